@@ -1,0 +1,45 @@
+"""The command line: a thin skin that parses, calls the library and prints. Heavy imports wait for a command."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from distinguo.cli.learn import learn
+from distinguo.cli.show import show
+from distinguo.errors import DistinguoError
+
+app = typer.Typer(
+    name="distinguo",
+    help="Learn which differences between states matter.\n\n"
+    "Start with: distinguo learn puck\n\n"
+    "Every command takes --json (one JSON object as the last line of standard output) and exits with 2 and one "
+    "sentence on bad input.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command()(learn)
+app.command()(show)
+
+
+@app.callback(invoke_without_command=True)
+def _version(
+    version: bool = typer.Option(False, "--version", help="Print the version and exit."),
+) -> None:
+    if version:
+        from distinguo import __version__
+
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run the command line."""
+    try:
+        app()
+    except DistinguoError as error:
+        print(f"distinguo: {error}", file=sys.stderr)
+        sys.exit(2)

@@ -1,0 +1,153 @@
+"""``distinguo learn``: the generation stage."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from distinguo.lab.configuration import Configuration
+    from distinguo.lab.folder import Run
+    from distinguo.lab.generation import Generation
+
+
+def learn(
+    task: Annotated[str, typer.Argument(help="The task: puck.")],
+    seed: Annotated[int, typer.Option(help="Seed of all random choices.")] = 0,
+    seeds: Annotated[
+        str | None, typer.Option(metavar="A-B", help="Learn many seeds at once, on all cores.")
+    ] = None,
+    preset: Annotated[
+        str, typer.Option(help="Table of settings: 'default', or 'paper' for the algorithm to the letter.")
+    ] = "default",
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the run (with --seeds: of all runs); an interrupted one is resumed."),
+    ] = None,
+    assignments: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="TABLE.NAME=VALUE", help="Change a setting, such as learner.epsilon=0.05."
+        ),
+    ] = None,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            help="Start from prototypes instead of nothing: 'seeds' (the paper's two points), points like "
+            "'0.27,0.62;-0.27,-0.62', a representation file or a run folder.",
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Learn a representation of a task: which of its states must be told apart.
+
+    Examples:
+      distinguo learn puck
+
+      distinguo learn puck --seed 3 --preset paper --from seeds --out runs/from-seeds
+
+      distinguo learn puck --seeds 1-100 --set task.beta=0.2
+    """
+    from distinguo.cli import parse
+    from distinguo.cli.console import word_if_slow
+    from distinguo.lab.configuration import configure
+    from distinguo.lab.warm import warm
+    from distinguo.tasks.catalog import world
+
+    changes = parse.changes(assignments or [])
+    prototypes = None if start is None else parse.prototypes(start, world(task).dimensions)
+
+    def configured(number: int) -> Configuration:
+        return configure(task, seed=number, preset_name=preset, changes=changes, prototypes=prototypes)
+
+    wanted = [configured(n) for n in ([seed] if seeds is None else parse.seeds(seeds))]
+    with word_if_slow("Compiling the learner for this machine; this happens once and takes half a minute …"):
+        warm(wanted[0])
+    if seeds is None:
+        _learn_one(wanted[0], out, as_json)
+    else:
+        _learn_many(wanted, out, seeds, as_json)
+
+
+def _learn_one(configuration: Configuration, out: Path | None, as_json: bool) -> None:
+    from distinguo.cli.console import answer, live_line, say
+    from distinguo.lab.folder import is_finished
+    from distinguo.lab.learn import default_folder, learn_configured
+    from distinguo.views.draw import draw_run
+
+    path = out or default_folder(configuration)
+    if is_finished(path):
+        say(f"{path} was learned before; showing what is there.")
+    try:
+        with live_line() as line:
+            run = learn_configured(configuration, path, lambda g: line(_progress(g)))
+    except KeyboardInterrupt:
+        say(f"\nStopped; saved in {path}. The same command goes on from there.")
+        raise typer.Exit(130) from None
+    picture = draw_run(run)
+    say(verdict(run))
+    say(f"Picture: {picture}")
+    say(f"Look again with: distinguo show {path}")
+    answer({**run.summary, "run": str(path), "picture": str(picture)}, as_json)
+
+
+def _progress(generation: Generation) -> str:
+    return (
+        f"trial {generation.count_trials}  length {generation.trial_length:,}  regions {generation.regions}  "
+        f"prototypes {generation.prototypes}  environment steps {generation.environment_steps:,}  "
+        f"({generation.phase})"
+    )
+
+
+def verdict(run: Run) -> str:
+    """Say in a sentence or two how a run ended."""
+    summary = run.summary
+    size = f"{summary['regions']} regions ({summary['prototypes']} prototypes)"
+    cost = f"{summary['trials']} trials, {summary['environment_steps']:,} environment steps"
+    if run.solved:
+        return f"Solved: the greedy policy holds {summary['score']:,} steps with {size}, learned in {cost}."
+    return (
+        f"Not solved within the budget: {size} after {cost}; try another --seed, or --set stage.trials=1000 "
+        f"with another --out."
+    )
+
+
+def _learn_many(wanted: list[Configuration], out: Path | None, seeds: str, as_json: bool) -> None:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from distinguo.cli.console import answer, say
+    from distinguo.lab.learn import learn_many
+
+    first = wanted[0]
+    base = out or Path("runs") / f"{first.world.name}-{first.preset}-seeds{seeds.strip()}"
+    outs = [base / f"seed-{c.seed}" for c in wanted]
+    columns = (TextColumn("learning"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    try:
+        with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+            bar = progress.add_task("", total=len(wanted))
+            runs = learn_many(wanted, outs, lambda _: progress.advance(bar))
+    except KeyboardInterrupt:
+        say(f"\nStopped; finished runs are in {base}. The same command goes on from there.")
+        raise typer.Exit(130) from None
+    summaries = [{**run.summary, "run": str(run.path)} for run in runs]
+    say(distribution(summaries))
+    say(f"Runs: {base}")
+    answer({"task": first.world.name, "preset": first.preset, "runs": summaries}, as_json)
+
+
+def distribution(summaries: list[dict[str, Any]]) -> str:
+    """Return a table of how the results are spread over the seeds."""
+    import numpy as np
+
+    solved = sum(bool(s["solved"]) for s in summaries)
+    lines = [f"Solved: {solved} of {len(summaries)} seeds.", ""]
+    lines.append(f"{'':22}{'least':>9}{'5 %':>9}{'median':>9}{'95 %':>9}{'most':>9}")
+    for key in ("regions", "prototypes", "trials", "environment_steps", "investigation_steps"):
+        values = np.array([s[key] for s in summaries])
+        spread = np.percentile(values, [0, 5, 50, 95, 100])
+        lines.append(f"{key.replace('_', ' '):22}" + "".join(f"{v:9,.0f}" for v in spread))
+    return "\n".join(lines)

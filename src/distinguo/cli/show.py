@@ -1,0 +1,35 @@
+"""``distinguo show``: a learned run, printed again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def show(
+    run: Annotated[Path, typer.Argument(help="The folder of a run.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Show a learned run: its map, its regions with their actions and values, and why they exist.
+
+    Example: distinguo show runs/puck-default-seed0
+    """
+    from distinguo.cli.console import answer, say
+    from distinguo.cli.learn import verdict
+    from distinguo.lab.folder import is_finished, open_run
+    from distinguo.views.draw import draw_run
+    from distinguo.views.text import reasons_table, regions_table, text_map
+
+    opened = open_run(run)
+    picture = draw_run(opened)
+    say(text_map(opened))
+    say()
+    say(regions_table(opened))
+    say()
+    say(reasons_table(opened))
+    say()
+    say(verdict(opened) if is_finished(run) else f"{run} is not finished; resume it with distinguo learn.")
+    say(f"Picture: {picture}")
+    answer({**opened.summary, "run": str(run), "picture": str(picture)}, as_json)

@@ -1,0 +1,185 @@
+"""When do differences matter? Section 2 of the paper: Definitions 1-9, one function each.
+
+Action values are vectors with one entry per action: ``q`` for what a region's values say (``Q(s, .)``) and
+``q1`` for what a one-step look-ahead says (``Q1(s, .)``). Sets of actions are vectors of booleans.
+
+>>> import numpy as np
+>>> left, right = np.array([-0.1, -0.9]), np.array([-0.9, -0.1])
+>>> compatible(left, right, epsilon=0.1, delta=0.1)
+False
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from distinguo.seam import part
+
+Vector = np.ndarray
+
+#: The rules of Definition 9 (and of Definition 8, which has the first two) as bits of a code.
+POLICY, VALUE, BEST = 1, 2, 4
+
+
+@part
+def action_values(weights: np.ndarray, features: Vector) -> Vector:
+    """Definition 1: ``Q(s, a_j) = sum_i w_ij f_i(s)``; for a partition the row of the region of ``s``.
+
+    >>> action_values(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([0.0, 1.0]))
+    array([3., 4.])
+    """
+    q = np.zeros(weights.shape[1])
+    for j in range(weights.shape[1]):
+        for i in range(weights.shape[0]):
+            q[j] += weights[i, j] * features[i]
+    return q
+
+
+@part
+def state_value(q: Vector) -> float:
+    """Definitions 2 and 6: ``V(s) = max_j Q(s, a_j)``, and ``V1`` of the look-ahead values.
+
+    >>> state_value(np.array([-0.5, -0.2]))
+    -0.2
+    """
+    best = q[0]
+    for a in range(1, len(q)):
+        best = max(best, q[a])
+    return float(best)
+
+
+@part
+def preferred(q: Vector, tolerance: float) -> Vector:
+    """Definitions 3 and 7: the actions with ``Q(s, a_j) >= V(s) - tolerance``; ``pref1`` of look-ahead values.
+
+    >>> preferred(np.array([0.0, -0.05, -0.2]), 0.1)
+    array([ True,  True, False])
+    """
+    least = state_value(q) - tolerance
+    chosen = np.zeros(len(q), dtype=np.bool_)
+    for a in range(len(q)):
+        chosen[a] = q[a] >= least
+    return chosen
+
+
+@part
+def look_ahead(r: float, gamma: float, v_next: float) -> float:
+    """Definition 4: ``Q1(s, a) = r + gamma V(s')`` where the transition is deterministic.
+
+    >>> look_ahead(-1.0, 0.5, -0.5)
+    -1.25
+    """
+    return r + gamma * v_next
+
+
+@part
+def expected_look_ahead(rewards: Vector, gamma: float, values: Vector, probabilities: Vector) -> float:
+    """Definition 5: ``Q1(s, a) = sum_s' P [R + gamma V(s')]`` where it is stochastic.
+
+    >>> expected_look_ahead(np.array([0.0, -1.0]), 0.5, np.array([-1.0, 0.0]), np.array([0.5, 0.5]))
+    -0.75
+    """
+    q1 = 0.0
+    for i in range(len(rewards)):
+        q1 += probabilities[i] * look_ahead(rewards[i], gamma, values[i])
+    return q1
+
+
+@part
+def sampled_look_ahead(rewards: Vector, gamma: float, values: Vector) -> float:
+    """Definition 5 with the expectation estimated from repeated look-ahead: every sample weighs the same.
+
+    >>> sampled_look_ahead(np.array([0.0, -1.0]), 0.5, np.array([-1.0, 0.0]))
+    -0.75
+    """
+    return expected_look_ahead(rewards, gamma, values, np.full(len(rewards), 1.0 / len(rewards)))
+
+
+@part
+def inadequacy(q: Vector, q1: Vector, epsilon: float, delta: float) -> int:
+    """Definition 8: the rules of epsilon-adequacy that fail at a state, as bits ``POLICY`` and ``VALUE``.
+
+    >>> inadequacy(np.array([0.0, -0.5]), np.array([-0.5, 0.0]), epsilon=0.1, delta=0.0) == POLICY
+    True
+    """
+    broken = 0
+    v, v1 = state_value(q), state_value(q1)
+    for a in range(len(q)):
+        if q[a] >= v - delta and not q1[a] >= v1 - epsilon:  # Eq. 1: pref_delta within pref1_epsilon
+            broken |= POLICY
+    if not abs(v1 - v) <= epsilon:  # Eq. 2
+        broken |= VALUE
+    return broken
+
+
+@part
+def adequate(q: Vector, q1: Vector, epsilon: float, delta: float) -> bool:
+    """Definition 8: whether grouping the state costs at most ``epsilon`` (Eqs. 1 and 2).
+
+    >>> adequate(np.array([0.0, -0.5]), np.array([-0.05, -0.5]), epsilon=0.1, delta=0.0)
+    True
+    """
+    return inadequacy(q, q1, epsilon, delta) == 0
+
+
+@part
+def same_preferences(q1: Vector, q2: Vector, tolerance: float) -> bool:
+    """Tell whether two profiles prefer the same actions: ``pref1(s1) = pref1(s2)``."""
+    v1, v2 = state_value(q1), state_value(q2)
+    for a in range(len(q1)):
+        if (q1[a] >= v1 - tolerance) != (q2[a] >= v2 - tolerance):
+            return False
+    return True
+
+
+@part
+def incompatibility(q1: Vector, q2: Vector, epsilon: float, delta: float) -> int:
+    """Definition 9: the rules that keep two states apart, as bits ``POLICY``, ``VALUE`` and ``BEST``."""
+    broken = 0
+    tie = delta if delta <= epsilon / 2 else 0.0
+    if not same_preferences(q1, q2, epsilon):  # Eq. 3: the same actions look good
+        broken |= POLICY
+    if not abs(state_value(q1) - state_value(q2)) <= delta:  # Eq. 4: the states are worth the same
+        broken |= VALUE
+    if not same_preferences(q1, q2, tie):  # Eq. 5, or 6: the same actions look best
+        broken |= BEST
+    return broken
+
+
+@part
+def compatible(q1: Vector, q2: Vector, epsilon: float, delta: float) -> bool:
+    """Definition 9: whether two states, by their look-ahead profiles, may share action values.
+
+    >>> compatible(np.array([-0.1, -0.9]), np.array([-0.15, -0.8]), epsilon=0.1, delta=0.1)
+    True
+    """
+    return incompatibility(q1, q2, epsilon, delta) == 0
+
+
+@part
+def incremental_regret(q: Vector, q1: Vector, delta: float) -> float:
+    """Section 2.2: the reward lost at a state when its region's values ``q`` choose the action.
+
+    The agent takes any action of ``pref_delta``; the worst of them counts, so an ``epsilon``-adequate state has
+    a regret of at most ``epsilon``.
+
+    >>> round(incremental_regret(np.array([0.0, -0.5]), np.array([-0.7, -0.2]), delta=0.0), 3)
+    0.5
+    """
+    least, v, v1 = np.inf, state_value(q), state_value(q1)
+    for a in range(len(q)):
+        if q[a] >= v - delta:
+            least = min(least, q1[a])
+    return float(v1 - least)
+
+
+@part
+def stake(q1: Vector, q2: Vector) -> float:
+    """Return the reward at stake between two profiles: what following the other's best action would cost,
+    or mistaking the other's value for one's own, whichever is more.
+
+    >>> round(stake(np.array([-0.1, -0.9]), np.array([-0.8, -0.2])), 3)
+    0.8
+    """
+    policy = max(incremental_regret(q1, q2, 0.0), incremental_regret(q2, q1, 0.0))
+    return max(policy, abs(state_value(q1) - state_value(q2)))

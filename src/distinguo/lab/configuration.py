@@ -1,0 +1,163 @@
+"""What a learning run is asked to do: everything that decides its result, and its file ``settings.toml``."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from typing import Any, NamedTuple, get_args, get_type_hints
+
+import numpy as np
+import tomlkit
+from pydantic.fields import FieldInfo
+
+from distinguo.checks import checked
+from distinguo.errors import DistinguoError, did_you_mean
+from distinguo.presets import DEFAULT, preset
+from distinguo.settings import LearnerSettings, StageSettings
+from distinguo.tasks.catalog import World, world
+
+VERSION = 1
+TABLES = ("task", "learner", "stage")
+Prototypes = tuple[tuple[float, ...], ...]
+
+
+class Configuration(NamedTuple):
+    """A task, the learner's settings, the stopping rule, the seed and the first prototypes.
+
+    >>> configure("puck", seed=1, changes={"learner.epsilon": 0.05}).learner.epsilon
+    0.05
+    """
+
+    world: World
+    learner: LearnerSettings
+    stage: StageSettings
+    seed: int
+    preset: str
+    prototypes: Prototypes | None = None  #: None: one prototype at the first state of the first trial
+
+
+def configure(
+    task: str,
+    *,
+    seed: int = 0,
+    preset_name: str = DEFAULT,
+    changes: Mapping[str, Any] | None = None,
+    prototypes: Any = None,
+) -> Configuration:
+    """Put a configuration together; ``changes`` are settings by dotted name, such as ``learner.epsilon``."""
+    tables = _by_table({**preset(preset_name), **(changes or {})})
+    if not (isinstance(seed, int) and 0 <= seed < 2**63):
+        raise DistinguoError(f"The seed should be a whole number from 0 to 2^63 - 1, got {seed!r}.")
+    setting = world(task, tables["task"])
+    return Configuration(
+        world=setting,
+        learner=checked(LearnerSettings, tables["learner"], "learner"),
+        stage=checked(StageSettings, tables["stage"], "stage"),
+        seed=seed,
+        preset=preset_name,
+        prototypes=None if prototypes is None else check_prototypes(prototypes, setting),
+    )
+
+
+def _by_table(changes: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    tables: dict[str, dict[str, Any]] = {name: {} for name in TABLES}
+    for key, value in changes.items():
+        table, _, name = key.partition(".")
+        if table not in tables or not name:
+            raise DistinguoError(
+                f"Unknown setting '{key}'; settings are named TABLE.NAME, and for the table "
+                f"{did_you_mean(table, TABLES)}"
+            )
+        tables[table][name] = value
+    return tables
+
+
+def check_prototypes(given: Any, setting: World) -> Prototypes:
+    """Return the given prototypes as tuples, or say what is wrong with them."""
+    try:
+        rows = np.array(given, dtype=np.float64)
+    except (ValueError, TypeError):
+        raise DistinguoError(f"Prototypes should be rows of numbers, got {given!r}.") from None
+    width = len(setting.dimensions)
+    if rows.size == 0:
+        raise DistinguoError("Prototypes are empty; give at least one, or none to start from scratch.")
+    if rows.ndim != 2 or rows.shape[1] != width:
+        raise DistinguoError(
+            f"Prototypes of {setting.name} should have {width} coordinates ({', '.join(setting.dimensions)}), "
+            f"got an array of shape {rows.shape}."
+        )
+    if not np.isfinite(rows).all():
+        row = int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])
+        raise DistinguoError(
+            f"Prototype {row} is {rows[row].tolist()}, but every coordinate should be finite."
+        )
+    if len(np.unique(rows, axis=0)) < len(rows):
+        raise DistinguoError("Prototypes should differ from each other, but some are given twice.")
+    return tuple(tuple(row) for row in rows.tolist())
+
+
+def to_toml(configuration: Configuration) -> str:
+    """Write a configuration as TOML, each setting with its source as a comment."""
+    document = tomlkit.document()
+    run = tomlkit.table()
+    run.update({"version": VERSION, "task": configuration.world.name, "seed": configuration.seed})
+    run["preset"] = configuration.preset
+    if configuration.prototypes is not None:
+        run["prototypes"] = [list(row) for row in configuration.prototypes]
+    document["run"] = run
+    for name, values in zip(TABLES, _values(configuration), strict=True):
+        document[name] = _commented(values)
+    return tomlkit.dumps(document)
+
+
+def _values(configuration: Configuration) -> tuple[Any, Any, Any]:
+    return configuration.world.task, configuration.learner, configuration.stage
+
+
+def _commented(values: Any) -> tomlkit.items.Table:
+    table = tomlkit.table()
+    hints = get_type_hints(type(values), include_extras=True)
+    for name, value in values._asdict().items():
+        item = tomlkit.item(value)
+        for note in get_args(hints[name])[1:]:
+            if isinstance(note, FieldInfo) and note.description:
+                item.comment(note.description)
+        table.append(name, item)
+    return table
+
+
+def from_toml(text: str, source: str = "settings.toml") -> Configuration:
+    """Read a configuration back."""
+    try:
+        content = tomllib.loads(text)
+        run = content["run"]
+        newer = run["version"] > VERSION
+        task, seed, name = run["task"], run["seed"], run["preset"]
+    except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
+        raise DistinguoError(f"{source} is not the settings of a run ({error}).") from None
+    if newer:
+        raise DistinguoError(f"{source} was written by a newer distinguo; upgrade to open it.")
+    changes = {f"{table}.{key}": value for table in TABLES for key, value in content.get(table, {}).items()}
+    return configure(task, seed=seed, preset_name=name, changes=changes, prototypes=run.get("prototypes"))
+
+
+def differences(ours: Configuration, theirs: Configuration) -> str:
+    """Say in which settings two configurations differ, for a message; empty if they do not."""
+    mine, other = _flat(ours), _flat(theirs)
+    return ", ".join(
+        f"{key} {json.dumps(mine.get(key))} instead of {json.dumps(other.get(key))}"
+        for key in mine | other
+        if mine.get(key) != other.get(key)
+    )
+
+
+def _flat(configuration: Configuration) -> dict[str, Any]:
+    flat = {
+        "task": configuration.world.name,
+        "seed": configuration.seed,
+        "prototypes": configuration.prototypes,
+    }
+    for table, values in zip(TABLES, _values(configuration), strict=True):
+        flat |= {f"{table}.{key}": value for key, value in values._asdict().items()}
+    return flat

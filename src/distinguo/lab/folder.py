@@ -1,0 +1,181 @@
+"""The run folder: the unit that everything else reads.
+
+``settings.toml`` (asked), ``representation.json`` and ``values.npz`` (learned), ``reasons.jsonl`` (why),
+``trials.csv`` (how), ``result.json`` (in short), ``checkpoint.npz`` (to go on), ``partition.png`` (to look at).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from distinguo.errors import DistinguoError
+from distinguo.lab import checkpoint
+from distinguo.lab.configuration import Configuration, differences, from_toml, to_toml
+from distinguo.lab.files import pack_arrays as pack
+from distinguo.lab.files import read_arrays, write_atomically
+from distinguo.lab.generation import Generation, Trial
+from distinguo.representation import file as representation_file
+from distinguo.representation.file import Representation
+
+SETTINGS, REPRESENTATION, VALUES = "settings.toml", "representation.json", "values.npz"
+REASONS, TRIALS, RESULT = "reasons.jsonl", "trials.csv", "result.json"
+CHECKPOINT, PICTURE = "checkpoint.npz", "partition.png"
+GROWING = (TRIALS, REASONS)
+
+
+class Run(NamedTuple):
+    """A learning run: what was asked, what was learned, and how it went.
+
+    >>> import distinguo
+    >>> run = distinguo.learn("puck", seed=1)
+    >>> run.solved, run.action((0.5, 1.0))
+    (True, 'left')
+    """
+
+    configuration: Configuration
+    representation: Representation
+    q: np.ndarray
+    updates: np.ndarray
+    summary: dict[str, Any]
+    trials: list[Trial]
+    reasons: list[dict[str, Any]]
+    path: Path | None = None
+
+    @property
+    def solved(self) -> bool:
+        """Return whether the greedy policy held for the required length."""
+        return bool(self.summary["solved"])
+
+    def action(self, s: tuple[float, ...]) -> str:
+        """Return the name of the greedy action in state ``s``; of tied actions the first."""
+        from distinguo.representation.partition import region
+
+        j = region(self.representation.partition, tuple(s))
+        return self.configuration.world.actions[int(np.argmax(self.q[j]))]
+
+
+def prepare(path: Path, configuration: Configuration) -> None:
+    """Make the folder of a run, or check that the one there belongs to the same run."""
+    settings = path / SETTINGS
+    if settings.exists():
+        before = from_toml(settings.read_text(), str(settings))
+        if changed := differences(configuration, before):
+            raise DistinguoError(
+                f"{path} holds another run (asked now: {changed}); choose another --out, or the same settings."
+            )
+        return
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise DistinguoError(f"{path} exists and is not a run folder; choose another --out.")
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        write_atomically(settings, to_toml(configuration))
+    except OSError as error:
+        raise DistinguoError(f"Cannot write to {path}: {error.strerror}.") from None
+
+
+def is_finished(path: Path) -> bool:
+    """Tell whether the run in this folder has come to its end."""
+    return (path / RESULT).exists()
+
+
+def resume(path: Path, configuration: Configuration) -> Generation:
+    """Return the stage where its last checkpoint left it, or a fresh one."""
+    if not (path / CHECKPOINT).exists():
+        for name in GROWING:
+            (path / name).unlink(missing_ok=True)
+        return Generation(configuration)
+    generation, sizes = checkpoint.load(path / CHECKPOINT, configuration)
+    for name, size in sizes.items():
+        if name in GROWING:
+            _truncate(path / name, size)
+    return generation
+
+
+def _truncate(path: Path, size: int) -> None:
+    if not path.exists() or path.stat().st_size < size:
+        raise DistinguoError(f"{path} is shorter than its checkpoint says; delete the folder to learn anew.")
+    os.truncate(path, size)
+
+
+def save_checkpoint(path: Path, generation: Generation) -> None:
+    """Append what is new to the growing files, then write the checkpoint that vouches for them."""
+    _append(path / TRIALS, _csv(generation.trials, header=not (path / TRIALS).exists()))
+    _append(path / REASONS, "".join(json.dumps(reason) + "\n" for reason in generation.reasons))
+    generation.trials, generation.reasons = [], []
+    checkpoint.save(generation, path / CHECKPOINT, {n: (path / n).stat().st_size for n in GROWING})
+
+
+def _append(path: Path, text: str) -> None:
+    with path.open("a", encoding="utf-8", newline="") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _csv(trials: list[Trial], header: bool) -> str:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    if header:
+        writer.writerow(Trial._fields)
+    writer.writerows(trials)
+    return buffer.getvalue()
+
+
+def save_learned(path: Path, generation: Generation) -> None:
+    """Write the representation and the values as they are now."""
+    write_atomically(path / REPRESENTATION, representation_file.dumps(generation.representation()))
+    write_atomically(path / VALUES, pack(generation.values()))
+
+
+def save_result(path: Path, summary: dict[str, Any]) -> None:
+    """Write the summary, the last file of a run: its presence says that the run is finished."""
+    write_atomically(path / RESULT, json.dumps(summary, indent=2) + "\n")
+
+
+def open_run(path: str | Path) -> Run:
+    """Read a run folder."""
+    path = Path(path)
+    if not (path / SETTINGS).is_file():
+        raise DistinguoError(f"{path} is not a run folder: it has no {SETTINGS}.")
+    if not (path / REPRESENTATION).is_file():
+        raise DistinguoError(
+            f"{path} has no {REPRESENTATION} yet; resume it with distinguo learn --out {path}."
+        )
+    configuration = from_toml((path / SETTINGS).read_text(), str(path / SETTINGS))
+    representation = representation_file.load(path / REPRESENTATION)
+    values = read_arrays(path / VALUES)
+    expected = (representation.rows, len(configuration.world.actions))
+    if any(name not in values or values[name].shape != expected for name in ("q", "updates")):
+        raise DistinguoError(f"{path / VALUES} does not belong to {path / REPRESENTATION}: shapes differ.")
+    return Run(
+        configuration,
+        representation,
+        values["q"],
+        values["updates"],
+        _read_json(path / RESULT) if is_finished(path) else {"solved": False},
+        _read_trials(path / TRIALS),
+        [json.loads(line) for line in (path / REASONS).read_text().splitlines()],
+        path,
+    )
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        return dict(json.loads(path.read_text()))
+    except (ValueError, TypeError):
+        raise DistinguoError(f"{path} is damaged; delete it and learn again to write it anew.") from None
+
+
+def _read_trials(path: Path) -> list[Trial]:
+    with path.open(newline="") as file:
+        return [
+            Trial(**{k: v if k == "ended" else int(v) for k, v in row.items()})  # type: ignore[arg-type]
+            for row in csv.DictReader(file)
+        ]

@@ -1,0 +1,155 @@
+"""Learning runs: in memory or in a folder, one seed or many, resumed where they were stopped."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from distinguo.errors import DistinguoError
+from distinguo.lab import folder
+from distinguo.lab.configuration import Configuration, configure
+from distinguo.lab.folder import Run
+from distinguo.lab.generation import Generation
+from distinguo.presets import DEFAULT
+
+CHECKPOINT_SECONDS = 2.0  #: between two checkpoints of a run that has a folder
+Watch = Callable[[Generation], None]
+
+
+def learn(
+    task: str,
+    *,
+    seed: int = 0,
+    preset: str = DEFAULT,
+    settings: Mapping[str, Any] | None = None,
+    prototypes: Any = None,
+    out: str | Path | None = None,
+    watch: Watch | None = None,
+) -> Run:
+    """Learn a representation of a task from scratch, or from given prototypes.
+
+    ``settings`` are changes by dotted name; ``out`` is a folder for the run, resumed if it was interrupted;
+    ``watch`` is called after every chunk of work.
+
+    >>> run = learn("puck", seed=3, settings={"stage.cap": 1000, "stage.hold": 1000})
+    >>> run.solved, run.summary["score"]
+    (True, 1000)
+    """
+    configuration = configure(task, seed=seed, preset_name=preset, changes=settings, prototypes=prototypes)
+    return learn_configured(configuration, None if out is None else Path(out), watch)
+
+
+def learn_configured(
+    configuration: Configuration, out: Path | None = None, watch: Watch | None = None
+) -> Run:
+    """Learn as configured, in a folder or in memory."""
+    if out is None:
+        generation = Generation(configuration)
+        for _ in generation.work():
+            if watch:
+                watch(generation)
+        return _in_memory(generation)
+    folder.prepare(out, configuration)
+    if not folder.is_finished(out):
+        _learn_in(out, folder.resume(out, configuration), watch)
+    return folder.open_run(out)
+
+
+def _learn_in(out: Path, generation: Generation, watch: Watch | None) -> None:
+    saved = time.monotonic()
+    try:
+        for _ in generation.work():
+            if time.monotonic() - saved > CHECKPOINT_SECONDS:
+                folder.save_checkpoint(out, generation)
+                saved = time.monotonic()
+            if watch:
+                watch(generation)
+    finally:  # also when interrupted: what was learned so far is kept
+        folder.save_checkpoint(out, generation)
+        folder.save_learned(out, generation)
+    folder.save_result(out, summarise(generation))
+
+
+def summarise(generation: Generation) -> dict[str, Any]:
+    """Return the result of a stage in short.
+
+    ``environment_steps`` counts trials and mini-trials, without the final long trial of a solved run, which is
+    given apart, and without the confirmation.
+    """
+    final = generation.final_trial_steps
+    return {
+        "task": generation.configuration.world.name,
+        "seed": generation.configuration.seed,
+        "preset": generation.configuration.preset,
+        "solved": generation.solved,
+        "score": generation.score,
+        "regions": generation.regions,
+        "prototypes": generation.prototypes,
+        "trials": generation.count_trials,
+        "environment_steps": generation.environment_steps - final,
+        "investigation_steps": generation.investigation_steps,
+        "final_trial_steps": final,
+        "confirmation_steps": generation.confirmation_steps,
+        "seconds": round(generation.seconds, 4),
+    }
+
+
+def _in_memory(generation: Generation) -> Run:
+    values = generation.values()
+    return Run(
+        generation.configuration,
+        generation.representation(),
+        values["q"],
+        values["updates"],
+        summarise(generation),
+        generation.trials,
+        generation.reasons,
+    )
+
+
+def learn_many(
+    configurations: Sequence[Configuration],
+    outs: Sequence[Path] | None = None,
+    done: Callable[[Run], None] | None = None,
+    workers: int | None = None,
+) -> list[Run]:
+    """Learn many runs at once, on all cores; the results do not depend on how many there are."""
+    places: Sequence[Path | None] = outs or [None] * len(configurations)
+
+    def one(configuration: Configuration, out: Path | None) -> Run:
+        run = learn_configured(configuration, out)
+        if done:
+            done(run)
+        return run
+
+    with ThreadPoolExecutor(workers or os.cpu_count()) as pool:
+        futures = [pool.submit(one, c, o) for c, o in zip(configurations, places, strict=True)]
+        try:
+            return [future.result() for future in futures]
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def default_folder(configuration: Configuration, base: Path = Path("runs")) -> Path:
+    """Return the first folder under ``base`` that is free, or that holds this very run."""
+    stem = f"{configuration.world.name}-{configuration.preset}-seed{configuration.seed}"
+    for number in range(1, 10_000):
+        path = base / (stem if number == 1 else f"{stem}-{number}")
+        try:
+            if not path.exists() or _same_run(path, configuration):
+                return path
+        except DistinguoError:
+            continue
+    raise DistinguoError(f"{base} has no free name left for {stem}; choose one with --out.")
+
+
+def _same_run(path: Path, configuration: Configuration) -> bool:
+    if not (path / folder.SETTINGS).is_file():
+        return False
+    before = folder.from_toml((path / folder.SETTINGS).read_text())
+    return not folder.differences(configuration, before)

@@ -1,0 +1,178 @@
+"""The top level of the algorithm: trials, and the stack at their ends (Figures 1 and 2)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from distinguo.criteria import adequate, look_ahead, state_value
+from distinguo.learners.abstraction import update_representation
+from distinguo.learners.investigation import investigate
+from distinguo.learners.memory import ACTION, FE_CALLS, LENGTH, SESSIONS, STATE, TRIAL_STEPS, TRIALS, Memory
+from distinguo.learners.reasons import Log
+from distinguo.learners.stack import pop, push
+from distinguo.learners.values import apply_profile, back_up, choose, reliable_source
+from distinguo.representation.partition import region
+from distinguo.seam import kernel, part
+from distinguo.settings import LearnerSettings
+from distinguo.tasks.task import State, start, transition, unpack
+
+#: How :func:`advance` leaves a trial.
+RUNNING, FELL, CAPPED = 0, 1, 2
+NO_ACTION = -1
+
+
+@kernel
+def begin(task: Any, memory: Memory, settings: LearnerSettings, rng: np.random.Generator) -> None:
+    """Begin a trial."""
+    s = start(task, rng)
+    keep(memory, s)
+    memory.counters[TRIALS] += 1
+    memory.counters[LENGTH] = 0
+    memory.counters[ACTION] = next_action(memory, settings, region(memory.partition, s), rng)
+
+
+@kernel
+def advance(
+    task: Any,
+    memory: Memory,
+    settings: LearnerSettings,
+    rng: np.random.Generator,
+    log: Log,
+    cap: int,
+    steps: int,
+) -> int:
+    """Drive the running trial for at most so many steps, to its end or to the cap: the paper's driver process."""
+    s = unpack(task, memory.now)
+    j = region(memory.partition, s)
+    a = memory.counters[ACTION]
+    first = memory.counters[LENGTH]
+    length = first
+    terminal = False
+    while not terminal and length < min(cap, first + steps):
+        s_next, r, terminal = transition(task, s, a)
+        k = region(memory.partition, s_next)
+        length += 1
+        memory.counters[TRIAL_STEPS] += 1
+        a = get_action(task, memory, settings, rng, log, s, j, a, r, k, terminal)
+        s, j = s_next, k
+    memory.counters[LENGTH] = length
+    memory.counters[ACTION] = a
+    keep(memory, s)
+    if terminal:
+        return FELL
+    return RUNNING if length < cap else CAPPED
+
+
+@part
+def keep(memory: Memory, s: State) -> None:
+    """Write the state of the running trial down."""
+    for i in range(len(s)):
+        memory.now[i] = s[i]
+
+
+@part
+def get_action(
+    task: Any,
+    memory: Memory,
+    settings: LearnerSettings,
+    rng: np.random.Generator,
+    log: Log,
+    s: State,
+    j: int,
+    a: int,
+    r: float,
+    k: int,
+    terminal: bool,
+) -> int:
+    """Figure 1: learn from a transition from ``s`` in region ``j`` to region ``k``, and choose the next action."""
+    q_new = r if terminal else look_ahead(r, settings.gamma, state_value(memory.q[k]))
+    if terminal or reliable_source(memory, k, settings.min_updates):
+        back_up(memory, j, a, q_new, settings.alpha)
+    if (
+        surprising(memory, settings, j, a, q_new)
+        or not memory.investigated[j]
+        or rng.random() < settings.coin  # a weighted coin flip returns heads
+    ):
+        push(memory, s, j)
+    if terminal:
+        process_stack(task, memory, settings, log)
+        return NO_ACTION
+    return next_action(memory, settings, k, rng)
+
+
+@part
+def surprising(memory: Memory, settings: LearnerSettings, j: int, a: int, q1: float) -> bool:
+    """Tell whether a transition shows that its state is not epsilon-adequate.
+
+    Only one look-ahead value is known; the others are taken to be as the region says (docs/readings.md).
+    """
+    if settings.surprise_by_transition:
+        return not abs(q1 - memory.q[j, a]) <= settings.epsilon
+    profile = memory.q1[STATE]
+    for b in range(len(profile)):
+        profile[b] = q1 if b == a else memory.q[j, b]
+    return not adequate(memory.q[j], profile, settings.epsilon, settings.delta)
+
+
+@part
+def next_action(memory: Memory, settings: LearnerSettings, j: int, rng: np.random.Generator) -> int:
+    """Choose an action in region ``j`` by the current policy."""
+    if settings.explore > 0.0 and rng.random() < settings.explore:
+        return int(rng.random() * memory.q.shape[1])
+    return choose(memory.q[j], settings.delta, rng)
+
+
+@part
+def process_stack(task: Any, memory: Memory, settings: LearnerSettings, log: Log) -> None:
+    """Figure 2: investigate the surprising states of a trial, the latest first."""
+    memory.counters[SESSIONS] += 1
+    while True:
+        place = pop(memory)
+        if place < 0:
+            return
+        s = unpack(task, memory.stacked[place])
+        j = region(memory.partition, s)
+        if fe_timer(memory, settings):
+            update_representation(task, memory, settings, log, s, j)
+        else:
+            q1, reliable = investigate(task, memory, settings, s, STATE)
+            apply_profile(memory, settings, j, q1, reliable)
+
+
+@part
+def fe_timer(memory: Memory, settings: LearnerSettings) -> bool:
+    """FE_TIMER of Figure 2: true in every ``fe_interval``-th session, or at every such call."""
+    memory.counters[FE_CALLS] += 1
+    ticks = memory.counters[SESSIONS] if settings.fe_counts_trials else memory.counters[FE_CALLS]
+    return ticks % settings.fe_interval == 0
+
+
+@kernel
+def settle(task: Any, memory: Memory, settings: LearnerSettings, log: Log) -> None:
+    """Process the stack of a trial that was stopped at the cap."""
+    process_stack(task, memory, settings, log)
+
+
+@kernel
+def follow(
+    task: Any,
+    partition: Any,
+    q: np.ndarray,
+    delta: float,
+    rng: np.random.Generator,
+    now: np.ndarray,
+    steps: int,
+) -> tuple[int, bool]:
+    """Follow the frozen greedy policy from ``now`` for at most so many steps: the steps taken, whether it fell."""
+    s = unpack(task, now)
+    length = 0
+    terminal = False
+    while not terminal and length < steps:
+        a = choose(q[region(partition, s)], delta, rng)
+        s, _, terminal = transition(task, s, a)
+        length += 1
+    for i in range(len(s)):
+        now[i] = s[i]
+    return length, terminal

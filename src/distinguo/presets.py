@@ -1,0 +1,27 @@
+"""Presets: named tables of settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from distinguo.errors import DistinguoError, did_you_mean
+
+DEFAULT = "default"
+
+#: What each preset changes from the defaults of the settings, which are the paper's algorithm to the letter.
+PRESETS: Mapping[str, Mapping[str, Any]] = {
+    "paper": {},
+    DEFAULT: {},
+}
+
+
+def preset(name: str) -> Mapping[str, Any]:
+    """Return the changes that a preset makes, by setting.
+
+    >>> preset("paper")
+    {}
+    """
+    if name not in PRESETS:
+        raise DistinguoError(f"Unknown preset '{name}'; {did_you_mean(name, PRESETS)}")
+    return PRESETS[name]

@@ -1,0 +1,241 @@
+"""The representation file: a partition as JSON that others can read.
+
+A file names its format and version, the coordinates, and either ``voronoi`` prototypes with the primary of each
+and the scale of each coordinate, or a tree of ``boxes``. It knows no task, no action and no value. Loading runs no
+code and checks sizes first.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+
+from distinguo.errors import DistinguoError
+from distinguo.representation.boxes import Boxes, count_leaves
+from distinguo.representation.voronoi import Voronoi, count_regions, voronoi
+
+FORMAT = "distinguo-representation"
+VERSION = 1
+LARGEST_FILE = 64 * 2**20  #: bytes
+
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Names = Annotated[list[str], Field(min_length=1, max_length=1000)]
+
+
+class Representation(NamedTuple):
+    """A partition with the names of its coordinates and where it came from.
+
+    >>> from distinguo.representation.voronoi import voronoi
+    >>> maze = Representation(voronoi([[0.0, 1.0]], [1.0, 1.0]), ("x", "y"))
+    >>> loads(dumps(maze)).dimensions
+    ('x', 'y')
+    """
+
+    partition: Voronoi | Boxes
+    dimensions: tuple[str, ...]
+    provenance: dict[str, Any] = {}  # noqa: RUF012
+
+    @property
+    def regions(self) -> int:
+        """Return the number of regions."""
+        if isinstance(self.partition, Voronoi):
+            return int(count_regions(self.partition))
+        return count_leaves(self.partition)
+
+    @property
+    def prototypes(self) -> int:
+        """Return the number of prototypes; for boxes the number of leaves."""
+        return int(self.partition.size[0]) if isinstance(self.partition, Voronoi) else self.regions
+
+    @property
+    def rows(self) -> int:
+        """Return how many rows a table of action values indexed by region must have."""
+        return self.prototypes
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    format: Literal["distinguo-representation"]
+    version: Literal[1]
+    dimensions: Names
+    provenance: dict[str, Any] = {}
+
+
+class VoronoiFile(_File):
+    """The schema of a nearest-neighbour partition."""
+
+    kind: Literal["voronoi"]
+    scale: list[Positive]
+    prototypes: Annotated[list[list[Finite]], Field(min_length=1, max_length=1_000_000)]
+    primary: list[Annotated[int, Field(ge=0)]]
+
+    @model_validator(mode="after")
+    def _consistent(self) -> VoronoiFile:
+        width = len(self.dimensions)
+        if len(self.scale) != width or any(len(p) != width for p in self.prototypes):
+            raise ValueError(f"every prototype and the scale should have {width} coordinates")
+        if len({tuple(p) for p in self.prototypes}) < len(self.prototypes):
+            raise ValueError("there are duplicate prototypes")
+        if len(self.primary) != len(self.prototypes):
+            raise ValueError("there should be one primary per prototype")
+        if any(p >= len(self.primary) or self.primary[p] != p for p in self.primary):
+            raise ValueError("every primary should be the number of a prototype that is its own primary")
+        return self
+
+
+class CutNode(BaseModel):
+    """A cut: states below it go to one node, the others to another."""
+
+    model_config = ConfigDict(extra="forbid")
+    axis: Annotated[int, Field(ge=0)]
+    cut: Finite
+    below: int
+    above: int
+
+
+class LeafNode(BaseModel):
+    """A leaf: the number of a region."""
+
+    model_config = ConfigDict(extra="forbid")
+    region: Annotated[int, Field(ge=0)]
+
+
+class BoxesFile(_File):
+    """The schema of a tree of boxes; node 0 is the root and children come after their parents."""
+
+    kind: Literal["boxes"]
+    low: list[Finite]
+    high: list[Finite]
+    nodes: Annotated[list[CutNode | LeafNode], Field(min_length=1, max_length=2_000_000)]
+
+    @model_validator(mode="after")
+    def _consistent(self) -> BoxesFile:
+        width, count = len(self.dimensions), len(self.nodes)
+        if len(self.low) != width or len(self.high) != width:
+            raise ValueError(f"low and high should have {width} coordinates")
+        children: list[int] = []
+        for place, node in enumerate(self.nodes):
+            if isinstance(node, CutNode):
+                if node.axis >= width or not (place < node.below < count and place < node.above < count):
+                    raise ValueError(f"node {place} cuts a coordinate or names a child that does not exist")
+                children += [node.below, node.above]
+        if sorted(children) != list(range(1, count)):
+            raise ValueError("every node but the root should be the child of exactly one node")
+        leaves = sorted(node.region for node in self.nodes if isinstance(node, LeafNode))
+        if leaves != list(range(len(leaves))):
+            raise ValueError("regions should be numbered 0, 1, 2, …, one per leaf")
+        return self
+
+
+AnyFile = Annotated[VoronoiFile | BoxesFile, Field(discriminator="kind")]
+_ADAPTER: TypeAdapter[VoronoiFile | BoxesFile] = TypeAdapter(AnyFile)
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON schema of the file, for readers in other languages."""
+    return _ADAPTER.json_schema()
+
+
+def dumps(representation: Representation) -> str:
+    """Write a representation as JSON text."""
+    head = {"format": FORMAT, "version": VERSION, "dimensions": list(representation.dimensions)}
+    write = _write_voronoi if isinstance(representation.partition, Voronoi) else _write_boxes
+    body = write(representation.partition)  # type: ignore[arg-type]
+    return _pretty({**head, **body, "provenance": representation.provenance})
+
+
+def _write_voronoi(partition: Voronoi) -> dict[str, Any]:
+    size = partition.size[0]
+    return {
+        "kind": "voronoi",
+        "scale": partition.scale.tolist(),
+        "prototypes": partition.prototypes[:size].tolist(),
+        "primary": partition.primary[:size].tolist(),
+    }
+
+
+def _write_boxes(partition: Boxes) -> dict[str, Any]:
+    nodes: list[dict[str, Any]] = []
+    columns = (partition.axis, partition.cut, partition.below, partition.above)
+    for axis, cut, below, above in zip(*(column.tolist() for column in columns), strict=True):
+        leaf = {"region": below}
+        nodes.append(leaf if axis < 0 else {"axis": axis, "cut": cut, "below": below, "above": above})
+    return {"kind": "boxes", "low": partition.low.tolist(), "high": partition.high.tolist(), "nodes": nodes}
+
+
+def _pretty(content: dict[str, Any]) -> str:
+    """One line per key, and one per row of a long list: readable by hand, and small."""
+    lines = []
+    for key, value in content.items():
+        text = json.dumps(value, ensure_ascii=False)
+        if isinstance(value, list) and value and isinstance(value[0], list | dict):
+            text = "[\n" + ",\n".join("    " + json.dumps(row) for row in value) + "\n  ]"
+        lines.append(f"  {json.dumps(key)}: {text}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def loads(text: str | bytes, source: str = "representation") -> Representation:
+    """Read a representation from JSON text; ``source`` names it in messages."""
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        where = f" at line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        raise DistinguoError(
+            f"{source} is not a whole JSON file (damaged{where}); take a copy that was not cut off."
+        ) from None
+    _check_head(content, source)
+    try:
+        parsed = _ADAPTER.validate_python(content)
+    except ValidationError as error:
+        raise DistinguoError(f"{source} is not a valid representation: {_first_problem(error)}.") from None
+    partition = _read_voronoi(parsed) if isinstance(parsed, VoronoiFile) else _read_boxes(parsed)
+    return Representation(partition, tuple(parsed.dimensions), parsed.provenance)
+
+
+def _check_head(content: Any, source: str) -> None:
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise DistinguoError(f"{source} is not a distinguo representation: its format should be '{FORMAT}'.")
+    version = content.get("version")
+    if isinstance(version, int) and version > VERSION:
+        raise DistinguoError(
+            f"{source} has format version {version}, but this distinguo reads up to {VERSION}; upgrade distinguo."
+        )
+
+
+def _first_problem(error: ValidationError) -> str:
+    problem = error.errors()[0]
+    place = ".".join(str(p) for p in problem["loc"] if p not in ("voronoi", "boxes"))
+    message = problem["msg"].removeprefix("Value error, ")
+    return f"{place}: {message}" if place else message
+
+
+def _read_voronoi(parsed: VoronoiFile) -> Voronoi:
+    partition = voronoi(parsed.prototypes, parsed.scale)
+    partition.primary[:] = parsed.primary
+    return partition
+
+
+def _read_boxes(parsed: BoxesFile) -> Boxes:
+    rows = [
+        (n.axis, n.cut, n.below, n.above) if isinstance(n, CutNode) else (-1, 0.0, n.region, 0)
+        for n in parsed.nodes
+    ]
+    axis, cut, below, above = zip(*rows, strict=True)
+    whole, real = (lambda c: np.array(c, dtype=np.int64)), (lambda c: np.array(c, dtype=np.float64))
+    return Boxes(whole(axis), real(cut), whole(below), whole(above), real(parsed.low), real(parsed.high))
+
+
+def load(path: str | Path) -> Representation:
+    """Read a representation file."""
+    path = Path(path)
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise DistinguoError(f"{path} is larger than {LARGEST_FILE // 2**20} MiB; it was not read.")
+        return loads(path.read_bytes(), str(path))
+    except OSError as error:
+        raise DistinguoError(f"Cannot read {path}: {error.strerror}.") from None

@@ -1,0 +1,13 @@
+"""What a partition is: anything that implements ``region(partition, s)``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from distinguo.seam import generic
+
+
+@generic
+def region(partition: Any, s: tuple[float, ...]) -> int:
+    """Return the region of the state-space that ``s`` falls in."""
+    raise NotImplementedError

@@ -1,0 +1,120 @@
+"""Nearest-neighbour partitions (section 3 of the paper).
+
+Every state belongs to its nearest prototype; prototypes that were merged share a *primary* prototype, and a
+region is named by the index of its primary. Distances are Euclidean after each coordinate is multiplied by its
+weight, the inverse of its scale (docs/readings.md, "Metric"). Of equally near prototypes the oldest wins.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from distinguo.representation.partition import region
+from distinguo.seam import implements, part
+
+
+class Voronoi(NamedTuple):
+    """A Voronoi partition with room to grow.
+
+    >>> two = voronoi([[1.0, 0.0], [-1.0, 0.0]], scale=[1.0, 1.0])
+    >>> region(two, (0.3, 5.0)), region(two, (-0.3, 5.0)), region(two, (0.0, 0.0))
+    (0, 1, 0)
+    """
+
+    prototypes: np.ndarray  #: (room, dimensions); the first ``size[0]`` rows count
+    primary: np.ndarray  #: (room,) the primary prototype of each prototype
+    size: np.ndarray  #: (1,) how many prototypes there are
+    scale: np.ndarray  #: (dimensions,) the width of each coordinate
+    weight: np.ndarray  #: (dimensions,) 1 / scale, as a product is cheaper than a quotient
+
+
+def voronoi(prototypes: np.ndarray | list, scale: np.ndarray | list, room: int = 0) -> Voronoi:
+    """Build a partition of simple regions, with room for at least ``room`` prototypes."""
+    given = np.array(prototypes, dtype=np.float64)
+    count, dimensions = given.shape
+    rows = np.zeros((max(room, count), dimensions))
+    rows[:count] = given
+    primary = np.arange(len(rows), dtype=np.int64)
+    widths = np.array(scale, dtype=np.float64)
+    return Voronoi(rows, primary, np.array([count]), widths, 1.0 / widths)
+
+
+@part
+def nearest(partition: Voronoi, s: tuple[float, ...]) -> int:
+    """Return the index of the prototype nearest to ``s``."""
+    best = 0
+    best_distance = np.inf
+    for p in range(partition.size[0]):
+        distance = 0.0
+        for i in range(len(s)):
+            d = (s[i] - partition.prototypes[p, i]) * partition.weight[i]
+            distance += d * d
+        if distance < best_distance:
+            best = p
+            best_distance = distance
+    return best
+
+
+@implements(region, Voronoi)
+def region_of(partition: Voronoi, s: tuple[float, ...]) -> int:
+    """Return the primary prototype that stands for ``s``."""
+    return partition.primary[nearest(partition, s)]
+
+
+@part
+def add(partition: Voronoi, s: tuple[float, ...]) -> int:
+    """Add ``s`` as the prototype of a new simple region and return its index."""
+    p = partition.size[0]
+    for i in range(len(s)):
+        partition.prototypes[p, i] = s[i]
+    partition.primary[p] = p
+    partition.size[0] = p + 1
+    return p
+
+
+@part
+def merge(partition: Voronoi, j: int, k: int) -> None:
+    """Give region ``k`` to the primary prototype of region ``j``."""
+    for p in range(partition.size[0]):
+        if partition.primary[p] == k:
+            partition.primary[p] = j
+
+
+@part
+def detach(partition: Voronoi, p: int) -> None:
+    """Make prototype ``p`` a simple region of its own again."""
+    partition.primary[p] = p
+
+
+@part
+def is_at(partition: Voronoi, p: int, s: tuple[float, ...]) -> bool:
+    """Tell whether ``s`` is prototype ``p`` itself."""
+    for i in range(len(s)):
+        if s[i] != partition.prototypes[p, i]:
+            return False
+    return True
+
+
+@part
+def is_primary(partition: Voronoi, p: int) -> bool:
+    """Tell whether prototype ``p`` stands for a region."""
+    return partition.primary[p] == p
+
+
+@part
+def count_regions(partition: Voronoi) -> int:
+    """Return the number of regions, simple and compound."""
+    count = 0
+    for p in range(partition.size[0]):
+        count += partition.primary[p] == p
+    return count
+
+
+def grown(partition: Voronoi, room: int) -> Voronoi:
+    """Return a copy with room for ``room`` prototypes."""
+    size = partition.size[0]
+    larger = voronoi(partition.prototypes[:size], partition.scale, room)
+    larger.primary[:size] = partition.primary[:size]
+    return larger

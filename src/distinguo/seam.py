@@ -1,0 +1,125 @@
+"""One source, two speeds: the seam between compiled and interpreted code.
+
+A *kernel* is a function that Numba compiles for the types it meets; a *part* is a plain function that
+kernels may call. A *generic* has one implementation per class of its first argument (a ``NamedTuple``), found
+by ``functools.singledispatch`` in Python and by type in compiled code. So the same source runs compiled on
+our own tasks and interpreted (``kernel.py_func``) on anything else.
+
+>>> from typing import NamedTuple
+>>> class Square(NamedTuple):
+...     side: float
+>>> @generic
+... def area(shape):
+...     '''The area of a shape.'''
+>>> @implements(area, Square)
+... def _(shape):
+...     return shape.side * shape.side
+>>> @kernel
+... def twice(shape):
+...     return 2 * area(shape)
+>>> twice(Square(3.0)), twice.py_func(Square(3.0))
+(18.0, 18.0)
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+from numba.extending import overload, register_jitable
+from platformdirs import user_cache_dir
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_PACKAGE = Path(__file__).parent
+_kernels: list[Any] = []
+_foreign: set[Path] = set()
+
+#: No fastmath and no contraction: the same bits on every x86-64 machine (docs/readings.md, "Arithmetic").
+#: ``error_model="numpy"`` drops the zero check of each division, which would keep loops from vectorising.
+_OPTIONS = {"nogil": True, "error_model": "numpy"}
+#: Kernels allocate nothing: arrays come from Python. So Numba's reference counting, which made the learner 14
+#: times slower and its compilation 3 times longer, can be off; the parts that a kernel calls inherit this.
+_KERNEL_OPTIONS = {**_OPTIONS, "_nrt": False}
+
+
+def part(function: F) -> F:
+    """Mark a plain Python function as callable from kernels; it stays a plain function."""
+    return register_jitable(**_OPTIONS)(function)
+
+
+def kernel(function: F) -> Any:
+    """Compile a function on first use, cached on disk under a key made from the package's sources."""
+    compiled = numba.njit(**_KERNEL_OPTIONS)(function)
+    if compiled is not function:  # with NUMBA_DISABLE_JIT=1 numba hands the function back
+        _kernels.append(compiled)
+        _enable_caching(compiled, _cache_folder())
+    else:
+        compiled.py_func = function
+    return compiled
+
+
+def generic(function: F) -> F:
+    """Make a function that is implemented once per class of its first argument."""
+
+    @functools.wraps(function)
+    def missing(first: Any, *rest: Any) -> Any:
+        raise TypeError(f"{function.__name__} is not implemented for {type(first).__name__}.")
+
+    return functools.singledispatch(missing)  # type: ignore[return-value]
+
+
+def implements(function: Any, kind: type) -> Callable[[F], F]:
+    """Register the implementation of a generic for one ``NamedTuple`` class, in both speeds."""
+
+    def register(implementation: F) -> F:
+        function.register(kind, implementation)
+
+        def pick(first: Any, *rest: Any) -> F | None:
+            return implementation if getattr(first, "instance_class", None) is kind else None
+
+        overload(function, jit_options=_OPTIONS, strict=False)(pick)
+        _watch(Path(implementation.__code__.co_filename))
+        return implementation
+
+    return register
+
+
+def _watch(source: Path) -> None:
+    """Numba does not see edits in a callee of another file: let a foreign implementation change the key."""
+    if source.is_relative_to(_PACKAGE) or not source.is_file() or source in _foreign:
+        return
+    _foreign.add(source)
+    _source_key.cache_clear()
+    for compiled in _kernels:
+        _enable_caching(compiled, _cache_folder())
+
+
+@functools.cache
+def _source_key() -> str:
+    """A hash of all sources that compiled code may come from: an edit can never run stale code."""
+    digest = hashlib.sha256(numba.__version__.encode())
+    for path in [*sorted(_PACKAGE.rglob("*.py")), *sorted(_foreign)]:
+        digest.update(str(path.name).encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _cache_folder() -> str:
+    base = numba.config.CACHE_DIR or user_cache_dir("distinguo", appauthor=False)
+    return str(Path(base) / _source_key())
+
+
+def _enable_caching(compiled: Any, folder: str) -> None:
+    """Cache this kernel in our folder, leaving the user's own Numba configuration alone."""
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = folder
+    try:
+        compiled.enable_caching()
+    except (RuntimeError, OSError):  # nowhere to write: compile in each process instead
+        pass
+    finally:
+        numba.config.CACHE_DIR = before

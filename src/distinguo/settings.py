@@ -1,0 +1,64 @@
+"""Every constant of the learner and of its stopping rule, each with its source.
+
+A setting is a field of a ``NamedTuple`` (so that compiled code can read it) whose annotation carries the allowed
+range and the source: a section of the paper, or "ours", which means that the paper is silent and that
+docs/readings.md says why, with the measured effect.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+from pydantic import Field
+
+
+class LearnerSettings(NamedTuple):
+    """The constants of Figures 1-6; the defaults are the preset ``paper``.
+
+    >>> LearnerSettings().min_updates
+    3
+    """
+
+    gamma: Annotated[float, Field(gt=0, lt=1, description="discount of future reward; ours")] = 0.95
+    epsilon: Annotated[float, Field(gt=0, description="reward that may be lost by a grouping; ours")] = 0.1
+    delta: Annotated[float, Field(ge=0, description="actions this close to the best are tied; ours")] = 0.0
+    alpha: Annotated[float, Field(gt=0, le=1, description="learning rate of Figure 1; ours")] = 0.2
+    min_updates: Annotated[int, Field(ge=0, description="MIN_UPDATES; paper, section 3.1")] = 3
+    enough_samples: Annotated[int, Field(ge=1, description="ENOUGH_SAMPLES of Figure 4; ours")] = 3
+    max_steps: Annotated[int, Field(ge=1, description="MAX_STEPS of Figure 3; ours")] = 5
+    coin: Annotated[float, Field(ge=0, le=1, description="weight of the coin of Figure 1; ours")] = 0.3
+    explore: Annotated[float, Field(ge=0, le=1, description="share of random actions; ours")] = 0.0
+    fe_interval: Annotated[int, Field(ge=1, description="FE_TIMER of Figure 2; ours")] = 2
+    fe_counts_trials: Annotated[bool, Field(description="FE_TIMER counts trials, else calls; ours")] = True
+    merge_interval: Annotated[int, Field(ge=0, description="MERGE_TIMER of Figure 5, 0 never; ours")] = 50
+    reduced_updates: Annotated[int, Field(ge=0, description="Updates left by a split at most; ours")] = 2
+    new_updates: Annotated[int, Field(ge=0, description="Updates of a new prototype; ours")] = 1
+    new_investigated: Annotated[bool, Field(description="a new region counts as investigated; ours")] = True
+    discount_steps: Annotated[
+        bool, Field(description="bootstrap by gamma^steps, not gamma as in Figure 3; ours")
+    ] = False
+    terminal_reliable: Annotated[
+        bool, Field(description="terminal states are reliable in Figure 3 too; ours")
+    ] = False
+    surprise_by_transition: Annotated[
+        bool, Field(description="surprise compares one action value, not Definition 8; ours")
+    ] = False
+    merge_into_youngest: Annotated[
+        bool, Field(description="consolidation tries the youngest region first; ours")
+    ] = False
+
+
+class StageSettings(NamedTuple):
+    """When the generation stage ends.
+
+    >>> StageSettings().cap
+    500000
+    """
+
+    cap: Annotated[int, Field(ge=1, le=10**12, description="steps after which a trial is stopped")] = 500_000
+    hold: Annotated[
+        int, Field(ge=1, le=10**12, description="steps that the frozen greedy policy must hold at the end")
+    ] = 500_000
+    trials: Annotated[int, Field(ge=1, le=10**9, description="budget of trials")] = 300
+    steps: Annotated[int, Field(ge=1, le=10**15, description="budget of environment steps")] = 10**12
+    prototypes: Annotated[int, Field(ge=1, le=10**6, description="budget of prototypes")] = 2_000

@@ -1,0 +1,50 @@
+"""The tasks known by name, with what a learner cannot see from their functions alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from distinguo.checks import checked
+from distinguo.errors import DistinguoError, did_you_mean
+from distinguo.tasks.puck import Puck
+
+
+class World(NamedTuple):
+    """A task and the words for it.
+
+    >>> world("puck", {"beta": 0.2}).task.beta
+    0.2
+    """
+
+    name: str
+    task: Any
+    dimensions: tuple[str, ...]  #: the names of the coordinates of a state
+    actions: tuple[str, ...]  #: the names of the actions
+    low: tuple[float, ...]  #: the extent of the state-space, which scales distances
+    high: tuple[float, ...]
+
+    @property
+    def scale(self) -> tuple[float, ...]:
+        """Return the width of each coordinate."""
+        return tuple(b - a for a, b in zip(self.low, self.high, strict=True))
+
+
+#: The extreme speed in the paper's "state-space dimensions [-2.4, 2.4] x [-5.5, 5.5]" (section 4.2.2).
+PUCK_SPEED = 5.5
+
+
+def _puck(parameters: Mapping[str, Any]) -> World:
+    task = checked(Puck, parameters, "task")
+    low, high = (-task.wall, -PUCK_SPEED), (task.wall, PUCK_SPEED)
+    return World("puck", task, ("x", "v"), ("left", "right"), low, high)
+
+
+WORLDS = {"puck": _puck}
+
+
+def world(name: str, parameters: Mapping[str, Any] | None = None) -> World:
+    """Return the task of that name, with some of its parameters changed."""
+    if name not in WORLDS:
+        raise DistinguoError(f"Unknown task '{name}'; {did_you_mean(name, WORLDS)}")
+    return WORLDS[name](parameters or {})

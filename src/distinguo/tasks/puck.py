@@ -1,0 +1,86 @@
+"""The puck-on-a-hill task (section 4 of the paper, Figure 7).
+
+A puck is pushed left or right to stay on top of the hill ``y = -beta x^2``; hitting a wall ends the trial with
+reward -1, every other step is worth 0.
+
+========== ======================== ==============
+state      meaning                  range
+========== ======================== ==============
+``x``      position (m)             ``-wall .. wall``
+``v``      velocity (m/s)           any
+========== ======================== ==============
+
+Actions: 0 pushes left (``-force``), 1 pushes right (``+force``).
+
+Dynamics, with ``theta = arctan(-2 beta x)``::
+
+    x' = x + interval * v
+    v' = v + interval * (f - mass * gravity * sin(theta)) * cos(theta) / mass
+
+Trials start at rest on the top, ``(0, 0)``, and end when ``|x'| >= wall``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, NamedTuple
+
+import numpy as np
+from pydantic import Field
+
+from distinguo.seam import implements
+from distinguo.tasks.task import actions, start, transition, unpack
+
+LEFT, RIGHT = 0, 1
+PuckState = tuple[float, float]
+
+
+class Puck(NamedTuple):
+    """The parameters of the task; the defaults are the paper's.
+
+    >>> from distinguo.tasks.task import transition
+    >>> transition(Puck(), (0.0, 1.0), RIGHT)
+    ((0.02, 1.06), 0.0, False)
+    """
+
+    beta: Annotated[float, Field(gt=0, le=100, description="curvature of the hill (paper, section 4)")] = 0.3
+    gravity: Annotated[float, Field(gt=0, le=1000, description="m/s^2 (paper, section 4)")] = 9.8
+    mass: Annotated[float, Field(gt=0, le=1e6, description="kg (paper, section 4)")] = 1.0
+    force: Annotated[float, Field(gt=0, le=1e6, description="N (paper, section 4)")] = 3.0
+    interval: Annotated[float, Field(gt=0, le=1, description="s between actions (paper, section 4)")] = 0.02
+    wall: Annotated[float, Field(gt=0, le=1e6, description="m from the top (paper, section 4)")] = 2.4
+
+
+@implements(transition, Puck)
+def push(task: Puck, s: PuckState, a: int) -> tuple[PuckState, float, bool]:
+    """Push the puck for one interval.
+
+    ``sin(arctan u) = u c`` and ``cos(arctan u) = c`` with ``c = 1 / sqrt(1 + u^2)``: one square root and one
+    division, both correctly rounded everywhere, instead of three trigonometric calls that are not.
+    """
+    x, v = s
+    u = -2.0 * task.beta * x
+    c = 1.0 / math.sqrt(1.0 + u * u)
+    f = task.force if a == RIGHT else -task.force
+    x_next = x + task.interval * v
+    v_next = v + task.interval * ((f / task.mass - task.gravity * (u * c)) * c)
+    fell = not (-task.wall < x_next < task.wall)
+    return (x_next, v_next), (-1.0 if fell else 0.0), fell
+
+
+@implements(start, Puck)
+def on_top(task: Puck, rng: np.random.Generator) -> PuckState:
+    """Start every trial at rest on the top of the hill."""
+    return (0.0, 0.0)
+
+
+@implements(actions, Puck)
+def left_and_right(task: Puck) -> int:
+    """There are two actions."""
+    return 2
+
+
+@implements(unpack, Puck)
+def position_and_velocity(task: Puck, row: np.ndarray) -> PuckState:
+    """Read ``(x, v)`` from a row."""
+    return (row[0], row[1])

@@ -1,0 +1,113 @@
+"""Pictures as values: what is to be drawn, computed from a run, before any pixel."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import shapely
+
+from distinguo.errors import DistinguoError
+from distinguo.lab.folder import Run
+from distinguo.representation.boxes import Boxes, leaf_boxes
+from distinguo.representation.file import Representation
+from distinguo.representation.voronoi import Voronoi
+
+Outline = tuple[tuple[float, float], ...]
+
+
+class Cell(NamedTuple):
+    """One Voronoi cell or box: its outline, the region it belongs to, and what the policy does there."""
+
+    outline: Outline
+    region: int
+    action: int  #: -1 when nothing was learned there, or several actions are tied
+    value: float
+
+
+class PartitionPicture(NamedTuple):
+    """A two-dimensional partition with the greedy action and the state value of each region.
+
+    >>> import distinguo
+    >>> picture = partition_picture(distinguo.learn("puck", seed=1))
+    >>> picture.axes, len(picture.cells) == len(picture.prototypes)
+    (('x', 'v'), True)
+    """
+
+    title: str
+    axes: tuple[str, str]
+    low: tuple[float, float]
+    high: tuple[float, float]
+    cells: tuple[Cell, ...]
+    prototypes: tuple[tuple[float, float], ...]
+    primary: tuple[bool, ...]  #: whether each prototype stands for its region
+    actions: tuple[str, ...]
+
+
+def partition_picture(run: Run) -> PartitionPicture:
+    """Compute the picture of a run's partition."""
+    world, representation = run.configuration.world, run.representation
+    if len(world.dimensions) != 2:
+        raise DistinguoError(
+            f"Only partitions of two dimensions can be drawn, {world.name} has {world.dimensions}."
+        )
+    low, high = _frame(representation, world.low, world.high)
+    outlines = cell_outlines(representation, low, high)
+    regions = _regions(representation)
+    cells = tuple(Cell(o, j, *_policy(run.q[j])) for o, j in zip(outlines, regions, strict=True))
+    prototypes: tuple[tuple[float, float], ...] = ()
+    primary: tuple[bool, ...] = ()
+    if isinstance(representation.partition, Voronoi):
+        prototypes = tuple((float(x), float(y)) for x, y in representation.partition.prototypes)
+        primary = tuple(p == j for p, j in enumerate(regions))
+    title = f"{world.name}, seed {run.configuration.seed}: {representation.regions} regions"
+    axes = (world.dimensions[0], world.dimensions[1])
+    return PartitionPicture(title, axes, low, high, cells, prototypes, primary, world.actions)
+
+
+def _policy(q: np.ndarray) -> tuple[int, float]:
+    best = np.flatnonzero(q == q.max())
+    return (int(best[0]) if len(best) == 1 else -1), float(q.max())
+
+
+def _frame(
+    representation: Representation, low: tuple[float, ...], high: tuple[float, ...]
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return the extent of the task, widened so that every prototype can be seen."""
+    corners = np.array([low, high], dtype=float)
+    if isinstance(representation.partition, Voronoi):
+        corners = np.vstack([corners, representation.partition.prototypes])
+    (x0, y0), (x1, y1) = corners.min(axis=0).tolist(), corners.max(axis=0).tolist()
+    return (x0, y0), (x1, y1)
+
+
+def _regions(representation: Representation) -> list[int]:
+    if isinstance(representation.partition, Voronoi):
+        return representation.partition.primary.tolist()
+    return list(range(representation.regions))
+
+
+def cell_outlines(
+    representation: Representation, low: tuple[float, float], high: tuple[float, float]
+) -> list[Outline]:
+    """Return the outline of every cell within a frame, in the order of the prototypes or leaves."""
+    if isinstance(representation.partition, Boxes):
+        return [_rectangle(a, b) for a, b in leaf_boxes(representation.partition)]
+    scale = representation.partition.scale
+    frame = shapely.box(*(np.array(low) / scale), *(np.array(high) / scale))
+    points = representation.partition.prototypes / scale
+    if len(points) == 1:
+        return [_outline(frame, scale)]
+    cells = shapely.voronoi_polygons(shapely.MultiPoint(points), extend_to=frame, ordered=True)
+    return [_outline(shapely.intersection(cell, frame), scale) for cell in cells.geoms]
+
+
+def _rectangle(low: tuple[float, ...], high: tuple[float, ...]) -> Outline:
+    (x0, y0), (x1, y1) = low, high
+    return ((x0, y0), (x1, y0), (x1, y1), (x0, y1))
+
+
+def _outline(shape: shapely.Geometry, scale: np.ndarray) -> Outline:
+    if shape.is_empty or not isinstance(shape, shapely.Polygon):
+        return ()
+    return tuple((float(x), float(y)) for x, y in np.array(shape.exterior.coords) * scale)

@@ -1,0 +1,123 @@
+"""Promise: compiled equals interpreted equals the slow oracle, bit for bit, under any reading."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from distinguo.learners.economy import CAPPED, advance, begin, settle
+from distinguo.learners.memory import INVESTIGATION_STEPS, LENGTH, TRIAL_STEPS, Memory, fresh_memory
+from distinguo.learners.reasons import drain, fresh_log
+from distinguo.representation.voronoi import voronoi
+from distinguo.settings import LearnerSettings
+from distinguo.tasks.puck import Puck
+from distinguo.tasks.task import start, transition
+from tests.oracle import Oracle
+
+SCALE = (4.8, 11.0)
+TRIALS, CAP = 25, 300
+
+readings = st.builds(
+    LearnerSettings,
+    gamma=st.sampled_from([0.9, 0.97, 0.99]),
+    epsilon=st.sampled_from([0.02, 0.05, 0.1, 0.2]),
+    delta=st.sampled_from([0.0, 0.0, 0.02]),
+    alpha=st.sampled_from([0.05, 0.3, 1.0]),
+    enough_samples=st.sampled_from([1, 3, 20]),
+    max_steps=st.sampled_from([1, 5, 50]),
+    coin=st.sampled_from([0.0, 0.05, 0.5]),
+    explore=st.sampled_from([0.0, 0.1]),
+    fe_interval=st.sampled_from([1, 2, 3]),
+    fe_counts_trials=st.booleans(),
+    merge_interval=st.sampled_from([0, 1, 3, 7]),
+    reduced_updates=st.sampled_from([0, 2, 3]),
+    new_updates=st.sampled_from([0, 1, 3]),
+    new_investigated=st.booleans(),
+    discount_steps=st.booleans(),
+    terminal_reliable=st.booleans(),
+    surprise_by_transition=st.booleans(),
+    merge_into_youngest=st.booleans(),
+)
+beginnings = st.sampled_from(
+    [[(0.0, 0.0)], [(0.268, 0.62), (-0.268, -0.62)], [(0.5, 0.0), (-0.5, 1.0), (2.0, 2.0)]]
+)
+
+
+def learn(
+    reading: LearnerSettings, prototypes: list, seed: int, compiled: bool = True
+) -> tuple[Memory, list]:
+    speed = (lambda k: k) if compiled else (lambda k: k.py_func)
+    task, rng, events = Puck(), np.random.default_rng(seed), []
+    memory, log = fresh_memory(voronoi(prototypes, SCALE, room=4000), 2), fresh_log(20_000, 2)
+    for _ in range(TRIALS):
+        speed(begin)(task, memory, reading, rng)
+        if speed(advance)(task, memory, reading, rng, log, CAP, CAP) == CAPPED:
+            speed(settle)(task, memory, reading, log)
+        events += [(e["event"], *e["prototypes"]) for e in drain(log, memory)]
+    return memory, events
+
+
+def consult(reading: LearnerSettings, prototypes: list, seed: int) -> Oracle:
+    task = Puck()
+    oracle = Oracle(
+        lambda s, a: transition(task, s, a),
+        lambda: start(task, None),
+        2,
+        prototypes,
+        SCALE,
+        reading,
+        np.random.default_rng(seed),
+    )
+    for _ in range(TRIALS):
+        oracle.run_trial(CAP)
+    return oracle
+
+
+@settings(max_examples=60, deadline=None)
+@given(readings, beginnings, st.integers(0, 2**32))
+def test_compiled_equals_oracle(reading: LearnerSettings, prototypes: list, seed: int) -> None:
+    memory, events = learn(reading, prototypes, seed)
+    oracle = consult(reading, prototypes, seed)
+    size = memory.partition.size[0]
+    assert events == oracle.events
+    assert memory.partition.prototypes[:size].tolist() == [list(p) for p in oracle.prototypes]
+    assert memory.partition.primary[:size].tolist() == oracle.primary
+    assert memory.q[:size].tolist() == oracle.q
+    assert memory.updates[:size].tolist() == oracle.updates
+    assert memory.counters[TRIAL_STEPS] == oracle.steps
+    assert memory.counters[INVESTIGATION_STEPS] == oracle.investigation_steps
+
+
+def test_the_comparison_meets_every_kind_of_event() -> None:
+    """A guard for the test above: readings like the ones drawn do split, merge and detach."""
+    kinds = set()
+    for seed in range(5):
+        reading = LearnerSettings(merge_interval=1, fe_interval=1, reduced_updates=3, new_updates=3)
+        kinds |= {kind for kind, *_ in consult(reading, [(0.0, 0.0)], seed).events}
+    assert kinds == {"split", "merge", "detach"}
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_interpreted_equals_compiled(seed: int) -> None:
+    fast, fast_events = learn(LearnerSettings(), [(0.0, 0.0)], seed)
+    slow, slow_events = learn(LearnerSettings(), [(0.0, 0.0)], seed, compiled=False)
+    assert fast_events == slow_events
+    for one, other in zip([*fast.partition, *fast[1:]], [*slow.partition, *slow[1:]], strict=True):
+        assert np.array_equal(one, other)
+
+
+def test_chunks_do_not_matter() -> None:
+    """A trial advanced a few steps at a time ends in the same bits."""
+    whole, _ = learn(LearnerSettings(), [(0.0, 0.0)], 3)
+    task, rng = Puck(), np.random.default_rng(3)
+    memory, log = fresh_memory(voronoi([(0.0, 0.0)], SCALE, room=4000), 2), fresh_log(20_000, 2)
+    for _ in range(TRIALS):
+        begin(task, memory, LearnerSettings(), rng)
+        while (ended := advance(task, memory, LearnerSettings(), rng, log, CAP, 7)) == 0:
+            pass
+        if ended == CAPPED:
+            settle(task, memory, LearnerSettings(), log)
+    assert np.array_equal(memory.q, whole.q)
+    assert memory.counters[LENGTH] == whole.counters[LENGTH]
