@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 @cache
-def _adapter(kind: type[T]) -> TypeAdapter[T]:
+def _adapter(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
@@ -35,7 +35,8 @@ def checked(kind: type[T], values: Mapping[str, Any], where: str) -> T:
         if name not in fields:
             raise DistinguoError(f"Unknown setting {where}.{name}; {did_you_mean(name, fields)}")
     try:
-        return _adapter(kind).validate_python(dict(values))
+        built: T = _adapter(kind).validate_python(dict(values))
+        return built
     except ValidationError as error:
         raise DistinguoError(_sentence(error.errors()[0], where)) from None
 

@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+from numba.core import config
 from numba.extending import overload, register_jitable
 from platformdirs import user_cache_dir
 
@@ -41,10 +42,10 @@ _foreign: set[Path] = set()
 
 #: No fastmath and no contraction: the same bits on every x86-64 machine (docs/readings.md, "Arithmetic").
 #: ``error_model="numpy"`` drops the zero check of each division, which would keep loops from vectorising.
-_OPTIONS = {"nogil": True, "error_model": "numpy"}
+_OPTIONS: Any = {"nogil": True, "error_model": "numpy"}
 #: Kernels allocate nothing: arrays come from Python. So Numba's reference counting, which made the learner 14
 #: times slower and its compilation 3 times longer, can be off; the parts that a kernel calls inherit this.
-_KERNEL_OPTIONS = {**_OPTIONS, "_nrt": False}
+_KERNEL_OPTIONS: Any = {**_OPTIONS, "_nrt": False}
 
 
 def part(function: F) -> F:
@@ -54,7 +55,7 @@ def part(function: F) -> F:
 
 def kernel(function: F) -> Any:
     """Compile a function on first use, cached on disk under a key made from the package's sources."""
-    compiled = numba.njit(**_KERNEL_OPTIONS)(function)
+    compiled: Any = numba.njit(**_KERNEL_OPTIONS)(function)
     if compiled is not function:  # with NUMBA_DISABLE_JIT=1 numba hands the function back
         _kernels.append(compiled)
         _enable_caching(compiled, _cache_folder())
@@ -101,7 +102,7 @@ def _watch(source: Path) -> None:
 
 @functools.cache
 def _source_key() -> str:
-    """A hash of all sources that compiled code may come from: an edit can never run stale code."""
+    """Hash all sources that compiled code may come from: an edit can never run stale code."""
     digest = hashlib.sha256(numba.__version__.encode())
     for path in [*sorted(_PACKAGE.rglob("*.py")), *sorted(_foreign)]:
         digest.update(str(path.name).encode() + b"\0" + path.read_bytes())
@@ -109,17 +110,17 @@ def _source_key() -> str:
 
 
 def _cache_folder() -> str:
-    base = numba.config.CACHE_DIR or user_cache_dir("distinguo", appauthor=False)
+    base = config.CACHE_DIR or user_cache_dir("distinguo", appauthor=False)
     return str(Path(base) / _source_key())
 
 
 def _enable_caching(compiled: Any, folder: str) -> None:
     """Cache this kernel in our folder, leaving the user's own Numba configuration alone."""
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = folder
+    before = config.CACHE_DIR
+    config.CACHE_DIR = folder
     try:
         compiled.enable_caching()
     except (RuntimeError, OSError):  # nowhere to write: compile in each process instead
         pass
     finally:
-        numba.config.CACHE_DIR = before
+        config.CACHE_DIR = before

@@ -302,7 +302,8 @@ def test_compatibility_with_the_prototype_alone_is_not_enough() -> None:
     """Figure 5 compares a state with its prototype, not with its whole region; values err up to 2 epsilon."""
     t = Tolerances(E, E, 0.0)
     prototype, better, worse = (0.0, -4.0), (0.5, -4.0), (-0.5, -4.0)
-    assert compatible(prototype, better, t) and compatible(prototype, worse, t)
+    assert compatible(prototype, better, t)
+    assert compatible(prototype, worse, t)
     assert not compatible(better, worse, t)
     q = average([prototype, better, better, better])
     assert criteria.inadequacy(np.array(q), np.array(worse), t.epsilon, t.choice) == VALUE

@@ -1,0 +1,1 @@
+"""Runs: what is asked, the stages, the folder of a run."""

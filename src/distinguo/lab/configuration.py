@@ -47,7 +47,7 @@ def configure(
 ) -> Configuration:
     """Put a configuration together; ``changes`` are settings by dotted name, such as ``learner.epsilon``."""
     tables = _by_table({**preset(preset_name), **(changes or {})})
-    if not (isinstance(seed, int) and 0 <= seed < 2**63):
+    if not 0 <= seed < 2**63:
         raise DistinguoError(f"The seed should be a whole number from 0 to 2^63 - 1, got {seed!r}.")
     setting = world(task, tables["task"])
     return Configuration(

@@ -11,7 +11,7 @@ from typing import Any
 
 from distinguo.errors import DistinguoError
 from distinguo.lab import folder
-from distinguo.lab.configuration import Configuration, configure
+from distinguo.lab.configuration import Configuration, configure, differences, from_toml
 from distinguo.lab.folder import Run
 from distinguo.lab.generation import Generation
 from distinguo.presets import DEFAULT
@@ -151,5 +151,5 @@ def default_folder(configuration: Configuration, base: Path = Path("runs")) -> P
 def _same_run(path: Path, configuration: Configuration) -> bool:
     if not (path / folder.SETTINGS).is_file():
         return False
-    before = folder.from_toml((path / folder.SETTINGS).read_text())
-    return not folder.differences(configuration, before)
+    before = from_toml((path / folder.SETTINGS).read_text())
+    return not differences(configuration, before)

@@ -1,0 +1,1 @@
+"""The learner: the paper's Figures 1-6."""

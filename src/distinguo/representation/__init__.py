@@ -1,0 +1,1 @@
+"""Partitions of the state-space, and the file they are kept in."""

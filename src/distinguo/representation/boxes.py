@@ -42,10 +42,9 @@ def leaf_of(partition: Boxes, s: tuple[float, ...]) -> int:
     """Walk down the cuts to the leaf that holds ``s``."""
     node = 0
     while partition.axis[node] >= 0:
-        if s[partition.axis[node]] < partition.cut[node]:
-            node = partition.below[node]
-        else:
-            node = partition.above[node]
+        node = (
+            partition.below[node] if s[partition.axis[node]] < partition.cut[node] else partition.above[node]
+        )
     return partition.below[node]
 
 

@@ -226,8 +226,14 @@ def _read_boxes(parsed: BoxesFile) -> Boxes:
         for n in parsed.nodes
     ]
     axis, cut, below, above = zip(*rows, strict=True)
-    whole, real = (lambda c: np.array(c, dtype=np.int64)), (lambda c: np.array(c, dtype=np.float64))
-    return Boxes(whole(axis), real(cut), whole(below), whole(above), real(parsed.low), real(parsed.high))
+    return Boxes(
+        np.array(axis, dtype=np.int64),
+        np.array(cut, dtype=np.float64),
+        np.array(below, dtype=np.int64),
+        np.array(above, dtype=np.int64),
+        np.array(parsed.low, dtype=np.float64),
+        np.array(parsed.high, dtype=np.float64),
+    )
 
 
 def load(path: str | Path) -> Representation:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from distinguo.representation.partition import region
 from distinguo.seam import implements, part
@@ -30,7 +31,7 @@ class Voronoi(NamedTuple):
     weight: np.ndarray  #: (dimensions,) 1 / scale, as a product is cheaper than a quotient
 
 
-def voronoi(prototypes: np.ndarray | list, scale: np.ndarray | list, room: int = 0) -> Voronoi:
+def voronoi(prototypes: ArrayLike, scale: ArrayLike, room: int = 0) -> Voronoi:
     """Build a partition of simple regions, with room for at least ``room`` prototypes."""
     given = np.array(prototypes, dtype=np.float64)
     count, dimensions = given.shape

@@ -1,0 +1,1 @@
+"""Worlds: what a task is, and the tasks we ship."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -11,6 +12,7 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from distinguo.lab.files import write_atomically
 from distinguo.views.pictures import Cell, PartitionPicture
 
 #: One map of colours per action, light where a state is worth little and dark where it is worth much: the hue
@@ -63,8 +65,7 @@ def _legend(figure: Figure, picture: PartitionPicture, hues: list[ScalarMappable
         names.append("merged prototype")
         marks.append(Line2D([], [], linestyle="", marker="o", color="black", markersize=4, fillstyle="none"))
     figure.axes[0].legend(marks, names, loc="upper right", framealpha=0.9, fontsize=9)
-    bar = figure.colorbar(ScalarMappable(shades, _UNDECIDED), ax=figure.axes[0], label="state value V")
-    bar.solids.set_alpha(1.0)
+    figure.colorbar(ScalarMappable(shades, _UNDECIDED), ax=figure.axes[0], label="state value V")
 
 
 def _patch(hue: ScalarMappable) -> Line2D:
@@ -73,10 +74,7 @@ def _patch(hue: ScalarMappable) -> Line2D:
 
 def save(figure: Figure, path: Path) -> None:
     """Write a figure as PNG, whole or not at all."""
-    import io
-
-    from distinguo.lab.files import write_atomically
-
     buffer = io.BytesIO()
-    FigureCanvasAgg(figure).print_png(buffer)
+    FigureCanvasAgg(figure)
+    figure.savefig(buffer, format="png", dpi=100)
     write_atomically(path, buffer.getvalue())

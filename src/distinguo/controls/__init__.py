@@ -1,0 +1,1 @@
+"""The paper's control representations, each built by its procedure."""

@@ -1,0 +1,1 @@
+"""The judge: a separate learner that puts a representation on trial."""

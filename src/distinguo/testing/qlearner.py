@@ -1,0 +1,40 @@
+"""The tester's learner: plain Q-learning over a fixed partition."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from distinguo.criteria import look_ahead, state_value
+from distinguo.learners.values import choose
+from distinguo.representation.partition import region
+from distinguo.seam import kernel
+from distinguo.tasks.task import transition, unpack
+from distinguo.testing.settings import TesterSettings
+
+
+@kernel
+def train(
+    task: Any,
+    partition: Any,
+    q: np.ndarray,
+    settings: TesterSettings,
+    rng: np.random.Generator,
+    now: np.ndarray,
+    cap: int,
+) -> tuple[int, bool]:
+    """Learn the action values ``q`` in one trial from ``now``: its length, and whether it ended in failure."""
+    s = unpack(task, now)
+    j = region(partition, s)
+    length = 0
+    terminal = False
+    while not terminal and length < cap:
+        a = choose(q[j], settings.delta, rng)
+        s, r, terminal = transition(task, s, a)
+        k = region(partition, s)
+        q_new = r if terminal else look_ahead(r, settings.gamma, state_value(q[k]))
+        q[j, a] += settings.alpha * (q_new - q[j, a])
+        j = k
+        length += 1
+    return length, terminal
