@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     from distinguo.representation.file import Representation, load
     from distinguo.representation.partition import region
 
+from distinguo.tasks.registration import register_with_gymnasium
+
 __version__ = "0.1.0"
+
+register_with_gymnasium()
 
 #: Where each public name lives. Names are imported on first use, so that the command line starts at once.
 _HOMES = {

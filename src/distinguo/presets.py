@@ -12,7 +12,7 @@ DEFAULT = "default"
 #: What each preset changes from the defaults of the settings, which are the paper's algorithm to the letter.
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     "paper": {},
-    DEFAULT: {},
+    DEFAULT: {},  # no reading tried serves the puck better (docs/readings.md)
 }
 
 

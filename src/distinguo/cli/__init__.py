@@ -6,6 +6,7 @@ import sys
 
 import typer
 
+from distinguo.cli.audit import audit
 from distinguo.cli.learn import learn
 from distinguo.cli.show import show
 from distinguo.errors import DistinguoError
@@ -23,6 +24,7 @@ app = typer.Typer(
 )
 app.command()(learn)
 app.command()(show)
+app.command()(audit)
 
 
 @app.callback(invoke_without_command=True)

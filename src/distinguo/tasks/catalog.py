@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from distinguo.checks import checked
 from distinguo.errors import DistinguoError, did_you_mean
-from distinguo.tasks.puck import Puck
+from distinguo.tasks.puck import EXTREME_SPEED, Puck
 
 
 class World(NamedTuple):
@@ -30,13 +30,9 @@ class World(NamedTuple):
         return tuple(b - a for a, b in zip(self.low, self.high, strict=True))
 
 
-#: The extreme speed in the paper's "state-space dimensions [-2.4, 2.4] x [-5.5, 5.5]" (section 4.2.2).
-PUCK_SPEED = 5.5
-
-
 def _puck(parameters: Mapping[str, Any]) -> World:
     task = checked(Puck, parameters, "task")
-    low, high = (-task.wall, -PUCK_SPEED), (task.wall, PUCK_SPEED)
+    low, high = (-task.wall, -EXTREME_SPEED), (task.wall, EXTREME_SPEED)
     return World("puck", task, ("x", "v"), ("left", "right"), low, high)
 
 

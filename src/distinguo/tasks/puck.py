@@ -34,6 +34,9 @@ from distinguo.tasks.task import actions, start, transition, unpack
 LEFT, RIGHT = 0, 1
 PuckState = tuple[float, float]
 
+#: The greatest speed in the paper's "state-space dimensions [-2.4, 2.4] x [-5.5, 5.5]" (section 4.2.2).
+EXTREME_SPEED = 5.5
+
 
 class Puck(NamedTuple):
     """The parameters of the task; the defaults are the paper's.

@@ -15,11 +15,11 @@ import numpy as np
 
 from distinguo.errors import DistinguoError
 from distinguo.seam import kernel, part
-from distinguo.tasks.puck import LEFT, RIGHT, Puck, PuckState
+from distinguo.tasks.puck import EXTREME_SPEED, LEFT, RIGHT, Puck, PuckState
 from distinguo.tasks.task import transition
 
 #: The state space of the paper's pictures, as (x, v) (paper, section 4.2.2: "[-2.4, 2.4] x [-5.5, 5.5]").
-LOW, HIGH = (-2.4, -5.5), (2.4, 5.5)
+LOW, HIGH = (-Puck().wall, -EXTREME_SPEED), (Puck().wall, EXTREME_SPEED)
 #: "Resolution was 0.01 in both x and v" (paper, section 4.1).
 RESOLUTION = 0.01
 #: The line ``v = -1.7615 x`` bisects the controllable zone (paper, section 4.1, Figure 9).

@@ -1,0 +1,114 @@
+"""Measure what each reading of the paper does: the table of docs/readings.md.
+
+    python benchmarks/readings.py --seeds 1000-1099
+
+Every row changes one setting of the preset ``paper``. "Carries over" is the share of the maps learned from scratch on
+which a fresh Q-learner (testing/settings.py) reaches a median of 50 trials of 100,000 steps after 50,000 training
+steps. Steps are those of ``summarise``: trials and mini-trials, without the final long trial.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from distinguo.controls.seeds import PAPER_SEEDS
+from distinguo.lab.configuration import configure
+from distinguo.lab.folder import Run
+from distinguo.lab.learn import learn_many
+from distinguo.learners.economy import follow
+from distinguo.testing.qlearner import train
+from distinguo.testing.settings import TesterSettings
+
+ROWS: list[tuple[str, dict[str, object]]] = [
+    ("the preset", {}),
+    ("gamma 0.95", {"gamma": 0.95}),
+    ("gamma 0.98", {"gamma": 0.98}),
+    ("gamma 0.995", {"gamma": 0.995}),
+    ("epsilon 0.05", {"epsilon": 0.05}),
+    ("epsilon 0.2", {"epsilon": 0.2}),
+    ("delta 0.01 (ties)", {"delta": 0.01}),
+    ("alpha 0.02", {"alpha": 0.02}),
+    ("alpha 0.2", {"alpha": 0.2}),
+    ("ENOUGH_SAMPLES 1", {"enough_samples": 1}),
+    ("ENOUGH_SAMPLES 10", {"enough_samples": 10}),
+    ("MAX_STEPS 1", {"max_steps": 1}),
+    ("MAX_STEPS 20", {"max_steps": 20}),
+    ("MAX_STEPS 100", {"max_steps": 100}),
+    ("no coin", {"coin": 0.0}),
+    ("coin 0.01", {"coin": 0.01}),
+    ("coin 0.1", {"coin": 0.1}),
+    ("1 % random actions", {"explore": 0.01}),
+    ("FE_TIMER: every 2nd trial", {"fe_interval": 2}),
+    ("FE_TIMER: every 3rd trial", {"fe_interval": 3}),
+    ("FE_TIMER: every 2nd popped state", {"fe_interval": 2, "fe_counts_trials": False}),
+    ("no consolidation", {"merge_interval": 0}),
+    ("MERGE_TIMER 1", {"merge_interval": 1}),
+    ("MERGE_TIMER 50", {"merge_interval": 50}),
+    ("consolidation, youngest first", {"merge_into_youngest": True}),
+    ("a split leaves no reliability", {"reduced_updates": 0}),
+    ("a split leaves 2 updates", {"reduced_updates": 2}),
+    ("a new prototype has 1 update", {"new_updates": 1}),
+    ("a new prototype has 3 updates", {"new_updates": 3}),
+    ("a new region is not yet investigated", {"new_investigated": False}),
+    ("bootstrap by gamma^steps", {"discount_steps": True}),
+    ("terminal states reliable in Figure 3", {"terminal_reliable": True}),
+    ("surprise by one action value", {"surprise_by_transition": True}),
+    ("MIN_UPDATES 1", {"min_updates": 1}),
+]
+
+
+def carries_over(run: Run, settings: TesterSettings, cap: int = 100_000) -> bool:
+    """Train a fresh learner on the map of a run and tell whether it balances for the median test start."""
+    world, partition = run.configuration.world, run.representation.partition
+    rng = np.random.default_rng([run.configuration.seed, 1])
+    q, done = np.zeros_like(run.q), 0
+    third, quarter = np.array(world.high) / 3, np.array(world.high) / 4
+    while done < settings.steps:
+        steps, _ = train(
+            world.task, partition, q, settings, rng, rng.uniform(-third, third), settings.training_cap
+        )
+        done += steps
+    starts = [rng.uniform(-quarter, quarter) for _ in range(settings.batch)]
+    lengths = [follow(world.task, partition, q, settings.delta, rng, s, cap)[0] for s in starts]
+    return bool(np.median(lengths) >= cap)
+
+
+def measure(changes: dict[str, object], seeds: range) -> str:
+    """Return one row of the table, without its name."""
+    named = {f"learner.{key}": value for key, value in changes.items()}
+    scratch = [configure("puck", seed=n, preset_name="paper", changes=named) for n in seeds]
+    seeded = [configure("puck", seed=n, preset_name="paper", changes=named, prototypes=PAPER_SEEDS) for n in seeds]
+    runs, two = learn_many(scratch), learn_many(seeded)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        transfer = list(pool.map(lambda run: carries_over(run, TesterSettings()), runs))
+    return f"{_spread(runs)} | {np.mean(transfer):.2f} | {_spread(two)}"
+
+
+def _spread(runs: list[Run]) -> str:
+    def middle(key: str) -> str:
+        low, mid, high = np.percentile([run.summary[key] for run in runs], [5, 50, 95])
+        return f"{mid:,.0f} ({low:,.0f}-{high:,.0f})"
+
+    solved = sum(run.solved for run in runs)
+    return f"{solved} | {middle('regions')} | {middle('trials')} | {middle('environment_steps')}"
+
+
+def main() -> None:
+    """Print the table in Markdown, a row as soon as it is measured."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seeds", default="1000-1099", help="such as 1000-1099")
+    parser.add_argument("--rows", type=int, default=len(ROWS), help="measure only the first rows")
+    options = parser.parse_args()
+    first, last = map(int, options.seeds.split("-"))
+    print("| change | solved | regions | trials | steps | carries over | two seeds: solved | regions | trials | steps |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    for name, changes in ROWS[: options.rows]:
+        print(f"| {name} | {measure(changes, range(first, last + 1))} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

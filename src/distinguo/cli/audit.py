@@ -1,0 +1,53 @@
+"""``distinguo audit``: where a learned representation costs reward."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+def audit(
+    run: Annotated[Path, typer.Argument(help="The folder of a run.")],
+    seed: Annotated[int, typer.Option(help="Seed of the random choices among tied actions.")] = 0,
+    visits: Annotated[int, typer.Option(min=1, max=10**7, help="How many visited states to audit.")] = 10_000,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Audit the states that a run's greedy policy visits: which are not epsilon-adequate, by which rule, at what cost.
+
+    Example: distinguo audit runs/puck-default-seed0
+    """
+    from distinguo.cli.console import answer, say
+    from distinguo.lab.folder import open_run
+    from distinguo.testing.audit import audit as examine
+
+    opened = open_run(run)
+    learner = opened.configuration.learner
+    found = examine(
+        opened.configuration.world.task,
+        opened.representation.partition,
+        opened.q,
+        gamma=learner.gamma,
+        epsilon=learner.epsilon,
+        delta=learner.delta,
+        visits=visits,
+        seed=seed,
+    )
+    say(f"{found.adequate:.1%} of {visits:,} visited states are {learner.epsilon}-adequate.")
+    say(
+        f"Policy rule (Eq. 1) broken at {found.policy_failures:,}, value rule (Eq. 2) at {found.value_failures:,}."
+    )
+    worst = int(found.regret.argmax())
+    place = ", ".join(f"{c:.4f}" for c in found.states[worst])
+    say(f"Greatest regret: {found.regret[worst]:.4f} at ({place}), in region {found.regions[worst]}.")
+    content: dict[str, Any] = {
+        "run": str(run),
+        "states": visits,
+        "adequate": found.adequate,
+        "policy_failures": found.policy_failures,
+        "value_failures": found.value_failures,
+        "greatest_regret": float(found.regret[worst]),
+        "at": found.states[worst].tolist(),
+    }
+    answer(content, as_json)
