@@ -81,7 +81,9 @@ def measure(changes: dict[str, object], seeds: range) -> str:
     """Return one row of the table, without its name."""
     named = {f"learner.{key}": value for key, value in changes.items()}
     scratch = [configure("puck", seed=n, preset_name="paper", changes=named) for n in seeds]
-    seeded = [configure("puck", seed=n, preset_name="paper", changes=named, prototypes=PAPER_SEEDS) for n in seeds]
+    seeded = [
+        configure("puck", seed=n, preset_name="paper", changes=named, prototypes=PAPER_SEEDS) for n in seeds
+    ]
     runs, two = learn_many(scratch), learn_many(seeded)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         transfer = list(pool.map(lambda run: carries_over(run, TesterSettings()), runs))
@@ -104,7 +106,9 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=len(ROWS), help="measure only the first rows")
     options = parser.parse_args()
     first, last = map(int, options.seeds.split("-"))
-    print("| change | solved | regions | trials | steps | carries over | two seeds: solved | regions | trials | steps |")
+    print(
+        "| change | solved | regions | trials | steps | carries over | two seeds: solved | regions | trials | steps |"
+    )
     print("|---|---|---|---|---|---|---|---|---|---|")
     for name, changes in ROWS[: options.rows]:
         print(f"| {name} | {measure(changes, range(first, last + 1))} |", flush=True)

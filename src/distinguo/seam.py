@@ -25,20 +25,24 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
-from numba.core import config
+from numba.core import config as _config
 from numba.extending import overload, register_jitable
 from platformdirs import user_cache_dir
 
+config: Any = _config
 F = TypeVar("F", bound=Callable[..., Any])
 
 _PACKAGE = Path(__file__).parent
 _kernels: list[Any] = []
 _foreign: set[Path] = set()
+_interpreted: set[type] = set()
 
 #: No fastmath and no contraction: the same bits on every x86-64 machine (docs/readings.md, "Arithmetic").
 #: ``error_model="numpy"`` drops the zero check of each division, which would keep loops from vectorising.
@@ -50,6 +54,7 @@ _KERNEL_OPTIONS: Any = {**_OPTIONS, "_nrt": False}
 
 def part(function: F) -> F:
     """Mark a plain Python function as callable from kernels; it stays a plain function."""
+    _watch(Path(function.__code__.co_filename))
     return register_jitable(**_OPTIONS)(function)
 
 
@@ -60,7 +65,7 @@ def kernel(function: F) -> Any:
         _kernels.append(compiled)
         _enable_caching(compiled, _cache_folder())
     else:
-        compiled.py_func = function
+        compiled.py_func = compiled
     return compiled
 
 
@@ -90,8 +95,29 @@ def implements(function: Any, kind: type) -> Callable[[F], F]:
     return register
 
 
+def implements_interpreted(function: Any, kind: type) -> Callable[[F], F]:
+    """Register an implementation that only runs as plain Python, such as one that calls foreign code."""
+
+    def register(implementation: F) -> F:
+        function.register(kind, implementation)
+        _interpreted.add(kind)
+        return implementation
+
+    return register
+
+
+def at_speed(compiled: Any, *things: Any) -> Any:
+    """Return a kernel as it is, or its plain source if one of the things it will be given cannot be compiled."""
+    return compiled if is_compiled(*things) else compiled.py_func
+
+
+def is_compiled(*things: Any) -> bool:
+    """Tell whether kernels run compiled on these things."""
+    return not any(type(thing) in _interpreted for thing in things)
+
+
 def _watch(source: Path) -> None:
-    """Numba does not see edits in a callee of another file: let a foreign implementation change the key."""
+    """Numba does not see edits in a callee of another file: let a foreign source change the key."""
     if source.is_relative_to(_PACKAGE) or not source.is_file() or source in _foreign:
         return
     _foreign.add(source)
@@ -116,11 +142,24 @@ def _cache_folder() -> str:
 
 def _enable_caching(compiled: Any, folder: str) -> None:
     """Cache this kernel in our folder, leaving the user's own Numba configuration alone."""
+    if not _writable(
+        folder
+    ):  # compile in each process: beside the sources, Numba would cache without our key
+        return
     before = config.CACHE_DIR
     config.CACHE_DIR = folder
     try:
         compiled.enable_caching()
-    except (RuntimeError, OSError):  # nowhere to write: compile in each process instead
+    except (RuntimeError, OSError):  # the source of the kernel is not a file
         pass
     finally:
         config.CACHE_DIR = before
+
+
+def _writable(folder: str) -> bool:
+    try:
+        os.makedirs(folder, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError:
+        return False
+    return True

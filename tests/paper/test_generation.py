@@ -35,9 +35,7 @@ def test_from_scratch(preset: str) -> None:
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_from_two_seeds(preset: str) -> None:
-    runs = learn_many(
-        [configure("puck", seed=n, preset_name=preset, prototypes=PAPER_SEEDS) for n in SEEDS]
-    )
+    runs = learn_many([configure("puck", seed=n, preset_name=preset, prototypes=PAPER_SEEDS) for n in SEEDS])
     assert sum(run.solved for run in runs) >= 38
     assert middle(runs, "regions") <= 6
 

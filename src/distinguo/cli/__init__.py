@@ -9,6 +9,7 @@ import typer
 from distinguo.cli.audit import audit
 from distinguo.cli.learn import learn
 from distinguo.cli.show import show
+from distinguo.cli.test import examine
 from distinguo.errors import DistinguoError
 
 app = typer.Typer(
@@ -23,6 +24,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command()(learn)
+app.command("test")(examine)
 app.command()(show)
 app.command()(audit)
 

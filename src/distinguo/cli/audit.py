@@ -14,7 +14,7 @@ def audit(
     visits: Annotated[int, typer.Option(min=1, max=10**7, help="How many visited states to audit.")] = 10_000,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
-    """Audit the states that a run's greedy policy visits: which are not epsilon-adequate, by which rule, at what cost.
+    """Audit the states that a run visits: which are not epsilon-adequate, by which rule, at what cost.
 
     Example: distinguo audit runs/puck-default-seed0
     """

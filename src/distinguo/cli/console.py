@@ -60,3 +60,19 @@ def live_line() -> Iterator[Callable[[str], None]]:
     finally:
         if terminal:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def progress_bar(text: str) -> Iterator[Callable[[int, int], None]]:
+    """Show how many of so many pieces are done, and the time left: a bar on a terminal, lines elsewhere."""
+    if not sys.stderr.isatty():
+        with live_line() as line:
+            yield lambda done, total: line(f"{text}: {done} of {total}")
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn(text), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task("", total=None)
+        yield lambda done, total: progress.update(bar, completed=done, total=total)

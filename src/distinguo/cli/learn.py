@@ -116,20 +116,22 @@ def verdict(run: Run) -> str:
 
 
 def _learn_many(wanted: list[Configuration], out: Path | None, seeds: str, as_json: bool) -> None:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    from distinguo.cli.console import answer, say
+    from distinguo.cli.console import answer, progress_bar, say
     from distinguo.lab.learn import learn_many
 
     first = wanted[0]
     base = out or Path("runs") / f"{first.world.name}-{first.preset}-seeds{seeds.strip()}"
     outs = [base / f"seed-{c.seed}" for c in wanted]
-    columns = (TextColumn("learning"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    done = 0
+
+    def count(_: Run) -> None:
+        nonlocal done
+        done += 1
+        watch(done, len(wanted))
+
     try:
-        with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-            bar = progress.add_task("", total=len(wanted))
-            runs = learn_many(wanted, outs, lambda _: progress.advance(bar))
+        with progress_bar("learning") as watch:
+            runs = learn_many(wanted, outs, count)
     except KeyboardInterrupt:
         say(f"\nStopped; finished runs are in {base}. The same command goes on from there.")
         raise typer.Exit(130) from None

@@ -8,10 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from distinguo.controls.seeds import PAPER_SEEDS
 from distinguo.errors import DistinguoError
-
-#: "the two (x, v)-space points (0.2680, 0.6200) and (-0.2680, -0.6200)" (paper, section 4.2.1).
-PAPER_SEEDS = ((0.2680, 0.6200), (-0.2680, -0.6200))
 
 
 def changes(assignments: Sequence[str]) -> dict[str, Any]:
@@ -89,3 +87,15 @@ def _from_file(path: Path, dimensions: Sequence[str]) -> list[list[float]]:
             f"but the task has {len(dimensions)} ({', '.join(dimensions)})."
         )
     return representation.partition.prototypes.tolist()
+
+
+def shard(text: str) -> tuple[int, int]:
+    """Read ``I/N`` as the I-th of N parts.
+
+    >>> shard("2/5")
+    (2, 5)
+    """
+    match = re.fullmatch(r"(\d+)/(\d+)", text.strip())
+    if not match or not 1 <= int(match[1]) <= int(match[2]):
+        raise DistinguoError(f"--shard takes I/N with I from 1 to N, such as 2/5, got '{text}'.")
+    return int(match[1]), int(match[2])

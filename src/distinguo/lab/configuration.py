@@ -19,6 +19,7 @@ from distinguo.tasks.catalog import World, world
 
 VERSION = 1
 TABLES = ("task", "learner", "stage")
+RUN = ("version", "task", "seed", "preset", "prototypes")  #: the keys of the table ``run``
 Prototypes = tuple[tuple[float, ...], ...]
 
 
@@ -47,14 +48,14 @@ def configure(
 ) -> Configuration:
     """Put a configuration together; ``changes`` are settings by dotted name, such as ``learner.epsilon``."""
     tables = _by_table({**preset(preset_name), **(changes or {})})
-    if not 0 <= seed < 2**63:
+    if not isinstance(seed, int | np.integer) or not 0 <= seed < 2**63:
         raise DistinguoError(f"The seed should be a whole number from 0 to 2^63 - 1, got {seed!r}.")
     setting = world(task, tables["task"])
     return Configuration(
         world=setting,
         learner=checked(LearnerSettings, tables["learner"], "learner"),
         stage=checked(StageSettings, tables["stage"], "stage"),
-        seed=seed,
+        seed=int(seed),
         preset=preset_name,
         prototypes=None if prototypes is None else check_prototypes(prototypes, setting),
     )
@@ -133,13 +134,24 @@ def from_toml(text: str, source: str = "settings.toml") -> Configuration:
         content = tomllib.loads(text)
         run = content["run"]
         newer = run["version"] > VERSION
-        task, seed, name = run["task"], run["seed"], run["preset"]
+        task, seed, name = str(run["task"]), run["seed"], str(run["preset"])
     except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
         raise DistinguoError(f"{source} is not the settings of a run ({error}).") from None
     if newer:
         raise DistinguoError(f"{source} was written by a newer distinguo; upgrade to open it.")
-    changes = {f"{table}.{key}": value for table in TABLES for key, value in content.get(table, {}).items()}
+    _check_names(content, ("run", *TABLES), source)
+    _check_names(run, RUN, source)
+    tables = {table: content.get(table, {}) for table in TABLES}
+    if not all(isinstance(values, dict) for values in tables.values()):
+        raise DistinguoError(f"{source} is not the settings of a run: {', '.join(TABLES)} should be tables.")
+    changes = {f"{table}.{key}": value for table, values in tables.items() for key, value in values.items()}
     return configure(task, seed=seed, preset_name=name, changes=changes, prototypes=run.get("prototypes"))
+
+
+def _check_names(given: Mapping[str, Any], known: tuple[str, ...], source: str) -> None:
+    for name in given:
+        if name not in known:
+            raise DistinguoError(f"Unknown name {name!r} in {source}; {did_you_mean(name, known)}")
 
 
 def differences(ours: Configuration, theirs: Configuration) -> str:

@@ -49,8 +49,14 @@ def read_arrays(path: Path) -> dict[str, np.ndarray]:
                 f"{path} would unpack to {declared} bytes, more than {LARGEST_ARRAYS}; not read."
             )
         with np.load(path, allow_pickle=False) as content:
-            return {name: content[name] for name in content.files}
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
-        if isinstance(error, DistinguoError):
-            raise
-        raise DistinguoError(f"{path} is damaged or not an .npz file ({error}); take a whole copy.") from None
+            arrays = {name: content[name] for name in content.files}
+        if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+            raise ValueError("it holds something that is not an array")
+        return arrays
+    except DistinguoError:
+        raise
+    except (
+        Exception
+    ) as error:  # of damaged archives numpy, zipfile and zlib each complain in ways of their own
+        why = " ".join(str(error).split()) or type(error).__name__
+        raise DistinguoError(f"{path} is damaged or not an .npz file ({why}); take a whole copy.") from None

@@ -28,6 +28,11 @@ SETTINGS, REPRESENTATION, VALUES = "settings.toml", "representation.json", "valu
 REASONS, TRIALS, RESULT = "reasons.jsonl", "trials.csv", "result.json"
 CHECKPOINT, PICTURE = "checkpoint.npz", "partition.png"
 GROWING = (TRIALS, REASONS)
+#: What the result of every run tells, whatever it was asked.
+PROMISED = (
+    *("task", "seed", "solved", "score", "regions", "prototypes"),
+    *("trials", "environment_steps", "investigation_steps", "seconds"),
+)
 
 
 class Run(NamedTuple):
@@ -65,7 +70,7 @@ def prepare(path: Path, configuration: Configuration) -> None:
     """Make the folder of a run, or check that the one there belongs to the same run."""
     settings = path / SETTINGS
     if settings.exists():
-        before = from_toml(settings.read_text(), str(settings))
+        before = read_settings(path)
         if changed := differences(configuration, before):
             raise DistinguoError(
                 f"{path} holds another run (asked now: {changed}); choose another --out, or the same settings."
@@ -92,16 +97,16 @@ def resume(path: Path, configuration: Configuration) -> Generation:
             (path / name).unlink(missing_ok=True)
         return Generation(configuration)
     generation, sizes = checkpoint.load(path / CHECKPOINT, configuration)
+    if set(sizes) != set(GROWING):
+        raise DistinguoError(f"{path / CHECKPOINT} is damaged; delete it to learn from the start.")
     for name, size in sizes.items():
-        if name in GROWING:
-            _truncate(path / name, size)
+        if not (path / name).exists() or (path / name).stat().st_size < size:
+            raise DistinguoError(
+                f"{path / name} is shorter than its checkpoint says; delete the folder to learn anew."
+            )
+    for name, size in sizes.items():
+        os.truncate(path / name, size)
     return generation
-
-
-def _truncate(path: Path, size: int) -> None:
-    if not path.exists() or path.stat().st_size < size:
-        raise DistinguoError(f"{path} is shorter than its checkpoint says; delete the folder to learn anew.")
-    os.truncate(path, size)
 
 
 def save_checkpoint(path: Path, generation: Generation) -> None:
@@ -139,6 +144,21 @@ def save_result(path: Path, summary: dict[str, Any]) -> None:
     write_atomically(path / RESULT, json.dumps(summary, indent=2) + "\n")
 
 
+def read_settings(path: Path) -> Configuration:
+    """Read what the run in this folder was asked."""
+    settings = path / SETTINGS
+    return from_toml(_text(settings), str(settings))
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise DistinguoError(f"Cannot read {path}: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise DistinguoError(f"{path} is damaged: it is not text.") from None
+
+
 def open_run(path: str | Path) -> Run:
     """Read a run folder."""
     path = Path(path)
@@ -148,34 +168,59 @@ def open_run(path: str | Path) -> Run:
         raise DistinguoError(
             f"{path} has no {REPRESENTATION} yet; resume it with distinguo learn --out {path}."
         )
-    configuration = from_toml((path / SETTINGS).read_text(), str(path / SETTINGS))
+    configuration = read_settings(path)
     representation = representation_file.load(path / REPRESENTATION)
-    values = read_arrays(path / VALUES)
-    expected = (representation.rows, len(configuration.world.actions))
-    if any(name not in values or values[name].shape != expected for name in ("q", "updates")):
-        raise DistinguoError(f"{path / VALUES} does not belong to {path / REPRESENTATION}: shapes differ.")
+    if representation.dimensions != configuration.world.dimensions:
+        raise DistinguoError(
+            f"{path / REPRESENTATION} has other dimensions than the task of {path / SETTINGS}."
+        )
+    values = _read_values(path, (representation.rows, len(configuration.world.actions)))
     return Run(
         configuration,
         representation,
         values["q"],
         values["updates"],
-        _read_json(path / RESULT) if is_finished(path) else {"solved": False},
+        _read_result(path / RESULT) if is_finished(path) else {"solved": False},
         _read_trials(path / TRIALS),
-        [json.loads(line) for line in (path / REASONS).read_text().splitlines()],
+        _read_reasons(path / REASONS),
         path,
     )
 
 
-def _read_json(path: Path) -> dict[str, Any]:
+def _read_values(path: Path, shape: tuple[int, int]) -> dict[str, np.ndarray]:
+    values = read_arrays(path / VALUES)
+    for name, dtype in (("q", np.float64), ("updates", np.int64)):
+        if name not in values or values[name].shape != shape or values[name].dtype != dtype:
+            raise DistinguoError(
+                f"{path / VALUES} does not belong to {path / REPRESENTATION}: {name} should have shape {shape}."
+            )
+    return values
+
+
+def _read_result(path: Path) -> dict[str, Any]:
     try:
-        return dict(json.loads(path.read_text()))
-    except (ValueError, TypeError):
-        raise DistinguoError(f"{path} is damaged; delete it and learn again to write it anew.") from None
+        result: dict[str, Any] = json.loads(_text(path))
+        if all(name in result for name in PROMISED):
+            return {**result}
+    except (json.JSONDecodeError, TypeError, RecursionError):
+        pass
+    raise DistinguoError(f"{path} is damaged; delete it and learn again to write it anew.")
 
 
 def _read_trials(path: Path) -> list[Trial]:
-    with path.open(newline="") as file:
+    try:
         return [
             Trial(**{k: v if k == "ended" else int(v) for k, v in row.items()})  # type: ignore[arg-type]
-            for row in csv.DictReader(file)
+            for row in csv.DictReader(io.StringIO(_text(path), newline=""))
         ]
+    except (ValueError, TypeError, csv.Error) as error:
+        if isinstance(error, DistinguoError):
+            raise
+        raise DistinguoError(f"{path} is damaged; take a whole copy.") from None
+
+
+def _read_reasons(path: Path) -> list[dict[str, Any]]:
+    try:
+        return [{**json.loads(line)} for line in _text(path).splitlines()]
+    except (json.JSONDecodeError, TypeError, RecursionError):
+        raise DistinguoError(f"{path} is damaged; take a whole copy.") from None

@@ -11,9 +11,10 @@ from typing import Any
 
 from distinguo.errors import DistinguoError
 from distinguo.lab import folder
-from distinguo.lab.configuration import Configuration, configure, differences, from_toml
+from distinguo.lab.configuration import Configuration, configure, differences
 from distinguo.lab.folder import Run
 from distinguo.lab.generation import Generation
+from distinguo.lab.interrupts import held
 from distinguo.presets import DEFAULT
 
 CHECKPOINT_SECONDS = 2.0  #: between two checkpoints of a run that has a folder
@@ -61,17 +62,25 @@ def learn_configured(
 
 def _learn_in(out: Path, generation: Generation, watch: Watch | None) -> None:
     saved = time.monotonic()
-    try:
-        for _ in generation.work():
+    with held() as let_in:
+        for _ in generation.work():  # an error within a chunk leaves the last checkpoint as it is
             if time.monotonic() - saved > CHECKPOINT_SECONDS:
                 folder.save_checkpoint(out, generation)
                 saved = time.monotonic()
-            if watch:
-                watch(generation)
-    finally:  # also when interrupted: what was learned so far is kept
-        folder.save_checkpoint(out, generation)
-        folder.save_learned(out, generation)
-    folder.save_result(out, summarise(generation))
+            try:
+                let_in()
+                if watch:
+                    watch(generation)
+            except BaseException:  # stopped between two chunks: what was learned so far is kept
+                _save(out, generation)
+                raise
+        _save(out, generation)
+        folder.save_result(out, summarise(generation))
+
+
+def _save(out: Path, generation: Generation) -> None:
+    folder.save_checkpoint(out, generation)
+    folder.save_learned(out, generation)
 
 
 def summarise(generation: Generation) -> dict[str, Any]:
@@ -151,5 +160,4 @@ def default_folder(configuration: Configuration, base: Path = Path("runs")) -> P
 def _same_run(path: Path, configuration: Configuration) -> bool:
     if not (path / folder.SETTINGS).is_file():
         return False
-    before = from_toml((path / folder.SETTINGS).read_text())
-    return not differences(configuration, before)
+    return not differences(configuration, folder.read_settings(path))

@@ -45,7 +45,7 @@ def leaf_of(partition: Boxes, s: tuple[float, ...]) -> int:
         node = (
             partition.below[node] if s[partition.axis[node]] < partition.cut[node] else partition.above[node]
         )
-    return partition.below[node]
+    return int(partition.below[node])
 
 
 def tree(low: Sequence[float], high: Sequence[float], cut: Cut) -> Boxes:
@@ -104,15 +104,16 @@ def count_leaves(partition: Boxes) -> int:
 
 def leaf_boxes(partition: Boxes) -> list[Box]:
     """Return the box of each region, clipped to the nominal extent, in the order of the regions."""
-    boxes: list[Box] = []
-
-    def walk(node: int, box: Box) -> None:
-        axis, where = int(partition.axis[node]), float(partition.cut[node])
+    whole: Box = (tuple(partition.low.tolist()), tuple(partition.high.tolist()))
+    boxes = [whole] * count_leaves(partition)
+    todo = [(0, whole)]
+    while todo:
+        node, box = todo.pop()
+        axis, below = int(partition.axis[node]), int(partition.below[node])
         if axis < 0:
-            boxes.append(box)
-            return
-        walk(int(partition.below[node]), (box[0], _with(box[1], axis, where)))
-        walk(int(partition.above[node]), (_with(box[0], axis, where), box[1]))
-
-    walk(0, (tuple(partition.low.tolist()), tuple(partition.high.tolist())))
+            boxes[below] = box
+            continue
+        where = min(max(float(partition.cut[node]), box[0][axis]), box[1][axis])
+        todo.append((below, (box[0], _with(box[1], axis, where))))
+        todo.append((int(partition.above[node]), (_with(box[0], axis, where), box[1])))
     return boxes

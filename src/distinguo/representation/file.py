@@ -8,8 +8,9 @@ code and checks sizes first.
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
@@ -58,12 +59,24 @@ class Representation(NamedTuple):
         return self.prototypes
 
 
+#: A number is a number: not text that looks like one, not true or false, not NaN.
+_STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+
 class _File(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = _STRICT
     format: Literal["distinguo-representation"]
     version: Literal[1]
     dimensions: Names
     provenance: dict[str, Any] = {}
+
+    @model_validator(mode="after")
+    def _can_be_written_again(self) -> Self:
+        try:
+            json.dumps([self.dimensions, self.provenance], ensure_ascii=False, allow_nan=False).encode()
+        except (ValueError, RecursionError):
+            raise ValueError("names or provenance hold a value that JSON cannot write again") from None
+        return self
 
 
 class VoronoiFile(_File):
@@ -79,6 +92,8 @@ class VoronoiFile(_File):
         width = len(self.dimensions)
         if len(self.scale) != width or any(len(p) != width for p in self.prototypes):
             raise ValueError(f"every prototype and the scale should have {width} coordinates")
+        if any(math.isinf(1.0 / w) for w in self.scale):
+            raise ValueError("a scale is too small to divide by")
         if len({tuple(p) for p in self.prototypes}) < len(self.prototypes):
             raise ValueError("there are duplicate prototypes")
         if len(self.primary) != len(self.prototypes):
@@ -91,7 +106,7 @@ class VoronoiFile(_File):
 class CutNode(BaseModel):
     """A cut: states below it go to one node, the others to another."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = _STRICT
     axis: Annotated[int, Field(ge=0)]
     cut: Finite
     below: int
@@ -101,7 +116,7 @@ class CutNode(BaseModel):
 class LeafNode(BaseModel):
     """A leaf: the number of a region."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = _STRICT
     region: Annotated[int, Field(ge=0)]
 
 
@@ -118,6 +133,8 @@ class BoxesFile(_File):
         width, count = len(self.dimensions), len(self.nodes)
         if len(self.low) != width or len(self.high) != width:
             raise ValueError(f"low and high should have {width} coordinates")
+        if not all(a < b for a, b in zip(self.low, self.high, strict=True)):
+            raise ValueError("low should be below high in every coordinate")
         children: list[int] = []
         for place, node in enumerate(self.nodes):
             if isinstance(node, CutNode):
@@ -211,7 +228,13 @@ def _first_problem(error: ValidationError) -> str:
     problem = error.errors()[0]
     place = ".".join(str(p) for p in problem["loc"] if p not in ("voronoi", "boxes"))
     message = problem["msg"].removeprefix("Value error, ")
-    return f"{place}: {message}" if place else message
+    return f"{_line(place)}: {_line(message)}" if place else _line(message)
+
+
+def _line(text: str, most: int = 160) -> str:
+    """Make words that come from a file fit for a message."""
+    shown = "".join(c if c.isprintable() else "?" for c in text)
+    return shown if len(shown) <= most else shown[:most] + "…"
 
 
 def _read_voronoi(parsed: VoronoiFile) -> Voronoi:
@@ -240,6 +263,8 @@ def load(path: str | Path) -> Representation:
     """Read a representation file."""
     path = Path(path)
     try:
+        if path.exists() and not path.is_file():
+            raise DistinguoError(f"{path} is not a file.")
         if path.stat().st_size > LARGEST_FILE:
             raise DistinguoError(f"{path} is larger than {LARGEST_FILE // 2**20} MiB; it was not read.")
         return loads(path.read_bytes(), str(path))

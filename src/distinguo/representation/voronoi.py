@@ -61,7 +61,7 @@ def nearest(partition: Voronoi, s: tuple[float, ...]) -> int:
 @implements(region, Voronoi)
 def region_of(partition: Voronoi, s: tuple[float, ...]) -> int:
     """Return the primary prototype that stands for ``s``."""
-    return partition.primary[nearest(partition, s)]
+    return int(partition.primary[nearest(partition, s)])
 
 
 @part

@@ -19,7 +19,7 @@ class TesterSettings(NamedTuple):
     delta: Annotated[float, Field(ge=0, description="actions this close to the best are tied; ours")] = 0.0
     training_cap: Annotated[
         int, Field(ge=1, le=10**12, description="steps after which a training trial is stopped; ours")
-    ] = 20_000
+    ] = 5_000
     every_steps: Annotated[int, Field(ge=1, description="learning steps between two measurements; ours")] = (
         2_500
     )

@@ -1,0 +1,163 @@
+"""``distinguo test``: the testing stage."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from distinguo.lab.plan import Plan
+    from distinguo.lab.trial import Report
+
+
+def examine(
+    what: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Run folders, representation files, .npy files of prototypes, or controls: diagonal, grid:10x10, "
+            "vrdp, vrdp-enhanced, controllability, seeds."
+        ),
+    ] = None,
+    task: Annotated[str, typer.Option(help="The task.")] = "puck",
+    runs: Annotated[int, typer.Option(help="Learning curves per representation.")] = 10,
+    steps: Annotated[int, typer.Option(help="Training steps of a curve.")] = 50_000,
+    cap: Annotated[int, typer.Option(help="Steps after which a test trial is stopped.")] = 5_000_000,
+    seed: Annotated[int, typer.Option(help="Seed of all random choices.")] = 0,
+    plan_file: Annotated[
+        Path | None, typer.Option("--plan", help="Read the whole plan from a TOML file instead.")
+    ] = None,
+    assignments: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="TABLE.NAME=VALUE", help="Change a setting, such as tester.gamma=0.95."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the results; what is there already is not run again.")
+    ] = None,
+    engine: Annotated[str, typer.Option(help="Who works: threads, processes or dask.")] = "threads",
+    workers: Annotated[int | None, typer.Option(min=1, help="How many at once; default all cores.")] = None,
+    address: Annotated[
+        str | None,
+        typer.Option(help="Address of a dask scheduler; without one, dask starts its own workers."),
+    ] = None,
+    shard: Annotated[
+        str, typer.Option(metavar="I/N", help="Do only the I-th of N parts of the plan.")
+    ] = "1/1",
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Put representations on trial: a fresh learner on each, and learning curves.
+
+    Examples:
+      distinguo test diagonal grid:10x10 runs/puck-default-seed0
+
+      distinguo test diagonal --runs 3 --cap 100000 --set tester.gamma=0.95
+    """
+    from distinguo.cli import parse
+    from distinguo.cli.console import answer, say
+    from distinguo.lab.trial import put_on_trial
+    from distinguo.views.curves import draw_curves
+
+    changes = parse.changes(assignments or [])
+    options = {"runs": runs, "steps": steps, "cap": cap}
+    plan = _from_file(plan_file, what) if plan_file else _from_words(what, task, seed, options, changes)
+    folder = out or _default_folder(plan)
+    with _progress() as watch:
+        report = put_on_trial(
+            plan,
+            folder,
+            engine=engine,
+            workers=workers,
+            address=address,
+            shard=parse.shard(shard),
+            watch=watch,
+        )
+    say(_table(report))
+    picture = draw_curves(report.curves, folder / "curves.png") if report.curves else None
+    if picture:
+        say(f"Picture: {picture}")
+    say(f"Results: {folder}")
+    for key, reason in report.failures.items():
+        say(f"Failed: {key}: {reason}")
+    answer(_content(report, folder), as_json)
+    if report.failures:
+        say(f"{len(report.failures)} cells failed; the same command runs only those again.")
+        raise typer.Exit(1)
+
+
+def _from_words(
+    what: list[str] | None, task: str, seed: int, options: dict[str, int], changes: dict[str, Any]
+) -> Plan:
+    from distinguo.errors import DistinguoError, did_you_mean
+    from distinguo.lab.plan import make_plan
+
+    if not what:
+        raise DistinguoError(
+            "Nothing to test; name a run folder, a representation file or a control like diagonal."
+        )
+    tables: dict[str, dict[str, Any]] = {"tester": dict(options), "task": {}}
+    for key, value in changes.items():
+        table, _, name = key.partition(".")
+        if table not in tables or not name:
+            raise DistinguoError(f"Unknown setting '{key}'; for the table {did_you_mean(table, tables)}")
+        tables[table][name] = value
+    return make_plan(what, task=task, seed=seed, task_parameters=tables["task"], tester=tables["tester"])
+
+
+def _from_file(path: Path, what: list[str] | None) -> Plan:
+    from distinguo.errors import DistinguoError
+    from distinguo.lab.plan import read_plan
+
+    if what:
+        raise DistinguoError("Give either representations or a --plan, not both.")
+    try:
+        return read_plan(path.read_text(), str(path))
+    except OSError as error:
+        raise DistinguoError(f"Cannot read {path}: {error.strerror}.") from None
+
+
+def _default_folder(plan: Plan) -> Path:
+    """Name the folder by what is asked, so that the same command finds its results again."""
+    from distinguo.lab.plan import write_plan
+
+    return (
+        Path("runs") / f"test-{plan.world.name}-{hashlib.sha256(write_plan(plan).encode()).hexdigest()[:8]}"
+    )
+
+
+def _progress() -> Any:
+    from distinguo.cli.console import progress_bar
+
+    return progress_bar("testing")
+
+
+def _table(report: Report) -> str:
+    low, high = report.extent
+    box = " × ".join(f"[{a:.3g}, {b:.3g}]" for a, b in zip(low, high, strict=True))
+    lines = [f"Observed extremes: {box}", ""]
+    lines.append(
+        f"{'representation':32}{'regions':>9}{'runs':>6}{'final mean':>14}{'best mean':>14}{'survival':>10}"
+    )
+    for curve in report.curves:
+        mean = curve.scores.mean(axis=0)
+        name = (
+            curve.representation if curve.variant == "plain" else f"{curve.representation} ({curve.variant})"
+        )
+        lines.append(
+            f"{name:32}{curve.regions:9}{len(curve.scores):6}{mean[-1]:14,.0f}{mean.max():14,.0f}"
+            f"{curve.survival[:, -1].mean():10.2f}"
+        )
+    return "\n".join(lines)
+
+
+def _content(report: Report, folder: Path) -> dict[str, Any]:
+    return {
+        "curves": [curve.as_json() for curve in report.curves],
+        "extent": report.extent._asdict(),
+        "failures": report.failures,
+        "missing": report.missing,
+        "run": str(folder),
+    }

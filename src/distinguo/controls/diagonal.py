@@ -1,0 +1,39 @@
+"""The ideal representation: two regions, parted by a line through the origin (section 4.1, Figure 9)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from distinguo.controls.making import made, need_plane
+from distinguo.errors import DistinguoError
+from distinguo.representation.file import Representation
+from distinguo.representation.voronoi import voronoi
+from distinguo.tasks.catalog import World
+from distinguo.tasks.puck_analysis import DIAGONAL_SLOPE
+
+#: How far the two prototypes lie from the line, in widths of the space. Any distance gives the same regions; at this
+#: one both prototypes lie inside the space whatever the slope.
+REACH = 0.25
+
+
+def diagonal(world: World, slope: float = DIAGONAL_SLOPE) -> Representation:
+    """Part the states above the line ``v = slope * x`` (region 0) from those below it (region 1).
+
+    The prototypes are each other's mirror images at the line. Mirroring is done where distances are measured: in
+    coordinates divided by the scale, in which the line's normal is ``(-slope * width, height)``.
+
+    >>> from distinguo.representation.partition import region
+    >>> from distinguo.tasks.catalog import world
+    >>> two = diagonal(world("puck")).partition
+    >>> [region(two, s) for s in [(1.0, -1.76), (1.0, -1.77), (-1.0, 1.77), (-1.0, 1.76)]]
+    [0, 1, 0, 1]
+    """
+    need_plane(world, "diagonal")
+    if not math.isfinite(slope):
+        raise DistinguoError(f"The slope of the diagonal should be a finite number, got {slope}.")
+    width, height = world.scale
+    normal = np.array([-slope * width, height]) / math.hypot(slope * width, height)
+    above = REACH * normal * (width, height)  # back to the world's own units
+    return made(world, voronoi([above, -above], world.scale), "diagonal", slope=slope)

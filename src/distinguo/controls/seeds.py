@@ -1,0 +1,29 @@
+"""The two points that the paper's second experiment was seeded with (section 4.2.1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from distinguo.representation.file import Representation
+    from distinguo.tasks.catalog import World
+
+#: "the two (x, v)-space points (0.2680, 0.6200) and (-0.2680, -0.6200)" (paper, section 4.2.1).
+PAPER_SEEDS = ((0.2680, 0.6200), (-0.2680, -0.6200))
+
+
+def seeds(world: World) -> Representation:
+    """Return the seed representation of the paper's second experiment, before anything is learned.
+
+    >>> from distinguo.tasks.catalog import world
+    >>> seeds(world("puck")).regions
+    2
+    """
+    from distinguo.controls.making import (
+        made,
+        need_plane,
+    )  # heavy, and the command line needs the points alone
+    from distinguo.representation.voronoi import voronoi
+
+    need_plane(world, "seeds")
+    return made(world, voronoi(PAPER_SEEDS, world.scale), "seeds")

@@ -1,0 +1,110 @@
+"""The two trials that VRDP builds its boxes from (section 4.2.2), as the cells of a fine grid they come through."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from distinguo.controls.uniform import uniform
+from distinguo.errors import DistinguoError
+from distinguo.learners.values import choose
+from distinguo.representation.boxes import Boxes, count_leaves, grid
+from distinguo.representation.partition import region
+from distinguo.seam import kernel
+from distinguo.tasks.catalog import World
+from distinguo.tasks.task import start, transition, unpack
+from distinguo.testing.extent import TRAINING, Extent
+from distinguo.testing.qlearner import train
+from distinguo.testing.settings import TesterSettings
+
+#: "succeeded in keeping the puck in the center of the hill for over 100,000 steps" (paper, section 4.2.2).
+HOLD = 100_000
+#: "a system with the uniform 10 × 10 partitioning of the space" (paper, section 4.2.2).
+COUNTS = (10, 10)
+#: Training steps after which the system of the successful trial gives up; it needs some thousands (ours).
+EFFORT = 1_000_000
+
+
+class Trial(NamedTuple):
+    """A trial, seen through the cells of a grid."""
+
+    visited: np.ndarray  #: (cells,) whether the trial came through each cell; a terminal state is in none
+    length: int
+    fell: bool
+
+
+@kernel
+def follow_through(
+    task: Any,
+    partition: Any,
+    q: np.ndarray,
+    delta: float,
+    rng: np.random.Generator,
+    now: np.ndarray,
+    steps: int,
+    cells: Boxes,
+    visited: np.ndarray,
+) -> tuple[int, bool]:
+    """Follow the frozen greedy policy from ``now``, marking the cells that the trial comes through."""
+    s = unpack(task, now)
+    length = 0
+    terminal = False
+    while not terminal and length < steps:
+        visited[region(cells, s)] = True
+        a = choose(q[region(partition, s)], delta, rng)
+        s, _, terminal = transition(task, s, a)
+        length += 1
+    return length, terminal
+
+
+def failed_trial(world: World, cells: Boxes) -> Trial:
+    """Repeat the last action (the puck's push to the right) from the start: the policy of a single box.
+
+    >>> from distinguo.tasks.catalog import world
+    >>> hill = world("puck")
+    >>> failed_trial(hill, grid([64, 64], hill.low, hill.high)).length
+    54
+    """
+    last = np.zeros((1, len(world.actions)))
+    last[0, -1] = 1.0
+    single = grid([1] * len(world.dimensions), world.low, world.high)
+    trial = _trial(world, single, last, np.random.default_rng(0), cells)
+    if not trial.fell:
+        raise DistinguoError(
+            f"VRDP begins with a trial that fails, but repeating the action '{world.actions[-1]}' in the task "
+            f"'{world.name}' held for {HOLD:,} steps."
+        )
+    return trial
+
+
+def successful_trial(world: World, cells: Boxes, seed: int) -> Trial:
+    """Train the tester's learner on the 10 × 10 grid until its greedy trial from the start holds 100,000 steps.
+
+    The greedy trial is tried after every training trial, with learning turned off.
+
+    >>> from distinguo.tasks.catalog import world
+    >>> hill = world("puck")
+    >>> successful_trial(hill, grid([64, 64], hill.low, hill.high), seed=1).length
+    100000
+    """
+    partition, settings = uniform(world, COUNTS).partition, TesterSettings()
+    q = np.zeros((count_leaves(partition), len(world.actions)))
+    rng, extent, steps = np.random.default_rng(seed), Extent(world.low, world.high), 0
+    while steps < EFFORT:
+        first = extent.draw(rng, TRAINING, 1)[0]
+        steps += train(world.task, partition, q, settings, rng, first, settings.training_cap)[0]
+        trial = _trial(world, partition, q, rng, cells)
+        if not trial.fell:
+            return trial
+    raise DistinguoError(
+        f"With seed {seed} no greedy trial on the 10 × 10 grid held {HOLD:,} steps of the task '{world.name}' "
+        f"within {EFFORT:,} training steps, so VRDP has no successful trial; try another seed."
+    )
+
+
+def _trial(world: World, partition: Boxes, q: np.ndarray, rng: np.random.Generator, cells: Boxes) -> Trial:
+    visited = np.zeros(count_leaves(cells), dtype=np.bool_)
+    now = np.array(start(world.task, rng))
+    length, fell = follow_through(world.task, partition, q, 0.0, rng, now, HOLD, cells, visited)
+    return Trial(visited, int(length), bool(fell))

@@ -1,0 +1,137 @@
+"""A plan: which representations are put on trial, how often, and under which settings of the tester."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, NamedTuple
+
+import tomlkit
+from pydantic import Field
+
+from distinguo.checks import checked
+from distinguo.errors import DistinguoError, did_you_mean
+from distinguo.tasks.catalog import World, world
+from distinguo.testing.settings import TesterSettings
+
+TABLES = ("plan", "task", "tester", "variant")
+DEFAULT_VARIANT = "plain"
+
+
+class PlanHead(NamedTuple):
+    """The table ``[plan]`` of a plan."""
+
+    representations: Annotated[tuple[str, ...], Field(min_length=1, max_length=10_000)]
+    task: str = "puck"
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
+
+
+class Plan(NamedTuple):
+    """Representations × runs × variants.
+
+    >>> plan = make_plan(["diagonal", "grid:4x4"], tester={"runs": 3})
+    >>> [cell.key for cell in plan.cells()][:2], len(plan.cells())
+    (['diagonal--plain--run-0', 'diagonal--plain--run-1'], 6)
+    """
+
+    head: PlanHead
+    world: World
+    variants: dict[str, TesterSettings]
+
+    def cells(self) -> list[Cell]:
+        """Return the units of work, in a fixed order."""
+        return [
+            Cell(what, variant, run)
+            for what in self.head.representations
+            for variant, settings in self.variants.items()
+            for run in range(settings.runs)
+        ]
+
+
+class Cell(NamedTuple):
+    """One run of the tester on one representation."""
+
+    representation: str
+    variant: str
+    run: int
+
+    @property
+    def key(self) -> str:
+        """Return the name of the cell, which is that of its result file."""
+        return f"{slug(self.representation)}--{self.variant}--run-{self.run}"
+
+
+def slug(what: str) -> str:
+    """Return a word as part of a file name.
+
+    >>> slug("runs/puck 1.json")
+    'runs_puck_1.json'
+    """
+    return "".join(c if c.isalnum() or c in "-.:" else "_" for c in what).replace(":", "-")
+
+
+def make_plan(
+    representations: Sequence[str],
+    *,
+    task: str = "puck",
+    seed: int = 0,
+    task_parameters: Mapping[str, Any] | None = None,
+    tester: Mapping[str, Any] | None = None,
+    variants: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Plan:
+    """Make a plan; each variant changes some settings of the tester."""
+    given = {"representations": list(representations), "task": task, "seed": seed}
+    head = checked(PlanHead, given, "plan")
+    slugs = [slug(what) for what in head.representations]
+    if len(set(slugs)) < len(slugs):
+        raise DistinguoError("A plan should name each representation once, but some are named twice.")
+    base = dict(tester or {})
+    settings = {
+        name: checked(TesterSettings, {**base, **changes}, "tester")
+        for name, changes in (variants or {DEFAULT_VARIANT: {}}).items()
+    }
+    return Plan(head, world(head.task, task_parameters), settings)
+
+
+def read_plan(text: str, source: str = "plan.toml") -> Plan:
+    """Read a plan from TOML: tables ``plan``, ``task``, ``tester`` and any number of ``variant.NAME``.
+
+    >>> lines = ['[plan]', 'representations = ["diagonal"]', '[variant.slow]', 'alpha = 0.01']
+    >>> read_plan(chr(10).join(lines)).variants["slow"].alpha
+    0.01
+    """
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise DistinguoError(f"{source} is not TOML: {error}.") from None
+    for table in content:
+        if table not in TABLES:
+            raise DistinguoError(f"{source} has an unknown table '{table}'; {did_you_mean(table, TABLES)}")
+    head = dict(content.get("plan", {}))
+    for key in head:
+        if key not in PlanHead._fields:
+            raise DistinguoError(
+                f"Unknown setting plan.{key} in {source}; {did_you_mean(key, PlanHead._fields)}"
+            )
+    return make_plan(
+        head.pop("representations", []),
+        **head,
+        task_parameters=content.get("task"),
+        tester=content.get("tester"),
+        variants=content.get("variant"),
+    )
+
+
+def write_plan(plan: Plan) -> str:
+    """Write a plan as TOML, with every setting spelled out.
+
+    >>> plan = make_plan(["diagonal"])
+    >>> read_plan(write_plan(plan)) == plan
+    True
+    """
+    document = tomlkit.document()
+    head = plan.head._asdict() | {"representations": list(plan.head.representations)}
+    document["plan"] = head
+    document["task"] = plan.world.task._asdict()
+    document["variant"] = {name: settings._asdict() for name, settings in plan.variants.items()}
+    return tomlkit.dumps(document)

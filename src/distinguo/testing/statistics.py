@@ -1,0 +1,71 @@
+"""Statistics over runs, from scipy. Score arrays have the shape runs × checkpoints."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import stats
+
+CONFIDENCE = 0.95
+RESAMPLES = 2_000
+
+
+def interval(scores: np.ndarray, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Return a bootstrap interval of the mean over runs at each checkpoint.
+
+    Runs are resampled whole, so that the checkpoints of a curve stay together.
+
+    >>> low, high = interval(np.array([[1.0, 5.0], [3.0, 5.0], [2.0, 5.0]]))
+    >>> bool(low[0] < 2 < high[0]), low[1], high[1]
+    (True, 5.0, 5.0)
+    """
+    if len(scores) == 1:
+        return scores[0], scores[0]
+    found = stats.bootstrap(
+        (scores,),
+        np.mean,
+        axis=0,
+        n_resamples=RESAMPLES,
+        confidence_level=CONFIDENCE,
+        method="percentile",
+        rng=np.random.default_rng(seed),
+    )
+    return found.confidence_interval.low, found.confidence_interval.high
+
+
+def interquartile_mean(scores: np.ndarray) -> np.ndarray:
+    """Return the mean of the middle half of the runs at each checkpoint.
+
+    >>> interquartile_mean(np.array([[0.0], [10.0], [12.0], [1000.0]])).tolist()
+    [11.0]
+    """
+    return np.asarray(stats.trim_mean(scores, 0.25, axis=0))
+
+
+def stratified_interval(groups: list[np.ndarray], seed: int = 0) -> tuple[float, float]:
+    """Return a bootstrap interval of the mean over several groups of runs, each resampled within itself.
+
+    >>> low, high = stratified_interval([np.array([1.0, 1.0]), np.array([3.0, 3.0])])
+    >>> low, high
+    (2.0, 2.0)
+    """
+    rng = np.random.default_rng(seed)
+    found = stats.bootstrap(
+        groups,
+        lambda *samples: np.mean([np.mean(s, axis=-1) for s in samples], axis=0),
+        n_resamples=RESAMPLES,
+        confidence_level=CONFIDENCE,
+        method="percentile",
+        vectorized=False,
+        rng=rng,
+    )
+    return float(found.confidence_interval.low), float(found.confidence_interval.high)
+
+
+def probability_better(ours: np.ndarray, theirs: np.ndarray) -> float:
+    """Return the probability that a run of ours beats one of theirs; ties count half.
+
+    >>> probability_better(np.array([2.0, 3.0]), np.array([1.0, 2.0]))
+    0.875
+    """
+    wins = stats.mannwhitneyu(ours, theirs).statistic
+    return float(wins / (len(ours) * len(theirs)))

@@ -1,0 +1,114 @@
+"""The separate tester (sections 3.4 and 4.2): fresh action values on a fixed partition, and a learning curve.
+
+The tester never learns what made the partition. It measures at the ends of trials, when so many learning steps or so
+many trials have passed since the last measurement; a measurement follows the frozen greedy policy from a batch of
+random starts that is drawn once per run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from distinguo.seam import at_speed
+from distinguo.tasks.catalog import World
+from distinguo.testing.curve import Curve
+from distinguo.testing.evaluation import Outcome, evaluate, greedy_policy
+from distinguo.testing.extent import TEST, TRAINING, Extent
+from distinguo.testing.qlearner import train
+from distinguo.testing.settings import TesterSettings
+
+Watch = Callable[[int], None]  #: told the training steps done so far
+
+
+class Exam(NamedTuple):
+    """A partition on trial: everything that one run of the tester needs."""
+
+    world: World
+    partition: Any
+    rows: int  #: the rows of a table of values indexed by region
+    settings: TesterSettings
+    extent: Extent
+
+
+class _Judge:
+    """Measures the greedy policy; knows when a new policy cannot do other than the last one."""
+
+    def __init__(self, exam: Exam, rng: np.random.Generator) -> None:
+        self.exam, self.rng = exam, rng
+        self.starts = exam.extent.draw(rng, TEST, exam.settings.batch)
+        self.controllable = exam.world.controllable_among(self.starts)
+        self.policy: np.ndarray | None = None
+        self.outcome: Outcome | None = None
+
+    def measure(self, q: np.ndarray) -> tuple[float, float]:
+        """Return the median score of the batch and the share of the controllable starts that survive."""
+        settings = self.exam.settings
+        policy = greedy_policy(q, settings.delta)
+        if not self._known(policy):
+            self.policy, self.outcome = policy, self._evaluate(q)
+        assert self.outcome is not None
+        scores = self.outcome.lengths if self.exam.world.score == "length" else self.outcome.returns
+        alive = ~self.outcome.ended[self.controllable]
+        return float(np.median(scores)), float(alive.mean()) if len(alive) else 1.0
+
+    def _known(self, policy: np.ndarray) -> bool:
+        """Tell whether all regions that the last evaluation came through have kept their action."""
+        if self.policy is None or self.outcome is None or self.outcome.tied:
+            return False
+        visited = self.outcome.visited
+        return bool((policy[visited] == self.policy[visited]).all())
+
+    def _evaluate(self, q: np.ndarray) -> Outcome:
+        exam, settings = self.exam, self.exam.settings
+        return evaluate(
+            exam.world.task, exam.partition, q, settings.delta, self.rng, self.starts, settings.cap
+        )
+
+
+def learning_curve(exam: Exam, seed: int, run: int, watch: Watch | None = None) -> Curve:
+    """Return the learning curve of one run, which depends on its seed and number alone.
+
+    >>> from distinguo.representation.voronoi import voronoi
+    >>> from distinguo.tasks.catalog import world
+    >>> hill = world("puck")
+    >>> two = voronoi([[0.3, 0.6], [-0.3, -0.6]], hill.scale)
+    >>> short = TesterSettings(steps=20_000, cap=1000)
+    >>> learning_curve(Exam(hill, two, 2, short, Extent(hill.low, hill.high)), seed=0, run=0).scores[-1]
+    1000.0
+    """
+    settings = exam.settings
+    training, testing = (np.random.default_rng(s) for s in np.random.SeedSequence([seed, run]).spawn(2))
+    judge, q = _Judge(exam, testing), np.zeros((exam.rows, len(exam.world.actions)))
+    curve = Curve([0], *([value] for value in judge.measure(q)))
+    steps = trials = 0
+    measured_steps = measured_trials = 0
+    while steps < settings.steps:
+        steps += _train_once(exam, q, training)
+        trials += 1
+        due = (
+            steps - measured_steps >= settings.every_steps
+            or trials - measured_trials >= settings.every_trials
+        )
+        if due or steps >= settings.steps:
+            measured_steps, measured_trials = steps, trials
+            _add(curve, steps, *judge.measure(q))
+        if watch:
+            watch(steps)
+    return curve
+
+
+def _train_once(exam: Exam, q: np.ndarray, rng: np.random.Generator) -> int:
+    first = exam.extent.draw(rng, TRAINING, 1)[0]
+    length, _ = at_speed(train, exam.world.task, exam.partition)(
+        exam.world.task, exam.partition, q, exam.settings, rng, first, exam.settings.training_cap
+    )
+    return int(length)
+
+
+def _add(curve: Curve, steps: int, score: float, survival: float) -> None:
+    curve.training_steps.append(steps)
+    curve.scores.append(score)
+    curve.survival.append(survival)

@@ -1,0 +1,213 @@
+"""The seam: one source in two speeds, and a cache that can never run stale code."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numba
+import pytest
+from numba.core import config
+
+from distinguo import seam
+from distinguo.seam import generic, implements, kernel, part
+
+
+class Square(NamedTuple):
+    side: float
+
+
+class Disc(NamedTuple):
+    radius: float
+
+
+class Blob(NamedTuple):
+    size: float
+
+
+@generic
+def area(shape: Any) -> float:
+    """Return the area of a shape."""
+    raise NotImplementedError
+
+
+def squared(length: float) -> float:
+    return length * length
+
+
+def square_area(shape: Square) -> float:
+    return squared(shape.side)
+
+
+def disc_area(shape: Disc) -> float:
+    return 3.0 * squared(shape.radius)
+
+
+@pytest.fixture(scope="module")
+def twice() -> Any:
+    """Register two shapes without a trace in the cache key that the other tests share."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(seam, "_watch", lambda source: None)
+        part(squared)
+        implements(area, Square)(square_area)
+        implements(area, Disc)(disc_area)
+
+    @kernel
+    def doubled(shape: Any) -> float:
+        return 2.0 * area(shape)
+
+    return doubled
+
+
+SHAPES = [(Square(3.0), 18.0), (Disc(2.0), 24.0)]
+
+
+@pytest.mark.parametrize(("shape", "expected"), SHAPES)
+def test_a_kernel_picks_the_implementation_by_class_in_both_speeds(
+    twice: Any, shape: Any, expected: float
+) -> None:
+    assert twice(shape) == expected
+    assert twice.py_func(shape) == expected
+
+
+def test_a_generic_and_a_part_stay_plain_functions(twice: Any) -> None:
+    assert area(Square(4.0)) == 16.0
+    assert squared(5.0) == 25.0
+    assert area.__name__ == "area"
+    assert area.__doc__ == "Return the area of a shape."
+
+
+def test_a_missing_implementation_is_named_in_plain_python(twice: Any) -> None:
+    with pytest.raises(TypeError, match=r"area is not implemented for Blob\."):
+        twice.py_func(Blob(1.0))
+
+
+def test_a_missing_implementation_does_not_compile(twice: Any) -> None:
+    with pytest.raises(numba.TypingError):
+        twice(Blob(1.0))
+
+
+def test_a_class_of_equal_shape_is_not_mistaken_for_another(twice: Any) -> None:
+    """Square and Disc hold the same fields in memory; only the class tells them apart."""
+    assert twice(Square(2.0)) != twice(Disc(2.0))
+
+
+def test_a_kernel_leaves_the_numba_configuration_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
+    kernel(lambda: 1)
+    assert str(tmp_path) == config.CACHE_DIR
+
+
+# What follows runs in processes of their own, as caches are for the next process.
+
+TWICE = """
+from distinguo.seam import generic, kernel
+@generic
+def area(shape): ...
+@kernel
+def twice(shape):
+    return 2.0 * area(shape)
+"""
+SHAPE = """
+from typing import NamedTuple
+from distinguo.seam import implements
+from sizes import squared
+from twice import area
+class Square(NamedTuple):
+    side: float
+@implements(area, Square)
+def square_area(shape):
+    return 1.0 * squared(shape.side)
+"""
+SIZES = """
+from distinguo.seam import part
+@part
+def squared(length):
+    return length * length
+"""
+MAIN = """
+from twice import twice
+from shape import Square
+print(twice(Square(3.0)), sum(twice.stats.cache_hits.values()))
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """Write a user's project: a kernel, an implementation and a part, each in a file of its own."""
+    for name, text in {"twice": TWICE, "shape": SHAPE, "sizes": SIZES, "main": MAIN}.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    return tmp_path
+
+
+def run(folder: Path, script: str, **environment: str) -> str:
+    variables = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [sys.executable, script],
+        cwd=folder,
+        env=variables | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    """Change a source and nothing that a file system shows of it: neither its size nor its times."""
+    before = path.stat()
+    text = path.read_text()
+    assert len(old) == len(new)
+    assert old in text
+    path.write_text(text.replace(old, new))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def test_a_second_process_starts_from_the_cache_until_a_foreign_source_is_edited(project: Path) -> None:
+    assert run(project, "main.py") == "18.0 0"
+    assert run(project, "main.py") == "18.0 1"
+    edit(project / "shape.py", "1.0 *", "5.0 *")
+    assert run(project, "main.py") == "90.0 0"
+    edit(project / "sizes.py", "length * length", "length + length")
+    assert run(project, "main.py") == "60.0 0"
+
+
+def test_an_unwritable_cache_still_works_and_leaves_nothing_beside_the_sources(project: Path) -> None:
+    """Beside the sources a cache would have no key, and an edit could run stale code."""
+    (project / "file").touch()
+    nowhere = str(project / "file" / "cache")
+    assert run(project, "main.py", NUMBA_CACHE_DIR=nowhere) == "18.0 0"
+    assert not list(project.rglob("*.nbi"))
+
+
+def test_without_a_compiler_a_kernel_is_its_python_function(project: Path) -> None:
+    (project / "plain.py").write_text(
+        "from twice import twice\nfrom shape import Square\n"
+        "print(twice(Square(3.0)), twice.py_func(Square(3.0)))"
+    )
+    assert run(project, "plain.py", NUMBA_DISABLE_JIT="1") == "18.0 18.0"
+
+
+def test_a_function_of_the_user_is_cached_where_the_user_said(project: Path) -> None:
+    (project / "own.py").write_text(
+        "import distinguo.seam, numba\n@numba.njit(cache=True)\ndef one(): return 1\none()\n"
+        "print(one.stats.cache_path)"
+    )
+    assert Path(run(project, "own.py")).parent == project / "cache"
+
+
+def test_any_edit_in_the_package_changes_the_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(seam, "_PACKAGE", tmp_path)
+    (tmp_path / "inner").mkdir()
+    source = tmp_path / "inner" / "criteria.py"
+    keys = set()
+    for text in ("a = 1\n", "a = 2\n", "a = 1\n"):
+        source.write_text(text)
+        keys.add(seam._source_key.__wrapped__())
+    assert len(keys) == 2
