@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
@@ -35,7 +35,7 @@ def checked(kind: type[T], values: Mapping[str, Any], where: str) -> T:
         if name not in fields:
             raise DistinguoError(f"Unknown setting {where}.{name}; {did_you_mean(name, fields)}")
     try:
-        built: T = _adapter(kind).validate_python(dict(values))
+        built: T = _adapter(cast("Any", kind)).validate_python(dict(values))
         return built
     except ValidationError as error:
         raise DistinguoError(_sentence(error.errors()[0], where)) from None

@@ -12,7 +12,8 @@ DEFAULT = "default"
 #: What each preset changes from the defaults of the settings, which are the paper's algorithm to the letter.
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     "paper": {},
-    DEFAULT: {},  # no reading tried serves the puck better (docs/readings.md)
+    # the reward of a mini-trial is discounted step by step, so what follows it should be, too
+    DEFAULT: {"learner.discount_steps": True},
 }
 
 

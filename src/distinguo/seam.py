@@ -60,12 +60,12 @@ def part(function: F) -> F:
 
 def kernel(function: F) -> Any:
     """Compile a function on first use, cached on disk under a key made from the package's sources."""
-    compiled: Any = numba.njit(**_KERNEL_OPTIONS)(function)
-    if compiled is not function:  # with NUMBA_DISABLE_JIT=1 numba hands the function back
-        _kernels.append(compiled)
-        _enable_caching(compiled, _cache_folder())
-    else:
-        compiled.py_func = compiled
+    if config.DISABLE_JIT:
+        function.__dict__["py_func"] = function
+        return function
+    compiled = numba.njit(**_KERNEL_OPTIONS)(function)
+    _kernels.append(compiled)
+    _enable_caching(compiled, _cache_folder())
     return compiled
 
 

@@ -8,6 +8,7 @@ import typer
 
 from distinguo.cli.audit import audit
 from distinguo.cli.learn import learn
+from distinguo.cli.reproduce import reproduce
 from distinguo.cli.show import show
 from distinguo.cli.test import examine
 from distinguo.errors import DistinguoError
@@ -25,6 +26,7 @@ app = typer.Typer(
 )
 app.command()(learn)
 app.command("test")(examine)
+app.command()(reproduce)
 app.command()(show)
 app.command()(audit)
 

@@ -35,8 +35,8 @@ def controllability(
     A box is halved across the coordinate that leaves the smaller sum of errors.
 
     >>> from distinguo.tasks.catalog import world
-    >>> controllability(world("puck"), tolerance=0.4).regions
-    30
+    >>> controllability(world("puck"), tolerance=0.2, horizon=10).regions
+    16
     """
     need_plane(world, "controllability")
     steps = quickest_failure(world) if horizon is None else horizon

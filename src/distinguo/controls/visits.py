@@ -88,13 +88,13 @@ def successful_trial(world: World, cells: Boxes, seed: int) -> Trial:
     >>> successful_trial(hill, grid([64, 64], hill.low, hill.high), seed=1).length
     100000
     """
-    partition, settings = uniform(world, COUNTS).partition, TesterSettings()
-    q = np.zeros((count_leaves(partition), len(world.actions)))
+    coarse, settings = uniform(world, COUNTS), TesterSettings()
+    q = np.zeros((coarse.rows, len(world.actions)))
     rng, extent, steps = np.random.default_rng(seed), Extent(world.low, world.high), 0
     while steps < EFFORT:
         first = extent.draw(rng, TRAINING, 1)[0]
-        steps += train(world.task, partition, q, settings, rng, first, settings.training_cap)[0]
-        trial = _trial(world, partition, q, rng, cells)
+        steps += train(world.task, coarse.partition, q, settings, rng, first, settings.training_cap)[0]
+        trial = _trial(world, coarse.partition, q, rng, cells)
         if not trial.fell:
             return trial
     raise DistinguoError(
@@ -103,7 +103,7 @@ def successful_trial(world: World, cells: Boxes, seed: int) -> Trial:
     )
 
 
-def _trial(world: World, partition: Boxes, q: np.ndarray, rng: np.random.Generator, cells: Boxes) -> Trial:
+def _trial(world: World, partition: Any, q: np.ndarray, rng: np.random.Generator, cells: Boxes) -> Trial:
     visited = np.zeros(count_leaves(cells), dtype=np.bool_)
     now = np.array(start(world.task, rng))
     length, fell = follow_through(world.task, partition, q, 0.0, rng, now, HOLD, cells, visited)

@@ -12,7 +12,13 @@ from distinguo.views.plots import save
 
 
 def draw_curves(curves: list[Averaged], path: Path) -> Path:
-    """Draw the averaged curves with their intervals, and every run as a faint line; write it to ``path``."""
+    """Draw learning curves into a file."""
+    save(curves_figure(curves), path)
+    return path
+
+
+def curves_figure(curves: list[Averaged]) -> Figure:
+    """Draw the averaged curves with their intervals, and every run as a faint line."""
     figure = Figure(figsize=(7.2, 5.0), layout="constrained")
     axes = figure.add_subplot()
     for number, curve in enumerate(curves):
@@ -31,5 +37,4 @@ def draw_curves(curves: list[Averaged], path: Path) -> Path:
     axes.set_xlabel("training steps")
     axes.set_ylabel("score: median of a batch of greedy trials")
     axes.legend(fontsize=9)
-    save(figure, path)
-    return path
+    return figure

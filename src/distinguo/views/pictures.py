@@ -12,6 +12,7 @@ from distinguo.lab.folder import Run
 from distinguo.representation.boxes import Boxes, leaf_boxes
 from distinguo.representation.file import Representation
 from distinguo.representation.voronoi import Voronoi
+from distinguo.tasks.catalog import World
 
 Outline = tuple[tuple[float, float], ...]
 
@@ -41,12 +42,21 @@ class PartitionPicture(NamedTuple):
     cells: tuple[Cell, ...]
     prototypes: tuple[tuple[float, float], ...]
     primary: tuple[bool, ...]  #: whether each prototype stands for its region
-    actions: tuple[str, ...]
+    actions: tuple[str, ...]  #: their names; none for a partition without values
 
 
 def partition_picture(run: Run) -> PartitionPicture:
     """Compute the picture of a run's partition."""
-    world, representation = run.configuration.world, run.representation
+    title = (
+        f"{run.configuration.world.name}, seed {run.configuration.seed}: {run.representation.regions} regions"
+    )
+    return representation_picture(run.representation, run.configuration.world, title, run.q)
+
+
+def representation_picture(
+    representation: Representation, world: World, title: str, q: np.ndarray | None = None
+) -> PartitionPicture:
+    """Compute the picture of a partition, with what its values say if there are any."""
     if len(world.dimensions) != 2:
         raise DistinguoError(
             f"Only partitions of two dimensions can be drawn, {world.name} has {world.dimensions}."
@@ -54,15 +64,17 @@ def partition_picture(run: Run) -> PartitionPicture:
     low, high = _frame(representation, world.low, world.high)
     outlines = cell_outlines(representation, low, high)
     regions = _regions(representation)
-    cells = tuple(Cell(o, j, *_policy(run.q[j])) for o, j in zip(outlines, regions, strict=True))
+    values = np.zeros((representation.rows, len(world.actions))) if q is None else q
+    cells = tuple(Cell(o, j, *_policy(values[j])) for o, j in zip(outlines, regions, strict=True))
     prototypes: tuple[tuple[float, float], ...] = ()
     primary: tuple[bool, ...] = ()
     if isinstance(representation.partition, Voronoi):
         prototypes = tuple((float(x), float(y)) for x, y in representation.partition.prototypes)
         primary = tuple(p == j for p, j in enumerate(regions))
-    title = f"{world.name}, seed {run.configuration.seed}: {representation.regions} regions"
     axes = (world.dimensions[0], world.dimensions[1])
-    return PartitionPicture(title, axes, low, high, cells, prototypes, primary, world.actions)
+    return PartitionPicture(
+        title, axes, low, high, cells, prototypes, primary, world.actions if q is not None else ()
+    )
 
 
 def _policy(q: np.ndarray) -> tuple[int, float]:

@@ -25,12 +25,11 @@ def draw_partition(picture: PartitionPicture) -> Figure:
     """Draw a partition: hue for the action, shade for the value, dots for the prototypes."""
     figure = Figure(figsize=(7.2, 5.4), layout="constrained")
     axes = figure.add_subplot()
-    values = [cell.value for cell in picture.cells]
-    shades = Normalize(min(values), max(values) if max(values) > min(values) else min(values) + 1.0)
-    hues = [ScalarMappable(shades, name) for name in (*_hues(len(picture.actions)), _UNDECIDED)]
-    outlines = [cell.outline for cell in picture.cells if cell.outline]
-    colours = [_colour(cell, hues, shades) for cell in picture.cells if cell.outline]
-    axes.add_collection(PolyCollection(outlines, facecolors=colours, edgecolors="white", linewidths=0.8))
+    if picture.actions:
+        _fill(figure, picture)
+    else:
+        outlines = [cell.outline for cell in picture.cells if cell.outline]
+        axes.add_collection(PolyCollection(outlines, facecolors="white", edgecolors="black", linewidths=0.5))
     for (x, y), stands in zip(picture.prototypes, picture.primary, strict=True):
         axes.plot(x, y, "o", color="black", markersize=4, fillstyle="full" if stands else "none")
     axes.set_xlim(picture.low[0], picture.high[0])
@@ -38,8 +37,19 @@ def draw_partition(picture: PartitionPicture) -> Figure:
     axes.set_xlabel(picture.axes[0])
     axes.set_ylabel(picture.axes[1])
     axes.set_title(picture.title)
-    _legend(figure, picture, hues, shades)
     return figure
+
+
+def _fill(figure: Figure, picture: PartitionPicture) -> None:
+    values = [cell.value for cell in picture.cells]
+    shades = Normalize(min(values), max(values) if max(values) > min(values) else min(values) + 1.0)
+    hues = [ScalarMappable(shades, name) for name in (*_hues(len(picture.actions)), _UNDECIDED)]
+    outlines = [cell.outline for cell in picture.cells if cell.outline]
+    colours = [_colour(cell, hues, shades) for cell in picture.cells if cell.outline]
+    figure.axes[0].add_collection(
+        PolyCollection(outlines, facecolors=colours, edgecolors="white", linewidths=0.8)
+    )
+    _legend(figure, picture, hues, shades)
 
 
 def _hues(count: int) -> list[str]:

@@ -1,0 +1,129 @@
+"""Reproduce the paper: its analysis, its representations, its learning curves, and its claims beside ours.
+
+Everything that the report shows is written into the folder first; running again does only what is missing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from distinguo.controls.catalog import control
+from distinguo.controls.seeds import PAPER_SEEDS
+from distinguo.lab.claims import Claim, analysis_claims, critic_claim, curve_claims, generation_claims
+from distinguo.lab.configuration import Configuration, configure
+from distinguo.lab.files import write_atomically
+from distinguo.lab.folder import Run
+from distinguo.lab.learn import learn_configured, learn_many
+from distinguo.lab.plan import make_plan
+from distinguo.lab.trial import Averaged, put_on_trial
+from distinguo.learners.ahc import AhcSettings, ahc_trial, fresh_ahc
+from distinguo.tasks.catalog import World, world
+from distinguo.tasks.puck_analysis import PuckMap, analyse
+from distinguo.tasks.task import start
+from distinguo.testing.settings import TesterSettings
+
+CONTROLS = ("diagonal", "grid:10x10", "vrdp", "vrdp-enhanced", "controllability")
+CRITIC_STEPS = 10_000  #: "balance the puck for over 10,000 steps" (paper, section 4.2.2)
+CRITIC_TRIALS = 1_000  #: after which the critic is given up
+
+
+class Effort(NamedTuple):
+    """How much is run."""
+
+    runs: int  #: learning curves per representation
+    cap: int  #: steps of a test trial
+    seeds: int  #: learning runs behind the numbers of the generation stage
+    quick: bool
+
+    @property
+    def words(self) -> str:
+        """Say what differs from the paper's protocol."""
+        if not self.quick:
+            return "The full protocol: 10 runs, 50 test trials, cap 5,000,000."
+        return f"Quick: {self.runs} runs and a cap of {self.cap:,} steps instead of 10 runs and 5,000,000."
+
+
+FULL = Effort(runs=TesterSettings().runs, cap=TesterSettings().cap, seeds=100, quick=False)
+QUICK = Effort(runs=3, cap=200_000, seeds=20, quick=True)
+
+
+class Reproduction(NamedTuple):
+    """All that the report shows."""
+
+    effort: Effort
+    world: World
+    puck_map: PuckMap
+    scratch: Run
+    seeded: Run
+    curves: dict[str, Averaged]
+    claims: list[Claim]
+
+
+Say = Callable[[str], None]
+Watch = Callable[[int, int], None]
+
+
+def reproduce(out: Path, effort: Effort, seed: int, say: Say, watch: Watch | None = None) -> Reproduction:
+    """Run everything and return it; ``say`` is told what is going on."""
+    hill = world("puck")
+    say("Analysing the task (Figures 8 and 9) …")
+    puck_map = analyse(hill.task)
+    say("Generating representations (Figures 10 and 11) …")
+    scratch = learn_configured(_configuration(seed), out / "learned")
+    seeded = learn_configured(_configuration(seed, PAPER_SEEDS), out / "from-seeds")
+    numbers = range(seed, seed + effort.seeds)
+    many = [run.summary for run in learn_many([_configuration(n) for n in numbers])]
+    many_seeded = [run.summary for run in learn_many([_configuration(n, PAPER_SEEDS) for n in numbers])]
+    say("Testing representations (Figures 12 to 16) …")
+    curves = _curves(out, effort, seed, watch)
+    say("Training the adaptive heuristic critic …")
+    trials, steps = critic(hill, seeds=range(seed, seed + 20))
+    claims = [
+        *analysis_claims(hill.task, puck_map),
+        *generation_claims(many, many_seeded),
+        *curve_claims(curves, effort.cap),
+        critic_claim(trials, steps),
+    ]
+    write_atomically(out / "claims.json", json.dumps([c._asdict() for c in claims], indent=2) + "\n")
+    return Reproduction(effort, hill, puck_map, scratch, seeded, curves, claims)
+
+
+def _configuration(seed: int, prototypes: Any = None) -> Configuration:
+    return configure("puck", seed=seed, preset_name="paper", prototypes=prototypes)
+
+
+def _curves(out: Path, effort: Effort, seed: int, watch: Watch | None) -> dict[str, Averaged]:
+    names = [CONTROLS[0], "learned", *CONTROLS[1:]]
+    whats = [str(out / "learned") if name == "learned" else name for name in names]
+    plan = make_plan(whats, seed=seed, tester={"runs": effort.runs, "cap": effort.cap})
+    report = put_on_trial(plan, out / "test", watch=watch)
+    for key, reason in report.failures.items():
+        raise RuntimeError(f"cell {key} failed: {reason}")
+    return {
+        name: curve._replace(representation=name) for name, curve in zip(names, report.curves, strict=True)
+    }
+
+
+def critic(hill: World, seeds: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Return the trials and steps that the critic failed before it balanced for 10,000 steps, per seed."""
+    representation = control("controllability", hill, 0)
+    trials, steps = [], []
+    for seed in seeds:
+        rng, memory = np.random.default_rng(seed), fresh_ahc(representation.rows)
+        failed = spent = 0
+        while failed < CRITIC_TRIALS:
+            now = np.array(start(hill.task, rng))
+            length, fell = ahc_trial(
+                hill.task, representation.partition, memory, AhcSettings(), rng, now, CRITIC_STEPS
+            )
+            if not fell:
+                break
+            failed, spent = failed + 1, spent + int(length)
+        trials.append(failed)
+        steps.append(spent)
+    return trials, steps
