@@ -8,14 +8,17 @@ import re
 from pathlib import Path
 from typing import get_type_hints
 
+import pytest
+
 from distinguo.settings import LearnerSettings
 
 ROOT = Path(__file__).parent.parent
 
 
-def test_readme_examples_run() -> None:
+@pytest.mark.parametrize("document", ["README.md", "docs/tutorial.md"])
+def test_examples_run(document: str) -> None:
     failures, tried = doctest.testfile(
-        str(ROOT / "README.md"), module_relative=False, optionflags=doctest.ELLIPSIS
+        str(ROOT / document), module_relative=False, optionflags=doctest.ELLIPSIS
     )
     assert tried > 0
     assert failures == 0
