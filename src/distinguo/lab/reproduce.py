@@ -10,8 +10,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from distinguo.controls.catalog import control
 from distinguo.controls.seeds import PAPER_SEEDS
 from distinguo.lab.claims import Claim, analysis_claims, critic_claim, curve_claims, generation_claims
@@ -21,15 +19,13 @@ from distinguo.lab.folder import Run
 from distinguo.lab.learn import learn_configured, learn_many
 from distinguo.lab.plan import make_plan
 from distinguo.lab.trial import Averaged, put_on_trial
-from distinguo.learners.ahc import AhcSettings, ahc_trial, fresh_ahc
+from distinguo.learners.ahc import Balanced, balance
 from distinguo.tasks.catalog import World, world
 from distinguo.tasks.puck_analysis import PuckMap, analyse
-from distinguo.tasks.task import start
 from distinguo.testing.settings import TesterSettings
 
 CONTROLS = ("diagonal", "grid:10x10", "vrdp", "vrdp-enhanced", "controllability")
-CRITIC_STEPS = 10_000  #: "balance the puck for over 10,000 steps" (paper, section 4.2.2)
-CRITIC_TRIALS = 1_000  #: after which the critic is given up
+CRITICS = 20  #: seeds of the adaptive heuristic critic
 
 
 class Effort(NamedTuple):
@@ -82,12 +78,12 @@ def reproduce(out: Path, effort: Effort, seed: int, say: Say, watch: Watch | Non
     say("Testing representations (Figures 12 to 16) …")
     curves = _curves(out, effort, seed, watch)
     say("Training the adaptive heuristic critic …")
-    trials, steps = critic(hill, seeds=range(seed, seed + 20))
+    balanced = critic(hill, seeds=range(seed, seed + CRITICS))
     claims = [
         *analysis_claims(hill.task, puck_map),
         *generation_claims(many, many_seeded),
         *curve_claims(curves, effort.cap),
-        critic_claim(trials, steps),
+        critic_claim(balanced),
     ]
     write_atomically(out / "claims.json", json.dumps([c._asdict() for c in claims], indent=2) + "\n")
     return Reproduction(effort, hill, puck_map, scratch, seeded, curves, claims)
@@ -109,21 +105,7 @@ def _curves(out: Path, effort: Effort, seed: int, watch: Watch | None) -> dict[s
     }
 
 
-def critic(hill: World, seeds: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Return the trials and steps that the critic failed before it balanced for 10,000 steps, per seed."""
+def critic(hill: World, seeds: Sequence[int]) -> list[Balanced]:
+    """Let the adaptive heuristic critic learn on the controllability quantization, once per seed."""
     representation = control("controllability", hill, 0)
-    trials, steps = [], []
-    for seed in seeds:
-        rng, memory = np.random.default_rng(seed), fresh_ahc(representation.rows)
-        failed = spent = 0
-        while failed < CRITIC_TRIALS:
-            now = np.array(start(hill.task, rng))
-            length, fell = ahc_trial(
-                hill.task, representation.partition, memory, AhcSettings(), rng, now, CRITIC_STEPS
-            )
-            if not fell:
-                break
-            failed, spent = failed + 1, spent + int(length)
-        trials.append(failed)
-        steps.append(spent)
-    return trials, steps
+    return [balance(hill.task, representation.partition, representation.rows, seed) for seed in seeds]

@@ -43,7 +43,9 @@ def draw_partition(picture: PartitionPicture) -> Figure:
 def _fill(figure: Figure, picture: PartitionPicture) -> None:
     values = [cell.value for cell in picture.cells]
     spread = max(values) - min(values)
-    shades = Normalize(max(values) - max(spread, 0.01), max(values))  # differences in the last digits are none
+    shades = Normalize(
+        max(values) - max(spread, 0.01), max(values)
+    )  # differences in the last digits are none
     hues = [ScalarMappable(shades, name) for name in (*_hues(len(picture.actions)), _UNDECIDED)]
     outlines = [cell.outline for cell in picture.cells if cell.outline]
     colours = [_colour(cell, hues, shades) for cell in picture.cells if cell.outline]

@@ -1,0 +1,30 @@
+"""``distinguo export``: the controller of a run, for others to use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def export(
+    run: Annotated[Path, typer.Argument(help="The folder of a run.")],
+    to: Annotated[str, typer.Option(help="The format: c, json, dot or npz.")],
+    out: Annotated[
+        Path | None, typer.Option(help="The file to write; by default controller.* in RUN.")
+    ] = None,
+    name: Annotated[str, typer.Option(help="What the names in C begin with.")] = "distinguo",
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Export the controller of a run: a C header, JSON, a Graphviz graph or NumPy arrays.
+
+    Example: distinguo export runs/puck-default-seed0 --to c
+    """
+    from distinguo.cli.console import answer, say
+    from distinguo.export.write import export as write
+
+    path = write(run, to, out, name, force)
+    say(f"Controller: {path}")
+    answer({"path": str(path), "format": to}, as_json)

@@ -1,0 +1,112 @@
+"""What a run becomes when only its behaviour is wanted: a partition and one action per region."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from distinguo.errors import DistinguoError
+from distinguo.lab.files import read_arrays
+from distinguo.lab.folder import REPRESENTATION, VALUES, Run, open_run
+from distinguo.representation.file import Representation
+from distinguo.representation.partition import region
+from distinguo.representation.voronoi import Voronoi
+
+CERTIFICATES = ("certificate.npz", "certificate.json")
+
+
+class Certificate(NamedTuple):
+    """The fingerprint of a proof that lies beside a run, and the part of the state-space it speaks of."""
+
+    file: str
+    sha256: str
+    domain: str = ""
+
+
+class Controller(NamedTuple):
+    """A partition, the action values of its regions, and the words for coordinates and actions.
+
+    >>> from distinguo.representation.voronoi import voronoi
+    >>> two = Representation(voronoi([[1.0], [-1.0]], [1.0]), ("x",))
+    >>> Controller(two, np.array([[0.0, -1.0], [-1.0, 0.0]]), ("left", "right")).decide((-0.3,))
+    (1, 1)
+    """
+
+    representation: Representation
+    q: np.ndarray  #: (rows, actions); the row of a region is its number
+    actions: tuple[str, ...]
+    task: str = ""
+    low: tuple[float, ...] = ()  #: the extent of the state-space, for the neighbourhood of regions
+    high: tuple[float, ...] = ()
+    certificate: Certificate | None = None
+
+    @property
+    def greedy(self) -> np.ndarray:
+        """Return the action of every row of ``q``: the best, and of equally good ones the first."""
+        return np.argmax(self.q, axis=1).astype(np.int64)
+
+    @property
+    def numbers(self) -> list[int]:
+        """Return the numbers of the regions in ascending order; those of merged prototypes are left out."""
+        partition = self.representation.partition
+        if isinstance(partition, Voronoi):
+            return np.unique(partition.primary[: partition.size[0]]).tolist()
+        return list(range(self.representation.regions))
+
+    def decide(self, s: tuple[float, ...]) -> tuple[int, int]:
+        """Return the region of a state and the action taken there."""
+        j = region(self.representation.partition, s)
+        return j, int(self.greedy[j])
+
+
+def controller_of(path: Path) -> Controller:
+    """Read the controller in a run folder."""
+    if (path / REPRESENTATION).is_file() and not (path / VALUES).is_file():
+        raise DistinguoError(
+            f"{path} has no {VALUES}, so no action is known for its regions; learn it to the end first."
+        )
+    run = open_run(path)
+    if not np.isfinite(run.q).all():
+        raise DistinguoError(f"{path / VALUES} holds an action value that is not a finite number.")
+    return from_run(run)
+
+
+def from_run(run: Run) -> Controller:
+    """Return the controller of an opened run, with the certificate beside it if there is one."""
+    world = run.configuration.world
+    certificate = None if run.path is None else certificate_in(run.path)
+    return Controller(
+        run.representation, run.q, world.actions, world.name, world.low, world.high, certificate
+    )
+
+
+def certificate_in(path: Path) -> Certificate | None:
+    """Return the fingerprint of the certificate in a folder; whether it holds is for its checker to say."""
+    for name in CERTIFICATES:
+        file = path / name
+        if file.is_file():
+            digest = hashlib.sha256(file.read_bytes()).hexdigest()
+            return Certificate(name, digest, _domain(file))
+    return None
+
+
+def _domain(file: Path) -> str:
+    """Return what a certificate says about its domain, as text; nothing if it does not say it plainly."""
+    try:
+        content: Any = read_arrays(file) if file.suffix == ".npz" else json.loads(file.read_bytes())
+        if "domain" in content:
+            return _text(content["domain"])
+        if "low" in content and "high" in content:
+            return f"{_text(content['low'])} to {_text(content['high'])}"
+    except (DistinguoError, ValueError, TypeError, RecursionError):
+        pass
+    return ""
+
+
+def _text(value: Any, most: int = 300) -> str:
+    plain = value.tolist() if isinstance(value, np.ndarray) else value
+    return (plain if isinstance(plain, str) else json.dumps(plain))[:most]

@@ -1,0 +1,56 @@
+"""Controllers to export: random ones, and ones with states exactly on their borders."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from distinguo.export.controller import Controller
+from distinguo.representation.boxes import Boxes, tree
+from distinguo.representation.file import Representation
+from distinguo.representation.voronoi import Voronoi, voronoi
+
+#: Sixteenths have exact products and sums: two prototypes can be exactly equally near.
+STEP = 0.0625
+
+
+def voronoi_controller(rng: np.random.Generator, count: int, dimensions: int, actions: int = 3) -> Controller:
+    lattice = rng.permutation(np.array(list(itertools.product(range(-8, 9), repeat=min(dimensions, 3)))))
+    rows = np.zeros((count, dimensions))
+    rows[:, : lattice.shape[1]] = lattice[:count] * (4 * STEP)
+    partition = voronoi(rows, [1.0, 4.0, 0.5, 2.0][:dimensions])
+    for p in range(2, count):
+        if rng.random() < 0.3:
+            partition.primary[p] = partition.primary[rng.integers(p)]
+    return controller(partition, rng, count, actions)
+
+
+def boxes_controller(rng: np.random.Generator, depth: int, dimensions: int) -> Controller:
+    def cut(box: Any, level: int) -> tuple[int, float] | None:
+        axis = int(rng.integers(dimensions))
+        low, high = box[0][axis] / STEP, box[1][axis] / STEP
+        if level >= depth or high - low < 2 or rng.random() < 0.1:
+            return None
+        return axis, float(rng.integers(int(low) + 1, int(high))) * STEP
+
+    partition = tree([-2.0] * dimensions, [2.0] * dimensions, cut)
+    return controller(partition, rng, int((partition.axis < 0).sum()), 2)
+
+
+def controller(partition: Voronoi | Boxes, rng: np.random.Generator, rows: int, actions: int) -> Controller:
+    dimensions = tuple(f"c{i}" for i in range(len(partition[-1])))
+    q = rng.integers(-3, 3, (rows, actions)).astype(float)  # with ties, of which the first should be taken
+    names = tuple("abcdef"[:actions])
+    return Controller(Representation(partition, dimensions, {"seed": 1}), q, names, "test")
+
+
+def states_for(partition: Voronoi | Boxes, rng: np.random.Generator, count: int) -> np.ndarray:
+    """Return random states, half of them on the lattice on which borders lie, and a few extreme ones."""
+    width = len(partition[-1])
+    states = rng.uniform(-3, 3, (count, width))
+    states[: count // 2] = rng.integers(-48, 49, (count // 2, width)) * STEP
+    extremes = [np.inf, -np.inf, np.nan, 1e300, -0.0, 5e-324]
+    states[-len(extremes) :] = np.array(extremes)[:, None]
+    return states

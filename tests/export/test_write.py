@@ -1,0 +1,182 @@
+"""Exporting a run folder: what is written, what is refused."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import distinguo
+from distinguo.cli.export import export as command
+from distinguo.errors import DistinguoError
+from distinguo.export.controller import Controller
+from distinguo.export.graph import borders, to_graph
+from distinguo.export.write import FORMATS, export, render
+from distinguo.lab.files import pack_arrays, read_arrays
+from distinguo.representation import file as representation_file
+from distinguo.representation.file import Representation
+from distinguo.representation.voronoi import voronoi
+from tests.export.controllers import boxes_controller, voronoi_controller
+
+IDENTIFIER = r'(?:[A-Za-z_]\w*|"(?:[^"\\\n]|\\.)*"|#\w+)'
+ATTRIBUTES = rf"\[{IDENTIFIER}={IDENTIFIER}(?:, {IDENTIFIER}={IDENTIFIER})*\]"
+STATEMENT = re.compile(
+    rf"  ({IDENTIFIER})(?: (--|->) ({IDENTIFIER}))?(?: ({ATTRIBUTES}))?;", re.ASCII | re.DOTALL
+)
+
+
+def parse(dot: str) -> tuple[str, dict[str, str], list[tuple[str, str]]]:
+    """Read the part of the DOT language that we write: the kind, the nodes and the edges."""
+    head, *body = dot.splitlines()
+    kind = re.fullmatch(rf"(graph|digraph) {IDENTIFIER} {{", head)
+    assert kind is not None
+    assert body.pop() == "}"
+    nodes: dict[str, str] = {}
+    edges: list[tuple[str, str]] = []
+    for line in body:
+        statement = STATEMENT.fullmatch(line)
+        assert statement is not None, line
+        first, operator, second, attributes = statement.groups()
+        if operator is None:
+            nodes[first] = attributes
+        else:
+            assert operator == ("--" if kind.group(1) == "graph" else "->")
+            edges.append((first, second))
+    nodes.pop("node")
+    assert {n for edge in edges for n in edge} <= set(nodes)
+    return kind.group(1), nodes, edges
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs") / "puck"
+    distinguo.learn("puck", seed=1, out=folder)
+    return folder
+
+
+@pytest.mark.parametrize("to", FORMATS)
+def test_every_format_is_written_once_and_again_only_by_force(run: Path, to: str, tmp_path: Path) -> None:
+    path = export(run, to, out=tmp_path / "file")
+    before = path.read_bytes()
+    with pytest.raises(DistinguoError, match="exists already; choose another --out"):
+        export(run, to, out=path)
+    path.write_text("old")
+    assert export(run, to, out=path, force=True).read_bytes() == before
+
+
+def test_json_is_enough_to_act_as_the_run_does(run: Path, tmp_path: Path) -> None:
+    content = json.loads(export(run, "json", out=tmp_path / "c.json").read_text())
+    opened = distinguo.open_run(run)
+    representation = representation_file.loads(json.dumps(content["representation"]))
+    action = {row["region"]: content["actions"][row["action"]] for row in content["regions"]}
+    assert len(action) == representation.regions
+    for s in np.random.default_rng(0).uniform([-2.4, -5.5], [2.4, 5.5], (500, 2)).tolist():
+        assert action[distinguo.region(representation.partition, tuple(s))] == opened.action(tuple(s))
+    for row in content["regions"]:
+        assert row["values"] == opened.q[row["region"]].tolist()
+
+
+def test_npz_holds_the_arrays(run: Path, tmp_path: Path) -> None:
+    arrays = read_arrays(export(run, "npz", out=tmp_path / "c.npz"))
+    assert set(arrays) == {"prototypes", "primary", "scale", "q", "actions"}
+    np.testing.assert_array_equal(arrays["actions"], arrays["q"].argmax(axis=1))
+    (tmp_path / "b.npz").write_bytes(render(boxes_controller(np.random.default_rng(0), 3, 2), "npz"))  # type: ignore[arg-type]
+    assert {"axis", "cut", "below", "above", "q", "actions"} <= set(read_arrays(tmp_path / "b.npz"))
+
+
+def test_graph_of_a_run_has_its_regions(run: Path, tmp_path: Path) -> None:
+    kind, nodes, edges = parse(export(run, "dot", out=tmp_path / "c.dot").read_text())
+    assert kind == "graph"
+    assert len(nodes) == distinguo.open_run(run).representation.regions
+    assert edges
+
+
+def test_neighbours_of_a_lattice_are_those_beside_each_other() -> None:
+    places = [[x, y] for x in range(4) for y in range(3)]
+    lattice = Representation(voronoi(places, [1.0, 1.0]), ("x", "y"))
+    controller = Controller(lattice, np.zeros((12, 2)), ("a", "b"), "", (-1.0, -1.0), (4.0, 3.0))
+    expected = {
+        (p, o)
+        for p, (x, y) in enumerate(places)
+        for o, (z, w) in enumerate(places)
+        if p < o and abs(x - z) + abs(y - w) == 1  # diagonal ones meet in a corner only
+    }
+    assert set(borders(controller)) == expected
+
+
+def test_graph_of_boxes_is_a_tree_and_of_space_has_no_edges() -> None:
+    rng = np.random.default_rng(1)
+    boxes = boxes_controller(rng, 6, 2)
+    kind, nodes, edges = parse(to_graph(boxes))
+    assert kind == "digraph"
+    assert len(edges) == len(nodes) - 1
+    kind, nodes, edges = parse(to_graph(voronoi_controller(rng, 9, 3)))
+    assert (kind, edges) == ("graph", [])
+    _, nodes, edges = parse(to_graph(voronoi_controller(rng, 1, 2)))
+    assert (len(nodes), edges) == (1, [])
+
+
+def test_hostile_names_stay_inside_their_quotes() -> None:
+    boxes = boxes_controller(np.random.default_rng(1), 3, 2)
+    words = ('"];}\\', "a\n\x00b")
+    renamed = boxes._replace(actions=words, representation=boxes.representation._replace(dimensions=words))
+    parse(to_graph(renamed, '"\\'))
+    json.loads(str(render(renamed, "json")))
+
+
+def test_certificate_beside_the_run_is_named(run: Path, tmp_path: Path) -> None:
+    certificate = run / "certificate.npz"
+    certificate.write_bytes(pack_arrays({"low": np.array([-1.0, -2.0]), "high": np.array([1.0, 2.0])}))
+    try:
+        header = export(run, "c", out=tmp_path / "c.h", name="puck").read_text()
+        document = json.loads(export(run, "json", out=tmp_path / "c.json").read_text())
+    finally:
+        digest = hashlib.sha256(certificate.read_bytes()).hexdigest()
+        certificate.unlink()
+    assert digest in header
+    assert "[-1.0, -2.0] to [1.0, 2.0]" in header
+    assert document["certificate"]["sha256"] == digest
+    assert digest not in export(run, "c", out=tmp_path / "d.h").read_text()
+
+
+def test_bad_input_gets_one_sentence(run: Path, tmp_path: Path) -> None:
+    with pytest.raises(DistinguoError, match="did you mean 'json'"):
+        export(run, "jsn")
+    with pytest.raises(DistinguoError, match="is not a run folder"):
+        export(tmp_path, "c")
+    with pytest.raises(DistinguoError, match="There is no folder"):
+        export(run, "c", out=tmp_path / "no" / "c.h")
+    with pytest.raises(DistinguoError, match="is a folder"):
+        export(run, "c", out=tmp_path)
+    values = run / "values.npz"
+    content = values.read_bytes()
+    try:
+        values.unlink()
+        with pytest.raises(DistinguoError, match=r"has no values\.npz"):
+            export(run, "c", out=tmp_path / "c.h")
+        arrays = distinguo.open_run  # only a folder with values opens
+        values.write_bytes(content)
+        q = arrays(run).q.copy()
+        q[0, 0] = np.nan
+        values.write_bytes(pack_arrays({"q": q, "updates": arrays(run).updates}))
+        with pytest.raises(DistinguoError, match="not a finite number"):
+            export(run, "c", out=tmp_path / "c.h")
+    finally:
+        values.write_bytes(content)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_command_answers_in_json(run: Path, tmp_path: Path) -> None:
+    app = typer.Typer()
+    app.command()(command)
+    target = tmp_path / "puck.h"
+    done = CliRunner().invoke(app, [str(run), "--to", "c", "--out", str(target), "--name", "puck", "--json"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout.splitlines()[-1])["path"] == str(target)
+    assert "puck_action" in target.read_text()
