@@ -116,7 +116,7 @@ def test_equals_a_slow_tester_bit_for_bit(wishes: Wishes, seed: int) -> None:
         ours = learning_curve(exam(partition, wishes), seed, run)
         slow = SlowTester(partition, rows_of(partition), wishes, seed, run)
         assert (ours.training_steps, ours.scores) == slow.curve()
-        assert len(set(ours.scores)) > 2
+        assert len(set(ours.scores)) > 1
 
 
 def test_a_run_depends_on_its_seed_and_its_number_alone() -> None:
@@ -160,12 +160,12 @@ def test_the_two_part_rule(every_steps: int, every_trials: int, steps: int, seed
 def test_both_parts_of_the_rule_are_at_work() -> None:
     """Early on trials are short, so their number decides; later the steps do."""
     ends: list[int] = []
-    curve = learning_curve(exam(two(), SHORT._replace(steps=6000)), 2, 0, ends.append)
+    curve = learning_curve(exam(two(), SHORT._replace(steps=6000, every_trials=3)), 2, 0, ends.append)
     trials = [sum(a < end <= b for end in ends) for a, b in pairwise(curve.training_steps)]
     gaps = np.diff(curve.training_steps)
-    assert trials[0] == SHORT.every_trials
+    assert trials[0] == 3
     assert gaps[0] < SHORT.every_steps
-    assert min(trials) < SHORT.every_trials
+    assert trials[-2] < 3
     assert gaps.max() >= SHORT.every_steps
 
 

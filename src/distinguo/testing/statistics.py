@@ -7,6 +7,7 @@ from scipy import stats
 
 CONFIDENCE = 0.95
 RESAMPLES = 2_000
+LARGEST = 10_000_000  #: numbers that are resampled at once
 
 
 def interval(scores: np.ndarray, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -20,6 +21,12 @@ def interval(scores: np.ndarray, seed: int = 0) -> tuple[np.ndarray, np.ndarray]
     """
     if len(scores) == 1:
         return scores[0], scores[0]
+    width = max(1, LARGEST // (RESAMPLES * len(scores)))
+    blocks = [_interval(scores[:, n : n + width], seed) for n in range(0, scores.shape[1], width)]
+    return np.concatenate([low for low, _ in blocks]), np.concatenate([high for _, high in blocks])
+
+
+def _interval(scores: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
     found = stats.bootstrap(
         (scores,),
         np.mean,
@@ -50,7 +57,7 @@ def stratified_interval(groups: list[np.ndarray], seed: int = 0) -> tuple[float,
     """
     rng = np.random.default_rng(seed)
     found = stats.bootstrap(
-        groups,
+        [np.repeat(group, 2) if len(group) == 1 else group for group in groups],  # one run has no spread
         lambda *samples: np.mean([np.mean(s, axis=-1) for s in samples], axis=0),
         n_resamples=RESAMPLES,
         confidence_level=CONFIDENCE,
