@@ -86,7 +86,8 @@ def test_the_stack_replaces_by_region_and_a_trial_stops_at_its_cap() -> None:
     for s, j in [((1.0,), 0), ((2.0,), 1), ((1.25,), 0)]:
         oracle.push(s, j)
     assert oracle.stack == [((2.0,), 1), ((1.25,), 0)]
-    capped = agent(Walk(high=9), [1, 8], Script(0.6, 0.6))
+    # the third number chooses the action that the cap then forbids
+    capped = agent(Walk(high=9), [1, 8], Script(0.6, 0.6, 0.6))
     assert capped.run_trial(cap=2) == 2
     assert (capped.stack, capped.investigated, capped.investigation_steps) == ([], [True, False], 4)
 

@@ -76,7 +76,7 @@ def look_ahead(r: float, gamma: float, v_next: float) -> float:
 def expected_look_ahead(rewards: Vector, gamma: float, values: Vector, probabilities: Vector) -> float:
     """Definition 5: ``Q1(s, a) = sum_s' P [R + gamma V(s')]`` where it is stochastic.
 
-    >>> expected_look_ahead(np.array([0.0, -1.0]), 0.5, np.array([-1.0, 0.0]), np.array([0.5, 0.5]))
+    >>> float(expected_look_ahead(np.array([0.0, -1.0]), 0.5, np.array([-1.0, 0.0]), np.array([0.5, 0.5])))
     -0.75
     """
     q1 = 0.0
@@ -89,7 +89,7 @@ def expected_look_ahead(rewards: Vector, gamma: float, values: Vector, probabili
 def sampled_look_ahead(rewards: Vector, gamma: float, values: Vector) -> float:
     """Definition 5 with the expectation estimated from repeated look-ahead: every sample weighs the same.
 
-    >>> sampled_look_ahead(np.array([0.0, -1.0]), 0.5, np.array([-1.0, 0.0]))
+    >>> float(sampled_look_ahead(np.array([0.0, -1.0]), 0.5, np.array([-1.0, 0.0])))
     -0.75
     """
     return expected_look_ahead(rewards, gamma, values, np.full(len(rewards), 1.0 / len(rewards)))

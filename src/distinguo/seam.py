@@ -142,9 +142,7 @@ def _cache_folder() -> str:
 
 def _enable_caching(compiled: Any, folder: str) -> None:
     """Cache this kernel in our folder, leaving the user's own Numba configuration alone."""
-    if not _writable(
-        folder
-    ):  # compile in each process: beside the sources, Numba would cache without our key
+    if not _writable(folder):  # Numba would cache beside the sources instead, without our key
         return
     before = config.CACHE_DIR
     config.CACHE_DIR = folder

@@ -20,8 +20,12 @@ class LearnerSettings(NamedTuple):
     """
 
     gamma: Annotated[float, Field(gt=0, lt=1, description="discount of future reward; ours")] = 0.99
-    epsilon: Annotated[float, Field(gt=0, description="reward that may be lost by a grouping; ours")] = 0.1
-    delta: Annotated[float, Field(ge=0, description="actions this close to the best are tied; ours")] = 0.0
+    epsilon: Annotated[
+        float, Field(gt=0, allow_inf_nan=False, description="reward that may be lost by a grouping; ours")
+    ] = 0.1
+    delta: Annotated[
+        float, Field(ge=0, allow_inf_nan=False, description="actions this close to the best are tied; ours")
+    ] = 0.0
     alpha: Annotated[float, Field(gt=0, le=1, description="learning rate of Figure 1; ours")] = 0.05
     min_updates: Annotated[int, Field(ge=0, description="MIN_UPDATES; paper, section 3.1")] = 3
     enough_samples: Annotated[int, Field(ge=1, description="ENOUGH_SAMPLES of Figure 4; ours")] = 3

@@ -189,7 +189,7 @@ def test_damage_is_refused_or_harmless(scratch: Path, method: int, data: st.Data
         path.write_bytes(whole[:place] + data.draw(st.binary(min_size=1, max_size=3)) + whole[place + 1 :])
     try:
         back = read_arrays(path)
-    except DistinguoError as error:
-        assert len(str(error).splitlines()) == 1
+    except DistinguoError:
+        refused(path)
     else:
         assert [array.tobytes() for array in back.values()] in ([content.tobytes()], [])

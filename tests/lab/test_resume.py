@@ -244,9 +244,18 @@ def start(*words: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
+def finish(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """Wait for a process, though not for ever, and return what it said."""
+    try:
+        return process.communicate(timeout=120)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
+
+
 def test_processes_killed_at_random_moments_end_with_the_same_bytes(tmp_path: Path, whole: Any) -> None:
     out = tmp_path / "killed"
-    said, complaint = start("kills", str(out), *ARGUMENTS, "--out", str(out)).communicate(timeout=120)
+    said, complaint = finish(start("kills", str(out), *ARGUMENTS, "--out", str(out)))
     killed, interrupted = map(int, said.split())
     assert killed >= 3, complaint
     assert interrupted >= 1
@@ -262,14 +271,14 @@ def test_control_c_says_where_the_run_is_and_the_same_command_goes_on(tmp_path: 
         time.sleep(0.005)
     process.send_signal(signal.SIGINT)
     go.touch()
-    said, told = process.communicate(timeout=60)
+    said, told = finish(process)
     assert process.returncode == 130
     assert said == ""
     assert f"saved in {out}" in told
     assert "Traceback" not in told
     assert not folder.is_finished(out)
     again = start(*words)
-    assert "Look again" in again.communicate(timeout=60)[1]
+    assert "Look again" in finish(again)[1]
     assert again.returncode == 0
     assert learned(out) == whole
 

@@ -94,7 +94,7 @@ def test_the_comparison_meets_every_kind_of_event() -> None:
     """A guard for the test above: readings like the ones drawn do split, merge and detach."""
     kinds = set()
     for seed in range(5):
-        reading = LearnerSettings(merge_interval=1, fe_interval=1, reduced_updates=3, new_updates=3)
+        reading = LearnerSettings(gamma=0.95, alpha=0.2, coin=0.3, merge_interval=1, new_updates=3)
         kinds |= {kind for kind, *_ in consult(reading, [(0.0, 0.0)], seed).events}
     assert kinds == {"split", "merge", "detach"}
 

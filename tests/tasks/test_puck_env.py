@@ -63,14 +63,27 @@ def test_the_passive_checker_accepts_a_whole_trial() -> None:
     assert observation[0] >= 2.4
 
 
-def test_registering_imports_nothing_heavy() -> None:
+def shown_by(program: str) -> str:
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_importing_distinguo_imports_nothing_heavy() -> None:
+    program = "import sys, distinguo; print([m for m in ('numpy', 'numba', 'gymnasium') if m in sys.modules])"
+    assert shown_by(program) == "[]"
+
+
+@pytest.mark.parametrize("imports", ["distinguo, gymnasium", "gymnasium, distinguo"])
+def test_the_environment_is_known_whichever_is_imported_first(imports: str) -> None:
+    program = f"import {imports}; print(gymnasium.make('distinguo/PuckOnAHill-v0').unwrapped.puck.beta)"
+    assert shown_by(program) == "0.3"
+
+
+def test_the_environment_is_found_by_the_name_of_its_package() -> None:
     program = (
-        "import sys, gymnasium; before = set(sys.modules)\n"
-        "from distinguo.tasks.registration import register_environments; register_environments()\n"
-        "print(sorted({name.split('.')[0] for name in set(sys.modules) - before}))"
+        "import gymnasium; print(gymnasium.make('distinguo:distinguo/PuckOnAHill-v0').unwrapped.puck.beta)"
     )
-    shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert shown.stdout.strip() == "['distinguo']"
+    assert shown_by(program) == "0.3"
 
 
 def test_trials_start_on_the_top_or_where_the_options_say() -> None:

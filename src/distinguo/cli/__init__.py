@@ -49,3 +49,7 @@ def main() -> None:
     except DistinguoError as error:
         print(f"distinguo: {error}", file=sys.stderr)
         sys.exit(2)
+    except OSError as error:  # a full disk, a folder that may not be written
+        place = f" {error.filename}" if error.filename else ""
+        print(f"distinguo: Cannot use{place}: {error.strerror or error}.", file=sys.stderr)
+        sys.exit(2)

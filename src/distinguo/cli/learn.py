@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from distinguo.errors import DistinguoError
+
 if TYPE_CHECKING:
     from distinguo.lab.configuration import Configuration
     from distinguo.lab.folder import Run
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
 def learn(
     task: Annotated[str, typer.Argument(help="The task: puck.")],
-    seed: Annotated[int, typer.Option(help="Seed of all random choices.")] = 0,
+    seed: Annotated[int | None, typer.Option(help="Seed of all random choices; 0 if none is given.")] = None,
     seeds: Annotated[
         str | None, typer.Option(metavar="A-B", help="Learn many seeds at once, on all cores.")
     ] = None,
@@ -63,7 +65,9 @@ def learn(
     def configured(number: int) -> Configuration:
         return configure(task, seed=number, preset_name=preset, changes=changes, prototypes=prototypes)
 
-    wanted = [configured(n) for n in ([seed] if seeds is None else parse.seeds(seeds))]
+    if seed is not None and seeds is not None:
+        raise DistinguoError("--seed and --seeds exclude each other; give one of them.")
+    wanted = [configured(n) for n in ([seed or 0] if seeds is None else parse.seeds(seeds))]
     with word_if_slow("Compiling the learner for this machine; this happens once and takes half a minute …"):
         warm(wanted[0])
     if seeds is None:

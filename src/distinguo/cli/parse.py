@@ -11,6 +11,8 @@ from typing import Any
 from distinguo.controls.seeds import PAPER_SEEDS
 from distinguo.errors import DistinguoError
 
+MOST_SEEDS = 100_000  #: in one command
+
 
 def changes(assignments: Sequence[str]) -> dict[str, Any]:
     """Read settings of the form ``table.name=value``.
@@ -25,6 +27,8 @@ def changes(assignments: Sequence[str]) -> dict[str, Any]:
             raise DistinguoError(
                 f"--set takes TABLE.NAME=VALUE, such as learner.epsilon=0.1, got '{assignment}'."
             )
+        if key.strip() in result:
+            raise DistinguoError(f"--set gives {key.strip()} twice; give it once.")
         result[key.strip()] = _value(text.strip())
     return result
 
@@ -32,7 +36,7 @@ def changes(assignments: Sequence[str]) -> dict[str, Any]:
 def _value(text: str) -> Any:
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return text  # a bare word; the check of the setting says what it should be
 
 
@@ -42,9 +46,12 @@ def seeds(text: str) -> range:
     >>> list(seeds("3-5"))
     [3, 4, 5]
     """
-    match = re.fullmatch(r"(\d+)-(\d+)", text.strip())
-    if not match or int(match[1]) > int(match[2]):
-        raise DistinguoError(f"--seeds takes a range such as 1-100, the lower number first, got '{text}'.")
+    match = re.fullmatch(r"([0-9]{1,19})-([0-9]{1,19})", text.strip())
+    if not match or not 0 <= int(match[2]) - int(match[1]) < MOST_SEEDS:
+        raise DistinguoError(
+            f"--seeds takes a range such as 1-100, the lower number first and of at most {MOST_SEEDS:,} seeds, "
+            f"got '{text[:50]}'."
+        )
     return range(int(match[1]), int(match[2]) + 1)
 
 
@@ -95,7 +102,7 @@ def shard(text: str) -> tuple[int, int]:
     >>> shard("2/5")
     (2, 5)
     """
-    match = re.fullmatch(r"(\d+)/(\d+)", text.strip())
+    match = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text.strip())
     if not match or not 1 <= int(match[1]) <= int(match[2]):
         raise DistinguoError(f"--shard takes I/N with I from 1 to N, such as 2/5, got '{text}'.")
     return int(match[1]), int(match[2])

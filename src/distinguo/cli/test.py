@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from distinguo.errors import DistinguoError, did_you_mean
+
 if TYPE_CHECKING:
     from distinguo.lab.plan import Plan
     from distinguo.lab.trial import Report
@@ -21,11 +23,13 @@ def examine(
             "vrdp, vrdp-enhanced, controllability, seeds."
         ),
     ] = None,
-    task: Annotated[str, typer.Option(help="The task.")] = "puck",
-    runs: Annotated[int, typer.Option(help="Learning curves per representation.")] = 10,
-    steps: Annotated[int, typer.Option(help="Training steps of a curve.")] = 50_000,
-    cap: Annotated[int, typer.Option(help="Steps after which a test trial is stopped.")] = 5_000_000,
-    seed: Annotated[int, typer.Option(help="Seed of all random choices.")] = 0,
+    task: Annotated[str | None, typer.Option(help="The task; puck if none is given.")] = None,
+    runs: Annotated[int | None, typer.Option(help="Learning curves per representation; 10.")] = None,
+    steps: Annotated[int | None, typer.Option(help="Training steps of a curve; 50,000.")] = None,
+    cap: Annotated[
+        int | None, typer.Option(help="Steps after which a test trial is stopped; 5,000,000.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of all random choices; 0 if none is given.")] = None,
     plan_file: Annotated[
         Path | None, typer.Option("--plan", help="Read the whole plan from a TOML file instead.")
     ] = None,
@@ -61,9 +65,12 @@ def examine(
     from distinguo.lab.trial import put_on_trial
     from distinguo.views.curves import draw_curves
 
-    changes = parse.changes(assignments or [])
-    options = {"runs": runs, "steps": steps, "cap": cap}
-    plan = _from_file(plan_file, what) if plan_file else _from_words(what, task, seed, options, changes)
+    head = _given(task=task, seed=seed)
+    options = _given(runs=runs, steps=steps, cap=cap)
+    if plan_file is None:
+        plan = _from_words(what, head, options, parse.changes(assignments or []))
+    else:
+        plan = _from_file(plan_file, [*(what or []), *head, *options, *(assignments or [])])
     folder = out or _default_folder(plan)
     with _progress() as watch:
         report = put_on_trial(
@@ -88,10 +95,13 @@ def examine(
         raise typer.Exit(1)
 
 
+def _given(**options: Any) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
+
+
 def _from_words(
-    what: list[str] | None, task: str, seed: int, options: dict[str, int], changes: dict[str, Any]
+    what: list[str] | None, head: dict[str, Any], options: dict[str, int], changes: dict[str, Any]
 ) -> Plan:
-    from distinguo.errors import DistinguoError, did_you_mean
     from distinguo.lab.plan import make_plan
 
     if not what:
@@ -103,20 +113,20 @@ def _from_words(
         table, _, name = key.partition(".")
         if table not in tables or not name:
             raise DistinguoError(f"Unknown setting '{key}'; for the table {did_you_mean(table, tables)}")
+        if table == "tester" and name in options:
+            raise DistinguoError(f"--{name} and --set {key} exclude each other; give one of them.")
         tables[table][name] = value
-    return make_plan(what, task=task, seed=seed, task_parameters=tables["task"], tester=tables["tester"])
+    return make_plan(what, **head, task_parameters=tables["task"], tester=tables["tester"])
 
 
-def _from_file(path: Path, what: list[str] | None) -> Plan:
-    from distinguo.errors import DistinguoError
-    from distinguo.lab.plan import read_plan
+def _from_file(path: Path, others: list[str]) -> Plan:
+    from distinguo.lab.plan import load_plan
 
-    if what:
-        raise DistinguoError("Give either representations or a --plan, not both.")
-    try:
-        return read_plan(path.read_text(), str(path))
-    except OSError as error:
-        raise DistinguoError(f"Cannot read {path}: {error.strerror}.") from None
+    if others:
+        raise DistinguoError(
+            f"With --plan, everything comes from the plan; write '{others[0]}' there, or leave --plan out."
+        )
+    return load_plan(path)
 
 
 def _default_folder(plan: Plan) -> Path:

@@ -48,14 +48,12 @@ def configure(
 ) -> Configuration:
     """Put a configuration together; ``changes`` are settings by dotted name, such as ``learner.epsilon``."""
     tables = _by_table({**preset(preset_name), **(changes or {})})
-    if not isinstance(seed, int | np.integer) or not 0 <= seed < 2**63:
-        raise DistinguoError(f"The seed should be a whole number from 0 to 2^63 - 1, got {seed!r}.")
     setting = world(task, tables["task"])
     return Configuration(
         world=setting,
         learner=checked(LearnerSettings, tables["learner"], "learner"),
         stage=checked(StageSettings, tables["stage"], "stage"),
-        seed=int(seed),
+        seed=check_seed(seed),
         preset=preset_name,
         prototypes=None if prototypes is None else check_prototypes(prototypes, setting),
     )
@@ -72,6 +70,13 @@ def _by_table(changes: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
             )
         tables[table][name] = value
     return tables
+
+
+def check_seed(given: Any) -> int:
+    """Return the given seed as a plain number, or say what is wrong with it."""
+    if not isinstance(given, int | np.integer) or not 0 <= given < 2**63:
+        raise DistinguoError(f"The seed should be a whole number from 0 to 2^63 - 1, got {given!r}.")
+    return int(given)
 
 
 def check_prototypes(given: Any, setting: World) -> Prototypes:

@@ -41,13 +41,20 @@ def contestant(what: str, world: World, seed: int) -> Representation:
 
 
 def _prototypes(path: Path, world: World) -> Representation:
-    try:
-        if path.stat().st_size > LARGEST_ARRAYS:
-            raise DistinguoError(f"{path} is larger than {LARGEST_ARRAYS} bytes; it was not read.")
-        rows = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        if isinstance(error, DistinguoError):
-            raise
-        raise DistinguoError(f"{path} is not a whole .npy file of prototypes ({error}).") from None
-    partition = voronoi(check_prototypes(rows, world), world.scale)
+    partition = voronoi(check_prototypes(_rows(path), world), world.scale)
     return Representation(partition, world.dimensions, {"prototypes": path.name})
+
+
+def _rows(path: Path) -> np.ndarray:
+    """Read an array of numbers; mapping it into memory first checks that the file is as large as it says."""
+    try:
+        rows = np.lib.format.open_memmap(path, mode="r")
+    except OSError as error:
+        raise DistinguoError(f"Cannot read {path}: {error.strerror}.") from None
+    except ValueError:
+        rows = None
+    if rows is None or rows.dtype.kind not in "iuf":
+        raise DistinguoError(f"{path} is not a whole .npy file of numbers; write one with numpy.save.")
+    if rows.nbytes > LARGEST_ARRAYS:
+        raise DistinguoError(f"{path} holds more than {LARGEST_ARRAYS} bytes; it was not read.")
+    return np.array(rows)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any
+from uuid import uuid4
 
 from distinguo.errors import DistinguoError, did_you_mean
 from distinguo.lab.cells import Payload, work
@@ -52,24 +53,30 @@ def _outcome(future: Future[dict[str, Any]]) -> dict[str, Any] | BaseException:
 
 
 def _in_processes(payloads: Sequence[Payload], count: int) -> Iterator[Result]:
-    """Use a pool of processes, and a new one for what is left when a worker of the old one was killed."""
+    """Use a pool of processes, and a new one for what is left when a worker of the old one was killed.
+
+    In the end every cell gets a process of its own, so that one which always kills it takes no other with it.
+    """
     left = {payload["key"]: payload for payload in payloads}
-    for attempt in range(ATTEMPTS):
-        last = attempt == ATTEMPTS - 1
+    for _ in range(ATTEMPTS - 1):
         for key, outcome in _pooled(ProcessPoolExecutor(count), list(left.values())):
-            if last or not isinstance(outcome, BrokenProcessPool):
+            if not isinstance(outcome, BrokenProcessPool):
                 del left[key]
                 yield key, outcome
         if not left:
             return
+    for payload in left.values():
+        yield from _pooled(ProcessPoolExecutor(1), [payload])
 
 
 def _on_cluster(payloads: Sequence[Payload], count: int, address: str | None) -> Iterator[Result]:
     """Use a dask.distributed cluster: the one at that address, or one of our own on this machine."""
     distributed = _import_distributed()
     with _client(distributed, count, address) as client:
+        mark = uuid4().hex  # on a shared cluster, another plan may have cells of the same name
         futures = {
-            client.submit(work, p, key=p["key"], pure=False, retries=ATTEMPTS): p["key"] for p in payloads
+            client.submit(work, p, key=f"{p['key']}-{mark}", pure=False, retries=ATTEMPTS): p["key"]
+            for p in payloads
         }
         for future in distributed.as_completed(list(futures)):
             error = future.exception()
@@ -88,8 +95,9 @@ def _import_distributed() -> Any:
 
 def _client(distributed: Any, count: int, address: str | None) -> Any:
     if address is None:
+        free = "127.0.0.1:0"  # any free port: there may be another cluster on this machine
         return distributed.Client(
-            n_workers=count, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
+            n_workers=count, threads_per_worker=1, processes=True, dashboard_address=free, host="127.0.0.1"
         )
     try:
         return distributed.Client(address, timeout=CONNECT_SECONDS)

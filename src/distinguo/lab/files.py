@@ -55,8 +55,6 @@ def read_arrays(path: Path) -> dict[str, np.ndarray]:
         return arrays
     except DistinguoError:
         raise
-    except (
-        Exception
-    ) as error:  # of damaged archives numpy, zipfile and zlib each complain in ways of their own
+    except Exception as error:  # numpy, zipfile and zlib each complain of damage in ways of their own
         why = " ".join(str(error).split()) or type(error).__name__
         raise DistinguoError(f"{path} is damaged or not an .npz file ({why}); take a whole copy.") from None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import tomllib
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import tomlkit
@@ -16,6 +18,7 @@ from distinguo.testing.settings import TesterSettings
 
 TABLES = ("plan", "task", "tester", "variant")
 DEFAULT_VARIANT = "plain"
+LONGEST_WORD = 90  #: bytes of a word in a file name
 
 
 class PlanHead(NamedTuple):
@@ -62,12 +65,16 @@ class Cell(NamedTuple):
 
 
 def slug(what: str) -> str:
-    """Return a word as part of a file name.
+    """Return a word as part of a file name; of a long one the end, with a mark of the whole.
 
     >>> slug("runs/puck 1.json")
     'runs_puck_1.json'
     """
-    return "".join(c if c.isalnum() or c in "-.:" else "_" for c in what).replace(":", "-")
+    word = "".join(c if c.isalnum() or c in "-.:" else "_" for c in what).replace(":", "-")
+    if len(word.encode()) <= LONGEST_WORD:
+        return word
+    mark = hashlib.sha256(what.encode(errors="surrogatepass")).hexdigest()[:12]
+    return f"{word.encode()[len(mark) + 1 - LONGEST_WORD :].decode(errors='ignore')}-{mark}"
 
 
 def make_plan(
@@ -80,17 +87,30 @@ def make_plan(
     variants: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Plan:
     """Make a plan; each variant changes some settings of the tester."""
-    given = {"representations": list(representations), "task": task, "seed": seed}
+    given = {"representations": representations, "task": task, "seed": seed}
     head = checked(PlanHead, given, "plan")
-    slugs = [slug(what) for what in head.representations]
-    if len(set(slugs)) < len(slugs):
-        raise DistinguoError("A plan should name each representation once, but some are named twice.")
     base = dict(tester or {})
     settings = {
         name: checked(TesterSettings, {**base, **changes}, "tester")
         for name, changes in (variants or {DEFAULT_VARIANT: {}}).items()
     }
+    _check_names(head.representations, settings)
     return Plan(head, world(head.task, task_parameters), settings)
+
+
+def _check_names(representations: Sequence[str], variants: Mapping[str, Any]) -> None:
+    """Refuse names that cannot be parts of file names, or would give two cells the same file."""
+    for name in variants:
+        if not name or slug(name) != name:
+            raise DistinguoError(
+                f"The variant '{name}' should have a short name of letters, digits, dots and dashes."
+            )
+    slugs = {slug(what) for what in representations}
+    keys = {Cell(what, variant, 0).key for what in representations for variant in variants}
+    if len(slugs) < len(representations) or len(keys) < len(representations) * len(variants):
+        raise DistinguoError(
+            "A plan should name each representation once, and differently from the others, but some are named twice."
+        )
 
 
 def read_plan(text: str, source: str = "plan.toml") -> Plan:
@@ -104,9 +124,7 @@ def read_plan(text: str, source: str = "plan.toml") -> Plan:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise DistinguoError(f"{source} is not TOML: {error}.") from None
-    for table in content:
-        if table not in TABLES:
-            raise DistinguoError(f"{source} has an unknown table '{table}'; {did_you_mean(table, TABLES)}")
+    _check_tables(content, source)
     head = dict(content.get("plan", {}))
     for key in head:
         if key not in PlanHead._fields:
@@ -120,6 +138,30 @@ def read_plan(text: str, source: str = "plan.toml") -> Plan:
         tester=content.get("tester"),
         variants=content.get("variant"),
     )
+
+
+def _check_tables(content: Mapping[str, Any], source: str) -> None:
+    for table in content:
+        if table not in TABLES:
+            raise DistinguoError(f"{source} has an unknown table '{table}'; {did_you_mean(table, TABLES)}")
+    tables = {**content, **{f"variant.{name}": each for name, each in _items(content.get("variant"))}}
+    for name, table in tables.items():
+        if not isinstance(table, dict):
+            raise DistinguoError(f"{source} should have a table [{name}], got {name} = {table!r}.")
+
+
+def _items(table: Any) -> list[tuple[str, Any]]:
+    return list(table.items()) if isinstance(table, dict) else []
+
+
+def load_plan(path: Path) -> Plan:
+    """Read a plan from a file."""
+    try:
+        return read_plan(path.read_text(encoding="utf-8"), str(path))
+    except OSError as error:
+        raise DistinguoError(f"Cannot read {path}: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise DistinguoError(f"{path} is not TOML: it is not text in UTF-8.") from None
 
 
 def write_plan(plan: Plan) -> str:

@@ -9,21 +9,23 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from distinguo.checks import checked
 from distinguo.errors import DistinguoError
 from distinguo.lab import engines
 from distinguo.lab.cells import pack
 from distinguo.lab.contestants import contestant
 from distinguo.lab.files import write_atomically
-from distinguo.lab.plan import Cell, Plan, read_plan, slug, write_plan
+from distinguo.lab.plan import Cell, Plan, load_plan, slug, write_plan
 from distinguo.representation.file import Representation, dumps, load
 from distinguo.testing.curve import Curve, checkpoints
 from distinguo.testing.extent import Extent, observed_extent
 from distinguo.testing.statistics import interquartile_mean, interval
 
+T = TypeVar("T")
 Watch = Callable[[int, int], None]  #: told how many cells are done, of how many
 
 
@@ -75,9 +77,10 @@ def put_on_trial(
     watch: Watch | None = None,
 ) -> Report:
     """Run what is missing of a plan and return all its curves."""
-    _prepare(out, plan)
-    extent = _extent(out, plan)
+    _check_folder(out, plan)
     representations = {what: _representation(out, plan, what) for what in plan.head.representations}
+    _prepare(out, plan, representations)
+    extent = _extent(out, plan)
     cells = plan.cells()
     mine = [cell for n, cell in enumerate(cells) if n % shard[1] == shard[0] - 1]
     todo = [cell for cell in mine if not _path(out, cell).exists()]
@@ -96,17 +99,34 @@ def put_on_trial(
     return Report(_average(out, plan, there, representations), extent, failures, len(cells) - len(there))
 
 
-def _prepare(out: Path, plan: Plan) -> None:
+def _check_folder(out: Path, plan: Plan) -> None:
+    """Refuse a folder that holds something else, before anything is written."""
     path = out / "plan.toml"
+    if path.exists():
+        if load_plan(path) != plan:
+            raise DistinguoError(f"{out} holds the results of another plan; choose another --out.")
+    elif out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise DistinguoError(f"{out} exists and holds no plan; choose another --out.")
+
+
+def _representation(out: Path, plan: Plan, what: str) -> Representation:
+    """Return a representation as it was when the plan was first run, so that all cells see the same one."""
+    path = _representation_path(out, what)
+    return load(path) if path.exists() else contestant(what, plan.world, plan.head.seed)
+
+
+def _representation_path(out: Path, what: str) -> Path:
+    return out / "representations" / f"{slug(what)}.json"
+
+
+def _prepare(out: Path, plan: Plan, representations: dict[str, Representation]) -> None:
     try:
-        if path.exists():
-            if read_plan(path.read_text(), str(path)) != plan:
-                raise DistinguoError(f"{out} holds the results of another plan; choose another --out.")
-        elif out.exists() and (not out.is_dir() or any(out.iterdir())):
-            raise DistinguoError(f"{out} exists and holds no plan; choose another --out.")
         for folder in ("cells", "representations"):
             (out / folder).mkdir(parents=True, exist_ok=True)
-        write_atomically(path, write_plan(plan))
+        write_atomically(out / "plan.toml", write_plan(plan))
+        for what, representation in representations.items():
+            if not _representation_path(out, what).exists():
+                write_atomically(_representation_path(out, what), dumps(representation))
     except OSError as error:
         raise DistinguoError(f"Cannot write to {out}: {error.strerror}.") from None
 
@@ -116,16 +136,10 @@ def _extent(out: Path, plan: Plan) -> Extent:
     if not path.exists():
         found = observed_extent(plan.world.task, plan.head.seed)
         write_atomically(path, json.dumps(found._asdict()) + "\n")
-    content = json.loads(path.read_text())
-    return Extent(tuple(content["low"]), tuple(content["high"]))
-
-
-def _representation(out: Path, plan: Plan, what: str) -> Representation:
-    """Return a representation as it was when the plan was first run, so that all cells see the same one."""
-    path = out / "representations" / f"{slug(what)}.json"
-    if not path.exists():
-        write_atomically(path, dumps(contestant(what, plan.world, plan.head.seed)))
-    return load(path)
+    extent = _stored(path, Extent)
+    if len(extent.low) != len(plan.world.dimensions):
+        raise _damaged(path)
+    return extent
 
 
 def _path(out: Path, cell: Cell) -> Path:
@@ -138,7 +152,11 @@ def _average(
     curves = []
     for what in plan.head.representations:
         for variant, settings in plan.variants.items():
-            runs = [_read(_path(out, c)) for c in cells if (c.representation, c.variant) == (what, variant)]
+            runs = [
+                _stored(_path(out, c), Curve)
+                for c in cells
+                if (c.representation, c.variant) == (what, variant)
+            ]
             if not runs:
                 continue
             grid = checkpoints(settings.steps, settings.every_steps)
@@ -148,9 +166,19 @@ def _average(
     return curves
 
 
-def _read(path: Path) -> Curve:
+def _stored(path: Path, kind: type[T]) -> T:
+    """Read a curve or an extent: columns of numbers, all as long."""
+    fields: tuple[str, ...] = kind._fields  # type: ignore[attr-defined]
     try:
         content = json.loads(path.read_text())
-        return Curve(content["training_steps"], content["scores"], content["survival"])
-    except (ValueError, KeyError, TypeError):
-        raise DistinguoError(f"{path} is damaged; delete it and run the plan again.") from None
+        found = checked(kind, {name: content[name] for name in fields}, path.name)
+        columns = np.array(found, dtype=np.float64)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise _damaged(path) from None
+    if not columns.size or not np.isfinite(columns).all():
+        raise _damaged(path)
+    return found
+
+
+def _damaged(path: Path) -> DistinguoError:
+    return DistinguoError(f"{path} is damaged; delete it and run the plan again.")

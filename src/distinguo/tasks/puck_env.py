@@ -33,7 +33,7 @@ class PuckOnAHillEnv(gymnasium.Env[np.ndarray, int]):
     >>> env = PuckOnAHillEnv()
     >>> env.reset(options={"state": (0.0, 1.0)})
     (array([0., 1.]), {})
-    >>> env.step(RIGHT)
+    >>> env.step(1)
     (array([0.02, 1.06]), 0.0, False, False, {})
     """
 

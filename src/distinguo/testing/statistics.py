@@ -16,7 +16,7 @@ def interval(scores: np.ndarray, seed: int = 0) -> tuple[np.ndarray, np.ndarray]
     Runs are resampled whole, so that the checkpoints of a curve stay together.
 
     >>> low, high = interval(np.array([[1.0, 5.0], [3.0, 5.0], [2.0, 5.0]]))
-    >>> bool(low[0] < 2 < high[0]), low[1], high[1]
+    >>> bool(low[0] < 2 < high[0]), float(low[1]), float(high[1])
     (True, 5.0, 5.0)
     """
     if len(scores) == 1:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import shapely
 
 from distinguo.errors import DistinguoError
 from distinguo.lab.folder import Run
@@ -106,20 +107,51 @@ def cell_outlines(
     if isinstance(representation.partition, Boxes):
         return [_rectangle(a, b) for a, b in leaf_boxes(representation.partition)]
     scale = representation.partition.scale
-    frame = shapely.box(*(np.array(low) / scale), *(np.array(high) / scale))
     points = representation.partition.prototypes / scale
-    if len(points) == 1:
-        return [_outline(frame, scale)]
-    cells = shapely.voronoi_polygons(shapely.MultiPoint(points), extend_to=frame, ordered=True)
-    return [_outline(shapely.intersection(cell, frame), scale) for cell in cells.geoms]
+    frame = _rectangle(*(np.array([low, high]) / scale).tolist())
+    return [_unscaled(_voronoi_cell(points, p, frame), scale) for p in range(len(points))]
 
 
-def _rectangle(low: tuple[float, ...], high: tuple[float, ...]) -> Outline:
+def _rectangle(low: Sequence[float], high: Sequence[float]) -> Outline:
     (x0, y0), (x1, y1) = low, high
     return ((x0, y0), (x1, y0), (x1, y1), (x0, y1))
 
 
-def _outline(shape: shapely.Geometry, scale: np.ndarray) -> Outline:
-    if shape.is_empty or not isinstance(shape, shapely.Polygon):
-        return ()
-    return tuple((float(x), float(y)) for x, y in np.array(shape.exterior.coords) * scale)
+def _unscaled(outline: Outline, scale: np.ndarray) -> Outline:
+    return tuple((x * float(scale[0]), y * float(scale[1])) for x, y in outline)
+
+
+def _voronoi_cell(points: np.ndarray, p: int, frame: Outline) -> Outline:
+    """Cut from the frame what is nearer to other points than to point ``p``, the nearest of them first.
+
+    Of the libraries tried, each gave wrong cells now and then: for points on one circle, which a task with
+    symmetries has many of (libgeos/geos, issue 1040), or for points that are very near to each other. Here the
+    two sides of a border are each other's negative to the last bit, so cells do not overlap. Of points at one
+    place the oldest has the cell.
+    """
+    cell, place = frame, tuple(points[p].tolist())
+    distances = np.hypot(*(points - points[p]).T)
+    for q in np.argsort(distances, kind="stable").tolist():
+        if distances[q] > 2 * max((math.dist(place, corner) for corner in cell), default=0.0):
+            break  # no other point is near enough to cut anything off
+        if distances[q] == 0.0 and q < p:
+            return ()
+        if q != p:
+            cell = _nearer(cell, place, tuple(points[q].tolist()))
+    return cell
+
+
+def _nearer(outline: Outline, place: tuple[float, ...], other: tuple[float, ...]) -> Outline:
+    """Return the part of a convex outline that is at least as near to a place as to another."""
+    (x0, y0), (x1, y1) = place, other
+    side = [(x - (x0 + x1) / 2) * (x1 - x0) + (y - (y0 + y1) / 2) * (y1 - y0) for x, y in outline]
+    kept: list[tuple[float, float]] = []
+    for i, here in enumerate(side):
+        before = side[i - 1]
+        if (here > 0) != (before > 0):
+            share = before / (before - here)
+            (xa, ya), (xb, yb) = outline[i - 1], outline[i]
+            kept.append((xa + share * (xb - xa), ya + share * (yb - ya)))
+        if here <= 0:
+            kept.append(outline[i])
+    return tuple(kept)

@@ -1,0 +1,51 @@
+"""Do learned maps carry over to a fresh learner? The share of runs at the cap, over many maps.
+
+    python benchmarks/carry_over.py --maps 20 --runs 10
+
+Every map is learned from scratch with the preset ``paper`` and a seed of its own, then put on trial by the tester.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+from distinguo.lab.configuration import configure
+from distinguo.lab.learn import learn_many
+from distinguo.testing.extent import observed_extent
+from distinguo.testing.settings import TesterSettings
+from distinguo.testing.tester import Exam, learning_curve
+
+
+def main() -> None:
+    """Print the share of the runs that end at the cap, and the maps that ever miss it."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--maps", type=int, default=20)
+    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=40_000)
+    parser.add_argument("--cap", type=int, default=TesterSettings().cap)
+    parser.add_argument("--gamma", type=float, default=TesterSettings().gamma)
+    options = parser.parse_args()
+    # only the measurement at the end counts here, so only that one is made
+    settings = TesterSettings(cap=options.cap, gamma=options.gamma, every_steps=10**9, every_trials=10**9)
+    seeds = range(options.seed, options.seed + options.maps)
+    maps = learn_many([configure("puck", seed=n, preset_name="paper") for n in seeds])
+
+    def run(job: tuple[int, int]) -> bool:
+        learned = maps[job[0]]
+        world, representation = learned.configuration.world, learned.representation
+        extent = observed_extent(world.task)
+        exam = Exam(world, representation.partition, representation.rows, settings, extent)
+        return learning_curve(exam, options.seed, job[1]).scores[-1] >= settings.cap
+
+    jobs = [(number, n) for number in range(options.maps) for n in range(options.runs)]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        held = list(pool.map(run, jobs))
+    missed = {seeds[job[0]] for job, good in zip(jobs, held, strict=True) if not good}
+    print(f"{sum(held)} of {len(held)} runs at {settings.cap:,} after {settings.steps:,} training steps")
+    print(f"maps that missed it at least once: {sorted(missed) or 'none'}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,331 @@
+/* The references of `distinguo bench`: the puck under a greedy policy over prototypes, in plain C.
+ *
+ * run_brute_force looks through all prototypes for every lane, as distinguo.testing.evaluation does;
+ * run_lockstep shares one short list among all lanes, as distinguo.testing.lockstep does, loop by loop.
+ * Both write the length of each trial. No answer depends on the compiler's options as long as it keeps to IEEE 754
+ * and does not contract a * b + c.
+ */
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LANES = 64, VECTOR = 8, BITS = 62, PAIRWISE = 2048, FIRST_PAUSE = 8, FRESH = 0, RENEW = 1, WIDEN = 2 };
+
+static const double SAFETY = 1e-12, TINY = 1e-290, ROOM = 0.25;
+
+typedef struct {
+    double beta, gravity, mass, force, interval, wall;
+} Puck;
+
+typedef struct {
+    int64_t size;
+    const double *prototypes; /* size rows of x, v */
+    const double *weight;
+    const int64_t *policy; /* the action of each prototype */
+} Map;
+
+typedef struct {
+    double x[LANES], v[LANES], returns[LANES], over[LANES], best[LANES];
+    int64_t picked[LANES], action[LANES], order[LANES];
+    double low[2], high[2];
+    int64_t masks[2];
+    int64_t *entries, *policy;
+    double *places;
+    uint8_t *seen;
+} Block;
+
+static inline double squared(double x, double v, const double *p, const double *w)
+{
+    double d = (x - p[0]) * w[0], total = d * d;
+    d = (v - p[1]) * w[1];
+    return total + d * d;
+}
+
+/* ---- brute force --------------------------------------------------------------------------------------------- */
+
+void run_brute_force(const Puck *task, const Map *map, const double *starts, int64_t count, int64_t cap,
+                     int64_t *lengths, double *returns, uint8_t *seen)
+{
+    const Puck t = *task;
+    double *states = malloc(sizeof(double) * 2 * (size_t)count);
+    int64_t *running = malloc(sizeof(int64_t) * (size_t)count);
+    memcpy(states, starts, sizeof(double) * 2 * (size_t)count);
+    for (int64_t k = 0; k < count; k++) {
+        running[k] = k;
+        lengths[k] = 0;
+        returns[k] = 0.0;
+    }
+    for (int64_t step = 0; step < cap && count > 0; step++) {
+        int64_t kept = 0;
+        for (int64_t place = 0; place < count; place++) {
+            const int64_t lane = running[place];
+            const double x = states[2 * lane], v = states[2 * lane + 1];
+            int64_t near = 0;
+            double least = HUGE_VAL;
+            for (int64_t p = 0; p < map->size; p++) {
+                const double distance = squared(x, v, map->prototypes + 2 * p, map->weight);
+                if (distance < least) {
+                    near = p;
+                    least = distance;
+                }
+            }
+            seen[near] = 1;
+            const double f = map->policy[near] == 1 ? t.force : -t.force;
+            const double u = -2.0 * t.beta * x, c = 1.0 / sqrt(1.0 + u * u);
+            const double x_next = x + t.interval * v;
+            states[2 * lane] = x_next;
+            states[2 * lane + 1] = v + t.interval * ((f / t.mass - t.gravity * (u * c)) * c);
+            const int fell = !(-t.wall < x_next && x_next < t.wall);
+            lengths[lane]++;
+            returns[lane] += fell ? -1.0 : 0.0;
+            if (!fell)
+                running[kept++] = lane;
+        }
+        count = kept;
+    }
+    free(states);
+    free(running);
+}
+
+/* ---- lock-step: the list ------------------------------------------------------------------------------------- */
+
+static double reach(const Map *map, const Block *b, int64_t p, int farthest)
+{
+    double total = 0.0;
+    for (int i = 0; i < 2; i++) {
+        const double below = (map->prototypes[2 * p + i] - b->low[i]) * map->weight[i];
+        const double above = (b->high[i] - map->prototypes[2 * p + i]) * map->weight[i];
+        const double far = below > above ? below : above, near = -below > -above ? -below : -above;
+        const double d = farthest ? far : (near > 0.0 ? near : 0.0);
+        total += d * d;
+    }
+    return total;
+}
+
+static int always_nearer(const Map *map, const Block *b, int64_t q, int64_t p)
+{
+    double greatest = 0.0;
+    for (int i = 0; i < 2; i++) {
+        const double w = map->weight[i], here = map->prototypes[2 * p + i], there = map->prototypes[2 * q + i];
+        const double slope = (here - there) * w;
+        const double low = slope * (((b->low[i] - here) + (b->low[i] - there)) * w);
+        const double high = slope * (((b->high[i] - here) + (b->high[i] - there)) * w);
+        greatest += low > high ? low : high;
+    }
+    return greatest < -(SAFETY * reach(map, b, p, 1) + TINY);
+}
+
+static void surround_axis(Block *b, const double *column, int i, int64_t count, int keep)
+{
+    double low = column[0], high = column[0];
+    for (int64_t lane = 1; lane < count; lane++) {
+        low = column[lane] < low ? column[lane] : low;
+        high = column[lane] > high ? column[lane] : high;
+    }
+    const double room = ROOM * (high - low);
+    low -= room;
+    high += room;
+    b->low[i] = keep && b->low[i] < low ? b->low[i] : low;
+    b->high[i] = keep && b->high[i] > high ? b->high[i] : high;
+}
+
+static int64_t make_list(const Map *map, Block *b, int64_t patience)
+{
+    double least = HUGE_VAL;
+    int64_t size = 0, kept = 0;
+    for (int64_t p = 0; p < map->size; p++) {
+        const double far = reach(map, b, p, 1);
+        least = far < least ? far : least;
+    }
+    least = least * (1.0 + SAFETY) + TINY;
+    for (int64_t p = 0; p < map->size; p++)
+        if (!(reach(map, b, p, 0) > least))
+            b->entries[size++] = p;
+    if (size <= PAIRWISE && size <= patience) {
+        for (int64_t c = 0; c < size; c++) {
+            int beaten = 0;
+            for (int64_t o = 0; o < size && !beaten; o++)
+                if (o < kept || o > c)
+                    beaten = always_nearer(map, b, b->entries[o], b->entries[c]);
+            if (!beaten)
+                b->entries[kept++] = b->entries[c];
+        }
+        size = kept;
+    }
+    if (size % 2) {
+        b->entries[size] = b->entries[size - 1];
+        size++;
+    }
+    b->masks[0] = b->masks[1] = 0;
+    for (int64_t c = 0; c < size; c++) {
+        const int64_t p = b->entries[c];
+        b->places[2 * c] = map->prototypes[2 * p];
+        b->places[2 * c + 1] = map->prototypes[2 * p + 1];
+        b->policy[c] = map->policy[p];
+        if (size <= BITS)
+            b->masks[map->policy[p]] |= (int64_t)1 << c;
+    }
+    return size;
+}
+
+/* ---- lock-step: the lanes ------------------------------------------------------------------------------------ */
+
+static inline void find_two(Block *b, const double *weight, int64_t lanes, int64_t c, int64_t first, int64_t second)
+{
+    const double w[2] = {weight[0], weight[1]};
+    const double p[2] = {b->places[2 * c], b->places[2 * c + 1]};
+    const double o[2] = {b->places[2 * c + 2], b->places[2 * c + 3]};
+    if (c == 0) {
+        for (int64_t k = 0; k < lanes; k++) {
+            const double near = squared(b->x[k], b->v[k], p, w), other = squared(b->x[k], b->v[k], o, w);
+            b->best[k] = other < near ? other : near;
+            b->picked[k] = other < near ? second : first;
+        }
+        return;
+    }
+    for (int64_t k = 0; k < lanes; k++) {
+        const double here = squared(b->x[k], b->v[k], p, w), other = squared(b->x[k], b->v[k], o, w);
+        double near = b->best[k];
+        int64_t pick = b->picked[k];
+        pick = here < near ? first : pick;
+        near = here < near ? here : near;
+        b->best[k] = other < near ? other : near;
+        b->picked[k] = other < near ? second : pick;
+    }
+}
+
+static inline int64_t decide(Block *b, int64_t lanes, int64_t size, int64_t picked)
+{
+    if (size > BITS) {
+        for (int64_t k = 0; k < lanes; k++) {
+            b->action[k] = b->policy[b->picked[k]];
+            b->seen[b->entries[b->picked[k]]] = 1;
+        }
+        return picked;
+    }
+    const int64_t right = b->masks[1];
+    for (int64_t k = 0; k < lanes; k++) {
+        picked |= b->picked[k];
+        b->action[k] = b->picked[k] & right ? 1 : 0;
+    }
+    return picked;
+}
+
+static inline void move(const Puck t, Block *b, int64_t lanes, int64_t *ended, int64_t *left)
+{
+    const double low[2] = {b->low[0], b->low[1]}, high[2] = {b->high[0], b->high[1]};
+    int64_t fallen = 0, gone = 0;
+    for (int64_t k = 0; k < lanes; k++) {
+        const double x = b->x[k], v = b->v[k];
+        const double f = b->action[k] == 1 ? t.force : -t.force;
+        const double u = -2.0 * t.beta * x, c = 1.0 / sqrt(1.0 + u * u);
+        const double x_next = x + t.interval * v;
+        const double v_next = v + t.interval * ((f / t.mass - t.gravity * (u * c)) * c);
+        const int fell = !((-t.wall < x_next) & (x_next < t.wall));
+        b->x[k] = x_next;
+        b->v[k] = v_next;
+        b->returns[k] += fell ? -1.0 : 0.0;
+        b->over[k] = fell ? 1.0 : 0.0;
+        fallen += fell;
+        gone += !((x_next >= low[0]) & (x_next <= high[0]) & (v_next >= low[1]) & (v_next <= high[1]));
+    }
+    *ended = fallen;
+    *left = gone;
+}
+
+static int64_t in_use(int64_t count)
+{
+    return (count + VECTOR - 1) / VECTOR * VECTOR;
+}
+
+static void fill_up(Block *b, int64_t count)
+{
+    for (int64_t k = count; k < in_use(count); k++) {
+        b->x[k] = b->x[0];
+        b->v[k] = b->v[0];
+    }
+}
+
+static int64_t retire(Block *b, int64_t count, int64_t done, int64_t *lengths, double *returns)
+{
+    int64_t kept = 0;
+    for (int64_t k = 0; k < count; k++) {
+        if (b->over[k] != 0.0) {
+            lengths[b->order[k]] = done;
+            returns[b->order[k]] = b->returns[k];
+            continue;
+        }
+        b->x[kept] = b->x[k];
+        b->v[kept] = b->v[k];
+        b->returns[kept] = b->returns[k];
+        b->order[kept++] = b->order[k];
+    }
+    fill_up(b, kept);
+    return kept;
+}
+
+/* At most LANES trials. */
+void run_lockstep(const Puck *task, const Map *map, const double *starts, int64_t count, int64_t cap,
+                  int64_t *lengths, double *returns, uint8_t *seen)
+{
+    const size_t most = (size_t)map->size + 1;
+    Block *b = calloc(1, sizeof(Block));
+    b->entries = malloc(sizeof(int64_t) * most);
+    b->policy = malloc(sizeof(int64_t) * most);
+    b->places = malloc(sizeof(double) * 2 * most);
+    b->seen = seen;
+    for (int64_t k = 0; k < count; k++) {
+        b->x[k] = starts[2 * k];
+        b->v[k] = starts[2 * k + 1];
+        b->order[k] = k;
+        lengths[k] = cap;
+    }
+    fill_up(b, count);
+    int64_t done = 0, size = 0, stale = RENEW, pause = FIRST_PAUSE, age = 0;
+    while (count > 0 && done < cap) {
+        if (stale != FRESH) {
+            surround_axis(b, b->x, 0, count, stale == WIDEN);
+            surround_axis(b, b->v, 1, count, stale == WIDEN);
+            size = make_list(map, b, pause);
+            stale = FRESH;
+        }
+        const int64_t lanes = in_use(count), first = done;
+        const int64_t stop = cap < first + pause - age ? cap : first + pause - age;
+        int64_t picked = 0, ended = 0, left = 0;
+        while (done < stop && ended == 0 && left == 0) {
+            for (int64_t c = 0; c < size; c += 2) {
+                if (size <= BITS)
+                    find_two(b, map->weight, lanes, c, (int64_t)1 << c, (int64_t)2 << c);
+                else
+                    find_two(b, map->weight, lanes, c, c, c + 1);
+            }
+            picked = decide(b, lanes, size, picked);
+            move(*task, b, lanes, &ended, &left);
+            done++;
+        }
+        if (size <= BITS)
+            for (int64_t c = 0; c < size; c++)
+                if (picked & ((int64_t)1 << c))
+                    seen[b->entries[c]] = 1;
+        age += done - first;
+        if (left) {
+            stale = WIDEN;
+        } else if (age >= pause) {
+            age = 0;
+            stale = RENEW;
+            pause *= 2;
+        }
+        if (ended) {
+            count = retire(b, count, done, lengths, returns);
+            pause = FIRST_PAUSE;
+            age = 0;
+        }
+    }
+    for (int64_t k = 0; k < count; k++)
+        returns[b->order[k]] = b->returns[k];
+    free(b->entries);
+    free(b->policy);
+    free(b->places);
+    free(b);
+}

@@ -1,0 +1,108 @@
+"""The references: C compiled on the spot, and a Gymnasium loop with NumPy."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+import tempfile
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from distinguo.errors import DistinguoError
+from distinguo.representation.voronoi import Voronoi
+from distinguo.tasks.puck import Puck
+from distinguo.tasks.registration import PUCK_ID
+
+#: As fast as C gets without changing a bit: the last two let square roots and comparisons become vector instructions.
+FLAGS = ("-O3", "-march=native", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
+
+
+class _Map(ctypes.Structure):
+    _fields_ = (
+        ("size", ctypes.c_int64),
+        ("prototypes", ctypes.c_void_p),
+        ("weight", ctypes.c_void_p),
+        ("policy", ctypes.c_void_p),
+    )
+
+
+def compiler() -> str | None:
+    """Return the C compiler of this machine, if it has one."""
+    return shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+
+
+class Reference:
+    """The functions of ``reference.c``, compiled for this machine.
+
+    >>> from distinguo.representation.voronoi import voronoi
+    >>> two = voronoi([[0.3, 0.6], [-0.3, -0.6]], [4.8, 11.0])
+    >>> starts = np.array([[0.0, 0.0], [2.0, 2.0]])
+    >>> Reference().run("run_lockstep", Puck(), two, np.array([0, 1]), starts, 1000).tolist()
+    [1000, 9]
+    """
+
+    def __init__(self) -> None:
+        program = compiler()
+        if program is None:
+            raise DistinguoError("There is no C compiler on this machine; install one, for example gcc.")
+        source = files("distinguo.bench").joinpath("reference.c").read_text(encoding="utf-8")
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "reference.c").write_text(source, encoding="utf-8")
+            command = [program, *FLAGS, "-shared", "-fPIC", "reference.c", "-o", "reference.so", "-lm"]
+            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+            if done.returncode:
+                raise DistinguoError(f"{program} cannot compile the reference: {done.stderr.strip()[:500]}")
+            self._library = ctypes.CDLL(str(Path(folder) / "reference.so"))
+
+    def run(
+        self, name: str, task: Puck, map_: Voronoi, policy: np.ndarray, starts: np.ndarray, cap: int
+    ) -> np.ndarray:
+        """Run the trials and return their lengths."""
+        size, count = int(map_.size[0]), len(starts)
+        prototypes, starts = np.ascontiguousarray(map_.prototypes[:size]), np.ascontiguousarray(starts)
+        by_prototype = np.ascontiguousarray(policy[map_.primary[:size]], dtype=np.int64)
+        lengths, returns = np.zeros(count, dtype=np.int64), np.zeros(count)
+        seen = np.zeros(size, dtype=np.uint8)
+        kept = _Map(size, *(array.ctypes.data for array in (prototypes, map_.weight, by_prototype)))
+        addresses = [ctypes.c_void_p(array.ctypes.data) for array in (starts, lengths, returns, seen)]
+        getattr(self._library, name)(
+            (ctypes.c_double * 6)(*task),
+            ctypes.byref(kept),
+            addresses[0],
+            ctypes.c_int64(count),
+            ctypes.c_int64(cap),
+            *addresses[1:],
+        )
+        return lengths
+
+
+class GymnasiumLoop:
+    """One trial at a time as one would write it without the kernels: ``env.step`` and ``argmin``.
+
+    >>> from distinguo.representation.voronoi import voronoi
+    >>> two = voronoi([[0.3, 0.6], [-0.3, -0.6]], [4.8, 11.0])
+    >>> GymnasiumLoop(two, np.array([0, 1])).run(np.array([2.0, 2.0]), 1000)
+    9
+    """
+
+    def __init__(self, map_: Voronoi, policy: np.ndarray) -> None:
+        import gymnasium
+
+        size = map_.size[0]
+        self.env: Any = gymnasium.make(PUCK_ID, disable_env_checker=True)
+        self.weight, self.scaled = map_.weight, map_.prototypes[:size] * map_.weight
+        self.policy = policy[map_.primary[:size]]
+
+    def run(self, start: np.ndarray, cap: int) -> int:
+        """Return the length of a trial."""
+        s, _ = self.env.reset(options={"state": tuple(start)})
+        for length in range(1, cap + 1):
+            nearest = np.argmin(((s * self.weight - self.scaled) ** 2).sum(axis=1))
+            s, _, ended, _, _ = self.env.step(int(self.policy[nearest]))
+            if ended:
+                return length
+        return cap

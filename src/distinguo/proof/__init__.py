@@ -1,0 +1,1 @@
+"""Proof instead of simulation: controllers of two-dimensional tasks that never fail (docs/proof.md)."""

@@ -1,0 +1,359 @@
+"""The command line as scripts and people meet it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import typer
+
+from distinguo.cli import app, main
+from distinguo.lab.learn import default_folder
+from distinguo.representation.boxes import grid
+from distinguo.representation.file import Representation, dumps
+from distinguo.representation.voronoi import voronoi
+
+#: The contract that scripts depend on.
+KEYS = {
+    *("task", "seed", "solved", "score", "regions", "prototypes", "trials"),
+    *("environment_steps", "investigation_steps", "seconds", "run"),
+}
+FAST = ["--set", "stage.cap=2000", "--set", "stage.hold=2000"]
+COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+
+
+class Answer(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+    @property
+    def content(self) -> Any:
+        """Return the JSON object that is all of standard output."""
+        assert self.code == 0, self.err
+        assert self.out.endswith("\n")
+        assert len(self.out.splitlines()) == 1
+        return json.loads(self.out)
+
+
+Call = Callable[..., Answer]
+
+
+@pytest.fixture
+def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Call:
+    """Return the command line, run in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: str) -> Answer:
+        monkeypatch.setattr(sys, "argv", ["distinguo", *words])
+        code = 0
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        return Answer(code, *capfd.readouterr())
+
+    return run
+
+
+def process(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run the installed command."""
+    command = [str(Path(sys.executable).with_name("distinguo")), *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
+
+
+# What scripts read.
+
+
+def test_json_is_all_of_standard_output_and_holds_what_was_promised(tmp_path: Path) -> None:
+    """In a process of its own, so that nothing else can get to standard output."""
+    done = process("learn", "puck", "--seed", "1", "--out", "run", "--json", *FAST, cwd=tmp_path)
+    answer = Answer(done.returncode, done.stdout, done.stderr)
+    assert answer.content.keys() >= KEYS
+    assert (answer.content["task"], answer.content["seed"], answer.content["run"]) == ("puck", 1, "run")
+    assert "Look again with: distinguo show run" in done.stderr
+
+
+def test_without_json_standard_output_is_empty(call: Call) -> None:
+    answer = call("learn", "puck", *FAST)
+    assert (answer.code, answer.out) == (0, "")
+
+
+def test_values_in_json_are_of_plain_kinds(call: Call) -> None:
+    content = call("learn", "puck", "--json", *FAST).content
+    assert isinstance(content["solved"], bool)
+    for key in KEYS - {"task", "solved", "seconds", "run"}:
+        assert type(content[key]) is int, key
+
+
+def test_a_solved_run_held_as_long_as_was_asked(call: Call) -> None:
+    content = call("learn", "puck", "--seed", "1", "--json", *FAST).content
+    assert content["solved"]
+    assert content["score"] == 2000
+
+
+def test_a_run_that_is_not_solved_is_an_answer_and_no_error(call: Call) -> None:
+    content = call("learn", "puck", "--json", *FAST, "--set", "stage.trials=1").content
+    assert not content["solved"]
+    assert content["trials"] == 1
+
+
+def test_many_seeds_give_a_list_in_their_order(call: Call) -> None:
+    content = call("learn", "puck", "--seeds", "2-4", "--out", "many", "--json", *FAST).content
+    assert [run["seed"] for run in content["runs"]] == [2, 3, 4]
+    for run in content["runs"]:
+        assert run.keys() >= KEYS
+        assert Path(run["run"], "representation.json").is_file()
+
+
+def test_a_seed_among_many_learns_what_it_learns_alone(call: Call) -> None:
+    call("learn", "puck", "--seeds", "2-3", "--out", "many", *FAST)
+    call("learn", "puck", "--seed", "3", "--out", "alone", *FAST)
+    for name in ("representation.json", "values.npz", "trials.csv", "reasons.jsonl"):
+        assert Path("many", "seed-3", name).read_bytes() == Path("alone", name).read_bytes()
+
+
+def test_the_table_of_many_seeds_is_for_people(call: Call) -> None:
+    told = call("learn", "puck", "--seeds", "1-2", *FAST).err
+    assert "of 2 seeds" in told
+    assert "median" in told
+
+
+def test_the_same_command_again_shows_what_is_there(call: Call) -> None:
+    first = call("learn", "puck", "--json", *FAST)
+    again = call("learn", "puck", "--json", *FAST)
+    assert again.content == first.content
+    assert "learned before" in again.err
+
+
+def test_a_setting_of_the_command_line_reaches_the_run(call: Call) -> None:
+    call("learn", "puck", "--out", "run", "--set", "learner.epsilon=0.07", "--set", "task.beta=0.2", *FAST)
+    text = Path("run", "settings.toml").read_text()
+    assert "epsilon = 0.07 " in text
+    assert "beta = 0.2 " in text
+
+
+@pytest.mark.parametrize("start", ["seeds", "0.268,0.62;-0.268,-0.62", "there.json", "earlier"])
+def test_a_run_may_start_from_prototypes(call: Call, start: str) -> None:
+    """From the same two points, however they are given, the same is learned."""
+    two = Representation(voronoi([[0.268, 0.62], [-0.268, -0.62]], [1.0, 1.0]), ("x", "v"))
+    Path("there.json").write_text(dumps(two))
+    Path("earlier").mkdir()
+    Path("earlier", "representation.json").write_text(dumps(two))
+    call("learn", "puck", "--from", "seeds", "--out", "first", *FAST)
+    call("learn", "puck", "--from", start, "--out", "second", *FAST)
+    first, second = (Path(name, "representation.json").read_bytes() for name in ("first", "second"))
+    assert first == second
+    assert b"0.268, 0.62" in first
+
+
+def test_show_tells_what_was_learned_with_the_same_json(call: Call) -> None:
+    learned = call("learn", "puck", "--out", "run", "--json", *FAST).content
+    shown = call("show", "run", "--json")
+    assert shown.content == learned
+    assert "greedy action: l = left, r = right" in shown.err
+    assert "region" in shown.err
+    assert call("show", "run").out == ""
+
+
+def test_show_of_a_run_that_was_stopped_says_so(call: Call) -> None:
+    call("learn", "puck", "--out", "run", *FAST)
+    Path("run", "result.json").unlink()
+    shown = call("show", "run")
+    assert shown.code == 0
+    assert "not finished" in shown.err
+
+
+def test_the_picture_is_where_the_answer_says(call: Call) -> None:
+    picture = Path(call("learn", "puck", "--out", "run", "--json", *FAST).content["picture"])
+    assert picture == Path("run", "partition.png")
+    assert picture.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+    picture.unlink()
+    call("show", "run")
+    assert picture.exists()
+
+
+def test_the_version_is_told(call: Call) -> None:
+    from distinguo import __version__
+
+    assert call("--version").out == f"{__version__}\n"
+
+
+# Help comes at once.
+
+
+@pytest.mark.parametrize("words", [[], *([command] for command in COMMANDS)], ids=str)
+def test_help_comes_within_half_a_second(words: list[str]) -> None:
+    times = []
+    for _ in range(3):
+        began = time.perf_counter()
+        done = process(*words, "--help")
+        times.append(time.perf_counter() - began)
+        assert done.returncode == 0
+        assert "Usage: distinguo" in done.stdout
+        if min(times) < 0.5:
+            return
+    pytest.fail(f"the best of three took {min(times):.2f} s")
+
+
+@pytest.mark.parametrize("words", [[], *([command] for command in COMMANDS)], ids=str)
+def test_help_loads_nothing_heavy(words: list[str]) -> None:
+    script = (
+        "import sys\nfrom distinguo.cli import main\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "heavy = {'numpy', 'numba', 'matplotlib', 'shapely', 'scipy', 'gymnasium'}\n"
+        "print(*sorted(heavy & set(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, *words, "--help"], capture_output=True, text=True, check=True
+    )
+    assert done.stderr.split() == []
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_offers_json(call: Call, command: str) -> None:
+    assert "--json" in call(command, "--help").out
+
+
+# Bad input: code 2, one sentence, nothing written.
+
+
+def bad_files(folder: Path) -> None:
+    two = Representation(voronoi([[0.0, 1.0], [2.0, 3.0]], [1.0, 1.0]), ("x", "v"))
+    text = dumps(two)
+    (folder / "truncated.json").write_text(text[: len(text) // 2])
+    (folder / "newer.json").write_text(text.replace('"version": 1', '"version": 2'))
+    (folder / "empty.json").write_text("")
+    three = Representation(voronoi([[0.0, 1.0, 2.0]], [1.0, 1.0, 1.0]), ("x", "y", "z"))
+    (folder / "three.json").write_text(dumps(three))
+    boxes = Representation(grid([2, 2], [0.0, 0.0], [1.0, 1.0]), ("x", "v"))
+    (folder / "boxes.json").write_text(dumps(boxes))
+    (folder / "letter.txt").write_text("Dear Ada")
+    (folder / "foreign").mkdir()
+    (folder / "foreign" / "letter.txt").write_text("Dear Ada")
+    (folder / "vacant").mkdir()
+
+
+BAD = {
+    "an unknown task": (["learn", "pukc"], "did you mean 'puck'?"),
+    "a task that is nothing": (["learn", ""], "Unknown task"),
+    "an unknown preset": (["learn", "puck", "--preset", "papers"], "did you mean 'paper'?"),
+    "an unknown setting": (["learn", "puck", "--set", "learner.epsilom=1"], "did you mean 'epsilon'?"),
+    "an unknown table": (["learn", "puck", "--set", "lerner.epsilon=1"], "did you mean 'learner'?"),
+    "a setting without a table": (["learn", "puck", "--set", "epsilon=1"], "TABLE.NAME"),
+    "a setting without a value": (["learn", "puck", "--set", "learner.epsilon"], "TABLE.NAME=VALUE"),
+    "an empty value": (["learn", "puck", "--set", "learner.epsilon="], "learner.epsilon"),
+    "a value out of range": (["learn", "puck", "--set", "learner.gamma=1.5"], "less than 1"),
+    "a value of another kind": (["learn", "puck", "--set", "stage.cap=many"], "stage.cap should"),
+    "NaN for a setting": (["learn", "puck", "--set", "learner.epsilon=nan"], "learner.epsilon"),
+    "a setting given twice": (
+        ["learn", "puck", "--set", "learner.gamma=0.5", "--set", "learner.gamma=0.6"],
+        "learner.gamma",
+    ),
+    "a value of endless digits": (["learn", "puck", "--set", f"stage.cap={'9' * 5000}"], "stage.cap"),
+    "a value of endless depth": (["learn", "puck", "--set", f"stage.cap={'[' * 5000}"], "stage.cap should"),
+    "a negative seed": (["learn", "puck", "--seed", "-1"], "from 0 to"),
+    "a seed too large": (["learn", "puck", "--seed", str(2**63)], "from 0 to"),
+    "seeds of one number": (["learn", "puck", "--seeds", "5"], "such as 1-100"),
+    "seeds backwards": (["learn", "puck", "--seeds", "5-1"], "such as 1-100"),
+    "seeds of words": (["learn", "puck", "--seeds", "a-b"], "such as 1-100"),
+    "seeds without an end": (["learn", "puck", "--seeds", "1-"], "such as 1-100"),
+    "no seeds": (["learn", "puck", "--seeds", ""], "such as 1-100"),
+    "more seeds than anybody can wait for": (["learn", "puck", "--seeds", "0-99999999999"], "--seeds"),
+    "seeds of endless digits": (["learn", "puck", "--seeds", f"0-{'9' * 5000}"], "--seeds"),
+    "a seed and seeds": (["learn", "puck", "--seed", "3", "--seeds", "1-2"], "--seeds"),
+    "NaN in prototypes": (["learn", "puck", "--from", "0.1,nan"], "finite"),
+    "infinity in prototypes": (["learn", "puck", "--from", "0.1,1e999"], "finite"),
+    "no prototypes": (["learn", "puck", "--from", ";"], "empty"),
+    "no start": (["learn", "puck", "--from", ""], "empty"),
+    "prototypes given twice": (["learn", "puck", "--from", "0.1,1;0.1,1"], "differ"),
+    "prototypes of one coordinate": (["learn", "puck", "--from", "0.1;0.2"], "2 coordinates"),
+    "prototypes of several lengths": (["learn", "puck", "--from", "0.1,1;0.2"], "rows of numbers"),
+    "prototypes of words": (["learn", "puck", "--from", "left,right"], "--from takes"),
+    "a missing file": (["learn", "puck", "--from", "missing.json"], "missing.json"),
+    "a truncated file": (["learn", "puck", "--from", "truncated.json"], "damaged"),
+    "an empty file": (["learn", "puck", "--from", "empty.json"], "damaged"),
+    "a file of a newer version": (["learn", "puck", "--from", "newer.json"], "upgrade"),
+    "a file of three dimensions": (["learn", "puck", "--from", "three.json"], "3 dimensions"),
+    "a file of boxes": (["learn", "puck", "--from", "boxes.json"], "boxes"),
+    "a start from a letter": (["learn", "puck", "--from", "letter.txt"], "letter.txt"),
+    "a start from a folder without a run": (["learn", "puck", "--from", "foreign"], "foreign"),
+    "out to a file": (["learn", "puck", "--out", "letter.txt"], "letter.txt"),
+    "out below a file": (["learn", "puck", "--out", "letter.txt/run"], "letter.txt"),
+    "out to a foreign folder": (["learn", "puck", "--out", "foreign"], "not a run folder"),
+    "many out to a file": (["learn", "puck", "--seeds", "1-2", "--out", "letter.txt"], "letter.txt"),
+    "a show of nothing": (["show", "missing"], "not a run folder"),
+    "a show of a file": (["show", "letter.txt"], "not a run folder"),
+    "a show of a foreign folder": (["show", "foreign"], "not a run folder"),
+    "a show of an empty folder": (["show", "vacant"], "not a run folder"),
+    "an audit of a foreign folder": (["audit", "foreign"], "not a run folder"),
+}
+
+
+def everything_in(folder: Path) -> dict[Path, bytes | None]:
+    return {path: path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
+
+
+@pytest.mark.parametrize("problem", BAD)
+@pytest.mark.parametrize("json_too", [False, True])
+def test_bad_input_is_told_in_one_sentence(call: Call, tmp_path: Path, problem: str, json_too: bool) -> None:
+    bad_files(tmp_path)
+    before = everything_in(tmp_path)
+    words, expected = BAD[problem]
+    answer = call(*words, *["--json"] * json_too)
+    assert answer.code == 2, answer
+    assert answer.out == ""
+    assert answer.err.startswith("distinguo: ")
+    assert answer.err.count("\n") == 1
+    assert answer.err.rstrip()[-1] in ".?"
+    assert expected in answer.err
+    assert everything_in(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["learn"],
+        ["learn", "puck", "--sed", "3"],
+        ["learn", "puck", "--seed", "x"],
+        ["learn", "puck", "more"],
+        ["lern"],
+        ["show"],
+    ],
+)
+def test_words_that_are_no_command_are_told_too(call: Call, tmp_path: Path, words: list[str]) -> None:
+    answer = call(*words)
+    assert answer.code == 2
+    assert answer.out == ""
+    assert "Traceback" not in answer.err
+    assert everything_in(tmp_path) == {}
+
+
+def test_a_real_process_shows_no_traceback(tmp_path: Path) -> None:
+    done = process("learn", "puck", "--set", "learner.epsilom=1", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == "distinguo: Unknown setting learner.epsilom; did you mean 'epsilon'?\n"
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_run_of_other_settings_is_not_written_over(call: Call, tmp_path: Path) -> None:
+    call("learn", "puck", "--out", "run", *FAST)
+    before = everything_in(tmp_path)
+    answer = call("learn", "puck", "--out", "run", "--seed", "9", *FAST)
+    assert answer.code == 2
+    assert "seed 9 instead of 0" in answer.err
+    assert everything_in(tmp_path) == before
+
+
+def test_the_default_folder_is_free_or_of_the_same_run(call: Call) -> None:
+    first = call("learn", "puck", "--json", *FAST).content["run"]
+    second = call("learn", "puck", "--json", *FAST, "--set", "stage.trials=2").content["run"]
+    assert first != second
+    assert str(default_folder.__defaults__[0]) in first  # type: ignore[index]
