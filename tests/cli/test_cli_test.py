@@ -195,10 +195,10 @@ WRONG: dict[str, tuple[list[str], str]] = {
     "a plan that is not there": (["--plan", "no.toml"], "Cannot read no.toml"),
     "a plan with an unknown key": (["--plan", "bad.toml"], "did you mean 'seed'?"),
     "a plan that is noise": (["--plan", "noise.toml"], "noise.toml is not TOML"),
-    "a plan and words": (["diagonal", "--plan", "plan.toml"], "With --plan"),
-    "a plan and runs": (["--plan", "plan.toml", "--runs", "3"], "'runs'"),
-    "a plan and a seed": (["--plan", "plan.toml", "--seed", "0"], "'seed'"),
-    "a plan and a setting": (["--plan", "plan.toml", "--set", "tester.runs=3"], "'tester.runs=3'"),
+    "a plan and words": (["diagonal", "--plan", "good.toml"], "With --plan"),
+    "a plan and runs": (["--plan", "good.toml", "--runs", "3"], "'runs'"),
+    "a plan and a seed": (["--plan", "good.toml", "--seed", "0"], "'seed'"),
+    "a plan and a setting": (["--plan", "good.toml", "--set", "tester.runs=3"], "'tester.runs=3'"),
     "a file that is not there": (["no.json"], "Cannot read no.json"),
     "a file of other dimensions": (["three.json"], "3 dimensions (x, y, z)"),
     "an array that is not there": (["no.npy"], "Cannot read no.npy"),
@@ -210,7 +210,7 @@ WRONG: dict[str, tuple[list[str], str]] = {
 @pytest.mark.parametrize("case", WRONG)
 @pytest.mark.parametrize("json_too", [False, True])
 def test_bad_input_is_told_in_one_sentence(call: Call, tmp_path: Path, case: str, json_too: bool) -> None:
-    (tmp_path / "plan.toml").write_text(PLAN)
+    (tmp_path / "good.toml").write_text(PLAN)
     (tmp_path / "bad.toml").write_text('[plan]\nrepresentations = ["diagonal"]\nsed = 3\n')
     (tmp_path / "noise.toml").write_bytes(b"\xff\xfe")
     three = Representation(voronoi([[0.0, 0.0, 0.0]], [1.0, 1.0, 1.0]), ("x", "y", "z"))

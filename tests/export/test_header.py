@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from distinguo.errors import DistinguoError
-from distinguo.export.controller import Certificate, Controller
+from distinguo.export.controller import Controller
+from distinguo.export.fingerprint import Fingerprint
 from distinguo.export.header import comment, to_header
 from distinguo.representation.boxes import Boxes, grid
 from distinguo.representation.file import Representation
@@ -156,7 +157,7 @@ def test_words_from_files_cannot_leave_the_comment(tmp_path: Path) -> None:
     hostile = "*/ #error /* ??/ \\\n é \x00"
     partition = grid([2, 1], [0.0, 0.0], [1.0, 1.0])
     representation = Representation(partition, (hostile, "v"), {hostile: hostile})
-    certificate = Certificate("certificate.npz", "ab" * 32, hostile)
+    certificate = Fingerprint("certificate.npz", "ab" * 32, hostile)
     controller = Controller(
         representation, np.eye(2), (hostile, "2"), hostile, (0.0, 0.0), (1.0, 1.0), certificate
     )

@@ -21,7 +21,7 @@ from distinguo.export.write import FORMATS, export, render
 from distinguo.lab.files import pack_arrays, read_arrays
 from distinguo.representation import file as representation_file
 from distinguo.representation.file import Representation
-from distinguo.representation.voronoi import voronoi
+from distinguo.representation.voronoi import Voronoi, voronoi
 from tests.export.controllers import boxes_controller, voronoi_controller
 
 IDENTIFIER = r'(?:[A-Za-z_]\w*|"(?:[^"\\\n]|\\.)*"|#\w+)'
@@ -143,6 +143,37 @@ def test_certificate_beside_the_run_is_named(run: Path, tmp_path: Path) -> None:
     assert "[-1.0, -2.0] to [1.0, 2.0]" in header
     assert document["certificate"]["sha256"] == digest
     assert digest not in export(run, "c", out=tmp_path / "d.h").read_text()
+
+
+def claim_about(run: Path) -> dict:
+    opened = distinguo.open_run(run)
+    partition = opened.representation.partition
+    assert isinstance(partition, Voronoi)
+    controller = {
+        "prototypes": partition.prototypes.tolist(),
+        "primary": partition.primary.tolist(),
+        "weight": partition.weight.tolist(),
+        "actions": [[int(a)] for a in opened.q.argmax(axis=1)],
+    }
+    cells = {"low": [-1.0, 0.0], "pitch": [0.5, 0.5], "counts": [4, 4], "runs": [[0, 1, 2], [1, 0, 3]]}
+    return {"format": "distinguo-certificate", "claim": {"controller": controller, "cells": cells}}
+
+
+def test_certificate_of_another_controller_is_not_named(run: Path, tmp_path: Path) -> None:
+    certificate = run / "certificate.json"
+    mine = json.dumps(claim_about(run))
+    other = json.loads(mine)
+    other["claim"]["controller"]["actions"][0] = [1 - other["claim"]["controller"]["actions"][0][0]]
+    moved = json.loads(mine)
+    moved["claim"]["controller"]["prototypes"][0][0] += 1e-9
+    try:
+        for n, content in enumerate([mine, json.dumps(other), json.dumps(moved), "[1", "[]", "\xff"]):
+            certificate.write_text(content)
+            header = export(run, "c", out=tmp_path / f"{n}.h").read_text()
+            assert ("Certificate: certificate.json" in header) == (n == 0)
+            assert ("6 cells of the grid" in header) == (n == 0)
+    finally:
+        certificate.unlink()
 
 
 def test_bad_input_gets_one_sentence(run: Path, tmp_path: Path) -> None:

@@ -157,6 +157,13 @@ def test_the_two_part_rule(every_steps: int, every_trials: int, steps: int, seed
         assert full, "measured too early"
 
 
+@pytest.mark.parametrize(("every_steps", "every_trials", "gap"), [(10, 99, 10), (99, 7, 7), (8, 8, 8)])
+def test_the_rule_where_every_trial_is_one_step(every_steps: int, every_trials: int, gap: int) -> None:
+    wishes = SHORT._replace(training_cap=1, every_steps=every_steps, every_trials=every_trials, steps=45)
+    curve = learning_curve(exam(two(), wishes), 0, 0)
+    assert curve.training_steps == sorted({*range(0, 45, gap), 45})
+
+
 def test_both_parts_of_the_rule_are_at_work() -> None:
     """Early on trials are short, so their number decides; later the steps do."""
     ends: list[int] = []

@@ -14,7 +14,7 @@ from distinguo.testing.evaluation import greedy_policy
 from distinguo.testing.lockstep import evaluate_lockstep
 
 LANES = 50  #: the tester's batch
-LONG = 5_000  #: steps after which a trial is taken to hold
+LONG = 50_000  #: steps after which a trial is taken to hold
 DRAWS = 40  #: of a partition, until one holds trials
 
 

@@ -103,7 +103,7 @@ static double reach(const Map *map, const Block *b, int64_t p, int farthest)
     return total;
 }
 
-static int always_nearer(const Map *map, const Block *b, int64_t q, int64_t p)
+static double lead(const Map *map, const Block *b, int64_t p, int64_t q)
 {
     double greatest = 0.0;
     for (int i = 0; i < 2; i++) {
@@ -113,7 +113,7 @@ static int always_nearer(const Map *map, const Block *b, int64_t q, int64_t p)
         const double high = slope * (((b->high[i] - here) + (b->high[i] - there)) * w);
         greatest += low > high ? low : high;
     }
-    return greatest < -(SAFETY * reach(map, b, p, 1) + TINY);
+    return greatest;
 }
 
 static void surround_axis(Block *b, const double *column, int i, int64_t count, int keep)
@@ -144,10 +144,11 @@ static int64_t make_list(const Map *map, Block *b, int64_t patience)
             b->entries[size++] = p;
     if (size <= PAIRWISE && size <= patience) {
         for (int64_t c = 0; c < size; c++) {
+            const double limit = -(SAFETY * reach(map, b, b->entries[c], 1) + TINY);
             int beaten = 0;
             for (int64_t o = 0; o < size && !beaten; o++)
                 if (o < kept || o > c)
-                    beaten = always_nearer(map, b, b->entries[o], b->entries[c]);
+                    beaten = lead(map, b, b->entries[c], b->entries[o]) < limit;
             if (!beaten)
                 b->entries[kept++] = b->entries[c];
         }

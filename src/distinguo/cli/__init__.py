@@ -7,10 +7,13 @@ import sys
 import typer
 
 from distinguo.cli.audit import audit
+from distinguo.cli.bench import bench
+from distinguo.cli.export import export
 from distinguo.cli.learn import learn
 from distinguo.cli.reproduce import reproduce
 from distinguo.cli.show import show
 from distinguo.cli.test import examine
+from distinguo.cli.verify import verify
 from distinguo.errors import DistinguoError
 
 app = typer.Typer(
@@ -29,6 +32,9 @@ app.command("test")(examine)
 app.command()(reproduce)
 app.command()(show)
 app.command()(audit)
+app.command()(verify)
+app.command()(export)
+app.command()(bench)
 
 
 @app.callback(invoke_without_command=True)

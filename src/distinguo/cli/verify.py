@@ -176,7 +176,7 @@ def _write_and_check(subject: Subject, found: Verification) -> tuple[Path | None
     path = subject.folder / CERTIFICATE
     if found.certificate is None:
         path.unlink(missing_ok=True)  # one from before would be about something else
-        return None, "No cell is held, so there is nothing to certify."
+        return None, "no cell is held, so there is nothing to certify."
     write_atomically(path, dumps(found.certificate))
     sets = action_sets(subject.q, subject.delta)
     try:
@@ -270,7 +270,7 @@ def _sentences(content: dict[str, Any]) -> list[str]:
     else:
         lines.append("Not proven: the start is not among the states that are proven.")
     if content["refusal"]:
-        lines.append(f"The checker: {content['refusal']}")
+        lines.append(f"No certificate: {content['refusal']}")
     lines.append(
         f"Proven for {content['share_of_controllable_starts']:.2%} of the controllable starts and "
         f"{content['share_of_provable']:.2%} of what can be proven for any controller; "

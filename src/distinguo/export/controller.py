@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from distinguo.errors import DistinguoError
-from distinguo.lab.files import read_arrays
+from distinguo.export.fingerprint import Fingerprint, fingerprint
 from distinguo.lab.folder import REPRESENTATION, VALUES, Run, open_run
 from distinguo.representation.file import Representation
 from distinguo.representation.partition import region
 from distinguo.representation.voronoi import Voronoi
-
-CERTIFICATES = ("certificate.npz", "certificate.json")
-
-
-class Certificate(NamedTuple):
-    """The fingerprint of a proof that lies beside a run, and the part of the state-space it speaks of."""
-
-    file: str
-    sha256: str
-    domain: str = ""
 
 
 class Controller(NamedTuple):
@@ -42,7 +30,7 @@ class Controller(NamedTuple):
     task: str = ""
     low: tuple[float, ...] = ()  #: the extent of the state-space, for the neighbourhood of regions
     high: tuple[float, ...] = ()
-    certificate: Certificate | None = None
+    certificate: Fingerprint | None = None
 
     @property
     def greedy(self) -> np.ndarray:
@@ -78,35 +66,20 @@ def controller_of(path: Path) -> Controller:
 def from_run(run: Run) -> Controller:
     """Return the controller of an opened run, with the certificate beside it if there is one."""
     world = run.configuration.world
-    certificate = None if run.path is None else certificate_in(run.path)
-    return Controller(
-        run.representation, run.q, world.actions, world.name, world.low, world.high, certificate
+    controller = Controller(run.representation, run.q, world.actions, world.name, world.low, world.high)
+    return (
+        controller
+        if run.path is None
+        else controller._replace(certificate=_certificate(controller, run.path))
     )
 
 
-def certificate_in(path: Path) -> Certificate | None:
-    """Return the fingerprint of the certificate in a folder; whether it holds is for its checker to say."""
-    for name in CERTIFICATES:
-        file = path / name
-        if file.is_file():
-            digest = hashlib.sha256(file.read_bytes()).hexdigest()
-            return Certificate(name, digest, _domain(file))
-    return None
-
-
-def _domain(file: Path) -> str:
-    """Return what a certificate says about its domain, as text; nothing if it does not say it plainly."""
-    try:
-        content: Any = read_arrays(file) if file.suffix == ".npz" else json.loads(file.read_bytes())
-        if "domain" in content:
-            return _text(content["domain"])
-        if "low" in content and "high" in content:
-            return f"{_text(content['low'])} to {_text(content['high'])}"
-    except (DistinguoError, ValueError, TypeError, RecursionError):
-        pass
-    return ""
-
-
-def _text(value: Any, most: int = 300) -> str:
-    plain = value.tolist() if isinstance(value, np.ndarray) else value
-    return (plain if isinstance(plain, str) else json.dumps(plain))[:most]
+def _certificate(controller: Controller, path: Path) -> Fingerprint | None:
+    partition = controller.representation.partition
+    actions = {j: int(controller.greedy[j]) for j in controller.numbers}
+    if isinstance(partition, Voronoi):
+        size = partition.size[0]
+        tables = {"prototypes": partition.prototypes[:size], "primary": partition.primary[:size]}
+        return fingerprint(path, {**tables, "weight": partition.weight}, actions)
+    tables = {name: getattr(partition, name) for name in ("axis", "cut", "below", "above")}
+    return fingerprint(path, tables, actions)

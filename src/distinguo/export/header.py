@@ -97,7 +97,7 @@ def to_header(controller: Controller, name: str = PREFIX) -> str:
     tables, body = _voronoi(partition, name) if isinstance(partition, Voronoi) else _boxes(partition, name)
     tables.append(_integers(f"{name}_actions", controller.greedy))
     return _FRAME.format(
-        about="\n * ".join(_about(controller, name)),
+        about="\n".join(f" * {line}".rstrip() for line in _about(controller, name))[3:],
         guard=name.upper(),
         prefix=name,
         dimensions=len(controller.representation.dimensions),
@@ -131,13 +131,13 @@ def _about(controller: Controller, name: str) -> list[str]:
         proof = controller.certificate
         lines.append(f"Certificate: {proof.file}, SHA-256 {proof.sha256}")
         if proof.domain:
-            lines.append(f"Proven for:  {comment(proof.domain)}")
+            lines.append(f"It claims:   {comment(proof.domain)}")
     return [
         *lines,
         "",
         f"{name}_region(s) and {name}_action(s) give the same answers as distinguo does in Python, also on the",
         "borders of regions, if the compiler does not contract a * b + c into one operation. C99 compilers are",
-        "told so by a pragma. GCC ignores it: there compile with -std=c99, or with -ffp-contract=off.",
+        "told so by a pragma. GCC ignores it: compile with -std=c99 or -ffp-contract=off, and C++ with the latter.",
     ]
 
 

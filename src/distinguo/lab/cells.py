@@ -7,7 +7,6 @@ from typing import Any
 from distinguo.checks import checked
 from distinguo.lab.plan import Cell, Plan
 from distinguo.representation.file import Representation, dumps, loads
-from distinguo.representation.table import for_lookup
 from distinguo.tasks.catalog import world
 from distinguo.testing.extent import Extent
 from distinguo.testing.settings import TesterSettings
@@ -35,7 +34,7 @@ def work(payload: Payload) -> dict[str, Any]:
     representation = loads(payload["representation"], payload["key"])
     exam = Exam(
         world(payload["task"], payload["parameters"]),
-        for_lookup(representation.partition),
+        representation.partition,
         representation.rows,
         checked(TesterSettings, payload["tester"], "tester"),
         Extent(*(tuple(side) for side in payload["extent"])),

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from distinguo.controls.catalog import control
 from distinguo.controls.seeds import PAPER_SEEDS
+from distinguo.errors import DistinguoError
 from distinguo.lab.claims import Claim, analysis_claims, critic_claim, curve_claims, generation_claims
 from distinguo.lab.configuration import Configuration, configure
 from distinguo.lab.files import write_atomically
@@ -95,11 +96,12 @@ def _configuration(seed: int, prototypes: Any = None) -> Configuration:
 
 def _curves(out: Path, effort: Effort, seed: int, watch: Watch | None) -> dict[str, Averaged]:
     names = [CONTROLS[0], "learned", *CONTROLS[1:]]
-    whats = [str(out / "learned") if name == "learned" else name for name in names]
+    learned = str((out / "learned").resolve())  # the same plan from whichever folder it is called
+    whats = [learned if name == "learned" else name for name in names]
     plan = make_plan(whats, seed=seed, tester={"runs": effort.runs, "cap": effort.cap})
     report = put_on_trial(plan, out / "test", watch=watch)
     for key, reason in report.failures.items():
-        raise RuntimeError(f"cell {key} failed: {reason}")
+        raise DistinguoError(f"Cell {key} failed ({reason}); the same command runs only what is missing.")
     return {
         name: curve._replace(representation=name) for name, curve in zip(names, report.curves, strict=True)
     }

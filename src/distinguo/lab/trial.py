@@ -123,7 +123,8 @@ def _prepare(out: Path, plan: Plan, representations: dict[str, Representation]) 
     try:
         for folder in ("cells", "representations"):
             (out / folder).mkdir(parents=True, exist_ok=True)
-        write_atomically(out / "plan.toml", write_plan(plan))
+        if not (out / "plan.toml").exists():
+            write_atomically(out / "plan.toml", write_plan(plan))
         for what, representation in representations.items():
             if not _representation_path(out, what).exists():
                 write_atomically(_representation_path(out, what), dumps(representation))

@@ -10,114 +10,22 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError
 
 from distinguo.errors import DistinguoError
+from distinguo.proof.claims import BoxesClaim, CellsClaim, Strict, TaskClaim, VoronoiClaim
 from distinguo.representation.boxes import Boxes
 from distinguo.representation.voronoi import Voronoi
 from distinguo.tasks.puck import Puck
 
 FORMAT, VERSION = "distinguo-certificate", 1
 LARGEST_FILE = 64 * 2**20  #: bytes
-MOST_CELLS = 2**26
-
-Finite = Annotated[float, Field(allow_inf_nan=False)]
-Count = Annotated[int, Field(ge=0)]
-Actions = Annotated[list[Count], Field(min_length=1, max_length=30)]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True)
-
-
-class TaskClaim(_Strict):
-    """The puck: each parameter from ``low`` to ``high``, and what may disturb every step."""
-
-    name: Literal["puck"]
-    low: dict[str, Finite]
-    high: dict[str, Finite]
-    disturbance: Annotated[list[Finite], Field(min_length=2, max_length=2)]
-
-    @model_validator(mode="after")
-    def _ranges(self) -> Self:
-        if tuple(self.low) != Puck._fields or tuple(self.high) != Puck._fields:
-            raise ValueError(f"a puck has the parameters {', '.join(Puck._fields)}")
-        if (
-            not all(0 < self.low[name] <= self.high[name] for name in Puck._fields)
-            or min(self.disturbance) < 0
-        ):
-            raise ValueError("every range should be positive and in order")
-        return self
-
-
-class VoronoiClaim(_Strict):
-    """A greedy policy over prototypes: the actions, more than one where they are tied, of every region."""
-
-    kind: Literal["voronoi"]
-    prototypes: Annotated[
-        list[Annotated[list[Finite], Field(min_length=2, max_length=2)]], Field(min_length=1)
-    ]
-    primary: list[Count]
-    weight: Annotated[list[Finite], Field(min_length=2, max_length=2)]
-    actions: list[Actions]
-
-    @model_validator(mode="after")
-    def _fit(self) -> Self:
-        if len(self.primary) != len(self.prototypes) or max(self.primary) >= len(self.actions):
-            raise ValueError("every prototype should have a region, and every region its actions")
-        return self
-
-
-class BoxesClaim(_Strict):
-    """A greedy policy over a tree of boxes."""
-
-    kind: Literal["boxes"]
-    axis: list[int]
-    cut: list[Finite]
-    below: list[Count]
-    above: list[Count]
-    actions: list[Actions]
-
-    @model_validator(mode="after")
-    def _fit(self) -> Self:
-        count = len(self.axis)
-        if not count or {len(self.cut), len(self.below), len(self.above)} != {count}:
-            raise ValueError("every node of the tree should have an axis, a cut and two children")
-        for node in range(count):
-            leaf, children = self.axis[node] < 0, (self.below[node], self.above[node])
-            if leaf and self.below[node] >= len(self.actions):
-                raise ValueError("every leaf should have its actions")
-            if not leaf and (self.axis[node] > 1 or not all(node < child < count for child in children)):
-                raise ValueError("every cut should be of a coordinate, and above its children")
-        return self
-
-
-class CellsClaim(_Strict):
-    """Cells of a grid in the coordinates ``matrix @ state``, as runs ``[row, first column, last column]``."""
-
-    matrix: Annotated[list[Finite], Field(min_length=4, max_length=4)]
-    low: Annotated[list[Finite], Field(min_length=2, max_length=2)]
-    pitch: Annotated[list[Annotated[float, Field(gt=0)]], Field(min_length=2, max_length=2)]
-    counts: Annotated[list[Annotated[int, Field(gt=0)]], Field(min_length=2, max_length=2)]
-    runs: Annotated[list[Annotated[list[Count], Field(min_length=3, max_length=3)]], Field(min_length=1)]
-
-    @model_validator(mode="after")
-    def _fit(self) -> Self:
-        rows, columns = self.counts
-        if rows * columns > MOST_CELLS:
-            raise ValueError(f"there should be at most {MOST_CELLS} cells")
-        ends = [-1]
-        for row, first, last in self.runs:
-            ends += [row * columns + first, row * columns + last]
-            if not (row < rows and first <= last < columns and ends[-3] < ends[-2]):
-                raise ValueError("the runs should lie in the grid, in order")
-        return self
-
-
-class Certificate(_Strict):
+class Certificate(Strict):
     """The claim that no state of the cells ever leaves them or fails.
 
     With a controller this holds whatever it does among tied actions. Without one it says that in every cell there is
@@ -192,7 +100,13 @@ def cells_claim(matrix: Any, low: Any, pitch: Any, alive: np.ndarray) -> CellsCl
 
 
 def dumps(certificate: Certificate) -> str:
-    """Write a certificate as text."""
+    """Write a certificate as text.
+
+    >>> cells = cells_claim((1, 0, 0, 1), (0, 0), (1, 1), np.ones((1, 1), dtype=bool))
+    >>> one = Certificate(task=task_claim(Puck(), Puck(), (0.0, 0.0)), controller=None, cells=cells)
+    >>> loads(dumps(one).encode()) == one
+    True
+    """
     body = (
         json.dumps(certificate.model_dump(), allow_nan=False)
         .replace('], "', '],\n"')

@@ -15,13 +15,12 @@ import numpy as np
 from flint import arb, ctx
 
 from distinguo.errors import DistinguoError
-from distinguo.proof.certificate import BoxesClaim, Certificate, TaskClaim, VoronoiClaim
+from distinguo.proof.balls import ONE, Block, Dynamics, Span, ball, span
+from distinguo.proof.certificate import Certificate
+from distinguo.proof.checker_actions import policy
+from distinguo.proof.claims import BoxesClaim, VoronoiClaim
 
 PRECISION = 100  #: bits of the balls
-#: What rounding may change in one step of the program, in units of the numbers that it adds: twenty roundings of
-#: 1.1e-16 each are allowed for a hundred times over.
-ROUNDING = arb("1e-12")
-_ZERO, _ONE = arb(0), arb(1)
 
 
 class Checked(NamedTuple):
@@ -31,78 +30,9 @@ class Checked(NamedTuple):
     blocks: int  #: blocks whose images were enclosed
 
 
-class Span(NamedTuple):
-    """A closed interval between two balls: from the lower end of the first to the upper end of the second."""
-
-    low: Any
-    high: Any
-
-
-def _span(*values: Any) -> Span:
-    """Return the hull of some balls."""
-    low, high = values[0].lower(), values[0].upper()
-    for value in values[1:]:
-        low, high = low.min(value.lower()), high.max(value.upper())
-    return Span(low, high)
-
-
-def _ball(low: Any, high: Any) -> Any:
-    return low.union(high)
-
-
-class _Dynamics:
-    """The equations of the puck, ``x' = x + d v`` and ``v' = v + d acc(x)``, with parameters in ranges.
-
-    ``acc(x) = (f / m) c + 2 b g x c^2`` where ``c = 1 / sqrt(1 + (2 b x)^2)``.
-    """
-
-    def __init__(self, task: TaskClaim) -> None:
-        self.low = {name: arb(value) for name, value in task.low.items()}
-        self.high = {name: arb(value) for name, value in task.high.items()}
-        self.ball = {name: _ball(self.low[name], self.high[name]) for name in self.low}
-        self.middle = {name: arb((task.low[name] + task.high[name]) / 2) for name in self.low}
-        self.shake_x, self.shake_v = (arb(d) for d in task.disturbance)
-        self.push = (self.low["force"] / self.high["mass"], self.high["force"] / self.low["mass"])
-        self.rounding = ROUNDING * (_ONE + self.push[1] + self.high["gravity"])
-
-    def acceleration(self, x: Any, a: int) -> Span:
-        """Return the range of ``acc`` at one position: each parameter at the end that makes it least, or most."""
-        near, far = ((_ONE + (2 * beta["beta"] * x) ** 2).rsqrt() for beta in (self.low, self.high))
-        weak, strong = self.push[0] * far, self.push[1] * near
-        little = 2 * self.low["beta"] * self.low["gravity"] * x * far**2
-        much = 2 * self.high["beta"] * self.high["gravity"] * x * near**2
-        pull = _span(little, much)
-        push = _span(weak, strong) if a == 1 else _span(-weak, -strong)
-        return Span(push.low + pull.low, push.high + pull.high)
-
-    def slope(self, x: Any, a: int, parameters: dict[str, Any]) -> Any:
-        """Return the derivative of ``acc`` over a ball of positions."""
-        u = 2 * parameters["beta"] * x
-        square = u * u
-        c2 = 1 / (_ONE + square)
-        push = parameters["force"] / parameters["mass"] * (1 if a == 1 else -1)
-        k = 2 * parameters["beta"] * parameters["gravity"]
-        return k * (_ONE - square) * c2 * c2 - push * 2 * parameters["beta"] * u * c2 * c2.sqrt()
-
-
-class _Block(NamedTuple):
-    """A block of cells as a centre and half widths, in the coordinates of cells and in states."""
-
-    y: Any
-    z: Any
-    ry: Any
-    rz: Any
-    x: Any
-    v: Any
-    rx: Any
-    rv: Any
-    first: tuple[Any, Any]  #: the state at the end of half an edge
-    second: tuple[Any, Any]
-
-
 class _Checker:
     def __init__(self, certificate: Certificate) -> None:
-        self.certificate, self.dynamics = certificate, _Dynamics(certificate.task)
+        self.certificate, self.dynamics = certificate, Dynamics(certificate.task)
         cells = certificate.cells
         self.matrix, self.low = [arb(n) for n in cells.matrix], [arb(n) for n in cells.low]
         self.pitch, self.counts = [arb(n) for n in cells.pitch], cells.counts
@@ -122,53 +52,55 @@ class _Checker:
         s = self.sums
         return int(s[i + m, j + n] - s[i, j + n] - s[i + m, j] + s[i, j])
 
-    def block(self, i: int, j: int, m: int, n: int) -> _Block:
+    def block(self, i: int, j: int, m: int, n: int) -> Block:
         ry, rz = m * self.pitch[0] / 2, n * self.pitch[1] / 2
         y, z = self.low[0] + i * self.pitch[0] + ry, self.low[1] + j * self.pitch[1] + rz
         p, q, r, s = self.inverse
         first, second = (p * ry, r * ry), (q * rz, s * rz)
         rx, rv = abs(first[0]) + abs(second[0]), abs(first[1]) + abs(second[1])
-        return _Block(y, z, ry, rz, p * y + q * z, r * y + s * z, rx, rv, first, second)
+        return Block(y, z, ry, rz, p * y + q * z, r * y + s * z, rx, rv, first, second)
 
-    def keeps(self, block: _Block, a: int) -> bool:
+    def keeps(self, block: Block, a: int) -> bool:
         """Tell whether the image of a block certainly stays off the walls and in the certified cells.
 
         With ``acc(x) = slope * x + rest(x)`` all but ``rest`` is linear in the coordinates of cells, and so known
-        exactly; the mean value theorem bounds ``rest``.
+        exactly; the mean value theorem bounds ``rest``. As a step is affine in its interval, the steps of all
+        intervals lie between those of the shortest and of the longest.
         """
-        world, d = self.dynamics, self.dynamics.ball["interval"]
+        world = self.dynamics
         slope = world.slope(block.x, a, world.middle).mid()
-        whole = _ball(block.x - block.rx, block.x + block.rx)
+        whole = ball(block.x - block.rx, block.x + block.rx)
         turn = (world.slope(whole, a, world.ball) - slope) * block.rx
         at = world.acceleration(block.x, a)
-        rest = _ball(at.low - abs(turn), at.high + abs(turn)) - slope * block.x
-        rounding = world.rounding * (_ONE + abs(whole) + abs(block.v) + block.rv)
-        x = [_ONE, d]
-        v = [d * slope, _ONE]
-        if not self._off_walls(block, x, rounding):
-            return False
-        ends = []
-        for row in (0, 1):
-            p, q = self.matrix[2 * row], self.matrix[2 * row + 1]
-            of_x, of_v = p * x[0] + q * v[0], p * x[1] + q * v[1]
-            spread = abs(of_x * block.first[0] + of_v * block.first[1])
-            spread += abs(of_x * block.second[0] + of_v * block.second[1])
-            spread += abs(p) * (world.shake_x + rounding) + abs(q) * (world.shake_v + rounding)
-            centre = of_x * block.x + of_v * block.v + q * d * rest
-            ends.append((centre - spread, centre + spread))
-        return self._inside(ends)
+        rest = ball(at.low - abs(turn), at.high + abs(turn)) - slope * block.x
+        rounding = world.rounding * (ONE + abs(whole) + abs(block.v) + block.rv)
+        images = []
+        for d in world.intervals:
+            if not self._off_walls(block, d, rounding):
+                return False
+            images.append([self._image(block, row, d, slope, rest, rounding) for row in (0, 1)])
+        return self._inside([span(*(end for image in images for end in image[row])) for row in (0, 1)])
 
-    def _off_walls(self, block: _Block, x: list[Any], rounding: Any) -> bool:
-        spread = abs(block.first[0] + x[1] * block.first[1]) + abs(block.second[0] + x[1] * block.second[1])
-        far = abs(block.x + x[1] * block.v) + spread + self.dynamics.shake_x + rounding
+    def _image(self, block: Block, row: int, d: Any, slope: Any, rest: Any, rounding: Any) -> tuple[Any, Any]:
+        """Return the ends of one coordinate of the image."""
+        p, q = self.matrix[2 * row], self.matrix[2 * row + 1]
+        of_x, of_v = p + q * d * slope, p * d + q
+        spread = abs(of_x * block.first[0] + of_v * block.first[1])
+        spread += abs(of_x * block.second[0] + of_v * block.second[1])
+        spread += abs(p) * (self.dynamics.shake_x + rounding) + abs(q) * (self.dynamics.shake_v + rounding)
+        centre = of_x * block.x + of_v * block.v + q * d * rest
+        return centre - spread, centre + spread
+
+    def _off_walls(self, block: Block, d: Any, rounding: Any) -> bool:
+        spread = abs(block.first[0] + d * block.first[1]) + abs(block.second[0] + d * block.second[1])
+        far = abs(block.x + d * block.v) + spread + self.dynamics.shake_x + rounding
         return bool(far < self.dynamics.low["wall"])
 
-    def _inside(self, ends: list[tuple[Any, Any]]) -> bool:
+    def _inside(self, ends: list[Span]) -> bool:
         """Tell whether a box lies in certified cells: whole numbers say which, balls that it is so."""
         places = []
         for axis, (low, high) in enumerate(ends):
-            first = self._edge(axis, low.lower(), False)
-            last = self._edge(axis, high.upper(), True)
+            first, last = self._edge(axis, low, False), self._edge(axis, high, True)
             if first is None or last is None:
                 return False
             places.append((first, last - first))
@@ -188,63 +120,6 @@ class _Checker:
         return None
 
 
-def _voronoi_actions(controller: VoronoiClaim) -> Any:
-    points = [(arb(p[0]), arb(p[1])) for p in controller.prototypes]
-    w0, w1 = (arb(w) ** 2 for w in controller.weight)
-    plain = np.array(controller.prototypes) * np.array(controller.weight)
-
-    def narrow(block: _Block, candidates: list[int]) -> list[int]:
-        """Drop the prototypes that another certainly beats everywhere in a block, rounding included."""
-        centre = np.array([float(block.x), float(block.v)]) * np.array(controller.weight)
-        k = candidates[int(((plain[candidates] - centre) ** 2).sum(axis=1).argmin())]
-        size = block.rx**2 * w0 + block.rv**2 * w1
-        best = (block.x - points[k][0]) ** 2 * w0 + (block.v - points[k][1]) ** 2 * w1
-        kept = []
-        for p in candidates:
-            d = (block.x - points[p][0]) ** 2 * w0 + (block.v - points[p][1]) ** 2 * w1
-            g0, g1 = 2 * (points[p][0] - points[k][0]) * w0, 2 * (points[p][1] - points[k][1]) * w1
-            reach = sum(abs(g0 * e[0] + g1 * e[1]) for e in (block.first, block.second))
-            if p == k or not d - best - reach > ROUNDING * (_ONE + d + best + size):
-                kept.append(p)
-        return kept
-
-    return list(range(len(points))), narrow, lambda p: controller.actions[controller.primary[p]]
-
-
-def _boxes_actions(controller: BoxesClaim) -> Any:
-    cuts = [arb(cut) for cut in controller.cut]
-
-    def narrow(block: _Block, candidates: list[int]) -> list[int]:
-        """Follow every cut that a block is not certainly on one side of; nodes stand for what is below them."""
-        todo, leaves = list(candidates), []
-        while todo:
-            node = todo.pop()
-            axis = controller.axis[node]
-            if axis < 0:
-                leaves.append(node)
-                continue
-            middle, half = ((block.x, block.rx), (block.v, block.rv))[axis]
-            if not middle - half >= cuts[node]:
-                todo.append(controller.below[node])
-            if not middle + half < cuts[node]:
-                todo.append(controller.above[node])
-        return leaves
-
-    def from_root(block: _Block, _: list[int]) -> list[int]:
-        return narrow(block, [0])
-
-    return [0], from_root, lambda leaf: controller.actions[controller.below[leaf]]
-
-
-def _policy(claim: VoronoiClaim | BoxesClaim | None) -> Any:
-    """Return what to begin with, how to narrow it to what a block may touch, and the actions of what is left."""
-    if isinstance(claim, VoronoiClaim):
-        return _voronoi_actions(claim)
-    if isinstance(claim, BoxesClaim):
-        return _boxes_actions(claim)
-    return [0], lambda block, candidates: candidates, lambda _: [0, 1]
-
-
 def _halves(i: int, j: int, m: int, n: int) -> Iterator[tuple[int, int, int, int]]:
     if m >= n:
         yield i, j, m // 2, n
@@ -258,6 +133,14 @@ def check(certificate: Certificate, controller: VoronoiClaim | BoxesClaim | None
     """Verify every cell of a certificate, and that it is about this controller if one is given.
 
     Raises a ``DistinguoError`` that says in one sentence why a certificate is refused.
+
+    >>> from distinguo.proof.certificate import cells_claim, task_claim
+    >>> from distinguo.tasks.puck import Puck
+    >>> everything = cells_claim((1, 0, 0, 1), (-1, -1), (1, 1), np.ones((2, 2), dtype=bool))
+    >>> task = task_claim(Puck(), Puck(), (0.0, 0.0))
+    >>> check(Certificate(task=task, controller=None, cells=everything))
+    Traceback (most recent call last):
+    distinguo.errors.DistinguoError: The certificate is wrong: a step from the cell around (0.5000, 0.5000) may ...
     """
     if controller is not None and controller != certificate.controller:
         raise DistinguoError("The certificate belongs to another controller.")
@@ -267,7 +150,7 @@ def check(certificate: Certificate, controller: VoronoiClaim | BoxesClaim | None
 
 def _check(certificate: Certificate) -> Checked:
     checker, claim = _Checker(certificate), certificate.controller
-    everything, narrow, actions = _policy(claim)
+    everything, narrow, actions = policy(claim)
     enough = any if claim is None else all
     todo, blocks = [((0, 0, *certificate.cells.counts), everything)], 0
     while todo:

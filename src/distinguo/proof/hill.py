@@ -49,7 +49,13 @@ class Held(NamedTuple):
 
 @part
 def inside(grid: Grid, alive: np.ndarray, low: Any, high: Any) -> bool:
-    """Tell whether every cell that a box touches is in a set."""
+    """Tell whether every cell that a box touches is in a set.
+
+    >>> four = Grid((1.0, 0.0, 0.0, 1.0), (0.0, 0.0), (1.0, 1.0), (2, 2))
+    >>> some = np.array([[True, True], [True, False]])
+    >>> inside(four, some, (0.2, 0.2), (0.8, 1.8)), inside(four, some, (0.2, 0.2), (1.8, 1.8))
+    (True, False)
+    """
     i0, i1, j0, j1 = cover(grid, low, high)
     if i0 < 0:
         return False

@@ -6,6 +6,7 @@ stands for action ``a``.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -115,10 +116,16 @@ def nearest_somewhere(
         d = _squared_distance(partition, p, centre)
         if d < least:
             k, least = p, d
-    size = 1.0 + 4.0 * (_size(partition, first) + _size(partition, second))
+    one, two = _size(partition, first), _size(partition, second)
+    size = 1.0 + 4.0 * (one + two)
+    # nobody farther from the centre than the nearest by a diameter can be nearest in the cell: no need to look closer
+    near = math.sqrt(least) + 2.0 * (math.sqrt(one) + math.sqrt(two))
+    enough = near * near * (1.0 + 4.0 * MARGIN) + 4.0 * MARGIN * size
     found = 0
     for p in range(partition.size[0]):
         d = _squared_distance(partition, p, centre)
+        if d > enough:
+            continue
         lead = d - least - _reach(partition, p, k, first) - _reach(partition, p, k, second)
         if p == k or not lead > MARGIN * (size + d):
             seen[partition.primary[p]] = True

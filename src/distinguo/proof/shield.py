@@ -13,8 +13,9 @@ import gymnasium
 import numpy as np
 
 from distinguo.errors import DistinguoError
-from distinguo.proof.certificate import BoxesClaim, Certificate, VoronoiClaim, load
+from distinguo.proof.certificate import Certificate, load
 from distinguo.proof.checker import check
+from distinguo.proof.claims import BoxesClaim, VoronoiClaim
 from distinguo.proof.enclosure import enclose
 from distinguo.proof.grid import Grid, around, coordinates
 from distinguo.proof.hill import inside
@@ -33,7 +34,12 @@ UNGUARDED = "The state is outside of the certified set, which has no policy; the
 
 @part
 def allowed_bits(task: Any, grid: Grid, alive: np.ndarray, s: Any) -> int:
-    """Return the set of allowed actions, a bit each; 0 outside of the set."""
+    """Return the set of allowed actions, a bit each; 0 outside of the set.
+
+    >>> grid = Grid((1.0, 0.0, 0.0, 1.0), (0.0, 0.0), (1.0, 1.0), (1, 1))
+    >>> allowed_bits(pucks(Puck()), grid, np.zeros((1, 1), dtype=bool), (0.5, 0.5))
+    0
+    """
     low, high = around(coordinates(grid.matrix, (s[0], s[1])))
     found = 0
     if inside(grid, alive, low, high):
@@ -53,7 +59,13 @@ def _allowed_bits(task: Any, grid: Grid, alive: np.ndarray, s: Any) -> int:
 def random_walk(
     task: Any, puck: Any, grid: Grid, alive: np.ndarray, s: Any, rng: np.random.Generator, steps: int
 ) -> tuple[int, int]:
-    """Let a random agent take allowed actions: the steps until it falls or stands outside, and how many it chose."""
+    """Let a random agent take allowed actions: the steps until it falls or stands outside, and how many it chose.
+
+    >>> grid = Grid((1.0, 0.0, 0.0, 1.0), (0.0, 0.0), (1.0, 1.0), (1, 1))
+    >>> none, rng = np.zeros((1, 1), dtype=bool), np.random.default_rng(0)
+    >>> random_walk.py_func(pucks(Puck()), Puck(), grid, none, (0.5, 0.5), rng, 100)
+    (0, 0)
+    """
     chosen = 0
     for step in range(steps):
         bits = allowed_bits(task, grid, alive, s)

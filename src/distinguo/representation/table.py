@@ -1,7 +1,8 @@
 """Box partitions as a table: the same regions as the tree of cuts, found without branches.
 
-The cuts of each coordinate, sorted, make a grid that refines every box; a state's place in it is the number of cuts at
-or below each coordinate. Trees of many cuts, or in many dimensions, have no table of reasonable size and stay trees.
+The cuts of each coordinate, sorted, make a grid that refines every box; the place of a state in it is the number of
+cuts at or below each coordinate. Trees of many cuts, or in many dimensions, have no table of reasonable size and stay
+trees.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from distinguo.representation.voronoi import Voronoi
 from distinguo.seam import is_compiled, kernel, part
 from distinguo.tasks.task import State, unpack
 from distinguo.testing.evaluation import CHUNK, Outcome, greedy_policy
-from distinguo.testing.lockstep_hints import inlined, widest_vectors
+from distinguo.testing.lockstep_hints import widest_vectors
 from distinguo.testing.lockstep_lanes import BITS, LANES, ORDER, VECTOR, Block, decide, find, move
 from distinguo.testing.lockstep_list import make_list, open_wide, surround
 
@@ -42,7 +42,7 @@ def evaluate_lockstep(
     >>> evaluate_lockstep(Puck(), two, q, 0.0, starts, 1000).lengths.tolist()
     [1000, 9]
     """
-    states = np.array(starts, dtype=np.float64)
+    states = np.array(starts, dtype=np.float64, order="C")
     if not supported(task, partition, states):
         return None
     policy = greedy_policy(q, delta)
@@ -89,6 +89,7 @@ def make_block(partition: Voronoi, choices: int) -> Block:
         masks=np.zeros(max(choices, 2), dtype=np.int64),
         seen=np.zeros(size, dtype=np.bool_),
         weight=partition.weight,
+        everything=partition.prototypes[:size].ravel(),
     )
 
 
@@ -124,7 +125,7 @@ def run_block(
     fill_up(block, len(like), course[LEFT])
     while course[LEFT] > 0 and course[DONE] < until and not course[TIES]:
         if course[STALE] != FRESH:
-            renew(partition, policy, block, course)
+            renew(partition, policy, block, like, course)
         advance(task, block, like, course, until)
         if course[ENDED]:
             retire(block, len(like), course, told)
@@ -133,21 +134,19 @@ def run_block(
 
 
 @part
-def renew(partition: Voronoi, policy: np.ndarray, block: Block, course: np.ndarray) -> None:
+def renew(partition: Voronoi, policy: np.ndarray, block: Block, like: State, course: np.ndarray) -> None:
     """Draw the box and make its list anew."""
-    inlined()
-    dimensions = len(partition.weight)
+    dimensions = len(like)
     lost = not surround(block, dimensions, course[LEFT], course[STALE] == WIDEN)
     if lost:
         open_wide(block, dimensions)
-    course[SIZE] = make_list(partition, block, policy, lost, course[PAUSE])
+    course[SIZE] = make_list(partition, block, policy, like, lost, course[PAUSE])
     course[STALE] = FRESH
 
 
 @part
 def advance(task: Any, block: Block, like: State, course: np.ndarray, until: int) -> None:
     """Take steps until a lane ends or leaves the box, or it is time to look for a shorter list."""
-    inlined()
     lanes = in_use(course[LEFT])
     size, first = course[SIZE], course[DONE]
     stop = min(until, first + course[PAUSE] - course[AGE])
@@ -172,7 +171,6 @@ def advance(task: Any, block: Block, like: State, course: np.ndarray, until: int
 @part
 def note(block: Block, size: int, picked: int) -> int:
     """Mark the prototypes of the entries whose bits are set; tell whether one of them has tied actions."""
-    inlined()
     if size > BITS:
         return picked
     ties = 0
@@ -186,7 +184,6 @@ def note(block: Block, size: int, picked: int) -> int:
 @part
 def retire(block: Block, dimensions: int, course: np.ndarray, told: Told) -> None:
     """Write down the trials that have ended and close the gaps they leave."""
-    inlined()
     numbers, marks = block.numbers, block.marks
     returns, over = dimensions * LANES, (dimensions + 1) * LANES
     kept = 0

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
 from distinguo.seam import part
 from distinguo.tasks.task import State, transition
 from distinguo.testing.lockstep_hints import inlined, widest_vectors
+from distinguo.testing.lockstep_tuples import load, outside, squared, store
 
 LANES = 64  #: lanes of a block
 VECTOR = 8  #: the lanes in use are rounded up to a multiple of this, so that no loop has a slow rest
@@ -34,95 +34,7 @@ class Block(NamedTuple):
     masks: np.ndarray  #: (actions,) the bits of the entries with each action
     seen: np.ndarray  #: (prototypes,) whether each prototype was nearest to a lane
     weight: np.ndarray  #: (dimensions,)
-
-
-_OPTIONS: Any = {"nogil": True, "error_model": "numpy"}
-
-
-def load(array: np.ndarray, place: int, stride: int, like: State) -> State:
-    """Read a state from every ``stride``-th number of an array, as long as the tuple ``like``.
-
-    >>> load(np.arange(8.0), 1, 3, (0.0, 0.0))
-    (1.0, 4.0)
-    """
-    return tuple(float(array[place + stride * i]) for i in range(len(like)))
-
-
-def store(array: np.ndarray, place: int, stride: int, s: State) -> None:
-    """Write a state to every ``stride``-th number of an array."""
-    for i in range(len(s)):
-        array[place + stride * i] = s[i]
-
-
-def squared(s: State, p: State, w: State, total: float) -> float:
-    """Add the squared distance of two states to a total, coordinate by coordinate as ``nearest`` does.
-
-    >>> squared((3.0, 0.0), (0.0, 2.0), (1.0, 2.0), 0.0)
-    25.0
-    """
-    for i in range(len(s)):
-        d = (s[i] - p[i]) * w[i]
-        total += d * d
-    return total
-
-
-def outside(s: State, low: State, high: State) -> int:
-    """Tell whether a state has left a box; one that is not a number has.
-
-    >>> outside((0.5,), (0.0,), (1.0,)), outside((float("nan"),), (0.0,), (1.0,))
-    (0, 1)
-    """
-    left = 0
-    for i in range(len(s)):
-        left |= (not s[i] >= low[i]) | (not s[i] <= high[i])
-    return int(left)
-
-
-# Compiled, the four unroll themselves by recursion over the length of the tuple: an index that is only known when
-# the program runs would keep the loops around them from becoming vector instructions.
-
-
-@overload(load, jit_options=_OPTIONS, strict=False)
-def _load(array: Any, place: Any, stride: Any, like: Any) -> Any:
-    if len(like) == 1:
-        return lambda array, place, stride, like: (array[place],)
-    return lambda array, place, stride, like: (array[place], *load(array, place + stride, stride, like[1:]))
-
-
-@overload(store, jit_options=_OPTIONS, strict=False)
-def _store(array: Any, place: Any, stride: Any, s: Any) -> Any:
-    def last(array: Any, place: Any, stride: Any, s: Any) -> None:
-        array[place] = s[0]
-
-    def more(array: Any, place: Any, stride: Any, s: Any) -> None:
-        array[place] = s[0]
-        store(array, place + stride, stride, s[1:])
-
-    return last if len(s) == 1 else more
-
-
-@overload(squared, jit_options=_OPTIONS, strict=False)
-def _squared(s: Any, p: Any, w: Any, total: Any) -> Any:
-    def last(s: Any, p: Any, w: Any, total: Any) -> Any:
-        d = (s[0] - p[0]) * w[0]
-        return total + d * d
-
-    def more(s: Any, p: Any, w: Any, total: Any) -> Any:
-        d = (s[0] - p[0]) * w[0]
-        return squared(s[1:], p[1:], w[1:], total + d * d)
-
-    return last if len(s) == 1 else more
-
-
-@overload(outside, jit_options=_OPTIONS, strict=False)
-def _outside(s: Any, low: Any, high: Any) -> Any:
-    def last(s: Any, low: Any, high: Any) -> Any:
-        return int(not s[0] >= low[0]) | int(not s[0] <= high[0])
-
-    def more(s: Any, low: Any, high: Any) -> Any:
-        return int(not s[0] >= low[0]) | int(not s[0] <= high[0]) | outside(s[1:], low[1:], high[1:])
-
-    return last if len(s) == 1 else more
+    everything: np.ndarray  #: the coordinates of all prototypes, one row after the other
 
 
 @part
@@ -132,18 +44,18 @@ def find_two(block: Block, like: State, count: int, c: int, first: int, second: 
     widest_vectors()
     numbers, marks = block.numbers, block.marks
     best = (len(like) + 2) * LANES
-    w = load(block.weight, 0, 1, like)
-    p = load(block.places, c * len(like), 1, like)
-    o = load(block.places, (c + 1) * len(like), 1, like)
+    w = load(like, block.weight, 0, 1)
+    p = load(like, block.places, c * len(like), 1)
+    o = load(like, block.places, (c + 1) * len(like), 1)
     if c == 0:
         for lane in range(count):
-            s = load(numbers, lane, LANES, like)
+            s = load(like, numbers, lane, LANES)
             near, other = squared(s, p, w, 0.0), squared(s, o, w, 0.0)
             numbers[best + lane] = other if other < near else near
             marks[PICKED + lane] = second if other < near else first
         return
     for lane in range(count):
-        s = load(numbers, lane, LANES, like)
+        s = load(like, numbers, lane, LANES)
         near, pick = numbers[best + lane], marks[PICKED + lane]
         here, other = squared(s, p, w, 0.0), squared(s, o, w, 0.0)
         pick = first if here < near else pick
@@ -193,12 +105,12 @@ def move(task: Any, block: Block, like: State, count: int) -> tuple[int, int]:
     inlined()
     widest_vectors()
     numbers, marks = block.numbers, block.marks
-    low, high = load(block.box, 0, 1, like), load(block.box, len(like), 1, like)
+    low, high = load(like, block.box, 0, 1), load(like, block.box, len(like), 1)
     returns, over = len(like) * LANES, (len(like) + 1) * LANES
     ended = left = 0
     for lane in range(count):
-        s, r, terminal = transition(task, load(numbers, lane, LANES, like), marks[ACTION + lane])
-        store(numbers, lane, LANES, s)
+        s, r, terminal = transition(task, load(like, numbers, lane, LANES), marks[ACTION + lane])
+        store(s, numbers, lane, LANES)
         numbers[returns + lane] += r
         numbers[over + lane] = 1.0 if terminal else 0.0
         ended += int(terminal)

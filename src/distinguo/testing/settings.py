@@ -29,5 +29,8 @@ class TesterSettings(NamedTuple):
         int,
         Field(ge=1, le=10**12, description="steps after which a test trial is stopped; paper, section 4.2"),
     ] = 5_000_000
+    proof: Annotated[
+        bool, Field(description="a trial that is proven never to fail counts as having reached the cap; ours")
+    ] = True
     runs: Annotated[int, Field(ge=1, description="curves to average; paper, section 4.2")] = 10
     steps: Annotated[int, Field(ge=1, description="training steps of a curve; paper, section 4.2")] = 50_000

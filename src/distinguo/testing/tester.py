@@ -12,13 +12,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from distinguo.representation.table import for_lookup
 from distinguo.seam import at_speed
 from distinguo.tasks.catalog import World
 from distinguo.testing.curve import Curve
-from distinguo.testing.evaluation import Outcome, evaluate, greedy_policy
+from distinguo.testing.evaluation import Outcome, greedy_policy
 from distinguo.testing.extent import TEST, TRAINING, Extent
 from distinguo.testing.qlearner import train
 from distinguo.testing.settings import TesterSettings
+from distinguo.testing.verdict import outcome_of
 
 Watch = Callable[[int], None]  #: told the training steps done so far
 
@@ -38,6 +40,7 @@ class _Judge:
 
     def __init__(self, exam: Exam, rng: np.random.Generator) -> None:
         self.exam, self.rng = exam, rng
+        self.quick = for_lookup(exam.partition)
         self.starts = exam.extent.draw(rng, TEST, exam.settings.batch)
         self.controllable = exam.world.controllable_among(self.starts)
         self.policy: np.ndarray | None = None
@@ -63,8 +66,16 @@ class _Judge:
 
     def _evaluate(self, q: np.ndarray) -> Outcome:
         exam, settings = self.exam, self.exam.settings
-        return evaluate(
-            exam.world.task, exam.partition, q, settings.delta, self.rng, self.starts, settings.cap
+        return outcome_of(
+            exam.world.task,
+            self.quick,
+            q,
+            settings.delta,
+            self.rng,
+            self.starts,
+            settings.cap,
+            plain=exam.partition,
+            proof=settings.proof and exam.world.score == "length",
         )
 
 
@@ -86,7 +97,7 @@ def learning_curve(exam: Exam, seed: int, run: int, watch: Watch | None = None) 
     steps = trials = 0
     measured_steps = measured_trials = 0
     while steps < settings.steps:
-        steps += _train_once(exam, q, training)
+        steps += _train_once(exam, judge.quick, q, training)
         trials += 1
         due = (
             steps - measured_steps >= settings.every_steps
@@ -100,10 +111,10 @@ def learning_curve(exam: Exam, seed: int, run: int, watch: Watch | None = None) 
     return curve
 
 
-def _train_once(exam: Exam, q: np.ndarray, rng: np.random.Generator) -> int:
+def _train_once(exam: Exam, partition: Any, q: np.ndarray, rng: np.random.Generator) -> int:
     first = exam.extent.draw(rng, TRAINING, 1)[0]
-    length, _ = at_speed(train, exam.world.task, exam.partition)(
-        exam.world.task, exam.partition, q, exam.settings, rng, first, exam.settings.training_cap
+    length, _ = at_speed(train, exam.world.task, partition)(
+        exam.world.task, partition, q, exam.settings, rng, first, exam.settings.training_cap
     )
     return int(length)
 

@@ -1,0 +1,68 @@
+"""What becomes of a batch of greedy trials, by the cheapest means that gives the true answer.
+
+A trial that is proven never to fail reaches any cap; one that fails soon is followed to its end; only what is left
+undecided is simulated, in lock-step where the partition allows it. The lengths are those of a real simulation.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from distinguo.proof.closure import FOREVER, UNDECIDED, certify_states, is_provable
+from distinguo.testing.evaluation import TIED, Outcome, evaluate, greedy_policy
+from distinguo.testing.lockstep import evaluate_lockstep
+
+
+def outcome_of(
+    task: Any,
+    partition: Any,
+    q: np.ndarray,
+    delta: float,
+    rng: np.random.Generator,
+    starts: np.ndarray,
+    cap: int,
+    *,
+    plain: Any = None,
+    proof: bool = True,
+) -> Outcome:
+    """Return what :func:`evaluate` would; ``plain`` is the partition in the form that proofs know.
+
+    Proofs speak of lengths only: where rewards matter, ask with ``proof=False``.
+
+    >>> from distinguo.representation.voronoi import voronoi
+    >>> from distinguo.tasks.puck import Puck
+    >>> two = voronoi([[0.3, 0.6], [-0.3, -0.6]], [4.8, 11.0])
+    >>> q = np.array([[0.0, -1.0], [-1.0, 0.0]])
+    >>> starts = np.array([[0.0, 0.0], [2.0, 2.0]])
+    >>> outcome_of(Puck(), two, q, 0.0, np.random.default_rng(0), starts, 10**12).lengths.tolist()
+    [1000000000000, 9]
+    """
+    known = partition if plain is None else plain
+    if not (proof and is_provable(task, known)):
+        return _simulated(task, partition, q, delta, rng, starts, cap)
+    verdicts = certify_states(task, known, q, delta, starts)
+    lengths = np.where(verdicts.lengths == FOREVER, cap, verdicts.lengths)
+    ended = (verdicts.lengths >= 0) & (lengths <= cap)
+    returns, visited = np.zeros(len(starts)), verdicts.visited.copy()
+    left = np.flatnonzero(verdicts.lengths == UNDECIDED)
+    if len(left):
+        rest = _simulated(task, partition, q, delta, rng, starts[left], cap)
+        lengths[left], ended[left] = rest.lengths, rest.ended
+        visited |= rest.visited
+    tied = bool((greedy_policy(q, delta)[visited] == TIED).any())
+    return Outcome(np.minimum(lengths, cap), returns, ended, visited, tied)
+
+
+def _simulated(
+    task: Any,
+    partition: Any,
+    q: np.ndarray,
+    delta: float,
+    rng: np.random.Generator,
+    starts: np.ndarray,
+    cap: int,
+) -> Outcome:
+    quick = evaluate_lockstep(task, partition, q, delta, starts, cap)
+    return evaluate(task, partition, q, delta, rng, starts, cap) if quick is None else quick

@@ -1,0 +1,71 @@
+"""The bench: its answer, its references, and a machine without a compiler."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from distinguo.bench import measure, reference
+from distinguo.bench.problems import problem
+from distinguo.bench.reference import GymnasiumLoop, Reference
+from distinguo.cli.bench import bench
+from distinguo.errors import DistinguoError
+from distinguo.testing.evaluation import evaluate
+
+KEYS = {"name", "prototypes", "reference", "ours", "theirs", "ratio"}
+
+
+def invoke(*options: str) -> tuple[dict, str]:
+    app = typer.Typer()
+    app.command()(bench)
+    done = CliRunner().invoke(app, ["--quick", "--json", *options])
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout.splitlines()[-1]), done.stderr
+
+
+def test_quick_bench_answers_in_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measure, "SIZES", (2, 24))
+    answer, said = invoke()
+    kernels = answer["kernels"]
+    assert all(set(kernel) >= KEYS for kernel in kernels)
+    assert all(k["ours"] > 0 and k["theirs"] > 0 and k["low"] <= k["ratio"] <= k["high"] for k in kernels)
+    assert {(k["name"], k["prototypes"]) for k in kernels} == {
+        (name, size) for name in ("lock-step", "brute force") for size in (2, 24)
+    }
+    assert len(said.splitlines()) == 1 + len(kernels)
+    far = [k for k in kernels if "Gymnasium" in k["reference"]]
+    assert far
+    assert all(k["ratio"] > 100 for k in far)  # two thousand and more on a quiet machine
+
+
+def test_without_a_compiler_the_rest_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measure, "SIZES", (24,))
+    monkeypatch.setattr(reference.shutil, "which", lambda name: None)
+    answer, said = invoke()
+    assert "no C compiler" in said
+    assert answer["compiler"] is None
+    assert [k["reference"] for k in answer["kernels"]] == ["Gymnasium, NumPy argmin"]
+    with pytest.raises(DistinguoError, match="no C compiler"):
+        Reference()
+
+
+@pytest.mark.parametrize("size", [2, 24, 100])
+def test_references_do_the_same_work(size: int) -> None:
+    given = problem(size)
+    starts = np.random.default_rng(0).uniform([-2, -4], [2, 4], (50, 2))  # many of them are doomed
+    lengths = evaluate(given.task, given.map, given.q, 0.0, np.random.default_rng(0), starts, 400).lengths
+    assert len(set(lengths.tolist())) > 10
+    c = Reference()
+    for name in ("run_lockstep", "run_brute_force"):
+        np.testing.assert_array_equal(c.run(name, given.task, given.map, given.policy, starts, 400), lengths)
+    loop = GymnasiumLoop(given.map, given.policy)
+    assert [loop.run(s, 400) for s in starts[:5]] == lengths[:5].tolist()
+
+
+def test_different_answers_are_not_compared() -> None:
+    with pytest.raises(DistinguoError, match="differ with 3 prototypes"):
+        measure.compare("a", 3, "b", lambda: (1, [1, 2]), lambda: (1, [1, 3]), 1)

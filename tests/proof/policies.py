@@ -1,0 +1,47 @@
+"""Greedy policies to prove things about: the diagonal, and noisy ones over random prototypes and grids."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from distinguo.controls.diagonal import diagonal
+from distinguo.representation.boxes import grid
+from distinguo.representation.voronoi import voronoi
+from distinguo.tasks.catalog import world
+from distinguo.testing.extent import TEST, TRAINING, Extent
+from distinguo.testing.qlearner import train
+from distinguo.testing.settings import TesterSettings
+
+HILL = world("puck")
+EXTENT = Extent(HILL.low, HILL.high)
+GOOD = np.array([[0.0, -1.0], [-1.0, 0.0]])  #: the values of the diagonal's two regions
+
+
+def ideal():
+    return diagonal(HILL).partition
+
+
+def random_partition(seed: int, prototypes: int):
+    """Random prototypes, some of them merged; or, for none, a grid of boxes."""
+    rng = np.random.default_rng(seed)
+    if not prototypes:
+        return grid(rng.integers(4, 12, 2).tolist(), HILL.low, HILL.high)
+    partition = voronoi(rng.uniform(HILL.low, HILL.high, (prototypes, 2)), HILL.scale)
+    for p in range(0, prototypes, 7):
+        partition.primary[p] = partition.primary[(p + 1) % prototypes]
+    return partition
+
+
+def trained(seed: int, prototypes: int, steps: int = 60_000):
+    """A partition and the values that the tester's learner finds for it."""
+    partition = random_partition(seed, prototypes)
+    rows = prototypes or int((partition.axis < 0).sum())
+    q, rng, done = np.zeros((rows, 2)), np.random.default_rng(seed), 0
+    while done < steps:
+        first = EXTENT.draw(rng, TRAINING, 1)[0]
+        done += train(HILL.task, partition, q, TesterSettings(), rng, first, 5_000)[0]
+    return partition, q
+
+
+def starts(seed: int, count: int = 50) -> np.ndarray:
+    return EXTENT.draw(np.random.default_rng(seed), TEST, count)
