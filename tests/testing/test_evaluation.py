@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 from distinguo.controls.diagonal import diagonal
 from distinguo.learners.economy import follow
 from distinguo.representation.function import FunctionPartition
+from distinguo.representation.table import for_lookup
 from distinguo.tasks.puck import Puck
 from distinguo.testing import evaluation
 from distinguo.testing.evaluation import Outcome, evaluate, greedy_policy, run_lanes
 from distinguo.testing.extent import TEST, Extent
+from distinguo.testing.verdict import outcome_of
 from tests.testing.worlds import (
     HILL,
     partitions,
@@ -78,6 +80,24 @@ def test_everything_an_outcome_tells_is_what_a_plain_replay_sees(
     assert found.returns.tolist() == list(returns)
     assert found.ended.tolist() == list(fell)
     assert set(np.flatnonzero(found.visited).tolist()) == set().union(*seen)
+
+
+@settings(max_examples=100)
+@given(partitions(), some_starts(), CAPS, SEEDS, st.booleans())
+def test_the_cheapest_means_give_the_same_outcome(
+    partition: Any, starts: np.ndarray, cap: int, seed: int, proof: bool
+) -> None:
+    """Proofs may rest on more regions than the trials came through, never on fewer."""
+    q = sensible(partition, np.random.default_rng(seed))
+    wanted, rng = evaluated(partition, q, starts, cap), np.random.default_rng(0)
+    quick = for_lookup(partition)
+    found = outcome_of(Puck(), quick, q, 0.0, rng, starts, cap, plain=partition, proof=proof)
+    assert found.lengths.tolist() == wanted.lengths.tolist()
+    assert found.ended.tolist() == wanted.ended.tolist()
+    assert (found.visited >= wanted.visited).all()
+    assert not found.tied
+    if not proof:
+        assert found.returns.tolist() == wanted.returns.tolist()
 
 
 @pytest.mark.parametrize("chunk", [1, 7, 333, 20_000])

@@ -103,7 +103,8 @@ class SlowTester:
 
 WISHES = {
     "as they are": SHORT,
-    "ties within delta": SHORT._replace(delta=0.05),
+    "without proofs": SHORT._replace(proof=False),
+    "ties within delta": SHORT._replace(delta=0.05, proof=False),
     "fast and shortsighted": SHORT._replace(alpha=0.7, gamma=0.6),
 }
 
@@ -142,7 +143,8 @@ def test_a_function_that_leaves_its_regions_is_told() -> None:
 @settings(max_examples=40)
 @given(st.integers(1, 900), st.integers(1, 12), st.integers(1, 2500), st.integers(0, 99))
 def test_the_two_part_rule(every_steps: int, every_trials: int, steps: int, seed: int) -> None:
-    wishes = SHORT._replace(every_steps=every_steps, every_trials=every_trials, steps=steps, batch=2, cap=5)
+    quick = SHORT._replace(batch=2, cap=5, proof=False)
+    wishes = quick._replace(every_steps=every_steps, every_trials=every_trials, steps=steps)
     ends: list[int] = []
     curve = learning_curve(exam(two(), wishes), seed, 0, ends.append)
     lengths = dict(zip(ends, np.diff([0, *ends]).tolist(), strict=True))
@@ -189,8 +191,8 @@ def random_exams() -> list[Exam]:
     rng = np.random.default_rng(11)
     often = SHORT._replace(every_steps=60, every_trials=2, steps=2500)
     drawn = [random_voronoi(rng, n % 7 + 1) if n % 2 else random_boxes(rng, n % 5) for n in range(28)]
-    deltas = [0.0, 0.0, 0.02]
-    return [exam(p, often._replace(delta=deltas[n % 3])) for n, p in enumerate([two(), *drawn])]
+    wishes = [often._replace(delta=(0.0, 0.0, 0.02)[n % 3], proof=n % 4 == 0) for n in range(29)]
+    return [exam(partition, wish) for partition, wish in zip([two(), *drawn], wishes, strict=True)]
 
 
 def test_reusing_the_last_outcome_never_changes_a_score(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,13 +244,13 @@ def test_training_starts_fill_the_central_third(monkeypatch: pytest.MonkeyPatch)
 
 def test_test_starts_fill_the_central_quarter_and_stay_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     batches: list[np.ndarray] = []
-    evaluate = tester.evaluate
+    evaluate = _Judge._evaluate
 
-    def recorded(*values: Any) -> Outcome:
-        batches.append(values[5].copy())
-        return evaluate(*values)
+    def recorded(judge: _Judge, q: np.ndarray) -> Outcome:
+        batches.append(judge.starts.copy())
+        return evaluate(judge, q)
 
-    monkeypatch.setattr(tester, "evaluate", recorded)
+    monkeypatch.setattr(_Judge, "_evaluate", recorded)
     learning_curve(exam(two(), SHORT._replace(batch=60)), 0, 0)
     low, high = middle(4)
     assert batches[0].shape == (60, 2)
@@ -297,7 +299,7 @@ def judged(monkeypatch: pytest.MonkeyPatch, ended: np.ndarray, world: Any = HILL
     lengths = np.where(ended, np.arange(len(ended)) + 1, 300)
     returns = -1.0 * np.arange(len(ended))
     outcome = Outcome(lengths, returns, ended, np.ones(2, dtype=bool), False)
-    monkeypatch.setattr(tester, "evaluate", lambda *_: outcome)
+    monkeypatch.setattr(_Judge, "_evaluate", lambda *_: outcome)
     judge = _Judge(exam(two(), SHORT._replace(batch=len(ended)), world=world), np.random.default_rng(0))
     return judge.measure(np.zeros((2, 2)))
 

@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from distinguo.proof.closure import FOREVER, UNDECIDED, certify_states, is_provable
+from distinguo.representation.table import BoxTable
 from distinguo.testing.evaluation import TIED, Outcome, evaluate, greedy_policy
 from distinguo.testing.lockstep import evaluate_lockstep
+from distinguo.testing.lockstep_boxes import evaluate_boxes
 
 
 def outcome_of(
@@ -64,5 +66,6 @@ def _simulated(
     starts: np.ndarray,
     cap: int,
 ) -> Outcome:
-    quick = evaluate_lockstep(task, partition, q, delta, starts, cap)
+    in_lockstep = evaluate_boxes if isinstance(partition, BoxTable) else evaluate_lockstep
+    quick = in_lockstep(task, partition, q, delta, starts, cap)
     return evaluate(task, partition, q, delta, rng, starts, cap) if quick is None else quick
