@@ -27,16 +27,20 @@ class LearnerSettings(NamedTuple):
         float, Field(ge=0, allow_inf_nan=False, description="actions this close to the best are tied; ours")
     ] = 0.0
     alpha: Annotated[float, Field(gt=0, le=1, description="learning rate of Figure 1; ours")] = 0.05
-    min_updates: Annotated[int, Field(ge=0, description="MIN_UPDATES; paper, section 3.1")] = 3
-    enough_samples: Annotated[int, Field(ge=1, description="ENOUGH_SAMPLES of Figure 4; ours")] = 3
-    max_steps: Annotated[int, Field(ge=1, description="MAX_STEPS of Figure 3; ours")] = 5
+    min_updates: Annotated[int, Field(ge=0, le=10**9, description="MIN_UPDATES; paper, section 3.1")] = 3
+    enough_samples: Annotated[int, Field(ge=1, le=10**9, description="ENOUGH_SAMPLES of Figure 4; ours")] = 3
+    max_steps: Annotated[int, Field(ge=1, le=10**9, description="MAX_STEPS of Figure 3; ours")] = 5
     coin: Annotated[float, Field(ge=0, le=1, description="weight of the coin of Figure 1; ours")] = 0.00001
     explore: Annotated[float, Field(ge=0, le=1, description="share of random actions; ours")] = 0.0
-    fe_interval: Annotated[int, Field(ge=1, description="FE_TIMER of Figure 2; ours")] = 1
+    fe_interval: Annotated[int, Field(ge=1, le=10**9, description="FE_TIMER of Figure 2; ours")] = 1
     fe_counts_trials: Annotated[bool, Field(description="FE_TIMER counts trials, else calls; ours")] = True
-    merge_interval: Annotated[int, Field(ge=0, description="MERGE_TIMER of Figure 5, 0 never; ours")] = 3
-    reduced_updates: Annotated[int, Field(ge=0, description="Updates left by a split at most; ours")] = 3
-    new_updates: Annotated[int, Field(ge=0, description="Updates of a new prototype; ours")] = 0
+    merge_interval: Annotated[
+        int, Field(ge=0, le=10**9, description="MERGE_TIMER of Figure 5, 0 never; ours")
+    ] = 3
+    reduced_updates: Annotated[
+        int, Field(ge=0, le=10**9, description="Updates left by a split at most; ours")
+    ] = 3
+    new_updates: Annotated[int, Field(ge=0, le=10**9, description="Updates of a new prototype; ours")] = 0
     new_investigated: Annotated[bool, Field(description="a new region counts as investigated; ours")] = True
     discount_steps: Annotated[
         bool, Field(description="bootstrap by gamma^steps, not gamma as in Figure 3; ours")

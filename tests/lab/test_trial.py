@@ -26,8 +26,10 @@ from distinguo.lab.trial import Report, put_on_trial
 from distinguo.representation.file import Representation, dumps
 from distinguo.representation.voronoi import voronoi
 from distinguo.tasks.catalog import world
+from distinguo.testing.extent import observed_extent
+from distinguo.testing.tester import Exam, learning_curve
 
-SHORT = {"steps": 1200, "cap": 200, "batch": 5, "every_steps": 300, "runs": 2}
+SHORT = {"steps": 1200, "cap": 200, "batch": 5, "every_steps": 300, "runs": 2, "proof": False}
 VARIANTS: dict[str, Any] = {"plain": {}, "slow": {"alpha": 0.02}}
 KEYS = [f"{what}--{how}--run-{n}" for what in ("diagonal", "grid-3x3") for how in VARIANTS for n in (0, 1)]
 BAD = "diagonal--slow--run-1"
@@ -80,6 +82,15 @@ def test_there_is_a_file_for_every_cell(expected: dict[str, bytes]) -> None:
     assert len(set(expected.values())) == len(KEYS)
     for name, content in expected.items():
         assert json.loads(content)["key"] == name.removesuffix(".json")
+
+
+@pytest.mark.parametrize("run", [0, 1])
+def test_a_cell_is_a_run_of_the_tester(expected: dict[str, bytes], run: int) -> None:
+    hill, wishes = world("puck"), some_plan().variants["slow"]
+    exam = Exam(hill, diagonal(hill).partition, 2, wishes, observed_extent(hill.task, seed=3))
+    wanted = learning_curve(exam, seed=3, run=run)._asdict()
+    key = f"diagonal--slow--run-{run}"
+    assert json.loads(expected[f"{key}.json"]) == {"key": key, "run": run, **wanted}
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -326,7 +337,8 @@ def test_a_cell_that_always_kills_its_process_takes_no_other_with_it(
     assert results(tmp_path / "out") == {n: c for n, c in expected.items() if n != f"{BAD}.json"}
 
 
-LONG = make_plan(["diagonal", "seeds"], tester={"runs": 4, "steps": 20_000, "cap": 300_000})
+#: Without proofs, so that cells take long enough to be caught in the middle.
+LONG = make_plan(["diagonal", "seeds"], tester={"runs": 4, "steps": 20_000, "cap": 2_000_000, "proof": False})
 
 
 def test_a_worker_of_a_cluster_that_is_killed_half_way_changes_nothing(tmp_path: Path) -> None:
@@ -366,8 +378,9 @@ def test_two_plans_on_one_cluster_are_not_mixed_up(tmp_path: Path, address: str)
 
 def test_the_whole_command_is_killed_and_continued(tmp_path: Path) -> None:
     """Killed when half of the cells are there, the same command ends with the same bytes."""
-    words = ["diagonal", "seeds", "--runs", "4", "--steps", "20000", "--cap", "300000", "--out"]
-    command = [sys.executable, "-m", "distinguo", "test", *words, str(tmp_path / "out"), "--workers", "1"]
+    words = ["diagonal", "seeds", "--runs", "4", "--steps", "20000", "--cap", "2000000", "--workers", "1"]
+    options = ["--set", "tester.proof=false", "--out", str(tmp_path / "out")]
+    command = [sys.executable, "-m", "distinguo", "test", *words, *options]
     started = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     cells = tmp_path / "out" / "cells"
     while not cells.exists() or len(list(cells.glob("[!.]*"))) < 4:

@@ -25,6 +25,7 @@ readings = st.builds(
     epsilon=st.sampled_from([0.02, 0.05, 0.1, 0.2]),
     delta=st.sampled_from([0.0, 0.0, 0.02]),
     alpha=st.sampled_from([0.05, 0.3, 1.0]),
+    min_updates=st.sampled_from([1, 3]),
     enough_samples=st.sampled_from([1, 3, 20]),
     max_steps=st.sampled_from([1, 5, 50]),
     coin=st.sampled_from([0.0, 0.05, 0.5]),

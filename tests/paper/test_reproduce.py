@@ -184,13 +184,13 @@ def test_a_second_run_uses_what_is_there(made: Made, monkeypatch: Any, capfd: An
 
 
 def stumbling(payload: dict[str, Any]) -> dict[str, Any]:
-    if payload["key"].startswith("vrdp--"):
+    if payload["key"] == "grid-10x10--plain--run-0":
         raise ArithmeticError("no luck today")
     return work(payload)
 
 
 def test_a_cell_that_fails_is_told_and_can_be_run_again(made: Made, monkeypatch: Any, capfd: Any) -> None:
-    (lost,) = (made.out / "test" / "cells").glob("vrdp--*")
+    (lost,) = (made.out / "test" / "cells").glob("grid-10x10--*")
     content = lost.read_bytes()
     lost.unlink()
     monkeypatch.setattr(engines, "work", stumbling)
@@ -198,7 +198,7 @@ def test_a_cell_that_fails_is_told_and_can_be_run_again(made: Made, monkeypatch:
     assert run_tiny(made.out.parent, made.out.name) == 2
     told = capfd.readouterr()
     assert told.out == ""
-    assert "vrdp--plain--run-0" in told.err.splitlines()[-1]
+    assert "grid-10x10--plain--run-0" in told.err.splitlines()[-1]
     assert "no luck today" in told.err.splitlines()[-1]
     monkeypatch.undo()
     reproduce.reproduce(made.out, TINY, 0, lambda text: None)
@@ -224,13 +224,15 @@ REGIONS = {
     "vrdp": 265,
     "controllability": 9,
 }
+SURVIVAL = {"vrdp-enhanced": 0.5, "vrdp": 0.1}
 Curves = dict[str, Averaged]
 
 
 def good_curves() -> Curves:
     def curve(name: str) -> Averaged:
-        scores = np.tile(LEVELS[name], (10, 1))
-        return Averaged(name, "plain", REGIONS[name], [0, 25_000, 50_000], scores, np.ones_like(scores))
+        scores = np.tile(np.array(LEVELS[name], dtype=float), (10, 1))
+        survival = np.full(scores.shape, SURVIVAL.get(name, 1.0))
+        return Averaged(name, "plain", REGIONS[name], [0, 25_000, 50_000], scores, survival)
 
     return {name: curve(name) for name in LEVELS}
 
@@ -255,6 +257,13 @@ def with_failures(name: str, runs: int) -> Callable[[Curves], None]:
     return change
 
 
+def with_survival(name: str, share: float) -> Callable[[Curves], None]:
+    def change(curves: Curves) -> None:
+        curves[name].survival[:] = share
+
+    return change
+
+
 def with_regions(name: str, regions: int) -> Callable[[Curves], None]:
     def change(curves: Curves) -> None:
         curves[name] = curves[name]._replace(regions=regions)
@@ -272,7 +281,9 @@ CHANGES: list[tuple[Callable[[Curves], None], set[str]]] = [
     (with_scores("controllability", [60, 2600, 60]), {"controllability-poor"}),
     (with_scores("vrdp-enhanced", [60, CAP / 2, CAP / 2]), {"order-of-best"}),
     (with_scores("grid:10x10", [60, CAP / 1.5, CAP]), {"order-of-best"}),
-    (with_scores("vrdp-enhanced", [60, 70, 80]), {"enhanced-better"}),
+    (with_scores("learned", [60, CAP, CAP]), set()),
+    (with_survival("vrdp-enhanced", 0.11), set()),
+    (with_survival("vrdp-enhanced", 0.1), {"enhanced-better"}),
     (with_regions("diagonal", 3), {"diagonal-categories"}),
     (with_regions("learned", 4), set()),
     (with_regions("learned", 25), {"learned-categories"}),

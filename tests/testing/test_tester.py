@@ -25,7 +25,9 @@ from distinguo.testing.tester import Exam, _Judge, learning_curve
 from tests.testing.worlds import HILL, place, pushed, random_boxes, random_voronoi, rows_of
 
 EXTENT = Extent((-2.3, -5.4), (2.4, 5.5))
-SHORT = Wishes(steps=1500, cap=300, batch=8, every_steps=400, every_trials=6, training_cap=350)
+SHORT = Wishes(
+    gamma=0.99, alpha=0.1, steps=1500, cap=300, batch=8, every_steps=400, every_trials=6, training_cap=350
+)
 
 
 def exam(partition: Any, wishes: Wishes = SHORT, rows: int | None = None, world: Any = HILL) -> Exam:

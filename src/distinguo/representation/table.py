@@ -29,7 +29,7 @@ class BoxTable(NamedTuple):
     [True, True, True]
     """
 
-    cuts: np.ndarray  #: (dimensions, most) sorted; filled up with infinity
+    cuts: np.ndarray  #: (dimensions, most) sorted; filled up with NaN
     strides: np.ndarray  #: (dimensions,) of the table
     regions: np.ndarray  #: the region of each place, flattened
 
@@ -46,7 +46,7 @@ def tabulated(partition: Boxes) -> Boxes | BoxTable:
     shape = [len(c) + 1 for c in cuts]
     if max(shape) > MOST_CUTS + 1 or np.prod(shape, dtype=np.float64) > LARGEST_TABLE:
         return partition
-    padded = np.full((dimensions, max(max(shape) - 1, 1)), np.inf)
+    padded = np.full((dimensions, max(max(shape) - 1, 1)), np.nan)  # no number is at or above it
     for i, c in enumerate(cuts):
         padded[i, : len(c)] = c
     corners = [np.concatenate([[-np.inf], c]) for c in cuts]  # the lowest state of each place

@@ -14,7 +14,7 @@ class TesterSettings(NamedTuple):
     50
     """
 
-    gamma: Annotated[float, Field(gt=0, lt=1, description="discount of future reward; ours")] = 0.99
+    gamma: Annotated[float, Field(gt=0, lt=1, description="discount of future reward; ours")] = 0.95
     alpha: Annotated[float, Field(gt=0, le=1, description="learning rate; ours")] = 0.1
     delta: Annotated[float, Field(ge=0, description="actions this close to the best are tied; ours")] = 0.0
     training_cap: Annotated[

@@ -16,6 +16,8 @@ from distinguo.testing.evaluation import TIED, Outcome, evaluate, greedy_policy
 from distinguo.testing.lockstep import evaluate_lockstep
 from distinguo.testing.lockstep_boxes import evaluate_boxes
 
+WORTH_PROVING = 200_000  #: caps below which simulating a batch takes no longer than proving it
+
 
 def outcome_of(
     task: Any,
@@ -29,7 +31,7 @@ def outcome_of(
     plain: Any = None,
     proof: bool = True,
 ) -> Outcome:
-    """Return what :func:`evaluate` would; ``plain`` is the partition in the form that proofs know.
+    """Return what :func:`evaluate` would, but for the luck of tied actions; ``plain`` is the partition in the form that proofs know.
 
     Proofs speak of lengths only: where rewards matter, ask with ``proof=False``.
 
@@ -42,7 +44,7 @@ def outcome_of(
     [1000000000000, 9]
     """
     known = partition if plain is None else plain
-    if not (proof and is_provable(task, known)):
+    if not (proof and cap >= WORTH_PROVING and is_provable(task, known)):
         return _simulated(task, partition, q, delta, rng, starts, cap)
     verdicts = certify_states(task, known, q, delta, starts)
     lengths = np.where(verdicts.lengths == FOREVER, cap, verdicts.lengths)

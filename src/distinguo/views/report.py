@@ -72,7 +72,8 @@ def figures(found: Reproduction, out: Path) -> list[Shown]:
         Shown("11", "Learned from two seed points.", draw_partition(partition_picture(found.seeded))),
     ]
     for number, name in (("12", "vrdp"), ("13", "vrdp-enhanced"), ("14", "controllability")):
-        representation = load(out / "test" / "representations" / f"{name}.json")
+        folder = out / "controls" if name.startswith("vrdp") else out / "test" / "representations"
+        representation = load(folder / f"{name}.json")
         title = f"{name}: {representation.regions} regions"
         picture = representation_picture(representation, found.world, title)
         shown.append(Shown(number, f"Control representation {name}.", draw_partition(picture)))
