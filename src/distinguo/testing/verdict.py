@@ -31,7 +31,9 @@ def outcome_of(
     plain: Any = None,
     proof: bool = True,
 ) -> Outcome:
-    """Return what :func:`evaluate` would, but for the luck of tied actions; ``plain`` is the partition in the form that proofs know.
+    """Return what :func:`evaluate` would, but for the luck of tied actions.
+
+    ``plain`` is the partition in the form that proofs know.
 
     Proofs speak of lengths only: where rewards matter, ask with ``proof=False``.
 
