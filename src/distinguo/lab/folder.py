@@ -1,7 +1,8 @@
 """The run folder: the unit that everything else reads.
 
 ``settings.toml`` (asked), ``representation.json`` and ``values.npz`` (learned), ``reasons.jsonl`` (why),
-``trials.csv`` (how), ``result.json`` (in short), ``checkpoint.npz`` (to go on), ``partition.png`` (to look at).
+``trials.csv`` (how), ``result.json`` (in short), ``checkpoint.npz`` (to go on), ``partition.png`` (to look at);
+``distinguo verify`` adds ``certificate.json`` and ``proof.png``.
 """
 
 from __future__ import annotations
