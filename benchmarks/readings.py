@@ -3,8 +3,8 @@
     python benchmarks/readings.py --seeds 1000-1099
 
 Every row changes one setting of the preset ``paper``. "Carries over" is the share of the maps learned from scratch on
-which a fresh Q-learner (discount 0.99, else as in testing/settings.py) reaches a median of 50 trials of 100,000 steps after 50,000 training
-steps. Steps are those of ``summarise``: trials and mini-trials, without the final long trial.
+which a fresh Q-learner (discount 0.99, else as in testing/settings.py) reaches a median of 50 trials of 100,000 steps
+after 50,000 training steps. Steps are those of ``summarise``: trials and mini-trials, without the final long trial.
 """
 
 from __future__ import annotations
