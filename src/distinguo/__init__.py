@@ -15,8 +15,13 @@ if TYPE_CHECKING:
     from distinguo.errors import DistinguoError
     from distinguo.lab.folder import Run, open_run
     from distinguo.lab.learn import learn
+    from distinguo.lab.plan import make_plan
+    from distinguo.lab.trial import put_on_trial
     from distinguo.representation.file import Representation, load
+    from distinguo.representation.function import FunctionPartition
     from distinguo.representation.partition import region
+    from distinguo.testing.audit import audit
+    from distinguo.testing.tester import Exam, learning_curve
 
 from distinguo.tasks.registration import register_with_gymnasium
 
@@ -30,12 +35,32 @@ _HOMES = {
     "Run": "distinguo.lab.folder",
     "open_run": "distinguo.lab.folder",
     "learn": "distinguo.lab.learn",
+    "Exam": "distinguo.testing.tester",
+    "FunctionPartition": "distinguo.representation.function",
+    "audit": "distinguo.testing.audit",
+    "learning_curve": "distinguo.testing.tester",
+    "make_plan": "distinguo.lab.plan",
+    "put_on_trial": "distinguo.lab.trial",
     "Representation": "distinguo.representation.file",
     "load": "distinguo.representation.file",
     "region": "distinguo.representation.partition",
 }
 
-__all__ = ["DistinguoError", "Representation", "Run", "learn", "load", "open_run", "region"]
+__all__ = [
+    "DistinguoError",
+    "Exam",
+    "FunctionPartition",
+    "Representation",
+    "Run",
+    "audit",
+    "learn",
+    "learning_curve",
+    "load",
+    "make_plan",
+    "open_run",
+    "put_on_trial",
+    "region",
+]
 
 
 def __getattr__(name: str) -> Any:
