@@ -7,11 +7,11 @@ from typing import Any
 
 from distinguo.errors import DistinguoError, did_you_mean
 
-DEFAULT = "default"
+DEFAULT, PAPER = "default", "paper"
 
 #: What each preset changes from the defaults of the settings, which are the paper's algorithm to the letter.
 PRESETS: Mapping[str, Mapping[str, Any]] = {
-    "paper": {},
+    PAPER: {},
     # the reward of a mini-trial is discounted step by step, so what follows it should be, too
     DEFAULT: {"learner.discount_steps": True},
 }

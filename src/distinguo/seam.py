@@ -79,6 +79,18 @@ def generic(function: F) -> F:
     return functools.singledispatch(missing)  # type: ignore[return-value]
 
 
+def generic_with_default(function: F) -> F:
+    """Make a function that classes may implement; for all others it does what its own body says."""
+    dispatcher: Any = functools.singledispatch(function)
+    _watch(Path(function.__code__.co_filename))
+
+    def pick(first: Any, *rest: Any) -> F | None:
+        return None if getattr(first, "instance_class", None) in dispatcher.registry else function
+
+    overload(dispatcher, jit_options=_OPTIONS, strict=False)(pick)
+    return dispatcher
+
+
 def implements(function: Any, kind: type) -> Callable[[F], F]:
     """Register the implementation of a generic for one ``NamedTuple`` class, in both speeds."""
 
@@ -114,6 +126,11 @@ def at_speed(compiled: Any, *things: Any) -> Any:
 def is_compiled(*things: Any) -> bool:
     """Tell whether kernels run compiled on these things."""
     return not any(type(thing) in _interpreted for thing in things)
+
+
+def has_own(function: Any, thing: Any) -> bool:
+    """Tell whether the class of a thing implements a generic with a default itself."""
+    return type(thing) in function.registry
 
 
 def _watch(source: Path) -> None:

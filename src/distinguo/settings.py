@@ -55,6 +55,29 @@ class LearnerSettings(NamedTuple):
         bool, Field(description="consolidation tries the youngest region first; ours")
     ] = False
 
+    # What the paper names as beyond it, and improvements of ours; each is off in the preset ``paper``.
+    samples: Annotated[
+        int, Field(ge=1, le=10_000, description="look-aheads per action, for chance; paper, Definition 5")
+    ] = 1
+    confidence: Annotated[
+        float,
+        Field(ge=0, le=100, description="standard errors that a difference must exceed; section 5.1, ours"),
+    ] = 0.0
+    active: Annotated[
+        bool, Field(description="mini-trials, else split by surprise alone; paper, section 5.4")
+    ] = True
+    investigate_every: Annotated[
+        int,
+        Field(ge=0, le=10**12, description="steps between investigations in a trial, 0 at its end; section 5.1"),
+    ] = 0
+    initial: Annotated[
+        float, Field(allow_inf_nan=False, description="action values before anything is known; ours")
+    ] = 0.0
+    epsilon_share: Annotated[
+        float,
+        Field(ge=0, le=1, description="epsilon as a share of the range of Q1, 0 as it is given; ours"),
+    ] = 0.0
+
 
 class StageSettings(NamedTuple):
     """When the generation stage ends.
@@ -70,3 +93,6 @@ class StageSettings(NamedTuple):
     trials: Annotated[int, Field(ge=1, le=10**9, description="budget of trials")] = 300
     steps: Annotated[int, Field(ge=1, le=10**15, description="budget of environment steps")] = 10**12
     prototypes: Annotated[int, Field(ge=1, le=10**6, description="budget of prototypes")] = 2_000
+    confirm: Annotated[
+        int, Field(ge=1, le=10**6, description="greedy trials that confirm a mean return, at most")
+    ] = 100

@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from distinguo.representation.partition import region
-from distinguo.representation.voronoi import (
-    Voronoi,
+from distinguo.representation.partition import nearest, region
+from distinguo.representation.prototypes import (
     add,
     count_regions,
     detach,
@@ -22,9 +21,8 @@ from distinguo.representation.voronoi import (
     is_at,
     is_primary,
     merge,
-    nearest,
-    voronoi,
 )
+from distinguo.representation.voronoi import Voronoi, voronoi
 from distinguo.seam import kernel
 
 # Small multiples of an eighth and scales that are powers of two: every distance is exact, and ties are common.

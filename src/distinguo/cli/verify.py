@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from distinguo.proof.puck_enclosure import Pucks
     from distinguo.proof.verification import Verification
     from distinguo.representation.file import Representation
-    from distinguo.tasks.catalog import World
+    from distinguo.tasks.world import World
 
 CERTIFICATE, PICTURE = "certificate.json", "proof.png"
 TRIALS, CAP = 100, 100_000  #: trials, and steps of each, where there is no proof

@@ -12,7 +12,7 @@ from distinguo.controls.uniform import uniform
 from distinguo.controls.vrdp import vrdp, vrdp_enhanced
 from distinguo.errors import DistinguoError, did_you_mean
 from distinguo.representation.file import Representation
-from distinguo.tasks.catalog import World
+from distinguo.tasks.world import World
 
 _MAKERS: dict[str, Callable[[World, int], Representation]] = {
     "diagonal": lambda world, seed: diagonal(world),

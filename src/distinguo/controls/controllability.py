@@ -19,9 +19,9 @@ from distinguo.controls.making import made, need_plane
 from distinguo.errors import DistinguoError
 from distinguo.representation.boxes import Box, Boxes, tree
 from distinguo.representation.file import Representation
-from distinguo.tasks.catalog import World
 from distinguo.tasks.puck import Puck
 from distinguo.tasks.puck_analysis import balance_point
+from distinguo.tasks.world import World
 
 #: Boxes after which a tolerance counts as too small.
 MOST_REGIONS = 10_000

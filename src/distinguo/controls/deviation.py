@@ -15,8 +15,8 @@ import numpy as np
 from distinguo.errors import DistinguoError
 from distinguo.representation.boxes import Box
 from distinguo.seam import kernel, part
-from distinguo.tasks.catalog import World
 from distinguo.tasks.task import actions, start, transition, unpack
+from distinguo.tasks.world import World
 
 NODES = 3  #: states per coordinate that stand for a box in the average over pairs (Gauss-Legendre; ours)
 LONGEST = 10_000  #: steps in which repeating an action should fail, for a horizon to be found

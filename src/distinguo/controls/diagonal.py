@@ -10,8 +10,8 @@ from distinguo.controls.making import made, need_plane
 from distinguo.errors import DistinguoError
 from distinguo.representation.file import Representation
 from distinguo.representation.voronoi import voronoi
-from distinguo.tasks.catalog import World
 from distinguo.tasks.puck_analysis import DIAGONAL_SLOPE
+from distinguo.tasks.world import World
 
 #: How far the two prototypes lie from the line, in widths of the space. Any distance gives the same regions; at this
 #: one both prototypes lie inside the space whatever the slope.

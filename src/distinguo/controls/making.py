@@ -8,7 +8,7 @@ from distinguo.errors import DistinguoError
 from distinguo.representation.boxes import Boxes
 from distinguo.representation.file import Representation
 from distinguo.representation.voronoi import Voronoi
-from distinguo.tasks.catalog import World
+from distinguo.tasks.world import World
 
 
 def made(world: World, partition: Voronoi | Boxes, control: str, **how: Any) -> Representation:
@@ -20,12 +20,8 @@ def made(world: World, partition: Voronoi | Boxes, control: str, **how: Any) -> 
     >>> made(hill, grid([1, 2], hill.low, hill.high), "grid", counts=[1, 2]).provenance["counts"]
     [1, 2]
     """
-    provenance = {"task": world.name, "parameters": _parameters(world.task), "control": control, **how}
+    provenance = {"task": world.name, "parameters": dict(world.parameters), "control": control, **how}
     return Representation(partition, world.dimensions, provenance)
-
-
-def _parameters(task: Any) -> dict[str, Any]:
-    return dict(task._asdict()) if hasattr(task, "_asdict") else {}
 
 
 def need_plane(world: World, control: str) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from distinguo.representation.file import Representation
-    from distinguo.tasks.catalog import World
+    from distinguo.tasks.world import World
 
 #: "the two (x, v)-space points (0.2680, 0.6200) and (-0.2680, -0.6200)" (paper, section 4.2.1).
 PAPER_SEEDS = ((0.2680, 0.6200), (-0.2680, -0.6200))

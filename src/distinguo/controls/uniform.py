@@ -9,7 +9,7 @@ from distinguo.controls.making import made
 from distinguo.errors import DistinguoError
 from distinguo.representation.boxes import grid
 from distinguo.representation.file import Representation
-from distinguo.tasks.catalog import World
+from distinguo.tasks.world import World
 
 #: Boxes of the largest grid; more would take long to build, and no learner of ours fills them.
 MOST_REGIONS = 100_000

@@ -12,8 +12,8 @@ from distinguo.learners.values import choose
 from distinguo.representation.boxes import Boxes, count_leaves, grid
 from distinguo.representation.partition import region
 from distinguo.seam import kernel
-from distinguo.tasks.catalog import World
 from distinguo.tasks.task import start, transition, unpack
+from distinguo.tasks.world import World
 from distinguo.testing.extent import TRAINING, Extent
 from distinguo.testing.qlearner import train
 from distinguo.testing.settings import TesterSettings

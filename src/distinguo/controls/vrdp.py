@@ -15,7 +15,7 @@ from distinguo.controls.making import made, need_plane
 from distinguo.controls.visits import failed_trial, successful_trial
 from distinguo.representation.boxes import Box, Boxes, grid, tree
 from distinguo.representation.file import Representation
-from distinguo.tasks.catalog import World
+from distinguo.tasks.world import World
 
 #: "performing six binary splits of that coordinate" (paper, section 4.2.2): cells of 0.075 m × 0.171875 m/s.
 SPLITS = 6

@@ -20,7 +20,8 @@ def pack(plan: Plan, cell: Cell, representation: Representation, extent: Extent)
     return {
         "key": cell.key,
         "task": plan.world.name,
-        "parameters": plan.world.task._asdict(),
+        "parameters": dict(plan.world.parameters),
+        "interpreted": plan.world.interpreted,
         "representation": dumps(representation),
         "tester": plan.variants[cell.variant]._asdict(),
         "extent": [list(extent.low), list(extent.high)],
@@ -33,7 +34,7 @@ def work(payload: Payload) -> dict[str, Any]:
     """Run a cell."""
     representation = loads(payload["representation"], payload["key"])
     exam = Exam(
-        world(payload["task"], payload["parameters"]),
+        world(payload["task"], payload["parameters"], payload.get("interpreted", False)),
         representation.partition,
         representation.rows,
         checked(TesterSettings, payload["tester"], "tester"),

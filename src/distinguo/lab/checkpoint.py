@@ -14,10 +14,12 @@ from distinguo.lab.configuration import Configuration
 from distinguo.lab.files import pack_arrays, read_arrays, write_atomically
 from distinguo.lab.generation import Generation, _log_for
 from distinguo.learners.memory import ACTION, Memory, fresh_memory, with_room
-from distinguo.representation.voronoi import Voronoi, grown
+from distinguo.representation.prototypes import grown
+from distinguo.representation.voronoi import voronoi
+from distinguo.tasks.task import memories, randomness, remember
 
-VERSION = 1
-_PLAIN = ("phase", "solved", "score", "confirmation_steps", "seconds")
+VERSION = 2
+_PLAIN = ("phase", "solved", "score", "confirmation_steps", "seconds", "returns", "held")
 _Count = Annotated[int, Field(ge=0)]
 
 
@@ -26,12 +28,15 @@ class _Facts(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
     version: int
-    phase: Literal["between trials", "trial", "holding", "done"]
+    phase: Literal["between trials", "trial", "holding", "confirming", "done"]
     solved: bool
-    score: _Count
+    score: int | float
+    returns: list[float] = []
+    held: _Count = 0
     confirmation_steps: _Count
     seconds: float
     rng: dict[str, Any]
+    chance: dict[str, Any] | None = None  # the task's own generator
     sizes: dict[str, _Count]
 
 
@@ -39,10 +44,20 @@ def save(generation: Generation, path: Path, sizes: dict[str, int]) -> None:
     """Write a checkpoint; ``sizes`` are the bytes of the growing files that belong to it."""
     facts = {name: getattr(generation, name) for name in _PLAIN}
     facts |= {"version": VERSION, "rng": generation.rng.bit_generator.state, "sizes": sizes}
+    chance = randomness(generation.task)
+    facts["chance"] = None if chance is None else chance.bit_generator.state
     arrays = {f"memory.{k}": v for k, v in generation.memory._asdict().items() if k != "partition"}
+    arrays |= {f"task.{k}": v for k, v in memories(generation.task, needed_states(generation.memory)).items()}
     arrays |= {f"partition.{k}": v for k, v in generation.memory.partition._asdict().items()}
     arrays["facts"] = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
     write_atomically(path, pack_arrays(arrays))
+
+
+def needed_states(memory: Memory) -> np.ndarray:
+    """Return the states that the learner may come back to: of prototypes, on the stack, and the running one."""
+    size = int(memory.partition.size[0])
+    stacked = memory.stacked[:size][memory.pushed_at[:size] > 0]
+    return np.concatenate([memory.states[:size], stacked, memory.now[None]])
 
 
 def load(path: Path, configuration: Configuration) -> tuple[Generation, dict[str, int]]:
@@ -54,8 +69,9 @@ def load(path: Path, configuration: Configuration) -> tuple[Generation, dict[str
         if written["version"] > VERSION:
             raise DistinguoError(f"{path} was written by a newer distinguo; upgrade to resume it.")
         facts = _Facts.model_validate(written)
-        generation.memory = _memory(arrays, generation.memory)
+        generation.memory = _memory(_upgraded(arrays), generation.memory)
         generation.rng.bit_generator.state = facts.rng
+        _restore_task(generation, facts, arrays)
     except DistinguoError:
         raise
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError) as error:
@@ -67,13 +83,32 @@ def load(path: Path, configuration: Configuration) -> tuple[Generation, dict[str
     return generation, facts.sizes
 
 
+def _upgraded(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Give a checkpoint of version 1 what it lacks: then states were observations, and chance was unknown."""
+    if "memory.states" in arrays:
+        return arrays
+    prototypes, q = arrays["partition.prototypes"], arrays["memory.q"]
+    fresh = fresh_memory(voronoi(prototypes, np.ones(prototypes.shape[1])), q.shape[1])
+    added = {name: getattr(fresh, name) for name in ("gained", "error", "seen", "extremes")}
+    return {**arrays, **{f"memory.{k}": v for k, v in added.items()}, "memory.states": prototypes.copy()}
+
+
+def _restore_task(generation: Generation, facts: _Facts, arrays: dict[str, np.ndarray]) -> None:
+    chance = randomness(generation.task)
+    if chance is not None and facts.chance is not None:
+        chance.bit_generator.state = facts.chance
+    remember(generation.task, {k.removeprefix("task."): v for k, v in arrays.items() if k.startswith("task.")})
+
+
 def _memory(arrays: dict[str, np.ndarray], like: Memory) -> Memory:
     """Rebuild the memory, with everything checked that could lead compiled code out of an array."""
-    partition = Voronoi(**{name: arrays[f"partition.{name}"] for name in Voronoi._fields})
+    partition = like.partition._replace(
+        **{name: arrays[f"partition.{name}"] for name in like.partition._fields}
+    )
     rest = {name: arrays[f"memory.{name}"] for name in Memory._fields if name != "partition"}
     memory = Memory(partition=partition, **rest)
     room, actions = len(memory.q), like.q.shape[1]
-    expected = fresh_memory(grown(like.partition, room), actions)
+    expected = fresh_memory(grown(like.partition, room), actions, len(like.now))
     for new, right in zip(_leaves(memory), _leaves(expected), strict=True):
         if new.dtype != right.dtype or new.shape != right.shape or not new.flags.c_contiguous:
             raise ValueError("an array has an unexpected shape or type")

@@ -13,13 +13,16 @@ from pydantic.fields import FieldInfo
 
 from distinguo.checks import checked
 from distinguo.errors import DistinguoError, did_you_mean
-from distinguo.presets import DEFAULT, preset
+from distinguo.presets import DEFAULT, PAPER, preset
 from distinguo.settings import LearnerSettings, StageSettings
-from distinguo.tasks.catalog import World, world
+from distinguo.tasks.catalog import world
+from distinguo.tasks.world import World
 
 VERSION = 1
 TABLES = ("task", "learner", "stage")
-RUN = ("version", "task", "seed", "preset", "prototypes")  #: the keys of the table ``run``
+RUN = ("version", "task", "seed", "preset", "prototypes", "interpreted")  #: the keys of the table ``run``
+#: The keys of the table ``world``, which only environments without a compiled task have.
+WORLD = ("dimensions", "actions", "low", "high", "score", "kind", "threshold", "limit", "note")
 Prototypes = tuple[tuple[float, ...], ...]
 
 
@@ -38,17 +41,34 @@ class Configuration(NamedTuple):
     prototypes: Prototypes | None = None  #: None: one prototype at the first state of the first trial
 
 
+class WrittenWorld(NamedTuple):
+    """The table ``world``."""
+
+    dimensions: tuple[str, ...]
+    actions: tuple[str, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    score: str
+    kind: str
+    note: str = ""
+    threshold: float | None = None
+    limit: int | None = None
+
+
 def configure(
-    task: str,
+    task: str | World,
     *,
     seed: int = 0,
     preset_name: str = DEFAULT,
     changes: Mapping[str, Any] | None = None,
     prototypes: Any = None,
+    interpreted: bool = False,
 ) -> Configuration:
     """Put a configuration together; ``changes`` are settings by dotted name, such as ``learner.epsilon``."""
-    tables = _by_table({**preset(preset_name), **(changes or {})})
-    setting = world(task, tables["task"])
+    asked = _by_table(changes or {})
+    setting = task if isinstance(task, World) else world(task, asked["task"], interpreted)
+    suited = setting.required if preset_name == PAPER else {**setting.suggested, **setting.required}
+    tables = _by_table({**preset(preset_name), **suited, **(changes or {})})
     return Configuration(
         world=setting,
         learner=checked(LearnerSettings, tables["learner"], "learner"),
@@ -109,24 +129,44 @@ def to_toml(configuration: Configuration) -> str:
     run = tomlkit.table()
     run.update({"version": VERSION, "task": configuration.world.name, "seed": configuration.seed})
     run["preset"] = configuration.preset
+    if configuration.world.interpreted:
+        run["interpreted"] = True
     if configuration.prototypes is not None:
         run["prototypes"] = [list(row) for row in configuration.prototypes]
     document["run"] = run
     for name, values in zip(TABLES, _values(configuration), strict=True):
-        document[name] = _commented(values)
+        document[name] = _commented(*values)
+    if configuration.world.interpreted:
+        document["world"] = _world_table(configuration.world)
     return tomlkit.dumps(document)
 
 
-def _values(configuration: Configuration) -> tuple[Any, Any, Any]:
-    return configuration.world.task, configuration.learner, configuration.stage
+def _values(configuration: Configuration) -> tuple[tuple[Any, Mapping[str, Any]], ...]:
+    """Return the values of each table, with the class that comments on them."""
+    world, learner, stage = configuration.world, configuration.learner, configuration.stage
+    return (
+        (type(world.task), world.parameters),
+        (LearnerSettings, learner._asdict()),
+        (StageSettings, stage._asdict()),
+    )
 
 
-def _commented(values: Any) -> tomlkit.items.Table:
+def _world_table(world: World) -> tomlkit.items.Table:
+    """Write down what is known of an environment, so that a run can be opened where there is none."""
     table = tomlkit.table()
-    hints = get_type_hints(type(values), include_extras=True)
-    for name, value in values._asdict().items():
+    for name in WORLD:
+        value = getattr(world, name)
+        if value is not None:
+            table[name] = list(value) if isinstance(value, tuple) else value
+    return table
+
+
+def _commented(kind: Any, values: Mapping[str, Any]) -> tomlkit.items.Table:
+    table = tomlkit.table()
+    hints = get_type_hints(kind, include_extras=True)
+    for name, value in values.items():
         item = tomlkit.item(value)
-        for note in get_args(hints[name])[1:]:
+        for note in get_args(hints.get(name))[1:]:
             if isinstance(note, FieldInfo) and note.description:
                 item.comment(note.description)
         table.append(name, item)
@@ -144,13 +184,29 @@ def from_toml(text: str, source: str = "settings.toml") -> Configuration:
         raise DistinguoError(f"{source} is not the settings of a run ({error}).") from None
     if newer:
         raise DistinguoError(f"{source} was written by a newer distinguo; upgrade to open it.")
-    _check_names(content, ("run", *TABLES), source)
+    _check_names(content, ("run", *TABLES, "world"), source)
     _check_names(run, RUN, source)
     tables = {table: content.get(table, {}) for table in TABLES}
     if not all(isinstance(values, dict) for values in tables.values()):
         raise DistinguoError(f"{source} is not the settings of a run: {', '.join(TABLES)} should be tables.")
     changes = {f"{table}.{key}": value for table, values in tables.items() for key, value in values.items()}
-    return configure(task, seed=seed, preset_name=name, changes=changes, prototypes=run.get("prototypes"))
+    setting: str | World = task
+    if run.get("interpreted"):
+        setting = _read_world(task, content.get("world"), tables["task"], source)
+    return configure(setting, seed=seed, preset_name=name, changes=changes, prototypes=run.get("prototypes"))
+
+
+def _read_world(name: str, table: Any, parameters: Mapping[str, Any], source: str) -> World:
+    """Describe an environment from what was written down; it is made when it is needed."""
+    from distinguo.tasks.gym_world import absent_world
+
+    try:
+        _check_names(table, WORLD, source)
+        given = {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
+        found = checked(WrittenWorld, given, "world")
+    except (TypeError, AttributeError):
+        raise DistinguoError(f"{source} is not the settings of a run: its world is missing.") from None
+    return absent_world(name, found._asdict(), parameters)
 
 
 def _check_names(given: Mapping[str, Any], known: tuple[str, ...], source: str) -> None:
@@ -173,8 +229,9 @@ def _flat(configuration: Configuration) -> dict[str, Any]:
     flat = {
         "task": configuration.world.name,
         "seed": configuration.seed,
+        "interpreted": configuration.world.interpreted,
         "prototypes": configuration.prototypes,
     }
-    for table, values in zip(TABLES, _values(configuration), strict=True):
-        flat |= {f"{table}.{key}": value for key, value in values._asdict().items()}
+    for table, (_, values) in zip(TABLES, _values(configuration), strict=True):
+        flat |= {f"{table}.{key}": value for key, value in values.items()}
     return flat

@@ -13,7 +13,8 @@ from distinguo.lab.files import LARGEST_ARRAYS
 from distinguo.lab.folder import REPRESENTATION
 from distinguo.representation.file import Representation, load
 from distinguo.representation.voronoi import voronoi
-from distinguo.tasks.catalog import World
+from distinguo.tasks.world import World
+from distinguo.testing.extent import extent_of
 
 
 def contestant(what: str, world: World, seed: int) -> Representation:
@@ -23,6 +24,9 @@ def contestant(what: str, world: World, seed: int) -> Representation:
     >>> contestant("grid:2x3", world("puck"), seed=0).regions
     6
     """
+    if not world.bounded:
+        extent = extent_of(world, seed)
+        world = world._replace(low=extent.low, high=extent.high)
     path = Path(what)
     if path.is_dir():
         found = load(path / REPRESENTATION)

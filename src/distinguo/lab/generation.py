@@ -1,7 +1,9 @@
 """The representation generation stage (section 3.4): trials until the greedy policy holds or a budget ends.
 
-A trial that reaches the cap is followed by a confirmation: the frozen greedy policy must hold for the required
-length from the start of a trial. Its steps are counted apart; if it fails, learning goes on.
+In a task that is judged by length, a trial that reaches the cap is followed by a confirmation: the frozen greedy
+policy must hold for the required length from the start of a trial. In one that is judged by return, a trial that
+reaches the threshold is followed by as many greedy trials as it takes to tell whether their mean does, too. The steps
+of a confirmation are counted apart; if it fails, learning goes on.
 """
 
 from __future__ import annotations
@@ -12,8 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from distinguo.errors import DistinguoError
 from distinguo.lab.configuration import Configuration
-from distinguo.learners.economy import CAPPED, RUNNING, advance, begin, follow, settle
+from distinguo.lab.confirmation import FAILED, PASSED, judge
+from distinguo.learners.economy import CAPPED, FELL, PAUSED, RUNNING, advance, begin, follow, settle
 from distinguo.learners.memory import (
     INVESTIGATION_STEPS,
     LENGTH,
@@ -24,13 +28,20 @@ from distinguo.learners.memory import (
     with_room,
 )
 from distinguo.learners.reasons import Log, drain, fresh_log
+from distinguo.representation.categories import categories
 from distinguo.representation.file import Representation
-from distinguo.representation.voronoi import Voronoi, count_regions, voronoi
-from distinguo.tasks.task import actions, start
+from distinguo.representation.prototypes import count_regions, trimmed
+from distinguo.representation.voronoi import voronoi
+from distinguo.seam import at_speed, is_compiled
+from distinguo.tasks.task import actions, observe, seeded, start
+from distinguo.tasks.world import CATEGORIES
+from distinguo.tasks.world import LENGTH as BY_LENGTH
+from distinguo.testing.extent import Extent, preliminary_series
 
 #: What the stage is doing between two chunks of work.
-BETWEEN, TRIAL, HOLDING, DONE = "between trials", "trial", "holding", "done"
+BETWEEN, TRIAL, HOLDING, CONFIRMING, DONE = "between trials", "trial", "holding", "confirming", "done"
 CHUNK = 200_000  #: steps between two looks at the keyboard
+SLOW_CHUNK = 2_000  #: the same where every step is plain Python
 
 
 class Trial(NamedTuple):
@@ -38,11 +49,12 @@ class Trial(NamedTuple):
 
     trial: int
     length: int
-    ended: str  #: "wall" for a terminal state, "cap" for a trial that was stopped
+    ended: str  #: "wall" or "terminal" for a terminal state, "cap" for a trial that was stopped
     regions: int
     prototypes: int
     environment_steps: int
     investigation_steps: int
+    gained: float = 0.0  #: the sum of its rewards
 
 
 class Generation:
@@ -52,17 +64,44 @@ class Generation:
         """Prepare the first trial."""
         self.configuration = configuration
         self.rng = np.random.default_rng(configuration.seed)
-        task = configuration.world.task
-        first = configuration.prototypes or (start(task, np.random.default_rng(configuration.seed)),)
-        self.memory = fresh_memory(voronoi(first, configuration.world.scale, room=64), actions(task))
+        self.task = seeded(configuration.world.task, configuration.seed)
+        self.extent, self.preliminary_steps = self._find_extent()
+        self.memory = self._fresh_memory()
         self.log = _log_for(self.memory)
         self.phase = BETWEEN
         self.solved = False
-        self.score = 0  #: steps that the frozen greedy policy held when it was last confirmed
+        self.score: float = 0  #: what the frozen greedy policy reached when it was last confirmed
         self.confirmation_steps = 0
+        self.returns: list[float] = []  #: of the confirmation that is under way
+        self.held = 0  #: steps of its trial so far
         self.seconds = 0.0
         self.trials: list[Trial] = []  #: finished since the last checkpoint
         self.reasons: list[dict[str, Any]] = []  #: found since the last checkpoint
+
+    def _find_extent(self) -> tuple[Extent, int]:
+        """Return the extent of the observations, by experience where the task does not tell."""
+        world = self.configuration.world
+        if world.bounded:
+            return Extent(world.low, world.high), 0
+        return preliminary_series(self.task, world, self.configuration.seed)
+
+    def _fresh_memory(self) -> Memory:
+        given, task = self.configuration.prototypes, self.task
+        first = start(task, np.random.default_rng(self.configuration.seed))
+        rows = given or (observe(task, first),)
+        if given and len(first) != len(rows[0]):
+            raise DistinguoError(
+                f"{self.configuration.world.name} cannot start from given prototypes: its states cannot be told from "
+                f"observations; start from scratch."
+            )
+        if self.configuration.world.kind == CATEGORIES:
+            partition: Any = categories(rows, room=64)
+        else:
+            partition = voronoi(rows, self.extent.widths, room=64)
+        memory = fresh_memory(partition, actions(task), len(first))
+        memory.states[: len(rows)] = given or (first,)
+        memory.q[: len(rows)] = self.configuration.learner.initial
+        return memory
 
     def work(self) -> Iterator[Generation]:
         """Work to the end, pausing after every chunk."""
@@ -77,19 +116,33 @@ class Generation:
             self._begin_trial()
         elif self.phase == TRIAL:
             self._advance_trial()
-        else:
+        elif self.phase == HOLDING:
             self._hold()
+        else:
+            self._confirm()
+
+    def _run(self, kernel: Any, *arguments: Any) -> Any:
+        """Run a kernel on the task, compiled where that is possible."""
+        return at_speed(kernel, self.task)(self.task, *arguments)
+
+    @property
+    def _steps_at_once(self) -> int:
+        return CHUNK if is_compiled(self.task) else SLOW_CHUNK
 
     def _begin_trial(self) -> None:
         if self._spent():
-            self.phase = DONE
+            self._end_stage()
             return
+        self._make_room()
+        self._run(begin, self.memory, self.configuration.learner, self.rng)
+        self.phase = TRIAL
+
+    def _make_room(self) -> None:
         # process_stack pops at most one state per region and adds at most one prototype for each
         self.memory = with_room(self.memory, 2 * self.prototypes + 2)
         if len(self.log.regret) < 5 * len(self.memory.q):
+            self.reasons += drain(self.log, self.memory)
             self.log = _log_for(self.memory)
-        begin(self.configuration.world.task, self.memory, self.configuration.learner, self.rng)
-        self.phase = TRIAL
 
     def _spent(self) -> bool:
         stage = self.configuration.stage
@@ -100,37 +153,96 @@ class Generation:
         )
 
     def _advance_trial(self) -> None:
-        task, stage = self.configuration.world.task, self.configuration.stage
-        ended = advance(task, self.memory, self.configuration.learner, self.rng, self.log, stage.cap, CHUNK)
-        if ended == RUNNING:
-            return
+        world, learner = self.configuration.world, self.configuration.learner
+        cap = world.cap(self.configuration.stage.cap)
+        ended = self._run(advance, self.memory, learner, self.rng, self.log, cap, self._steps_at_once)
+        if ended == PAUSED:
+            self._pause()
+        elif ended != RUNNING and world.score == BY_LENGTH:
+            self._end_by_length(ended)
+        elif ended != RUNNING:
+            self._end_by_return(ended)
+
+    def _pause(self) -> None:
+        """Make room in the midst of a trial, and investigate if it is time (section 5.1)."""
+        every = self.configuration.learner.investigate_every
+        self._make_room()
+        if every and self.trial_length % every == 0:
+            self._run(settle, self.memory, self.configuration.learner, self.log)
+            self.reasons += drain(self.log, self.memory)
+
+    def _end_by_length(self, ended: int) -> None:
         if ended == CAPPED:
             self.score = 0
-            self.memory.now[:] = start(task, self.rng)
+            self.memory.now[:] = start(self.task, self.rng)
             self.phase = HOLDING
         else:
             self._end_trial("wall")
 
-    def _hold(self) -> None:
-        stage, world = self.configuration.stage, self.configuration.world
-        steps, fell = follow(
-            world.task,
-            self.memory.partition,
-            self.memory.q,
-            self.configuration.learner.delta,
-            self.rng,
-            self.memory.now,
-            min(CHUNK, stage.hold - self.score),
+    def _end_by_return(self, ended: int) -> None:
+        """End a trial that is judged by its return; if it is good enough, see whether that was luck."""
+        threshold = self.configuration.world.threshold
+        if ended == CAPPED:
+            self._run(settle, self.memory, self.configuration.learner, self.log)
+        good = threshold is not None and self.memory.gained[0] >= threshold
+        self._end_trial("terminal" if ended == FELL else "cap")
+        if good:
+            self._begin_confirmation()
+
+    def _follow(self, steps: int) -> tuple[int, bool, float]:
+        memory = self.memory
+        done: tuple[int, bool, float] = at_speed(follow, self.task)(
+            self.task, memory.partition, memory.q, self.configuration.learner.delta, self.rng, memory.now, steps
         )
+        self.confirmation_steps += done[0]
+        return done
+
+    def _hold(self) -> None:
+        hold = self.configuration.stage.hold
+        steps, fell, _ = self._follow(min(self._steps_at_once, hold - int(self.score)))
         self.score += steps
-        self.confirmation_steps += steps
         if fell:
-            settle(world.task, self.memory, self.configuration.learner, self.log)
+            self._run(settle, self.memory, self.configuration.learner, self.log)
             self._end_trial("cap")
-        elif self.score >= stage.hold:
+        elif self.score >= hold:
             self.solved = True
             self._end_trial("cap")
             self.phase = DONE
+
+    def _begin_confirmation(self) -> None:
+        self.returns, self.phase = [], CONFIRMING
+        self._begin_greedy_trial()
+
+    def _begin_greedy_trial(self) -> None:
+        self.returns.append(0.0)
+        self.held = 0
+        self.memory.now[:] = start(self.task, self.rng)
+
+    def _confirm(self) -> None:
+        """Follow the greedy policy for a while, and judge it when a trial ends."""
+        cap = self.configuration.world.cap(self.configuration.stage.cap)
+        steps, ended, gained = self._follow(min(self._steps_at_once, cap - self.held))
+        self.held += steps
+        self.returns[-1] += gained
+        if ended or self.held >= cap:
+            self._end_greedy_trial()
+
+    def _end_greedy_trial(self) -> None:
+        stage = self.configuration.stage
+        verdict = judge(self.returns, self.configuration.world.threshold, stage.confirm, final=self._spent())
+        if verdict not in (PASSED, FAILED):
+            self._begin_greedy_trial()
+            return
+        self.score = float(np.mean(self.returns))
+        self.solved = verdict == PASSED
+        self.phase = DONE if self.solved or self._spent() else BETWEEN
+
+    def _end_stage(self) -> None:
+        """End the stage; in a task judged by return, find the mean return first."""
+        if self.configuration.world.score == BY_LENGTH:
+            self.phase = DONE
+        else:
+            self._begin_confirmation()
 
     def _end_trial(self, how: str) -> None:
         self.reasons += drain(self.log, self.memory)
@@ -143,6 +255,7 @@ class Generation:
                 self.prototypes,
                 self.environment_steps,
                 self.investigation_steps,
+                float(self.memory.gained[0]),
             )
         )
         self.phase = BETWEEN
@@ -160,7 +273,8 @@ class Generation:
     @property
     def final_trial_steps(self) -> int:
         """Return the length of the long trial that ended a solved run; 0 for others."""
-        return self.trial_length if self.solved else 0
+        by_length = self.configuration.world.score == BY_LENGTH
+        return self.trial_length if self.solved and by_length else 0
 
     @property
     def regions(self) -> int:
@@ -179,28 +293,20 @@ class Generation:
 
     @property
     def environment_steps(self) -> int:
-        """Return the steps of all trials and mini-trials."""
-        return int(self.memory.counters[TRIAL_STEPS]) + self.investigation_steps
+        """Return the steps of all trials and mini-trials, and of the preliminary series where there was one."""
+        return int(self.memory.counters[TRIAL_STEPS]) + self.investigation_steps + self.preliminary_steps
 
     def representation(self) -> Representation:
         """Return the representation as it is now."""
-        size = self.prototypes
-        grown = self.memory.partition
-        partition = Voronoi(
-            grown.prototypes[:size].copy(),
-            grown.primary[:size].copy(),
-            grown.size.copy(),
-            grown.scale,
-            grown.weight,
-        )
         provenance = {
             "task": self.configuration.world.name,
             "preset": self.configuration.preset,
             "seed": self.configuration.seed,
             "trials": self.count_trials,
             "solved": self.solved,
+            "extent": [list(self.extent.low), list(self.extent.high)],
         }
-        return Representation(partition, self.configuration.world.dimensions, provenance)
+        return Representation(trimmed(self.memory.partition), self.configuration.world.dimensions, provenance)
 
     def values(self) -> dict[str, np.ndarray]:
         """Return the action values and how often each was updated."""

@@ -13,7 +13,8 @@ from pydantic import Field
 
 from distinguo.checks import checked
 from distinguo.errors import DistinguoError, did_you_mean
-from distinguo.tasks.catalog import World, world
+from distinguo.tasks.catalog import world
+from distinguo.tasks.world import World
 from distinguo.testing.settings import TesterSettings
 
 TABLES = ("plan", "task", "tester", "variant")
@@ -27,6 +28,7 @@ class PlanHead(NamedTuple):
     representations: Annotated[tuple[str, ...], Field(min_length=1, max_length=10_000)]
     task: str = "puck"
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
+    interpreted: bool = False
 
 
 class Plan(NamedTuple):
@@ -82,12 +84,13 @@ def make_plan(
     *,
     task: str = "puck",
     seed: int = 0,
+    interpreted: bool = False,
     task_parameters: Mapping[str, Any] | None = None,
     tester: Mapping[str, Any] | None = None,
     variants: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Plan:
     """Make a plan; each variant changes some settings of the tester."""
-    given = {"representations": representations, "task": task, "seed": seed}
+    given = {"representations": representations, "task": task, "seed": seed, "interpreted": interpreted}
     head = checked(PlanHead, given, "plan")
     base = dict(tester or {})
     settings = {
@@ -95,7 +98,7 @@ def make_plan(
         for name, changes in (variants or {DEFAULT_VARIANT: {}}).items()
     }
     _check_names(head.representations, settings)
-    return Plan(head, world(head.task, task_parameters), settings)
+    return Plan(head, world(head.task, task_parameters, head.interpreted), settings)
 
 
 def _check_names(representations: Sequence[str], variants: Mapping[str, Any]) -> None:
@@ -174,6 +177,6 @@ def write_plan(plan: Plan) -> str:
     document = tomlkit.document()
     head = plan.head._asdict() | {"representations": list(plan.head.representations)}
     document["plan"] = head
-    document["task"] = plan.world.task._asdict()
+    document["task"] = dict(plan.world.parameters)
     document["variant"] = {name: settings._asdict() for name, settings in plan.variants.items()}
     return tomlkit.dumps(document)

@@ -29,8 +29,9 @@ from distinguo.lab.plan import make_plan
 from distinguo.lab.trial import Averaged, put_on_trial
 from distinguo.learners.ahc import Balanced, balance
 from distinguo.representation.file import dumps
-from distinguo.tasks.catalog import World, world
+from distinguo.tasks.catalog import world
 from distinguo.tasks.puck_analysis import PuckMap, analyse
+from distinguo.tasks.world import World
 from distinguo.testing.settings import TesterSettings
 
 CONTROLS = ("diagonal", "grid:10x10", "vrdp", "vrdp-enhanced", "controllability")

@@ -22,7 +22,7 @@ from distinguo.lab.files import write_atomically
 from distinguo.lab.plan import Cell, Plan, load_plan, slug, write_plan
 from distinguo.representation.file import Representation, dumps, load
 from distinguo.testing.curve import Curve, checkpoints
-from distinguo.testing.extent import Extent, observed_extent
+from distinguo.testing.extent import Extent, extent_of
 from distinguo.testing.statistics import interquartile_mean, interval
 
 T = TypeVar("T")
@@ -103,7 +103,7 @@ def _check_folder(out: Path, plan: Plan) -> None:
     """Refuse a folder that holds something else, before anything is written."""
     path = out / "plan.toml"
     if path.exists():
-        if load_plan(path) != plan:
+        if write_plan(load_plan(path)) != write_plan(plan):  # worlds may hold what cannot be compared
             raise DistinguoError(f"{out} holds the results of another plan; choose another --out.")
     elif out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise DistinguoError(f"{out} exists and holds no plan; choose another --out.")
@@ -135,7 +135,7 @@ def _prepare(out: Path, plan: Plan, representations: dict[str, Representation]) 
 def _extent(out: Path, plan: Plan) -> Extent:
     path = out / "extent.json"
     if not path.exists():
-        found = observed_extent(plan.world.task, plan.head.seed)
+        found = extent_of(plan.world, plan.head.seed)
         write_atomically(path, json.dumps(found._asdict()) + "\n")
     extent = _stored(path, Extent)
     if len(extent.low) != len(plan.world.dimensions):

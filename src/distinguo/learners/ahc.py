@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from distinguo.representation.partition import region
+from distinguo.learners.memory import region_at
 from distinguo.seam import kernel, part
 from distinguo.tasks.task import start, transition, unpack
 
@@ -71,7 +71,7 @@ def ahc_trial(
     memory.e[:] = 0.0
     memory.x_bar[:] = 0.0
     s = unpack(task, now)
-    j = region(partition, s)
+    j = region_at(task, partition, s)
     p = memory.v[j]
     length = 0
     terminal = False
@@ -80,7 +80,7 @@ def ahc_trial(
         memory.e[j] += (1.0 - settings.delta) * y
         memory.x_bar[j] += 1.0 - settings.lambda_
         s, r, terminal = transition(task, s, 1 if y > 0.0 else 0)
-        j = region(partition, s)
+        j = region_at(task, partition, s)
         p_next = 0.0 if terminal else memory.v[j]  # no region is active after a failure
         _learn(memory, settings, r + settings.gamma * p_next - p)
         p = p_next

@@ -6,20 +6,31 @@ from typing import Any
 
 import numpy as np
 
-from distinguo.criteria import adequate, look_ahead, state_value
+from distinguo.criteria import look_ahead, state_value
 from distinguo.learners.abstraction import update_representation
 from distinguo.learners.investigation import investigate
-from distinguo.learners.memory import ACTION, FE_CALLS, LENGTH, SESSIONS, STATE, TRIAL_STEPS, TRIALS, Memory
+from distinguo.learners.memory import (
+    ACTION,
+    FE_CALLS,
+    LENGTH,
+    SESSIONS,
+    STATE,
+    TRIAL_STEPS,
+    TRIALS,
+    Memory,
+    region_at,
+)
+from distinguo.learners.passive import consolidate_by_values, split_by_surprise
 from distinguo.learners.reasons import Log
 from distinguo.learners.stack import pop, push
+from distinguo.learners.surprise import surprising
 from distinguo.learners.values import apply_profile, back_up, choose, reliable_source
-from distinguo.representation.partition import region
 from distinguo.seam import kernel, part
 from distinguo.settings import LearnerSettings
-from distinguo.tasks.task import State, start, transition, unpack
+from distinguo.tasks.task import State, start, transition, truncated, unpack
 
-#: How :func:`advance` leaves a trial.
-RUNNING, FELL, CAPPED = 0, 1, 2
+#: How :func:`advance` leaves a trial. A paused one needs room for more prototypes, or an investigation.
+RUNNING, FELL, CAPPED, PAUSED = 0, 1, 2, 3
 NO_ACTION = -1
 
 
@@ -30,7 +41,8 @@ def begin(task: Any, memory: Memory, settings: LearnerSettings, rng: np.random.G
     keep(memory, s)
     memory.counters[TRIALS] += 1
     memory.counters[LENGTH] = 0
-    memory.counters[ACTION] = next_action(memory, settings, region(memory.partition, s), rng)
+    memory.gained[0] = 0.0
+    memory.counters[ACTION] = next_action(memory, settings, region_at(task, memory.partition, s), rng)
 
 
 @kernel
@@ -45,24 +57,39 @@ def advance(
 ) -> int:
     """Drive the running trial for at most so many steps, to its end or to the cap: the paper's driver process."""
     s = unpack(task, memory.now)
-    j = region(memory.partition, s)
+    j = region_at(task, memory.partition, s)
     a = memory.counters[ACTION]
     first = memory.counters[LENGTH]
     length = first
-    terminal = False
-    while not terminal and length < min(cap, first + steps):
+    terminal, stopped, paused = False, False, False
+    while not terminal and not stopped and not paused and length < min(cap, first + steps):
         s_next, r, terminal = transition(task, s, a)
-        k = region(memory.partition, s_next)
+        k = region_at(task, memory.partition, s_next)
         length += 1
         memory.counters[TRIAL_STEPS] += 1
+        memory.gained[0] += r
         a = get_action(task, memory, settings, rng, log, s, j, a, r, k, terminal)
         s, j = s_next, k
+        if not settings.active:  # a split on the way may have changed the region
+            j = region_at(task, memory.partition, s)
+        stopped = not terminal and truncated(task, s)
+        paused = time_to_pause(memory, settings, length)
     memory.counters[LENGTH] = length
     memory.counters[ACTION] = a
     keep(memory, s)
     if terminal:
         return FELL
-    return RUNNING if length < cap else CAPPED
+    if stopped or length >= cap:
+        return CAPPED
+    return PAUSED if paused else RUNNING
+
+
+@part
+def time_to_pause(memory: Memory, settings: LearnerSettings, length: int) -> bool:
+    """Tell whether an investigation is due within a trial (section 5.1), or the room for prototypes is used up."""
+    if settings.investigate_every > 0 and length % settings.investigate_every == 0:
+        return True
+    return not settings.active and memory.partition.size[0] >= len(memory.q)
 
 
 @part
@@ -90,8 +117,11 @@ def get_action(
     q_new = r if terminal else look_ahead(r, settings.gamma, state_value(memory.q[k]))
     if terminal or reliable_source(memory, k, settings.min_updates):
         back_up(memory, j, a, q_new, settings.alpha)
-    if (
-        surprising(memory, settings, j, a, q_new)
+    surprise = surprising(memory, settings, j, a, q_new)
+    if not settings.active:
+        split_by_surprise(task, memory, settings, log, s, j, a, q_new, surprise)
+    elif (
+        surprise
         or not memory.investigated[j]
         or rng.random() < settings.coin  # a weighted coin flip returns heads
     ):
@@ -100,20 +130,6 @@ def get_action(
         process_stack(task, memory, settings, log)
         return NO_ACTION
     return next_action(memory, settings, k, rng)
-
-
-@part
-def surprising(memory: Memory, settings: LearnerSettings, j: int, a: int, q1: float) -> bool:
-    """Tell whether a transition shows that its state is not epsilon-adequate.
-
-    Only one look-ahead value is known; the others are taken to be as the region says (docs/readings.md).
-    """
-    if settings.surprise_by_transition:
-        return not abs(q1 - memory.q[j, a]) <= settings.epsilon
-    profile = memory.q1[STATE]
-    for b in range(len(profile)):
-        profile[b] = q1 if b == a else memory.q[j, b]
-    return not adequate(memory.q[j], profile, settings.epsilon, settings.delta)
 
 
 @part
@@ -128,12 +144,14 @@ def next_action(memory: Memory, settings: LearnerSettings, j: int, rng: np.rando
 def process_stack(task: Any, memory: Memory, settings: LearnerSettings, log: Log) -> None:
     """Figure 2: investigate the surprising states of a trial, the latest first."""
     memory.counters[SESSIONS] += 1
+    if not settings.active:
+        consolidate_by_values(memory, settings, log)
     while True:
         place = pop(memory)
         if place < 0:
             return
         s = unpack(task, memory.stacked[place])
-        j = region(memory.partition, s)
+        j = region_at(task, memory.partition, s)
         if fe_timer(memory, settings):
             update_representation(task, memory, settings, log, s, j)
         else:
@@ -151,7 +169,7 @@ def fe_timer(memory: Memory, settings: LearnerSettings) -> bool:
 
 @kernel
 def settle(task: Any, memory: Memory, settings: LearnerSettings, log: Log) -> None:
-    """Process the stack of a trial that was stopped at the cap."""
+    """Process the stack of a trial that was stopped, or in the midst of one."""
     process_stack(task, memory, settings, log)
 
 
@@ -164,15 +182,20 @@ def follow(
     rng: np.random.Generator,
     now: np.ndarray,
     steps: int,
-) -> tuple[int, bool]:
-    """Follow the frozen greedy policy from ``now`` for at most so many steps: the steps taken, whether it fell."""
+) -> tuple[int, bool, float]:
+    """Follow the frozen greedy policy from ``now`` for at most so many steps.
+
+    Return the steps taken, whether the trial ended, and the sum of rewards.
+    """
     s = unpack(task, now)
-    length = 0
-    terminal = False
-    while not terminal and length < steps:
-        a = choose(q[region(partition, s)], delta, rng)
-        s, _, terminal = transition(task, s, a)
+    length, gained = 0, 0.0
+    ended = False
+    while not ended and length < steps:
+        a = choose(q[region_at(task, partition, s)], delta, rng)
+        s, r, terminal = transition(task, s, a)
         length += 1
+        gained += r
+        ended = terminal or truncated(task, s)
     for i in range(len(s)):
         now[i] = s[i]
-    return length, terminal
+    return length, ended, gained

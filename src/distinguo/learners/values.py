@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from distinguo.criteria import Vector, state_value
-from distinguo.learners.memory import Memory
+from distinguo.learners.memory import GREATEST, LEAST, Memory
 from distinguo.seam import part
 from distinguo.settings import LearnerSettings
 
@@ -20,6 +20,14 @@ def alpha(updates: int, enough_samples: int) -> float:
     if updates <= enough_samples:
         return 1.0 / updates
     return 1.0 / enough_samples
+
+
+@part
+def current_epsilon(memory: Memory, settings: LearnerSettings) -> float:
+    """Return the reward that may be lost: as given, or a share of the range of all look-ahead values so far."""
+    if settings.epsilon_share == 0.0:
+        return settings.epsilon
+    return settings.epsilon_share * max(memory.extremes[GREATEST] - memory.extremes[LEAST], 0.0)
 
 
 @part
@@ -63,6 +71,7 @@ def adopt_profile(memory: Memory, settings: LearnerSettings, p: int, q1: Vector)
     for a in range(len(q1)):
         memory.q[p, a] = q1[a]
         memory.updates[p, a] = settings.new_updates
+        memory.seen[p, a] = 0.0
     memory.investigated[p] = settings.new_investigated
 
 

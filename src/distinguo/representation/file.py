@@ -17,7 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 
 from distinguo.errors import DistinguoError
 from distinguo.representation.boxes import Boxes, count_leaves
-from distinguo.representation.voronoi import Voronoi, count_regions, voronoi
+from distinguo.representation.prototypes import count_regions
+from distinguo.representation.voronoi import Voronoi, voronoi
 
 FORMAT = "distinguo-representation"
 VERSION = 1

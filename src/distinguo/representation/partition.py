@@ -11,3 +11,9 @@ from distinguo.seam import generic
 def region(partition: Any, s: tuple[float, ...]) -> int:
     """Return the region of the state-space that ``s`` falls in."""
     raise NotImplementedError
+
+
+@generic
+def nearest(partition: Any, s: tuple[float, ...]) -> int:
+    """Return the index of the prototype nearest to ``s``, of equally near ones the oldest."""
+    raise NotImplementedError

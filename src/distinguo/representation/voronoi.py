@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from distinguo.representation.partition import region
+from distinguo.representation.partition import nearest, region
 from distinguo.seam import implements, part
 
 
@@ -42,8 +42,9 @@ def voronoi(prototypes: ArrayLike, scale: ArrayLike, room: int = 0) -> Voronoi:
     return Voronoi(rows, primary, np.array([count]), widths, 1.0 / widths)
 
 
+@implements(nearest, Voronoi)
 @part
-def nearest(partition: Voronoi, s: tuple[float, ...]) -> int:
+def nearest_prototype(partition: Voronoi, s: tuple[float, ...]) -> int:
     """Return the index of the prototype nearest to ``s``."""
     best = 0
     best_distance = np.inf
@@ -61,61 +62,4 @@ def nearest(partition: Voronoi, s: tuple[float, ...]) -> int:
 @implements(region, Voronoi)
 def region_of(partition: Voronoi, s: tuple[float, ...]) -> int:
     """Return the primary prototype that stands for ``s``."""
-    return int(partition.primary[nearest(partition, s)])
-
-
-@part
-def add(partition: Voronoi, s: tuple[float, ...]) -> int:
-    """Add ``s`` as the prototype of a new simple region and return its index."""
-    p = partition.size[0]
-    for i in range(len(s)):
-        partition.prototypes[p, i] = s[i]
-    partition.primary[p] = p
-    partition.size[0] = p + 1
-    return p
-
-
-@part
-def merge(partition: Voronoi, j: int, k: int) -> None:
-    """Give region ``k`` to the primary prototype of region ``j``."""
-    for p in range(partition.size[0]):
-        if partition.primary[p] == k:
-            partition.primary[p] = j
-
-
-@part
-def detach(partition: Voronoi, p: int) -> None:
-    """Make prototype ``p`` a simple region of its own again."""
-    partition.primary[p] = p
-
-
-@part
-def is_at(partition: Voronoi, p: int, s: tuple[float, ...]) -> bool:
-    """Tell whether ``s`` is prototype ``p`` itself."""
-    for i in range(len(s)):
-        if s[i] != partition.prototypes[p, i]:
-            return False
-    return True
-
-
-@part
-def is_primary(partition: Voronoi, p: int) -> bool:
-    """Tell whether prototype ``p`` stands for a region."""
-    return partition.primary[p] == p
-
-
-@part
-def count_regions(partition: Voronoi) -> int:
-    """Return the number of regions, simple and compound."""
-    count = 0
-    for p in range(partition.size[0]):
-        count += partition.primary[p] == p
-    return count
-
-
-def grown(partition: Voronoi, room: int) -> Voronoi:
-    """Return a copy with room for ``room`` prototypes."""
-    size = partition.size[0]
-    larger = voronoi(partition.prototypes[:size], partition.scale, room)
-    larger.primary[:size] = partition.primary[:size]
-    return larger
+    return int(partition.primary[nearest_prototype(partition, s)])

@@ -1,61 +1,159 @@
-"""The tasks known by name, with what a learner cannot see from their functions alone."""
+"""The tasks known by name: the puck, the compiled twins of Gymnasium's classic control, and any other id."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+from pydantic import Field
 
 from distinguo.checks import checked
 from distinguo.errors import DistinguoError, did_you_mean
+from distinguo.tasks.acrobot import Acrobot
+from distinguo.tasks.cart_pole import CartPole
+from distinguo.tasks.mountain_car import MountainCar
+from distinguo.tasks.noise import NoisyActions, NoisyPuck
+from distinguo.tasks.pendulum import Pendulum, torques
 from distinguo.tasks.puck import EXTREME_SPEED, Puck
 from distinguo.tasks.puck_analysis import controllable
+from distinguo.tasks.registration import PUCK_ID
+from distinguo.tasks.world import RETURN, World
+
+Parameters = Mapping[str, Any]
 
 
-class World(NamedTuple):
-    """A task and the words for it.
+class Noise(NamedTuple):
+    """Chance that can be added to any compiled task."""
 
-    >>> world("puck", {"beta": 0.2}).task.beta
-    0.2
-    """
-
-    name: str
-    task: Any
-    dimensions: tuple[str, ...]  #: the names of the coordinates of a state
-    actions: tuple[str, ...]  #: the names of the actions
-    low: tuple[float, ...]  #: the extent of the state-space, which scales distances
-    high: tuple[float, ...]
-    score: str = "length"  #: what a trial is judged by: its "length" or its "return"
-    controllable: Callable[[Any, tuple[float, ...]], bool] | None = (
-        None  #: whether a state can be held at all
-    )
-
-    @property
-    def scale(self) -> tuple[float, ...]:
-        """Return the width of each coordinate."""
-        return tuple(b - a for a, b in zip(self.low, self.high, strict=True))
-
-    def controllable_among(self, states: np.ndarray) -> np.ndarray:
-        """Return which rows are not doomed whatever the agent does; all of them where that is not known."""
-        if self.controllable is None:
-            return np.arange(len(states))
-        return np.array(
-            [n for n, row in enumerate(states) if self.controllable(self.task, tuple(row))], dtype=int
-        )
+    noisy_actions: Annotated[
+        float, Field(ge=0, le=1, description="share of the actions that are replaced by random ones")
+    ] = 0.0
 
 
-def _puck(parameters: Mapping[str, Any]) -> World:
-    task = checked(Puck, parameters, "task")
+class PuckNoise(NamedTuple):
+    """Chance that can be added to the puck."""
+
+    noise: Annotated[
+        float, Field(ge=0, le=10, description="standard deviation of the force, as a share of it")
+    ] = 0.0
+    noisy_actions: Annotated[
+        float, Field(ge=0, le=1, description="share of the actions that are replaced by random ones")
+    ] = 0.0
+
+
+#: What chance asks of the learner: repeated look-ahead, and tests that allow for it (docs/readings.md, "Chance").
+CHANCE = {"learner.samples": 8, "learner.confidence": 2.0}
+
+
+def _puck(parameters: Parameters) -> World:
+    chance, rest = _taken(PuckNoise, parameters)
+    task = checked(Puck, rest, "task")
     low, high = (-task.wall, -EXTREME_SPEED), (task.wall, EXTREME_SPEED)
-    return World("puck", task, ("x", "v"), ("left", "right"), low, high, "length", controllable)
+    hill = World("puck", task, ("x", "v"), ("left", "right"), low, high, "length", controllable)
+    hill = hill._replace(parameters=task._asdict())
+    if chance.noise > 0.0:
+        noisy = NoisyPuck(*task, noise=chance.noise, rng=np.random.default_rng(0))
+        hill = hill._replace(task=noisy, controllable=None, suggested=CHANCE)
+    return _with_noise(hill, chance)
 
 
-WORLDS = {"puck": _puck}
+def _cart_pole(parameters: Parameters) -> World:
+    low = (-4.8, -math.inf, -24 * math.pi / 180, -math.inf)
+    names = ("x", "v", "angle", "angular_v")
+    return _twin("CartPole-v1", CartPole, parameters, names, ("left", "right"), low, 475.0, 500)
 
 
-def world(name: str, parameters: Mapping[str, Any] | None = None) -> World:
-    """Return the task of that name, with some of its parameters changed."""
-    if name not in WORLDS:
-        raise DistinguoError(f"Unknown task '{name}'; {did_you_mean(name, WORLDS)}")
-    return WORLDS[name](parameters or {})
+def _mountain_car(parameters: Parameters) -> World:
+    twin = _twin(
+        "MountainCar-v0",
+        MountainCar,
+        parameters,
+        ("x", "v"),
+        ("left", "none", "right"),
+        (-1.2, -0.07),
+        -110.0,
+        200,
+    )
+    return twin._replace(high=(0.6, 0.07))
+
+
+def _acrobot(parameters: Parameters) -> World:
+    names = ("cos1", "sin1", "cos2", "sin2", "v1", "v2")
+    low = (-1.0, -1.0, -1.0, -1.0, -4 * math.pi, -9 * math.pi)
+    return _twin("Acrobot-v1", Acrobot, parameters, names, ("-1", "0", "+1"), low, -100.0, 500)
+
+
+def _pendulum(parameters: Parameters) -> World:
+    low = (-1.0, -1.0, -8.0)
+    twin = _twin("Pendulum-v1", Pendulum, parameters, ("cos", "sin", "v"), (), low, None, 200)
+    return twin._replace(actions=tuple(f"{torque:+g}" for torque in torques(_inner(twin.task))))
+
+
+def _twin(
+    name: str,
+    kind: type,
+    parameters: Parameters,
+    dimensions: tuple[str, ...],
+    actions: tuple[str, ...],
+    low: tuple[float, ...],
+    threshold: float | None,
+    limit: int,
+) -> World:
+    """Describe a compiled twin of a Gymnasium environment, whose observations lie between ``low`` and ``-low``."""
+    chance, rest = _taken(Noise, parameters)
+    task: Any = checked(kind, rest, "task")
+    low = tuple(float(np.float32(v)) for v in low)  # as Gymnasium has them
+    high = tuple(-v for v in low)
+    world = World(name, task, dimensions, actions, low, high, RETURN, None)
+    note = f"{name} runs as a compiled twin with the same numbers; --interpreted runs Gymnasium's own."
+    world = world._replace(threshold=threshold, limit=limit, parameters=task._asdict(), note=note)
+    return _with_noise(world, chance)
+
+
+def _taken(kind: Any, parameters: Parameters) -> tuple[Any, dict[str, Any]]:
+    """Take the parameters of chance out of those of the task."""
+    ours = {name: value for name, value in parameters.items() if name in kind._fields}
+    return checked(kind, ours, "task"), {k: v for k, v in parameters.items() if k not in ours}
+
+
+def _with_noise(world: World, chance: Any) -> World:
+    added = {name: value for name, value in chance._asdict().items() if value > 0.0}
+    world = world._replace(parameters={**world.parameters, **added})
+    if chance.noisy_actions == 0.0:
+        return world
+    noisy = NoisyActions(world.task, chance.noisy_actions, np.random.default_rng(0))
+    return world._replace(task=noisy, controllable=None, suggested=CHANCE)
+
+
+def _inner(task: Any) -> Any:
+    return task.task if isinstance(task, NoisyActions) else task
+
+
+WORLDS: dict[str, Callable[[Parameters], World]] = {
+    "puck": _puck,
+    "CartPole-v1": _cart_pole,
+    "MountainCar-v0": _mountain_car,
+    "Acrobot-v1": _acrobot,
+    "Pendulum-v1": _pendulum,
+}
+ALIASES = {PUCK_ID: "puck"}
+
+
+def world(name: str, parameters: Parameters | None = None, interpreted: bool = False) -> World:
+    """Return the task of that name, with some of its parameters changed.
+
+    It is compiled where we know how, unless ``interpreted`` asks for Gymnasium's own environment.
+
+    >>> world("CartPole-v1").limit
+    500
+    """
+    name = ALIASES.get(name, name)
+    if name in WORLDS and not interpreted:
+        return WORLDS[name](parameters or {})
+    from distinguo.tasks.gym_world import gym_world, registered
+
+    if name != "puck" and not registered(name):
+        raise DistinguoError(f"Unknown task '{name}'; {did_you_mean(name, [*WORLDS, *registered()])}")
+    return gym_world(name, parameters or {}, WORLDS.get(name))

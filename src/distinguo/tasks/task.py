@@ -1,7 +1,11 @@
-"""What a task is: a ``NamedTuple`` of parameters and four functions of it.
+"""What a task is: a ``NamedTuple`` of parameters and a few functions of it.
 
-States are tuples of floats, actions are the numbers ``0 .. actions(task) - 1``. Compiled tasks implement
-these generics for their class; everything downstream knows a task by them alone.
+States are tuples of floats, actions are the numbers ``0 .. actions(task) - 1``. Tasks implement the first four
+generics for their class, and the others where their answer is not the usual one; everything downstream knows a
+task by them alone.
+
+A *state* is all that a transition needs; what the learner sees of it, and what regions are made of, is its
+*observation*. For the puck they are the same.
 """
 
 from __future__ import annotations
@@ -10,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from distinguo.seam import generic
+from distinguo.seam import generic, generic_with_default
 
 State = tuple[float, ...]
+Observation = tuple[float, ...]
 
 
 @generic
@@ -37,3 +42,45 @@ def actions(task: Any) -> int:
 def unpack(task: Any, row: np.ndarray) -> State:
     """Turn a row of an array into a state."""
     raise NotImplementedError
+
+
+@generic_with_default
+def observe(task: Any, s: State) -> Observation:
+    """Return what can be seen of a state; usually all of it."""
+    return s
+
+
+@generic_with_default
+def truncated(task: Any, s: State) -> bool:
+    """Tell whether the task itself stopped the trial in ``s``, which is not terminal; usually it never does."""
+    return False
+
+
+@generic_with_default
+def seeded(task: Any, seed: int) -> Any:
+    """Return the task with its own random choices begun anew from a seed; usually it makes none.
+
+    Only called from Python. Every run and every cell of a plan has a task of its own, so that nothing depends on
+    what else runs.
+    """
+    return task
+
+
+@generic_with_default
+def randomness(task: Any) -> np.random.Generator | None:
+    """Return the generator of the task's own random choices, to be kept in checkpoints; usually there is none."""
+    return None
+
+
+@generic_with_default
+def memories(task: Any, states: np.ndarray) -> dict[str, np.ndarray]:
+    """Return what is needed to come back to these rows of states, and drop what is not; usually nothing.
+
+    Only called from Python, between trials.
+    """
+    return {}
+
+
+@generic_with_default
+def remember(task: Any, memories: dict[str, np.ndarray]) -> None:
+    """Take back what :func:`memories` gave, in a process that continues the run."""

@@ -20,10 +20,10 @@ from distinguo.criteria import (
     state_value,
 )
 from distinguo.errors import DistinguoError
+from distinguo.learners.memory import region_at
 from distinguo.learners.values import choose
-from distinguo.representation.partition import region
-from distinguo.seam import kernel
-from distinguo.tasks.task import start, transition, unpack
+from distinguo.seam import at_speed, kernel
+from distinguo.tasks.task import start, transition, truncated, unpack
 
 
 class Audit(NamedTuple):
@@ -84,7 +84,7 @@ def audit(
         np.zeros(len(rows), dtype=np.int64),
         np.zeros(len(rows)),
     )
-    _examine(task, partition, q, gamma, epsilon, delta, samples, found)
+    at_speed(_examine, task, partition)(task, partition, q, gamma, epsilon, delta, samples, found)
     return found
 
 
@@ -104,7 +104,7 @@ def visited(
     """Return the states that the greedy policy comes through, trial after trial."""
     dimensions = len(start(task, rng))
     rows = np.zeros((count, dimensions))
-    _visit(task, partition, q, delta, rng, rows)
+    at_speed(_visit, task, partition)(task, partition, q, delta, rng, rows)
     return rows
 
 
@@ -116,8 +116,8 @@ def _visit(
     for n in range(len(rows)):
         for i in range(len(s)):
             rows[n, i] = s[i]
-        s, _, terminal = transition(task, s, choose(q[region(partition, s)], delta, rng))
-        if terminal:
+        s, _, terminal = transition(task, s, choose(q[region_at(task, partition, s)], delta, rng))
+        if terminal or truncated(task, s):
             s = start(task, rng)
 
 
@@ -134,11 +134,11 @@ def _examine(
 ) -> None:
     for n in range(len(found.states)):
         s = unpack(task, found.states[n])
-        j = region(partition, s)
+        j = region_at(task, partition, s)
         for a in range(q.shape[1]):
             for _ in range(samples):
                 s_next, r, terminal = transition(task, s, a)
-                v = 0.0 if terminal else state_value(q[region(partition, s_next)])
+                v = 0.0 if terminal else state_value(q[region_at(task, partition, s_next)])
                 found.q1[n, a] += look_ahead(r, gamma, v) / samples
         found.regions[n] = j
         found.rules[n] = inadequacy(q[j], found.q1[n], epsilon, delta)

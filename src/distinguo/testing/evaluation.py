@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from distinguo.learners.memory import region_at
 from distinguo.learners.values import choose
-from distinguo.representation.partition import region
-from distinguo.seam import at_speed, kernel
-from distinguo.tasks.task import transition, unpack
+from distinguo.seam import at_speed, is_compiled, kernel
+from distinguo.tasks.task import transition, truncated, unpack
 
 TIED = -1  #: in a policy: the preferred action is drawn anew at every step
 CHUNK = 20_000  #: steps of every lane between two looks at the keyboard
@@ -61,19 +61,23 @@ def evaluate(
     count = len(starts)
     policy = greedy_policy(q, delta)
     states = np.array(starts, dtype=np.float64)
-    running = np.arange(count)
     lengths, returns = np.zeros(count, dtype=np.int64), np.zeros(count)
-    visited = np.zeros(len(q), dtype=np.bool_)
-    left, done = count, 0
-    while left and done < cap:
-        steps = min(CHUNK, cap - done)
-        left = at_speed(run_lanes, task, partition)(
-            task, partition, policy, q, delta, rng, states, running, left, lengths, returns, visited, steps
-        )
-        done += steps
-    ended = np.ones(count, dtype=np.bool_)
-    ended[running[:left]] = False
+    ended, visited = np.zeros(count, dtype=np.bool_), np.zeros(len(q), dtype=np.bool_)
+    for running in _lanes(task, count):
+        left, done = len(running), 0
+        while left and done < cap:
+            steps = min(CHUNK, cap - done)
+            left = at_speed(run_lanes, task, partition)(
+                *(task, partition, policy, q, delta, rng, states, running, left),
+                *(lengths, returns, ended, visited, steps),
+            )
+            done += steps
     return Outcome(lengths, returns, ended, visited, bool((policy[visited] == TIED).any()))
+
+
+def _lanes(task: Any, count: int) -> list[np.ndarray]:
+    """Return which trials advance together: all of them, or each alone where there is but one environment."""
+    return [np.arange(count)] if is_compiled(task) else [np.array([n]) for n in range(count)]
 
 
 @kernel
@@ -89,6 +93,7 @@ def run_lanes(
     count: int,
     lengths: np.ndarray,
     returns: np.ndarray,
+    ended: np.ndarray,
     visited: np.ndarray,
     steps: int,
 ) -> int:
@@ -98,7 +103,7 @@ def run_lanes(
         for place in range(count):
             lane = running[place]
             s = unpack(task, states[lane])
-            j = region(partition, s)
+            j = region_at(task, partition, s)
             visited[j] = True
             a = policy[j]
             if a == TIED:
@@ -108,7 +113,8 @@ def run_lanes(
                 states[lane, i] = s[i]
             lengths[lane] += 1
             returns[lane] += r
-            if not terminal:
+            ended[lane] = terminal
+            if not (terminal or truncated(task, s)):
                 running[kept] = lane
                 kept += 1
         count = kept

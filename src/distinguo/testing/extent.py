@@ -7,15 +7,18 @@ the central quarter."
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from distinguo.seam import kernel
-from distinguo.tasks.task import actions, start, transition
+from distinguo.seam import at_speed, kernel
+from distinguo.tasks.task import actions, observe, seeded, start, transition, truncated
+from distinguo.tasks.world import LENGTH, World
 
 TRIALS = 200  #: trials of the series
 CAP = 10_000  #: steps after which one is stopped
+SHORT_TRIALS, SHORT_CAP = 30, 200  #: the same where the series only serves to scale distances
 TRAINING, TEST = 3, 4  #: the central third and the central quarter (paper, section 3.4)
 
 
@@ -28,6 +31,11 @@ class Extent(NamedTuple):
 
     low: tuple[float, ...]
     high: tuple[float, ...]
+
+    @property
+    def widths(self) -> tuple[float, ...]:
+        """Return the width of each coordinate; 1 for one that never changed."""
+        return tuple(b - a if b > a else 1.0 for a, b in zip(self.low, self.high, strict=True))
 
     def central(self, share: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the middle 1/``share`` of each coordinate."""
@@ -49,26 +57,56 @@ def observed_extent(task: Any, seed: int = 0, trials: int = TRIALS, cap: int = C
     >>> [round(v, 1) for v in (*extent.low, *extent.high)]
     [-2.4, -5.5, 2.4, 5.5]
     """
+    return _series(task, seed, trials, cap)[0]
+
+
+def extent_of(world: World, seed: int) -> Extent:
+    """Return the extent of a world's observations: all bounds by experience, or only the infinite ones.
+
+    Where trials start as the task says, the tester needs the extent to draw and to scale, and a short series will do.
+    """
+    task = seeded(world.task, seed)
+    if world.score == LENGTH:
+        return observed_extent(task, seed)
+    return Extent(world.low, world.high) if world.bounded else preliminary_series(task, world, seed)[0]
+
+
+def preliminary_series(task: Any, world: World, seed: int) -> tuple[Extent, int]:
+    """Find the extent of coordinates whose bounds are infinite: the extent, and the steps that it took.
+
+    Bounds that are known stay as they are.
+    """
+    seen, steps = _series(task, seed, SHORT_TRIALS, world.cap(SHORT_CAP))
+    known = [math.isfinite(a) and math.isfinite(b) and a < b for a, b in zip(world.low, world.high, strict=True)]
+    low = tuple(a if k else b for k, a, b in zip(known, world.low, seen.low, strict=True))
+    high = tuple(a if k else b for k, a, b in zip(known, world.high, seen.high, strict=True))
+    return Extent(low, high), steps
+
+
+def _series(task: Any, seed: int, trials: int, cap: int) -> tuple[Extent, int]:
     rng = np.random.default_rng(seed)
-    first = np.array(start(task, rng))
+    first = np.array(observe(task, start(task, rng)))
     low, high = first.copy(), first.copy()
     kinds = actions(task) + 1  # the last kind is random
-    for number in range(trials):
-        _watch(task, rng, number % kinds, cap, low, high)
-    return Extent(tuple(low.tolist()), tuple(high.tolist()))
+    steps = sum(
+        at_speed(_watch, task)(task, rng, number % kinds, cap, low, high) for number in range(trials)
+    )
+    return Extent(tuple(low.tolist()), tuple(high.tolist())), int(steps)
 
 
 @kernel
 def _watch(
     task: Any, rng: np.random.Generator, kind: int, cap: int, low: np.ndarray, high: np.ndarray
-) -> None:
-    """Run a trial, widening the extremes by every state that is not terminal."""
+) -> int:
+    """Run a trial, widening the extremes by every state that is not terminal; return its length."""
     s = start(task, rng)
-    for _ in range(cap):
-        for i in range(len(s)):
-            low[i] = min(low[i], s[i])
-            high[i] = max(high[i], s[i])
+    for length in range(cap):
+        seen = observe(task, s)
+        for i in range(len(seen)):
+            low[i] = min(low[i], seen[i])
+            high[i] = max(high[i], seen[i])
         a = kind if kind < actions(task) else int(rng.random() * actions(task))
         s, _, terminal = transition(task, s, a)
-        if terminal:
-            break
+        if terminal or truncated(task, s):
+            return length + 1
+    return cap

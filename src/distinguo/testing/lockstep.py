@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.representation.voronoi import Voronoi
-from distinguo.seam import is_compiled, kernel, part
-from distinguo.tasks.task import State, unpack
+from distinguo.seam import has_own, is_compiled, kernel, part
+from distinguo.tasks.task import State, observe, randomness, unpack
 from distinguo.testing.evaluation import CHUNK, Outcome, greedy_policy
 from distinguo.testing.lockstep_hints import widest_vectors
 from distinguo.testing.lockstep_lanes import BITS, LANES, ORDER, VECTOR, Block, decide, find, move
@@ -70,9 +70,14 @@ class Told(NamedTuple):
 
 def supported(task: Any, partition: Any, states: np.ndarray) -> bool:
     """Tell whether a compiled task, a Voronoi partition and not too many dimensions came together."""
-    if not isinstance(partition, Voronoi) or not is_compiled(task) or states.ndim != 2:
+    if not isinstance(partition, Voronoi) or not is_simple(task) or states.ndim != 2:
         return False
     return states.shape[1] == len(partition.weight) <= DIMENSIONS
+
+
+def is_simple(task: Any) -> bool:
+    """Tell whether a task is compiled, without chance, and seen as it is."""
+    return is_compiled(task) and randomness(task) is None and not has_own(observe, task)
 
 
 def make_block(partition: Voronoi, choices: int) -> Block:

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.representation.table import BoxTable
-from distinguo.seam import is_compiled, kernel, part
+from distinguo.seam import kernel, part
 from distinguo.tasks.task import unpack
 from distinguo.testing.evaluation import CHUNK, TIED, Outcome, greedy_policy
 from distinguo.testing.lockstep import (
+    is_simple,
     AGE,
     DIMENSIONS,
     DONE,
@@ -104,7 +105,7 @@ def evaluate_boxes(
 
 def supported(task: Any, partition: Any, states: np.ndarray) -> bool:
     """Tell whether a compiled task, a table of boxes and not too many dimensions came together."""
-    if not isinstance(partition, BoxTable) or not is_compiled(task) or states.ndim != 2:
+    if not isinstance(partition, BoxTable) or not is_simple(task) or states.ndim != 2:
         return False
     return states.shape[1] == len(partition.strides) <= DIMENSIONS
 

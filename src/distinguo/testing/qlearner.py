@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from distinguo.criteria import look_ahead, state_value
+from distinguo.learners.memory import region_at
 from distinguo.learners.values import choose
-from distinguo.representation.partition import region
 from distinguo.seam import kernel
-from distinguo.tasks.task import transition, unpack
+from distinguo.tasks.task import transition, truncated, unpack
 from distinguo.testing.settings import TesterSettings
 
 
@@ -26,15 +26,16 @@ def train(
 ) -> tuple[int, bool]:
     """Learn the action values ``q`` in one trial from ``now``: its length, and whether it ended in failure."""
     s = unpack(task, now)
-    j = region(partition, s)
+    j = region_at(task, partition, s)
     length = 0
-    terminal = False
-    while not terminal and length < cap:
+    terminal, stopped = False, False
+    while not terminal and not stopped and length < cap:
         a = choose(q[j], settings.delta, rng)
         s, r, terminal = transition(task, s, a)
-        k = region(partition, s)
+        k = region_at(task, partition, s)
         q_new = r if terminal else look_ahead(r, settings.gamma, state_value(q[k]))
         q[j, a] += settings.alpha * (q_new - q[j, a])
         j = k
         length += 1
+        stopped = truncated(task, s)
     return length, terminal

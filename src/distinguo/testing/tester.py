@@ -14,7 +14,8 @@ import numpy as np
 
 from distinguo.representation.table import for_lookup
 from distinguo.seam import at_speed
-from distinguo.tasks.catalog import World
+from distinguo.tasks.task import seeded, start
+from distinguo.tasks.world import LENGTH, World
 from distinguo.testing.curve import Curve
 from distinguo.testing.evaluation import Outcome, greedy_policy
 from distinguo.testing.extent import TEST, TRAINING, Extent
@@ -34,6 +35,12 @@ class Exam(NamedTuple):
     settings: TesterSettings
     extent: Extent
 
+    def starts(self, rng: np.random.Generator, share: int, count: int) -> np.ndarray:
+        """Draw states to start trials from: in the middle of the extent, or as the task itself starts them."""
+        if self.world.score == LENGTH:
+            return self.extent.draw(rng, share, count)
+        return np.array([start(self.world.task, rng) for _ in range(count)])
+
 
 class _Judge:
     """Measures the greedy policy; knows when a new policy cannot do other than the last one."""
@@ -41,7 +48,7 @@ class _Judge:
     def __init__(self, exam: Exam, rng: np.random.Generator) -> None:
         self.exam, self.rng = exam, rng
         self.quick = for_lookup(exam.partition)
-        self.starts = exam.extent.draw(rng, TEST, exam.settings.batch)
+        self.starts = exam.starts(rng, TEST, exam.settings.batch)
         self.controllable = exam.world.controllable_among(self.starts)
         self.policy: np.ndarray | None = None
         self.outcome: Outcome | None = None
@@ -53,9 +60,11 @@ class _Judge:
         if not self._known(policy):
             self.policy, self.outcome = policy, self._evaluate(q)
         assert self.outcome is not None
-        scores = self.outcome.lengths if self.exam.world.score == "length" else self.outcome.returns
-        alive = ~self.outcome.ended[self.controllable]
-        return float(np.median(scores)), float(alive.mean()) if len(alive) else 1.0
+        world, outcome = self.exam.world, self.outcome
+        scores = outcome.lengths if world.score == LENGTH else outcome.returns
+        alive = ~outcome.ended if world.threshold is None else outcome.returns >= world.threshold
+        held = alive[self.controllable]
+        return float(np.median(scores)), float(held.mean()) if len(held) else 1.0
 
     def _known(self, policy: np.ndarray) -> bool:
         """Tell whether all regions that the last evaluation came through have kept their action."""
@@ -73,9 +82,9 @@ class _Judge:
             settings.delta,
             self.rng,
             self.starts,
-            settings.cap,
+            exam.world.cap(settings.cap),
             plain=exam.partition,
-            proof=settings.proof and exam.world.score == "length",
+            proof=settings.proof and exam.world.score == LENGTH,
         )
 
 
@@ -91,6 +100,8 @@ def learning_curve(exam: Exam, seed: int, run: int, watch: Watch | None = None) 
     1000.0
     """
     settings = exam.settings
+    own = seeded(exam.world.task, int(np.random.SeedSequence([seed, run, 1]).generate_state(1)[0]))
+    exam = exam._replace(world=exam.world._replace(task=own))
     training, testing = (np.random.default_rng(s) for s in np.random.SeedSequence([seed, run]).spawn(2))
     judge, q = _Judge(exam, testing), np.zeros((exam.rows, len(exam.world.actions)))
     curve = Curve([0], *([value] for value in judge.measure(q)))
@@ -112,9 +123,10 @@ def learning_curve(exam: Exam, seed: int, run: int, watch: Watch | None = None) 
 
 
 def _train_once(exam: Exam, partition: Any, q: np.ndarray, rng: np.random.Generator) -> int:
-    first = exam.extent.draw(rng, TRAINING, 1)[0]
+    first = exam.starts(rng, TRAINING, 1)[0]
+    cap = exam.world.cap(exam.settings.training_cap)
     length, _ = at_speed(train, exam.world.task, partition)(
-        exam.world.task, partition, q, exam.settings, rng, first, exam.settings.training_cap
+        exam.world.task, partition, q, exam.settings, rng, first, cap
     )
     return int(length)
 

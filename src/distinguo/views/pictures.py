@@ -13,7 +13,7 @@ from distinguo.lab.folder import Run
 from distinguo.representation.boxes import Boxes, leaf_boxes
 from distinguo.representation.file import Representation
 from distinguo.representation.voronoi import Voronoi
-from distinguo.tasks.catalog import World
+from distinguo.tasks.world import World
 
 Outline = tuple[tuple[float, float], ...]
 

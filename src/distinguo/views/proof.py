@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 
 from distinguo.proof.verification import Verification
 from distinguo.representation.file import Representation
-from distinguo.tasks.catalog import World
+from distinguo.tasks.world import World
 from distinguo.views.pictures import Outline, cell_outlines
 
 _NAMES = ("doomed whatever is done", "undecided", "proven for ever")

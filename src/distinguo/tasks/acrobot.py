@@ -1,0 +1,205 @@
+"""The acrobot: a compiled twin of Gymnasium's Acrobot-v1.
+
+Two links hang from a bar, with a motor in the joint between them; the free end is to be swung up.
+
+============= ============================================ ================================
+state         meaning                                      range
+============= ============================================ ================================
+``angle_1``   of the first link, 0 hangs down (rad)        ``-pi .. pi``
+``angle_2``   of the second link against the first (rad)   ``-pi .. pi``
+``turning_1`` velocity of ``angle_1`` (rad/s)              ``-max_speed_1 .. max_speed_1``
+``turning_2`` velocity of ``angle_2`` (rad/s)              ``-max_speed_2 .. max_speed_2``
+============= ============================================ ================================
+
+Actions: 0, 1 and 2 give the joint the torques ``-torque``, 0 and ``+torque``.
+
+Dynamics: those of Sutton and Barto's book ("book", not "nips"), by one step of the classical Runge-Kutta method.
+With ``m, l, c, I`` the masses, lengths, centres and the moment of inertia, and ``t1, t2, w1, w2`` the state::
+
+    d1   = m1 c1^2 + m2 (l1^2 + c2^2 + 2 l1 c2 cos(t2)) + 2 I
+    d2   = m2 (c2^2 + l1 c2 cos(t2)) + I
+    phi2 = m2 c2 gravity cos(t1 + t2 - pi/2)
+    phi1 = -m2 l1 c2 w2^2 sin(t2) - 2 m2 l1 c2 w2 w1 sin(t2) + (m1 c1 + m2 l1) gravity cos(t1 - pi/2) + phi2
+    w2'  = (torque + d2/d1 phi1 - m2 l1 c2 w1^2 sin(t2) - phi2) / (m2 c2^2 + I - d2^2/d1)
+    w1'  = -(d2 w2' + phi1) / d1
+
+Then angles are wrapped and velocities clipped to their ranges.
+
+Start: all four drawn uniformly from ``-0.1 .. 0.1`` and rounded to 32 bits. End: the tip is above the bar by
+``height``: ``-cos(angle_1) - cos(angle_1 + angle_2) > height``. Reward: 0 for the step that ends the trial, -1 for
+every other.
+
+The observation is ``cos(angle_1), sin(angle_1), cos(angle_2), sin(angle_2), turning_1, turning_2``, rounded to 32
+bits as Gymnasium returns it. States are the same bits as Gymnasium's wherever NumPy's sine and cosine are those of
+the C library. Gymnasium takes the first observation of a trial with sines of 32 bits, so that one may differ in the
+last of these.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, NamedTuple
+
+import numpy as np
+from pydantic import Field
+
+from distinguo.seam import implements, part
+from distinguo.tasks.cart_pole import rounded
+from distinguo.tasks.mountain_car import clipped
+from distinguo.tasks.pendulum import normalised, squared
+from distinguo.tasks.task import actions, observe, start, transition, unpack
+
+LEFT, NONE, RIGHT = 0, 1, 2
+AcrobotState = tuple[float, float, float, float]
+AcrobotObservation = tuple[float, float, float, float, float, float]
+
+#: Each coordinate of the first state lies between minus this and this.
+SPREAD = 0.1
+#: Angles beyond this are not wrapped turn by turn, as Gymnasium does, which could take for ever.
+FAR = 1e4
+
+
+class Acrobot(NamedTuple):
+    """The parameters of the task; the defaults are Gymnasium's.
+
+    >>> from distinguo.tasks.task import transition
+    >>> transition(Acrobot(), (0.0, 0.0, 0.0, 0.0), NONE)[1:]
+    (-1.0, False)
+    >>> transition(Acrobot(), (3.0, 0.0, 0.0, 0.0), NONE)[1:]
+    (0.0, True)
+    """
+
+    length_1: Annotated[float, Field(ge=0.01, le=100, description="m (Gymnasium's Acrobot-v1)")] = 1.0
+    mass_1: Annotated[float, Field(ge=0.01, le=100, description="kg (Gymnasium's Acrobot-v1)")] = 1.0
+    mass_2: Annotated[float, Field(ge=0.01, le=100, description="kg (Gymnasium's Acrobot-v1)")] = 1.0
+    centre_1: Annotated[
+        float, Field(ge=0.01, le=100, description="m to the centre of mass (Gymnasium's Acrobot-v1)")
+    ] = 0.5
+    centre_2: Annotated[
+        float, Field(ge=0.01, le=100, description="m to the centre of mass (Gymnasium's Acrobot-v1)")
+    ] = 0.5
+    inertia: Annotated[
+        float, Field(ge=0.01, le=100, description="kg m^2 of either link (Gymnasium's Acrobot-v1)")
+    ] = 1.0
+    gravity: Annotated[float, Field(ge=0, le=1000, description="m/s^2 (Gymnasium's Acrobot-v1)")] = 9.8
+    torque: Annotated[float, Field(gt=0, le=1000, description="N m (Gymnasium's Acrobot-v1)")] = 1.0
+    interval: Annotated[
+        float, Field(gt=0, le=1, description="s between actions (Gymnasium's Acrobot-v1)")
+    ] = 0.2
+    max_speed_1: Annotated[float, Field(gt=0, le=1000, description="rad/s (Gymnasium's Acrobot-v1)")] = (
+        4 * math.pi
+    )
+    max_speed_2: Annotated[float, Field(gt=0, le=1000, description="rad/s (Gymnasium's Acrobot-v1)")] = (
+        9 * math.pi
+    )
+    height: Annotated[
+        float, Field(ge=-2, lt=2, description="above the bar, to end a trial (Gymnasium's Acrobot-v1)")
+    ] = 1.0
+
+
+@implements(transition, Acrobot)
+def swing(task: Acrobot, s: AcrobotState, a: int) -> tuple[AcrobotState, float, bool]:
+    """Apply a torque for one interval."""
+    angle_1, angle_2, turning_1, turning_2 = integrated(task, s, (float(a) - 1.0) * task.torque)
+    angle_1, angle_2 = wrapped(angle_1), wrapped(angle_2)
+    turning_1 = clipped(turning_1, -task.max_speed_1, task.max_speed_1)
+    turning_2 = clipped(turning_2, -task.max_speed_2, task.max_speed_2)
+    risen = bool(-math.cos(angle_1) - math.cos(angle_2 + angle_1) > task.height)
+    return (angle_1, angle_2, turning_1, turning_2), (0.0 if risen else -1.0), risen
+
+
+@part
+def integrated(task: Acrobot, s: AcrobotState, torque: float) -> AcrobotState:
+    """Take one step of the classical Runge-Kutta method."""
+    half = task.interval / 2.0
+    k1 = slopes(task, s, torque)
+    k2 = slopes(task, along(s, half, k1), torque)
+    k3 = slopes(task, along(s, half, k2), torque)
+    k4 = slopes(task, along(s, task.interval, k3), torque)
+    mixed = (mix(k1, k2, k3, k4, 0), mix(k1, k2, k3, k4, 1), mix(k1, k2, k3, k4, 2), mix(k1, k2, k3, k4, 3))
+    return along(s, task.interval / 6.0, mixed)
+
+
+@part
+def along(s: AcrobotState, time: float, slope: AcrobotState) -> AcrobotState:
+    """Go straight along a slope for some time."""
+    return (
+        s[0] + time * slope[0],
+        s[1] + time * slope[1],
+        s[2] + time * slope[2],
+        s[3] + time * slope[3],
+    )
+
+
+@part
+def mix(k1: AcrobotState, k2: AcrobotState, k3: AcrobotState, k4: AcrobotState, i: int) -> float:
+    """Return six times the mean slope of a coordinate."""
+    return k1[i] + 2.0 * k2[i] + 2.0 * k3[i] + k4[i]
+
+
+@part
+def slopes(task: Acrobot, s: AcrobotState, torque: float) -> AcrobotState:
+    """Return how fast each coordinate changes: Gymnasium's operations in Gymnasium's order."""
+    angle_1, angle_2, w1, w2 = s
+    m2, l1, c2 = task.mass_2, task.length_1, task.centre_2
+    d1, d2 = inertias(task, math.cos(angle_2))
+    bend = math.sin(angle_2)
+    phi2 = m2 * c2 * task.gravity * math.cos(angle_1 + angle_2 - math.pi / 2.0)
+    hang = (task.mass_1 * task.centre_1 + m2 * l1) * task.gravity * math.cos(angle_1 - math.pi / 2.0)
+    phi1 = -m2 * l1 * c2 * squared(w2) * bend - 2.0 * m2 * l1 * c2 * w2 * w1 * bend + hang + phi2
+    load = m2 * squared(c2) + task.inertia - squared(d2) / d1
+    speeding_2 = (torque + d2 / d1 * phi1 - m2 * l1 * c2 * squared(w1) * bend - phi2) / load
+    return (w1, w2, -(d2 * speeding_2 + phi1) / d1, speeding_2)
+
+
+@part
+def inertias(task: Acrobot, cosine: float) -> tuple[float, float]:
+    """Return the inertia of both links about the bar, and that which couples them."""
+    m2, l1, c2 = task.mass_2, task.length_1, task.centre_2
+    reach = squared(l1) + squared(c2) + 2.0 * l1 * c2 * cosine
+    about_bar = task.mass_1 * squared(task.centre_1) + m2 * reach + task.inertia + task.inertia
+    return about_bar, m2 * (squared(c2) + l1 * c2 * cosine) + task.inertia
+
+
+@part
+def wrapped(angle: float) -> float:
+    """Bring an angle into ``-pi .. pi`` by whole turns, one after the other, as Gymnasium does.
+
+    >>> wrapped(1.5 * math.pi) == -math.pi / 2
+    True
+    """
+    if abs(angle) > FAR:
+        return normalised(angle)
+    while angle > math.pi:
+        angle = angle - 2.0 * math.pi
+    while angle < -math.pi:
+        angle = angle + 2.0 * math.pi
+    return angle
+
+
+@implements(start, Acrobot)
+def nearly_hanging(task: Acrobot, rng: np.random.Generator) -> AcrobotState:
+    """Start nearly hanging down at rest."""
+    angle_1, angle_2 = rng.uniform(-SPREAD, SPREAD), rng.uniform(-SPREAD, SPREAD)
+    turning_1, turning_2 = rng.uniform(-SPREAD, SPREAD), rng.uniform(-SPREAD, SPREAD)
+    return (rounded(angle_1), rounded(angle_2), rounded(turning_1), rounded(turning_2))
+
+
+@implements(actions, Acrobot)
+def left_none_and_right(task: Acrobot) -> int:
+    """There are three actions."""
+    return 3
+
+
+@implements(unpack, Acrobot)
+def angles_and_turnings(task: Acrobot, row: np.ndarray) -> AcrobotState:
+    """Read the state from a row."""
+    return (row[0], row[1], row[2], row[3])
+
+
+@implements(observe, Acrobot)
+def joints_and_turnings(task: Acrobot, s: AcrobotState) -> AcrobotObservation:
+    """Return where the links point and how fast they turn."""
+    first = (rounded(math.cos(s[0])), rounded(math.sin(s[0])))
+    second = (rounded(math.cos(s[1])), rounded(math.sin(s[1])))
+    return (first[0], first[1], second[0], second[1], rounded(s[2]), rounded(s[3]))

@@ -1,0 +1,147 @@
+"""The pendulum: a compiled twin of Gymnasium's Pendulum-v1, with a few torques to choose from.
+
+A pendulum with a weak motor is to be swung up and held there.
+
+============ ========================================== ==========================
+state        meaning                                    range
+============ ========================================== ==========================
+``angle``    0 is up (rad); it goes on growing          any
+``turning``  velocity of the angle (rad/s)              ``-max_speed .. max_speed``
+============ ========================================== ==========================
+
+Actions: ``a = 0 .. levels - 1`` gives the torque ``-max_torque + 2 * max_torque * a / (levels - 1)``. (Gymnasium's
+actions are all the torques between, rounded to 32 bits; the default five are the same in 32 bits and in 64.)
+
+Dynamics, with ``turning'`` clipped to its range::
+
+    turning' = turning + (3 g / (2 length) * sin(angle) + 3 / (mass * length^2) * torque) * interval
+    angle'   = angle + turning' * interval
+
+Start: ``angle`` drawn uniformly from ``-pi .. pi``, ``turning`` from ``-1 .. 1``. Trials never end. Reward, from the
+state before the step, with the angle brought into ``-pi .. pi``::
+
+    -(angle^2 + 0.1 * turning^2 + 0.001 * torque^2)
+
+The observation is ``cos(angle), sin(angle), turning``, rounded to 32 bits as Gymnasium returns it. States and rewards
+are the same bits as Gymnasium's wherever NumPy's sine and cosine are those of the C library.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, NamedTuple
+
+import numpy as np
+from pydantic import Field
+
+from distinguo.seam import implements, part
+from distinguo.tasks.cart_pole import rounded
+from distinguo.tasks.mountain_car import clipped
+from distinguo.tasks.task import actions, observe, start, transition, unpack
+
+PendulumState = tuple[float, float]
+
+#: The first angle and the first velocity lie between minus these and these.
+FIRST_ANGLE, FIRST_TURNING = math.pi, 1.0
+
+
+class Pendulum(NamedTuple):
+    """The parameters of the task; the defaults are Gymnasium's, but for ``levels``, which is ours.
+
+    >>> from distinguo.tasks.task import transition
+    >>> transition(Pendulum(), (0.0, 1.0), 2)
+    ((0.05, 1.0), -0.1, False)
+    """
+
+    g: Annotated[float, Field(ge=0, le=1000, description="gravity, m/s^2 (Gymnasium's Pendulum-v1)")] = 10.0
+    mass: Annotated[float, Field(gt=0, le=1e6, description="kg (Gymnasium's Pendulum-v1)")] = 1.0
+    length: Annotated[float, Field(gt=0, le=1e6, description="m (Gymnasium's Pendulum-v1)")] = 1.0
+    max_speed: Annotated[float, Field(gt=0, le=1e6, description="rad/s (Gymnasium's Pendulum-v1)")] = 8.0
+    max_torque: Annotated[float, Field(gt=0, le=1e6, description="N m (Gymnasium's Pendulum-v1)")] = 2.0
+    interval: Annotated[
+        float, Field(gt=0, le=1, description="s between actions (Gymnasium's Pendulum-v1)")
+    ] = 0.05
+    levels: Annotated[
+        int, Field(ge=2, le=101, description="how many torques (Gymnasium's Pendulum-v1 has all between)")
+    ] = 5
+
+
+def torques(task: Pendulum) -> list[float]:
+    """Return the torque of each action.
+
+    >>> torques(Pendulum())
+    [-2.0, -1.0, 0.0, 1.0, 2.0]
+    """
+    return [torque_of(task, a) for a in range(task.levels)]
+
+
+@part
+def torque_of(task: Pendulum, a: int) -> float:
+    """Return the torque of an action; clipped, because the division may round beyond the greatest."""
+    torque = -task.max_torque + 2.0 * task.max_torque * float(a) / float(task.levels - 1)
+    return clipped(torque, -task.max_torque, task.max_torque)
+
+
+@implements(transition, Pendulum)
+def turn(task: Pendulum, s: PendulumState, a: int) -> tuple[PendulumState, float, bool]:
+    """Apply a torque for one interval."""
+    angle, turning = s
+    torque = torque_of(task, a)
+    weight = 3.0 * task.g / (2.0 * task.length) * math.sin(angle)
+    push = 3.0 / (task.mass * squared(task.length)) * torque
+    turning_next = clipped(turning + (weight + push) * task.interval, -task.max_speed, task.max_speed)
+    angle_next = angle + turning_next * task.interval
+    return (angle_next, turning_next), -cost(angle, turning, torque), False
+
+
+@part
+def cost(angle: float, turning: float, torque: float) -> float:
+    """Return how far the pendulum is from resting upright without effort."""
+    return squared(normalised(angle)) + 0.1 * squared(turning) + 0.001 * squared(torque)
+
+
+@part
+def normalised(angle: float) -> float:
+    """Bring an angle into ``-pi .. pi``.
+
+    >>> normalised(2.5 * math.pi) == math.pi / 2
+    True
+    """
+    return ((angle + math.pi) % (2.0 * math.pi)) - math.pi
+
+
+@part
+def squared(number: float) -> float:
+    """Square a number with the C library's power function, as Gymnasium does.
+
+    Its last bit is not always that of a product. The exponent is two, but written so that the compiler cannot
+    tell, which would multiply instead.
+
+    >>> squared(-3.0)
+    9.0
+    """
+    return number ** (2.0 + 0.0 * number)
+
+
+@implements(start, Pendulum)
+def anywhere(task: Pendulum, rng: np.random.Generator) -> PendulumState:
+    """Start at any angle, turning slowly."""
+    return (rng.uniform(-FIRST_ANGLE, FIRST_ANGLE), rng.uniform(-FIRST_TURNING, FIRST_TURNING))
+
+
+@implements(actions, Pendulum)
+def levels_of_torque(task: Pendulum) -> int:
+    """There are as many actions as torques."""
+    return task.levels
+
+
+@implements(unpack, Pendulum)
+def angle_and_turning(task: Pendulum, row: np.ndarray) -> PendulumState:
+    """Read ``(angle, turning)`` from a row."""
+    return (row[0], row[1])
+
+
+@implements(observe, Pendulum)
+def tip_and_turning(task: Pendulum, s: PendulumState) -> tuple[float, float, float]:
+    """Return where the tip is and how fast it turns."""
+    return (rounded(math.cos(s[0])), rounded(math.sin(s[0])), rounded(s[1]))
