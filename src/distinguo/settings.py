@@ -68,11 +68,16 @@ class LearnerSettings(NamedTuple):
     ] = True
     investigate_every: Annotated[
         int,
-        Field(ge=0, le=10**12, description="steps between investigations in a trial, 0 at its end; section 5.1"),
+        Field(
+            ge=0, le=10**12, description="steps between investigations in a trial, 0 at its end; section 5.1"
+        ),
     ] = 0
-    initial: Annotated[
-        float, Field(allow_inf_nan=False, description="action values before anything is known; ours")
-    ] = 0.0
+    optimistic: Annotated[
+        bool, Field(description="values begin at what the mean reward of random play is worth for ever; ours")
+    ] = False
+    rescale: Annotated[
+        bool, Field(description="where bounds are infinite, scale by all observations so far; ours")
+    ] = False
     epsilon_share: Annotated[
         float,
         Field(ge=0, le=1, description="epsilon as a share of the range of Q1, 0 as it is given; ours"),
@@ -92,7 +97,15 @@ class StageSettings(NamedTuple):
     ] = 500_000
     trials: Annotated[int, Field(ge=1, le=10**9, description="budget of trials")] = 300
     steps: Annotated[int, Field(ge=1, le=10**15, description="budget of environment steps")] = 10**12
-    prototypes: Annotated[int, Field(ge=1, le=10**6, description="budget of prototypes")] = 2_000
+    prototypes: Annotated[int, Field(ge=1, le=10**6, description="budget of prototypes, in one attempt")] = (
+        2_000
+    )
+    restart: Annotated[
+        int,
+        Field(
+            ge=0, le=10**9, description="trials of an attempt before the next begins from scratch, 0 never"
+        ),
+    ] = 0
     confirm: Annotated[
         int, Field(ge=1, le=10**6, description="greedy trials that confirm a mean return, at most")
     ] = 100

@@ -12,7 +12,6 @@ import numpy as np
 from gymnasium.spaces import Box, Discrete
 
 
-
 class Walk(gymnasium.Env[Any, int]):
     """A walk with momentum from a random place; nothing is wrong with it. Its speed is hidden."""
 
@@ -174,5 +173,3 @@ class Faulty(Walk):
     def step(self, action: int) -> Any:
         answer = super().step(action)
         return self.spoil(answer) if self.simulation["steps"] == self.at else answer
-
-

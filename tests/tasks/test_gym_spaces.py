@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from distinguo.errors import DistinguoError
-from distinguo.tasks.gym_spaces import CATEGORIES, CONTINUOUS, Choices, Misfit, choices_of, view_of
+from distinguo.tasks.gym_spaces import CATEGORIES, CONTINUOUS, Choices, MisfitError, choices_of, view_of
 
 SHAPES = hnp.array_shapes(min_dims=0, max_dims=3, max_side=4)
 FLOATS = st.sampled_from([np.float16, np.float32, np.float64])
@@ -63,7 +63,8 @@ def test_categories_there_and_back(sizes: list[tuple[int, int]], data: Any) -> N
 
 def test_the_names_and_bounds_of_a_box() -> None:
     largest = np.finfo(np.float32).max
-    space = Box(np.array([[-1, -largest, 0]] * 2), np.array([[1, np.inf, 2]] * 2), dtype=np.float32)  # type: ignore[arg-type]
+    low, high = np.float32([[-1, -largest, 0]] * 2), np.float32([[1, np.inf, 2]] * 2)
+    space = Box(low, high, dtype=np.float32)  # type: ignore[arg-type]
     view = view_of(space, "Grid-v0")
     assert view.kind == CONTINUOUS
     assert view.names == ("o0_0", "o0_1", "o0_2", "o1_0", "o1_1", "o1_2")
@@ -116,7 +117,7 @@ def test_observations_that_cannot_be_read(space: Any, kind: str, advice: str) ->
 
 @pytest.mark.parametrize("space", [Box(0, 1, shape=(0,)), Box(0, 1, shape=(2, 0)), spaces.Tuple([])])
 def test_observations_of_nothing(space: Any) -> None:
-    with pytest.raises(DistinguoError, match="Robot-v0 observes .* which is empty; give it a coordinate"):
+    with pytest.raises(DistinguoError, match=r"Robot-v0 observes .* which is empty; give it a coordinate"):
         view_of(space, "Robot-v0")
 
 
@@ -128,16 +129,16 @@ def test_numbers_that_no_float_holds() -> None:
 @pytest.mark.parametrize("space", [box((4,), np.float32), MultiDiscrete([2] * 4)])
 def test_a_changed_shape(space: Any) -> None:
     view = view_of(space, "Robot-v0")
-    with pytest.raises(Misfit, match=r"Robot-v0 changed its observation shape from \(4,\) to \(3,\)\."):
+    with pytest.raises(MisfitError, match=r"Robot-v0 changed its observation shape from \(4,\) to \(3,\)\."):
         view.flatten(np.zeros(3, dtype=space.dtype))
-    with pytest.raises(Misfit, match=r"changed its observation shape from \(4,\) to \(4, 1\)"):
+    with pytest.raises(MisfitError, match=r"changed its observation shape from \(4,\) to \(4, 1\)"):
         view.flatten(np.zeros((4, 1), dtype=space.dtype))
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 def test_numbers_that_are_not_finite(value: float) -> None:
     view = view_of(box((2, 2), np.float64), "Robot-v0")
-    with pytest.raises(Misfit, match=f"observation that is not finite: o1_0 is {value}"):
+    with pytest.raises(MisfitError, match=f"observation that is not finite: o1_0 is {value}"):
         view.flatten(np.array([[1.0, 2.0], [value, 4.0]]))
 
 
@@ -152,19 +153,21 @@ def test_finite_numbers_whose_sum_is_not() -> None:
 def test_things_that_are_no_points(observation: Any) -> None:
     kind = type(observation).__name__
     with pytest.raises(
-        Misfit, match=rf"gave an observation that its space Box.* does not hold: .* \({kind}\)"
+        MisfitError, match=rf"gave an observation that its space Box.* does not hold: .* \({kind}\)"
     ):
         view_of(box((2,), np.float64), "Robot-v0").flatten(observation)
 
 
 @pytest.mark.parametrize("observation", [None, 1.0, 5, -1, "1", np.float64(2), {"a": 1}])
 def test_things_that_are_no_categories(observation: Any) -> None:
-    with pytest.raises(Misfit, match=r"gave an observation that its space Discrete\(5\) does not hold: "):
+    with pytest.raises(
+        MisfitError, match=r"gave an observation that its space Discrete\(5\) does not hold: "
+    ):
         view_of(Discrete(5), "Robot-v0").flatten(observation)
 
 
 def test_a_long_thing_is_not_shown_in_full() -> None:
-    with pytest.raises(Misfit) as caught:
+    with pytest.raises(MisfitError) as caught:
         view_of(Discrete(5), "Robot-v0").flatten("x" * 10_000)
     assert len(str(caught.value)) < 160
 
@@ -178,7 +181,9 @@ def test_actions() -> None:
     assert choices_of(Discrete(4), "Robot-v0") == Choices(4, 0)
     assert choices_of(Discrete(4, start=2), "Robot-v0") == Choices(4, 2)
     advice = r"DiscreteActions\(env, levels=3\), or add --set task.levels=3\."
-    with pytest.raises(DistinguoError, match=f"Robot-v0 has continuous actions, Box.* {advice}"):
+    with pytest.raises(DistinguoError, match=f"Robot-v0 has continuous actions, Box.*{advice}"):
         choices_of(POINT, "Robot-v0")
-    with pytest.raises(DistinguoError, match=r"Robot-v0 has actions of a MultiDiscrete; allowed is Discrete; "):
+    with pytest.raises(
+        DistinguoError, match=r"Robot-v0 has actions of a MultiDiscrete; allowed is Discrete; "
+    ):
         choices_of(MultiDiscrete([2, 2]), "Robot-v0")

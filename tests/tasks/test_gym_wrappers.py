@@ -113,5 +113,5 @@ def test_noise_that_is_no_probability(noise: float) -> None:
 
 
 def test_noise_of_continuous_actions() -> None:
-    with pytest.raises(DistinguoError, match="needs Discrete actions, got Box.*DiscreteActions first"):
+    with pytest.raises(DistinguoError, match=r"needs Discrete actions, got Box.*DiscreteActions first"):
         NoisyActions(gymnasium.make("Pendulum-v1"))

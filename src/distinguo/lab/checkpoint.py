@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from distinguo.errors import DistinguoError
+from distinguo.lab.attempts import Best
 from distinguo.lab.configuration import Configuration
 from distinguo.lab.files import pack_arrays, read_arrays, write_atomically
 from distinguo.lab.generation import Generation, _log_for
@@ -19,7 +20,7 @@ from distinguo.representation.voronoi import voronoi
 from distinguo.tasks.task import memories, randomness, remember
 
 VERSION = 2
-_PLAIN = ("phase", "solved", "score", "confirmation_steps", "seconds", "returns", "held")
+_PLAIN = ("phase", "solved", "score", "confirmation_steps", "seconds", "returns", "held", "purpose")
 _Count = Annotated[int, Field(ge=0)]
 
 
@@ -33,6 +34,8 @@ class _Facts(BaseModel):
     score: int | float
     returns: list[float] = []
     held: _Count = 0
+    purpose: Literal["claim", "attempt over", "stage over"] = "claim"
+    best: float | None = None
     confirmation_steps: _Count
     seconds: float
     rng: dict[str, Any]
@@ -46,11 +49,18 @@ def save(generation: Generation, path: Path, sizes: dict[str, int]) -> None:
     facts |= {"version": VERSION, "rng": generation.rng.bit_generator.state, "sizes": sizes}
     chance = randomness(generation.task)
     facts["chance"] = None if chance is None else chance.bit_generator.state
-    arrays = {f"memory.{k}": v for k, v in generation.memory._asdict().items() if k != "partition"}
+    facts["best"] = None if generation.best is None else generation.best.score
+    arrays = _written(generation.memory)
+    if generation.best is not None:
+        arrays |= {f"best.{name}": array for name, array in _written(generation.best.memory).items()}
     arrays |= {f"task.{k}": v for k, v in memories(generation.task, needed_states(generation.memory)).items()}
-    arrays |= {f"partition.{k}": v for k, v in generation.memory.partition._asdict().items()}
     arrays["facts"] = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
     write_atomically(path, pack_arrays(arrays))
+
+
+def _written(memory: Memory) -> dict[str, np.ndarray]:
+    arrays = {f"memory.{name}": array for name, array in memory._asdict().items() if name != "partition"}
+    return arrays | {f"partition.{name}": array for name, array in memory.partition._asdict().items()}
 
 
 def needed_states(memory: Memory) -> np.ndarray:
@@ -69,6 +79,9 @@ def load(path: Path, configuration: Configuration) -> tuple[Generation, dict[str
         if written["version"] > VERSION:
             raise DistinguoError(f"{path} was written by a newer distinguo; upgrade to resume it.")
         facts = _Facts.model_validate(written)
+        if facts.best is not None:
+            best = {k.removeprefix("best."): v for k, v in arrays.items() if k.startswith("best.")}
+            generation.best = Best(facts.best, _memory(best, generation.memory))
         generation.memory = _memory(_upgraded(arrays), generation.memory)
         generation.rng.bit_generator.state = facts.rng
         _restore_task(generation, facts, arrays)
@@ -89,15 +102,21 @@ def _upgraded(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         return arrays
     prototypes, q = arrays["partition.prototypes"], arrays["memory.q"]
     fresh = fresh_memory(voronoi(prototypes, np.ones(prototypes.shape[1])), q.shape[1])
-    added = {name: getattr(fresh, name) for name in ("gained", "error", "seen", "extremes")}
-    return {**arrays, **{f"memory.{k}": v for k, v in added.items()}, "memory.states": prototypes.copy()}
+    added = {
+        f"memory.{name}": getattr(fresh, name) for name in ("gained", "error", "seen", "extremes", "extent")
+    }
+    counters = np.zeros_like(fresh.counters)
+    counters[: len(arrays["memory.counters"])] = arrays["memory.counters"]
+    return {**arrays, **added, "memory.states": prototypes.copy(), "memory.counters": counters}
 
 
 def _restore_task(generation: Generation, facts: _Facts, arrays: dict[str, np.ndarray]) -> None:
     chance = randomness(generation.task)
     if chance is not None and facts.chance is not None:
         chance.bit_generator.state = facts.chance
-    remember(generation.task, {k.removeprefix("task."): v for k, v in arrays.items() if k.startswith("task.")})
+    remember(
+        generation.task, {k.removeprefix("task."): v for k, v in arrays.items() if k.startswith("task.")}
+    )
 
 
 def _memory(arrays: dict[str, np.ndarray], like: Memory) -> Memory:

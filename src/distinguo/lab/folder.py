@@ -22,6 +22,7 @@ from distinguo.lab.configuration import Configuration, differences, from_toml, t
 from distinguo.lab.files import pack_arrays as pack
 from distinguo.lab.files import read_arrays, write_atomically
 from distinguo.lab.generation import Generation, Trial
+from distinguo.learners.reasons import of_these_regions
 from distinguo.representation import file as representation_file
 from distinguo.representation.file import Representation
 
@@ -29,6 +30,10 @@ SETTINGS, REPRESENTATION, VALUES = "settings.toml", "representation.json", "valu
 REASONS, TRIALS, RESULT = "reasons.jsonl", "trials.csv", "result.json"
 CHECKPOINT, PICTURE = "checkpoint.npz", "partition.png"
 GROWING = (TRIALS, REASONS)
+_WRITTEN: dict[str, Any] = {
+    "ended": str,
+    "gained": float,
+}  # the columns of trials.csv that are not whole numbers
 #: What the result of every run tells, whatever it was asked.
 PROMISED = (
     *("task", "seed", "solved", "score", "regions", "prototypes"),
@@ -211,7 +216,7 @@ def _read_result(path: Path) -> dict[str, Any]:
 def _read_trials(path: Path) -> list[Trial]:
     try:
         return [
-            Trial(**{k: v if k == "ended" else int(v) for k, v in row.items()})  # type: ignore[arg-type]
+            Trial(**{k: _WRITTEN.get(k, int)(v) for k, v in row.items()})
             for row in csv.DictReader(io.StringIO(_text(path), newline=""))
         ]
     except (ValueError, TypeError, csv.Error) as error:
@@ -222,6 +227,6 @@ def _read_trials(path: Path) -> list[Trial]:
 
 def _read_reasons(path: Path) -> list[dict[str, Any]]:
     try:
-        return [{**json.loads(line)} for line in _text(path).splitlines()]
-    except (json.JSONDecodeError, TypeError, RecursionError):
+        return of_these_regions([{**json.loads(line)} for line in _text(path).splitlines()])
+    except (json.JSONDecodeError, TypeError, LookupError, RecursionError):
         raise DistinguoError(f"{path} is damaged; take a whole copy.") from None

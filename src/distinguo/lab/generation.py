@@ -3,7 +3,8 @@
 In a task that is judged by length, a trial that reaches the cap is followed by a confirmation: the frozen greedy
 policy must hold for the required length from the start of a trial. In one that is judged by return, a trial that
 reaches the threshold is followed by as many greedy trials as it takes to tell whether their mean does, too. The steps
-of a confirmation are counted apart; if it fails, learning goes on.
+of a confirmation are counted apart; if it fails, learning goes on. An attempt that leads nowhere can be followed by
+another from scratch; the best one is kept.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.errors import DistinguoError
+from distinguo.lab.attempts import Best, begin_anew, better, is_over
 from distinguo.lab.configuration import Configuration
-from distinguo.lab.confirmation import FAILED, PASSED, judge
+from distinguo.lab.confirmation import OPEN, PASSED, judge
 from distinguo.learners.economy import CAPPED, FELL, PAUSED, RUNNING, advance, begin, follow, settle
 from distinguo.learners.memory import (
+    ATTEMPT,
     INVESTIGATION_STEPS,
     LENGTH,
     TRIAL_STEPS,
@@ -27,7 +30,7 @@ from distinguo.learners.memory import (
     fresh_memory,
     with_room,
 )
-from distinguo.learners.reasons import Log, drain, fresh_log
+from distinguo.learners.reasons import RESTART, Log, drain, fresh_log, returned_to
 from distinguo.representation.categories import categories
 from distinguo.representation.file import Representation
 from distinguo.representation.prototypes import count_regions, trimmed
@@ -36,12 +39,15 @@ from distinguo.seam import at_speed, is_compiled
 from distinguo.tasks.task import actions, observe, seeded, start
 from distinguo.tasks.world import CATEGORIES
 from distinguo.tasks.world import LENGTH as BY_LENGTH
-from distinguo.testing.extent import Extent, preliminary_series
+from distinguo.testing.extent import Extent, Preliminaries, completed, preliminary_series
 
 #: What the stage is doing between two chunks of work.
 BETWEEN, TRIAL, HOLDING, CONFIRMING, DONE = "between trials", "trial", "holding", "confirming", "done"
 CHUNK = 200_000  #: steps between two looks at the keyboard
 SLOW_CHUNK = 2_000  #: the same where every step is plain Python
+#: Why greedy trials are run: a good trial claims success; an attempt, or the stage, is over.
+CLAIM, ATTEMPT_OVER, STAGE_OVER = "claim", "attempt over", "stage over"
+SAMPLE = 20  #: greedy trials that an attempt is judged by when it is over
 
 
 class Trial(NamedTuple):
@@ -65,8 +71,9 @@ class Generation:
         self.configuration = configuration
         self.rng = np.random.default_rng(configuration.seed)
         self.task = seeded(configuration.world.task, configuration.seed)
-        self.extent, self.preliminary_steps = self._find_extent()
-        self.memory = self._fresh_memory()
+        self.preliminaries = self._preliminaries()
+        self.extent = self.preliminaries.extent
+        self.memory = self._fresh_memory(np.random.default_rng(configuration.seed))
         self.log = _log_for(self.memory)
         self.phase = BETWEEN
         self.solved = False
@@ -74,20 +81,23 @@ class Generation:
         self.confirmation_steps = 0
         self.returns: list[float] = []  #: of the confirmation that is under way
         self.held = 0  #: steps of its trial so far
+        self.purpose = CLAIM  #: of that confirmation
+        self.best: Best | None = None
         self.seconds = 0.0
         self.trials: list[Trial] = []  #: finished since the last checkpoint
         self.reasons: list[dict[str, Any]] = []  #: found since the last checkpoint
 
-    def _find_extent(self) -> tuple[Extent, int]:
-        """Return the extent of the observations, by experience where the task does not tell."""
+    def _preliminaries(self) -> Preliminaries:
+        """Learn the extent of the observations and the mean reward by experience, where they are asked for."""
         world = self.configuration.world
-        if world.bounded:
-            return Extent(world.low, world.high), 0
+        if world.bounded and not self.configuration.learner.optimistic:
+            return Preliminaries(Extent(world.low, world.high), 0.0, 0)
         return preliminary_series(self.task, world, self.configuration.seed)
 
-    def _fresh_memory(self) -> Memory:
-        given, task = self.configuration.prototypes, self.task
-        first = start(task, np.random.default_rng(self.configuration.seed))
+    def _fresh_memory(self, rng: np.random.Generator) -> Memory:
+        """Return the memory of an attempt that begins from scratch, or from the prototypes that were given."""
+        given, task, learner = self.configuration.prototypes, self.task, self.configuration.learner
+        first = start(task, rng)
         rows = given or (observe(task, first),)
         if given and len(first) != len(rows[0]):
             raise DistinguoError(
@@ -100,7 +110,8 @@ class Generation:
             partition = voronoi(rows, self.extent.widths, room=64)
         memory = fresh_memory(partition, actions(task), len(first))
         memory.states[: len(rows)] = given or (first,)
-        memory.q[: len(rows)] = self.configuration.learner.initial
+        if learner.optimistic:
+            memory.q[: len(rows)] = max(self.preliminaries.reward, 0.0) / (1.0 - learner.gamma)
         return memory
 
     def work(self) -> Iterator[Generation]:
@@ -132,10 +143,42 @@ class Generation:
     def _begin_trial(self) -> None:
         if self._spent():
             self._end_stage()
-            return
-        self._make_room()
-        self._run(begin, self.memory, self.configuration.learner, self.rng)
-        self.phase = TRIAL
+        elif self._attempt_is_over():
+            self._begin_confirmation(ATTEMPT_OVER)
+        else:
+            self._make_room()
+            self._rescale()
+            self._run(begin, self.memory, self.configuration.learner, self.rng)
+            self.phase = TRIAL
+
+    def _spent(self) -> bool:
+        stage = self.configuration.stage
+        return (
+            self.count_trials >= stage.trials
+            or self.environment_steps >= stage.steps
+            or (stage.restart == 0 and self.prototypes >= stage.prototypes)
+        )
+
+    def _attempt_is_over(self) -> bool:
+        stage = self.configuration.stage
+        full = stage.restart > 0 and self.prototypes >= stage.prototypes
+        return full or is_over(self.memory, stage.restart)
+
+    def _restart(self) -> None:
+        """Begin from scratch; the reasons so far are those of regions that are no more."""
+        self.memory = begin_anew(self.memory, self._fresh_memory(self.rng))
+        self.log = _log_for(self.memory)
+        self.reasons.append({"event": RESTART, "trial": self.count_trials})
+        self.phase = BETWEEN
+
+    def _rescale(self) -> None:
+        """Scale distances by the extremes observed so far."""
+        low, high = self.memory.extent
+        world = self.configuration.world
+        if self.configuration.learner.rescale and not world.bounded and (high >= low).all():
+            self.extent = completed(world, low.tolist(), high.tolist())
+            self.memory.partition.scale[:] = self.extent.widths
+            self.memory.partition.weight[:] = 1.0 / self.memory.partition.scale
 
     def _make_room(self) -> None:
         # process_stack pops at most one state per region and adds at most one prototype for each
@@ -143,14 +186,6 @@ class Generation:
         if len(self.log.regret) < 5 * len(self.memory.q):
             self.reasons += drain(self.log, self.memory)
             self.log = _log_for(self.memory)
-
-    def _spent(self) -> bool:
-        stage = self.configuration.stage
-        return (
-            self.memory.counters[TRIALS] >= stage.trials
-            or self.environment_steps >= stage.steps
-            or self.prototypes >= stage.prototypes
-        )
 
     def _advance_trial(self) -> None:
         world, learner = self.configuration.world, self.configuration.learner
@@ -187,12 +222,18 @@ class Generation:
         good = threshold is not None and self.memory.gained[0] >= threshold
         self._end_trial("terminal" if ended == FELL else "cap")
         if good:
-            self._begin_confirmation()
+            self._begin_confirmation(CLAIM)
 
     def _follow(self, steps: int) -> tuple[int, bool, float]:
         memory = self.memory
         done: tuple[int, bool, float] = at_speed(follow, self.task)(
-            self.task, memory.partition, memory.q, self.configuration.learner.delta, self.rng, memory.now, steps
+            self.task,
+            memory.partition,
+            memory.q,
+            self.configuration.learner.delta,
+            self.rng,
+            memory.now,
+            steps,
         )
         self.confirmation_steps += done[0]
         return done
@@ -209,8 +250,8 @@ class Generation:
             self._end_trial("cap")
             self.phase = DONE
 
-    def _begin_confirmation(self) -> None:
-        self.returns, self.phase = [], CONFIRMING
+    def _begin_confirmation(self, purpose: str) -> None:
+        self.returns, self.purpose, self.phase = [], purpose, CONFIRMING
         self._begin_greedy_trial()
 
     def _begin_greedy_trial(self) -> None:
@@ -228,21 +269,43 @@ class Generation:
             self._end_greedy_trial()
 
     def _end_greedy_trial(self) -> None:
-        stage = self.configuration.stage
-        verdict = judge(self.returns, self.configuration.world.threshold, stage.confirm, final=self._spent())
-        if verdict not in (PASSED, FAILED):
+        stage, threshold = self.configuration.stage, self.configuration.world.threshold
+        most = min(SAMPLE, stage.confirm) if self.purpose == ATTEMPT_OVER else stage.confirm
+        verdict = judge(self.returns, threshold, most, final=self.purpose != CLAIM)
+        if verdict == OPEN:
             self._begin_greedy_trial()
-            return
+        else:
+            self._end_confirmation(verdict == PASSED)
+
+    def _end_confirmation(self, passed: bool) -> None:
+        """Draw the conclusion; a mere sample is good enough to keep an attempt in mind, not to call it solved."""
         self.score = float(np.mean(self.returns))
-        self.solved = verdict == PASSED
-        self.phase = DONE if self.solved or self._spent() else BETWEEN
+        if self.purpose == ATTEMPT_OVER:
+            self.best = better(self.best, self.score, self.memory)
+            self._restart()
+        elif self.purpose == CLAIM and not passed:
+            self.best = better(self.best, self.score, self.memory)
+            self.phase = BETWEEN
+        elif passed or not self._turn_to_best():
+            self.solved = passed
+            self.phase = DONE
+
+    def _turn_to_best(self) -> bool:
+        """At the end of the stage, go back to the best attempt if it was better than the last, and judge it anew."""
+        best, self.best = self.best, None
+        if best is None or best.score <= self.score:
+            return False
+        self.reasons.append(returned_to(best.memory, self.count_trials))
+        self.memory = begin_anew(self.memory, best.memory)
+        self._begin_confirmation(STAGE_OVER)
+        return True
 
     def _end_stage(self) -> None:
         """End the stage; in a task judged by return, find the mean return first."""
         if self.configuration.world.score == BY_LENGTH:
             self.phase = DONE
         else:
-            self._begin_confirmation()
+            self._begin_confirmation(STAGE_OVER)
 
     def _end_trial(self, how: str) -> None:
         self.reasons += drain(self.log, self.memory)
@@ -264,6 +327,11 @@ class Generation:
     def count_trials(self) -> int:
         """Return the number of trials begun."""
         return int(self.memory.counters[TRIALS])
+
+    @property
+    def attempts(self) -> int:
+        """Return how often learning was begun from scratch."""
+        return int(self.memory.counters[ATTEMPT]) + 1
 
     @property
     def trial_length(self) -> int:
@@ -294,7 +362,7 @@ class Generation:
     @property
     def environment_steps(self) -> int:
         """Return the steps of all trials and mini-trials, and of the preliminary series where there was one."""
-        return int(self.memory.counters[TRIAL_STEPS]) + self.investigation_steps + self.preliminary_steps
+        return int(self.memory.counters[TRIAL_STEPS]) + self.investigation_steps + self.preliminaries.steps
 
     def representation(self) -> Representation:
         """Return the representation as it is now."""

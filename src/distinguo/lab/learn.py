@@ -15,14 +15,17 @@ from distinguo.lab.configuration import Configuration, configure, differences
 from distinguo.lab.folder import Run
 from distinguo.lab.generation import Generation
 from distinguo.lab.interrupts import held
+from distinguo.lab.plan import slug
+from distinguo.learners.reasons import of_these_regions
 from distinguo.presets import DEFAULT
+from distinguo.tasks.catalog import world_of
 
 CHECKPOINT_SECONDS = 2.0  #: between two checkpoints of a run that has a folder
 Watch = Callable[[Generation], None]
 
 
 def learn(
-    task: str,
+    task: Any,
     *,
     seed: int = 0,
     preset: str = DEFAULT,
@@ -30,8 +33,12 @@ def learn(
     prototypes: Any = None,
     out: str | Path | None = None,
     watch: Watch | None = None,
+    interpreted: bool = False,
 ) -> Run:
     """Learn a representation of a task from scratch, or from given prototypes.
+
+    ``task`` is the name of one, such as ``puck``, any Gymnasium id, or a Gymnasium environment itself;
+    ``interpreted`` refuses our compiled twin of one and runs Gymnasium's own.
 
     ``settings`` are changes by dotted name; ``out`` is a folder for the run, resumed if it was interrupted;
     ``watch`` is called after every chunk of work.
@@ -40,7 +47,14 @@ def learn(
     >>> run.solved, run.summary["score"]
     (True, 1000)
     """
-    configuration = configure(task, seed=seed, preset_name=preset, changes=settings, prototypes=prototypes)
+    configuration = configure(
+        task if isinstance(task, str) else world_of(task),
+        seed=seed,
+        preset_name=preset,
+        changes=settings,
+        prototypes=prototypes,
+        interpreted=interpreted,
+    )
     return learn_configured(configuration, None if out is None else Path(out), watch)
 
 
@@ -103,6 +117,7 @@ def summarise(generation: Generation) -> dict[str, Any]:
         "investigation_steps": generation.investigation_steps,
         "final_trial_steps": final,
         "confirmation_steps": generation.confirmation_steps,
+        "attempts": generation.attempts,
         "seconds": round(generation.seconds, 4),
     }
 
@@ -116,7 +131,7 @@ def _in_memory(generation: Generation) -> Run:
         values["updates"],
         summarise(generation),
         generation.trials,
-        generation.reasons,
+        of_these_regions(generation.reasons),
     )
 
 
@@ -146,7 +161,7 @@ def learn_many(
 
 def default_folder(configuration: Configuration, base: Path = Path("runs")) -> Path:
     """Return the first folder under ``base`` that is free, or that holds this very run."""
-    stem = f"{configuration.world.name}-{configuration.preset}-seed{configuration.seed}"
+    stem = f"{slug(configuration.world.name)}-{configuration.preset}-seed{configuration.seed}"
     for number in range(1, 10_000):
         path = base / (stem if number == 1 else f"{stem}-{number}")
         try:

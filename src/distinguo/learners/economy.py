@@ -12,6 +12,8 @@ from distinguo.learners.investigation import investigate
 from distinguo.learners.memory import (
     ACTION,
     FE_CALLS,
+    GREATEST,
+    LEAST,
     LENGTH,
     SESSIONS,
     STATE,
@@ -27,7 +29,7 @@ from distinguo.learners.surprise import surprising
 from distinguo.learners.values import apply_profile, back_up, choose, reliable_source
 from distinguo.seam import kernel, part
 from distinguo.settings import LearnerSettings
-from distinguo.tasks.task import State, start, transition, truncated, unpack
+from distinguo.tasks.task import Observation, State, observe, start, transition, truncated, unpack
 
 #: How :func:`advance` leaves a trial. A paused one needs room for more prototypes, or an investigation.
 RUNNING, FELL, CAPPED, PAUSED = 0, 1, 2, 3
@@ -70,6 +72,8 @@ def advance(
         memory.gained[0] += r
         a = get_action(task, memory, settings, rng, log, s, j, a, r, k, terminal)
         s, j = s_next, k
+        if settings.rescale:
+            widen(memory, observe(task, s))
         if not settings.active:  # a split on the way may have changed the region
             j = region_at(task, memory.partition, s)
         stopped = not terminal and truncated(task, s)
@@ -90,6 +94,14 @@ def time_to_pause(memory: Memory, settings: LearnerSettings, length: int) -> boo
     if settings.investigate_every > 0 and length % settings.investigate_every == 0:
         return True
     return not settings.active and memory.partition.size[0] >= len(memory.q)
+
+
+@part
+def widen(memory: Memory, seen: Observation) -> None:
+    """Widen the extent of what was observed."""
+    for i in range(len(seen)):
+        memory.extent[LEAST, i] = min(memory.extent[LEAST, i], seen[i])
+        memory.extent[GREATEST, i] = max(memory.extent[GREATEST, i], seen[i])
 
 
 @part

@@ -16,6 +16,8 @@ TRIALS, TRIAL_STEPS, INVESTIGATION_STEPS = 0, 1, 2
 SESSIONS, FE_CALLS, MERGE_CALLS = 3, 4, 5  # process_stack, FE_TIMER and MERGE_TIMER
 CLOCK = 6  # pushes so far: the time of the replacing-stack
 LENGTH, ACTION = 7, 8  # the running trial: its steps so far, and the action chosen next
+ATTEMPT, SINCE = 9, 10  # how often it was begun from scratch, and the trials before the last time
+COUNTERS = 11
 
 #: Whose profile a row of ``Memory.q1`` holds: a prototype's (consolidation takes them all), or one of these.
 #: Compiled code allocates nothing; see ``seam``.
@@ -39,12 +41,13 @@ class Memory(NamedTuple):
     pushed_at: np.ndarray  #: (room,) when it was pushed; 0 for a region that is not on the stack
     now: np.ndarray  #: (width of a state,) the state of the running trial
     gained: np.ndarray  #: (1,) the sum of its rewards
-    counters: np.ndarray  #: (9,) see above
+    counters: np.ndarray  #: (11,) see above
     q1: np.ndarray  #: (room + 3, actions) the latest action profiles: a row per prototype, and three more
     reliable: np.ndarray  #: (room + 3, actions) which of their entries are reliable
     error: np.ndarray  #: (room + 3, actions) the standard error of each, where look-ahead is repeated
     seen: np.ndarray  #: (room, actions, 3) the differences between look-ahead and region so far
     extremes: np.ndarray  #: (2,) the least and the greatest look-ahead value ever found
+    extent: np.ndarray  #: (2, dimensions) the least and the greatest of each coordinate ever observed
 
 
 def fresh_memory(partition: Any, actions: int, width: int = 0) -> Memory:
@@ -65,12 +68,13 @@ def fresh_memory(partition: Any, actions: int, width: int = 0) -> Memory:
         pushed_at=np.zeros(room, dtype=np.int64),
         now=np.zeros(width),
         gained=np.zeros(1),
-        counters=np.zeros(9, dtype=np.int64),
+        counters=np.zeros(COUNTERS, dtype=np.int64),
         q1=np.zeros((room + EXTRA, actions)),
         reliable=np.zeros((room + EXTRA, actions), dtype=np.bool_),
         error=np.zeros((room + EXTRA, actions)),
         seen=np.zeros((room, actions, 3)),
         extremes=np.array([np.inf, -np.inf]),
+        extent=np.array([[np.inf] * dimensions, [-np.inf] * dimensions]),
     )
 
 
@@ -89,5 +93,9 @@ def with_room(memory: Memory, room: int) -> Memory:
     for field in ("q", "updates", "investigated", "states", "stacked", "pushed_at", "seen"):
         getattr(larger, field)[:size] = getattr(memory, field)[:size]
     return larger._replace(
-        now=memory.now, gained=memory.gained, counters=memory.counters, extremes=memory.extremes
+        now=memory.now,
+        gained=memory.gained,
+        counters=memory.counters,
+        extremes=memory.extremes,
+        extent=memory.extent,
     )

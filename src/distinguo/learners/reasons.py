@@ -11,11 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.criteria import BEST, POLICY, VALUE, incompatibility, stake
-from distinguo.learners.memory import INVESTIGATION_STEPS, TRIAL_STEPS, TRIALS, Memory
+from distinguo.learners.memory import ATTEMPT, INVESTIGATION_STEPS, TRIAL_STEPS, TRIALS, Memory
 from distinguo.seam import part
 
 SPLIT, MERGE, DETACH = 0, 1, 2
 KINDS = ("split", "merge", "detach")
+#: Entries of their own: another attempt began from scratch; the stage ended with an earlier attempt.
+RESTART, RETURN = "restart", "return"
 RULES = {POLICY: "policy (Eq. 3)", VALUE: "value (Eq. 4)", BEST: "best action (Eq. 6)"}
 
 
@@ -85,3 +87,26 @@ def _entry(log: Log, memory: Memory, n: int) -> dict[str, Any]:
         "rules": [name for bit, name in RULES.items() if rules & bit],
         "regret": float(log.regret[n]),
     }
+
+
+def returned_to(memory: Memory, trial: int) -> dict[str, Any]:
+    """Return the entry that says which attempt a stage ended with, and how far that had come."""
+    attempt, until = int(memory.counters[ATTEMPT]), int(memory.counters[TRIALS])
+    return {"event": RETURN, "trial": trial, "attempt": attempt, "until": until}
+
+
+def of_these_regions(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the entries about the regions that there are now: those of one attempt.
+
+    >>> of_these_regions([{"event": "split", "trial": 1}, {"event": "restart", "trial": 9}])
+    []
+    """
+    attempts: list[list[dict[str, Any]]] = [[]]
+    for entry in entries:
+        if entry["event"] == RESTART:
+            attempts.append([])
+        elif entry["event"] == RETURN:
+            attempts.append([e for e in attempts[entry["attempt"]] if e["trial"] <= entry["until"]])
+        else:
+            attempts[-1].append(entry)
+    return attempts[-1]

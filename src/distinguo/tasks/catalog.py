@@ -10,7 +10,6 @@ import numpy as np
 from pydantic import Field
 
 from distinguo.checks import checked
-from distinguo.errors import DistinguoError, did_you_mean
 from distinguo.tasks.acrobot import Acrobot
 from distinguo.tasks.cart_pole import CartPole
 from distinguo.tasks.mountain_car import MountainCar
@@ -43,6 +42,16 @@ class PuckNoise(NamedTuple):
     ] = 0.0
 
 
+#: What suits tasks that are judged by return, whose rewards and bounds may be anything (docs/readings.md, "Any task").
+BY_RETURN = {
+    "learner.epsilon_share": 0.05,
+    "learner.optimistic": True,
+    "learner.rescale": True,
+    "stage.trials": 100_000,
+    "stage.steps": 200_000,
+    "stage.prototypes": 300,
+    "stage.restart": 60,
+}
 #: What chance asks of the learner: repeated look-ahead, and tests that allow for it (docs/readings.md, "Chance").
 CHANCE = {"learner.samples": 8, "learner.confidence": 2.0}
 
@@ -109,7 +118,7 @@ def _twin(
     world = World(name, task, dimensions, actions, low, high, RETURN, None)
     note = f"{name} runs as a compiled twin with the same numbers; --interpreted runs Gymnasium's own."
     world = world._replace(threshold=threshold, limit=limit, parameters=task._asdict(), note=note)
-    return _with_noise(world, chance)
+    return _with_noise(world._replace(suggested=BY_RETURN), chance)
 
 
 def _taken(kind: Any, parameters: Parameters) -> tuple[Any, dict[str, Any]]:
@@ -124,7 +133,7 @@ def _with_noise(world: World, chance: Any) -> World:
     if chance.noisy_actions == 0.0:
         return world
     noisy = NoisyActions(world.task, chance.noisy_actions, np.random.default_rng(0))
-    return world._replace(task=noisy, controllable=None, suggested=CHANCE)
+    return world._replace(task=noisy, controllable=None, suggested={**world.suggested, **CHANCE})
 
 
 def _inner(task: Any) -> Any:
@@ -152,8 +161,13 @@ def world(name: str, parameters: Parameters | None = None, interpreted: bool = F
     name = ALIASES.get(name, name)
     if name in WORLDS and not interpreted:
         return WORLDS[name](parameters or {})
-    from distinguo.tasks.gym_world import gym_world, registered
+    from distinguo.tasks.gym_world import gym_world
 
-    if name != "puck" and not registered(name):
-        raise DistinguoError(f"Unknown task '{name}'; {did_you_mean(name, [*WORLDS, *registered()])}")
-    return gym_world(name, parameters or {}, WORLDS.get(name))
+    return gym_world(name, parameters or {}, WORLDS.get(name), BY_RETURN, CHANCE)
+
+
+def world_of(environment: Any, parameters: Parameters | None = None) -> World:
+    """Return a Gymnasium environment that was made already as a world."""
+    from distinguo.tasks.gym_world import gym_world
+
+    return gym_world(environment, parameters or {}, None, BY_RETURN, CHANCE)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from distinguo.errors import DistinguoError
 from distinguo.tasks.gym_restoring import Outcome
-from distinguo.tasks.gym_spaces import Choices, Misfit, View, choices_of, view_of
+from distinguo.tasks.gym_spaces import Choices, MisfitError, View, choices_of, view_of
 
 
 class Place(NamedTuple):
@@ -67,7 +67,7 @@ class Handle:
     def _seen(self, found: Any, trial: int, step: int, ahead: int = 0) -> tuple[float, ...]:
         try:
             return self.view.flatten(found)
-        except Misfit as misfit:
+        except MisfitError as misfit:
             raise self.fault(misfit.words, trial, step, ahead) from None
 
     def _amount(self, reward: Any, *place: int) -> float:

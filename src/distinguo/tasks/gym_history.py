@@ -22,7 +22,9 @@ class Trial:
     def __init__(self, seed: int, moves: Iterable[int] = ()) -> None:
         self.seed = seed
         self.moves = array("I", moves)
-        self.beginning: tuple[Any, tuple[float, ...]] | None = None  #: taken down, where its seed is not enough
+        self.beginning: tuple[Any, tuple[float, ...]] | None = (
+            None  #: taken down, where its seed is not enough
+        )
         self.stopped = False  #: whether the environment truncated it
 
     def cut(self, step: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import re
 import warnings
 from collections.abc import Mapping
@@ -85,15 +86,18 @@ def _limit(limit: Any, name: str) -> int | None:
 
 def spec_of(identifier: str) -> Any:
     """Return what Gymnasium knows of an id; it may begin with a module to import, as in ``"package:Name-v0"``."""
+    module, _, name = identifier.rpartition(":")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
-            return gymnasium.spec(identifier)
+            if module:
+                importlib.import_module(module)
+            return gymnasium.spec(name)
+    except ImportError as error:
+        raise _lacking(identifier, error) from error
     except gymnasium.error.Error:
         hint = did_you_mean(identifier, gymnasium.registry)
         raise DistinguoError(f"Unknown environment '{identifier}'; {hint}") from None
-    except ImportError as error:
-        raise _lacking(identifier, error) from error
 
 
 def _made(identifier: str, arguments: Mapping[str, Any]) -> Any:
@@ -116,6 +120,8 @@ def _made(identifier: str, arguments: Mapping[str, Any]) -> Any:
 def _lacking(identifier: str, error: Exception) -> DistinguoError:
     commands = re.findall(r"pip install [^`'\n]+?(?=[`'\n]|$)", str(error))
     missing = getattr(error, "name", None)
-    command = " and ".join(commands) or (f"pip install {missing}" if missing else 'pip install "gymnasium[all]"')
+    command = " and ".join(commands) or (
+        f"pip install {missing}" if missing else 'pip install "gymnasium[all]"'
+    )
     what = missing or str(error).split(",")[0].split(" is ")[0]
     return DistinguoError(f"{identifier} needs {what}, which is not installed; run: {command}")

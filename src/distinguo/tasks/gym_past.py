@@ -75,7 +75,7 @@ class Past:
         return found
 
     def _nearest(self, handle: Handle, verdict: Verdict, trial: int, step: int) -> tuple[int, Any]:
-        """Go to the last state before ``step`` that was taken down, or to the beginning: its step, and what is seen."""
+        """Go to the last state before ``step`` that was taken down, or to the beginning: its step and observation."""
         known, anchor = self.trials[trial], self.anchors.before(trial, step)
         if anchor is not None and (anchor[0] > verdict.price or known.beginning is not None):
             return anchor[0], self._give(handle, verdict, anchor[1], trial, step)
@@ -93,7 +93,9 @@ class Past:
             raise handle.raised(error, trial, step) from error
         return found
 
-    def _take_down(self, handle: Handle, verdict: Verdict, trial: int, at: int, place: int, step: int) -> None:
+    def _take_down(
+        self, handle: Handle, verdict: Verdict, trial: int, at: int, place: int, step: int
+    ) -> None:
         """Take a state down on the way: one in so many, and the last before the goal, which is often wanted again."""
         known = self.trials[trial]
         if verdict.keeper is None or step - at <= 2 * verdict.price:  # to replay it again costs less

@@ -65,7 +65,9 @@ def find(env: Any, view: View, choices: Choices, name: str) -> Verdict:
         warnings.simplefilter("ignore")  # what does not work may well warn
         stochastic = _is_stochastic(trying)
         reasons, found = _first_that_works(trying, stochastic)
-        replayable = found is not None and (found.name in (OPTIONS, REPLAY) or not _trouble(trying, _replay(trying)))
+        replayable = found is not None and (
+            found.name in (OPTIONS, REPLAY) or not _trouble(trying, _replay(trying))
+        )
         price = _price(trying, found) if found is not None and found.name not in (OPTIONS, REPLAY) else 0
     keeper = None if found is None or found.name == REPLAY else found
     return Verdict(_in_words(name, found, reasons), stochastic, keeper, replayable, price)
@@ -116,7 +118,7 @@ def _told(error: Exception) -> str:
 
 
 def _moves(trying: Trying, *key: int) -> list[int]:
-    return np.random.default_rng(key).integers(trying.choices.count, size=LENGTH).tolist()
+    return np.random.default_rng(key).integers(trying.choices.number, size=LENGTH).tolist()
 
 
 def _try_in(trying: Trying, keeper: Keeper, trial: int) -> str | None:
@@ -135,7 +137,11 @@ def _try_in(trying: Trying, keeper: Keeper, trial: int) -> str | None:
     for excursion in range(3):
         env, found = keeper.give(env, token)
         if found is not None and found != here:
-            return "ignores the state it is given" if keeper.name == OPTIONS else "does not lead to the same state"
+            return (
+                "ignores the state it is given"
+                if keeper.name == OPTIONS
+                else "does not lead to the same state"
+            )
         if play(env, view, choices, moves[middle:]) != expected:
             return "does not lead to the same state"
         _go_elsewhere(trying._replace(env=env), keeper, token, trial, excursion)

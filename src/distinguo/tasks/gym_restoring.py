@@ -158,7 +158,7 @@ def set_clock(env: Any, step: int) -> None:
     """Tell the time limits around an environment at which step of a trial it now is."""
     while isinstance(env, Wrapper):
         if isinstance(env, TimeLimit):
-            env._elapsed_steps = step
+            env._elapsed_steps = step  # type: ignore[assignment] # it begins as None
         env = env.env
 
 

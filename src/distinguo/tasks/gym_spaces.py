@@ -21,7 +21,7 @@ ASTRONOMICAL = 1e30
 _ALLOWED = "allowed are Box, Discrete, MultiDiscrete, MultiBinary and a Tuple of Discretes"
 
 
-class Misfit(DistinguoError):
+class MisfitError(DistinguoError):
     """An observation that is not what its space says; ``words`` are the sentence without its subject."""
 
     def __init__(self, name: str, words: str) -> None:
@@ -50,7 +50,7 @@ class View(NamedTuple):
 class Choices(NamedTuple):
     """The actions of an environment: so many numbers from the first."""
 
-    count: int
+    number: int
     first: int
 
 
@@ -61,8 +61,7 @@ def view_of(space: Any, name: str) -> View:
     ('o0_0', 'o0_1', 'o1_0', 'o1_1')
     >>> view_of(spaces.Dict(), "Robot-v0")
     Traceback (most recent call last):
-    distinguo.errors.DistinguoError: Robot-v0 observes a Dict, which cannot be divided into regions; allowed are Box, \
-Discrete, MultiDiscrete, MultiBinary and a Tuple of Discretes; wrap it in gymnasium.wrappers.FlattenObservation.
+    distinguo.errors.DistinguoError: Robot-v0 observes a Dict, which cannot be divided into regions; ...
     """
     if isinstance(space, spaces.Box):
         return _continuous(space, name)
@@ -76,7 +75,7 @@ def choices_of(space: Any, name: str) -> Choices:
     """Return the actions of this space, which must be a Discrete one.
 
     >>> choices_of(spaces.Discrete(3, start=-1), "Lift-v0")
-    Choices(count=3, first=-1)
+    Choices(number=3, first=-1)
     """
     if isinstance(space, spaces.Discrete):
         return Choices(int(space.n), int(space.start))
@@ -123,7 +122,7 @@ def _continuous(space: spaces.Box, name: str) -> View:
         if array.dtype.char not in "fd":  # only these turn into exact Python floats by themselves
             array = _floats(array, observation, space, name)
         if array.shape != shape:
-            raise Misfit(name, f"changed its observation shape from {shape} to {array.shape}")
+            raise MisfitError(name, f"changed its observation shape from {shape} to {array.shape}")
         values = tuple(array.ravel().tolist())
         if not math.isfinite(sum(values)):  # most are finite: the sum tells faster than every one
             _check_finite(values, names, name)
@@ -148,17 +147,17 @@ def _floats(array: np.ndarray, observation: Any, space: Any, name: str) -> np.nd
     return array.astype(np.float64)
 
 
-def _wrong(observation: Any, space: Any, name: str) -> Misfit:
+def _wrong(observation: Any, space: Any, name: str) -> MisfitError:
     shown = repr(observation)
     shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
     kind = type(observation).__name__
-    return Misfit(name, f"gave an observation that its space {space} does not hold: {shown} ({kind})")
+    return MisfitError(name, f"gave an observation that its space {space} does not hold: {shown} ({kind})")
 
 
 def _check_finite(values: tuple[float, ...], names: tuple[str, ...], name: str) -> None:
     for coordinate, value in zip(names, values, strict=True):
         if not math.isfinite(value):
-            raise Misfit(name, f"gave an observation that is not finite: {coordinate} is {value}")
+            raise MisfitError(name, f"gave an observation that is not finite: {coordinate} is {value}")
 
 
 def _ranges(space: Any) -> tuple[tuple[int, ...], np.ndarray, np.ndarray] | None:
@@ -172,7 +171,7 @@ def _ranges(space: Any) -> tuple[tuple[int, ...], np.ndarray, np.ndarray] | None
         return space.shape, np.zeros(math.prod(space.shape), int), np.ones(math.prod(space.shape), int)
     if isinstance(space, spaces.Tuple) and all(isinstance(one, spaces.Discrete) for one in space.spaces):
         low = np.array([int(one.start) for one in space.spaces])  # type: ignore[attr-defined]
-        return (len(low),), low, low + [int(one.n) - 1 for one in space.spaces]  # type: ignore[attr-defined]
+        return (len(low),), low, low + np.array([int(one.n) - 1 for one in space.spaces])  # type: ignore[attr-defined]
     return None
 
 
@@ -188,7 +187,7 @@ def _categories(space: Any, name: str, shape: tuple[int, ...], low: np.ndarray, 
         if array.dtype.kind not in "biu":
             raise _wrong(observation, space, name)
         if array.shape != shape:
-            raise Misfit(name, f"changed its observation shape from {shape} to {array.shape}")
+            raise MisfitError(name, f"changed its observation shape from {shape} to {array.shape}")
         numbers = array.ravel().tolist()
         for number, allowed in zip(numbers, ranges, strict=True):
             if number not in allowed:

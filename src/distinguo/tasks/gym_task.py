@@ -81,7 +81,7 @@ def describe(task: GymTask) -> Description:
     source, handle = task.driver.source, task.driver.handle
     view = handle.view
     extent = (view.names, view.low, view.high, view.kind)
-    return Description(source.name, *extent, handle.choices.count, source.limit, source.threshold)
+    return Description(source.name, *extent, handle.choices.number, source.limit, source.threshold)
 
 
 @implements_interpreted(transition, GymTask)
@@ -99,7 +99,7 @@ def begin(task: GymTask, rng: np.random.Generator) -> State:
 @implements_interpreted(actions, GymTask)
 def count(task: GymTask) -> int:
     """Count the actions."""
-    return task.driver.handle.choices.count
+    return task.driver.handle.choices.number
 
 
 @implements_interpreted(unpack, GymTask)

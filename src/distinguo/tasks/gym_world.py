@@ -15,9 +15,15 @@ Known = Callable[[Mapping[str, Any]], World]
 
 
 def gym_world(
-    source: Any, parameters: Mapping[str, Any], known: Known | None = None, chance: Mapping[str, Any] | None = None
+    source: Any,
+    parameters: Mapping[str, Any],
+    known: Known | None = None,
+    suggested: Mapping[str, Any] | None = None,
+    chance: Mapping[str, Any] | None = None,
 ) -> World:
     """Describe an environment; ``known`` knows better names and bounds of its twin.
+
+    ``suggested`` are the settings that suit such tasks, ``chance`` those for stochastic ones.
 
     >>> gym_world("FrozenLake-v1", {}).kind
     'categories'
@@ -38,7 +44,7 @@ def gym_world(
         threshold=found.threshold,
         limit=found.limit,
         parameters=dict(parameters),
-        suggested=(chance or {}) if task.driver.stochastic else {},
+        suggested={**(suggested or {}), **((chance or {}) if task.driver.stochastic else {})},
         required=_required(task),
         interpreted=True,
         note=task.driver.restoring.sentence,
@@ -52,9 +58,7 @@ def _like(twin: World, parameters: Mapping[str, Any]) -> World:
         given.setdefault("levels", len(twin.actions))
     task = make_task(PUCK_ID if twin.name == "puck" else twin.name, given)
     note = task.driver.restoring.sentence
-    return twin._replace(
-        task=task, parameters=given, interpreted=True, note=note, suggested={}, required=_required(task)
-    )
+    return twin._replace(task=task, parameters=given, interpreted=True, note=note, required=_required(task))
 
 
 def _required(task: Any) -> Mapping[str, Any]:

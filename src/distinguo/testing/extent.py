@@ -8,6 +8,7 @@ the central quarter."
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,7 +58,7 @@ def observed_extent(task: Any, seed: int = 0, trials: int = TRIALS, cap: int = C
     >>> [round(v, 1) for v in (*extent.low, *extent.high)]
     [-2.4, -5.5, 2.4, 5.5]
     """
-    return _series(task, seed, trials, cap)[0]
+    return _series(task, seed, trials, cap).extent
 
 
 def extent_of(world: World, seed: int) -> Extent:
@@ -68,45 +69,66 @@ def extent_of(world: World, seed: int) -> Extent:
     task = seeded(world.task, seed)
     if world.score == LENGTH:
         return observed_extent(task, seed)
-    return Extent(world.low, world.high) if world.bounded else preliminary_series(task, world, seed)[0]
+    return Extent(world.low, world.high) if world.bounded else preliminary_series(task, world, seed).extent
 
 
-def preliminary_series(task: Any, world: World, seed: int) -> tuple[Extent, int]:
-    """Find the extent of coordinates whose bounds are infinite: the extent, and the steps that it took.
+class Preliminaries(NamedTuple):
+    """What a short series of trials tells before learning begins."""
 
-    Bounds that are known stay as they are.
+    extent: Extent
+    reward: float  #: the mean reward of a step
+    steps: int
+
+
+def preliminary_series(task: Any, world: World, seed: int) -> Preliminaries:
+    """Find the extent of coordinates whose bounds are infinite; bounds that are known stay as they are."""
+    found = _series(task, seed, SHORT_TRIALS, world.cap(SHORT_CAP))
+    return found._replace(extent=completed(world, *found.extent))
+
+
+def completed(world: World, low: Sequence[float], high: Sequence[float]) -> Extent:
+    """Return the extent of a world, with what was observed where its bounds are infinite.
+
+    >>> from distinguo.tasks.catalog import world
+    >>> completed(world("CartPole-v1"), (0, -1, 0, -2), (0, 1, 0, 2)).high[1:4:2]
+    (1, 2)
     """
-    seen, steps = _series(task, seed, SHORT_TRIALS, world.cap(SHORT_CAP))
-    known = [math.isfinite(a) and math.isfinite(b) and a < b for a, b in zip(world.low, world.high, strict=True)]
-    low = tuple(a if k else b for k, a, b in zip(known, world.low, seen.low, strict=True))
-    high = tuple(a if k else b for k, a, b in zip(known, world.high, seen.high, strict=True))
-    return Extent(low, high), steps
+    known = [
+        math.isfinite(a) and math.isfinite(b) and a < b for a, b in zip(world.low, world.high, strict=True)
+    ]
+    return Extent(
+        tuple(a if k else b for k, a, b in zip(known, world.low, low, strict=True)),
+        tuple(a if k else b for k, a, b in zip(known, world.high, high, strict=True)),
+    )
 
 
-def _series(task: Any, seed: int, trials: int, cap: int) -> tuple[Extent, int]:
+def _series(task: Any, seed: int, trials: int, cap: int) -> Preliminaries:
     rng = np.random.default_rng(seed)
     first = np.array(observe(task, start(task, rng)))
     low, high = first.copy(), first.copy()
     kinds = actions(task) + 1  # the last kind is random
-    steps = sum(
-        at_speed(_watch, task)(task, rng, number % kinds, cap, low, high) for number in range(trials)
-    )
-    return Extent(tuple(low.tolist()), tuple(high.tolist())), int(steps)
+    steps, gained = 0, 0.0
+    for number in range(trials):
+        length, rewards = at_speed(_watch, task)(task, rng, number % kinds, cap, low, high)
+        steps, gained = steps + length, gained + rewards
+    return Preliminaries(Extent(tuple(low.tolist()), tuple(high.tolist())), gained / steps, steps)
 
 
 @kernel
 def _watch(
     task: Any, rng: np.random.Generator, kind: int, cap: int, low: np.ndarray, high: np.ndarray
-) -> int:
-    """Run a trial, widening the extremes by every state that is not terminal; return its length."""
+) -> tuple[int, float]:
+    """Run a trial, widening the extremes by every state that is not terminal; its length and return."""
     s = start(task, rng)
+    gained = 0.0
     for length in range(cap):
         seen = observe(task, s)
         for i in range(len(seen)):
             low[i] = min(low[i], seen[i])
             high[i] = max(high[i], seen[i])
         a = kind if kind < actions(task) else int(rng.random() * actions(task))
-        s, _, terminal = transition(task, s, a)
+        s, r, terminal = transition(task, s, a)
+        gained += r
         if terminal or truncated(task, s):
-            return length + 1
-    return cap
+            return length + 1, gained
+    return cap, gained

@@ -16,7 +16,6 @@ from distinguo.seam import kernel, part
 from distinguo.tasks.task import unpack
 from distinguo.testing.evaluation import CHUNK, TIED, Outcome, greedy_policy
 from distinguo.testing.lockstep import (
-    is_simple,
     AGE,
     DIMENSIONS,
     DONE,
@@ -33,6 +32,7 @@ from distinguo.testing.lockstep import (
     Told,
     fill_up,
     in_use,
+    is_simple,
     note,
     retire,
 )
