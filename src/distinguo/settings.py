@@ -61,7 +61,11 @@ class LearnerSettings(NamedTuple):
     ] = 1
     confidence: Annotated[
         float,
-        Field(ge=0, le=100, description="standard errors that a difference must exceed; section 5.1, ours"),
+        Field(ge=0, le=100, description="standard deviations that make a transition surprising; section 5.1"),
+    ] = 0.0
+    split_confidence: Annotated[
+        float,
+        Field(ge=0, le=100, description="standard errors by which two profiles must differ; ours"),
     ] = 0.0
     active: Annotated[
         bool, Field(description="mini-trials, else split by surprise alone; paper, section 5.4")

@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 
 
 def learn(
-    task: Annotated[str, typer.Argument(help="The task: puck.")],
+    task: Annotated[
+        str,
+        typer.Argument(
+            help="The task: puck, or any Gymnasium id with discrete actions, such as CartPole-v1."
+        ),
+    ],
     seed: Annotated[int | None, typer.Option(help="Seed of all random choices; 0 if none is given.")] = None,
     seeds: Annotated[
         str | None, typer.Option(metavar="A-B", help="Learn many seeds at once, on all cores.")
@@ -42,6 +47,12 @@ def learn(
             "'0.27,0.62;-0.27,-0.62', a representation file or a run folder.",
         ),
     ] = None,
+    interpreted: Annotated[
+        bool,
+        typer.Option(
+            "--interpreted", help="Run Gymnasium's own environment, even if we have a compiled twin."
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Learn a representation of a task: which of its states must be told apart.
@@ -49,21 +60,30 @@ def learn(
     Examples:
       distinguo learn puck
 
+      distinguo learn CartPole-v1
+
+      distinguo learn MountainCarContinuous-v0 --set task.levels=3
+
+      distinguo learn puck --set task.noise=0.1
+
       distinguo learn puck --seed 3 --preset paper --from seeds --out runs/from-seeds
 
       distinguo learn puck --seeds 1-100 --set task.beta=0.2
     """
     from distinguo.cli import parse
-    from distinguo.cli.console import word_if_slow
+    from distinguo.cli.console import say, word_if_slow
     from distinguo.lab.configuration import configure
     from distinguo.lab.warm import warm
     from distinguo.tasks.catalog import world
 
     changes = parse.changes(assignments or [])
-    prototypes = None if start is None else parse.prototypes(start, world(task).dimensions)
+    setting = world(task, parse.table(changes, "task"), interpreted)
+    prototypes = None if start is None else parse.prototypes(start, setting.dimensions)
+    if setting.note:
+        say(setting.note)
 
     def configured(number: int) -> Configuration:
-        return configure(task, seed=number, preset_name=preset, changes=changes, prototypes=prototypes)
+        return configure(setting, seed=number, preset_name=preset, changes=changes, prototypes=prototypes)
 
     if seed is not None and seeds is not None:
         raise DistinguoError("--seed and --seeds exclude each other; give one of them.")
@@ -91,15 +111,19 @@ def _learn_one(configuration: Configuration, out: Path | None, as_json: bool) ->
     except KeyboardInterrupt:
         say(f"\nStopped; saved in {path}. The same command goes on from there.")
         raise typer.Exit(130) from None
+    except DistinguoError as error:
+        raise DistinguoError(f"{error} What was learned until then is in {path}.") from error
     picture = draw_run(run)
     say(verdict(run))
+    for word in remarks(run):
+        say(word)
     say(f"Picture: {picture}")
     say(f"Look again with: distinguo show {path}")
     answer({**run.summary, "run": str(path), "picture": str(picture)}, as_json)
 
 
 def _progress(generation: Generation) -> str:
-    return (
+    return (f"attempt {generation.attempts}  " if generation.attempts > 1 else "") + (
         f"trial {generation.count_trials}  length {generation.trial_length:,}  regions {generation.regions}  "
         f"prototypes {generation.prototypes}  environment steps {generation.environment_steps:,}  "
         f"({generation.phase})"
@@ -111,6 +135,8 @@ def verdict(run: Run) -> str:
     summary = run.summary
     size = f"{summary['regions']} regions ({summary['prototypes']} prototypes)"
     cost = f"{summary['trials']} trials, {summary['environment_steps']:,} environment steps"
+    if run.configuration.world.score != "length":
+        return f"{_mean_return(run)} with {size}, learned in {cost}."
     if run.solved:
         return f"Solved: the greedy policy holds {summary['score']:,} steps with {size}, learned in {cost}."
     return (
@@ -119,12 +145,32 @@ def verdict(run: Run) -> str:
     )
 
 
+def _mean_return(run: Run) -> str:
+    """Say what the greedy policy reaches, beside what solves the task."""
+    summary, stage, threshold = run.summary, run.configuration.stage, run.configuration.world.threshold
+    found = f"the greedy policy's mean return over {stage.confirm} trials is {summary['score']:.1f}"
+    if threshold is None:
+        return f"No return is known that would solve {summary['task']}: {found}"
+    return f"{'Solved' if run.solved else 'Not solved within the budget'}: {found} ({threshold:g} is needed)"
+
+
+def remarks(run: Run) -> list[str]:
+    """Say what a user should know about the observations."""
+    low, high = run.representation.provenance.get("extent", ((), ()))
+    names = run.representation.dimensions
+    same = [f"{name} (always {a:g})" for name, a, b in zip(names, low, high, strict=False) if a == b]
+    if not same or run.configuration.world.kind != "continuous":
+        return []
+    return [f"Of no use for telling states apart: {', '.join(same)}; they count with a scale of 1."]
+
+
 def _learn_many(wanted: list[Configuration], out: Path | None, seeds: str, as_json: bool) -> None:
     from distinguo.cli.console import answer, progress_bar, say
     from distinguo.lab.learn import learn_many
+    from distinguo.lab.plan import slug
 
     first = wanted[0]
-    base = out or Path("runs") / f"{first.world.name}-{first.preset}-seeds{seeds.strip()}"
+    base = out or Path("runs") / f"{slug(first.world.name)}-{first.preset}-seeds{seeds.strip()}"
     outs = [base / f"seed-{c.seed}" for c in wanted]
     done = 0
 

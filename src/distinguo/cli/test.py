@@ -23,7 +23,12 @@ def examine(
             "vrdp, vrdp-enhanced, controllability, seeds."
         ),
     ] = None,
-    task: Annotated[str | None, typer.Option(help="The task; puck if none is given.")] = None,
+    task: Annotated[
+        str | None, typer.Option(help="The task; that of the first run folder if none is given, else puck.")
+    ] = None,
+    interpreted: Annotated[
+        bool, typer.Option("--interpreted", help="Run Gymnasium's own environment, not our compiled twin.")
+    ] = False,
     runs: Annotated[int | None, typer.Option(help="Learning curves per representation; 10.")] = None,
     steps: Annotated[int | None, typer.Option(help="Training steps of a curve; 50,000.")] = None,
     cap: Annotated[
@@ -65,7 +70,7 @@ def examine(
     from distinguo.lab.trial import put_on_trial
     from distinguo.views.curves import draw_curves
 
-    head = _given(task=task, seed=seed)
+    head = _given(task=task, seed=seed, interpreted=interpreted or None)
     options = _given(runs=runs, steps=steps, cap=cap)
     if plan_file is None:
         plan = _from_words(what, head, options, parse.changes(assignments or []))
@@ -116,7 +121,23 @@ def _from_words(
         if table == "tester" and name in options:
             raise DistinguoError(f"--{name} and --set {key} exclude each other; give one of them.")
         tables[table][name] = value
+    if "task" not in head:
+        _take_task(what, head, tables["task"])
     return make_plan(what, **head, task_parameters=tables["task"], tester=tables["tester"])
+
+
+def _take_task(what: list[str], head: dict[str, Any], parameters: dict[str, Any]) -> None:
+    """Take the task of the first run folder that is named."""
+    from distinguo.lab.folder import SETTINGS, read_settings
+
+    for word in what:
+        if (Path(word) / SETTINGS).is_file():
+            world = read_settings(Path(word)).world
+            head["task"] = world.name
+            head.setdefault("interpreted", world.interpreted)
+            for name, value in world.parameters.items():
+                parameters.setdefault(name, value)
+            return
 
 
 def _from_file(path: Path, others: list[str]) -> Plan:

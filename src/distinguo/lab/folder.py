@@ -30,10 +30,7 @@ SETTINGS, REPRESENTATION, VALUES = "settings.toml", "representation.json", "valu
 REASONS, TRIALS, RESULT = "reasons.jsonl", "trials.csv", "result.json"
 CHECKPOINT, PICTURE = "checkpoint.npz", "partition.png"
 GROWING = (TRIALS, REASONS)
-_WRITTEN: dict[str, Any] = {
-    "ended": str,
-    "gained": float,
-}  # the columns of trials.csv that are not whole numbers
+_COLUMNS = (int, int, str, int, int, int, int, float)  # of trials.csv; the last is missing in old files
 #: What the result of every run tells, whatever it was asked.
 PROMISED = (
     *("task", "seed", "solved", "score", "regions", "prototypes"),
@@ -215,10 +212,8 @@ def _read_result(path: Path) -> dict[str, Any]:
 
 def _read_trials(path: Path) -> list[Trial]:
     try:
-        return [
-            Trial(**{k: _WRITTEN.get(k, int)(v) for k, v in row.items()})
-            for row in csv.DictReader(io.StringIO(_text(path), newline=""))
-        ]
+        rows = list(csv.reader(io.StringIO(_text(path), newline="")))[1:]
+        return [Trial(*(read(cell) for read, cell in zip(_COLUMNS, row, strict=False))) for row in rows]  # type: ignore[arg-type]
     except (ValueError, TypeError, csv.Error) as error:
         if isinstance(error, DistinguoError):
             raise

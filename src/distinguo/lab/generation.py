@@ -323,6 +323,12 @@ class Generation:
         )
         self.phase = BETWEEN
 
+    def abandon_trial(self) -> None:
+        """Give a trial up in which the task failed; what was learned in it stays."""
+        self.reasons += drain(self.log, self.memory)
+        self.memory.pushed_at[:] = 0  # states that the task may not be able to come back to
+        self.phase = BETWEEN
+
     @property
     def count_trials(self) -> int:
         """Return the number of trials begun."""

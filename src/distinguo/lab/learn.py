@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -77,7 +77,7 @@ def learn_configured(
 def _learn_in(out: Path, generation: Generation, watch: Watch | None) -> None:
     saved = time.monotonic()
     with held() as let_in:
-        for _ in generation.work():  # an error within a chunk leaves the last checkpoint as it is
+        for _ in _kept_if_it_fails(out, generation):
             if time.monotonic() - saved > CHECKPOINT_SECONDS:
                 folder.save_checkpoint(out, generation)
                 saved = time.monotonic()
@@ -90,6 +90,16 @@ def _learn_in(out: Path, generation: Generation, watch: Watch | None) -> None:
                 raise
         _save(out, generation)
         folder.save_result(out, summarise(generation))
+
+
+def _kept_if_it_fails(out: Path, generation: Generation) -> Iterator[Generation]:
+    """Work, and if the task fails on the way, save what was learned until then; only the running trial is lost."""
+    try:
+        yield from generation.work()
+    except Exception:
+        generation.abandon_trial()
+        _save(out, generation)
+        raise
 
 
 def _save(out: Path, generation: Generation) -> None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from distinguo.lab.configuration import Configuration
 from distinguo.lab.generation import Generation
 from distinguo.learners.economy import settle
+from distinguo.seam import is_compiled
 from distinguo.settings import StageSettings
 
 
 def warm(configuration: Configuration) -> None:
-    """Run a stage of one step with the same types, and throw it away."""
-    short = configuration._replace(stage=StageSettings(cap=1, hold=1, trials=1))
+    """Run a stage of one step with the same types, and throw it away; plain Python needs no such thing."""
+    if not is_compiled(configuration.world.task):
+        return
+    short = configuration._replace(stage=StageSettings(cap=1, hold=1, trials=1, confirm=1))
     generation = Generation(short)
     for _ in generation.work():
         pass
-    settle(short.world.task, generation.memory, short.learner, generation.log)
+    settle(generation.task, generation.memory, short.learner, generation.log)

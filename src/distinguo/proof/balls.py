@@ -15,18 +15,13 @@ ONE = arb(1)
 
 
 class Block(NamedTuple):
-    """A block of cells as a centre and half widths, in the coordinates of cells and in states."""
+    """States around a centre: how far they reach in each coordinate, and along which half edges."""
 
-    y: Any
-    z: Any
-    ry: Any
-    rz: Any
     x: Any
     v: Any
     rx: Any
     rv: Any
-    first: tuple[Any, Any]  #: the state at the end of half an edge
-    second: tuple[Any, Any]
+    edges: tuple[tuple[Any, Any], ...]
 
 
 class Span(NamedTuple):

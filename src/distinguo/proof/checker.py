@@ -58,7 +58,7 @@ class _Checker:
         p, q, r, s = self.inverse
         first, second = (p * ry, r * ry), (q * rz, s * rz)
         rx, rv = abs(first[0]) + abs(second[0]), abs(first[1]) + abs(second[1])
-        return Block(y, z, ry, rz, p * y + q * z, r * y + s * z, rx, rv, first, second)
+        return Block(p * y + q * z, r * y + s * z, rx, rv, (first, second))
 
     def keeps(self, block: Block, a: int) -> bool:
         """Tell whether the image of a block certainly stays off the walls and in the certified cells.
@@ -85,14 +85,13 @@ class _Checker:
         """Return the ends of one coordinate of the image."""
         p, q = self.matrix[2 * row], self.matrix[2 * row + 1]
         of_x, of_v = p + q * d * slope, p * d + q
-        spread = abs(of_x * block.first[0] + of_v * block.first[1])
-        spread += abs(of_x * block.second[0] + of_v * block.second[1])
+        spread = sum((abs(of_x * e[0] + of_v * e[1]) for e in block.edges), start=arb(0))
         spread += abs(p) * (self.dynamics.shake_x + rounding) + abs(q) * (self.dynamics.shake_v + rounding)
         centre = of_x * block.x + of_v * block.v + q * d * rest
         return centre - spread, centre + spread
 
     def _off_walls(self, block: Block, d: Any, rounding: Any) -> bool:
-        spread = abs(block.first[0] + d * block.first[1]) + abs(block.second[0] + d * block.second[1])
+        spread = sum((abs(e[0] + d * e[1]) for e in block.edges), start=arb(0))
         far = abs(block.x + d * block.v) + spread + self.dynamics.shake_x + rounding
         return bool(far < self.dynamics.low["wall"])
 

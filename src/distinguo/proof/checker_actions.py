@@ -26,7 +26,7 @@ def _voronoi_actions(controller: VoronoiClaim) -> Any:
         for p in candidates:
             d = (block.x - points[p][0]) ** 2 * w0 + (block.v - points[p][1]) ** 2 * w1
             g0, g1 = 2 * (points[p][0] - points[k][0]) * w0, 2 * (points[p][1] - points[k][1]) * w1
-            reach = sum(abs(g0 * e[0] + g1 * e[1]) for e in (block.first, block.second))
+            reach = sum(abs(g0 * e[0] + g1 * e[1]) for e in block.edges)
             if p == k or not d - best - reach > ROUNDING * (ONE + d + best + size):
                 kept.append(p)
         return kept

@@ -1,6 +1,6 @@
 """Which actions can a greedy policy take somewhere in a cell? Ties, and what rounding may decide, count as all.
 
-A cell is a parallelogram of states: its centre and two half edges. A set of actions is a number whose bit ``a``
+A cell is a hexagon of states, its centre and three half edges; a parallelogram has two and a third that is nothing. A set of actions is a number whose bit ``a``
 stands for action ``a``.
 """
 
@@ -45,6 +45,7 @@ def possible(
     centre: Pair,
     first: Pair,
     second: Pair,
+    third: Pair,
     seen: np.ndarray,
     stack: np.ndarray,
 ) -> int:
@@ -55,7 +56,7 @@ def possible(
     >>> from distinguo.representation.voronoi import voronoi
     >>> two = voronoi([[1.0, 0.0], [-1.0, 0.0]], [1.0, 1.0])
     >>> sets, seen, stack = np.array([1, 2]), np.zeros(2, dtype=bool), np.zeros(2, dtype=int)
-    >>> [possible(two, sets, (x, 0.0), (0.1, 0.0), (0.0, 0.1), seen, stack) for x in (0.2, 0.05, -0.1001)]
+    >>> [possible(two, sets, (x, 0.0), (0.1, 0.0), (0.0, 0.1), (0.0, 0.0), seen, stack) for x in (0.2, 0.05, -0.1001)]
     [1, 3, 2]
     """
     raise NotImplementedError
@@ -103,10 +104,11 @@ def nearest_somewhere(
     centre: Pair,
     first: Pair,
     second: Pair,
+    third: Pair,
     seen: np.ndarray,
     stack: np.ndarray,
 ) -> int:
-    """Exclude every prototype that the one nearest to the centre beats at all four corners.
+    """Exclude every prototype that the one nearest to the centre beats at all corners.
 
     The difference of two squared distances is affine, so its least value over the cell is at a corner.
     """
@@ -116,17 +118,18 @@ def nearest_somewhere(
         d = _squared_distance(partition, p, centre)
         if d < least:
             k, least = p, d
-    one, two = _size(partition, first), _size(partition, second)
-    size = 1.0 + 4.0 * (one + two)
+    one, two, three = _size(partition, first), _size(partition, second), _size(partition, third)
+    size = 1.0 + 9.0 * (one + two + three)
     # nobody farther from the centre than the nearest by a diameter can be nearest in the cell: no need to look closer
-    near = math.sqrt(least) + 2.0 * (math.sqrt(one) + math.sqrt(two))
+    near = math.sqrt(least) + 2.0 * (math.sqrt(one) + math.sqrt(two) + math.sqrt(three))
     enough = near * near * (1.0 + 4.0 * MARGIN) + 4.0 * MARGIN * size
     found = 0
     for p in range(partition.size[0]):
         d = _squared_distance(partition, p, centre)
         if d > enough:
             continue
-        lead = d - least - _reach(partition, p, k, first) - _reach(partition, p, k, second)
+        edges = _reach(partition, p, k, first) + _reach(partition, p, k, second)
+        lead = d - least - edges - _reach(partition, p, k, third)
         if p == k or not lead > MARGIN * (size + d):
             seen[partition.primary[p]] = True
             found |= sets[partition.primary[p]]
@@ -140,6 +143,7 @@ def overlapping(
     centre: Pair,
     first: Pair,
     second: Pair,
+    third: Pair,
     seen: np.ndarray,
     stack: np.ndarray,
 ) -> int:
@@ -156,9 +160,9 @@ def overlapping(
             found |= sets[partition.below[node]]
             continue
         middle, half = (
-            (centre[0], abs(first[0]) + abs(second[0]))
+            (centre[0], abs(first[0]) + abs(second[0]) + abs(third[0]))
             if axis == 0
-            else (centre[1], abs(first[1]) + abs(second[1]))
+            else (centre[1], abs(first[1]) + abs(second[1]) + abs(third[1]))
         )
         cut = partition.cut[node]
         half += MARGIN * (1.0 + abs(middle) + abs(cut))
@@ -189,4 +193,4 @@ def possible_in_block(
     wide = 1.0 + 4.0 * SLACK  # against the rounding of the edges
     first = state(grid.matrix, (0.5 * wide * (high[0] - low[0]), 0.0))
     second = state(grid.matrix, (0.0, 0.5 * wide * (high[1] - low[1])))
-    return possible(partition, sets, state(grid.matrix, (y, z)), first, second, seen, stack)
+    return possible(partition, sets, state(grid.matrix, (y, z)), first, second, (0.0, 0.0), seen, stack)

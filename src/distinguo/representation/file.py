@@ -1,7 +1,7 @@
 """The representation file: a partition as JSON that others can read.
 
 A file names its format and version, the coordinates, and either ``voronoi`` prototypes with the primary of each
-and the scale of each coordinate, or a tree of ``boxes``. It knows no task, no action and no value. Loading runs no
+and the scale of each coordinate, or a tree of ``boxes``, or (since version 2) prototypes of exact ``categories``. It knows no task, no action and no value. Loading runs no
 code and checks sizes first.
 """
 
@@ -17,11 +17,14 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 
 from distinguo.errors import DistinguoError
 from distinguo.representation.boxes import Boxes, count_leaves
+from distinguo.representation.categories import Categories, categories
 from distinguo.representation.prototypes import count_regions
 from distinguo.representation.voronoi import Voronoi, voronoi
 
 FORMAT = "distinguo-representation"
-VERSION = 1
+VERSION = 2
+#: The version that a reader must know to read a kind: a file says no more than it needs.
+NEEDS = {"voronoi": 1, "boxes": 1, "categories": 2}
 LARGEST_FILE = 64 * 2**20  #: bytes
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -38,21 +41,21 @@ class Representation(NamedTuple):
     ('x', 'y')
     """
 
-    partition: Voronoi | Boxes
+    partition: Voronoi | Boxes | Categories
     dimensions: tuple[str, ...]
     provenance: dict[str, Any] = {}  # noqa: RUF012
 
     @property
     def regions(self) -> int:
         """Return the number of regions."""
-        if isinstance(self.partition, Voronoi):
-            return int(count_regions(self.partition))
-        return count_leaves(self.partition)
+        if isinstance(self.partition, Boxes):
+            return count_leaves(self.partition)
+        return int(count_regions(self.partition))
 
     @property
     def prototypes(self) -> int:
         """Return the number of prototypes; for boxes the number of leaves."""
-        return int(self.partition.size[0]) if isinstance(self.partition, Voronoi) else self.regions
+        return self.regions if isinstance(self.partition, Boxes) else int(self.partition.size[0])
 
     @property
     def rows(self) -> int:
@@ -95,13 +98,33 @@ class VoronoiFile(_File):
             raise ValueError(f"every prototype and the scale should have {width} coordinates")
         if any(math.isinf(1.0 / w) for w in self.scale):
             raise ValueError("a scale is too small to divide by")
-        if len({tuple(p) for p in self.prototypes}) < len(self.prototypes):
-            raise ValueError("there are duplicate prototypes")
-        if len(self.primary) != len(self.prototypes):
-            raise ValueError("there should be one primary per prototype")
-        if any(p >= len(self.primary) or self.primary[p] != p for p in self.primary):
-            raise ValueError("every primary should be the number of a prototype that is its own primary")
+        _check_prototypes(self.prototypes, self.primary)
         return self
+
+
+class CategoriesFile(_File):
+    """The schema of a partition of exact categories."""
+
+    kind: Literal["categories"]
+    prototypes: Annotated[list[list[Finite]], Field(min_length=1, max_length=1_000_000)]
+    primary: list[Annotated[int, Field(ge=0)]]
+
+    @model_validator(mode="after")
+    def _consistent(self) -> CategoriesFile:
+        width = len(self.dimensions)
+        if any(len(p) != width for p in self.prototypes):
+            raise ValueError(f"every prototype should have {width} coordinates")
+        _check_prototypes(self.prototypes, self.primary)
+        return self
+
+
+def _check_prototypes(prototypes: list[list[float]], primary: list[int]) -> None:
+    if len({tuple(p) for p in prototypes}) < len(prototypes):
+        raise ValueError("there are duplicate prototypes")
+    if len(primary) != len(prototypes):
+        raise ValueError("there should be one primary per prototype")
+    if any(p >= len(primary) or primary[p] != p for p in primary):
+        raise ValueError("every primary should be the number of a prototype that is its own primary")
 
 
 class CutNode(BaseModel):
@@ -150,8 +173,8 @@ class BoxesFile(_File):
         return self
 
 
-AnyFile = Annotated[VoronoiFile | BoxesFile, Field(discriminator="kind")]
-_ADAPTER: TypeAdapter[VoronoiFile | BoxesFile] = TypeAdapter(AnyFile)
+AnyFile = Annotated[VoronoiFile | BoxesFile | CategoriesFile, Field(discriminator="kind")]
+_ADAPTER: TypeAdapter[VoronoiFile | BoxesFile | CategoriesFile] = TypeAdapter(AnyFile)
 
 
 def schema() -> dict[str, Any]:
@@ -161,20 +184,22 @@ def schema() -> dict[str, Any]:
 
 def dumps(representation: Representation) -> str:
     """Write a representation as JSON text."""
-    head = {"format": FORMAT, "version": VERSION, "dimensions": list(representation.dimensions)}
-    write = _write_voronoi if isinstance(representation.partition, Voronoi) else _write_boxes
-    body = write(representation.partition)  # type: ignore[arg-type]
+    body = _write(representation.partition)
+    head = {"format": FORMAT, "version": NEEDS[body["kind"]], "dimensions": list(representation.dimensions)}
     return _pretty({**head, **body, "provenance": representation.provenance})
 
 
-def _write_voronoi(partition: Voronoi) -> dict[str, Any]:
+def _write(partition: Voronoi | Boxes | Categories) -> dict[str, Any]:
+    if isinstance(partition, Boxes):
+        return _write_boxes(partition)
     size = partition.size[0]
-    return {
-        "kind": "voronoi",
-        "scale": partition.scale.tolist(),
+    rows = {
         "prototypes": partition.prototypes[:size].tolist(),
         "primary": partition.primary[:size].tolist(),
     }
+    if isinstance(partition, Categories):
+        return {"kind": "categories", **rows}
+    return {"kind": "voronoi", "scale": partition.scale.tolist(), **rows}
 
 
 def _write_boxes(partition: Boxes) -> dict[str, Any]:
@@ -211,8 +236,7 @@ def loads(text: str | bytes, source: str = "representation") -> Representation:
         parsed = _ADAPTER.validate_python(content)
     except ValidationError as error:
         raise DistinguoError(f"{source} is not a valid representation: {_first_problem(error)}.") from None
-    partition = _read_voronoi(parsed) if isinstance(parsed, VoronoiFile) else _read_boxes(parsed)
-    return Representation(partition, tuple(parsed.dimensions), parsed.provenance)
+    return Representation(_read(parsed), tuple(parsed.dimensions), parsed.provenance)
 
 
 def _check_head(content: Any, source: str) -> None:
@@ -227,7 +251,7 @@ def _check_head(content: Any, source: str) -> None:
 
 def _first_problem(error: ValidationError) -> str:
     problem = error.errors()[0]
-    place = ".".join(str(p) for p in problem["loc"] if p not in ("voronoi", "boxes"))
+    place = ".".join(str(p) for p in problem["loc"] if p not in tuple(NEEDS))
     message = problem["msg"].removeprefix("Value error, ")
     return f"{_line(place)}: {_line(message)}" if place else _line(message)
 
@@ -238,8 +262,11 @@ def _line(text: str, most: int = 160) -> str:
     return shown if len(shown) <= most else shown[:most] + "…"
 
 
-def _read_voronoi(parsed: VoronoiFile) -> Voronoi:
-    partition = voronoi(parsed.prototypes, parsed.scale)
+def _read(parsed: VoronoiFile | BoxesFile | CategoriesFile) -> Voronoi | Boxes | Categories:
+    if isinstance(parsed, BoxesFile):
+        return _read_boxes(parsed)
+    given = parsed.prototypes
+    partition: Any = categories(given) if isinstance(parsed, CategoriesFile) else voronoi(given, parsed.scale)
     partition.primary[:] = parsed.primary
     return partition
 

@@ -42,7 +42,7 @@ class PuckNoise(NamedTuple):
     ] = 0.0
 
 
-#: What suits tasks that are judged by return, whose rewards and bounds may be anything (docs/readings.md, "Any task").
+#: What suits tasks that are judged by return, whose rewards and bounds may be anything (docs/readings.md).
 BY_RETURN = {
     "learner.epsilon_share": 0.05,
     "learner.optimistic": True,
@@ -52,8 +52,10 @@ BY_RETURN = {
     "stage.prototypes": 300,
     "stage.restart": 60,
 }
-#: What chance asks of the learner: repeated look-ahead, and tests that allow for it (docs/readings.md, "Chance").
-CHANCE = {"learner.samples": 8, "learner.confidence": 2.0}
+#: What chance asks of the learner: a statistical test for surprise, and, where chance may be strong, repeated
+#: look-ahead (docs/readings.md, "Chance").
+SOME_CHANCE = {"learner.confidence": 2.0}
+CHANCE = {"learner.confidence": 2.0, "learner.samples": 8}
 
 
 def _puck(parameters: Parameters) -> World:
@@ -64,7 +66,7 @@ def _puck(parameters: Parameters) -> World:
     hill = hill._replace(parameters=task._asdict())
     if chance.noise > 0.0:
         noisy = NoisyPuck(*task, noise=chance.noise, rng=np.random.default_rng(0))
-        hill = hill._replace(task=noisy, controllable=None, suggested=CHANCE)
+        hill = hill._replace(task=noisy, controllable=None, suggested=SOME_CHANCE)
     return _with_noise(hill, chance)
 
 
@@ -133,7 +135,7 @@ def _with_noise(world: World, chance: Any) -> World:
     if chance.noisy_actions == 0.0:
         return world
     noisy = NoisyActions(world.task, chance.noisy_actions, np.random.default_rng(0))
-    return world._replace(task=noisy, controllable=None, suggested={**world.suggested, **CHANCE})
+    return world._replace(task=noisy, controllable=None, suggested={**world.suggested, **SOME_CHANCE})
 
 
 def _inner(task: Any) -> Any:

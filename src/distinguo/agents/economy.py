@@ -1,0 +1,234 @@
+"""The learner as an agent in the habits of Stable-Baselines3."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+
+from distinguo.agents import archive, environment
+from distinguo.agents.callbacks import Callbacks
+from distinguo.agents.course import Course
+from distinguo.agents.lesson import Lesson
+from distinguo.agents.policy import Senses, senses_of
+from distinguo.agents.scalars import Scalars, tensorboard_writer
+from distinguo.errors import DistinguoError
+from distinguo.lab.configuration import Configuration, configure
+from distinguo.presets import DEFAULT
+from distinguo.representation.file import Representation
+from distinguo.tasks.catalog import world_of
+from distinguo.tasks.world import World
+
+#: Every call to ``learn`` says how many steps, so the stage itself has no budget unless one is given.
+UNLIMITED = {"stage.trials": 10**9, "stage.steps": 10**15}
+_STREAM = 2  # follows the seed in the key of the agent's own generator, so that it is not the learner's
+
+Place = str | os.PathLike[str]
+
+
+class Economy:
+    """An agent that divides the state space into as few regions as its task needs, and acts by their values.
+
+    ``env`` is a Gymnasium environment, an id, or the name of one of our tasks. An id that we have a compiled twin
+    of is learned with that, far faster, unless ``interpreted`` refuses it; an environment object is stepped itself,
+    in a copy where it can be copied. The learner's settings are given by name, those of other tables by dotted
+    name in ``settings``.
+
+    >>> agent = Economy("puck", seed=1, gamma=0.99, settings={"stage.hold": 100_000}).learn(1_000_000)
+    >>> agent.solved
+    True
+    >>> action, state = agent.predict((0.5, 1.0))
+    >>> int(action)
+    0
+    >>> Economy("puck", gama=0.9)
+    Traceback (most recent call last):
+    distinguo.errors.DistinguoError: Unknown setting learner.gama; did you mean 'gamma'?
+    """
+
+    def __init__(
+        self,
+        env: Any,
+        *,
+        seed: int = 0,
+        preset: str = DEFAULT,
+        tensorboard_log: Place | None = None,
+        verbose: int = 0,
+        settings: Mapping[str, Any] | None = None,
+        interpreted: bool = False,
+        **learner: Any,
+    ) -> None:
+        by_name = {f"learner.{name}": value for name, value in learner.items()}
+        configuration = configure(
+            env if isinstance(env, str) else world_of(env),
+            seed=seed,
+            preset_name=preset,
+            changes={**UNLIMITED, **(settings or {}), **by_name},
+            interpreted=interpreted,
+        )
+        senses = senses_of(configuration.world)
+        self._set_up(Course(configuration), senses, env, tensorboard_log, verbose)
+
+    def _set_up(
+        self, course: Course, senses: Senses, env: Any, tensorboard_log: Place | None, verbose: int
+    ) -> None:
+        self._course, self._senses = course, senses
+        self._env = None if isinstance(env, str) else env
+        self._vectorised: Any = None
+        self._rng = np.random.default_rng([course.configuration.seed, _STREAM])
+        self.tensorboard_log, self.verbose = tensorboard_log, verbose
+        self.logger = Scalars()
+        self.num_timesteps = 0  #: environment steps of trials and mini-trials, since they were last reset
+
+    def learn(
+        self,
+        total_timesteps: int,
+        callback: Any = None,
+        log_interval: int = 4,
+        tb_log_name: str = "Economy",
+        reset_num_timesteps: bool = True,
+        progress_bar: bool = False,
+    ) -> Self:
+        """Learn for so many more environment steps, or until the task is solved and that is confirmed.
+
+        Steps of trials, of mini-trials and of the preliminary series count; those of confirmations, in which
+        nothing is learned, are told apart in ``summary``. A session of mini-trials is not interrupted, so a few
+        steps more may be taken. A later call goes on in the midst of the trial: nothing depends on where calls
+        end. Once the task is solved nothing is left to learn, and ``learn`` returns at once.
+
+        ``callback`` is a function of ``(locals_, globals_)``, a ``BaseCallback`` of Stable-Baselines3, or a list of
+        them; learning stops if one returns False. As the loop is compiled, they are not called after every step,
+        but after 1,000 and at the end of every trial: intervals that callbacks count in calls, such as ``eval_freq``
+        and ``save_freq``, are longer by that. Scalars are written every ``log_interval`` trials.
+        """
+        stage = self._course.stage
+        learned = stage.environment_steps if stage.count_trials else 0
+        if reset_num_timesteps or not learned:
+            self.num_timesteps = stage.environment_steps - learned
+        callbacks = Callbacks(callback)
+        if self.tensorboard_log is not None:
+            self.logger.writer = tensorboard_writer(self.tensorboard_log, tb_log_name, reset_num_timesteps)
+        lesson = Lesson(self, self._course, callbacks, _whole("log_interval", log_interval, 1))
+        try:
+            goal = learned + _whole("total_timesteps", total_timesteps, 0)
+            lesson.run(goal, progress_bar, tb_log_name=tb_log_name)
+        finally:
+            self.logger.close()
+        return self
+
+    def predict(
+        self, observation: Any, state: Any = None, episode_start: Any = None, deterministic: bool = True
+    ) -> tuple[Any, Any]:
+        """Return the action for an observation, or an array of actions for a batch, and ``state`` as it is.
+
+        Actions are numbered as in the environment. Of actions that are worth the same the first is taken, or any at
+        random if it need not be ``deterministic``. Of several attempts the best one acts. Before anything was
+        learned, it is the first representation, a single region, that answers.
+        """
+        rows, single = self._senses.rows(observation, self.configuration.world.name)
+        rng = None if deterministic else self._rng
+        chosen = self._course.policy.act(rows, self.configuration.learner.delta, rng) + self._senses.first
+        return (chosen[0] if single else chosen), state
+
+    def save(self, path: Place) -> None:
+        """Write everything to one file, whole or not at all; ``.zip`` is added to a name without an ending.
+
+        It is a run folder in a zip, with nothing in it that could be run.
+        """
+        word = archive.Word(
+            num_timesteps=self.num_timesteps,
+            shape=list(self._senses.shape),
+            first_action=self._senses.first,
+        )
+        archive.write(path, self._course.packed(word))
+
+    @classmethod
+    def load(
+        cls, path: Place, env: Any = None, *, tensorboard_log: Place | None = None, verbose: int = 0
+    ) -> Self:
+        """Load what :meth:`save` wrote, or a run folder of ``distinguo learn``.
+
+        To act it needs no environment. Learning goes on with the same bits as if it had never been interrupted;
+        if it was in an environment object, give one like it as ``env``.
+        """
+        files, source = archive.read(path)
+        word = archive.read_word(files, source)
+        course = Course.opened(files, source)
+        if word is None:
+            course.configuration = _unlimited(course.configuration)
+        if env is not None:
+            course.configuration = environment.placed(course.configuration, env)
+        senses = _senses(course.configuration.world, None if env is not None else word)
+        agent = cls.__new__(cls)
+        agent._set_up(course, senses, env, tensorboard_log, verbose)
+        agent.num_timesteps = word.num_timesteps if word else course.summary.get("environment_steps", 0)
+        return agent
+
+    @property
+    def configuration(self) -> Configuration:
+        """Return all settings."""
+        return self._course.configuration
+
+    @property
+    def representation(self) -> Representation:
+        """Return the representation that it acts by."""
+        return self._course.policy.representation
+
+    @property
+    def q(self) -> np.ndarray:
+        """Return the action values, one row per region as ``region`` names them."""
+        return self._course.policy.q
+
+    @property
+    def solved(self) -> bool:
+        """Return whether the task is solved, and that was confirmed."""
+        return bool(self.summary["solved"])
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Return the result so far in short, as in ``result.json``."""
+        return self._course.summary
+
+    @property
+    def env(self) -> Any:
+        """Return the environment that was given, or Gymnasium's own of that name."""
+        if self._env is None:
+            self._env = environment.made(self.configuration.world, self.configuration.stage.cap)
+        return self._env
+
+    def get_env(self) -> Any:
+        """Return the environment; as one of Stable-Baselines3's vectors, if that is in use."""
+        if self._vectorised is None:
+            self._vectorised = environment.vectorised(self.env)
+        return self._vectorised
+
+    def get_vec_normalize_env(self) -> None:
+        """Return nothing: observations are not normalised from outside."""
+        return
+
+    def dump_logs(self) -> None:
+        """Write the scalars of this moment."""
+        Lesson(self, self._course, Callbacks(), 1).log()
+
+
+def _unlimited(configuration: Configuration) -> Configuration:
+    """Take the budgets of the stage away, which ended when it was a run."""
+    names = {key.removeprefix("stage."): value for key, value in UNLIMITED.items()}
+    return configuration._replace(stage=configuration.stage._replace(**names))
+
+
+def _senses(world: World, word: archive.Word | None) -> Senses:
+    """Return the senses for a world whose environment may be absent; then by the word of who knew it."""
+    if not world.interpreted or word is None or word.shape is None:
+        return senses_of(world)
+    return senses_of(world, tuple(word.shape), word.first_action)
+
+
+def _whole(name: str, given: Any, least: int) -> int:
+    """Return a number, which may be written as 1e6."""
+    number = isinstance(given, int | float | np.number) and not isinstance(given, bool)
+    if not number or not math.isfinite(given) or int(given) != given or given < least:
+        raise DistinguoError(f"{name} should be a whole number from {least}, got {given!r}.")
+    return int(given)

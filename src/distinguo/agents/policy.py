@@ -1,0 +1,80 @@
+"""What an agent knows at one moment, as something that answers observations with actions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from gymnasium import spaces
+
+from distinguo.agents.lookup import regions_of
+from distinguo.errors import DistinguoError
+from distinguo.representation.file import Representation
+from distinguo.tasks.gym_spaces import View, view_of
+from distinguo.tasks.world import CATEGORIES, World
+
+
+class Senses(NamedTuple):
+    """How observations come in and actions go out.
+
+    >>> from distinguo.tasks.catalog import world
+    >>> senses_of(world("puck"))[1:]
+    ((2,), 0)
+    """
+
+    view: View
+    shape: tuple[int, ...]  #: of one observation
+    first: int  #: the environment's number of the first action
+
+    def rows(self, observation: Any, name: str) -> tuple[np.ndarray, bool]:
+        """Return one or several observations as rows of coordinates, and whether it was one."""
+        shape = np.shape(observation)
+        if shape == self.shape:
+            return np.array([self.view.flatten(observation)]), True
+        if shape[1:] != self.shape or not shape:
+            many = f"({', '.join(map(str, ('n', *self.shape)))})"
+            raise DistinguoError(
+                f"An observation of {name} should have shape {self.shape}, or {many} for several, got {shape}."
+            )
+        rows = [self.view.flatten(one) for one in observation]
+        return np.array(rows).reshape(len(rows), len(self.view.names)), False
+
+
+def senses_of(world: World, shape: tuple[int, ...] | None = None, first: int | None = None) -> Senses:
+    """Return the senses of a world; the shape and the first action, where its environment is not at hand."""
+    if shape is None and world.interpreted:
+        handle = world.task.driver.handle
+        space = handle.env.observation_space
+        where = (len(space.spaces),) if isinstance(space, spaces.Tuple) else space.shape
+        return Senses(handle.view, where, handle.choices.first)
+    shape = (len(world.dimensions),) if shape is None else shape
+    if math.prod(shape) != len(world.dimensions):
+        raise DistinguoError(f"Observations of shape {shape} are none of {world.name}; take a whole copy.")
+    return Senses(view_of(_space(world, shape), world.name), shape, first or 0)
+
+
+def _space(world: World, shape: tuple[int, ...]) -> Any:
+    """Return a space of the same observations, in the absence of the environment itself."""
+    if world.kind != CATEGORIES:
+        return spaces.Box(-np.inf, np.inf, shape=shape, dtype=np.float64)
+    low, high = np.array(world.low, dtype=np.int64), np.array(world.high, dtype=np.int64)
+    if not shape:
+        return spaces.Discrete(int(high[0] - low[0]) + 1, start=int(low[0]))
+    return spaces.MultiDiscrete((high - low + 1).reshape(shape), start=low.reshape(shape))
+
+
+class Policy(NamedTuple):
+    """A representation with action values: nothing changes it."""
+
+    representation: Representation
+    q: np.ndarray
+    updates: np.ndarray
+
+    def act(self, rows: np.ndarray, delta: float, rng: np.random.Generator | None) -> np.ndarray:
+        """Return an action for every row: the first of the best, or any within ``delta`` of it at random."""
+        values = self.q[regions_of(self.representation.partition, rows)]
+        if rng is None:
+            return values.argmax(axis=1)
+        preferred = values >= values.max(axis=1, keepdims=True) - delta
+        return (rng.random(values.shape) * preferred).argmax(axis=1)
