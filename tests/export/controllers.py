@@ -9,6 +9,7 @@ import numpy as np
 
 from distinguo.export.controller import Controller
 from distinguo.representation.boxes import Boxes, tree
+from distinguo.representation.categories import Categories, categories
 from distinguo.representation.file import Representation
 from distinguo.representation.voronoi import Voronoi, voronoi
 
@@ -20,11 +21,28 @@ def voronoi_controller(rng: np.random.Generator, count: int, dimensions: int, ac
     lattice = rng.permutation(np.array(list(itertools.product(range(-8, 9), repeat=min(dimensions, 3)))))
     rows = np.zeros((count, dimensions))
     rows[:, : lattice.shape[1]] = lattice[:count] * (4 * STEP)
-    partition = voronoi(rows, [1.0, 4.0, 0.5, 2.0][:dimensions])
+    rows[:, 3:] = rng.integers(-8, 9, rows[:, 3:].shape) * (4 * STEP)
+    partition = voronoi(rows, ([1.0, 4.0, 0.5, 2.0] * 2)[:dimensions], room=count + 5)
+    some_merged(partition, rng, count)
+    return controller(partition, rng, count, actions)
+
+
+def categories_controller(rng: np.random.Generator, count: int, dimensions: int) -> Controller:
+    """Return a controller of labels from -3 to 3, so that many states differ equally from several prototypes."""
+    labels = rng.permutation(np.array(list(itertools.product(range(-3, 4), repeat=dimensions))))
+    partition = categories(labels[:count].astype(float), room=count + 5)
+    some_merged(partition, rng, count)
+    return controller(partition, rng, count, 4)
+
+
+def some_merged(partition: Any, rng: np.random.Generator, count: int) -> None:
     for p in range(2, count):
         if rng.random() < 0.3:
             partition.primary[p] = partition.primary[rng.integers(p)]
-    return controller(partition, rng, count, actions)
+
+
+def width_of(partition: Any) -> int:
+    return len(partition.low) if isinstance(partition, Boxes) else partition.prototypes.shape[1]
 
 
 def boxes_controller(rng: np.random.Generator, depth: int, dimensions: int) -> Controller:
@@ -39,18 +57,22 @@ def boxes_controller(rng: np.random.Generator, depth: int, dimensions: int) -> C
     return controller(partition, rng, int((partition.axis < 0).sum()), 2)
 
 
-def controller(partition: Voronoi | Boxes, rng: np.random.Generator, rows: int, actions: int) -> Controller:
-    dimensions = tuple(f"c{i}" for i in range(len(partition[-1])))
+def controller(
+    partition: Voronoi | Boxes | Categories, rng: np.random.Generator, rows: int, actions: int
+) -> Controller:
+    dimensions = tuple(f"c{i}" for i in range(width_of(partition)))
     q = rng.integers(-3, 3, (rows, actions)).astype(float)  # with ties, of which the first should be taken
     names = tuple("abcdef"[:actions])
     return Controller(Representation(partition, dimensions, {"seed": 1}), q, names, "test")
 
 
-def states_for(partition: Voronoi | Boxes, rng: np.random.Generator, count: int) -> np.ndarray:
+def states_for(partition: Voronoi | Boxes | Categories, rng: np.random.Generator, count: int) -> np.ndarray:
     """Return random states, half of them on the lattice on which borders lie, and a few extreme ones."""
-    width = len(partition[-1])
+    width = width_of(partition)
     states = rng.uniform(-3, 3, (count, width))
     states[: count // 2] = rng.integers(-48, 49, (count // 2, width)) * STEP
+    if isinstance(partition, Categories):
+        states[: count // 2] = rng.integers(-4, 5, (count // 2, width))
     extremes = [np.inf, -np.inf, np.nan, 1e300, -0.0, 5e-324]
     states[-len(extremes) :] = np.array(extremes)[:, None]
     return states

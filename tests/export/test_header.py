@@ -14,10 +14,11 @@ from distinguo.export.controller import Controller
 from distinguo.export.fingerprint import Fingerprint
 from distinguo.export.header import comment, to_header
 from distinguo.representation.boxes import Boxes, grid
+from distinguo.representation.categories import Categories
 from distinguo.representation.file import Representation
 from distinguo.representation.partition import region
 from distinguo.representation.voronoi import Voronoi, voronoi
-from tests.export.controllers import boxes_controller, states_for, voronoi_controller
+from tests.export.controllers import boxes_controller, categories_controller, states_for, voronoi_controller
 
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
 DRIVER = """
@@ -62,7 +63,7 @@ def in_c(program: Path, states: np.ndarray) -> np.ndarray:
     return np.frombuffer(output, dtype=np.intc).reshape(-1, 2)
 
 
-def in_numpy(partition: Voronoi | Boxes, states: np.ndarray) -> np.ndarray:
+def in_numpy(partition: Voronoi | Boxes | Categories, states: np.ndarray) -> np.ndarray:
     """Return the regions of many states by whole-array operations, each rounded as in the scalar loop."""
     if isinstance(partition, Boxes):
         node = np.zeros(len(states), dtype=np.int64)
@@ -74,9 +75,12 @@ def in_numpy(partition: Voronoi | Boxes, states: np.ndarray) -> np.ndarray:
     nearest, least = np.zeros(len(states), dtype=np.int64), np.full(len(states), np.inf)
     for p in range(int(partition.size[0])):
         distance = np.zeros(len(states))
-        for i, weight in enumerate(partition.weight):
-            d = (states[:, i] - partition.prototypes[p, i]) * weight
-            distance += d * d
+        if isinstance(partition, Categories):
+            distance += (states != partition.prototypes[p]).sum(axis=1)
+        else:
+            for i, weight in enumerate(partition.weight):
+                d = (states[:, i] - partition.prototypes[p, i]) * weight
+                distance += d * d
         nearest[distance < least] = p
         least = np.where(distance < least, distance, least)
     return partition.primary[nearest]
@@ -88,6 +92,10 @@ CASES = [
     ("line", 50_000, lambda rng: voronoi_controller(rng, 9, 1)),
     ("large", 50_000, lambda rng: voronoi_controller(rng, 200, 2)),
     ("space", 200_000, lambda rng: voronoi_controller(rng, 40, 4)),
+    ("lander", 200_000, lambda rng: voronoi_controller(rng, 60, 8)),
+    ("label", 50_000, lambda rng: categories_controller(rng, 5, 1)),
+    ("labels", 500_000, lambda rng: categories_controller(rng, 40, 3)),
+    ("all labels", 100_000, lambda rng: categories_controller(rng, 49, 2)),
     ("one", 1_000, lambda rng: voronoi_controller(rng, 1, 2)),
     ("boxes", 1_000_000, lambda rng: boxes_controller(rng, 8, 2)),
     ("deep", 200_000, lambda rng: boxes_controller(rng, 14, 3)),
@@ -117,9 +125,25 @@ def test_states_between_prototypes_are_among_the_tests() -> None:
     partition = voronoi_controller(rng, 24, 2).representation.partition
     assert isinstance(partition, Voronoi)
     states = states_for(partition, rng, 10_000)[:5_000]
-    distances = (((states[:, None] - partition.prototypes) * partition.weight) ** 2).sum(axis=2)
+    distances = (((states[:, None] - partition.prototypes[:24]) * partition.weight) ** 2).sum(axis=2)
     ties = (distances == distances.min(axis=1, keepdims=True)).sum(axis=1) > 1
     assert ties.sum() > 50
+
+
+def test_labels_that_differ_equally_from_several_prototypes_are_among_the_tests() -> None:
+    rng = np.random.default_rng(1)
+    partition = categories_controller(rng, 40, 3).representation.partition
+    assert isinstance(partition, Categories)
+    states = states_for(partition, rng, 10_000)[:5_000]
+    different = (states[:, None] != partition.prototypes[:40]).sum(axis=2)
+    ties = (different == different.min(axis=1, keepdims=True)).sum(axis=1) > 1
+    assert 1000 < ties.sum() < 5000
+
+
+def test_the_header_says_what_its_input_is() -> None:
+    rng = np.random.default_rng(1)
+    assert "s is the observation as the task gives it" in to_header(voronoi_controller(rng, 4, 4))
+    assert "exact label" in to_header(categories_controller(rng, 4, 1))
 
 
 def test_contraction_off_keeps_the_bits_on_a_machine_with_fused_operations(tmp_path: Path) -> None:

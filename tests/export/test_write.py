@@ -16,13 +16,15 @@ import distinguo
 from distinguo.cli.export import export as command
 from distinguo.errors import DistinguoError
 from distinguo.export.controller import Controller
-from distinguo.export.graph import borders, to_graph
+from distinguo.export.graph import to_graph
+from distinguo.export.neighbours import borders, certain
 from distinguo.export.write import FORMATS, export, render
 from distinguo.lab.files import pack_arrays, read_arrays
 from distinguo.representation import file as representation_file
 from distinguo.representation.file import Representation
+from distinguo.representation.partition import nearest
 from distinguo.representation.voronoi import Voronoi, voronoi
-from tests.export.controllers import boxes_controller, voronoi_controller
+from tests.export.controllers import boxes_controller, categories_controller, voronoi_controller
 
 IDENTIFIER = r'(?:[A-Za-z_]\w*|"(?:[^"\\\n]|\\.)*"|#\w+)'
 ATTRIBUTES = rf"\[{IDENTIFIER}={IDENTIFIER}(?:, {IDENTIFIER}={IDENTIFIER})*\]"
@@ -49,6 +51,7 @@ def parse(dot: str) -> tuple[str, dict[str, str], list[tuple[str, str]]]:
             assert operator == ("--" if kind.group(1) == "graph" else "->")
             edges.append((first, second))
     nodes.pop("node")
+    nodes.pop("graph", None)  # a word to the reader
     assert {n for edge in edges for n in edge} <= set(nodes)
     return kind.group(1), nodes, edges
 
@@ -99,7 +102,8 @@ def test_graph_of_a_run_has_its_regions(run: Path, tmp_path: Path) -> None:
 
 def test_neighbours_of_a_lattice_are_those_beside_each_other() -> None:
     places = [[x, y] for x in range(4) for y in range(3)]
-    lattice = Representation(voronoi(places, [1.0, 1.0]), ("x", "y"))
+    partition = voronoi(places, [1.0, 1.0])
+    lattice = Representation(partition, ("x", "y"))
     controller = Controller(lattice, np.zeros((12, 2)), ("a", "b"), "", (-1.0, -1.0), (4.0, 3.0))
     expected = {
         (p, o)
@@ -107,19 +111,77 @@ def test_neighbours_of_a_lattice_are_those_beside_each_other() -> None:
         for o, (z, w) in enumerate(places)
         if p < o and abs(x - z) + abs(y - w) == 1  # diagonal ones meet in a corner only
     }
-    assert set(borders(controller)) == expected
+    assert borders(controller, partition) == expected
+    unknown = controller._replace(low=(-np.inf, -1.0), high=(np.inf, np.inf))
+    assert borders(unknown, partition) == expected
+    assert certain(np.array(places)) == expected
 
 
-def test_graph_of_boxes_is_a_tree_and_of_space_has_no_edges() -> None:
+def test_points_on_one_circle_are_neighbours_of_those_beside_them() -> None:
+    """Of four points on a circle around nobody, those across the middle meet in a point at most."""
+    places = [[0.0, -2.0], [0.0, 0.0], [-0.5, 1.0], [-0.5, -3.0]]
+    partition = voronoi(places, [4.8, 11.0])
+    two = Representation(partition, ("x", "v"))
+    controller = Controller(two, np.zeros((4, 2)), ("a", "b"), "", (-2.4, -5.5), (2.4, 5.5))
+    assert {(0, 1), (1, 2), (0, 3)} <= borders(controller, partition)
+    angles = np.arange(12) * np.pi / 6
+    ring = voronoi(np.stack([np.cos(angles), np.sin(angles)], axis=1), [1.0, 1.0])
+    controller = Controller(Representation(ring, ("x", "y")), np.zeros((12, 2)), ("a", "b"))
+    assert {(n, n + 1) for n in range(11)} | {(0, 11)} <= borders(controller, ring)
+
+
+def test_neighbours_in_space_are_certain() -> None:
+    """The middle between two of them belongs to one, and a step to either side to each."""
+    controller = voronoi_controller(np.random.default_rng(4), 30, 4)
+    partition = controller.representation.partition
+    assert isinstance(partition, Voronoi)
+    pairs = borders(controller, partition)
+    assert len(pairs) >= 29
+    for p, o in pairs:
+        here, there = partition.prototypes[p], partition.prototypes[o]
+        for share, owner in ((0.499, p), (0.501, o)):
+            s = tuple((here + share * (there - here)).tolist())
+            assert nearest(partition, s) == owner
+
+
+def test_graph_of_boxes_is_a_tree_and_of_space_says_what_it_knows() -> None:
     rng = np.random.default_rng(1)
     boxes = boxes_controller(rng, 6, 2)
     kind, nodes, edges = parse(to_graph(boxes))
     assert kind == "digraph"
     assert len(edges) == len(nodes) - 1
-    kind, nodes, edges = parse(to_graph(voronoi_controller(rng, 9, 3)))
-    assert (kind, edges) == ("graph", [])
+    space = to_graph(voronoi_controller(rng, 9, 3))
+    kind, nodes, edges = parse(space)
+    assert kind == "graph"
+    assert len(edges) >= len(nodes) - 1
+    assert "others may touch elsewhere" in space
     _, nodes, edges = parse(to_graph(voronoi_controller(rng, 1, 2)))
     assert (len(nodes), edges) == (1, [])
+
+
+def test_labels_have_no_neighbours_and_the_graph_says_so() -> None:
+    controller = categories_controller(np.random.default_rng(1), 12, 2)
+    dot = to_graph(controller)
+    kind, nodes, edges = parse(dot)
+    assert (kind, edges) == ("graph", [])
+    assert len(nodes) == controller.representation.regions
+    assert "Not joined" in dot
+
+
+def test_arrays_and_json_of_labels_are_enough_to_act(tmp_path: Path) -> None:
+    controller = categories_controller(np.random.default_rng(1), 12, 2)
+    (tmp_path / "c.npz").write_bytes(render(controller, "npz"))  # type: ignore[arg-type]
+    arrays = read_arrays(tmp_path / "c.npz")
+    assert set(arrays) == {"prototypes", "primary", "q", "actions"}
+    content = json.loads(str(render(controller, "json")))
+    written = content["representation"]
+    actions = {row["region"]: row["action"] for row in content["regions"]}
+    for s in np.random.default_rng(0).integers(-4, 5, (200, 2)).astype(float):
+        _, action = controller.decide(tuple(s.tolist()))
+        p = int((arrays["prototypes"] != s).sum(axis=1).argmin())
+        assert arrays["actions"][arrays["primary"][p]] == action
+        assert actions[written["primary"][p]] == action
+        assert written["prototypes"][p] == arrays["prototypes"][p].tolist()
 
 
 def test_hostile_names_stay_inside_their_quotes() -> None:

@@ -91,7 +91,7 @@ def sentence(**asked: Any) -> str:
         ({"changes": {"stage.trails": 1}}, "did you mean 'trials'?"),
         ({"changes": {"epsilon": 1}}, "settings are named TABLE.NAME"),
         ({"changes": {"learner.": 1}}, "settings are named TABLE.NAME"),
-        ({"changes": {"learner.zzz": 1}}, "known: alpha, "),
+        ({"changes": {"learner.zzz": 1}}, "known: active, alpha, "),
     ],
 )
 def test_a_misspelt_word_gets_an_offer(asked: dict[str, Any], offer: str) -> None:

@@ -40,6 +40,8 @@ readings = st.builds(
     terminal_reliable=st.booleans(),
     surprise_by_transition=st.booleans(),
     merge_into_youngest=st.booleans(),
+    # what goes beyond the paper is off: the oracle is a transcription of the paper
+    **{name: st.just(value) for name, value in list(LearnerSettings._field_defaults.items())[19:]},
 )
 beginnings = st.sampled_from(
     [[(0.0, 0.0)], [(0.268, 0.62), (-0.268, -0.62)], [(0.5, 0.0), (-0.5, 1.0), (2.0, 2.0)]]
@@ -52,6 +54,7 @@ def learn(
     speed = (lambda k: k) if compiled else (lambda k: k.py_func)
     task, rng, events = Puck(), np.random.default_rng(seed), []
     memory, log = fresh_memory(voronoi(prototypes, SCALE, room=4000), 2), fresh_log(20_000, 2)
+    memory.states[: len(prototypes)] = prototypes
     for _ in range(TRIALS):
         speed(begin)(task, memory, reading, rng)
         if speed(advance)(task, memory, reading, rng, log, CAP, CAP) == CAPPED:

@@ -40,7 +40,7 @@ def evaluated(partition: Any, q: np.ndarray, starts: np.ndarray, cap: int, seed:
 
 def one_by_one(partition: Any, q: np.ndarray, starts: np.ndarray, cap: int) -> list[tuple[int, bool]]:
     rng = np.random.default_rng(0)
-    return [follow(Puck(), partition, q, 0.0, rng, start.copy(), cap) for start in starts]
+    return [follow(Puck(), partition, q, 0.0, rng, start.copy(), cap)[:2] for start in starts]
 
 
 def replay(partition: Any, q: np.ndarray, start: np.ndarray, cap: int) -> tuple[int, float, bool, set[int]]:
@@ -126,9 +126,9 @@ def lanes(partition: Any, q: np.ndarray, starts: np.ndarray, seed: int) -> list[
     """Return the arguments of ``run_lanes``."""
     count = len(starts)
     rng, arrays = np.random.default_rng(seed), [np.zeros(count, dtype=np.int64), np.zeros(count)]
-    visited = np.zeros(len(q), dtype=np.bool_)
+    ended, visited = np.zeros(count, dtype=np.bool_), np.zeros(len(q), dtype=np.bool_)
     running = [starts.copy(), np.arange(count), count]
-    return [Puck(), partition, greedy_policy(q, 0.0), q, 0.0, rng, *running, *arrays, visited, 400]
+    return [Puck(), partition, greedy_policy(q, 0.0), q, 0.0, rng, *running, *arrays, ended, visited, 400]
 
 
 @settings(max_examples=40)

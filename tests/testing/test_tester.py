@@ -331,14 +331,17 @@ def test_a_score_is_the_median_length_or_the_median_return(monkeypatch: pytest.M
 
 
 def test_a_task_judged_by_return_gives_returns() -> None:
-    """On the hill a trial is worth -1 if it falls, 0 otherwise."""
-    by_length = learning_curve(exam(two(), SHORT._replace(steps=4000)), 0, 0)
-    by_return = learning_curve(
-        exam(two(), SHORT._replace(steps=4000), world=HILL._replace(score="return")), 0, 0
-    )
-    assert by_return.training_steps == by_length.training_steps
-    assert by_return.scores == [0.0 if score == SHORT.cap else -1.0 for score in by_length.scores]
+    """On the hill a trial is worth -1 if it falls, 0 otherwise; it starts as the task says, on the top."""
+    settings = SHORT._replace(steps=4000)
+    by_return = learning_curve(exam(two(), settings, world=HILL._replace(score="return")), 0, 0)
     assert set(by_return.scores) == {-1.0, 0.0}
+    assert by_return.scores[-1] == 0.0
+
+
+def test_a_task_judged_by_return_is_survived_where_its_threshold_is_reached() -> None:
+    hill = HILL._replace(score="return", threshold=0.0, controllable=None)
+    curve = learning_curve(exam(two(), SHORT._replace(steps=4000), world=hill), 0, 0)
+    assert [score == 0.0 for score in curve.scores] == [share == 1.0 for share in curve.survival]
 
 
 # Curves.

@@ -219,13 +219,6 @@ def test_boxes_tile_the_frame_and_hold_their_region(representation: Representati
         assert region(representation.partition, (x, y)) == number
 
 
-def test_other_than_two_dimensions_cannot_be_drawn() -> None:
-    run = a_run([(0.0, 0.0)])
-    world = WORLD._replace(dimensions=("x", "v", "w"))
-    with pytest.raises(DistinguoError, match="two dimensions"):
-        partition_picture(run._replace(configuration=run.configuration._replace(world=world)))
-
-
 # Pixels.
 
 

@@ -38,9 +38,9 @@ class Word(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
     version: Annotated[int, Field(ge=1)] = VERSION
-    num_timesteps: int = 0
+    num_timesteps: _Count = 0
     shape: Annotated[list[_Count], Field(max_length=32)] | None = None  # of one observation
-    first_action: int = 0
+    first_action: Annotated[int, Field(ge=-(2**53), le=2**53)] = 0  # what a space may hold
     summary: dict[str, Any] = {}
 
 
@@ -49,6 +49,8 @@ def read(path: str | os.PathLike[str]) -> tuple[Files, str]:
     place = Path(path)
     if not place.exists() and named(place).exists():
         place = named(place)
+    if place.exists() and not place.is_dir() and not place.is_file():
+        raise DistinguoError(f"{place} is neither a file nor a folder.")  # a pipe would wait for ever
     try:
         return (_from_folder(place) if place.is_dir() else _from_zip(place)), str(place)
     except DistinguoError:

@@ -36,12 +36,13 @@ class Course:
         self._policy: Policy | None = None
 
     @classmethod
-    def opened(cls, files: Files, source: str) -> Course:
-        """Return the course that was saved in these files."""
+    def opened(cls, files: Files, source: str, word: Word | None) -> Course:
+        """Return the course that was saved in these files; a run that is not finished has no summary of its own."""
         with archive.unpacked(files, source) as place:
             run = folder.open_run(place)
         course = cls(run.configuration)
-        course._files, course._source, course._summary = files, source, run.summary
+        course._files, course._source = files, source
+        course._summary = run.summary if word is None else word.summary
         course._policy = Policy(run.representation, run.q, run.updates)
         course.recent.extend(run.trials[-WINDOW:])
         return course
@@ -54,9 +55,9 @@ class Course:
         return self._stage
 
     @property
-    def has_stage(self) -> bool:
-        """Tell whether the stage was begun or resumed."""
-        return self._stage is not None
+    def begun(self) -> bool:
+        """Tell whether anything was learned before, here or in the files."""
+        return self._stage is not None or bool(self._files)
 
     def _resumed(self) -> PacedGeneration:
         if folder.CHECKPOINT not in self._files:
@@ -92,8 +93,8 @@ class Course:
 
     def packed(self, word: Word) -> Files:
         """Return the files that hold everything."""
-        if self._stage is not None:
-            self._files = self._written(self._stage)
+        if self._stage is not None or not self._files:
+            self._files = self._written(self.stage)
         word = word.model_copy(update={"summary": self.summary})
         return {**self._files, AGENT: word.model_dump_json(indent=2).encode()}
 

@@ -34,7 +34,7 @@ class Economy:
 
     ``env`` is a Gymnasium environment, an id, or the name of one of our tasks. An id that we have a compiled twin
     of is learned with that, far faster, unless ``interpreted`` refuses it; an environment object is stepped itself,
-    in a copy where it can be copied. The learner's settings are given by name, those of other tables by dotted
+    in a copy where it can be copied, after a few steps that show how it can be put back. The learner's settings are given by name, those of other tables by dotted
     name in ``settings``.
 
     >>> agent = Economy("puck", seed=1, gamma=0.99, settings={"stage.hold": 100_000}).learn(1_000_000)
@@ -62,7 +62,7 @@ class Economy:
     ) -> None:
         by_name = {f"learner.{name}": value for name, value in learner.items()}
         configuration = configure(
-            env if isinstance(env, str) else world_of(env),
+            env if isinstance(env, str) else world_of(env, _of_task(settings or {})),
             seed=seed,
             preset_name=preset,
             changes={**UNLIMITED, **(settings or {}), **by_name},
@@ -103,17 +103,21 @@ class Economy:
         but after 1,000 and at the end of every trial: intervals that callbacks count in calls, such as ``eval_freq``
         and ``save_freq``, are longer by that. Scalars are written every ``log_interval`` trials.
         """
-        stage = self._course.stage
-        learned = stage.environment_steps if stage.count_trials else 0
-        if reset_num_timesteps or not learned:
-            self.num_timesteps = stage.environment_steps - learned
+        steps, interval = (
+            _whole("total_timesteps", total_timesteps, 0),
+            _whole("log_interval", log_interval, 1),
+        )
         callbacks = Callbacks(callback)
+        begun = self._course.begun
+        stage = self._course.stage
+        learned = stage.environment_steps if begun else 0  # the preliminary series belongs to the first call
+        if reset_num_timesteps or not begun:
+            self.num_timesteps = stage.environment_steps - learned
+        lesson = Lesson(self, self._course, callbacks, interval)
         if self.tensorboard_log is not None:
             self.logger.writer = tensorboard_writer(self.tensorboard_log, tb_log_name, reset_num_timesteps)
-        lesson = Lesson(self, self._course, callbacks, _whole("log_interval", log_interval, 1))
         try:
-            goal = learned + _whole("total_timesteps", total_timesteps, 0)
-            lesson.run(goal, progress_bar, tb_log_name=tb_log_name)
+            lesson.run(learned + steps, progress_bar, tb_log_name=tb_log_name)
         finally:
             self.logger.close()
         return self
@@ -155,7 +159,7 @@ class Economy:
         """
         files, source = archive.read(path)
         word = archive.read_word(files, source)
-        course = Course.opened(files, source)
+        course = Course.opened(files, source, word)
         if word is None:
             course.configuration = _unlimited(course.configuration)
         if env is not None:
@@ -184,7 +188,7 @@ class Economy:
     @property
     def solved(self) -> bool:
         """Return whether the task is solved, and that was confirmed."""
-        return bool(self.summary["solved"])
+        return bool(self.summary.get("solved"))
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -202,7 +206,7 @@ class Economy:
         """Return the environment; as one of Stable-Baselines3's vectors, if that is in use."""
         if self._vectorised is None:
             self._vectorised = environment.vectorised(self.env)
-        return self._vectorised
+        return self.env if self._vectorised is None else self._vectorised
 
     def get_vec_normalize_env(self) -> None:
         """Return nothing: observations are not normalised from outside."""
@@ -211,6 +215,11 @@ class Economy:
     def dump_logs(self) -> None:
         """Write the scalars of this moment."""
         Lesson(self, self._course, Callbacks(), 1).log()
+
+
+def _of_task(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of the table ``task``, by their names in it."""
+    return {key.removeprefix("task."): value for key, value in settings.items() if key.startswith("task.")}
 
 
 def _unlimited(configuration: Configuration) -> Configuration:

@@ -51,9 +51,9 @@ def _arguments(world: World) -> dict[str, Any]:
 
 
 def vectorised(env: Any) -> Any:
-    """Return the environment as callbacks of Stable-Baselines3 want it, if that is in use, or as it is."""
+    """Return the environment as callbacks of Stable-Baselines3 want it, or nothing if that is not in use."""
     if "stable_baselines3" not in sys.modules:
-        return env
+        return None
     return import_module("stable_baselines3.common.vec_env").DummyVecEnv([lambda: env])
 
 

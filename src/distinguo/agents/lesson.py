@@ -13,7 +13,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from distinguo.agents.callbacks import Callbacks
 from distinguo.agents.course import Course
 from distinguo.agents.scalars import describe
-from distinguo.lab.generation import Trial
+from distinguo.lab.generation import DONE, Trial
+from distinguo.lab.interrupts import held
 
 STRIDE = 1_000  #: steps between two calls of a callback
 
@@ -37,6 +38,8 @@ class Lesson:
         with _bar(progress_bar, steps - self.stage.environment_steps) as move:
             for advanced in self._chunks():
                 move(advanced, self.stage.regions)
+        if self.course.recent:
+            self.log()
         self.callbacks.tell("on_rollout_end")
         self.callbacks.tell("on_training_end")
 
@@ -44,16 +47,26 @@ class Lesson:
         """Work chunk by chunk; give the steps of each."""
         work = self.stage.work()
         go_on = True
-        while go_on and not self.stage.out_of_steps:
+        while go_on and not self.stage.out_of_steps and self.stage.phase != DONE:
             before = self.stage.environment_steps
-            if next(work, None) is None:
-                return
-            trial = self.course.take_note()
+            trial = self._chunk(work)
             advanced = self.stage.environment_steps - before
-            self.agent.num_timesteps = self.stage.environment_steps - self.before
             if trial is not None or advanced:  # a confirmation changes nothing that a callback could look at
                 go_on = self._tell(trial)
             yield advanced
+
+    def _chunk(self, work: Iterator[Any]) -> Trial | None:
+        """Do one chunk, which Ctrl-C does not tear; if the task fails, only the running trial is lost."""
+        with held():
+            try:
+                next(work)
+            except Exception:
+                self.stage.abandon_trial()
+                raise
+            finally:
+                trial = self.course.take_note()
+                self.agent.num_timesteps = self.stage.environment_steps - self.before
+        return trial
 
     def _tell(self, trial: Trial | None) -> bool:
         self.words["dones"] = np.array([trial is not None])

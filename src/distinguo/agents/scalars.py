@@ -32,19 +32,12 @@ class Scalars:
         self.name_to_value: dict[str, Any] = {}
         self.latest: dict[str, Any] = {}  #: what was dumped last
         self._excluded: set[str] = set()
-        self._counts: dict[str, int] = {}
 
     def record(self, key: str, value: Any, exclude: str | Sequence[str] | None = None) -> None:
         """Keep a number until the next dump; one that excludes ``"tensorboard"`` is not written there."""
         self.name_to_value[key] = value
         if exclude is not None and "tensorboard" in exclude:
             self._excluded.add(key)
-
-    def record_mean(self, key: str, value: Any, exclude: str | Sequence[str] | None = None) -> None:
-        """Keep the mean of all the numbers given until the next dump."""
-        count = self._counts.get(key, 0)
-        self._counts[key] = count + 1
-        self.record(key, (self.name_to_value.get(key, 0.0) * count + value) / (count + 1), exclude)
 
     def dump(self, step: int = 0) -> None:
         """Write what was recorded, at this time step, and forget it."""
@@ -54,7 +47,7 @@ class Scalars:
         if self.writer is not None:
             self.writer.flush()
         self.latest, self.name_to_value = self.name_to_value, {}
-        self._excluded, self._counts = set(), {}
+        self._excluded = set()
 
     def close(self) -> None:
         """Close the file."""

@@ -10,7 +10,9 @@ import numpy as np
 from distinguo.errors import DistinguoError
 from distinguo.export.fingerprint import Fingerprint, fingerprint
 from distinguo.lab.folder import REPRESENTATION, VALUES, Run, open_run
+from distinguo.representation.boxes import Boxes
 from distinguo.representation.file import Representation
+from distinguo.representation.geometry import extent_of
 from distinguo.representation.partition import region
 from distinguo.representation.voronoi import Voronoi
 
@@ -28,7 +30,7 @@ class Controller(NamedTuple):
     q: np.ndarray  #: (rows, actions); the row of a region is its number
     actions: tuple[str, ...]
     task: str = ""
-    low: tuple[float, ...] = ()  #: the extent of the state-space, for the neighbourhood of regions
+    low: tuple[float, ...] = ()  #: the extent of the observations, for the neighbourhood of regions
     high: tuple[float, ...] = ()
     certificate: Fingerprint | None = None
 
@@ -41,12 +43,12 @@ class Controller(NamedTuple):
     def numbers(self) -> list[int]:
         """Return the numbers of the regions in ascending order; those of merged prototypes are left out."""
         partition = self.representation.partition
-        if isinstance(partition, Voronoi):
-            return np.unique(partition.primary[: partition.size[0]]).tolist()
-        return list(range(self.representation.regions))
+        if isinstance(partition, Boxes):
+            return list(range(self.representation.regions))
+        return np.unique(partition.primary[: partition.size[0]]).tolist()
 
     def decide(self, s: tuple[float, ...]) -> tuple[int, int]:
-        """Return the region of a state and the action taken there."""
+        """Return the region of an observation and the action taken there."""
         j = region(self.representation.partition, s)
         return j, int(self.greedy[j])
 
@@ -66,7 +68,8 @@ def controller_of(path: Path) -> Controller:
 def from_run(run: Run) -> Controller:
     """Return the controller of an opened run, with the certificate beside it if there is one."""
     world = run.configuration.world
-    controller = Controller(run.representation, run.q, world.actions, world.name, world.low, world.high)
+    low, high = extent_of(run.representation.provenance, world.low, world.high)
+    controller = Controller(run.representation, run.q, world.actions, world.name, low, high)
     return (
         controller
         if run.path is None
@@ -77,9 +80,10 @@ def from_run(run: Run) -> Controller:
 def _certificate(controller: Controller, path: Path) -> Fingerprint | None:
     partition = controller.representation.partition
     actions = {j: int(controller.greedy[j]) for j in controller.numbers}
-    if isinstance(partition, Voronoi):
-        size = partition.size[0]
-        tables = {"prototypes": partition.prototypes[:size], "primary": partition.primary[:size]}
-        return fingerprint(path, {**tables, "weight": partition.weight}, actions)
-    tables = {name: getattr(partition, name) for name in ("axis", "cut", "below", "above")}
-    return fingerprint(path, tables, actions)
+    if isinstance(partition, Boxes):
+        tables = {name: getattr(partition, name) for name in ("axis", "cut", "below", "above")}
+        return fingerprint(path, tables, actions)
+    size = partition.size[0]
+    tables = {"prototypes": partition.prototypes[:size], "primary": partition.primary[:size]}
+    weight = {"weight": partition.weight} if isinstance(partition, Voronoi) else {}
+    return fingerprint(path, {**tables, **weight}, actions)

@@ -1,27 +1,29 @@
 """A controller as a graph in the DOT language of Graphviz.
 
-A tree of boxes is drawn as the tree it is. Of a Voronoi partition the regions are drawn, joined where they border on
-each other within the extent of the state-space; that is known in two dimensions.
+A tree of boxes is drawn as the tree it is. Of other partitions the regions are drawn, and joined as far as it is
+known that they border on each other (export/neighbours.py); the graph says by which rule.
 """
 
 from __future__ import annotations
 
-import numpy as np
-import shapely
-
 from distinguo.export.controller import Controller
+from distinguo.export.neighbours import joined
 from distinguo.representation.boxes import Boxes
+from distinguo.representation.categories import Categories
 from distinguo.representation.voronoi import Voronoi
 
 #: Light enough for black words on them, and told apart by colour-blind eyes.
-COLOURS = ("#9ecae1", "#fdae6b", "#a1d99b", "#bcbddc", "#fde0a0", "#d9d9d9")
-#: A shared border is longer than this part of the extent; shorter ones come from rounding at corners.
-SHORTEST = 1e-9
+COLOURS = (
+    *("#9ecae1", "#fdd49e", "#a1d9c4", "#e7bfd5", "#d9d9d9"),
+    *("#f4a582", "#f7f19b", "#c9a0b4", "#d6d6a1", "#b3aed6"),
+)
+MOST_NAMED = 6  #: categories of a region
 
 
 def to_graph(controller: Controller, name: str = "controller") -> str:
     r"""Return the controller as DOT text.
 
+    >>> import numpy as np
     >>> from distinguo.representation.file import Representation
     >>> from distinguo.representation.boxes import grid
     >>> halves = Representation(grid([2], [-1.0], [1.0]), ("x",))
@@ -32,7 +34,7 @@ def to_graph(controller: Controller, name: str = "controller") -> str:
       n0 -> n1 [label="yes"];
       n0 -> n2 [label="no"];
       n1 [label="region 0\nleft\nvalue 0", fillcolor="#9ecae1"];
-      n2 [label="region 1\nright\nvalue 0", fillcolor="#fdae6b"];
+      n2 [label="region 1\nright\nvalue 0", fillcolor="#fdd49e"];
     }
     <BLANKLINE>
     """
@@ -40,7 +42,7 @@ def to_graph(controller: Controller, name: str = "controller") -> str:
     if isinstance(partition, Boxes):
         kind, lines = "digraph", _tree(controller, partition)
     else:
-        kind, lines = "graph", _neighbours(controller, partition)
+        kind, lines = "graph", _regions(controller, partition)
     style = 'node [shape=box, style=filled, fillcolor=white, fontname="sans-serif"];'
     return "\n  ".join([f"{kind} {quoted(name)} {{", style, *lines]) + "\n}\n"
 
@@ -59,7 +61,7 @@ def _tree(controller: Controller, tree: Boxes) -> list[str]:
     lines = []
     for node, axis in enumerate(tree.axis.tolist()):
         if axis < 0:
-            lines.append(f"n{node} {_region(controller, int(tree.below[node]))};")
+            lines.append(f"n{node} {_node(controller, int(tree.below[node]))};")
             continue
         question = f"{controller.representation.dimensions[axis]} < {tree.cut[node]:.6g}?"
         lines += [
@@ -70,34 +72,33 @@ def _tree(controller: Controller, tree: Boxes) -> list[str]:
     return lines
 
 
-def _region(controller: Controller, j: int) -> str:
+def _node(controller: Controller, j: int, where: str = "") -> str:
     action = int(controller.greedy[j])
-    label = f"region {j}\n{controller.actions[action]}\nvalue {controller.q[j].max():.4g}"
+    label = f"region {j}\n{where}{controller.actions[action]}\nvalue {controller.q[j].max():.4g}"
     return f'[label={quoted(label)}, fillcolor="{COLOURS[action % len(COLOURS)]}"]'
 
 
-def _neighbours(controller: Controller, partition: Voronoi) -> list[str]:
-    lines = [f"r{j} {_region(controller, j)};" for j in controller.numbers]
-    if len(controller.representation.dimensions) == 2:
-        primary = partition.primary
-        pairs = {tuple(sorted((int(primary[p]), int(primary[o])))) for p, o in borders(controller)}
-        lines += [f"r{j} -- r{k};" for j, k in sorted(pairs) if j != k]
-    return lines
+def _regions(controller: Controller, partition: Voronoi | Categories) -> list[str]:
+    rule, pairs = joined(controller, partition)
+    return [
+        f"graph [label={quoted(rule)}];",
+        *(f"r{j} {_node(controller, j, _where(controller, j))};" for j in controller.numbers),
+        *(f"r{j} -- r{k};" for j, k in pairs),
+    ]
 
 
-def borders(controller: Controller) -> list[tuple[int, int]]:
-    """Return the pairs of prototypes of a plane whose cells share an edge within the extent."""
+def _where(controller: Controller, j: int) -> str:
+    """Return the place of the primary prototype, or the categories of a region, as lines of a label."""
     partition = controller.representation.partition
-    assert isinstance(partition, Voronoi)
-    points = partition.prototypes[: partition.size[0]] * partition.weight
-    if len(points) < 2:
-        return []
-    corners = np.array([controller.low, controller.high]).reshape(-1, 2) * partition.weight
-    frame = shapely.box(*np.vstack([corners, points]).min(axis=0), *np.vstack([corners, points]).max(axis=0))
-    cells = shapely.voronoi_polygons(shapely.MultiPoint(points), extend_to=frame, ordered=True).geoms
-    clipped = shapely.intersection(list(cells), frame)
-    first, second = shapely.STRtree(clipped).query(clipped, predicate="intersects")
-    shared = shapely.length(shapely.intersection(clipped[first], clipped[second]))
-    longest = max(frame.bounds[2] - frame.bounds[0], frame.bounds[3] - frame.bounds[1])
-    keep = (first < second) & (shared > SHORTEST * longest)
-    return list(zip(first[keep].tolist(), second[keep].tolist(), strict=True))
+    assert not isinstance(partition, Boxes)
+    rows = partition.prototypes[[j]]
+    if isinstance(partition, Categories):
+        rows = partition.prototypes[: partition.size[0]][partition.primary[: partition.size[0]] == j]
+    lines = [_place(controller, row) for row in rows[:MOST_NAMED].tolist()]
+    more = [f"and {len(rows) - MOST_NAMED} more"] if len(rows) > MOST_NAMED else []
+    return "".join(line + "\n" for line in lines + more)
+
+
+def _place(controller: Controller, row: list[float]) -> str:
+    names = controller.representation.dimensions
+    return ", ".join(f"{name} = {value:.4g}" for name, value in zip(names, row, strict=True))

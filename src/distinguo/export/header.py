@@ -8,19 +8,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
-from typing import Any
-
-import numpy as np
 
 from distinguo import __version__
 from distinguo.errors import DistinguoError
 from distinguo.export.controller import Controller
-from distinguo.representation.boxes import Boxes
-from distinguo.representation.voronoi import Voronoi
+from distinguo.export.tables import in_c, integers
+from distinguo.representation.categories import Categories
+from distinguo.representation.file import Representation
 
 PREFIX = "distinguo"
-WIDTH = 100  #: columns of a line of a table
 
 _FRAME = """\
 /* {about}
@@ -43,13 +39,13 @@ _FRAME = """\
 #pragma STDC FP_CONTRACT OFF
 #endif
 
-/* The region that a state falls in. */
+/* The region that an observation falls in. */
 static inline int {prefix}_region(const double s[{dimensions}])
 {{
 {body}
 }}
 
-/* The action to take in a state. */
+/* The action to take at an observation. */
 static inline int {prefix}_action(const double s[{dimensions}])
 {{
     return (int){prefix}_actions[{prefix}_region(s)];
@@ -58,33 +54,11 @@ static inline int {prefix}_action(const double s[{dimensions}])
 #endif
 """
 
-_NEAREST = """\
-    long best = 0;
-    double best_distance = HUGE_VAL;
-    for (long p = 0; p < {count}; p++) {{
-        double distance = 0.0;
-        for (int i = 0; i < {dimensions}; i++) {{
-            const double d = (s[i] - {prefix}_prototypes[p][i]) * {prefix}_weight[i];
-            distance += d * d;
-        }}
-        if (distance < best_distance) {{ /* of equally near ones the first */
-            best = p;
-            best_distance = distance;
-        }}
-    }}
-    return (int){prefix}_primary[best];"""
-
-_WALK = """\
-    long node = 0;
-    while ({prefix}_axis[node] >= 0) {{
-        node = (long)(s[{prefix}_axis[node]] < {prefix}_cut[node] ? {prefix}_below[node] : {prefix}_above[node]);
-    }}
-    return (int){prefix}_below[node];"""
-
 
 def to_header(controller: Controller, name: str = PREFIX) -> str:
     """Return the text of the header; every name in it begins with ``name``.
 
+    >>> import numpy as np
     >>> from distinguo.representation.file import Representation
     >>> from distinguo.representation.voronoi import voronoi
     >>> two = Representation(voronoi([[1.0], [-1.0]], [1.0]), ("x",))
@@ -94,8 +68,8 @@ def to_header(controller: Controller, name: str = PREFIX) -> str:
     """
     check_name(name)
     partition = controller.representation.partition
-    tables, body = _voronoi(partition, name) if isinstance(partition, Voronoi) else _boxes(partition, name)
-    tables.append(_integers(f"{name}_actions", controller.greedy))
+    tables, body = in_c(partition, name)
+    tables.append(integers(f"{name}_actions", controller.greedy))
     return _FRAME.format(
         about="\n".join(f" * {line}".rstrip() for line in _about(controller, name))[3:],
         guard=name.upper(),
@@ -123,6 +97,7 @@ def _about(controller: Controller, name: str) -> list[str]:
         f"A controller of {representation.regions} regions, exported by distinguo {__version__}.",
         "",
         f"Task:        {comment(controller.task or 'unknown')}",
+        f"Input:       {_input(representation)}",
         f"Coordinates: {comment(', '.join(f's[{i}] = {n}' for i, n in enumerate(representation.dimensions)))}",
         f"Actions:     {comment(', '.join(f'{a} = {n}' for a, n in enumerate(controller.actions)))}",
         f"Provenance:  {comment(json.dumps(representation.provenance, sort_keys=True, default=str))}",
@@ -139,6 +114,13 @@ def _about(controller: Controller, name: str) -> list[str]:
         "borders of regions, if the compiler does not contract a * b + c into one operation. C99 compilers are",
         "told so by a pragma. GCC ignores it: compile with -std=c99 or -ffp-contract=off, and C++ with the latter.",
     ]
+
+
+def _input(representation: Representation) -> str:
+    """Say what ``s`` is: it is easily taken for the whole state of a task, of which little may be observed."""
+    given = "s is the observation as the task gives it, unscaled, in the order of the coordinates"
+    labels = isinstance(representation.partition, Categories)
+    return f"{given}; each is an exact label." if labels else f"{given}."
 
 
 def comment(text: str) -> str:
@@ -158,48 +140,3 @@ def _action_names(actions: tuple[str, ...], guard: str) -> str:
         return ""
     rows = ", ".join(f"{guard}_ACTION_{word} = {a}" for a, word in enumerate(words))
     return f"enum {{ {rows} }};\n"
-
-
-def _voronoi(partition: Voronoi, name: str) -> tuple[list[str], str]:
-    count, width = int(partition.size[0]), len(partition.weight)
-    rows = ["{" + ", ".join(map(_number, row)) + "}" for row in partition.prototypes[:count].tolist()]
-    tables = [
-        _table(f"double {name}_weight[{width}]", map(_number, partition.weight.tolist())),
-        _table(f"double {name}_prototypes[{count}][{width}]", rows),
-        _integers(f"{name}_primary", partition.primary[:count]),
-    ]
-    return tables, _NEAREST.format(prefix=name, count=count, dimensions=width)
-
-
-def _boxes(partition: Boxes, name: str) -> tuple[list[str], str]:
-    tables = [
-        _integers(f"{name}_axis", partition.axis),
-        _table(f"double {name}_cut[{len(partition.cut)}]", map(_number, partition.cut.tolist())),
-        _integers(f"{name}_below", partition.below),
-        _integers(f"{name}_above", partition.above),
-    ]
-    return tables, _WALK.format(prefix=name)
-
-
-def _number(value: float) -> str:
-    """Write a double so that any compiler reads the same one back: the shortest digits that are exact."""
-    return repr(value)
-
-
-def _integers(name: str, values: np.ndarray) -> str:
-    """Write whole numbers in the smallest type that holds them everywhere, as controllers live in small memories."""
-    least, most = int(values.min()), int(values.max())
-    kinds = [("signed char", 2**7), ("short", 2**15), ("long", 2**31)]
-    kind = next(kind for kind, end in kinds if -end <= least and most < end)
-    return _table(f"{kind} {name}[{len(values)}]", map(str, values.tolist()))
-
-
-def _table(declaration: str, entries: Iterable[Any]) -> str:
-    lines, line = [], "   "
-    for entry in entries:
-        if len(line) + len(entry) + 2 > WIDTH:
-            lines.append(line)
-            line = "   "
-        line += f" {entry},"
-    lines.append(line)
-    return f"static const {declaration} = {{\n" + "\n".join(lines) + "\n};\n"

@@ -10,6 +10,7 @@ from distinguo.export.document import to_document
 from distinguo.export.graph import to_graph
 from distinguo.export.header import PREFIX, check_name, to_header
 from distinguo.lab.files import pack_arrays, write_atomically
+from distinguo.representation.boxes import Boxes
 from distinguo.representation.voronoi import Voronoi
 
 #: The formats, and the name of the file that each makes in the run folder.
@@ -52,15 +53,17 @@ def render(controller: Controller, to: str, name: str = PREFIX) -> str | bytes:
 def to_arrays(controller: Controller) -> bytes:
     """Return an ``.npz`` file of the partition's arrays, the values ``q`` and the ``actions`` of their rows.
 
-    A Voronoi partition is ``prototypes``, ``primary`` and ``scale``; one of boxes is the columns of its tree.
+    A Voronoi partition is ``prototypes``, ``primary`` and ``scale``, one of categories the first two of these; one
+    of boxes is the columns of its tree.
     """
     partition = controller.representation.partition
     learned = {"q": controller.q, "actions": controller.greedy}
-    if not isinstance(partition, Voronoi):
+    if isinstance(partition, Boxes):
         return pack_arrays({**partition._asdict(), **learned})
     size = partition.size[0]
     arrays = {"prototypes": partition.prototypes[:size], "primary": partition.primary[:size]}
-    return pack_arrays({**arrays, "scale": partition.scale, **learned})
+    scale = {"scale": partition.scale} if isinstance(partition, Voronoi) else {}
+    return pack_arrays({**arrays, **scale, **learned})
 
 
 def _check_place(path: Path, force: bool) -> None:

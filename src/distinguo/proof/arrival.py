@@ -11,15 +11,22 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from pydantic import ValidationError
 
 from distinguo.errors import DistinguoError
-from distinguo.proof import car_enclosure as _known  # noqa: F401  so that the car's enclosure is registered
+from distinguo.proof.arrival_claims import CAR, ArrivalCertificate, CarClaim, StartsClaim, domain_of
 from distinguo.proof.arriving import UNKNOWN, arrive_all, make_desk
+from distinguo.proof.certificate import controller_claim
 from distinguo.proof.possible import action_sets, room
-from distinguo.proof.strip import first_states, follow
+from distinguo.proof.questions import ARRIVES, question_about
+from distinguo.proof.strip import first_states
 
-PIECES = 256  #: pieces that the starts are cut into at first
+PIECES = 128  #: pieces that the starts are cut into at first
 ROUNDS = 5  #: how often what is not proven is halved
+FEW, WORTH = (
+    64,
+    0.1,
+)  #: of more halves than a few, the share that must be proven for another round to be worth it
 BUDGET = 50_000  #: steps of strips that one piece may take
 HORIZON = 200  #: steps after which a trial that has not arrived counts as lost
 
@@ -46,7 +53,7 @@ class Arrivals(NamedTuple):
 
     def share(self, steps: int) -> float:
         """Return the share of the starts that are proven to arrive within so many steps."""
-        return float(self.weights[self.proven & (self.steps <= steps)].sum())
+        return 1.0 - float(self.weights[~self.proven | (self.steps > steps)].sum())
 
     def mean(self, lost: int) -> float:
         """Return what the mean number of steps certainly does not exceed, if others are stopped after ``lost``."""
@@ -77,27 +84,43 @@ def arrivals(
     >>> found.share(200), found.longest
     (1.0, 125)
     """
-    if not can_arrive(task):
+    if question_about(task) != ARRIVES:
         raise DistinguoError(f"There is no way known to prove that a {type(task).__name__} arrives.")
     boxes = cut_evenly(*first_states(task), pieces)
-    steps, used = within(task, partition, q, delta, boxes, horizon)
+    found = Arrivals(boxes, *within(task, partition, q, delta, boxes, horizon))
     for _ in range(rounds):
-        again = steps == UNKNOWN
-        if not again.any():
+        if found.proven.all():
             break
-        fresh = halved(boxes[again])
-        found, more = within(task, partition, q, delta, fresh, horizon)
-        place = np.concatenate([np.flatnonzero(~again), np.repeat(np.flatnonzero(again), 2)])
-        order = np.argsort(place, kind="stable")
-        boxes, steps = np.concatenate([boxes[~again], fresh])[order], np.concatenate([steps[~again], found])[order]
-        used += more
-    return Arrivals(boxes, steps, used)
+        boxes = halved(found.boxes[~found.proven])
+        steps, strips = within(task, partition, q, delta, boxes, horizon)
+        found = _refined(found, boxes, steps, strips)
+        if len(steps) > FEW and (steps != UNKNOWN).mean() < WORTH:
+            break
+    return found
 
 
-def can_arrive(task: Any) -> bool:
-    """Tell whether ``arrivals`` can be asked about a task."""
-    known: Any = follow
-    return type(task) in known.registry
+def _refined(found: Arrivals, boxes: np.ndarray, steps: np.ndarray, strips: int) -> Arrivals:
+    """Put the halves of what was not proven in its place."""
+    kept, left = np.flatnonzero(found.proven), np.flatnonzero(~found.proven)
+    order = np.argsort(np.concatenate([kept, np.repeat(left, 2)]), kind="stable")
+    every = np.concatenate([found.boxes[kept], boxes])[order]
+    return Arrivals(every, np.concatenate([found.steps[kept], steps])[order], found.strips + strips)
+
+
+def certified(
+    task: Any, partition: Any, q: np.ndarray, delta: float, found: Arrivals
+) -> ArrivalCertificate | None:
+    """Write down what was proven; None if it is nothing."""
+    if not found.proven.any():
+        return None
+    starts = StartsClaim(boxes=found.boxes[found.proven].tolist(), steps=found.steps[found.proven].tolist())
+    try:
+        car = CarClaim(name=CAR, parameters={name: float(value) for name, value in task._asdict().items()})
+    except ValidationError as error:
+        problem = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise DistinguoError(f"There is no certificate for this task: {problem}.") from None
+    controller = controller_claim(partition, action_sets(q, delta))
+    return ArrivalCertificate(task=car, controller=controller, starts=starts, domain=domain_of(starts))
 
 
 def within(

@@ -41,12 +41,14 @@ class ArrivalChecker:
         limit = self.bundles + BUDGET
         while todo:
             bundle, done, ways = todo.pop()
+            if self.bundles > limit:
+                return False
             halves = self._halved(bundle, ways)
             if halves:
                 todo += [(half, done, found) for half, found in halves]
                 continue
             going = [way for way in ways if way is not None]
-            if going and (done + 1 == steps or self.bundles > limit):
+            if going and done + 1 == steps:
                 return False
             todo += [(way, done + 1, self._ways(way)) for way in going]
         return True
@@ -82,9 +84,7 @@ def observed(bundle: Bundle) -> Block:
     off_x = bundle.x.rad() + HALF_UNIT * abs(bundle.all_x) + TINY
     off_v = bundle.v.rad() + HALF_UNIT * abs(bundle.all_v) + TINY
     edges = ((bundle.dx, bundle.dv), (off_x, NOTHING), (NOTHING, off_v))
-    return Block(
-        bundle.x.mid(), bundle.v.mid(), abs(bundle.dx) + off_x, abs(bundle.dv) + off_v, edges
-    )
+    return Block(bundle.x.mid(), bundle.v.mid(), abs(bundle.dx) + off_x, abs(bundle.dv) + off_v, edges)
 
 
 def _halves(box: list[float]) -> list[list[float]]:
@@ -106,5 +106,3 @@ def check_arrival(certificate: ArrivalCertificate) -> tuple[int, int]:
                 f"{box[3]:.4f}) may not be at the goal after {steps} steps."
             )
     return len(starts.boxes), checker.bundles
-
-

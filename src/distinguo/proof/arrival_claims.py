@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from distinguo.proof.claims import BoxesClaim, Finite, Strict, VoronoiClaim
 from distinguo.tasks.mountain_car import MountainCar
 
-CAR = "MountainCar-v0"
+CAR: Literal["MountainCar-v0"] = "MountainCar-v0"
 Start = Annotated[list[Finite], Field(min_length=4, max_length=4)]
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.proof.possible import possible, room
-from distinguo.proof.strip import ARRIVED, NEVER, Strip, blurred, follow, half, ways
+from distinguo.proof.strip import ARRIVED, NEVER, Strip, blurred, follow, half, last_digits, ways
 from distinguo.seam import kernel, part
 from distinguo.tasks.task import actions
 
@@ -38,12 +38,13 @@ def strip_of(box: np.ndarray) -> Strip:
     (1.0, 0.0)
     """
     centre = (0.5 * (box[0] + box[1]), 0.5 * (box[2] + box[3]))
-    # the middle is rounded, so it may be nearer to one end than to the other
+    # the middle is rounded, so it may be nearer to one end than to the other; the distances are rounded too
     x = max(box[1] - centre[0], centre[0] - box[0])
     v = max(box[3] - centre[1], centre[1] - box[2])
+    off = (last_digits(centre[0], x), last_digits(centre[1], v))
     if x >= v:
-        return Strip(centre, (x, 0.0), (0.0, v))
-    return Strip(centre, (0.0, v), (x, 0.0))
+        return Strip(centre, (x, 0.0), (off[0], v + off[1]))
+    return Strip(centre, (0.0, v), (x + off[0], off[1]))
 
 
 @part
@@ -91,9 +92,7 @@ def _ways_out(task: Any, partition: Any, sets: np.ndarray, desk: Desk, strip: St
 
 
 @part
-def _worth_halving(
-    task: Any, partition: Any, sets: np.ndarray, desk: Desk, strip: Strip, found: int
-) -> bool:
+def _worth_halving(task: Any, partition: Any, sets: np.ndarray, desk: Desk, strip: Strip, found: int) -> bool:
     """Tell whether some half of a strip goes in fewer ways, and is not lost in what is unknown of it anyway."""
     if abs(strip.along[0]) <= strip.off[0] and abs(strip.along[1]) <= strip.off[1]:
         return False
@@ -102,9 +101,7 @@ def _worth_halving(
 
 
 @part
-def _spread(
-    task: Any, partition: Any, sets: np.ndarray, desk: Desk, strip: Strip, steps: int
-) -> bool:
+def _spread(task: Any, partition: Any, sets: np.ndarray, desk: Desk, strip: Strip, steps: int) -> bool:
     """Let everything wait that one step leads to; false if there is no room."""
     chosen = chosen_in(task, partition, sets, desk, strip)
     for a in range(actions(task)):
@@ -128,6 +125,8 @@ def _arrives(task: Any, partition: Any, sets: np.ndarray, desk: Desk, horizon: i
         desk.used[1] += 1
         longest = max(longest, steps + 1)
         found = _ways_out(task, partition, sets, desk, strip)
+        if found == 0:  # every state goes somewhere, so these are no numbers
+            return UNKNOWN
         if found > 1 and _worth_halving(task, partition, sets, desk, strip, found):
             going = _put(desk, half(strip, -1.0), steps) and _put(desk, half(strip, 1.0), steps)
         else:

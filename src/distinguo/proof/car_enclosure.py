@@ -19,6 +19,7 @@ from distinguo.proof.strip import (
     ON,
     Strip,
     blurred,
+    cost,
     first_states,
     follow,
     least,
@@ -77,9 +78,9 @@ def _clipped_place(task: MountainCar, strip: Strip) -> Strip:
     low, high = least(strip)[0], most(strip)[0]
     if low >= task.min_position and high <= task.max_position:
         return strip
-    low = clipped(low, task.min_position, task.max_position)
-    high = clipped(high, task.min_position, task.max_position)
-    middle, off = 0.5 * (low + high), 0.5 * (high - low) + SLACK * (1.0 + abs(low) + abs(high))
+    one = clipped(low, task.min_position, task.max_position)
+    two = clipped(high, task.min_position, task.max_position)
+    middle, off = 0.5 * (one + two), 0.5 * abs(two - one) + SLACK * (1.0 + abs(one) + abs(two))
     return Strip((middle, strip.centre[1]), (0.0, strip.along[1]), (off, strip.off[1]))
 
 
@@ -98,7 +99,7 @@ def _placed(task: MountainCar, strip: Strip, place: int) -> tuple[Strip, int]:
         and low[1] >= task.goal_velocity
         and task.max_position >= task.goal_position
     )
-    all_stop = high[0] <= task.min_position and high[1] < 0.0
+    all_stop = high[0] < task.min_position and high[1] < 0.0
     return _clipped_place(task, strip), NEVER if all_arrive or all_stop else ON
 
 
@@ -136,6 +137,12 @@ def rounded_to_32_bits(task: MountainCar, strip: Strip) -> Pair:
     """Observations are rounded to 32 bits."""
     x, v = abs(strip.centre[0]) + reach(strip)[0], abs(strip.centre[1]) + reach(strip)[1]
     return HALF_DIGIT * x + NEXT_TO_NOTHING, HALF_DIGIT * v + NEXT_TO_NOTHING
+
+
+@implements(cost, MountainCar)
+def one_per_step(task: MountainCar) -> float:
+    """Every step has the reward -1."""
+    return 1.0
 
 
 @implements(first_states, MountainCar)

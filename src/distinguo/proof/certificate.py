@@ -16,6 +16,7 @@ import numpy as np
 from pydantic import Field, ValidationError
 
 from distinguo.errors import DistinguoError
+from distinguo.proof.arrival_claims import CAR, ArrivalCertificate
 from distinguo.proof.claims import BoxesClaim, CellsClaim, Strict, TaskClaim, VoronoiClaim
 from distinguo.representation.boxes import Boxes
 from distinguo.representation.voronoi import Voronoi
@@ -99,7 +100,7 @@ def cells_claim(matrix: Any, low: Any, pitch: Any, alive: np.ndarray) -> CellsCl
     )
 
 
-def dumps(certificate: Certificate) -> str:
+def dumps(certificate: Certificate | ArrivalCertificate) -> str:
     """Write a certificate as text.
 
     >>> cells = cells_claim((1, 0, 0, 1), (0, 0), (1, 1), np.ones((1, 1), dtype=bool))
@@ -116,7 +117,7 @@ def dumps(certificate: Certificate) -> str:
     return f'{{"format": "{FORMAT}", "version": {VERSION}, "sha256": "{digest}", "claim":\n{body}}}\n'
 
 
-def loads(data: bytes, source: str = "certificate") -> Certificate:
+def loads(data: bytes, source: str = "certificate") -> Certificate | ArrivalCertificate:
     """Read a certificate, refusing one that is not exactly as it was written.
 
     >>> loads(b"{}", "mine.json")
@@ -131,7 +132,7 @@ def loads(data: bytes, source: str = "certificate") -> Certificate:
             raise DistinguoError(
                 f"{source} has another format version than {VERSION}, which this distinguo reads."
             )
-        certificate = Certificate.model_validate(content.get("claim"))
+        certificate = _kind(content.get("claim")).model_validate(content.get("claim"))
         whole = dumps(certificate).encode() == data
     except DistinguoError:
         raise
@@ -147,7 +148,13 @@ def loads(data: bytes, source: str = "certificate") -> Certificate:
     return certificate
 
 
-def load(path: str | Path) -> Certificate:
+def _kind(claim: Any) -> type[Certificate] | type[ArrivalCertificate]:
+    """Tell by the task what is claimed of it."""
+    task = claim.get("task") if isinstance(claim, dict) else None
+    return ArrivalCertificate if isinstance(task, dict) and task.get("name") == CAR else Certificate
+
+
+def load(path: str | Path) -> Certificate | ArrivalCertificate:
     """Read a certificate file."""
     path = Path(path)
     try:

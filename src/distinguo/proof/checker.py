@@ -15,6 +15,8 @@ import numpy as np
 from flint import arb, ctx
 
 from distinguo.errors import DistinguoError
+from distinguo.proof.arrival_checker import check_arrival
+from distinguo.proof.arrival_claims import ArrivalCertificate
 from distinguo.proof.balls import ONE, Block, Dynamics, Span, ball, span
 from distinguo.proof.certificate import Certificate
 from distinguo.proof.checker_actions import policy
@@ -26,8 +28,8 @@ PRECISION = 100  #: bits of the balls
 class Checked(NamedTuple):
     """What a check went through."""
 
-    cells: int  #: cells that are certified, all of them verified
-    blocks: int  #: blocks whose images were enclosed
+    cells: int  #: cells, or boxes of starts, that are certified, all of them verified
+    blocks: int  #: blocks, or bundles, whose images were enclosed
 
 
 class _Checker:
@@ -128,8 +130,10 @@ def _halves(i: int, j: int, m: int, n: int) -> Iterator[tuple[int, int, int, int
         yield i, j + n // 2, m, n - n // 2
 
 
-def check(certificate: Certificate, controller: VoronoiClaim | BoxesClaim | None = None) -> Checked:
-    """Verify every cell of a certificate, and that it is about this controller if one is given.
+def check(
+    certificate: Certificate | ArrivalCertificate, controller: VoronoiClaim | BoxesClaim | None = None
+) -> Checked:
+    """Verify every cell or box of starts of a certificate, and that it is about this controller if one is given.
 
     Raises a ``DistinguoError`` that says in one sentence why a certificate is refused.
 
@@ -144,6 +148,8 @@ def check(certificate: Certificate, controller: VoronoiClaim | BoxesClaim | None
     if controller is not None and controller != certificate.controller:
         raise DistinguoError("The certificate belongs to another controller.")
     with ctx.workprec(PRECISION):
+        if isinstance(certificate, ArrivalCertificate):
+            return Checked(*check_arrival(certificate))
         return _check(certificate)
 
 

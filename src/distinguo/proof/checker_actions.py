@@ -14,12 +14,12 @@ from distinguo.proof.claims import BoxesClaim, VoronoiClaim
 def _voronoi_actions(controller: VoronoiClaim) -> Any:
     points = [(arb(p[0]), arb(p[1])) for p in controller.prototypes]
     w0, w1 = (arb(w) ** 2 for w in controller.weight)
-    plain = np.array(controller.prototypes) * np.array(controller.weight)
+    weight = np.array(controller.weight)
+    plain = np.array(controller.prototypes) * weight
 
     def narrow(block: Block, candidates: list[int]) -> list[int]:
         """Drop the prototypes that another certainly beats everywhere in a block, rounding included."""
-        centre = np.array([float(block.x), float(block.v)]) * np.array(controller.weight)
-        k = candidates[int(((plain[candidates] - centre) ** 2).sum(axis=1).argmin())]
+        k, candidates = _near(plain, weight, block, candidates)
         size = block.rx**2 * w0 + block.rv**2 * w1
         best = (block.x - points[k][0]) ** 2 * w0 + (block.v - points[k][1]) ** 2 * w1
         kept = []
@@ -32,6 +32,23 @@ def _voronoi_actions(controller: VoronoiClaim) -> Any:
         return kept
 
     return list(range(len(points))), narrow, lambda p: controller.actions[controller.primary[p]]
+
+
+def _near(
+    plain: np.ndarray, weight: np.ndarray, block: Block, candidates: list[int]
+) -> tuple[int, list[int]]:
+    """Return the candidate nearest to the centre, and those that are not out of question by far.
+
+    A prototype that is farther from the centre than another by the whole width of the block is the nearest nowhere.
+    Plain numbers, off by 1e-15, may say so, as they are given a leeway of 1e-9: balls decide where it is close.
+    """
+    centre = np.array([float(block.x), float(block.v)]) * weight
+    reach = np.array([float(block.rx.abs_upper()), float(block.rv.abs_upper())]) * weight
+    distances = ((plain[candidates] - centre) ** 2).sum(axis=1)
+    far = (np.sqrt(distances.min()) + 2.0 * np.hypot(*reach)) ** 2
+    leeway = 1e-6 * far + 1e-9 * (1.0 + (centre**2).sum())
+    kept = [p for p, drop in zip(candidates, distances > far + leeway, strict=True) if not drop]
+    return candidates[int(distances.argmin())], kept
 
 
 def _boxes_actions(controller: BoxesClaim) -> Any:

@@ -13,11 +13,18 @@ dimensions becomes provable by implementing three generics for its class (``dist
     the box in which a proof of the whole task should look for states that can be held. It may be too small, which
     costs proofs and never soundness.
 
+``widened(task, low, high, disturbance)``
+    the set of tasks whose parameters lie between those of two dictionaries, and whose steps are off by so much at
+    most; what it returns must have the three above as well.
+
+Tasks whose trials are meant to arrive somewhere, not to go on for ever, are asked another question (``strip``).
+
 The enclosure of the puck is in ``puck_enclosure``; another task's belongs beside it or beside the task.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from distinguo.seam import generic
@@ -60,5 +67,18 @@ def extent(task: Any) -> tuple[Pair, Pair]:
     >>> low, high = extent(Puck())
     >>> bool(low[0] < -3 and high[0] > 3)
     True
+    """
+    raise NotImplementedError
+
+
+@generic
+def widened(task: Any, low: Mapping[str, float], high: Mapping[str, float], disturbance: Pair) -> Any:
+    """Return all tasks with parameters between two, of which each step is off by at most a disturbance.
+
+    Parameters that are not named are those of the task.
+
+    >>> from distinguo.proof.puck_enclosure import Puck
+    >>> widened(Puck(), {"mass": 0.9}, {"mass": 1.1}, (0.0, 0.01)).high.mass
+    1.1
     """
     raise NotImplementedError

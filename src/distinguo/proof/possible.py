@@ -1,7 +1,7 @@
 """Which actions can a greedy policy take somewhere in a cell? Ties, and what rounding may decide, count as all.
 
-A cell is a hexagon of states, its centre and three half edges; a parallelogram has two and a third that is nothing. A set of actions is a number whose bit ``a``
-stands for action ``a``.
+A cell is a hexagon of states, its centre and three half edges; of a parallelogram the third is nothing. A set of
+actions is a number whose bit ``a`` stands for action ``a``.
 """
 
 from __future__ import annotations

@@ -15,12 +15,14 @@ cell's ends; ``c`` falls in ``abs(x)``. Unknown parameters may take other values
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
+from distinguo.checks import checked
 from distinguo.errors import DistinguoError
-from distinguo.proof.enclosure import SLACK, Pair, axes, enclose, extent
+from distinguo.proof.enclosure import SLACK, Pair, axes, enclose, extent, widened
 from distinguo.seam import implements, kernel, part
 from distinguo.tasks.puck import RIGHT, Puck
 from distinguo.tasks.puck_analysis import controllable
@@ -55,6 +57,15 @@ def pucks(low: Puck, high: Puck | None = None, disturbance: Pair = (0.0, 0.0)) -
     if len(shakes) != 2 or not all(0 <= shake < math.inf for shake in shakes):
         raise DistinguoError(f"A disturbance should be two numbers not below 0, got {disturbance}.")
     return Pucks(first, last, *shakes)
+
+
+@implements(widened, Puck)
+def between_pucks(
+    task: Puck, low: Mapping[str, float], high: Mapping[str, float], disturbance: Pair
+) -> Pucks:
+    """Return the pucks between two."""
+    first, last = (checked(Puck, {**task._asdict(), **end}, "task") for end in (low, high))
+    return pucks(first, last, disturbance)
 
 
 @part

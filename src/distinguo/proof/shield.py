@@ -13,6 +13,7 @@ import gymnasium
 import numpy as np
 
 from distinguo.errors import DistinguoError
+from distinguo.proof.arrival_claims import ArrivalCertificate
 from distinguo.proof.certificate import Certificate, load
 from distinguo.proof.checker import check
 from distinguo.proof.claims import BoxesClaim, VoronoiClaim
@@ -154,10 +155,18 @@ class Shield(gymnasium.Wrapper):
     """
 
     def __init__(
-        self, env: gymnasium.Env, certificate: Certificate | str | Path, *, checked: bool = False
+        self,
+        env: gymnasium.Env,
+        certificate: Certificate | ArrivalCertificate | str | Path,
+        *,
+        checked: bool = False,
     ) -> None:
         super().__init__(env)
-        content = certificate if isinstance(certificate, Certificate) else load(certificate)
+        content = load(certificate) if isinstance(certificate, str | Path) else certificate
+        if not isinstance(content, Certificate):
+            raise DistinguoError(
+                "A shield needs a certificate that a set is never left; this one is about arriving."
+            )
         if not checked:
             check(content)
         self.guard = Guard(content)

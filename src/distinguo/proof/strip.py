@@ -17,6 +17,8 @@ implementing, for its class (``distinguo.seam.implements``):
     by how much the observation of a state of the strip, on which the policy decides, may differ from the state.
 ``first_states(task)``
     the box that trials start in, all states alike.
+``cost(task)``
+    what every step costs, so that the return of a trial of n steps is ``-n cost``.
 
 The car's are in ``car_enclosure``.
 """
@@ -28,6 +30,7 @@ from typing import Any, NamedTuple
 from distinguo.proof.enclosure import Pair
 from distinguo.seam import generic, part
 
+FEW_DIGITS = 1e-15  #: nine times the rounding of one operation
 NEVER, ON, ARRIVED = 0, 1, 2  #: what is known of a way
 
 
@@ -89,6 +92,17 @@ def first_states(task: Any) -> tuple[Pair, Pair]:
     raise NotImplementedError
 
 
+@generic
+def cost(task: Any) -> float:
+    """Return what every step costs.
+
+    >>> from distinguo.proof.car_enclosure import MountainCar
+    >>> cost(MountainCar())
+    1.0
+    """
+    raise NotImplementedError
+
+
 @part
 def reach(strip: Strip) -> Pair:
     """Return how far the states of a strip are from its centre.
@@ -115,10 +129,22 @@ def most(strip: Strip) -> Pair:
 
 @part
 def half(strip: Strip, side: float) -> Strip:
-    """Return the half of a strip on one side of its centre, -1 or 1.
+    """Return the half of a strip on one side of its centre, -1 or 1; what rounding may move goes into its box.
 
-    >>> half(Strip((0.0, 0.0), (1.0, 0.5), (0.1, 0.1)), -1.0)
-    Strip(centre=(-0.5, -0.25), along=(0.5, 0.25), off=(0.1, 0.1))
+    >>> half(Strip((0.0, 0.0), (1.0, 0.5), (0.25, 0.25)), -1.0)
+    Strip(centre=(-0.5, -0.25), along=(0.5, 0.25), off=(0.250000000000001, 0.2500000000000005))
     """
     g = (0.5 * strip.along[0], 0.5 * strip.along[1])
-    return Strip((strip.centre[0] + side * g[0], strip.centre[1] + side * g[1]), g, strip.off)
+    centre = (strip.centre[0] + side * g[0], strip.centre[1] + side * g[1])
+    off = (strip.off[0] + last_digits(centre[0], g[0]), strip.off[1] + last_digits(centre[1], g[1]))
+    return Strip(centre, g, off)
+
+
+@part
+def last_digits(centre: float, length: float) -> float:
+    """Return more than the rounding of a sum of two numbers, and of a few such sums.
+
+    >>> last_digits(1.0, 0.0) > 2**-51
+    True
+    """
+    return FEW_DIGITS * (abs(centre) + abs(length))

@@ -70,7 +70,7 @@ _STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 class _File(BaseModel):
     model_config = _STRICT
     format: Literal["distinguo-representation"]
-    version: Literal[1]
+    version: Literal[1, 2]
     dimensions: Names
     provenance: dict[str, Any] = {}
 

@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from distinguo.checks import checked
+from distinguo.errors import DistinguoError, did_you_mean
 from distinguo.tasks.acrobot import Acrobot
 from distinguo.tasks.cart_pole import CartPole
 from distinguo.tasks.mountain_car import MountainCar
@@ -87,7 +88,7 @@ def _mountain_car(parameters: Parameters) -> World:
         -110.0,
         200,
     )
-    return twin._replace(high=(0.6, 0.07))
+    return twin._replace(high=_single((0.6, 0.07)))
 
 
 def _acrobot(parameters: Parameters) -> World:
@@ -115,12 +116,17 @@ def _twin(
     """Describe a compiled twin of a Gymnasium environment, whose observations lie between ``low`` and ``-low``."""
     chance, rest = _taken(Noise, parameters)
     task: Any = checked(kind, rest, "task")
-    low = tuple(float(np.float32(v)) for v in low)  # as Gymnasium has them
+    low = _single(low)
     high = tuple(-v for v in low)
     world = World(name, task, dimensions, actions, low, high, RETURN, None)
     note = f"{name} runs as a compiled twin with the same numbers; --interpreted runs Gymnasium's own."
     world = world._replace(threshold=threshold, limit=limit, parameters=task._asdict(), note=note)
     return _with_noise(world._replace(suggested=BY_RETURN), chance)
+
+
+def _single(bounds: tuple[float, ...]) -> tuple[float, ...]:
+    """Round to single precision, as Gymnasium has its bounds."""
+    return tuple(float(np.float32(bound)) for bound in bounds)
 
 
 def _taken(kind: Any, parameters: Parameters) -> tuple[Any, dict[str, Any]]:
@@ -165,7 +171,19 @@ def world(name: str, parameters: Parameters | None = None, interpreted: bool = F
         return WORLDS[name](parameters or {})
     from distinguo.tasks.gym_world import gym_world
 
+    _check_name(name)
     return gym_world(name, parameters or {}, WORLDS.get(name), BY_RETURN, CHANCE)
+
+
+def _check_name(name: str) -> None:
+    """Offer the nearest of our own names and of Gymnasium's for one that is in neither."""
+    from gymnasium import registry
+
+    if name in WORLDS or name in registry or ":" in name:
+        return
+    near = did_you_mean(name, [*WORLDS, *registry])
+    hint = near if near.startswith("did") else "take puck, or any Gymnasium id such as CartPole-v1."
+    raise DistinguoError(f"Unknown task '{name}'; {hint}")
 
 
 def world_of(environment: Any, parameters: Parameters | None = None) -> World:

@@ -19,7 +19,8 @@ from distinguo.tasks.world import LENGTH, World
 
 TRIALS = 200  #: trials of the series
 CAP = 10_000  #: steps after which one is stopped
-SHORT_TRIALS, SHORT_CAP = 30, 200  #: the same where the series only serves to scale distances
+#: The same where the series only serves to scale distances, and the steps after which no further trial begins.
+SHORT_TRIALS, SHORT_CAP, SHORT_STEPS = 30, 200, 1_000
 TRAINING, TEST = 3, 4  #: the central third and the central quarter (paper, section 3.4)
 
 
@@ -82,7 +83,7 @@ class Preliminaries(NamedTuple):
 
 def preliminary_series(task: Any, world: World, seed: int) -> Preliminaries:
     """Find the extent of coordinates whose bounds are infinite; bounds that are known stay as they are."""
-    found = _series(task, seed, SHORT_TRIALS, world.cap(SHORT_CAP))
+    found = _series(task, seed, SHORT_TRIALS, world.cap(SHORT_CAP), SHORT_STEPS)
     return found._replace(extent=completed(world, *found.extent))
 
 
@@ -102,7 +103,7 @@ def completed(world: World, low: Sequence[float], high: Sequence[float]) -> Exte
     )
 
 
-def _series(task: Any, seed: int, trials: int, cap: int) -> Preliminaries:
+def _series(task: Any, seed: int, trials: int, cap: int, most: float = math.inf) -> Preliminaries:
     rng = np.random.default_rng(seed)
     first = np.array(observe(task, start(task, rng)))
     low, high = first.copy(), first.copy()
@@ -111,6 +112,8 @@ def _series(task: Any, seed: int, trials: int, cap: int) -> Preliminaries:
     for number in range(trials):
         length, rewards = at_speed(_watch, task)(task, rng, number % kinds, cap, low, high)
         steps, gained = steps + length, gained + rewards
+        if steps >= most:
+            break
     return Preliminaries(Extent(tuple(low.tolist()), tuple(high.tolist())), gained / steps, steps)
 
 

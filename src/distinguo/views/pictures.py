@@ -1,25 +1,33 @@
-"""Pictures as values: what is to be drawn, computed from a run, before any pixel."""
+"""Pictures as values: what is to be drawn, computed from a run, before any pixel.
+
+A partition of the plane is shown whole, one of more dimensions by a slice (views/slices.py), one of a single
+dimension as a strip, and one of categories by squares (views/tiles.py).
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from distinguo.errors import DistinguoError
 from distinguo.lab.folder import Run
-from distinguo.representation.boxes import Boxes, leaf_boxes
+from distinguo.representation import geometry
+from distinguo.representation.boxes import Boxes
+from distinguo.representation.categories import Categories
 from distinguo.representation.file import Representation
-from distinguo.representation.voronoi import Voronoi
+from distinguo.representation.geometry import Plane
+from distinguo.representation.partition import region
 from distinguo.tasks.world import World
+from distinguo.views.slices import Pair, frame_of, names_of, note_of, plane_of
+from distinguo.views.tiles import Tiles, label, place_of, tiles_of
+from distinguo.views.words import Word, words_in
 
-Outline = tuple[tuple[float, float], ...]
+Outline = geometry.Outline
+BELOW = 0.3  #: of a square; how far the mark of a prototype is below its label
 
 
 class Cell(NamedTuple):
-    """One Voronoi cell or box: its outline, the region it belongs to, and what the policy does there."""
+    """One Voronoi cell, box or category: its outline, the region it belongs to, and what the policy does there."""
 
     outline: Outline
     region: int
@@ -28,7 +36,7 @@ class Cell(NamedTuple):
 
 
 class PartitionPicture(NamedTuple):
-    """A two-dimensional partition with the greedy action and the state value of each region.
+    """A partition, or a slice of it, with the greedy action and the state value of each region.
 
     >>> import distinguo
     >>> picture = partition_picture(distinguo.learn("puck", seed=1))
@@ -37,20 +45,26 @@ class PartitionPicture(NamedTuple):
     """
 
     title: str
-    axes: tuple[str, str]
-    low: tuple[float, float]
-    high: tuple[float, float]
+    axes: tuple[str, str]  #: the second is empty if there is none
+    low: Pair
+    high: Pair
     cells: tuple[Cell, ...]
-    prototypes: tuple[tuple[float, float], ...]
+    prototypes: tuple[Pair, ...]  #: those that lie in what is shown
     primary: tuple[bool, ...]  #: whether each prototype stands for its region
     actions: tuple[str, ...]  #: their names; none for a partition without values
+    note: str = ""  #: which part of the partition is shown, if not all
+    words: tuple[Word, ...] = ()
+    ticks: tuple[tuple[str, ...] | None, tuple[str, ...] | None] = (
+        None,
+        None,
+    )  #: words at 0, 1, 2, … of each axis; None for numbers
 
 
 def partition_picture(run: Run) -> PartitionPicture:
     """Compute the picture of a run's partition."""
-    title = (
-        f"{run.configuration.world.name}, seed {run.configuration.seed}: {run.representation.regions} regions"
-    )
+    regions = run.representation.regions
+    size = f"{regions} region" if regions == 1 else f"{regions} regions"
+    title = f"{run.configuration.world.name}, seed {run.configuration.seed}: {size}"
     return representation_picture(run.representation, run.configuration.world, title, run.q)
 
 
@@ -58,100 +72,109 @@ def representation_picture(
     representation: Representation, world: World, title: str, q: np.ndarray | None = None
 ) -> PartitionPicture:
     """Compute the picture of a partition, with what its values say if there are any."""
-    if len(world.dimensions) != 2:
-        raise DistinguoError(
-            f"Only partitions of two dimensions can be drawn, {world.name} has {world.dimensions}."
-        )
-    low, high = _frame(representation, world.low, world.high)
-    outlines = cell_outlines(representation, low, high)
-    regions = _regions(representation)
     values = np.zeros((representation.rows, len(world.actions))) if q is None else q
-    cells = tuple(Cell(o, j, *_policy(values[j])) for o, j in zip(outlines, regions, strict=True))
-    prototypes: tuple[tuple[float, float], ...] = ()
-    primary: tuple[bool, ...] = ()
-    if isinstance(representation.partition, Voronoi):
-        prototypes = tuple((float(x), float(y)) for x, y in representation.partition.prototypes)
-        primary = tuple(p == j for p, j in enumerate(regions))
-    axes = (world.dimensions[0], world.dimensions[1])
-    return PartitionPicture(
-        title, axes, low, high, cells, prototypes, primary, world.actions if q is not None else ()
-    )
+    if isinstance(representation.partition, Categories):
+        picture = _squares(representation, tiles_of(representation, world), values)
+    else:
+        picture = _slice(representation, world, values)
+    return picture._replace(title=title, actions=() if q is None else world.actions)
 
 
-def _policy(q: np.ndarray) -> tuple[int, float]:
+def policy(q: np.ndarray) -> tuple[int, float]:
+    """Return the greedy action of a row of values, -1 if several are tied, and the state value.
+
+    >>> policy(np.array([-1.0, 0.5])), policy(np.array([0.5, 0.5]))
+    ((1, 0.5), (-1, 0.5))
+    """
     best = np.flatnonzero(q == q.max())
     return (int(best[0]) if len(best) == 1 else -1), float(q.max())
 
 
-def _frame(
-    representation: Representation, low: tuple[float, ...], high: tuple[float, ...]
-) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return the extent of the task, widened so that every prototype can be seen."""
-    corners = np.array([low, high], dtype=float)
-    if isinstance(representation.partition, Voronoi):
-        corners = np.vstack([corners, representation.partition.prototypes])
-    (x0, y0), (x1, y1) = corners.min(axis=0).tolist(), corners.max(axis=0).tolist()
-    return (x0, y0), (x1, y1)
+def _slice(representation: Representation, world: World, q: np.ndarray) -> PartitionPicture:
+    plane = plane_of(representation)
+    low, high = frame_of(representation, world, plane)
+    outlines = _outlines(representation, plane, low, high)
+    regions = _regions(representation)
+    cells = [Cell(o, j, *policy(q[j])) for o, j in zip(outlines, regions, strict=True)]
+    places, primary = _prototypes_in(representation, plane)
+    words: tuple[Word, ...] = ()
+    if plane.held:  # the marks of the prototypes are not there to tell the cells apart
+        cells = [cell for cell in cells if cell.outline]
+        numbered = [(cell.outline, str(cell.region)) for cell in cells]
+        words = words_in(numbered, places, low, high)
+    note, names = note_of(plane, world.dimensions), names_of(plane, world.dimensions)
+    note += "; the numbers are regions" if words else ""
+    ticks = (None, None if names[1] else ())
+    return PartitionPicture("", names, low, high, tuple(cells), places, primary, (), note, words, ticks)
+
+
+def _prototypes_in(representation: Representation, plane: Plane) -> tuple[tuple[Pair, ...], tuple[bool, ...]]:
+    """Return the prototypes that lie in a plane, in the middle of a strip, and whether each stands for its region."""
+    partition = representation.partition
+    if isinstance(partition, Boxes):
+        return (), ()
+    rows = partition.prototypes[: representation.prototypes]
+    shown = np.flatnonzero((rows[:, plane.held] == np.array(plane.at)[plane.held]).all(axis=1)).tolist()
+    places = tuple(plane.corner(rows[p].tolist(), 0.5) for p in shown)
+    return places, tuple(bool(partition.primary[p] == p) for p in shown)
 
 
 def _regions(representation: Representation) -> list[int]:
-    if isinstance(representation.partition, Voronoi):
-        return representation.partition.primary.tolist()
-    return list(range(representation.regions))
-
-
-def cell_outlines(
-    representation: Representation, low: tuple[float, float], high: tuple[float, float]
-) -> list[Outline]:
-    """Return the outline of every cell within a frame, in the order of the prototypes or leaves."""
     if isinstance(representation.partition, Boxes):
-        return [_rectangle(a, b) for a, b in leaf_boxes(representation.partition)]
-    scale = representation.partition.scale
-    points = representation.partition.prototypes / scale
-    frame = _rectangle(*(np.array([low, high]) / scale).tolist())
-    return [_unscaled(_voronoi_cell(points, p, frame), scale) for p in range(len(points))]
+        return list(range(representation.regions))
+    return representation.partition.primary[: representation.prototypes].tolist()
 
 
-def _rectangle(low: Sequence[float], high: Sequence[float]) -> Outline:
-    (x0, y0), (x1, y1) = low, high
-    return ((x0, y0), (x1, y0), (x1, y1), (x0, y1))
+def cell_outlines(representation: Representation, low: Pair, high: Pair) -> list[Outline]:
+    """Return the outline of every cell of a plane within a frame, in the order of the prototypes or leaves."""
+    return _outlines(representation, Plane((0, 1), (0.0, 0.0)), low, high)
 
 
-def _unscaled(outline: Outline, scale: np.ndarray) -> Outline:
-    return tuple((x * float(scale[0]), y * float(scale[1])) for x, y in outline)
+def _outlines(representation: Representation, plane: Plane, low: Pair, high: Pair) -> list[Outline]:
+    if isinstance(representation.partition, Boxes):
+        return geometry.box_outlines(representation.partition, plane)
+    assert not isinstance(representation.partition, Categories)
+    return geometry.voronoi_outlines(representation.partition, plane, low, high)
 
 
-def _voronoi_cell(points: np.ndarray, p: int, frame: Outline) -> Outline:
-    """Cut from the frame what is nearer to other points than to point ``p``, the nearest of them first.
+def _squares(representation: Representation, tiles: Tiles, q: np.ndarray) -> PartitionPicture:
+    partition = representation.partition
+    regions = [region(partition, square.state) for square in tiles.squares]
+    cells = tuple(
+        Cell(_square(square.x, square.y), j, *policy(q[j]))
+        for square, j in zip(tiles.squares, regions, strict=True)
+    )
+    places, primary = _prototypes_among(representation, tiles)
+    named = tiles.ticks == ((), ())
+    labels = tuple(Word(s.x, s.y, label(s.state[0]), n) for n, s in enumerate(tiles.squares))
+    low, high = (-0.5, -0.5), (tiles.columns - 0.5, tiles.rows - 0.5)
+    return PartitionPicture(
+        "",
+        tiles.axes,
+        low,
+        high,
+        cells,
+        places,
+        primary,
+        (),
+        tiles.note,
+        labels if named else (),
+        tiles.ticks,
+    )
 
-    Of the libraries tried, each gave wrong cells now and then: for points on one circle, which a task with
-    symmetries has many of (libgeos/geos, issue 1040), or for points that are very near to each other. Here the
-    two sides of a border are each other's negative to the last bit, so cells do not overlap. Of points at one
-    place the oldest has the cell.
-    """
-    cell, place = frame, tuple(points[p].tolist())
-    distances = np.hypot(*(points - points[p]).T)
-    for q in np.argsort(distances, kind="stable").tolist():
-        if distances[q] > 2 * max((math.dist(place, corner) for corner in cell), default=0.0):
-            break  # no other point is near enough to cut anything off
-        if distances[q] == 0.0 and q < p:
-            return ()
-        if q != p:
-            cell = _nearer(cell, place, tuple(points[q].tolist()))
-    return cell
+
+def _square(x: int, y: int) -> Outline:
+    return geometry.rectangle((x - 0.5, y - 0.5), (x + 0.5, y + 0.5))
 
 
-def _nearer(outline: Outline, place: tuple[float, ...], other: tuple[float, ...]) -> Outline:
-    """Return the part of a convex outline that is at least as near to a place as to another."""
-    (x0, y0), (x1, y1) = place, other
-    side = [(x - (x0 + x1) / 2) * (x1 - x0) + (y - (y0 + y1) / 2) * (y1 - y0) for x, y in outline]
-    kept: list[tuple[float, float]] = []
-    for i, here in enumerate(side):
-        before = side[i - 1]
-        if (here > 0) != (before > 0):
-            share = before / (before - here)
-            (xa, ya), (xb, yb) = outline[i - 1], outline[i]
-            kept.append((xa + share * (xb - xa), ya + share * (yb - ya)))
-        if here <= 0:
-            kept.append(outline[i])
-    return tuple(kept)
+def _prototypes_among(
+    representation: Representation, tiles: Tiles
+) -> tuple[tuple[Pair, ...], tuple[bool, ...]]:
+    """Return the places of the prototypes that are among the squares, and whether each stands for its region."""
+    partition = representation.partition
+    assert isinstance(partition, Categories)
+    lower = BELOW if tiles.ticks == ((), ()) else 0.0
+    found = [place_of(tiles, row) for row in partition.prototypes[: representation.prototypes].tolist()]
+    shown = [(p, place) for p, place in enumerate(found) if place is not None]
+    places = tuple((float(x), y - lower) for _, (x, y) in shown)
+    return places, tuple(bool(partition.primary[p] == p) for p, _ in shown)

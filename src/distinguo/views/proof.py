@@ -1,15 +1,16 @@
-"""A proof as a picture: which states are proven, doomed or undecided, over the partition."""
+"""A proof as a picture: which states, or starts, are proven, doomed or undecided, over the partition."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.collections import PolyCollection
+from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from distinguo.proof.arrival import Arrivals
 from distinguo.proof.verification import Verification
 from distinguo.representation.file import Representation
 from distinguo.tasks.world import World
@@ -47,8 +48,13 @@ def proof_picture(
     low, high = (world.low[0], world.low[1]), (world.high[0], world.high[1])
     xs, vs = (np.linspace(low[i], high[i], size) for i in (0, 1))
     axes = (world.dimensions[0], world.dimensions[1])
-    outlines = tuple(outline for outline in cell_outlines(representation, low, high) if outline)
-    return ProofPicture(title, axes, xs, vs, found.codes(xs, vs), outlines)
+    return ProofPicture(title, axes, xs, vs, found.codes(xs, vs), _outlines(representation, low, high))
+
+
+def _outlines(
+    representation: Representation, low: tuple[float, float], high: tuple[float, float]
+) -> tuple[Outline, ...]:
+    return tuple(outline for outline in cell_outlines(representation, low, high) if outline)
 
 
 def draw_proof(picture: ProofPicture) -> Figure:
@@ -66,14 +72,71 @@ def draw_proof(picture: ProofPicture) -> Figure:
         vmax=2.5,
         interpolation="nearest",
     )
-    axes.add_collection(
-        PolyCollection(list(picture.outlines), facecolors="none", edgecolors="black", linewidths=0.5)
-    )
-    marks = [Line2D([], [], linestyle="", marker="s", color=c, markeredgecolor="grey") for c in _COLOURS]
-    axes.legend(marks, _NAMES, loc="upper right", framealpha=0.9, fontsize=9)
+    _outline(axes, picture.outlines)
+    _explain(axes, _NAMES, _COLOURS)
     axes.set_xlim(frame[0], frame[1])
     axes.set_ylim(frame[2], frame[3])
     axes.set_xlabel(picture.axes[0])
     axes.set_ylabel(picture.axes[1])
     axes.set_title(picture.title)
+    return figure
+
+
+def _outline(axes: Any, outlines: tuple[Outline, ...]) -> None:
+    axes.add_collection(PolyCollection(list(outlines), facecolors="none", edgecolors="black", linewidths=0.5))
+
+
+def _explain(axes: Any, names: tuple[str, ...], colours: tuple[str, ...]) -> None:
+    marks = [Line2D([], [], linestyle="", marker="s", color=c, markeredgecolor="grey") for c in colours]
+    axes.legend(marks, names, loc="upper right", framealpha=0.9, fontsize=9)
+
+
+class ArrivalPicture(NamedTuple):
+    """Which starts are proven to arrive, and within how many steps, and the outlines of the partition."""
+
+    title: str
+    axes: tuple[str, str]
+    low: tuple[float, float]
+    high: tuple[float, float]
+    boxes: np.ndarray  #: (pieces, 4) low x, high x, low v, high v
+    steps: np.ndarray  #: (pieces,) steps, or those that were asked where nothing is proven
+    proven: np.ndarray  #: (pieces,)
+    outlines: tuple[Outline, ...]
+
+
+def arrival_picture(
+    found: Arrivals, representation: Representation, world: World, title: str, asked: int
+) -> ArrivalPicture:
+    """Compute the picture of a proof of arrival.
+
+    >>> from distinguo.controls.uniform import uniform
+    >>> from distinguo.proof.arrival import arrivals
+    >>> from distinguo.tasks.catalog import world
+    >>> car = world("MountainCar-v0")
+    >>> halves = uniform(car, (1, 2))
+    >>> found = arrivals(car.task, halves.partition, np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]), pieces=64)
+    >>> bool(arrival_picture(found, halves, car, "halves", 200).steps.max() <= 200)
+    True
+    """
+    low, high = (world.low[0], world.low[1]), (world.high[0], world.high[1])
+    steps = np.where(found.proven, found.steps, asked)
+    axes = (world.dimensions[0], world.dimensions[1])
+    outlines = _outlines(representation, low, high)
+    return ArrivalPicture(title, axes, low, high, found.boxes, steps, found.proven, outlines)
+
+
+def draw_arrival(picture: ArrivalPicture) -> Figure:
+    """Draw a proof of arrival: the starts in the partition above, the steps that each takes below."""
+    figure = Figure(figsize=(7.2, 6.4), layout="constrained")
+    plane, curve = figure.subplots(2, 1, height_ratios=(3, 2))
+    _outline(plane, picture.outlines)
+    colours = np.where(picture.proven, _COLOURS[2], _COLOURS[1])
+    ends = [((x0, v0), (x1, v1)) for x0, x1, v0, v1 in picture.boxes]
+    plane.add_collection(LineCollection(ends, colors=list(colours), linewidths=5))
+    plane.set(xlim=(picture.low[0], picture.high[0]), ylim=(picture.low[1], picture.high[1]))
+    plane.set(xlabel=picture.axes[0], ylabel=picture.axes[1], title=picture.title)
+    _explain(plane, ("starts that are undecided", "starts proven to arrive"), _COLOURS[1:])
+    widths = picture.boxes[:, 1] - picture.boxes[:, 0]
+    curve.bar(picture.boxes[:, 0], picture.steps, widths, align="edge", color=list(colours))
+    curve.set(xlabel=f"{picture.axes[0]} of the start", ylabel="steps at most")
     return figure

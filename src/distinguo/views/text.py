@@ -2,67 +2,146 @@
 
 from __future__ import annotations
 
+import string
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 
+from distinguo.agents.lookup import regions_of
 from distinguo.lab.folder import Run
+from distinguo.representation.boxes import Boxes
+from distinguo.representation.categories import Categories
 from distinguo.representation.partition import region
-from distinguo.representation.voronoi import Voronoi
+from distinguo.views.pictures import policy
+from distinguo.views.sheets import COLUMNS, ROWS, Sheet, sheet_of
 
-COLUMNS, ROWS = 64, 20
+__all__ = ["COLUMNS", "ROWS", "letters_of", "reasons_table", "regions_table", "text_map"]
+
+TIED, NAMELESS = ".", "*"
+MOST_NAMES = 12  #: actions that are all explained, whether they occur or not
+MOST_REGIONS = 30  #: in a table
+NARROW = 4  #: coordinates that a table has room for with all decimals
 
 
 def text_map(run: Run) -> str:
-    """Return the policy over a two-dimensional state-space, one letter per place; '.' where actions are tied.
+    """Return the policy, one letter per place; '.' where actions are tied.
 
-    The first coordinate grows to the right, the second upwards.
+    The first coordinate grows to the right, the second upwards. Of a space of more dimensions a slice is shown, of
+    categories one letter for each.
+
+    >>> import distinguo
+    >>> print(text_map(distinguo.learn("puck", seed=1)).splitlines()[0])
+    v  greedy action: l = left, r = right
     """
     world = run.configuration.world
-    if len(world.dimensions) != 2:
-        return f"(no map: {world.name} has {len(world.dimensions)} dimensions)"
-    (x0, y0), (x1, y1) = world.low, world.high
-    lines = [f"{world.dimensions[1]}  greedy action: " + ", ".join(f"{a[0]} = {a}" for a in world.actions)]
-    for y in np.linspace(y1, y0, ROWS):
-        letters = "".join(_letter(run, (float(x), float(y))) for x in np.linspace(x0, x1, COLUMNS))
-        lines.append(f"{y:7.2f} |{letters}")
-    lines.append(f"{'':8}{x0:<.2f}{x1:>{COLUMNS - 4}.2f}  {world.dimensions[0]}")
-    return "\n".join(lines)
+    if run.representation.regions == 1:
+        return f"(no map: all is one region, where {_everywhere(run)})"
+    sheet = sheet_of(run.representation, world)
+    names = letters_of(world.actions)
+    lines = [_letters(run, states, names) for _, states in sheet.rows]
+    beside = max(7, *(len(place) for place, _ in sheet.rows))
+    head = [f"({sheet.note})"] if sheet.note else []
+    head.append(f"{sheet.axes[1]}  greedy action: {_legend(world.actions, names, lines)}".lstrip())
+    body = [f"{place:>{beside}} |{line}" for (place, _), line in zip(sheet.rows, lines, strict=True)]
+    return "\n".join([*head, *body, _below(sheet, beside, len(lines[0]))])
 
 
-def _letter(run: Run, s: tuple[float, float]) -> str:
-    q = run.q[region(run.representation.partition, s)]
-    best = np.flatnonzero(q == q.max())
-    return run.configuration.world.actions[best[0]][0] if len(best) == 1 else "."
+def _everywhere(run: Run) -> str:
+    """Say what is done in the only region, whichever prototype stands for it."""
+    anywhere = (0.0,) * len(run.representation.dimensions)
+    action, _ = policy(run.q[region(run.representation.partition, anywhere)])
+    if action < 0:
+        return "several actions are tied"
+    return f"the greedy action is {run.configuration.world.actions[action]}"
 
 
-def regions_table(run: Run) -> str:
-    """Return the regions: the primary prototype, how many prototypes, the action, the value, the updates."""
+def _below(sheet: Sheet, beside: int, width: int) -> str:
+    ends = f"{sheet.left}{sheet.right:>{max(width - len(sheet.left), 0)}}"
+    return f"{'':{beside + 2}}{ends.rstrip()}  {sheet.axes[0]}".rstrip()
+
+
+def _letters(run: Run, states: Sequence[tuple[float, ...]], names: str) -> str:
+    found = regions_of(run.representation.partition, np.array(states, dtype=float))
+    actions = [policy(run.q[j])[0] for j in found.tolist()]
+    return "".join(TIED if action < 0 else names[action] for action in actions)
+
+
+def letters_of(actions: Sequence[str]) -> str:
+    """Return a letter for each action: its first one if that tells them apart, else its number.
+
+    >>> letters_of(("left", "right")), letters_of(("-1", "0", "+1")), letters_of(("a0", "a1"))
+    ('lr', '-0+', '01')
+    """
+    first = "".join(action[:1] for action in actions)
+    distinct = len(set(first)) == len(actions) and TIED not in first
+    if distinct and first.isprintable() and " " not in first:
+        return first
+    numbers = string.digits + string.ascii_letters
+    return numbers[: len(actions)].ljust(len(actions), NAMELESS)
+
+
+def _legend(actions: Sequence[str], names: str, lines: Sequence[str]) -> str:
+    """Explain the letters: all of them, or if they are many those that occur."""
+    shown = set(names) if len(actions) <= MOST_NAMES else set("".join(lines))
+    words = [f"{n} = {a}" for n, a in zip(names, actions, strict=True) if n in shown and n != NAMELESS]
+    if NAMELESS in shown:
+        words.append(f"{NAMELESS} = one of the last {names.count(NAMELESS)}")
+    if TIED in "".join(lines):
+        words.append(f"{TIED} = tied")
+    return ", ".join(words)
+
+
+def regions_table(run: Run, most: int = MOST_REGIONS) -> str:
+    """Return the regions: the primary prototype, how many prototypes, the action, the value, the updates.
+
+    Of very many regions those are shown that were updated most.
+    """
     partition = run.representation.partition
-    if not isinstance(partition, Voronoi):
+    if isinstance(partition, Boxes):
         return f"{run.representation.regions} boxes"
-    world = run.configuration.world
-    names = "".join(f"{name:>11}" for name in world.dimensions)
-    lines = [f"region{names}  prototypes     action     value  updates"]
-    for j, count in sorted(Counter(partition.primary.tolist()).items()):
-        place = "".join(f"{c:11.4f}" for c in partition.prototypes[j])
-        best = np.flatnonzero(run.q[j] == run.q[j].max())
-        action = world.actions[best[0]] if len(best) == 1 else "tied"
-        lines.append(f"{j:6}{place}{count:12}{action:>11}{run.q[j].max():10.4f}{run.updates[j].sum():9}")
+    counts = Counter(partition.primary[: run.representation.prototypes].tolist())
+    numbers = sorted(counts)
+    if len(numbers) > most:
+        numbers = sorted(numbers, key=lambda j: (-run.updates[j].sum(), j))[:most]
+    head = ["region", *run.configuration.world.dimensions, "prototypes", "action", "value", "updates"]
+    lines = _aligned([head, *(_row(run, j, counts[j]) for j in numbers)])
+    if len(counts) > len(numbers):
+        lines.append(f"… and {len(counts) - len(numbers)} more regions, which were updated less.")
     return "\n".join(lines)
+
+
+def _row(run: Run, j: int, prototypes: int) -> list[str]:
+    partition = run.representation.partition
+    assert not isinstance(partition, Boxes)
+    action, value = policy(run.q[j])
+    name = "tied" if action < 0 else run.configuration.world.actions[action]
+    place = [_coordinate(run, c) for c in partition.prototypes[j].tolist()]
+    return [str(j), *place, str(prototypes), name, f"{value:.4f}", str(int(run.updates[j].sum()))]
+
+
+def _coordinate(run: Run, value: float) -> str:
+    if isinstance(run.representation.partition, Categories):
+        return f"{value:.6g}"
+    return f"{value:.4f}" if len(run.representation.dimensions) <= NARROW else f"{value:.3g}"
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the rows as lines, with every column as wide as its widest word."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(f"{word:>{w}}" for word, w in zip(row, widths, strict=True)) for row in rows]
 
 
 def reasons_table(run: Run, most: int = 12) -> str:
     """Return the latest splits, merges and detachments, each with the rule that fired and the reward at stake."""
     if not run.reasons:
         return "Nothing was split, merged or detached."
-    lines = [" trial  event    prototypes  at stake  rules"]
+    rows = [["trial", "event", "prototypes", "at stake"]]
     for reason in run.reasons[-most:]:
         first, second = reason["prototypes"]
-        rules = ", ".join(reason["rules"]) or "compatible"
-        lines.append(
-            f"{reason['trial']:6}  {reason['event']:7}{first:6} /{second:4}{reason['regret']:10.4f}  {rules}"
-        )
+        rows.append([str(reason["trial"]), reason["event"], f"{first} / {second}", f"{reason['regret']:.4f}"])
+    rules = ["rules", *(", ".join(reason["rules"]) or "compatible" for reason in run.reasons[-most:])]
+    lines = [f"{line}  {rule}" for line, rule in zip(_aligned(rows), rules, strict=True)]
     if len(run.reasons) > most:
         lines.insert(1, f"  ({len(run.reasons) - most} earlier ones are in reasons.jsonl)")
     return "\n".join(lines)

@@ -1,0 +1,92 @@
+"""What ``distinguo verify`` is asked about: a controller, and how it is to be proven."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from distinguo.representation.file import Representation
+    from distinguo.tasks.world import World
+
+
+class Subject(NamedTuple):
+    """What is to be verified."""
+
+    name: str
+    world: World
+    representation: Representation
+    q: np.ndarray
+    delta: float
+    folder: Path
+
+
+class Request(NamedTuple):
+    """A subject and what was asked about it; None where nothing was said."""
+
+    subject: Subject
+    seed: int = 0
+    cells: int | None = None
+    steps: int | None = None
+    disturbance: float = 0.0
+    ranges: tuple[str, ...] = ()
+
+
+def subject_of(what: str, task: str | None, seed: int, out: Path | None) -> Subject:
+    """Read a run, or make a representation and learn its values; then make room for what is written."""
+    from distinguo.errors import DistinguoError
+
+    subject = _run(what, task, out) if Path(what).is_dir() else _trained(what, task or "puck", seed, out)
+    try:
+        subject.folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DistinguoError(f"Cannot write to {subject.folder}: {error.strerror}.") from None
+    return subject
+
+
+def _run(what: str, task: str | None, out: Path | None) -> Subject:
+    from distinguo.errors import DistinguoError
+    from distinguo.lab.folder import open_run
+
+    run = open_run(what)
+    settings = run.configuration
+    if task not in (None, settings.world.name):
+        raise DistinguoError(f"{what} is a run of {settings.world.name}, not of {task}.")
+    return Subject(what, settings.world, run.representation, run.q, settings.learner.delta, out or Path(what))
+
+
+def _trained(what: str, task: str, seed: int, out: Path | None) -> Subject:
+    """Learn the values of a representation as the tester does."""
+    import numpy as np
+
+    from distinguo.lab.contestants import contestant
+    from distinguo.lab.plan import slug
+    from distinguo.seam import at_speed
+    from distinguo.tasks.catalog import world
+    from distinguo.tasks.task import seeded
+    from distinguo.testing.extent import TRAINING, Extent
+    from distinguo.testing.qlearner import train
+    from distinguo.testing.settings import TesterSettings
+    from distinguo.testing.tester import Exam
+
+    known = world(task)
+    known = known._replace(task=seeded(known.task, seed))
+    representation = contestant(what, known, seed)
+    settings, rng, steps = TesterSettings(), np.random.default_rng(seed), 0
+    exam = Exam(
+        known,
+        representation.partition,
+        representation.rows,
+        settings,
+        Extent(known.low, known.high),
+    )
+    q = np.zeros((exam.rows, len(known.actions)))
+    learn, cap = at_speed(train, known.task, exam.partition), known.cap(settings.training_cap)
+    while steps < settings.steps:
+        first = exam.starts(rng, TRAINING, 1)[0]
+        steps += learn(known.task, exam.partition, q, settings, rng, first, cap)[0]
+    name = what if task == "puck" else f"{task}-{what}"
+    folder = out or Path("runs") / f"verify-{slug(name)}-seed{seed}"
+    return Subject(what, known, representation, q, settings.delta, folder)

@@ -1,0 +1,77 @@
+"""``distinguo verify`` where nothing can be proven: what trials say, which is not a proof."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from distinguo.cli import verify_common as common
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from distinguo.cli.verify_subject import Request
+    from distinguo.tasks.world import World
+    from distinguo.testing.evaluation import Outcome
+
+TRIALS, CAP = 100, 100_000  #: trials, and steps of each
+
+
+def prove(request: Request) -> dict[str, Any]:
+    """Bound the probability that a greedy trial is good, from trials alone."""
+    import time
+
+    import numpy as np
+
+    from distinguo.proof.bounds import LABEL, binomial_bound
+    from distinguo.tasks.task import seeded, start
+    from distinguo.testing.evaluation import evaluate
+
+    common.refuse(request, "--disturbance", "--range", "--cells")
+    subject, begun = request.subject, time.monotonic()
+    world = subject.world._replace(task=seeded(subject.world.task, request.seed))
+    rng, steps = np.random.default_rng(request.seed), request.steps or world.cap(CAP)
+    starts = np.array([start(world.task, rng) for _ in range(TRIALS)])
+    partition = subject.representation.partition
+    outcome = evaluate(world.task, partition, subject.q, subject.delta, rng, starts, steps)
+    held = int(_good(world, outcome).sum())
+    return {
+        "proven": False,
+        "share_of_controllable_starts": 0.0,
+        "cells": 0,
+        "certificate": None,
+        "checked": False,
+        "label": LABEL,
+        "held": held,
+        "trials": TRIALS,
+        "bound": list(binomial_bound(held, TRIALS)),
+        "threshold": _threshold(world),
+        "mean": float((outcome.lengths if _threshold(world) is None else outcome.returns).mean()),
+        "asked_steps": steps,
+        "seconds": time.monotonic() - begun,
+        "run": subject.name,
+    }
+
+
+def _threshold(world: World) -> float | None:
+    """Return the return that a trial is judged by; None if it is judged by going on."""
+    from distinguo.tasks.world import RETURN
+
+    return world.threshold if world.score == RETURN else None
+
+
+def _good(world: World, outcome: Outcome) -> np.ndarray:
+    threshold = _threshold(world)
+    return ~outcome.ended if threshold is None else outcome.returns >= threshold
+
+
+def sentences(content: dict[str, Any]) -> list[str]:
+    """Say what was found."""
+    low, high = content["bound"]
+    threshold, steps = content["threshold"], content["asked_steps"]
+    did, do = f"were still running after {steps:,} steps", "are"
+    if threshold is not None:
+        did, do = f"had a return of at least {threshold:g} within {steps:,} steps", "have"
+    return [
+        f"There is no enclosure for this task, so this is {content['label']}: {content['held']} of "
+        f"{content['trials']} trials {did}, so with 95 % confidence {low:.1%} to {high:.1%} {do}."
+    ]

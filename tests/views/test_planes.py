@@ -1,0 +1,182 @@
+"""Pictures and maps of any number of dimensions, and of categories, agree with the regions of the run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from distinguo.lab.folder import Run
+from distinguo.representation.boxes import Boxes, grid, tree
+from distinguo.representation.categories import categories
+from distinguo.representation.file import Representation
+from distinguo.representation.geometry import Plane, extent_of
+from distinguo.representation.partition import region
+from distinguo.representation.voronoi import voronoi
+from distinguo.tasks.world import World
+from distinguo.views.colours import HUES, hue_of
+from distinguo.views.pictures import PartitionPicture, partition_picture, policy, representation_picture
+from distinguo.views.plots import draw_partition, save
+from distinguo.views.slices import frame_of, plane_of
+from distinguo.views.tiles import OTHER, tiles_of
+from tests.views.runs import made_up
+from tests.views.test_pictures import area, cells, depth, frame_area
+
+CONTINUOUS = [("MountainCar-v0", 20), ("Pendulum-v1", 25), ("CartPole-v1", 40), ("Acrobot-v1", 60)]
+CATEGORIES = [("FrozenLake-v1", 9), ("FrozenLake-v1", 1), ("Blackjack-v1", 60), ("Taxi-v4", 120)]
+
+
+def a_world(
+    *names: str, low: float = -1.0, high: float = 1.0, kind: str = "continuous", actions: int = 2
+) -> World:
+    words = tuple(f"a{n}" for n in range(actions))
+    return World("made up", None, names, words, (low,) * len(names), (high,) * len(names), kind=kind)
+
+
+def as_is(run: Run) -> tuple[Representation, World]:
+    return run.representation, run.configuration.world
+
+
+@pytest.mark.parametrize(("task", "count"), CONTINUOUS)
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_slice_tiles_its_frame_and_tells_the_region_of_every_place(
+    task: str, count: int, seed: int
+) -> None:
+    run = made_up(task, count, seed)
+    picture, plane = partition_picture(run), plane_of(run.representation)
+    assert np.isfinite([picture.low, picture.high]).all()
+    assert area(cells(picture)) == pytest.approx(frame_area(picture), rel=1e-9)
+    for x, y in np.random.default_rng(seed).uniform(picture.low, picture.high, (200, 2)).tolist():
+        j = region(run.representation.partition, plane.state(x, y))
+        here = [cell for cell in picture.cells if cell.outline and depth(cell.outline, (x, y)) > 1e-9]
+        assert all((cell.region, cell.action, cell.value) == (j, *policy(run.q[j])) for cell in here)
+        assert len(here) == 1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_slice_of_a_lattice_does_not_tear_where_many_are_equally_near(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = np.unique(rng.integers(-2, 3, (60, 4)) / 2, axis=0)
+    representation = Representation(voronoi(rng.permutation(rows), [1.0, 2.0, 1.0, 0.5]), tuple("abcd"))
+    picture = representation_picture(representation, a_world(*"abcd"), "")
+    assert area(cells(picture)) == pytest.approx(frame_area(picture), rel=1e-9)
+
+
+def test_the_plane_has_the_coordinates_of_most_difference_and_says_where_the_others_are() -> None:
+    rows = [[0.0, 5.0, 0.1, -1.0], [0.0, 6.0, 0.9, -1.0], [0.0, 7.0, 0.5, -1.0]]
+    representation = Representation(voronoi(rows, [1.0, 100.0, 1.0, 1.0]), ("a", "b", "c", "d"))
+    assert plane_of(representation) == Plane((1, 2), (0.0, 7.0, 0.5, -1.0))
+    picture = representation_picture(representation, a_world(*"abcd"), "four")
+    assert picture.axes == ("b", "c")
+    assert picture.note.startswith("slice at a = 0, d = -1")
+    assert len(picture.prototypes) == 3
+
+
+def test_what_is_infinite_is_framed_by_what_was_observed() -> None:
+    world = a_world("x", "y", low=-np.inf, high=np.inf)
+    partition = voronoi([[0.0, 0.0], [1.0, 4.0]], [1.0, 1.0])
+    told = Representation(partition, ("x", "y"), {"extent": [[-2.0, -3.0], [2.0, 5.0]]})
+    picture = representation_picture(told, world, "")
+    assert (picture.low, picture.high) == ((-2.0, -3.0), (2.0, 5.0))
+    old = representation_picture(told._replace(provenance={}), world, "")
+    assert (old.low, old.high) == ((-0.5, -2.0), (1.5, 6.0))
+    for odd in ("wide", [[0.0], [1.0]], [[5.0, 5.0], [1.0, 1.0]], [[None, 0.0], [1.0, 1.0]]):
+        assert extent_of({"extent": odd}, world.low, world.high) == (world.low, world.high)
+
+
+def test_one_dimension_is_a_strip() -> None:
+    representation = Representation(voronoi([[0.5], [-0.5]], [2.0]), ("x",))
+    picture = representation_picture(representation, a_world("x"), "", np.eye(2))
+    assert picture.cells[0].outline == ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
+    assert picture.axes == ("x", "")
+    assert picture.prototypes == ((0.5, 0.5), (-0.5, 0.5))
+
+
+def some_boxes(rng: np.random.Generator, dimensions: int) -> Boxes:
+    def cut(box: tuple, level: int) -> tuple[int, float] | None:
+        axis = int(rng.integers(dimensions))
+        return None if level == 7 else (axis, float(rng.uniform(box[0][axis], box[1][axis])))
+
+    return tree([-1.0] * dimensions, [1.0] * dimensions, cut)
+
+
+@pytest.mark.parametrize("dimensions", [1, 2, 3, 5])
+def test_a_slice_of_boxes_tells_the_region_of_every_place(dimensions: int) -> None:
+    rng = np.random.default_rng(dimensions)
+    names = tuple("abcdef"[:dimensions])
+    representation = Representation(some_boxes(rng, dimensions), names)
+    picture, plane = representation_picture(representation, a_world(*names), ""), plane_of(representation)
+    assert area(cells(picture)) == pytest.approx(frame_area(picture))
+    for x, y in rng.uniform(picture.low, picture.high, (200, 2)).tolist():
+        here = [cell.region for cell in picture.cells if cell.outline and depth(cell.outline, (x, y)) > 1e-9]
+        assert here == [region(representation.partition, plane.state(x, y))]
+
+
+def test_boxes_of_an_endless_task_are_framed_by_their_own_extent() -> None:
+    representation = Representation(grid([2, 2], [-3.0, 0.0], [3.0, 4.0]), ("x", "y"))
+    world = a_world("x", "y", low=-np.inf, high=np.inf)
+    (x0, y0), (x1, y1) = frame_of(representation, world, plane_of(representation))
+    assert (x0 <= -3.0, y0 <= 0.0, x1 >= 3.0, y1 >= 4.0) == (True,) * 4
+    assert np.isfinite([x0, y0, x1, y1]).all()
+
+
+@pytest.mark.parametrize(("task", "count"), CATEGORIES)
+def test_every_square_tells_the_region_of_its_category(task: str, count: int) -> None:
+    run = made_up(task, count)
+    picture, tiles = partition_picture(run), tiles_of(*as_is(run))
+    assert area(cells(picture)) == pytest.approx(len(picture.cells))
+    for cell, square in zip(picture.cells, tiles.squares, strict=True):
+        j = region(run.representation.partition, square.state)
+        assert (cell.region, cell.action, cell.value) == (j, *policy(run.q[j]))
+    assert len(picture.primary) == len(picture.prototypes)
+
+
+def test_few_categories_are_all_shown_and_of_many_those_with_a_prototype() -> None:
+    few = tiles_of(*as_is(made_up("FrozenLake-v1", 3)))
+    assert [square.state for square in few.squares] == [(float(n),) for n in range(16)]
+    run = made_up("Taxi-v4", 20)
+    many = tiles_of(*as_is(run))
+    assert len(many.squares) == run.representation.prototypes + 1
+    assert many.squares[-1].state == (OTHER,) or np.isnan(many.squares[-1].state[0])
+    assert partition_picture(run).words[-1].text == "other"
+    assert region(run.representation.partition, (OTHER,)) == region(run.representation.partition, (777.0,))
+
+
+def drawn(picture: PartitionPicture, path: Path) -> bytes:
+    save(draw_partition(picture), path)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("task", "count"), [*CONTINUOUS, *CATEGORIES, ("LunarLander-v3", 30), ("CartPole-v1", 1)]
+)
+def test_every_kind_of_task_can_be_drawn(task: str, count: int, tmp_path: Path) -> None:
+    pytest.importorskip("Box2D" if task.startswith("Lunar") else "gymnasium")
+    assert drawn(partition_picture(made_up(task, count)), tmp_path / "a.png")[:4] == b"\x89PNG"
+
+
+def test_odd_partitions_can_be_drawn_too(tmp_path: Path) -> None:
+    strip = Representation(voronoi([[0.5], [-0.5]], [2.0]), ("$x",))
+    boxes = Representation(some_boxes(np.random.default_rng(0), 3), tuple("abc"))
+    labels = Representation(categories([[0.0] * 4, [1.0] * 4]), tuple("abcd"))
+    worlds = [a_world("$x"), a_world(*"abc"), a_world(*"abcd", low=0.0, high=9.0, kind="categories")]
+    for representation, world in zip((strip, boxes, labels), worlds, strict=True):
+        for q in (None, np.zeros((representation.rows, 2))):
+            picture = representation_picture(representation, world, "odd $", q)
+            assert drawn(picture, tmp_path / "a.png")[:4] == b"\x89PNG"
+
+
+def test_ten_actions_have_ten_hues_and_a_legend_that_fits(tmp_path: Path) -> None:
+    assert len({hue_of(a) for a in range(-1, 10)}) == len(HUES) + 1 == 11
+    for actions in (2, 6, 10):
+        world = a_world("x", "y", actions=actions)
+        representation = Representation(voronoi([[0.0, 0.0], [0.5, 0.5]], [2.0, 2.0]), ("x", "y"))
+        representation.partition.primary[1] = 0  # type: ignore[union-attr]
+        figure = draw_partition(representation_picture(representation, world, "", np.zeros((2, actions))))
+        save(figure, tmp_path / "a.png")
+        (legend,) = figure.legends
+        box = legend.get_window_extent()
+        assert box.x0 >= 0
+        assert box.x1 <= figure.bbox.x1
+        assert [text.get_text() for text in legend.get_texts()][:actions] == list(world.actions)

@@ -1,0 +1,198 @@
+"""Categories as squares, and everything as text: what is shown is what the policy does."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import distinguo
+from distinguo.lab.folder import Run
+from distinguo.representation.categories import categories
+from distinguo.representation.file import Representation
+from distinguo.representation.partition import region
+from distinguo.tasks.catalog import world
+from distinguo.views import text
+from distinguo.views.colours import HUES, hue_of
+from distinguo.views.pictures import partition_picture
+from distinguo.views.plots import draw_partition, save
+from distinguo.views.sheets import sheet_of
+from distinguo.views.tiles import MOST_PROTOTYPES, tiles_of
+from tests.views.runs import made_up
+
+SMALL = {"stage.steps": 2000, "stage.confirm": 5}
+TASKS = {
+    "puck": 12,
+    "MountainCar-v0": 30,
+    "CartPole-v1": 14,
+    "Pendulum-v1": 30,
+    "Acrobot-v1": 60,
+    "LunarLander-v3": 200,
+    "FrozenLake-v1": 9,
+    "Blackjack-v1": 60,
+    "Taxi-v4": 120,
+}
+
+
+@pytest.mark.parametrize("task", ["FrozenLake-v1", "Blackjack-v1", "Taxi-v4"])
+def test_every_square_has_the_action_of_its_category(task: str) -> None:
+    run = made_up(task, TASKS[task])
+    tiles, picture = tiles_of(run.representation, run.configuration.world), partition_picture(run)
+    for square, cell in zip(tiles.squares, picture.cells, strict=True):
+        assert cell.region == region(run.representation.partition, square.state)
+        assert run.configuration.world.actions[cell.action] == run.action(square.state)
+        assert np.mean(cell.outline, axis=0).tolist() == [square.x, square.y]
+
+
+def test_few_categories_are_all_shown_as_one_reads() -> None:
+    picture = partition_picture(made_up("FrozenLake-v1", 5))
+    assert [word.text for word in picture.words] == [str(n) for n in range(16)]
+    assert [(word.x, word.y) for word in picture.words[:5]] == [(0, 3), (1, 3), (2, 3), (3, 3), (0, 2)]
+    assert (picture.ticks, picture.note) == (((), ()), "")
+
+
+def test_of_many_categories_those_with_a_prototype_are_shown_and_one_for_all_others() -> None:
+    run = made_up("Taxi-v4", 50)
+    picture = partition_picture(run)
+    shown = [word.text for word in picture.words]
+    own = sorted(run.representation.partition.prototypes[:, 0].tolist())
+    assert shown == [*(f"{value:.0f}" for value in own), "other"]
+    without = next(n for n in range(500) if n not in own)
+    assert picture.cells[-1].region == region(run.representation.partition, (float(without),))
+    assert len(picture.prototypes) == len(own)
+
+
+def test_very_many_prototypes_are_cut_short() -> None:
+    wide = world("Taxi-v4")._replace(high=(9999.0,))
+    partition = categories(np.arange(1000.0)[:, None])
+    tiles = tiles_of(Representation(partition, wide.dimensions), wide)
+    assert len(tiles.squares) == MOST_PROTOTYPES + 1
+    assert "400" in tiles.note
+
+
+def test_categories_of_several_coordinates_are_a_plane_through_a_prototype() -> None:
+    run = made_up("Blackjack-v1", 60)
+    tiles = tiles_of(run.representation, run.configuration.world)
+    assert (tiles.columns, tiles.rows, len(tiles.squares)) == (32, 11, 352)
+    assert tiles.axes == ("o0", "o1")
+    assert tiles.note in ("slice at o2 = 0", "slice at o2 = 1")
+    held = {square.state[2] for square in tiles.squares}
+    rows = run.representation.partition.prototypes
+    assert len(held) == 1
+    assert len(partition_picture(run).prototypes) == (rows[:, 2] == held.pop()).sum() > 0
+
+
+# Pixels.
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_every_kind_of_task_can_be_drawn(task: str, tmp_path: Path) -> None:
+    run = made_up(task, TASKS[task])
+    figure = draw_partition(partition_picture(run))
+    save(figure, tmp_path / "a.png")
+    assert (tmp_path / "a.png").stat().st_size > 5000
+    named = [entry.get_text() for entry in figure.legends[0].get_texts()]
+    assert named[: len(run.configuration.world.actions)] == list(run.configuration.world.actions)
+
+
+def test_a_single_region_of_many_dimensions_can_be_drawn(tmp_path: Path) -> None:
+    for task in ("LunarLander-v3", "Blackjack-v1", "MountainCar-v0"):
+        run = made_up(task, 1)
+        assert "1 region" in partition_picture(run).title
+        save(draw_partition(partition_picture(run)), tmp_path / f"{task}.png")
+        text.text_map(run)
+
+
+def test_hues_are_distinct_and_names_are_not_formulas(tmp_path: Path) -> None:
+    assert len(set(HUES)) == len(HUES) == 10
+    assert hue_of(-1) not in HUES
+    run = made_up("FrozenLake-v1", 9)
+    odd = run.configuration.world._replace(name="$\\frac{", dimensions=("$x_$",), actions=tuple("$a$$"))
+    run = run._replace(configuration=run.configuration._replace(world=odd))
+    save(draw_partition(partition_picture(run)), tmp_path / "a.png")
+
+
+# Text.
+
+
+def letters(run: Run) -> list[str]:
+    """Return the rows of letters of a map."""
+    return [line.split("|")[1] for line in text.text_map(run).splitlines() if "|" in line]
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_letters_are_the_actions_whatever_the_task(task: str) -> None:
+    run = made_up(task, TASKS[task])
+    actions = run.configuration.world.actions
+    names = dict(zip(text.letters_of(actions), actions, strict=True))
+    assert len(names) == len(actions)
+    rows = sheet_of(run.representation, run.configuration.world).rows
+    for shown, (_, states) in zip(letters(run), rows, strict=True):
+        assert len(shown) == len(states)
+        for letter, state in list(zip(shown, states, strict=True))[::7]:
+            assert letter == "." or names[letter] == run.action(state)
+
+
+def test_a_map_of_a_slice_says_where_it_is() -> None:
+    shown = text.text_map(made_up("CartPole-v1", 14)).splitlines()
+    assert shown[0].startswith("(slice at ")
+    assert "greedy action: l = left, r = right" in shown[1]
+
+
+@pytest.mark.parametrize(
+    ("actions", "expected"),
+    [
+        (("left", "none", "right"), "lnr"),
+        (("-1", "0", "+1"), "-0+"),
+        (("-2", "-1", "+0", "+1", "+2"), "01234"),
+        (("a0", "a1"), "01"),
+        ((".x", "y"), "01"),
+        (("", "y"), "01"),
+        ((" x", "y"), "01"),
+        (tuple(f"a{n}" for n in range(12)), "0123456789ab"),
+    ],
+)
+def test_every_action_has_a_letter_of_its_own(actions: tuple[str, ...], expected: str) -> None:
+    assert text.letters_of(actions) == expected
+
+
+def test_very_many_actions_share_the_last_letter() -> None:
+    named = text.letters_of([f"a{n}" for n in range(100)])
+    assert len(named) == 100
+    assert named.count("*") == 38
+
+
+def test_the_table_of_regions_shows_labels_as_they_are() -> None:
+    head, first, *_ = text.regions_table(made_up("Blackjack-v1", 10)).splitlines()
+    assert head.split() == ["region", "o0", "o1", "o2", "prototypes", "action", "value", "updates"]
+    assert all(word.isdigit() for word in first.split()[:5])
+
+
+def test_the_table_of_very_many_regions_shows_those_that_were_updated_most() -> None:
+    run = made_up("LunarLander-v3", 300)
+    _, *rows, last = text.regions_table(run).splitlines()
+    assert len(rows) == text.MOST_REGIONS
+    updates = [int(row.split()[-1]) for row in rows]
+    assert updates == sorted(updates, reverse=True)
+    assert f"{run.representation.regions - text.MOST_REGIONS} more regions" in last
+    assert max(len(row) for row in rows) < 120
+
+
+# What learners really make.
+
+
+@pytest.mark.parametrize("task", ["FrozenLake-v1", "Blackjack-v1", "LunarLander-v3"])
+def test_what_was_learned_is_shown(task: str, tmp_path: Path) -> None:
+    pytest.importorskip("Box2D") if task.startswith("Lunar") else None
+    run = distinguo.learn(task, seed=2, settings=SMALL)
+    save(draw_partition(partition_picture(run)), tmp_path / "a.png")
+    assert letters(run) or run.representation.regions == 1  # which is said in a sentence
+    assert "region" in text.regions_table(run)
+    assert text.reasons_table(run)
+
+
+def test_a_category_that_nobody_has_is_none_of_them() -> None:
+    partition = categories([[3.0], [1.0]])
+    assert region(partition, (math.nan,)) == 0
