@@ -20,7 +20,7 @@ import numpy as np
 import distinguo
 from distinguo.lab.folder import Run
 from distinguo.proof.closure import certify_states
-from distinguo.proof.hill import maximal_set
+from distinguo.proof.hill import Held, maximal_set
 from distinguo.proof.verification import as_pucks
 from distinguo.seam import implements
 from distinguo.tasks.puck import RIGHT, Puck
@@ -79,16 +79,17 @@ class Proven(NamedTuple):
     seconds: float
 
 
-def proven(seed: int, count: int) -> Proven:
+def proven(seed: int, count: int, whole: Held) -> Proven:
     """Learn a controller and prove its test starts."""
     run = distinguo.learn("puck", seed=seed)
     world = run.configuration.world
     starts = Extent(world.low, world.high).draw(np.random.default_rng(seed), TEST, count)
     starts = starts[world.controllable_among(starts)]
     begun = time.monotonic()
-    found = certify_states(world.task, run.representation.partition, run.q, run.configuration.learner.delta, starts)
+    found = certify_states(
+        world.task, run.representation.partition, run.q, run.configuration.learner.delta, starts
+    )
     seconds = time.monotonic() - begun
-    whole = maximal_set(as_pucks(world.task), CELLS)
     provable = np.array([whole.holds((float(x), float(v))) for x, v in starts])
     undecided = int((~found.proven & (found.lengths < 0)).sum())
     shares = float(found.proven.mean()), float(found.proven[provable].mean())
@@ -112,9 +113,9 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=STEPS)
     asked = parser.parse_args()
     print("seed    solved  regions  controllable proven  provable proven  undecided  certified  seconds")
-    every = []
+    every, whole = [], maximal_set(as_pucks(Puck()), CELLS)
     for seed in range(FIRST_SEED, FIRST_SEED + asked.seeds):
-        one = proven(seed, asked.starts)
+        one = proven(seed, asked.starts, whole)
         every.append(one)
         print(
             f"{seed}  {one.run.solved!s:6}  {one.run.representation.regions:7}  {one.of_controllable:19.1%}"

@@ -39,10 +39,12 @@ def q_learning(env: Any, steps: int, seed: int, rate: float = 0.1, gamma: float 
 def deep_q_learning(env: Any, measured: Any, steps: int, seed: int) -> Any:
     """Return an agent of Stable-Baselines3, or nothing if that is not installed; it stops when it is good."""
     try:
+        import torch
         from stable_baselines3 import DQN
         from stable_baselines3.common.callbacks import EvalCallback, StopTrainingOnRewardThreshold
     except ImportError:
         return None
+    torch.set_num_threads(1)  # networks as small as this are faster on one
     good = StopTrainingOnRewardThreshold(GOOD)
     until_good = EvalCallback(measured, good, n_eval_episodes=20, eval_freq=1_000, verbose=0, warn=False)
     pace = {"learning_starts": 1_000, "train_freq": 256, "gradient_steps": 128, "target_update_interval": 10}
@@ -83,12 +85,16 @@ def main(arguments: list[str] | None = None) -> dict[str, float]:
     found["table"] = mean_return(number, lambda s: int(q[s].argmax()), options.trials)
     print(f"a table on these regions: return {found['table']:.0f} after {options.steps:,} steps")
 
-    vector, another = (RegionObservation(gymnasium.make(TASK), run.representation, one_hot=True) for _ in "ab")
+    vector, another = (
+        RegionObservation(gymnasium.make(TASK), run.representation, one_hot=True) for _ in "ab"
+    )
     agent = deep_q_learning(vector, another, options.steps, options.seed)
     if agent is None:
         print("DQN is left out: stable-baselines3 is not installed")
         return found
-    found["dqn"] = mean_return(another, lambda s: int(agent.predict(s, deterministic=True)[0]), options.trials)
+    found["dqn"] = mean_return(
+        another, lambda s: int(agent.predict(s, deterministic=True)[0]), options.trials
+    )
     print(f"DQN on these regions: return {found['dqn']:.0f} after {agent.num_timesteps:,} steps")
     return found
 

@@ -25,9 +25,9 @@ def example() -> Any:
 
 def test_both_agents_learn_on_our_regions(capsys: pytest.CaptureFixture[str]) -> None:
     sb3("dqn")
-    found = example().main(["--steps", "4000", "--trials", "5"])
+    found = example().main(["--trials", "5"])
     assert set(found) == {"table", "dqn"}
-    assert min(found.values()) > 50  # at random it is 22
+    assert min(found.values()) > 100  # at random it is 22
     assert "DQN on these regions: return" in capsys.readouterr().out
 
 

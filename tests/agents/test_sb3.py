@@ -61,9 +61,11 @@ def test_a_vector_of_environments_is_evaluated(carter: Economy) -> None:
 
 def test_callbacks_evaluate_save_and_stop(tmp_path: Path) -> None:
     monitor = sb3("common.monitor").Monitor
-    enough = callbacks.StopTrainingOnRewardThreshold(reward_threshold=450)
+    enough = callbacks.StopTrainingOnRewardThreshold(reward_threshold=100)  # before it is solved
+    env = monitor(gymnasium.make(CART))
+    env.reset(seed=0)
     evaluation = callbacks.EvalCallback(
-        monitor(gymnasium.make(CART)),
+        env,
         callback_on_new_best=enough,
         eval_freq=20,
         best_model_save_path=str(tmp_path / "best"),
@@ -73,15 +75,16 @@ def test_callbacks_evaluate_save_and_stop(tmp_path: Path) -> None:
     saving = callbacks.CheckpointCallback(5, str(tmp_path / "saved"))
     agent = Economy(CART, seed=2).learn(1_000_000, callback=[saving, evaluation])
     assert evaluation.num_timesteps == agent.num_timesteps
-    assert evaluation.best_mean_reward >= 450 or agent.solved
+    assert evaluation.best_mean_reward >= 100
+    assert not agent.solved
     steps = np.load(tmp_path / "evaluations.npz")["timesteps"]
     assert (np.diff(steps) > 0).all()
     saved = sorted((tmp_path / "saved").glob("rl_model_*_steps.zip"))
     assert saved
     assert Economy.load(saved[0]).num_timesteps <= agent.num_timesteps
     best = Economy.load(tmp_path / "best" / "best_model")
-    mean, _ = sb3("common.evaluation").evaluate_policy(best, monitor(gymnasium.make(CART)), 10)
-    assert mean >= 400
+    np.testing.assert_array_equal(best.q, agent.q)
+    assert best.num_timesteps == agent.num_timesteps
 
 
 def test_they_hear_of_everything_in_order() -> None:

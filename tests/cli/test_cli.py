@@ -208,7 +208,7 @@ def test_help_loads_nothing_heavy(words: list[str]) -> None:
     script = (
         "import sys\nfrom distinguo.cli import main\n"
         "try:\n    main()\nexcept SystemExit:\n    pass\n"
-        "heavy = {'numpy', 'numba', 'matplotlib', 'shapely', 'scipy', 'gymnasium'}\n"
+        "heavy = {'numpy', 'numba', 'matplotlib', 'scipy', 'gymnasium'}\n"
         "print(*sorted(heavy & set(sys.modules)), file=sys.stderr)"
     )
     done = subprocess.run(
@@ -229,7 +229,7 @@ def bad_files(folder: Path) -> None:
     two = Representation(voronoi([[0.0, 1.0], [2.0, 3.0]], [1.0, 1.0]), ("x", "v"))
     text = dumps(two)
     (folder / "truncated.json").write_text(text[: len(text) // 2])
-    (folder / "newer.json").write_text(text.replace('"version": 1', '"version": 2'))
+    (folder / "newer.json").write_text(text.replace('"version": 1', '"version": 3'))
     (folder / "empty.json").write_text("")
     three = Representation(voronoi([[0.0, 1.0, 2.0]], [1.0, 1.0, 1.0]), ("x", "y", "z"))
     (folder / "three.json").write_text(dumps(three))

@@ -158,13 +158,14 @@ def test_settings_of_an_environment_survive_their_file() -> None:
 class Corridor(gymnasium.Env[Any, int]):
     """Walk right to 1; every step costs one. Something can go wrong after many steps of all corridors together."""
 
-    walked = 0
+    left = 10**9
 
     def __init__(self, fault: str = "", limit: int = 0) -> None:
         self.observation_space = Box(-np.inf, np.inf, shape=(1,), dtype=np.float64)
         self.action_space = Discrete(2)
         self.place, self.steps = 0.0, 0
         self.fault, self.limit = fault, limit
+        Corridor.left = 10**9
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
         super().reset(seed=seed)
@@ -174,8 +175,8 @@ class Corridor(gymnasium.Env[Any, int]):
     def step(self, action: int) -> Any:
         self.place += 0.25 if action else -0.25
         self.steps += 1
-        Corridor.walked += 1
-        if self.fault and Corridor.walked > 2500:
+        Corridor.left -= 1
+        if self.fault and Corridor.left < 0:
             return self.wrong()
         stopped = bool(self.limit) and self.steps >= self.limit
         return np.array([self.place]), -1.0, self.place >= 1.0, stopped, {}
@@ -202,8 +203,8 @@ class Corridor(gymnasium.Env[Any, int]):
     ],
 )
 def test_a_fault_is_named_and_what_was_learned_is_kept(fault: str, words: str, tmp_path: Path) -> None:
-    Corridor.walked = 0
     broken = configure(world_of(Corridor(fault)), seed=1, changes=BRIEF)
+    Corridor.left = 2500
     with pytest.raises(DistinguoError) as caught:
         learn_configured(broken, tmp_path / "run")
     sentence = str(caught.value)

@@ -33,9 +33,9 @@ class Economy:
     """An agent that divides the state space into as few regions as its task needs, and acts by their values.
 
     ``env`` is a Gymnasium environment, an id, or the name of one of our tasks. An id that we have a compiled twin
-    of is learned with that, far faster, unless ``interpreted`` refuses it; an environment object is stepped itself,
-    in a copy where it can be copied, after a few steps that show how it can be put back. The learner's settings are given by name, those of other tables by dotted
-    name in ``settings``.
+    of is learned with that, far faster, unless ``interpreted`` refuses it. An environment object is stepped itself:
+    a few steps show how it can be put back, then it is learned in a copy, where it can be copied. The settings of the
+    learner are given by name, those of other tables by dotted name in ``settings``.
 
     >>> agent = Economy("puck", seed=1, gamma=0.99, settings={"stage.hold": 100_000}).learn(1_000_000)
     >>> agent.solved

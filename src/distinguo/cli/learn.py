@@ -98,7 +98,7 @@ def learn(
 
 def _learn_one(configuration: Configuration, out: Path | None, as_json: bool) -> None:
     from distinguo.cli.console import answer, live_line, say
-    from distinguo.lab.folder import is_finished
+    from distinguo.lab.folder import REPRESENTATION, is_finished
     from distinguo.lab.learn import default_folder, learn_configured
     from distinguo.views.draw import draw_run
 
@@ -112,7 +112,8 @@ def _learn_one(configuration: Configuration, out: Path | None, as_json: bool) ->
         say(f"\nStopped; saved in {path}. The same command goes on from there.")
         raise typer.Exit(130) from None
     except DistinguoError as error:
-        raise DistinguoError(f"{error} What was learned until then is in {path}.") from error
+        kept = f" What was learned until then is in {path}." if (path / REPRESENTATION).exists() else ""
+        raise DistinguoError(f"{error}{kept}") from error
     picture = draw_run(run)
     say(verdict(run))
     for word in remarks(run):

@@ -40,7 +40,7 @@ def verify(
         Path | None, typer.Option(help="Where to write; the default is the folder of the run.")
     ] = None,
 ) -> None:
-    """Prove that the greedy policy of a run never fails, or arrives; write a certificate, check it independently.
+    """Prove that the greedy policy of a run never fails, or that it arrives; write a certificate and check it.
 
     The puck should never fail; MountainCar-v0 should reach its goal. For other tasks trials give exact bounds, which
     is not a proof. A control has no values of its own: they are learned as the tester learns them, with --seed.
@@ -66,8 +66,8 @@ def verify(
 def _method(task: Any) -> Any:
     """Return the module that knows how to prove things about a task.
 
-    It has ``prove(request)``, which gives the answer for programs, and ``sentences(content)``, the one for people. The
-    answer has at least the keys proven, share_of_controllable_starts, cells, certificate and checked.
+    It has ``prove(request)``, which gives the answer for programs, and ``sentences(content)``, the one for people.
+    The answer has at least the keys proven, share_of_controllable_starts, cells, certificate and checked.
     """
     from distinguo.cli import verify_arrive, verify_hold, verify_trials
     from distinguo.proof.questions import ARRIVES, HOLDS, question_about

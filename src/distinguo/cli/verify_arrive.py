@@ -48,11 +48,17 @@ def prove(request: Request) -> dict[str, Any]:
     }
 
 
-def _mean_return(subject: Subject, found: Arrivals, steps: int) -> float:
-    """Return what the mean return over all starts is at least, if trials are stopped after ``steps``."""
+def _mean_return(subject: Subject, found: Arrivals, steps: int) -> float | None:
+    """Return what the mean return over all starts is at least: what is not proven may go on until the task stops it.
+
+    Nothing is known where the task never does.
+    """
     from distinguo.proof.strip import cost
 
-    return -cost(subject.world.task) * found.mean(steps)
+    limit = subject.world.limit
+    if limit is None and not found.proven.all():
+        return None
+    return -cost(subject.world.task) * found.mean(max(steps, limit or steps))
 
 
 def _failure(request: Request, found: Arrivals, steps: int) -> dict[str, Any] | None:
@@ -92,7 +98,8 @@ def sentences(content: dict[str, Any]) -> list[str]:
     if content["mean_return_at_least"] is not None:
         solved = "" if content["threshold"] is None else f" ({content['threshold']:g} solves the task)"
         lines.append(
-            f"So the mean return over all starts is at least {content['mean_return_at_least']:.1f}{solved}."
+            f"So the mean return over all starts, of trials that are stopped after {asked:,} steps, is at least "
+            f"{content['mean_return_at_least']:.1f}{solved}."
         )
     if failure := content["failure"]:
         x, v = failure["start"]

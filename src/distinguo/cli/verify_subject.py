@@ -57,6 +57,15 @@ def _run(what: str, task: str | None, out: Path | None) -> Subject:
     return Subject(what, settings.world, run.representation, run.q, settings.learner.delta, out or Path(what))
 
 
+def _refuse_another_task(what: str, representation: Representation, world: World) -> None:
+    """Refuse a file that was learned on another task, even one whose coordinates have the same names."""
+    from distinguo.errors import DistinguoError
+
+    home = representation.provenance.get("task")
+    if isinstance(home, str) and home != world.name:
+        raise DistinguoError(f"{what} was learned on {home}, not on {world.name}; give --task {home}.")
+
+
 def _trained(what: str, task: str, seed: int, out: Path | None) -> Subject:
     """Learn the values of a representation as the tester does."""
     import numpy as np
@@ -74,6 +83,7 @@ def _trained(what: str, task: str, seed: int, out: Path | None) -> Subject:
     known = world(task)
     known = known._replace(task=seeded(known.task, seed))
     representation = contestant(what, known, seed)
+    _refuse_another_task(what, representation, known)
     settings, rng, steps = TesterSettings(), np.random.default_rng(seed), 0
     exam = Exam(
         known,

@@ -22,8 +22,9 @@ def prove(request: Request) -> dict[str, Any]:
 
     import numpy as np
 
-    from distinguo.proof.bounds import LABEL, binomial_bound
+    from distinguo.proof.bounds import LABEL
     from distinguo.tasks.task import seeded, start
+    from distinguo.tasks.world import LENGTH
     from distinguo.testing.evaluation import evaluate
 
     common.refuse(request, "--disturbance", "--range", "--cells")
@@ -33,7 +34,6 @@ def prove(request: Request) -> dict[str, Any]:
     starts = np.array([start(world.task, rng) for _ in range(TRIALS)])
     partition = subject.representation.partition
     outcome = evaluate(world.task, partition, subject.q, subject.delta, rng, starts, steps)
-    held = int(_good(world, outcome).sum())
     return {
         "proven": False,
         "share_of_controllable_starts": 0.0,
@@ -41,11 +41,10 @@ def prove(request: Request) -> dict[str, Any]:
         "certificate": None,
         "checked": False,
         "label": LABEL,
-        "held": held,
         "trials": TRIALS,
-        "bound": list(binomial_bound(held, TRIALS)),
+        **_bounds(world, outcome),
         "threshold": _threshold(world),
-        "mean": float((outcome.lengths if _threshold(world) is None else outcome.returns).mean()),
+        "mean": float((outcome.lengths if world.score == LENGTH else outcome.returns).mean()),
         "asked_steps": steps,
         "seconds": time.monotonic() - begun,
         "run": subject.name,
@@ -59,19 +58,42 @@ def _threshold(world: World) -> float | None:
     return world.threshold if world.score == RETURN else None
 
 
-def _good(world: World, outcome: Outcome) -> np.ndarray:
+def _good(world: World, outcome: Outcome) -> np.ndarray | None:
+    """Return which trials were good; None where the task does not say what is."""
+    from distinguo.tasks.world import LENGTH
+
     threshold = _threshold(world)
-    return ~outcome.ended if threshold is None else outcome.returns >= threshold
+    if threshold is not None:
+        return outcome.returns >= threshold
+    return ~outcome.ended if world.score == LENGTH else None
+
+
+def _bounds(world: World, outcome: Outcome) -> dict[str, Any]:
+    """Bound the probability that a trial is good, or the median return where nobody says what is good."""
+    from distinguo.proof.bounds import binomial_bound, median_bound
+
+    good = _good(world, outcome)
+    if good is None:
+        return {"held": None, "bound": None, "median_return": list(median_bound(outcome.returns))}
+    held = int(good.sum())
+    return {"held": held, "bound": list(binomial_bound(held, len(good)))}
 
 
 def sentences(content: dict[str, Any]) -> list[str]:
     """Say what was found."""
+    head = f"There is no enclosure for this task, so this is {content['label']}:"
+    if content["bound"] is None:
+        low, high = content["median_return"]
+        return [
+            f"{head} with 95 % confidence from {content['trials']} trials the median return lies between {low:.4g} "
+            f"and {high:.4g}; the task does not say which return is good."
+        ]
     low, high = content["bound"]
     threshold, steps = content["threshold"], content["asked_steps"]
     did, do = f"were still running after {steps:,} steps", "are"
     if threshold is not None:
         did, do = f"had a return of at least {threshold:g} within {steps:,} steps", "have"
     return [
-        f"There is no enclosure for this task, so this is {content['label']}: {content['held']} of "
-        f"{content['trials']} trials {did}, so with 95 % confidence {low:.1%} to {high:.1%} {do}."
+        f"{head} {content['held']} of {content['trials']} trials {did}, so with 95 % confidence {low:.1%} to "
+        f"{high:.1%} {do}."
     ]

@@ -213,7 +213,7 @@ def _read_result(path: Path) -> dict[str, Any]:
 def _read_trials(path: Path) -> list[Trial]:
     try:
         rows = list(csv.reader(io.StringIO(_text(path), newline="")))[1:]
-        return [Trial(*(read(cell) for read, cell in zip(_COLUMNS, row, strict=False))) for row in rows]  # type: ignore[arg-type]
+        return [Trial(*(read(cell) for read, cell in zip(_COLUMNS, row, strict=False))) for row in rows]
     except (ValueError, TypeError, csv.Error) as error:
         if isinstance(error, DistinguoError):
             raise

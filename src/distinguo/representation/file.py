@@ -1,8 +1,8 @@
 """The representation file: a partition as JSON that others can read.
 
 A file names its format and version, the coordinates, and either ``voronoi`` prototypes with the primary of each
-and the scale of each coordinate, or a tree of ``boxes``, or (since version 2) prototypes of exact ``categories``. It knows no task, no action and no value. Loading runs no
-code and checks sizes first.
+and the scale of each coordinate, or a tree of ``boxes``, or (since version 2) prototypes of exact ``categories``.
+It knows no task, no action and no value. Loading runs no code and checks sizes first.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 class _File(BaseModel):
     model_config = _STRICT
     format: Literal["distinguo-representation"]
-    version: Literal[1, 2]
+    version: Literal[1, 2]  # a version that knows more may say the same as one that knew less
     dimensions: Names
     provenance: dict[str, Any] = {}
 
@@ -105,6 +105,7 @@ class VoronoiFile(_File):
 class CategoriesFile(_File):
     """The schema of a partition of exact categories."""
 
+    version: Literal[2]
     kind: Literal["categories"]
     prototypes: Annotated[list[list[Finite]], Field(min_length=1, max_length=1_000_000)]
     primary: list[Annotated[int, Field(ge=0)]]

@@ -1,0 +1,208 @@
+"""Starts that are certified to arrive do arrive, in time, and those that do not are not certified."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba import config
+
+from distinguo.errors import DistinguoError
+from distinguo.proof.arrival import Arrivals, arrivals, certified, within
+from distinguo.proof.arrival_claims import ArrivalCertificate
+from distinguo.proof.arriving import UNKNOWN
+from distinguo.proof.certificate import controller_claim, dumps, load, loads
+from distinguo.proof.checker import check
+from distinguo.proof.possible import action_sets
+from distinguo.proof.shield import Shield
+from distinguo.tasks.cart_pole import CartPole
+from distinguo.tasks.puck_env import PuckOnAHillEnv
+
+from .cars import CAR, SWING, random_policy, steps_of, swing, swing_in_boxes
+
+pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="many strips")
+
+
+@cache
+def the_proof() -> Arrivals:
+    return arrivals(CAR, swing(), SWING, pieces=32)
+
+
+@cache
+def the_certificate() -> ArrivalCertificate:
+    return certified(CAR, swing(), SWING, 0.0, the_proof())
+
+
+def changed(**update) -> ArrivalCertificate:
+    """A certificate with other content, a good digest and words that fit."""
+    from distinguo.proof.arrival_claims import domain_of
+
+    other = the_certificate().model_copy(update=update)
+    other = other.model_copy(update={"domain": domain_of(other.starts)})
+    return loads(dumps(other).encode())
+
+
+def kept(partition, q, found: Arrivals, count: int, seed: int = 0) -> bool:
+    """Tell whether random starts, and the ends of all pieces, arrive as soon as is certified of their pieces."""
+    rng = np.random.default_rng(seed)
+    xs = np.concatenate([rng.uniform(-0.6, -0.4, count), found.boxes[:, 0], found.boxes[:, 1]])
+    inside = (found.boxes[:, 0] <= xs[:, None]) & (xs[:, None] <= found.boxes[:, 1]) & found.proven
+    promised = np.where(inside, found.steps, 10**6).min(axis=1)
+    return bool((steps_of(partition, q, xs) <= promised).all())
+
+
+def test_the_swing_arrives_from_everywhere():
+    assert the_proof().share(200) == 1.0
+    assert the_proof().longest < 130
+    assert check(the_certificate()).cells == len(the_proof().boxes)
+    assert kept(swing(), SWING, the_proof(), 300)
+
+
+def test_a_border_at_rest_counts_as_both():
+    found = arrivals(CAR, swing(-0.01), SWING, pieces=32)
+    assert found.share(200) > 0.99
+    assert found.longest > 130  # what is taken to the wrong side at first comes later
+    assert kept(swing(-0.01), SWING, found, 100)
+
+
+def test_boxes():
+    partition, q = swing_in_boxes()
+    found = arrivals(CAR, partition, q, pieces=16)
+    assert found.share(200) == 1.0
+    assert check(certified(CAR, partition, q, 0.0, found)).cells == len(found.boxes)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_certified_of_ragged_policies_arrives(seed):
+    partition, q = random_policy(seed)
+    found = arrivals(CAR, partition, q, pieces=32, rounds=3)
+    assert kept(partition, q, found, 300, seed)
+    if found.proven.any():
+        few = Arrivals(found.boxes[found.proven][:5], found.steps[found.proven][:5], 0)
+        check(certified(CAR, partition, q, 0.0, few))
+
+
+def failing_for_some():
+    """A controller that lets a slow car rest in the valley, and otherwise swings."""
+    from distinguo.representation.voronoi import voronoi
+
+    places = [[x, v] for x in np.linspace(-1.2, 0.6, 19) for v in (-0.03, -0.0005, 0.0005, 0.03)]
+    q = np.array(
+        [(0.0, 1.0, 0.0) if abs(v) < 0.01 and -0.62 < x < -0.45 else SWING[int(v < 0)] for x, v in places]
+    )
+    return voronoi(places, (1.8, 0.14)), q
+
+
+def test_a_controller_that_fails_for_some_starts_is_not_certified_there():
+    partition, q = failing_for_some()
+    found = arrivals(CAR, partition, q, pieces=32, rounds=2)
+    assert kept(partition, q, found, 2_000)
+    lost = steps_of(partition, q, np.random.default_rng(0).uniform(-0.6, -0.4, 2_000)) > 200
+    assert 0.1 < lost.mean() < 1 - found.share(200) < 1
+
+
+def test_tied_actions_count_as_all_of_them():
+    either = np.array([[1.0, 0.0, 1.0], [1.0, 0.0, 1.0]])  # a coin may hold the car in the valley
+    assert not arrivals(CAR, swing(), either, pieces=8, rounds=0).proven.any()
+    near = SWING - [[0.0, 0.0, 0.0], [0.05, 0.0, 0.0]]
+    assert arrivals(CAR, swing(), near, 0.01, pieces=8, rounds=0).proven.all()
+    assert not arrivals(CAR, swing(), near, 1.0, pieces=8, rounds=0).proven.any()
+
+
+def test_the_rounding_of_observations_decides_nothing():
+    """A border that only the rounding to 32 bits moves a start across: both sides must count."""
+    from distinguo.representation.boxes import grid
+
+    start = float(np.float64(np.float32(-0.5)) - 1e-9)  # is seen as -0.5
+    tree = grid([2, 1], [-1.2, -0.07], [0.2, 0.07])  # cut at -0.5
+    sides = [np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]), np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])]
+    boxes = np.array([[start, start, 0.0, 0.0]])
+    for q in sides:
+        steps, _ = within(CAR, tree, q, 0.0, boxes, 200)
+        assert steps[0] == UNKNOWN or steps_of(tree, q, [start])[0] <= steps[0]
+
+
+def test_numbers_that_are_none_are_not_proven():
+    steps, _ = within(CAR, swing(), SWING, 0.0, np.array([[np.nan, np.nan, 0.0, 0.0]]), 200)
+    assert steps.tolist() == [UNKNOWN]
+
+
+def test_too_few_steps_are_not_enough():
+    assert not arrivals(CAR, swing(), SWING, horizon=100, pieces=8, rounds=0).proven.any()
+
+
+def test_a_goal_that_asks_for_too_much_speed_or_is_out_of_reach():
+    assert not arrivals(CAR._replace(goal_velocity=0.08), swing(), SWING, pieces=8, rounds=0).proven.any()
+    assert not arrivals(CAR._replace(max_position=0.49), swing(), SWING, pieces=8, rounds=0).proven.any()
+
+
+def test_the_file(tmp_path):
+    path = tmp_path / "certificate.json"
+    path.write_text(dumps(the_certificate()))
+    claim = controller_claim(swing(), action_sets(SWING, 0.0))
+    assert load(path) == the_certificate()
+    assert check(load(path), claim).cells == 32
+    with pytest.raises(DistinguoError, match="another controller"):
+        check(load(path), controller_claim(swing(-0.02), action_sets(SWING, 0.0)))
+    with pytest.raises(DistinguoError, match="about arriving"):
+        Shield(PuckOnAHillEnv(), path)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 2**40))
+def test_refuses_one_flipped_bit(bit):
+    damaged = bytearray(dumps(the_certificate()).encode())
+    bit %= 8 * len(damaged)
+    damaged[bit // 8] ^= 1 << bit % 8
+    with pytest.raises(DistinguoError) as refusal:
+        loads(bytes(damaged))
+    assert "\n" not in str(refusal.value)
+
+
+def test_refuses_claims_that_are_not_true():
+    starts, task, controller = the_certificate().starts, the_certificate().task, the_certificate().controller
+    one = starts.model_copy(update={"boxes": starts.boxes[:1], "steps": starts.steps[:1]})
+    false = [
+        {"starts": one.model_copy(update={"steps": [starts.steps[0] - 3]})},
+        {"starts": one.model_copy(update={"boxes": [[-0.6, -0.2, 0.0, 0.0]]})},
+        {"starts": one, "task": task.model_copy(update={"parameters": {**task.parameters, "force": 0.0008}})},
+        {
+            "starts": one,
+            "task": task.model_copy(update={"parameters": {**task.parameters, "goal_velocity": 0.06}}),
+        },
+        {
+            "starts": one,
+            "task": task.model_copy(update={"parameters": {**task.parameters, "max_position": 0.4}}),
+        },
+        {"starts": one, "controller": controller.model_copy(update={"actions": [[0], [2]]})},
+        {"starts": one, "controller": controller.model_copy(update={"actions": [[1, 2], [0]]})},
+        {"starts": one, "controller": controller.model_copy(update={"actions": [[7], [0]]})},
+        {"starts": one, "controller": controller.model_copy(update={"primary": [0, 0]})},
+    ]
+    for update in false:
+        with pytest.raises(DistinguoError, match="certificate is wrong"):
+            check(changed(**update))
+
+
+def test_refuses_claims_that_make_no_sense():
+    claim = json.loads(dumps(the_certificate()))["claim"]
+    for part, name, value in (
+        ("starts", "steps", [1]),
+        ("starts", "boxes", [[1.0, 0.0, 0.0, 0.0]]),
+        ("task", "parameters", {"force": 1.0}),
+    ):
+        other = {**claim, part: {**claim[part], name: value}}
+        body = json.dumps(other)
+        with pytest.raises(DistinguoError, match="damaged or changed"):
+            loads(
+                f'{{"format": "distinguo-certificate", "version": 1, "sha256": "", "claim":\n{body}}}\n'.encode()
+            )
+
+
+def test_other_tasks_have_no_such_proof():
+    with pytest.raises(DistinguoError, match="CartPole"):
+        arrivals(CartPole(), swing(), SWING)
