@@ -12,6 +12,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from distinguo.agents.economy import Economy
+    from distinguo.agents.regions import RegionObservation
     from distinguo.errors import DistinguoError
     from distinguo.lab.folder import Run, open_run
     from distinguo.lab.learn import learn
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from distinguo.representation.file import Representation, load
     from distinguo.representation.function import FunctionPartition
     from distinguo.representation.partition import region
+    from distinguo.tasks.gym_wrappers import DiscreteActions, NoisyActions
     from distinguo.testing.audit import audit
     from distinguo.testing.tester import Exam, learning_curve
 
@@ -32,6 +35,10 @@ register_with_gymnasium()
 #: Where each public name lives. Names are imported on first use, so that the command line starts at once.
 _HOMES = {
     "DistinguoError": "distinguo.errors",
+    "DiscreteActions": "distinguo.tasks.gym_wrappers",
+    "Economy": "distinguo.agents.economy",
+    "NoisyActions": "distinguo.tasks.gym_wrappers",
+    "RegionObservation": "distinguo.agents.regions",
     "Run": "distinguo.lab.folder",
     "open_run": "distinguo.lab.folder",
     "learn": "distinguo.lab.learn",
@@ -47,9 +54,13 @@ _HOMES = {
 }
 
 __all__ = [
+    "DiscreteActions",
     "DistinguoError",
+    "Economy",
     "Exam",
     "FunctionPartition",
+    "NoisyActions",
+    "RegionObservation",
     "Representation",
     "Run",
     "audit",

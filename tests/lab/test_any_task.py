@@ -70,7 +70,12 @@ def test_learn_test_and_read_again(name: str, tmp_path: Path) -> None:
 
 def test_lunar_lander_is_put_back_by_replay(tmp_path: Path) -> None:
     pytest.importorskip("Box2D")
-    run = learn("LunarLander-v3", seed=1, settings=BRIEF | {"stage.steps": 1300, "stage.confirm": 1}, out=tmp_path / "run")
+    run = learn(
+        "LunarLander-v3",
+        seed=1,
+        settings=BRIEF | {"stage.steps": 1300, "stage.confirm": 1},
+        out=tmp_path / "run",
+    )
     assert "replay" in run.configuration.world.note
     assert run.summary["investigation_steps"] > 0
 

@@ -109,7 +109,7 @@ def test_tied_actions_count_as_all_of_them():
     either = np.array([[1.0, 0.0, 1.0], [1.0, 0.0, 1.0]])  # a coin may hold the car in the valley
     assert not arrivals(CAR, swing(), either, pieces=8, rounds=0).proven.any()
     near = SWING - [[0.0, 0.0, 0.0], [0.05, 0.0, 0.0]]
-    assert arrivals(CAR, swing(), near, 0.01, pieces=8, rounds=0).proven.all()
+    assert arrivals(CAR, swing(), near, 0.01, pieces=32, rounds=0).proven.all()
     assert not arrivals(CAR, swing(), near, 1.0, pieces=8, rounds=0).proven.any()
 
 

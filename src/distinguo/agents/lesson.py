@@ -38,7 +38,8 @@ class Lesson:
         with _bar(progress_bar, steps - self.stage.environment_steps) as move:
             for advanced in self._chunks():
                 move(advanced, self.stage.regions)
-        if self.course.recent:
+        recent = list(self.course.recent)
+        if recent and recent[-1].trial % self.interval:  # the last trial has not been logged yet
             self.log()
         self.callbacks.tell("on_rollout_end")
         self.callbacks.tell("on_training_end")

@@ -68,6 +68,8 @@ def configure(
     asked = _by_table(changes or {})
     setting = task if isinstance(task, World) else world(task, asked["task"], interpreted)
     suited = setting.required if preset_name == PAPER else {**setting.suggested, **setting.required}
+    if "learner.epsilon" in (changes or {}):  # who gives an amount does not want a share of something
+        suited = {**suited, "learner.epsilon_share": 0.0}
     tables = _by_table({**preset(preset_name), **suited, **(changes or {})})
     return Configuration(
         world=setting,

@@ -48,7 +48,7 @@ def learn(
     (True, 1000)
     """
     configuration = configure(
-        task if isinstance(task, str) else world_of(task),
+        task if isinstance(task, str) else world_of(task, _of_the_task(settings or {})),
         seed=seed,
         preset_name=preset,
         changes=settings,
@@ -56,6 +56,10 @@ def learn(
         interpreted=interpreted,
     )
     return learn_configured(configuration, None if out is None else Path(out), watch)
+
+
+def _of_the_task(settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {key.removeprefix("task."): value for key, value in settings.items() if key.startswith("task.")}
 
 
 def learn_configured(

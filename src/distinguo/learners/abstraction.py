@@ -46,7 +46,9 @@ def should_split(memory: Memory, settings: LearnerSettings, one: Profile, other:
     """
     if not (one.reliable.all() and other.reliable.all()):
         return False
-    epsilon = current_epsilon(memory, settings) + settings.split_confidence * joint_error(one.error, other.error)
+    epsilon = current_epsilon(memory, settings) + settings.split_confidence * joint_error(
+        one.error, other.error
+    )
     return not compatible(one.q1, other.q1, epsilon, epsilon)
 
 

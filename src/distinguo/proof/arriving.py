@@ -34,8 +34,8 @@ def make_desk(partition: Any, regions: int) -> Desk:
 def strip_of(box: np.ndarray) -> Strip:
     """Return a strip that is a box of states, along its longer side; the box is low x, high x, low v, high v.
 
-    >>> strip_of(np.array([0.0, 2.0, 0.0, 0.0])).along
-    (1.0, 0.0)
+    >>> [float(number) for number in strip_of(np.array([0.0, 2.0, 0.0, 0.0])).along]
+    [1.0, 0.0]
     """
     centre = (0.5 * (box[0] + box[1]), 0.5 * (box[2] + box[3]))
     # the middle is rounded, so it may be nearer to one end than to the other; the distances are rounded too
