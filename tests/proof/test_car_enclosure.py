@@ -34,6 +34,20 @@ cars = st.one_of(
         gravity=st.floats(0.001, 0.02),
     ),
 )
+#: Strips at the goal of a car that must be fast there, and not all of whose states are.
+at_the_goal = st.builds(
+    Strip,
+    st.tuples(st.floats(0.42, 0.58), st.floats(0.01, 0.05)),
+    st.tuples(st.floats(-0.03, 0.03), st.floats(-0.03, 0.03)),
+    st.tuples(st.floats(0, 0.01), st.floats(0, 0.01)),
+)
+at_the_wall = st.builds(
+    Strip,
+    st.tuples(st.floats(-1.2, -1.1), st.floats(-0.07, 0.01)),
+    st.tuples(st.floats(-0.05, 0.05), st.floats(-0.01, 0.01)),
+    st.tuples(st.floats(0, 0.01), st.floats(0, 0.01)),
+)
+fast_cars = st.floats(0.01, 0.05).map(lambda speed: MountainCar(goal_velocity=speed))
 shares = st.tuples(signed, signed, signed)
 exact = settings(max_examples=500, deadline=None)
 
@@ -74,7 +88,14 @@ def test_every_step_goes_one_of_the_ways(task, strip, share, a):
 
 
 @exact
-@given(cars, strips, shares, st.integers(0, 2))
+@given(fast_cars, st.one_of(at_the_goal, at_the_wall), shares, st.integers(0, 2))
+def test_every_step_at_the_ends_goes_one_of_the_ways(task, strip, share, a):
+    s, _, arrived = transition(task, member(strip, share), a)
+    assert any(can_go(task, strip, a, way, s, arrived) for way in range(ways(task)))
+
+
+@exact
+@given(fast_cars, at_the_goal, shares, st.integers(0, 2))
 def test_what_must_have_arrived_has_arrived(task, strip, share, a):
     fates = {follow(task, strip, a, way)[1] for way in range(ways(task))}
     if fates <= {NEVER, ARRIVED}:
@@ -82,7 +103,11 @@ def test_what_must_have_arrived_has_arrived(task, strip, share, a):
 
 
 @exact
-@given(cars, strips, shares, st.integers(0, 2))
+@given(
+    *(st.one_of(both) for both in ((cars, fast_cars), (strips, at_the_goal, at_the_wall))),
+    shares,
+    st.integers(0, 2),
+)
 def test_bundles_hold_every_step_too(task, strip, share, a):
     with ctx.workprec(100):
         bundle = bundle_like(strip)

@@ -205,3 +205,25 @@ def test_tied_actions_are_taken_equally_often() -> None:
     run_lanes(*arguments[:-1], 1)
     to_the_right = int((arguments[6][:, 1] > 0).sum())
     assert 1850 < to_the_right < 2150  # within 5 standard deviations
+
+
+@settings(max_examples=60)
+@given(partitions(), some_starts(), SEEDS, st.integers(1, 400), st.booleans())
+def test_patience_changes_no_median(
+    partition: Any, starts: np.ndarray, seed: int, patience: int, plain: bool
+) -> None:
+    """Trials that can no longer change the median need not be followed; who fails before is told all the same."""
+    q, cap = sensible(partition, np.random.default_rng(seed)), 3000
+    whole = evaluated(partition, q, starts, cap)
+    rng = np.random.default_rng(seed)
+    if plain:
+        found = evaluate(Puck(), partition, q, 0.0, rng, starts, cap, patience, len(starts) // 2)
+    else:
+        found = outcome_of(
+            Puck(), for_lookup(partition), q, 0.0, rng, starts, cap, plain=partition, patience=patience
+        )
+    assert np.median(found.lengths) == np.median(whole.lengths)
+    assert (found.lengths >= whole.lengths).all()
+    assert (~found.ended | whole.ended).all()
+    early = whole.lengths <= patience
+    assert np.array_equal(found.lengths[early], whole.lengths[early])

@@ -26,6 +26,8 @@ class CarClaim(Strict):
             raise ValueError(f"a car has the parameters {', '.join(MountainCar._fields)}")
         if not given["min_position"] < given["max_position"] or not given["max_speed"] > 0:
             raise ValueError("the car should have room to drive")
+        if not min(given["force"], given["gravity"]) > 0:
+            raise ValueError("force and gravity should be positive")
         return self
 
 

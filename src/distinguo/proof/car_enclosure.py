@@ -42,7 +42,7 @@ HALF_DIGIT, NEXT_TO_NOTHING = 6e-8, 1e-40
 def slack_of(task: MountainCar, strip: Strip) -> float:
     """Return more than rounding can change in one step of the program, and of the enclosure (docs/proof.md)."""
     far = abs(strip.centre[0]) + abs(strip.centre[1]) + reach(strip)[0] + reach(strip)[1]
-    return SLACK * (1.0 + far + task.force + task.max_speed + task.gravity * (1.0 + far))
+    return SLACK * (1.0 + far + abs(task.force) + task.max_speed + abs(task.gravity) * (1.0 + far))
 
 
 @part
@@ -51,7 +51,7 @@ def _free_velocity(task: MountainCar, strip: Strip, a: int) -> tuple[float, floa
     x = strip.centre[0]
     v = strip.centre[1] + (float(a) - 1.0) * task.force - task.gravity * math.cos(3.0 * x)
     far = reach(strip)[0]
-    return v, 3.0 * task.gravity * math.sin(3.0 * x), 4.5 * task.gravity * (far * far)
+    return v, 3.0 * task.gravity * math.sin(3.0 * x), 4.5 * abs(task.gravity) * (far * far)
 
 
 @part

@@ -47,8 +47,13 @@ def evaluate(
     rng: np.random.Generator,
     starts: np.ndarray,
     cap: int,
+    patience: int | None = None,
+    half: int = 0,
 ) -> Outcome:
     """Follow the greedy policy from every start, for at most ``cap`` steps.
+
+    With ``patience``, after so many steps the trials that are left count as having reached the cap if more than
+    ``half`` have ended, because they can no longer change the median.
 
     >>> from distinguo.representation.voronoi import voronoi
     >>> from distinguo.tasks.puck import Puck
@@ -72,6 +77,9 @@ def evaluate(
                 *(lengths, returns, ended, visited, steps),
             )
             done += steps
+            if patience is not None and done >= patience and ended.sum() > half:
+                lengths[running[:left]] = cap
+                break
     return Outcome(lengths, returns, ended, visited, bool((policy[visited] == TIED).any()))
 
 

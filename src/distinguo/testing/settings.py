@@ -32,5 +32,13 @@ class TesterSettings(NamedTuple):
     proof: Annotated[
         bool, Field(description="a trial that is proven never to fail counts as having reached the cap; ours")
     ] = True
+    patience: Annotated[
+        int,
+        Field(
+            ge=1,
+            le=10**12,
+            description="steps after which surviving trials are followed only if the median depends on them; ours",
+        ),
+    ] = 100_000
     runs: Annotated[int, Field(ge=1, description="curves to average; paper, section 4.2")] = 10
     steps: Annotated[int, Field(ge=1, description="training steps of a curve; paper, section 4.2")] = 50_000

@@ -85,6 +85,7 @@ class _Judge:
             exam.world.cap(settings.cap),
             plain=exam.partition,
             proof=settings.proof and exam.world.score == LENGTH,
+            patience=settings.patience if exam.world.score == LENGTH else None,
         )
 
 

@@ -30,10 +30,13 @@ def outcome_of(
     *,
     plain: Any = None,
     proof: bool = True,
+    patience: int | None = None,
 ) -> Outcome:
     """Return what :func:`evaluate` would, but for the luck of tied actions.
 
-    ``plain`` is the partition in the form that proofs know.
+    ``plain`` is the partition in the form that proofs know. With ``patience``, the median is exact but survivors need
+    not be: when more than half of the trials have failed, those that are left after so many steps count as having
+    reached the cap.
 
     Proofs speak of lengths only: where rewards matter, ask with ``proof=False``.
 
@@ -47,14 +50,15 @@ def outcome_of(
     """
     known = partition if plain is None else plain
     if not (proof and cap >= WORTH_PROVING and is_provable(task, known)):
-        return _simulated(task, partition, q, delta, rng, starts, cap)
+        return _simulated(task, partition, q, delta, rng, starts, cap, patience, len(starts) // 2)
     verdicts = certify_states(task, known, q, delta, starts)
     lengths = np.where(verdicts.lengths == FOREVER, cap, verdicts.lengths)
     ended = (verdicts.lengths >= 0) & (lengths <= cap)
     returns, visited = np.zeros(len(starts)), verdicts.visited.copy()
     left = np.flatnonzero(verdicts.lengths == UNDECIDED)
     if len(left):
-        rest = _simulated(task, partition, q, delta, rng, starts[left], cap)
+        more = len(starts) // 2 - int(ended.sum())
+        rest = _simulated(task, partition, q, delta, rng, starts[left], cap, patience, more)
         lengths[left], ended[left] = rest.lengths, rest.ended
         visited |= rest.visited
     tied = bool((greedy_policy(q, delta)[visited] == TIED).any())
@@ -69,7 +73,38 @@ def _simulated(
     rng: np.random.Generator,
     starts: np.ndarray,
     cap: int,
+    patience: int | None,
+    half: int,
 ) -> Outcome:
+    """Simulate a batch; the median is decided when more than ``half`` of its trials have failed."""
     in_lockstep = evaluate_boxes if isinstance(partition, BoxTable) else evaluate_lockstep
-    quick = in_lockstep(task, partition, q, delta, starts, cap)
-    return evaluate(task, partition, q, delta, rng, starts, cap) if quick is None else quick
+    if patience is None or patience >= cap:
+        quick = in_lockstep(task, partition, q, delta, starts, cap)
+    else:
+        quick = _in_two_steps(in_lockstep, (task, partition, q, delta), starts, cap, patience, half)
+    if quick is not None:
+        return quick
+    return evaluate(task, partition, q, delta, rng, starts, cap, patience, half)
+
+
+def _in_two_steps(
+    in_lockstep: Any, controller: Any, starts: np.ndarray, cap: int, patience: int, half: int
+) -> Outcome | None:
+    """Run all trials for a while, and those that are left anew to the cap, if the median depends on them."""
+    first: Outcome | None = in_lockstep(*controller, starts, patience)
+    if first is None:
+        return None
+    alive = np.flatnonzero(~first.ended)
+    first.lengths[alive] = cap
+    if first.ended.sum() > half or not len(alive):
+        return first
+    rest: Outcome | None = in_lockstep(*controller, starts[alive], cap)
+    if rest is None:
+        return None
+    for ours, theirs in (
+        (first.lengths, rest.lengths),
+        (first.returns, rest.returns),
+        (first.ended, rest.ended),
+    ):
+        ours[alive] = theirs
+    return first._replace(visited=first.visited | rest.visited)
