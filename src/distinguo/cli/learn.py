@@ -134,8 +134,8 @@ def _progress(generation: Generation) -> str:
 def verdict(run: Run) -> str:
     """Say in a sentence or two how a run ended."""
     summary = run.summary
-    size = f"{summary['regions']} regions ({summary['prototypes']} prototypes)"
-    cost = f"{summary['trials']} trials, {summary['environment_steps']:,} environment steps"
+    size = f"{_count(summary['regions'], 'region')} ({_count(summary['prototypes'], 'prototype')})"
+    cost = f"{_count(summary['trials'], 'trial')}, {summary['environment_steps']:,} environment steps"
     if run.configuration.world.score != "length":
         return f"{_mean_return(run)} with {size}, learned in {cost}."
     if run.solved:
@@ -144,6 +144,10 @@ def verdict(run: Run) -> str:
         f"Not solved within the budget: {size} after {cost}; try another --seed, or --set stage.trials=1000 "
         f"with another --out."
     )
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
 def _mean_return(run: Run) -> str:
