@@ -58,12 +58,16 @@ def row(task: str, seeds: range, changes: dict[str, object]) -> str:
     warm(configurations[0])
     runs = [run.summary for run in learn_many(configurations)]
     columns = [f"{sum(bool(r['solved']) for r in runs)} of {len(runs)}"]
-    columns += [spread([r[k] for r in runs]) for k in ("regions", "trials", "environment_steps", "confirmation_steps")]
+    columns += [
+        spread([r[k] for r in runs]) for k in ("regions", "trials", "environment_steps", "confirmation_steps")
+    ]
     return " | ".join(columns)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--seeds", default="80000-80099")
     seeds = parse_seeds(parser.parse_args().seeds)
     for task, common, rows in TABLES:

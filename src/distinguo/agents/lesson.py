@@ -27,6 +27,7 @@ class Lesson:
         self.interval = interval  #: trials between two entries of scalars
         self.stage = course.stage
         self.before = self.stage.environment_steps - agent.num_timesteps  #: steps that do not count any more
+        self.logged = -1  #: time steps at the last entry of scalars
         self.words: dict[str, Any] = {"self": agent, "dones": np.array([False]), "infos": [{}]}
 
     def run(self, steps: int, progress_bar: bool, **words: Any) -> None:
@@ -38,8 +39,7 @@ class Lesson:
         with _bar(progress_bar, steps - self.stage.environment_steps) as move:
             for advanced in self._chunks():
                 move(advanced, self.stage.regions)
-        recent = list(self.course.recent)
-        if recent and recent[-1].trial % self.interval:  # the last trial has not been logged yet
+        if self.course.recent and self.logged != self.agent.num_timesteps:
             self.log()
         self.callbacks.tell("on_rollout_end")
         self.callbacks.tell("on_training_end")
@@ -87,6 +87,7 @@ class Lesson:
             logger.record(key, value)
         logger.record("time/total_timesteps", now)
         logger.dump(now)
+        self.logged = now
         if self.agent.verbose:
             Console().print(_line(logger.latest), highlight=False)
 
