@@ -12,8 +12,9 @@ DEFAULT, PAPER = "default", "paper"
 #: What each preset changes from the defaults of the settings, which are the paper's algorithm to the letter.
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     PAPER: {},
-    # the reward of a mini-trial is discounted step by step, so what follows it should be, too
-    DEFAULT: {"learner.discount_steps": True},
+    # the reward of a mini-trial is discounted step by step, so what follows it should be, too; and one seed in a
+    # thousand gets stuck with a single region, which another attempt mends
+    DEFAULT: {"learner.discount_steps": True, "stage.restart": 60},
 }
 
 

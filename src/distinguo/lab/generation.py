@@ -144,7 +144,7 @@ class Generation:
         if self._spent():
             self._end_stage()
         elif self._attempt_is_over():
-            self._begin_confirmation(ATTEMPT_OVER)
+            self._end_attempt()
         else:
             self._make_room()
             self._rescale()
@@ -163,6 +163,13 @@ class Generation:
         stage = self.configuration.stage
         full = stage.restart > 0 and self.prototypes >= stage.prototypes
         return full or is_over(self.memory, stage.restart)
+
+    def _end_attempt(self) -> None:
+        """Judge an attempt before the next one; by length there is nothing to judge: it did not hold."""
+        if self.configuration.world.score == BY_LENGTH:
+            self._restart()
+        else:
+            self._begin_confirmation(ATTEMPT_OVER)
 
     def _restart(self) -> None:
         """Begin from scratch; the reasons so far are those of regions that are no more."""

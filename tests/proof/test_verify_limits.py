@@ -1,0 +1,71 @@
+"""Where a claim of ``verify`` ends: one step too few, trials that go on, tasks that do not say what is good."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from distinguo.cli.verify_arrive import _mean_return
+from distinguo.cli.verify_subject import subject_of
+from distinguo.cli.verify_trials import _bounds, sentences
+from distinguo.errors import DistinguoError
+from distinguo.proof.arrival import Arrivals, certified
+from distinguo.proof.bounds import LABEL, median_bound
+from distinguo.proof.checker import check
+from distinguo.representation.file import Representation, dumps
+from distinguo.tasks.catalog import world
+from distinguo.testing.evaluation import Outcome
+
+from .cars import CAR, SWING, steps_of, swing
+
+
+def test_one_step_less_than_a_start_takes_is_refused():
+    """The certificate of one single start, whose steps are known by simulation."""
+    for x in (-0.6, -0.51, -0.45):
+        steps = int(steps_of(swing(), SWING, [x])[0])
+        found = Arrivals(np.array([[x, x, 0.0, 0.0]]), np.array([steps]), 0)
+        assert check(certified(CAR, swing(), SWING, 0.0, found)).cells == 1
+        with pytest.raises(DistinguoError, match="may not be at the goal"):
+            check(certified(CAR, swing(), SWING, 0.0, found._replace(steps=found.steps - 1)))
+
+
+def test_what_is_not_proven_may_go_on_until_the_task_stops_it():
+    halves = Arrivals(np.array([[-0.6, -0.5, 0.0, 0.0], [-0.5, -0.4, 0.0, 0.0]]), np.array([100, -1]), 0)
+    subject = SimpleNamespace(world=world("MountainCar-v0"))
+    assert _mean_return(subject, halves, 120) == pytest.approx(-150)  # not -110
+    assert _mean_return(subject, halves, 300) == pytest.approx(-200)
+    endless = SimpleNamespace(world=world("MountainCar-v0")._replace(limit=None))
+    assert _mean_return(endless, halves, 120) is None
+
+
+def test_a_representation_of_another_task_is_refused(tmp_path):
+    path = tmp_path / "swing.json"
+    path.write_text(dumps(Representation(swing(), ("x", "v"), {"task": "MountainCar-v0"})))
+    with pytest.raises(DistinguoError, match="learned on MountainCar-v0, not on puck"):
+        subject_of(str(path), "puck", 0, tmp_path)
+
+
+def outcome(returns) -> Outcome:
+    count = len(returns)
+    return Outcome(np.full(count, 200), np.array(returns), np.zeros(count, bool), np.ones(1, bool), False)
+
+
+def test_trials_are_judged_by_what_the_task_says_is_good():
+    returns = np.arange(-300.0, -200.0)
+    assert _bounds(world("MountainCar-v0"), outcome(returns))["held"] == 0
+    assert _bounds(world("puck"), outcome(returns))["held"] == 100
+    found = _bounds(world("Pendulum-v1"), outcome(returns))  # nobody says which return is good
+    assert found["bound"] is None
+    assert found["median_return"] == [-261.0, -240.0]
+    assert "median return" in sentences({**found, "label": LABEL, "trials": 100})[0]
+
+
+def test_bounds_of_a_median_hold_as_often_as_they_say():
+    rng = np.random.default_rng(0)
+    held = 0
+    for _ in range(2_000):
+        low, high = median_bound(rng.exponential(size=25))
+        held += low <= np.log(2.0) <= high
+    assert 0.95 <= held / 2_000 <= 0.98
