@@ -164,7 +164,7 @@ def test_a_file_cut_off_at_any_byte_is_refused(name: str, data: st.DataObject) -
 
 def test_a_newer_version_asks_for_an_upgrade() -> None:
     message = sentence(changed("voronoi", version=3))
-    assert "version 2" in message
+    assert "version 3" in message
     assert "upgrade" in message
 
 
