@@ -97,10 +97,13 @@ def _learn_in(out: Path, generation: Generation, watch: Watch | None) -> None:
 
 
 def _kept_if_it_fails(out: Path, generation: Generation) -> Iterator[Generation]:
-    """Work, and if the task fails on the way, save what was learned until then; only the running trial is lost."""
+    """Work, and if the task fails on the way, save what was learned until then; only the running trial is lost.
+
+    Any other error leaves the last checkpoint as it is: the state within a chunk is torn.
+    """
     try:
         yield from generation.work()
-    except Exception:
+    except DistinguoError:
         generation.abandon_trial()
         _save(out, generation)
         raise
