@@ -20,26 +20,31 @@ def audit(
     """
     from distinguo.cli.console import answer, say
     from distinguo.lab.folder import open_run
+    from distinguo.tasks.task import observe, seeded
     from distinguo.testing.audit import audit as examine
 
     opened = open_run(run)
     learner = opened.configuration.learner
+    epsilon = float(opened.summary.get("epsilon", learner.epsilon))  # a share of what was found, or as given
+    task = seeded(opened.configuration.world.task, seed)
     found = examine(
-        opened.configuration.world.task,
+        task,
         opened.representation.partition,
         opened.q,
         gamma=learner.gamma,
-        epsilon=learner.epsilon,
+        epsilon=epsilon,
         delta=learner.delta,
+        samples=learner.samples,
         visits=visits,
         seed=seed,
     )
-    say(f"{found.adequate:.1%} of {visits:,} visited states are {learner.epsilon}-adequate.")
+    say(f"{found.adequate:.1%} of {visits:,} visited states are {epsilon:.4g}-adequate.")
     say(
         f"Policy rule (Eq. 1) broken at {found.policy_failures:,}, value rule (Eq. 2) at {found.value_failures:,}."
     )
     worst = int(found.regret.argmax())
-    place = ", ".join(f"{c:.4f}" for c in found.states[worst])
+    seen = observe(task, tuple(found.states[worst].tolist()))
+    place = ", ".join(f"{c:.4f}" for c in seen)
     say(f"Greatest regret: {found.regret[worst]:.4f} at ({place}), in region {found.regions[worst]}.")
     content: dict[str, Any] = {
         "run": str(run),
@@ -48,6 +53,7 @@ def audit(
         "policy_failures": found.policy_failures,
         "value_failures": found.value_failures,
         "greatest_regret": float(found.regret[worst]),
-        "at": found.states[worst].tolist(),
+        "epsilon": epsilon,
+        "at": list(seen),
     }
     answer(content, as_json)

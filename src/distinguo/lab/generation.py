@@ -31,6 +31,7 @@ from distinguo.learners.memory import (
     with_room,
 )
 from distinguo.learners.reasons import RESTART, Log, drain, fresh_log, returned_to
+from distinguo.learners.values import current_epsilon
 from distinguo.representation.categories import categories
 from distinguo.representation.file import Representation
 from distinguo.representation.prototypes import count_regions, trimmed
@@ -340,6 +341,11 @@ class Generation:
     def count_trials(self) -> int:
         """Return the number of trials begun."""
         return int(self.memory.counters[TRIALS])
+
+    @property
+    def epsilon(self) -> float:
+        """Return the reward that may be lost: as given, or the present share of what was found."""
+        return float(current_epsilon(self.memory, self.configuration.learner))
 
     @property
     def attempts(self) -> int:

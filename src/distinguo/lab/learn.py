@@ -135,6 +135,7 @@ def summarise(generation: Generation) -> dict[str, Any]:
         "final_trial_steps": final,
         "confirmation_steps": generation.confirmation_steps,
         "attempts": generation.attempts,
+        "epsilon": generation.epsilon,
         "seconds": round(generation.seconds, 4),
     }
 
