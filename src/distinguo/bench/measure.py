@@ -15,6 +15,7 @@ from distinguo.testing.evaluation import evaluate
 from distinguo.testing.lockstep import evaluate_lockstep
 
 SIZES = (2, 24, 100, 1000, 10_000)
+BY_HAND = (2, 24)  #: more prototypes than these are not looked through by hand
 GYMNASIUM_STEPS = 1000
 #: A way to do some work: the number of steps, and what must come out the same.
 Work = Callable[[], tuple[int, Any]]
@@ -85,6 +86,9 @@ def comparisons(effort: Effort, seed: int = 0) -> Iterator[Comparison]:
             yield _lockstep_and_c(given, c, effort)
         for given in problems:
             yield _brute_force_and_c(given, c, effort)
+        for given in problems:
+            if c.has("run_by_hand") and given.size in BY_HAND:
+                yield _lockstep_and_hand(given, c, effort)
     for given in problems:
         if given.size in (2, 24):
             yield _lockstep_and_gymnasium(given, effort)
@@ -109,6 +113,16 @@ def _lockstep_and_c(given: Problem, c: Reference, effort: Effort) -> Comparison:
         return _in_c(given, c, "run_lockstep", effort.steps)
 
     return compare("lock-step", given.size, "C, same lookup", ours, theirs, effort.rounds)
+
+
+def _lockstep_and_hand(given: Problem, c: Reference, effort: Effort) -> Comparison:
+    def ours() -> tuple[int, np.ndarray]:
+        return _lockstep(given, effort.steps)
+
+    def theirs() -> tuple[int, np.ndarray]:
+        return _in_c(given, c, "run_by_hand", effort.steps)
+
+    return compare("lock-step", given.size, "C by hand, AVX-512", ours, theirs, effort.rounds)
 
 
 def _brute_force_and_c(given: Problem, c: Reference, effort: Effort) -> Comparison:

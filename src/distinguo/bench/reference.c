@@ -330,3 +330,79 @@ void run_lockstep(const Puck *task, const Map *map, const double *starts, int64_
     free(b->places);
     free(b);
 }
+
+/* ---- by hand for AVX-512: all prototypes for eight lanes at a time -------------------------------------------- */
+
+#ifdef __AVX512F__
+#include <immintrin.h>
+
+typedef struct {
+    __m512d x, v;
+    __mmask8 alive;
+} Eight;
+
+static inline __mmask8 pushes_right(const Map *map, __m512d x, __m512d v)
+{
+    const __m512d wx = _mm512_set1_pd(map->weight[0]), wv = _mm512_set1_pd(map->weight[1]);
+    __m512d least = _mm512_set1_pd(HUGE_VAL);
+    __mmask8 right = 0;
+    for (int64_t p = 0; p < map->size; p++) {
+        const __m512d dx = _mm512_mul_pd(_mm512_sub_pd(x, _mm512_set1_pd(map->prototypes[2 * p])), wx);
+        const __m512d dv = _mm512_mul_pd(_mm512_sub_pd(v, _mm512_set1_pd(map->prototypes[2 * p + 1])), wv);
+        const __m512d distance = _mm512_add_pd(_mm512_mul_pd(dx, dx), _mm512_mul_pd(dv, dv));
+        const __mmask8 nearer = _mm512_cmp_pd_mask(distance, least, _CMP_LT_OQ);
+        least = _mm512_min_pd(distance, least);
+        right = (__mmask8)((right & ~nearer) | (map->policy[p] == 1 ? nearer : 0));
+    }
+    return right;
+}
+
+static inline __mmask8 push(const Puck *t, const Map *map, Eight *lanes)
+{
+    const __m512d one = _mm512_set1_pd(1.0), interval = _mm512_set1_pd(t->interval);
+    const __m512d u = _mm512_mul_pd(_mm512_set1_pd(-2.0 * t->beta), lanes->x);
+    const __m512d c = _mm512_div_pd(one, _mm512_sqrt_pd(_mm512_add_pd(one, _mm512_mul_pd(u, u))));
+    const __m512d f = _mm512_mask_blend_pd(pushes_right(map, lanes->x, lanes->v),
+                                           _mm512_set1_pd(-t->force / t->mass), _mm512_set1_pd(t->force / t->mass));
+    const __m512d pull = _mm512_mul_pd(_mm512_set1_pd(t->gravity), _mm512_mul_pd(u, c));
+    const __m512d change = _mm512_mul_pd(interval, _mm512_mul_pd(_mm512_sub_pd(f, pull), c));
+    lanes->x = _mm512_add_pd(lanes->x, _mm512_mul_pd(interval, lanes->v));
+    lanes->v = _mm512_add_pd(lanes->v, change);
+    const __mmask8 inside = _mm512_cmp_pd_mask(_mm512_abs_pd(lanes->x), _mm512_set1_pd(t->wall), _CMP_LT_OQ);
+    const __mmask8 fell = (__mmask8)(lanes->alive & ~inside);
+    lanes->alive = (__mmask8)(lanes->alive & inside);
+    return fell;
+}
+
+void run_by_hand(const Puck *task, const Map *map, const double *starts, int64_t count, int64_t cap,
+                 int64_t *lengths, double *returns, uint8_t *seen)
+{
+    (void)returns;
+    (void)seen;
+    for (int64_t first = 0; first < count; first += LANES) {
+        Eight block[LANES / 8];
+        const int64_t lanes = count - first < LANES ? count - first : LANES, eights = (lanes + 7) / 8;
+        for (int64_t k = 0; k < eights; k++) {
+            double x[8] = {0}, v[8] = {0};
+            const int64_t left = lanes - 8 * k < 8 ? lanes - 8 * k : 8;
+            for (int64_t i = 0; i < left; i++) {
+                x[i] = starts[2 * (first + 8 * k + i)];
+                v[i] = starts[2 * (first + 8 * k + i) + 1];
+                lengths[first + 8 * k + i] = cap;
+            }
+            block[k] = (Eight){_mm512_loadu_pd(x), _mm512_loadu_pd(v), (__mmask8)((1u << left) - 1u)};
+        }
+        int alive = 1;
+        for (int64_t step = 1; step <= cap && alive; step++) {
+            alive = 0;
+            for (int64_t k = 0; k < eights; k++) {
+                const __mmask8 fell = push(task, map, &block[k]);
+                alive |= block[k].alive;
+                for (int64_t i = 0; fell && i < 8; i++)
+                    if (fell >> i & 1)
+                        lengths[first + 8 * k + i] = step;
+            }
+        }
+    }
+}
+#endif

@@ -58,6 +58,10 @@ class Reference:
                 raise DistinguoError(f"{program} cannot compile the reference: {done.stderr.strip()[:500]}")
             self._library = ctypes.CDLL(str(Path(folder) / "reference.so"))
 
+    def has(self, name: str) -> bool:
+        """Tell whether there is such a function: some are only for processors that have what they use."""
+        return hasattr(self._library, name)
+
     def run(
         self, name: str, task: Puck, map_: Voronoi, policy: np.ndarray, starts: np.ndarray, cap: int
     ) -> np.ndarray:
