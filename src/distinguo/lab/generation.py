@@ -16,25 +16,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.errors import DistinguoError
+from distinguo.lab.account import Account
 from distinguo.lab.attempts import Best, begin_anew, better, is_over
 from distinguo.lab.configuration import Configuration
 from distinguo.lab.confirmation import OPEN, PASSED, judge
 from distinguo.learners.economy import CAPPED, FELL, PAUSED, RUNNING, advance, begin, follow, settle
 from distinguo.learners.memory import (
-    ATTEMPT,
-    INVESTIGATION_STEPS,
-    LENGTH,
-    TRIAL_STEPS,
-    TRIALS,
     Memory,
     fresh_memory,
     with_room,
 )
 from distinguo.learners.reasons import RESTART, Log, drain, fresh_log, returned_to
-from distinguo.learners.values import current_epsilon
 from distinguo.representation.categories import categories
-from distinguo.representation.file import Representation
-from distinguo.representation.prototypes import count_regions, trimmed
 from distinguo.representation.voronoi import voronoi
 from distinguo.seam import at_speed, is_compiled
 from distinguo.tasks.task import actions, observe, seeded, start
@@ -64,7 +57,7 @@ class Trial(NamedTuple):
     gained: float = 0.0  #: the sum of its rewards
 
 
-class Generation:
+class Generation(Account):
     """The stage as a process that can be stopped after any chunk and resumed with the same bits."""
 
     def __init__(self, configuration: Configuration) -> None:
@@ -336,69 +329,6 @@ class Generation:
         self.reasons += drain(self.log, self.memory)
         self.memory.pushed_at[:] = 0  # states that the task may not be able to come back to
         self.phase = BETWEEN
-
-    @property
-    def count_trials(self) -> int:
-        """Return the number of trials begun."""
-        return int(self.memory.counters[TRIALS])
-
-    @property
-    def epsilon(self) -> float:
-        """Return the reward that may be lost: as given, or the present share of what was found."""
-        return float(current_epsilon(self.memory, self.configuration.learner))
-
-    @property
-    def attempts(self) -> int:
-        """Return how often learning was begun from scratch."""
-        return int(self.memory.counters[ATTEMPT]) + 1
-
-    @property
-    def trial_length(self) -> int:
-        """Return the steps of the running, or else of the last trial."""
-        return int(self.memory.counters[LENGTH])
-
-    @property
-    def final_trial_steps(self) -> int:
-        """Return the length of the long trial that ended a solved run; 0 for others."""
-        by_length = self.configuration.world.score == BY_LENGTH
-        return self.trial_length if self.solved and by_length else 0
-
-    @property
-    def regions(self) -> int:
-        """Return the number of regions."""
-        return int(count_regions(self.memory.partition))
-
-    @property
-    def prototypes(self) -> int:
-        """Return the number of prototypes."""
-        return int(self.memory.partition.size[0])
-
-    @property
-    def investigation_steps(self) -> int:
-        """Return the steps of all mini-trials."""
-        return int(self.memory.counters[INVESTIGATION_STEPS])
-
-    @property
-    def environment_steps(self) -> int:
-        """Return the steps of all trials and mini-trials, and of the preliminary series where there was one."""
-        return int(self.memory.counters[TRIAL_STEPS]) + self.investigation_steps + self.preliminaries.steps
-
-    def representation(self) -> Representation:
-        """Return the representation as it is now."""
-        provenance = {
-            "task": self.configuration.world.name,
-            "preset": self.configuration.preset,
-            "seed": self.configuration.seed,
-            "trials": self.count_trials,
-            "solved": self.solved,
-            "extent": [list(self.extent.low), list(self.extent.high)],
-        }
-        return Representation(trimmed(self.memory.partition), self.configuration.world.dimensions, provenance)
-
-    def values(self) -> dict[str, np.ndarray]:
-        """Return the action values and how often each was updated."""
-        size = self.prototypes
-        return {"q": self.memory.q[:size].copy(), "updates": self.memory.updates[:size].copy()}
 
 
 def _log_for(memory: Memory) -> Log:
