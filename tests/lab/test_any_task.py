@@ -24,7 +24,7 @@ from distinguo.lab.trial import put_on_trial
 from distinguo.learners.reasons import of_these_regions
 from distinguo.tasks.catalog import world, world_of
 
-BRIEF = {"stage.steps": 3000, "stage.confirm": 3, "stage.restart": 10}
+BRIEF = {"stage.steps": 3000, "stage.cap": 300, "stage.confirm": 3, "stage.restart": 10}
 #: Everything that Gymnasium makes without an extra: one of each version.
 PLAIN = ("CartPole-v1", "MountainCar-v0", "Acrobot-v1", "Pendulum-v1")
 TOYS = ("FrozenLake-v1", "FrozenLake8x8-v1", "CliffWalking-v1", "Taxi-v4", "Blackjack-v1")
