@@ -16,7 +16,7 @@ from distinguo.agents.lesson import Lesson
 from distinguo.agents.policy import Senses, senses_of
 from distinguo.agents.scalars import Scalars, tensorboard_writer
 from distinguo.errors import DistinguoError
-from distinguo.lab.configuration import Configuration, configure
+from distinguo.lab.configuration import Configuration, configure, of_table
 from distinguo.presets import DEFAULT
 from distinguo.representation.file import Representation
 from distinguo.tasks.catalog import world_of
@@ -62,7 +62,7 @@ class Economy:
     ) -> None:
         by_name = {f"learner.{name}": value for name, value in learner.items()}
         configuration = configure(
-            env if isinstance(env, str) else world_of(env, _of_task(settings or {})),
+            env if isinstance(env, str) else world_of(env, of_table(settings or {}, "task")),
             seed=seed,
             preset_name=preset,
             changes={**UNLIMITED, **(settings or {}), **by_name},
@@ -217,15 +217,9 @@ class Economy:
         Lesson(self, self._course, Callbacks(), 1).log()
 
 
-def _of_task(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of the table ``task``, by their names in it."""
-    return {key.removeprefix("task."): value for key, value in settings.items() if key.startswith("task.")}
-
-
 def _unlimited(configuration: Configuration) -> Configuration:
     """Take the budgets of the stage away, which ended when it was a run."""
-    names = {key.removeprefix("stage."): value for key, value in UNLIMITED.items()}
-    return configuration._replace(stage=configuration.stage._replace(**names))
+    return configuration._replace(stage=configuration.stage._replace(**of_table(UNLIMITED, "stage")))
 
 
 def _senses(world: World, word: archive.Word | None) -> Senses:

@@ -11,10 +11,10 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.utils import RecordConstructorArgs
 
-from distinguo.agents.lookup import numbering, regions_of
 from distinguo.errors import DistinguoError
 from distinguo.lab.folder import REPRESENTATION
 from distinguo.representation.file import Representation, load
+from distinguo.representation.lookup import numbering, regions_of
 from distinguo.tasks.gym_spaces import view_of
 
 

@@ -72,12 +72,12 @@ def learn(
     """
     from distinguo.cli import parse
     from distinguo.cli.console import say, word_if_slow
-    from distinguo.lab.configuration import configure
+    from distinguo.lab.configuration import configure, of_table
     from distinguo.lab.warm import warm
     from distinguo.tasks.catalog import world
 
     changes = parse.changes(assignments or [])
-    setting = world(task, parse.table(changes, "task"), interpreted)
+    setting = world(task, of_table(changes, "task"), interpreted)
     prototypes = None if start is None else parse.prototypes(start, setting.dimensions)
     if setting.note:
         say(setting.note)

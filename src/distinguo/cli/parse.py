@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,15 +31,6 @@ def changes(assignments: Sequence[str]) -> dict[str, Any]:
             raise DistinguoError(f"--set gives {key.strip()} twice; give it once.")
         result[key.strip()] = _value(text.strip())
     return result
-
-
-def table(given: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return the settings of one table, by their plain names.
-
-    >>> table({"task.beta": 0.2, "learner.epsilon": 0.1}, "task")
-    {'beta': 0.2}
-    """
-    return {key.partition(".")[2]: value for key, value in given.items() if key.partition(".")[0] == name}
 
 
 def _value(text: str) -> Any:

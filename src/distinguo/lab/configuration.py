@@ -67,6 +67,7 @@ def configure(
     """Put a configuration together; ``changes`` are settings by dotted name, such as ``learner.epsilon``."""
     asked = _by_table(changes or {})
     setting = task if isinstance(task, World) else world(task, asked["task"], interpreted)
+    _check_given(setting, asked["task"])
     suited = setting.required if preset_name == PAPER else {**setting.suggested, **setting.required}
     if "learner.epsilon" in (changes or {}):  # who gives an amount does not want a share of something
         suited = {**suited, "learner.epsilon_share": 0.0}
@@ -79,6 +80,27 @@ def configure(
         preset=preset_name,
         prototypes=None if prototypes is None else check_prototypes(prototypes, setting),
     )
+
+
+def of_table(changes: Mapping[str, Any], table: str) -> dict[str, Any]:
+    """Return the settings of one table, by their plain names.
+
+    >>> of_table({"task.beta": 0.2, "learner.epsilon": 0.1}, "task")
+    {'beta': 0.2}
+    """
+    return {
+        key.removeprefix(f"{table}."): value for key, value in changes.items() if key.startswith(f"{table}.")
+    }
+
+
+def _check_given(setting: World, asked: Mapping[str, Any]) -> None:
+    """Refuse parameters for a world that was made before without them: they would be ignored."""
+    for name, value in asked.items():
+        if value and setting.parameters.get(name) != value:
+            raise DistinguoError(
+                f"task.{name} should be given when {setting.name} is made; it was made with "
+                f"{setting.parameters.get(name)!r}, got {value!r} now."
+            )
 
 
 def _by_table(changes: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from distinguo.errors import DistinguoError
 from distinguo.lab import folder
-from distinguo.lab.configuration import Configuration, configure, differences
+from distinguo.lab.configuration import Configuration, configure, differences, of_table
 from distinguo.lab.folder import Run
 from distinguo.lab.generation import Generation
 from distinguo.lab.interrupts import held
@@ -48,7 +48,7 @@ def learn(
     (True, 1000)
     """
     configuration = configure(
-        task if isinstance(task, str) else world_of(task, _of_the_task(settings or {})),
+        task if isinstance(task, str) else world_of(task, of_table(settings or {}, "task")),
         seed=seed,
         preset_name=preset,
         changes=settings,
@@ -56,10 +56,6 @@ def learn(
         interpreted=interpreted,
     )
     return learn_configured(configuration, None if out is None else Path(out), watch)
-
-
-def _of_the_task(settings: Mapping[str, Any]) -> dict[str, Any]:
-    return {key.removeprefix("task."): value for key, value in settings.items() if key.startswith("task.")}
 
 
 def learn_configured(

@@ -32,14 +32,11 @@ class Noise(NamedTuple):
     ] = 0.0
 
 
-class PuckNoise(NamedTuple):
-    """Chance that can be added to the puck."""
+class ForceNoise(NamedTuple):
+    """Chance that can be added to the puck besides."""
 
     noise: Annotated[
         float, Field(ge=0, le=10, description="standard deviation of the force, as a share of it")
-    ] = 0.0
-    noisy_actions: Annotated[
-        float, Field(ge=0, le=1, description="share of the actions that are replaced by random ones")
     ] = 0.0
 
 
@@ -60,14 +57,16 @@ CHANCE = {"learner.confidence": 2.0, "learner.samples": 8}
 
 
 def _puck(parameters: Parameters) -> World:
-    chance, rest = _taken(PuckNoise, parameters)
+    chance, rest = _taken(Noise, parameters)
+    force, rest = _taken(ForceNoise, rest)
     task = checked(Puck, rest, "task")
     low, high = (-task.wall, -EXTREME_SPEED), (task.wall, EXTREME_SPEED)
     hill = World("puck", task, ("x", "v"), ("left", "right"), low, high, "length", controllable)
     hill = hill._replace(parameters=task._asdict())
-    if chance.noise > 0.0:
-        noisy = NoisyPuck(*task, noise=chance.noise, rng=np.random.default_rng(0))
-        hill = hill._replace(task=noisy, controllable=None, suggested=SOME_CHANCE)
+    if force.noise > 0.0:
+        noisy = NoisyPuck(*task, noise=force.noise, rng=np.random.default_rng(0))
+        parameters = {**hill.parameters, "noise": force.noise}
+        hill = hill._replace(task=noisy, controllable=None, suggested=SOME_CHANCE, parameters=parameters)
     return _with_noise(hill, chance)
 
 
@@ -135,13 +134,15 @@ def _taken(kind: Any, parameters: Parameters) -> tuple[Any, dict[str, Any]]:
     return checked(kind, ours, "task"), {k: v for k, v in parameters.items() if k not in ours}
 
 
-def _with_noise(world: World, chance: Any) -> World:
-    added = {name: value for name, value in chance._asdict().items() if value > 0.0}
-    world = world._replace(parameters={**world.parameters, **added})
+def _with_noise(world: World, chance: Noise) -> World:
     if chance.noisy_actions == 0.0:
         return world
-    noisy = NoisyActions(world.task, chance.noisy_actions, np.random.default_rng(0))
-    return world._replace(task=noisy, controllable=None, suggested={**world.suggested, **SOME_CHANCE})
+    return world._replace(
+        task=NoisyActions(world.task, chance.noisy_actions, np.random.default_rng(0)),
+        controllable=None,
+        suggested={**world.suggested, **SOME_CHANCE},
+        parameters={**world.parameters, "noisy_actions": chance.noisy_actions},
+    )
 
 
 def _inner(task: Any) -> Any:

@@ -29,7 +29,7 @@ def gym_world(
     'categories'
     """
     if known is not None:
-        return _like(known({}), parameters)
+        return _like(known(parameters), parameters)
     task = make_task(source, dict(parameters))
     found = describe(task)
     return World(
@@ -52,13 +52,23 @@ def gym_world(
 
 
 def _like(twin: World, parameters: Mapping[str, Any]) -> World:
-    """Return the world of a compiled task, with Gymnasium's environment in its place."""
+    """Return the world of a compiled task, with Gymnasium's environment in its place.
+
+    Which of its states can be held is known of the compiled one only.
+    """
     given = dict(parameters)
     if twin.name == "Pendulum-v1":
         given.setdefault("levels", len(twin.actions))
     task = make_task(PUCK_ID if twin.name == "puck" else twin.name, given)
     note = task.driver.restoring.sentence
-    return twin._replace(task=task, parameters=given, interpreted=True, note=note, required=_required(task))
+    return twin._replace(
+        task=task,
+        controllable=None,
+        parameters=given,
+        interpreted=True,
+        note=note,
+        required=_required(task),
+    )
 
 
 def _required(task: Any) -> Mapping[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distinguo.seam import at_speed, kernel
+from distinguo.seam import at_speed, is_compiled, kernel
 from distinguo.tasks.task import actions, observe, seeded, start, transition, truncated
 from distinguo.tasks.world import LENGTH, World
 
@@ -68,7 +68,7 @@ def extent_of(world: World, seed: int) -> Extent:
     Where trials start as the task says, the tester needs the extent to draw and to scale, and a short series will do.
     """
     task = seeded(world.task, seed)
-    if world.score == LENGTH:
+    if world.score == LENGTH and is_compiled(task):
         return observed_extent(task, seed)
     return Extent(world.low, world.high) if world.bounded else preliminary_series(task, world, seed).extent
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.representation.table import for_lookup
-from distinguo.seam import at_speed
+from distinguo.seam import at_speed, is_compiled
 from distinguo.tasks.task import seeded, start
 from distinguo.tasks.world import LENGTH, World
 from distinguo.testing.curve import Curve
@@ -36,8 +36,11 @@ class Exam(NamedTuple):
     extent: Extent
 
     def starts(self, rng: np.random.Generator, share: int, count: int) -> np.ndarray:
-        """Draw states to start trials from: in the middle of the extent, or as the task itself starts them."""
-        if self.world.score == LENGTH:
+        """Draw states to start trials from: in the middle of the extent, or as the task itself starts them.
+
+        A compiled task can be put anywhere; an environment, only where it has been.
+        """
+        if self.world.score == LENGTH and is_compiled(self.world.task):
             return self.extent.draw(rng, share, count)
         return np.array([start(self.world.task, rng) for _ in range(count)])
 

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from distinguo.agents.lookup import regions_of
 from distinguo.lab.folder import Run
 from distinguo.representation.boxes import Boxes
 from distinguo.representation.categories import Categories
+from distinguo.representation.lookup import regions_of
 from distinguo.representation.partition import region
 from distinguo.views.pictures import policy
 from distinguo.views.sheets import COLUMNS, ROWS, Sheet, sheet_of
