@@ -1,0 +1,66 @@
+"""Golden hashes: what a run writes, by seed. A change of structure leaves them as they are.
+
+    python benchmarks/golden.py            # compare with tests/golden/runs.json
+    python benchmarks/golden.py --write    # after a change that is meant to change results
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import distinguo
+
+GOLDEN = Path(__file__).parent.parent / "tests" / "golden" / "runs.json"
+#: What is learned, each for the seeds 1 to 5.
+SUBJECTS: dict[str, dict[str, Any]] = {
+    "puck-paper": {"task": "puck", "preset": "paper"},
+    "puck-default": {"task": "puck"},
+    "CartPole-v1": {"task": "CartPole-v1"},
+    "Taxi-v4": {"task": "Taxi-v4", "settings": {"stage.steps": 2_000, "stage.confirm": 2, "stage.cap": 200}},
+}
+SEEDS = range(1, 6)
+
+
+def fingerprint(folder: Path) -> str:
+    """Return the hash of all results in a run folder, the time it took left out."""
+    digest = hashlib.sha256()
+    for name in ("representation.json", "reasons.jsonl", "trials.csv"):
+        digest.update((folder / name).read_bytes())
+    with np.load(folder / "values.npz") as values:
+        for name in sorted(values.files):
+            digest.update(name.encode() + values[name].tobytes())
+    result = json.loads((folder / "result.json").read_text())
+    promised = ("solved", "score", "regions", "prototypes", "trials", "environment_steps", "confirmation_steps")
+    digest.update(json.dumps({name: result[name] for name in promised}).encode())
+    return digest.hexdigest()[:16]
+
+
+def measured(name: str, seed: int) -> str:
+    """Learn a subject and return the hash of what came out."""
+    with tempfile.TemporaryDirectory() as place:
+        out = Path(place) / "run"
+        distinguo.learn(**SUBJECTS[name], seed=seed, out=out)
+        return fingerprint(out)
+
+
+def main() -> None:
+    """Compare, or write anew."""
+    found = {name: {str(seed): measured(name, seed) for seed in SEEDS} for name in SUBJECTS}
+    if "--write" in sys.argv:
+        GOLDEN.write_text(json.dumps(found, indent=2) + "\n")
+        return
+    known = json.loads(GOLDEN.read_text())
+    changed = [f"{n} seed {s}" for n, seeds in known.items() for s, h in seeds.items() if found[n][s] != h]
+    print("changed: " + ", ".join(changed) if changed else "all golden hashes are the same")
+    sys.exit(bool(changed))
+
+
+if __name__ == "__main__":
+    main()
