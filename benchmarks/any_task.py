@@ -14,9 +14,9 @@ import argparse
 import numpy as np
 
 from distinguo.cli.parse import seeds as parse_seeds
-from distinguo.lab.configuration import configure
-from distinguo.lab.learn import learn_many
-from distinguo.lab.warm import warm
+from distinguo.runs.configuration import configure
+from distinguo.runs.learn import learn_many
+from distinguo.runs.warm import warm
 
 CART_POLE = [
     ("as it is", {}),

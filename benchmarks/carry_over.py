@@ -11,11 +11,11 @@ import argparse
 import os
 from concurrent.futures import ThreadPoolExecutor
 
-from distinguo.lab.configuration import configure
-from distinguo.lab.learn import learn_many
-from distinguo.testing.extent import observed_extent
-from distinguo.testing.settings import TesterSettings
-from distinguo.testing.tester import Exam, learning_curve
+from distinguo.evaluation.tester import Exam, learning_curve
+from distinguo.runs.configuration import configure
+from distinguo.runs.learn import learn_many
+from distinguo.settings import TesterSettings
+from distinguo.tasks.extent import observed_extent
 
 
 def main() -> None:
@@ -34,9 +34,9 @@ def main() -> None:
 
     def run(job: tuple[int, int]) -> bool:
         learned = maps[job[0]]
-        world, representation = learned.configuration.world, learned.representation
-        extent = observed_extent(world.task)
-        exam = Exam(world, representation.partition, representation.rows, settings, extent)
+        spec, representation = learned.configuration.spec, learned.representation
+        extent = observed_extent(spec.task)
+        exam = Exam(spec, representation.partition, representation.rows, settings, extent)
         return learning_curve(exam, options.seed, job[1]).scores[-1] >= settings.cap
 
     jobs = [(number, n) for number in range(options.maps) for n in range(options.runs)]

@@ -1,7 +1,7 @@
 """Golden hashes: what a run writes, by seed. A change of structure leaves them as they are.
 
-    python benchmarks/golden.py            # compare with tests/golden/runs.json
-    python benchmarks/golden.py --write    # after a change that is meant to change results
+python benchmarks/golden.py            # compare with tests/golden/runs.json
+python benchmarks/golden.py --write    # after a change that is meant to change results
 """
 
 from __future__ import annotations
@@ -37,7 +37,15 @@ def fingerprint(folder: Path) -> str:
         for name in sorted(values.files):
             digest.update(name.encode() + values[name].tobytes())
     result = json.loads((folder / "result.json").read_text())
-    promised = ("solved", "score", "regions", "prototypes", "trials", "environment_steps", "confirmation_steps")
+    promised = (
+        "solved",
+        "score",
+        "regions",
+        "prototypes",
+        "trials",
+        "environment_steps",
+        "confirmation_steps",
+    )
     digest.update(json.dumps({name: result[name] for name in promised}).encode())
     return digest.hexdigest()[:16]
 

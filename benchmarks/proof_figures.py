@@ -18,15 +18,16 @@ from typing import NamedTuple
 import numpy as np
 
 import distinguo
-from distinguo.lab.folder import Run
-from distinguo.proof.closure import certify_states
-from distinguo.proof.hill import Held, maximal_set
-from distinguo.proof.verification import as_pucks
+from distinguo.controller import Controller
+from distinguo.evaluation.simulate import evaluate
+from distinguo.proof.hold.closure import certify_states
+from distinguo.proof.hold.hill import Held, maximal_set
+from distinguo.proof.verify import as_pucks
+from distinguo.runs.folder import Run
 from distinguo.seam import implements
-from distinguo.tasks.puck import RIGHT, Puck
+from distinguo.tasks.extent import TEST, Extent
+from distinguo.tasks.puck.puck import RIGHT, Puck
 from distinguo.tasks.task import actions, transition, unpack
-from distinguo.testing.evaluation import evaluate
-from distinguo.testing.extent import TEST, Extent
 
 FIRST_SEED, SEEDS, STARTS = 500_000, 20, 200
 STEPS = 10**8  #: simulated in each form, over all certified starts
@@ -82,12 +83,12 @@ class Proven(NamedTuple):
 def proven(seed: int, count: int, whole: Held) -> Proven:
     """Learn a controller and prove its test starts."""
     run = distinguo.learn("puck", seed=seed)
-    world = run.configuration.world
-    starts = Extent(world.low, world.high).draw(np.random.default_rng(seed), TEST, count)
-    starts = starts[world.controllable_among(starts)]
+    spec = run.configuration.spec
+    starts = Extent(spec.low, spec.high).draw(np.random.default_rng(seed), TEST, count)
+    starts = starts[spec.controllable_among(starts)]
     begun = time.monotonic()
     found = certify_states(
-        world.task, run.representation.partition, run.q, run.configuration.learner.delta, starts
+        spec.task, Controller(run.representation.partition, run.q, run.configuration.learner.delta), starts
     )
     seconds = time.monotonic() - begun
     provable = np.array([whole.holds((float(x), float(v))) for x, v in starts])
@@ -101,7 +102,7 @@ def falls(one: Proven, task: Puck | Trigonometric, steps: int) -> tuple[int, int
     run = one.run
     rng = np.random.default_rng(run.configuration.seed)
     delta = run.configuration.learner.delta
-    outcome = evaluate(task, run.representation.partition, run.q, delta, rng, one.starts, steps)
+    outcome = evaluate(task, Controller(run.representation.partition, run.q, delta), rng, one.starts, steps)
     return int(outcome.lengths.sum()), int(outcome.ended.sum())
 
 

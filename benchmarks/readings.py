@@ -3,7 +3,7 @@
     python benchmarks/readings.py --seeds 1000-1099
 
 Every row changes one setting of the preset ``paper``. "Carries over" is the share of the maps learned from scratch on
-which a fresh Q-learner (discount 0.99, else as in testing/settings.py) reaches a median of 50 trials of 100,000 steps
+which a fresh Q-learner (discount 0.99, else as in settings.py) reaches a median of 50 trials of 100,000 steps
 after 50,000 training steps. Steps are those of ``summarise``: trials and mini-trials, without the final long trial.
 """
 
@@ -15,13 +15,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from distinguo.controller import Controller
 from distinguo.controls.seeds import PAPER_SEEDS
-from distinguo.lab.configuration import configure
-from distinguo.lab.folder import Run
-from distinguo.lab.learn import learn_many
-from distinguo.learners.economy import follow
-from distinguo.testing.qlearner import train
-from distinguo.testing.settings import TesterSettings
+from distinguo.evaluation.qlearning import train
+from distinguo.evaluation.simulate import follow
+from distinguo.runs.configuration import configure
+from distinguo.runs.folder import Run
+from distinguo.runs.learn import learn_many
+from distinguo.settings import TesterSettings
 
 ROWS: list[tuple[str, dict[str, object]]] = [
     ("the preset", {}),
@@ -63,17 +64,17 @@ ROWS: list[tuple[str, dict[str, object]]] = [
 
 def carries_over(run: Run, settings: TesterSettings, cap: int = 100_000) -> bool:
     """Train a fresh learner on the map of a run and tell whether it balances for the median test start."""
-    world, partition = run.configuration.world, run.representation.partition
+    spec, partition = run.configuration.spec, run.representation.partition
     rng = np.random.default_rng([run.configuration.seed, 1])
     q, done = np.zeros_like(run.q), 0
-    third, quarter = np.array(world.high) / 3, np.array(world.high) / 4
+    third, quarter = np.array(spec.high) / 3, np.array(spec.high) / 4
     while done < settings.steps:
         steps, _ = train(
-            world.task, partition, q, settings, rng, rng.uniform(-third, third), settings.training_cap
+            spec.task, partition, q, settings, rng, rng.uniform(-third, third), settings.training_cap
         )
         done += steps
     starts = [rng.uniform(-quarter, quarter) for _ in range(settings.batch)]
-    lengths = [follow(world.task, partition, q, settings.delta, rng, s, cap)[0] for s in starts]
+    lengths = [follow(spec.task, Controller(partition, q, settings.delta), rng, s, cap)[0] for s in starts]
     return bool(np.median(lengths) >= cap)
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import distinguo
-from distinguo.tasks.puck import Puck
-from distinguo.tasks.puck_analysis import MUST_PUSH_LEFT, MUST_PUSH_RIGHT, analyse
+from distinguo.tasks.puck.analysis import MUST_PUSH_LEFT, MUST_PUSH_RIGHT, analyse
+from distinguo.tasks.puck.puck import Puck
 from distinguo.views.pictures import partition_picture
 from distinguo.views.plots import draw_partition, save
 

@@ -27,7 +27,10 @@ def test_examples_run(document: str) -> None:
 def test_every_function_named_for_the_paper_exists() -> None:
     text = (ROOT / "docs" / "paper.md").read_text()
     names = set(
-        re.findall(r"`((?:criteria|learners|tasks|lab|testing|representation|controls)\.[\w.]+)`", text)
+        re.findall(
+            r"`((?:criteria|controller|learners|tasks|runs|study|paper|evaluation|representation|controls)\.[\w.]+)`",
+            text,
+        )
     )
     assert len(names) > 25
     for name in names:

@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from distinguo.agents.economy import Economy
     from distinguo.agents.regions import RegionObservation
     from distinguo.errors import DistinguoError
-    from distinguo.lab.folder import Run, open_run
-    from distinguo.lab.learn import learn
-    from distinguo.lab.plan import make_plan
-    from distinguo.lab.trial import put_on_trial
+    from distinguo.evaluation.audit import audit
+    from distinguo.evaluation.tester import Exam, learning_curve
     from distinguo.representation.file import Representation, load
     from distinguo.representation.function import FunctionPartition
     from distinguo.representation.partition import region
-    from distinguo.tasks.gym_wrappers import DiscreteActions, NoisyActions
-    from distinguo.testing.audit import audit
-    from distinguo.testing.tester import Exam, learning_curve
+    from distinguo.runs.folder import Run, open_run
+    from distinguo.runs.learn import learn
+    from distinguo.study.compare import put_on_trial
+    from distinguo.study.plan import make_plan
+    from distinguo.tasks.gym.wrappers import DiscreteActions, NoisyActions
 
-from distinguo.tasks.registration import register_with_gymnasium
+from distinguo.tasks.gym.registration import register_with_gymnasium
 
 __version__ = "0.1.0"
 
@@ -35,19 +35,19 @@ register_with_gymnasium()
 #: Where each public name lives. Names are imported on first use, so that the command line starts at once.
 _HOMES = {
     "DistinguoError": "distinguo.errors",
-    "DiscreteActions": "distinguo.tasks.gym_wrappers",
+    "DiscreteActions": "distinguo.tasks.gym.wrappers",
     "Economy": "distinguo.agents.economy",
-    "NoisyActions": "distinguo.tasks.gym_wrappers",
+    "NoisyActions": "distinguo.tasks.gym.wrappers",
     "RegionObservation": "distinguo.agents.regions",
-    "Run": "distinguo.lab.folder",
-    "open_run": "distinguo.lab.folder",
-    "learn": "distinguo.lab.learn",
-    "Exam": "distinguo.testing.tester",
+    "Run": "distinguo.runs.folder",
+    "open_run": "distinguo.runs.folder",
+    "learn": "distinguo.runs.learn",
+    "Exam": "distinguo.evaluation.tester",
     "FunctionPartition": "distinguo.representation.function",
-    "audit": "distinguo.testing.audit",
-    "learning_curve": "distinguo.testing.tester",
-    "make_plan": "distinguo.lab.plan",
-    "put_on_trial": "distinguo.lab.trial",
+    "audit": "distinguo.evaluation.audit",
+    "learning_curve": "distinguo.evaluation.tester",
+    "make_plan": "distinguo.study.plan",
+    "put_on_trial": "distinguo.study.compare",
     "Representation": "distinguo.representation.file",
     "load": "distinguo.representation.file",
     "region": "distinguo.representation.partition",

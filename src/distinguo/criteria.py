@@ -49,17 +49,26 @@ def state_value(q: Vector) -> float:
 
 
 @part
+def prefers(q: Vector, a: int, tolerance: float) -> bool:
+    """Definitions 3 and 7: whether action ``a`` is preferred, ``Q(s, a) >= V(s) - tolerance``.
+
+    >>> prefers(np.array([0.0, -0.05, -0.2]), 1, 0.1)
+    True
+    """
+    return bool(q[a] >= state_value(q) - tolerance)
+
+
+@part
 def preferred(q: Vector, tolerance: float) -> Vector:
-    """Definitions 3 and 7: the actions with ``Q(s, a_j) >= V(s) - tolerance``; ``pref1`` of look-ahead values.
+    """Definitions 3 and 7: the set of preferred actions; ``pref1`` of look-ahead values.
 
     >>> preferred(np.array([0.0, -0.05, -0.2]), 0.1)
     array([ True,  True, False])
     """
-    least = state_value(q) - tolerance
-    chosen = np.zeros(len(q), dtype=np.bool_)
+    actions = np.zeros(len(q), dtype=np.bool_)
     for a in range(len(q)):
-        chosen[a] = q[a] >= least
-    return chosen
+        actions[a] = prefers(q, a, tolerance)
+    return actions
 
 
 @part
@@ -103,11 +112,10 @@ def inadequacy(q: Vector, q1: Vector, epsilon: float, delta: float) -> int:
     True
     """
     broken = 0
-    v, v1 = state_value(q), state_value(q1)
     for a in range(len(q)):
-        if q[a] >= v - delta and not q1[a] >= v1 - epsilon:  # Eq. 1: pref_delta within pref1_epsilon
+        if prefers(q, a, delta) and not prefers(q1, a, epsilon):  # Eq. 1: pref_delta within pref1_epsilon
             broken |= POLICY
-    if not abs(v1 - v) <= epsilon:  # Eq. 2
+    if not abs(state_value(q1) - state_value(q)) <= epsilon:  # Eq. 2
         broken |= VALUE
     return broken
 
@@ -125,9 +133,8 @@ def adequate(q: Vector, q1: Vector, epsilon: float, delta: float) -> bool:
 @part
 def same_preferences(q1: Vector, q2: Vector, tolerance: float) -> bool:
     """Tell whether two profiles prefer the same actions: ``pref1(s1) = pref1(s2)``."""
-    v1, v2 = state_value(q1), state_value(q2)
     for a in range(len(q1)):
-        if (q1[a] >= v1 - tolerance) != (q2[a] >= v2 - tolerance):
+        if prefers(q1, a, tolerance) != prefers(q2, a, tolerance):
             return False
     return True
 
@@ -166,11 +173,11 @@ def incremental_regret(q: Vector, q1: Vector, delta: float) -> float:
     >>> round(incremental_regret(np.array([0.0, -0.5]), np.array([-0.7, -0.2]), delta=0.0), 3)
     0.5
     """
-    least, v, v1 = np.inf, state_value(q), state_value(q1)
+    least = np.inf
     for a in range(len(q)):
-        if q[a] >= v - delta:
+        if prefers(q, a, delta):
             least = min(least, q1[a])
-    return float(v1 - least)
+    return float(state_value(q1) - least)
 
 
 @part

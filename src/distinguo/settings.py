@@ -1,4 +1,4 @@
-"""Every constant of the learner and of its stopping rule, each with its source.
+"""Every constant of the learner, of its stopping rule and of the tester, each with its source.
 
 A setting is a field of a ``NamedTuple`` (so that compiled code can read it) whose annotation carries the allowed
 range and the source: a section of the paper, or "ours", which means that the paper is silent and that
@@ -7,9 +7,16 @@ docs/readings.md says why, with the measured effect.
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from collections.abc import Mapping
+from functools import cache
+from typing import Annotated, Any, NamedTuple, TypeVar, cast
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+
+from distinguo.errors import DistinguoError, did_you_mean
+
+T = TypeVar("T")
 
 
 class LearnerSettings(NamedTuple):
@@ -113,3 +120,72 @@ class StageSettings(NamedTuple):
     confirm: Annotated[
         int, Field(ge=1, le=10**6, description="greedy trials that confirm a mean return, at most")
     ] = 100
+
+
+class TesterSettings(NamedTuple):
+    """The constants of the testing stage (sections 3.4 and 4.2).
+
+    >>> TesterSettings().batch
+    50
+    """
+
+    gamma: Annotated[float, Field(gt=0, lt=1, description="discount of future reward; ours")] = 0.95
+    alpha: Annotated[float, Field(gt=0, le=1, description="learning rate; ours")] = 0.1
+    delta: Annotated[float, Field(ge=0, description="actions this close to the best are tied; ours")] = 0.0
+    training_cap: Annotated[
+        int, Field(ge=1, le=10**12, description="steps after which a training trial is stopped; ours")
+    ] = 5_000
+    every_steps: Annotated[int, Field(ge=1, description="learning steps between two measurements; ours")] = (
+        2_500
+    )
+    every_trials: Annotated[int, Field(ge=1, description="or trials between them; ours")] = 25
+    batch: Annotated[int, Field(ge=1, description="test trials per measurement; paper, section 4.2")] = 50
+    cap: Annotated[
+        int,
+        Field(ge=1, le=10**12, description="steps after which a test trial is stopped; paper, section 4.2"),
+    ] = 5_000_000
+    proof: Annotated[
+        bool, Field(description="a trial that is proven never to fail counts as having reached the cap; ours")
+    ] = True
+    patience: Annotated[
+        int,
+        Field(
+            ge=1,
+            le=10**12,
+            description="steps after which surviving trials are followed only if the median depends on them; ours",
+        ),
+    ] = 100_000
+    runs: Annotated[int, Field(ge=1, description="curves to average; paper, section 4.2")] = 10
+    steps: Annotated[int, Field(ge=1, description="training steps of a curve; paper, section 4.2")] = 50_000
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def checked(kind: type[T], values: Mapping[str, Any], where: str) -> T:
+    """Build ``kind`` from named values; ``where`` names the table in messages.
+
+    >>> checked(LearnerSettings, {"epsilom": 0.1}, "learner")
+    Traceback (most recent call last):
+    distinguo.errors.DistinguoError: Unknown setting learner.epsilom; did you mean 'epsilon'?
+    >>> checked(LearnerSettings, {"gamma": 2}, "learner")
+    Traceback (most recent call last):
+    distinguo.errors.DistinguoError: Setting learner.gamma should be less than 1, got 2.
+    """
+    fields: tuple[str, ...] = kind._fields  # type: ignore[attr-defined]
+    for name in values:
+        if name not in fields:
+            raise DistinguoError(f"Unknown setting {where}.{name}; {did_you_mean(name, fields)}")
+    try:
+        built: T = _adapter(cast("Any", kind)).validate_python(dict(values))
+        return built
+    except ValidationError as error:
+        raise DistinguoError(_sentence(error.errors()[0], where)) from None
+
+
+def _sentence(problem: ErrorDetails, where: str) -> str:
+    name = ".".join(str(place) for place in problem["loc"])
+    wish = problem["msg"].removeprefix("Input ").rstrip(".")
+    return f"Setting {where}.{name} {wish}, got {problem['input']!r}."

@@ -13,8 +13,9 @@ from distinguo.bench import measure, reference
 from distinguo.bench.problems import problem
 from distinguo.bench.reference import GymnasiumLoop, Reference
 from distinguo.cli.bench import bench
+from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
-from distinguo.testing.evaluation import evaluate
+from distinguo.evaluation.simulate import evaluate
 
 KEYS = {"name", "prototypes", "reference", "ours", "theirs", "ratio"}
 
@@ -57,7 +58,9 @@ def test_without_a_compiler_the_rest_is_measured(monkeypatch: pytest.MonkeyPatch
 def test_references_do_the_same_work(size: int) -> None:
     given = problem(size)
     starts = np.random.default_rng(0).uniform([-2, -4], [2, 4], (50, 2))  # many of them are doomed
-    lengths = evaluate(given.task, given.map, given.q, 0.0, np.random.default_rng(0), starts, 400).lengths
+    lengths = evaluate(
+        given.task, Controller(given.map, given.q, 0.0), np.random.default_rng(0), starts, 400
+    ).lengths
     assert len(set(lengths.tolist())) > 10
     c = Reference()
     for name in ("run_lockstep", "run_brute_force"):

@@ -15,10 +15,10 @@ import pytest
 import typer
 
 from distinguo.cli import app, main
-from distinguo.lab.learn import default_folder
 from distinguo.representation.boxes import grid
 from distinguo.representation.file import Representation, dumps
 from distinguo.representation.voronoi import voronoi
+from distinguo.runs.learn import default_folder
 
 #: The contract that scripts depend on.
 KEYS = {

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from distinguo.cli import main
-from distinguo.lab import engines
-from distinguo.lab.cells import work
 from distinguo.representation.file import Representation, dumps
 from distinguo.representation.voronoi import voronoi
+from distinguo.study import engines
+from distinguo.study.cells import work
 
 #: The contract that scripts depend on.
 KEYS = {"representation", "regions", "runs", "training_steps", "mean", "low", "high", "survival"}

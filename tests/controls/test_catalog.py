@@ -14,10 +14,10 @@ from distinguo.controls.uniform import uniform
 from distinguo.errors import DistinguoError
 from distinguo.representation.file import dumps, loads
 from distinguo.representation.partition import region
-from distinguo.tasks.catalog import world
+from distinguo.tasks.catalog import task_spec
 from tests.controls import needs_speed
 
-HILL = world("puck")
+HILL = task_spec("puck")
 
 
 @needs_speed

@@ -15,10 +15,10 @@ from distinguo.controls.deviation import Bundle, controllability_error, quickest
 from distinguo.errors import DistinguoError
 from distinguo.representation.boxes import Box, Boxes, leaf_boxes
 from distinguo.representation.file import Representation, dumps
-from distinguo.tasks.catalog import world
+from distinguo.tasks.catalog import task_spec
 from tests.controls import needs_speed
 
-HILL = world("puck")
+HILL = task_spec("puck")
 HORIZON = 54
 
 
@@ -145,7 +145,7 @@ def test_compiled_equals_interpreted() -> None:
 def test_constants_come_from_the_task() -> None:
     assert quickest_failure(HILL) == HORIZON
     assert holdable_width(HILL) == pytest.approx(2 * 0.536 / 4.8, abs=1e-3)
-    assert holdable_width(world("puck", {"force": 20.0})) == 1.0
+    assert holdable_width(task_spec("puck", {"force": 20.0})) == 1.0
 
 
 @pytest.mark.parametrize(("tolerance", "horizon"), [(0.0, 5), (-1.0, 5), (np.nan, 5), (0.2, 0)])

@@ -11,10 +11,10 @@ from distinguo.controls.diagonal import diagonal
 from distinguo.errors import DistinguoError
 from distinguo.representation.file import dumps, loads
 from distinguo.representation.partition import region
-from distinguo.tasks.catalog import world
-from distinguo.tasks.puck_analysis import DIAGONAL_SLOPE, MUST_PUSH_LEFT, MUST_PUSH_RIGHT, analyse
+from distinguo.tasks.catalog import task_spec
+from distinguo.tasks.puck.analysis import DIAGONAL_SLOPE, MUST_PUSH_LEFT, MUST_PUSH_RIGHT, analyse
 
-HILL = world("puck")
+HILL = task_spec("puck")
 SLOPES = [DIAGONAL_SLOPE, 0.0, 1.0, -0.01, 40.0]
 
 

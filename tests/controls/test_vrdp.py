@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
+from distinguo.controller import Controller
 from distinguo.controls import visits
 from distinguo.controls.visits import failed_trial, follow_through, successful_trial
 from distinguo.controls.vrdp import SPLITS, refined, refinement, vrdp, vrdp_enhanced
@@ -14,13 +15,13 @@ from distinguo.errors import DistinguoError
 from distinguo.representation.boxes import Boxes, grid, leaf_boxes
 from distinguo.representation.file import Representation, dumps
 from distinguo.representation.partition import region
-from distinguo.tasks.catalog import world
-from distinguo.tasks.puck import RIGHT
-from distinguo.tasks.puck_analysis import controllable
+from distinguo.tasks.catalog import task_spec
+from distinguo.tasks.puck.analysis import controllable
+from distinguo.tasks.puck.puck import RIGHT
 from distinguo.tasks.task import transition
 from tests.controls import needs_speed
 
-HILL = world("puck")
+HILL = task_spec("puck")
 CELLS = grid([64, 64], HILL.low, HILL.high)
 Block = tuple[int, int, int, int]  # the first cell along x and v, and the width along each, in cells
 
@@ -163,7 +164,9 @@ def test_compiled_visits_equal_interpreted_ones() -> None:
     for follow in (follow_through, follow_through.py_func):
         visited = np.zeros(4096, dtype=bool)
         coarse = grid([2, 2], HILL.low, HILL.high)
-        ends = follow(HILL.task, coarse, q, 0.0, np.random.default_rng(1), np.zeros(2), 300, CELLS, visited)
+        ends = follow(
+            HILL.task, Controller(coarse, q), np.random.default_rng(1), np.zeros(2), 300, CELLS, visited
+        )
         results.append((ends, visited.tobytes()))
     assert results[0] == results[1]
 
@@ -171,7 +174,7 @@ def test_compiled_visits_equal_interpreted_ones() -> None:
 def test_a_hopeless_task_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(visits, "EFFORT", 3000)
     with pytest.raises(DistinguoError, match=r"With seed 7 no greedy trial .* within 3,000 training steps"):
-        successful_trial(world("puck", {"force": 0.001}), CELLS, seed=7)
+        successful_trial(task_spec("puck", {"force": 0.001}), CELLS, seed=7)
 
 
 def test_a_first_trial_that_does_not_fail_is_no_use(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,11 +19,11 @@ from distinguo.export.controller import Controller
 from distinguo.export.graph import to_graph
 from distinguo.export.neighbours import borders, certain
 from distinguo.export.write import FORMATS, export, render
-from distinguo.lab.files import pack_arrays, read_arrays
 from distinguo.representation import file as representation_file
 from distinguo.representation.file import Representation
 from distinguo.representation.partition import nearest
 from distinguo.representation.voronoi import Voronoi, voronoi
+from distinguo.runs.files import pack_arrays, read_arrays
 from tests.export.controllers import boxes_controller, categories_controller, voronoi_controller
 
 IDENTIFIER = r'(?:[A-Za-z_]\w*|"(?:[^"\\\n]|\\.)*"|#\w+)'

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from distinguo.learners.economy import CAPPED, advance, begin, settle
-from distinguo.learners.memory import INVESTIGATION_STEPS, LENGTH, TRIAL_STEPS, Memory, fresh_memory
-from distinguo.learners.reasons import drain, fresh_log
+from distinguo.learners.economy.memory import INVESTIGATION_STEPS, LENGTH, TRIAL_STEPS, Memory, fresh_memory
+from distinguo.learners.economy.reasons import drain, fresh_log
+from distinguo.learners.economy.trials import CAPPED, advance, begin, settle
 from distinguo.representation.voronoi import voronoi
 from distinguo.settings import LearnerSettings
-from distinguo.tasks.puck import Puck
+from distinguo.tasks.puck.puck import Puck
 from distinguo.tasks.task import start, transition
 from tests.oracle import Oracle
 

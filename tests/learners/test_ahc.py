@@ -9,12 +9,12 @@ from distinguo.controls.controllability import controllability
 from distinguo.learners.ahc import AhcMemory, AhcSettings, ahc_trial, balance, fresh_ahc
 from distinguo.representation.boxes import grid
 from distinguo.representation.partition import region
-from distinguo.tasks.catalog import world
-from distinguo.tasks.puck import Puck
+from distinguo.tasks.catalog import task_spec
+from distinguo.tasks.puck.puck import Puck
 from distinguo.tasks.task import transition
 from tests.controls import needs_speed
 
-HILL = world("puck")
+HILL = task_spec("puck")
 BOXES = grid([11, 11], HILL.low, HILL.high)
 
 

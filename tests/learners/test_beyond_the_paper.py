@@ -7,18 +7,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from distinguo.lab.configuration import configure
-from distinguo.lab.generation import Generation
-from distinguo.lab.learn import learn, learn_configured
-from distinguo.learners.investigation import repeated_mini_trial
-from distinguo.learners.memory import SESSIONS, fresh_memory
-from distinguo.learners.surprise import surprising
+from distinguo.learners.economy.investigation import repeated_mini_trial
+from distinguo.learners.economy.memory import SESSIONS, fresh_memory
+from distinguo.learners.economy.surprise import surprising
 from distinguo.representation.voronoi import voronoi
+from distinguo.runs.configuration import configure
+from distinguo.runs.learn import learn, learn_configured
+from distinguo.runs.stage import Generation
 from distinguo.seam import implements, kernel
 from distinguo.settings import LearnerSettings
-from distinguo.tasks.catalog import world
+from distinguo.tasks.catalog import task_spec
+from distinguo.tasks.spec import TaskSpec
 from distinguo.tasks.task import actions, observe, start, transition, unpack
-from distinguo.tasks.world import World
 
 
 class Gamble(NamedTuple):
@@ -195,8 +195,8 @@ def see(task: Scaled, s: Any) -> Any:
     return observe(task.task, s)
 
 
-def scaled(factor: float) -> World:
-    pole = world("CartPole-v1")
+def scaled(factor: float) -> TaskSpec:
+    pole = task_spec("CartPole-v1")
     return pole._replace(task=Scaled(pole.task, factor), threshold=475.0 * factor)
 
 

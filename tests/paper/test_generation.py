@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from distinguo.controls.seeds import PAPER_SEEDS
-from distinguo.lab.configuration import configure
-from distinguo.lab.folder import Run
-from distinguo.lab.learn import learn_many
 from distinguo.presets import PRESETS
+from distinguo.runs.configuration import configure
+from distinguo.runs.folder import Run
+from distinguo.runs.learn import learn_many
 
 SEEDS = range(70_000, 70_040)
 

@@ -15,14 +15,15 @@ import numpy as np
 import pytest
 
 from distinguo.cli import main
-from distinguo.lab import engines, reproduce
-from distinguo.lab.cells import work
-from distinguo.lab.claims import Claim, analysis_claims, critic_claim, curve_claims, generation_claims
-from distinguo.lab.reproduce import Effort
-from distinguo.lab.trial import Averaged
 from distinguo.learners.ahc import Balanced
-from distinguo.tasks.puck import Puck
-from distinguo.tasks.puck_analysis import MUST_PUSH_LEFT, analyse
+from distinguo.paper import reproduce
+from distinguo.paper.claims import Claim, analysis_claims, critic_claim, curve_claims, generation_claims
+from distinguo.paper.reproduce import Effort
+from distinguo.study import engines
+from distinguo.study.cells import work
+from distinguo.study.compare import Averaged
+from distinguo.tasks.puck.analysis import MUST_PUSH_LEFT, analyse
+from distinguo.tasks.puck.puck import Puck
 
 TINY = Effort(runs=1, cap=2000, seeds=3, quick=True)
 IDS = [

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from distinguo.controls.diagonal import diagonal
+from distinguo.evaluation.qlearning import train
 from distinguo.representation.boxes import grid
 from distinguo.representation.voronoi import voronoi
-from distinguo.tasks.catalog import world
-from distinguo.testing.extent import TEST, TRAINING, Extent
-from distinguo.testing.qlearner import train
-from distinguo.testing.settings import TesterSettings
+from distinguo.settings import TesterSettings
+from distinguo.tasks.catalog import task_spec
+from distinguo.tasks.extent import TEST, TRAINING, Extent
 
-HILL = world("puck")
+HILL = task_spec("puck")
 EXTENT = Extent(HILL.low, HILL.high)
 GOOD = np.array([[0.0, -1.0], [-1.0, 0.0]])  #: the values of the diagonal's two regions
 

@@ -11,16 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import config
 
+from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
-from distinguo.proof.arrival import Arrivals, arrivals, certified, within
-from distinguo.proof.arrival_claims import ArrivalCertificate
-from distinguo.proof.arriving import UNKNOWN
+from distinguo.proof.actions import action_bits
+from distinguo.proof.arrive.arrival import Arrivals, arrivals, certified, within
+from distinguo.proof.arrive.follow import UNKNOWN
+from distinguo.proof.arrive_schema import ArrivalCertificate
 from distinguo.proof.certificate import controller_claim, dumps, load, loads
-from distinguo.proof.checker import check
-from distinguo.proof.possible import action_sets
+from distinguo.proof.checker.hold import check
 from distinguo.proof.shield import Shield
 from distinguo.tasks.cart_pole import CartPole
-from distinguo.tasks.puck_env import PuckOnAHillEnv
+from distinguo.tasks.puck.environment import PuckOnAHillEnv
 
 from .cars import CAR, SWING, random_policy, steps_of, swing, swing_in_boxes
 
@@ -29,17 +30,17 @@ pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="many strips")
 
 @cache
 def the_proof() -> Arrivals:
-    return arrivals(CAR, swing(), SWING, pieces=32)
+    return arrivals(CAR, Controller(swing(), SWING), pieces=32)
 
 
 @cache
 def the_certificate() -> ArrivalCertificate:
-    return certified(CAR, swing(), SWING, 0.0, the_proof())
+    return certified(CAR, Controller(swing(), SWING, 0.0), the_proof())
 
 
 def changed(**update) -> ArrivalCertificate:
     """A certificate with other content, a good digest and words that fit."""
-    from distinguo.proof.arrival_claims import domain_of
+    from distinguo.proof.arrive_schema import domain_of
 
     other = the_certificate().model_copy(update=update)
     other = other.model_copy(update={"domain": domain_of(other.starts)})
@@ -63,7 +64,7 @@ def test_the_swing_arrives_from_everywhere():
 
 
 def test_a_border_at_rest_counts_as_both():
-    found = arrivals(CAR, swing(-0.01), SWING, pieces=32)
+    found = arrivals(CAR, Controller(swing(-0.01), SWING), pieces=32)
     assert found.share(200) > 0.99
     assert found.longest > 130  # what is taken to the wrong side at first comes later
     assert kept(swing(-0.01), SWING, found, 100)
@@ -71,19 +72,19 @@ def test_a_border_at_rest_counts_as_both():
 
 def test_boxes():
     partition, q = swing_in_boxes()
-    found = arrivals(CAR, partition, q, pieces=16)
+    found = arrivals(CAR, Controller(partition, q), pieces=16)
     assert found.share(200) == 1.0
-    assert check(certified(CAR, partition, q, 0.0, found)).cells == len(found.boxes)
+    assert check(certified(CAR, Controller(partition, q, 0.0), found)).cells == len(found.boxes)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_what_is_certified_of_ragged_policies_arrives(seed):
     partition, q = random_policy(seed)
-    found = arrivals(CAR, partition, q, pieces=32, rounds=3)
+    found = arrivals(CAR, Controller(partition, q), pieces=32, rounds=3)
     assert kept(partition, q, found, 300, seed)
     if found.proven.any():
         few = Arrivals(found.boxes[found.proven][:5], found.steps[found.proven][:5], 0)
-        check(certified(CAR, partition, q, 0.0, few))
+        check(certified(CAR, Controller(partition, q, 0.0), few))
 
 
 def failing_for_some():
@@ -99,7 +100,7 @@ def failing_for_some():
 
 def test_a_controller_that_fails_for_some_starts_is_not_certified_there():
     partition, q = failing_for_some()
-    found = arrivals(CAR, partition, q, pieces=32, rounds=2)
+    found = arrivals(CAR, Controller(partition, q), pieces=32, rounds=2)
     assert kept(partition, q, found, 2_000)
     lost = steps_of(partition, q, np.random.default_rng(0).uniform(-0.6, -0.4, 2_000)) > 200
     assert 0.1 < lost.mean() < 1 - found.share(200) < 1
@@ -107,10 +108,10 @@ def test_a_controller_that_fails_for_some_starts_is_not_certified_there():
 
 def test_tied_actions_count_as_all_of_them():
     either = np.array([[1.0, 0.0, 1.0], [1.0, 0.0, 1.0]])  # a coin may hold the car in the valley
-    assert not arrivals(CAR, swing(), either, pieces=8, rounds=0).proven.any()
+    assert not arrivals(CAR, Controller(swing(), either), pieces=8, rounds=0).proven.any()
     near = SWING - [[0.0, 0.0, 0.0], [0.05, 0.0, 0.0]]
-    assert arrivals(CAR, swing(), near, 0.01, pieces=32, rounds=0).proven.all()
-    assert not arrivals(CAR, swing(), near, 1.0, pieces=8, rounds=0).proven.any()
+    assert arrivals(CAR, Controller(swing(), near, 0.01), pieces=32, rounds=0).proven.all()
+    assert not arrivals(CAR, Controller(swing(), near, 1.0), pieces=8, rounds=0).proven.any()
 
 
 def test_the_rounding_of_observations_decides_nothing():
@@ -122,32 +123,36 @@ def test_the_rounding_of_observations_decides_nothing():
     sides = [np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]), np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])]
     boxes = np.array([[start, start, 0.0, 0.0]])
     for q in sides:
-        steps, _ = within(CAR, tree, q, 0.0, boxes, 200)
+        steps, _ = within(CAR, Controller(tree, q, 0.0), boxes, 200)
         assert steps[0] == UNKNOWN or steps_of(tree, q, [start])[0] <= steps[0]
 
 
 def test_numbers_that_are_none_are_not_proven():
-    steps, _ = within(CAR, swing(), SWING, 0.0, np.array([[np.nan, np.nan, 0.0, 0.0]]), 200)
+    steps, _ = within(CAR, Controller(swing(), SWING, 0.0), np.array([[np.nan, np.nan, 0.0, 0.0]]), 200)
     assert steps.tolist() == [UNKNOWN]
 
 
 def test_too_few_steps_are_not_enough():
-    assert not arrivals(CAR, swing(), SWING, horizon=100, pieces=8, rounds=0).proven.any()
+    assert not arrivals(CAR, Controller(swing(), SWING), horizon=100, pieces=8, rounds=0).proven.any()
 
 
 def test_a_goal_that_asks_for_too_much_speed_or_is_out_of_reach():
-    assert not arrivals(CAR._replace(goal_velocity=0.08), swing(), SWING, pieces=8, rounds=0).proven.any()
-    assert not arrivals(CAR._replace(max_position=0.49), swing(), SWING, pieces=8, rounds=0).proven.any()
+    assert not arrivals(
+        CAR._replace(goal_velocity=0.08), Controller(swing(), SWING), pieces=8, rounds=0
+    ).proven.any()
+    assert not arrivals(
+        CAR._replace(max_position=0.49), Controller(swing(), SWING), pieces=8, rounds=0
+    ).proven.any()
 
 
 def test_the_file(tmp_path):
     path = tmp_path / "certificate.json"
     path.write_text(dumps(the_certificate()))
-    claim = controller_claim(swing(), action_sets(SWING, 0.0))
+    claim = controller_claim(swing(), action_bits(Controller(None, SWING)))
     assert load(path) == the_certificate()
     assert check(load(path), claim).cells == 32
     with pytest.raises(DistinguoError, match="another controller"):
-        check(load(path), controller_claim(swing(-0.02), action_sets(SWING, 0.0)))
+        check(load(path), controller_claim(swing(-0.02), action_bits(Controller(None, SWING))))
     with pytest.raises(DistinguoError, match="about arriving"):
         Shield(PuckOnAHillEnv(), path)
 
@@ -205,4 +210,4 @@ def test_refuses_claims_that_make_no_sense():
 
 def test_other_tasks_have_no_such_proof():
     with pytest.raises(DistinguoError, match="CartPole"):
-        arrivals(CartPole(), swing(), SWING)
+        arrivals(CartPole(), Controller(swing(), SWING))

@@ -6,12 +6,12 @@ from flint import arb, ctx
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from distinguo.proof.arrival_balls import Bundle, Car
-from distinguo.proof.arrival_checker import observed
-from distinguo.proof.arrival_claims import CarClaim
-from distinguo.proof.arriving import strip_of
-from distinguo.proof.car_enclosure import MountainCar
-from distinguo.proof.strip import ARRIVED, NEVER, Strip, blurred, follow, half, least, most, ways
+from distinguo.proof.arrive.car import MountainCar
+from distinguo.proof.arrive.follow import strip_of
+from distinguo.proof.arrive.strip import ARRIVED, NEVER, Strip, blurred, follow, half, least, most, ways
+from distinguo.proof.arrive_schema import CarClaim
+from distinguo.proof.checker.arrive import observed
+from distinguo.proof.checker.arrive_balls import Bundle, Car
 from distinguo.tasks.task import observe, transition
 
 signed = st.floats(-1, 1)

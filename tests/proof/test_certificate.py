@@ -12,17 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import config
 
-import distinguo.proof.checker as checker_module
+import distinguo.proof.checker.hold as checker_module
+from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
+from distinguo.proof.actions import action_bits
 from distinguo.proof.certificate import Certificate, cells_claim, controller_claim, dumps, load, loads
-from distinguo.proof.checker import check
+from distinguo.proof.checker.hold import check
 from distinguo.proof.grid import cell_box, state
-from distinguo.proof.possible import action_sets
-from distinguo.proof.puck_enclosure import pucks
-from distinguo.proof.verification import certify_task, verify
+from distinguo.proof.hold.puck import pucks
+from distinguo.proof.verify import certify_task, verify
 from distinguo.representation.boxes import grid as box_grid
-from distinguo.tasks.puck import Puck
-from distinguo.tasks.puck_analysis import controllable
+from distinguo.tasks.puck.analysis import controllable
+from distinguo.tasks.puck.puck import Puck
 
 from .policies import GOOD, HILL, ideal, trained
 
@@ -33,7 +34,7 @@ pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="many cells")
 
 @cache
 def the_proof():
-    return verify(Puck(), ideal(), GOOD, counts=COUNTS)
+    return verify(Puck(), Controller(ideal(), GOOD), counts=COUNTS)
 
 
 def the_certificate() -> Certificate:
@@ -69,7 +70,7 @@ def test_accepts_the_maximal_set():
 
 def test_accepts_ranges_and_disturbances():
     rough = pucks(Puck(mass=0.97, beta=0.29), Puck(mass=1.03, beta=0.31), (0.0005, 0.002))
-    found = verify(rough, ideal(), GOOD, counts=COUNTS)
+    found = verify(rough, Controller(ideal(), GOOD), counts=COUNTS)
     assert check(found.certificate, CLAIM).cells == found.held.cells > 0
     assert check(certify_task(pucks(Puck(interval=0.019), Puck(interval=0.021)), COUNTS)).cells > 0
 
@@ -77,8 +78,12 @@ def test_accepts_ranges_and_disturbances():
 @pytest.mark.parametrize("prototypes", [24, 100])
 def test_accepts_learned_controllers(prototypes):
     partition, q = trained(0, prototypes)
-    found = verify(Puck(), partition, q, counts=(1024, 512))
-    assert check(found.certificate, controller_claim(partition, action_sets(q))).cells == found.held.cells > 0
+    found = verify(Puck(), Controller(partition, q), counts=(1024, 512))
+    assert (
+        check(found.certificate, controller_claim(partition, action_bits(Controller(partition, q)))).cells
+        == found.held.cells
+        > 0
+    )
 
 
 def test_accepts_boxes():
@@ -87,8 +92,12 @@ def test_accepts_boxes():
         [[x, v] for x in np.linspace(-2.376, 2.376, 100) for v in np.linspace(-5.4725, 5.4725, 200)]
     )
     q = np.where((boxes[:, 1] > -1.7615 * boxes[:, 0])[:, None], GOOD[0], GOOD[1])
-    found = verify(Puck(), tree, q, counts=COUNTS)
-    assert check(found.certificate, controller_claim(tree, action_sets(q))).cells == found.held.cells > 0
+    found = verify(Puck(), Controller(tree, q), counts=COUNTS)
+    assert (
+        check(found.certificate, controller_claim(tree, action_bits(Controller(tree, q)))).cells
+        == found.held.cells
+        > 0
+    )
 
 
 @settings(max_examples=400, deadline=None)

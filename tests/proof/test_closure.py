@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 from numba import config
 
+from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
-from distinguo.proof.closure import FOREVER, UNDECIDED, certify_states
-from distinguo.proof.puck_enclosure import pucks
+from distinguo.evaluation.simulate import evaluate
+from distinguo.proof.hold.closure import FOREVER, UNDECIDED, certify_states
+from distinguo.proof.hold.puck import pucks
 from distinguo.representation.function import FunctionPartition
-from distinguo.tasks.puck import Puck
-from distinguo.tasks.puck_analysis import controllable
+from distinguo.tasks.puck.analysis import controllable
+from distinguo.tasks.puck.puck import Puck
 from distinguo.tasks.task import transition
-from distinguo.testing.evaluation import evaluate
 
 from .policies import GOOD, HILL, ideal, starts, trained
 
@@ -23,12 +24,12 @@ compiled = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="millions of step
 
 
 def simulate(partition, q, states, steps, seed=0):
-    return evaluate(Puck(), partition, q, 0.0, np.random.default_rng(seed), states, steps)
+    return evaluate(Puck(), Controller(partition, q, 0.0), np.random.default_rng(seed), states, steps)
 
 
 def agree(partition, q, states, steps):
     """Check every verdict against simulation and return the verdicts."""
-    found = certify_states(Puck(), partition, q, 0.0, states)
+    found = certify_states(Puck(), Controller(partition, q, 0.0), states)
     if found.proven.any():
         assert not simulate(partition, q, states[found.proven], steps).ended.any()
     fallen = found.lengths >= 0
@@ -41,7 +42,7 @@ def agree(partition, q, states, steps):
 
 def test_the_diagonal_holds_every_controllable_start():
     states = starts(0)
-    found = certify_states(Puck(), ideal(), GOOD, 0.0, states)
+    found = certify_states(Puck(), Controller(ideal(), GOOD, 0.0), states)
     assert found.proven.tolist() == [controllable(Puck(), tuple(s)) for s in states]
     assert found.visited.all()
 
@@ -70,13 +71,13 @@ def test_no_mutant_is_certified_where_it_fails():
 
 def test_a_flipped_diagonal_is_never_certified():
     for bad in (np.array([[0.0, -1.0], [0.0, -1.0]]), GOOD[::-1].copy()):
-        assert not certify_states(Puck(), ideal(), bad, 0.0, starts(2)).proven.any()
+        assert not certify_states(Puck(), Controller(ideal(), bad, 0.0), starts(2)).proven.any()
 
 
 def test_doomed_starts_are_never_certified():
     rng = np.random.default_rng(3)
     states = rng.uniform(HILL.low, HILL.high, (2_000, 2))
-    found = certify_states(Puck(), ideal(), GOOD, 0.0, states)
+    found = certify_states(Puck(), Controller(ideal(), GOOD, 0.0), states)
     can = np.array([controllable(Puck(), tuple(s)) for s in states])
     assert not (found.proven & ~can).any()
     assert (found.proven & can).sum() > 0.99 * can.sum()
@@ -84,9 +85,11 @@ def test_doomed_starts_are_never_certified():
 
 def test_ties_count_as_every_tied_action():
     tied = np.zeros((2, 2))
-    assert not certify_states(Puck(), ideal(), tied, 0.0, starts(4)).proven.any()
-    assert (certify_states(Puck(), ideal(), tied, 0.0, np.zeros((1, 2))).lengths == UNDECIDED).all()
-    assert certify_states(Puck(), ideal(), GOOD, 0.5, np.zeros((1, 2))).lengths[0] == FOREVER
+    assert not certify_states(Puck(), Controller(ideal(), tied, 0.0), starts(4)).proven.any()
+    assert (
+        certify_states(Puck(), Controller(ideal(), tied, 0.0), np.zeros((1, 2))).lengths == UNDECIDED
+    ).all()
+    assert certify_states(Puck(), Controller(ideal(), GOOD, 0.5), np.zeros((1, 2))).lengths[0] == FOREVER
 
 
 def test_a_horizon_asks_for_less():
@@ -94,19 +97,20 @@ def test_a_horizon_asks_for_less():
     bad = np.array([[0.0, -1.0], [0.0, -1.0]])
     fall = int(simulate(ideal(), bad, start, 1_000).lengths[0])
     near = [
-        certify_states(Puck(), ideal(), bad, 0.0, start, horizon=h).proven[0] for h in (0, 20, fall, fall + 1)
+        certify_states(Puck(), Controller(ideal(), bad, 0.0), start, horizon=h).proven[0]
+        for h in (0, 20, fall, fall + 1)
     ]
     assert near == [True, True, False, False]
 
 
 def test_a_small_budget_leaves_states_undecided():
-    found = certify_states(Puck(), ideal(), GOOD, 0.0, np.zeros((1, 2)), budget=20)
+    found = certify_states(Puck(), Controller(ideal(), GOOD, 0.0), np.zeros((1, 2)), budget=20)
     assert found.lengths.tolist() == [UNDECIDED]
 
 
 def test_disturbed_and_uncertain_pucks():
     rough = pucks(Puck(mass=0.97), Puck(mass=1.03), (0.0, 0.005))
-    found = certify_states(Puck(), ideal(), GOOD, 0.0, starts(5, 20), enclosure=rough)
+    found = certify_states(Puck(), Controller(ideal(), GOOD, 0.0), starts(5, 20), enclosure=rough)
     assert found.proven.any()
     rng = np.random.default_rng(0)
     for s in starts(5, 20)[found.proven]:
@@ -121,7 +125,7 @@ def test_disturbed_and_uncertain_pucks():
 
 def test_other_partitions_are_refused():
     with pytest.raises(DistinguoError, match="Voronoi"):
-        certify_states(Puck(), FunctionPartition(lambda s: 0, 1), GOOD, 0.0, np.zeros((1, 2)))
+        certify_states(Puck(), Controller(FunctionPartition(lambda s: 0, 1), GOOD, 0.0), np.zeros((1, 2)))
 
 
 @compiled
@@ -134,5 +138,5 @@ def test_fifty_trials_are_decided_in_milliseconds():
 
 def _seconds(partition, q):
     begun = time.perf_counter()
-    certify_states(Puck(), partition, q, 0.0, starts(0))
+    certify_states(Puck(), Controller(partition, q, 0.0), starts(0))
     return time.perf_counter() - begun

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from distinguo.errors import DistinguoError
 from distinguo.proof.enclosure import axes, enclose
 from distinguo.proof.grid import coordinates, cover, grid_over, state
-from distinguo.proof.puck_enclosure import pucks
-from distinguo.tasks.puck import Puck
+from distinguo.proof.hold.puck import pucks
+from distinguo.tasks.puck.puck import Puck
 from distinguo.tasks.task import transition
 
 unit = st.floats(0, 1)
@@ -41,13 +41,13 @@ def corner(cell, share):
     return tuple(low + width * part for low, width, part in zip(cell[:2], cell[2:], share, strict=True))
 
 
-def check(world, task, cell, share, a, shake=(0.0, 0.0)):
-    low, high, stays = enclose(world, corner(cell, (0, 0)), corner(cell, (1, 1)), a)
-    s = state(axes(world), corner(cell, share))
+def check(spec, task, cell, share, a, shake=(0.0, 0.0)):
+    low, high, stays = enclose(spec, corner(cell, (0, 0)), corner(cell, (1, 1)), a)
+    s = state(axes(spec), corner(cell, share))
     (x, v), _, fell = transition(task, s, a)
     for image in ((x, v), trigonometric(task, s, a)):
         image = (image[0] + shake[0], image[1] + shake[1])
-        w = coordinates(axes(world), image)
+        w = coordinates(axes(spec), image)
         assert all(a <= b <= c for a, b, c in zip(low, w, high, strict=True))
         if stays:
             assert abs(image[0]) < task.wall

@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 from numba import config
 
+from distinguo.controller import Controller
+from distinguo.proof.actions import action_bits
 from distinguo.proof.grid import cell_box, coordinates, state
-from distinguo.proof.hill import held_set, maximal_set
-from distinguo.proof.possible import action_sets
-from distinguo.proof.puck_enclosure import pucks
-from distinguo.proof.verification import verify
+from distinguo.proof.hold.hill import held_set, maximal_set
+from distinguo.proof.hold.puck import pucks
+from distinguo.proof.verify import verify
 from distinguo.representation.partition import region
-from distinguo.tasks.puck import Puck
-from distinguo.tasks.puck_analysis import controllable
+from distinguo.tasks.puck.analysis import controllable
+from distinguo.tasks.puck.puck import Puck
 from distinguo.tasks.task import transition
 
 from .policies import GOOD, ideal, trained
@@ -44,7 +45,7 @@ def test_from_every_state_some_action_stays(whole):
 @pytest.mark.parametrize("prototypes", [2, 24])
 def test_a_controller_never_leaves_its_set(whole, prototypes):
     partition, q = (ideal(), GOOD) if prototypes == 2 else trained(0, prototypes)
-    held = held_set(Puck(), partition, action_sets(q), whole)
+    held = held_set(Puck(), partition, action_bits(Controller(partition, q)), whole)
     assert held.cells
     for s in states_in(held, 3_000):
         after, _, fell = transition(Puck(), s, int(q[region(partition, s)].argmax()))
@@ -75,7 +76,7 @@ def test_more_uncertainty_holds_less(whole):
 
 
 def test_nothing_held_is_nothing_certified():
-    found = verify(Puck(), ideal(), GOOD[::-1].copy(), counts=COUNTS)
+    found = verify(Puck(), Controller(ideal(), GOOD[::-1].copy()), counts=COUNTS)
     assert found.certificate is None
     assert found.share_of_provable == 0.0
 

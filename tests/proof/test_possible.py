@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
+from distinguo.proof.actions import action_bits, possible_in_block, room
 from distinguo.proof.grid import cell_box, cell_of, coordinates, grid_over, state
-from distinguo.proof.possible import action_sets, possible_in_block, room
 from distinguo.representation.function import FunctionPartition
 from distinguo.representation.partition import region
 from distinguo.representation.voronoi import voronoi
-from distinguo.tasks.puck import Puck
+from distinguo.tasks.puck.puck import Puck
 
 from .policies import ideal, random_partition
 
@@ -66,9 +67,9 @@ def test_few_cells_are_ambiguous():
 
 def test_actions_within_delta_are_tied():
     q = np.array([[0.0, -0.05], [0.0, -0.2]])
-    assert action_sets(q, 0.1).tolist() == [3, 1]
+    assert action_bits(Controller(None, q, 0.1)).tolist() == [3, 1]
     with pytest.raises(DistinguoError, match="finite"):
-        action_sets(np.array([[np.nan, 0.0]]))
+        action_bits(Controller(None, np.array([[np.nan, 0.0]])))
 
 
 def test_other_partitions_are_refused():

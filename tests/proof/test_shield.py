@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from numba import config
 
+from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.proof.certificate import dumps
 from distinguo.proof.shield import OUTSIDE, UNGUARDED, Guard, Shield
-from distinguo.proof.verification import certify_task, verify
-from distinguo.tasks.puck import Puck
-from distinguo.tasks.puck_env import PuckOnAHillEnv
+from distinguo.proof.verify import certify_task, verify
+from distinguo.tasks.puck.environment import PuckOnAHillEnv
+from distinguo.tasks.puck.puck import Puck
 
 from .policies import GOOD, ideal
 
@@ -51,7 +52,7 @@ def test_no_agent_falls_in_the_environment(anyone, wish):
 
 
 def test_outside_of_the_set_the_certified_policy_acts(anyone, tmp_path):
-    found = verify(Puck(), ideal(), GOOD, counts=COUNTS)
+    found = verify(Puck(), Controller(ideal(), GOOD), counts=COUNTS)
     path = tmp_path / "certificate.json"
     path.write_text(dumps(found.certificate))
     env = Shield(PuckOnAHillEnv(), path)

@@ -15,7 +15,7 @@ from distinguo.cli.verify import verify
 from distinguo.errors import DistinguoError
 from distinguo.proof.bounds import binomial_bound
 from distinguo.proof.certificate import load
-from distinguo.proof.checker import check
+from distinguo.proof.checker.hold import check
 from distinguo.representation.file import Representation
 from distinguo.representation.file import dumps as written
 

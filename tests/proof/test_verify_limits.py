@@ -10,13 +10,14 @@ import pytest
 from distinguo.cli.verify_arrive import _mean_return
 from distinguo.cli.verify_subject import subject_of
 from distinguo.cli.verify_trials import _bounds, sentences
+from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
-from distinguo.proof.arrival import Arrivals, certified
+from distinguo.evaluation.simulate import Outcome
+from distinguo.proof.arrive.arrival import Arrivals, certified
 from distinguo.proof.bounds import LABEL, median_bound
-from distinguo.proof.checker import check
+from distinguo.proof.checker.hold import check
 from distinguo.representation.file import Representation, dumps
-from distinguo.tasks.catalog import world
-from distinguo.testing.evaluation import Outcome
+from distinguo.tasks.catalog import task_spec
 
 from .cars import CAR, SWING, steps_of, swing
 
@@ -26,17 +27,17 @@ def test_one_step_less_than_a_start_takes_is_refused():
     for x in (-0.6, -0.51, -0.45):
         steps = int(steps_of(swing(), SWING, [x])[0])
         found = Arrivals(np.array([[x, x, 0.0, 0.0]]), np.array([steps]), 0)
-        assert check(certified(CAR, swing(), SWING, 0.0, found)).cells == 1
+        assert check(certified(CAR, Controller(swing(), SWING, 0.0), found)).cells == 1
         with pytest.raises(DistinguoError, match="may not be at the goal"):
-            check(certified(CAR, swing(), SWING, 0.0, found._replace(steps=found.steps - 1)))
+            check(certified(CAR, Controller(swing(), SWING, 0.0), found._replace(steps=found.steps - 1)))
 
 
 def test_what_is_not_proven_may_go_on_until_the_task_stops_it():
     halves = Arrivals(np.array([[-0.6, -0.5, 0.0, 0.0], [-0.5, -0.4, 0.0, 0.0]]), np.array([100, -1]), 0)
-    subject = SimpleNamespace(world=world("MountainCar-v0"))
+    subject = SimpleNamespace(spec=task_spec("MountainCar-v0"))
     assert _mean_return(subject, halves, 120) == pytest.approx(-150)  # not -110
     assert _mean_return(subject, halves, 300) == pytest.approx(-200)
-    endless = SimpleNamespace(world=world("MountainCar-v0")._replace(limit=None))
+    endless = SimpleNamespace(spec=task_spec("MountainCar-v0")._replace(limit=None))
     assert _mean_return(endless, halves, 120) is None
 
 
@@ -54,9 +55,9 @@ def outcome(returns) -> Outcome:
 
 def test_trials_are_judged_by_what_the_task_says_is_good():
     returns = np.arange(-300.0, -200.0)
-    assert _bounds(world("MountainCar-v0"), outcome(returns))["held"] == 0
-    assert _bounds(world("puck"), outcome(returns))["held"] == 100
-    found = _bounds(world("Pendulum-v1"), outcome(returns))  # nobody says which return is good
+    assert _bounds(task_spec("MountainCar-v0"), outcome(returns))["held"] == 0
+    assert _bounds(task_spec("puck"), outcome(returns))["held"] == 100
+    found = _bounds(task_spec("Pendulum-v1"), outcome(returns))  # nobody says which return is good
     assert found["bound"] is None
     assert found["median_return"] == [-261.0, -240.0]
     assert "median return" in sentences({**found, "label": LABEL, "trials": 100})[0]

@@ -9,15 +9,15 @@ from typing import Any, NamedTuple, get_type_hints
 import numpy as np
 import pytest
 
-from distinguo.checks import checked
 from distinguo.errors import DistinguoError
 from distinguo.seam import implements, kernel
+from distinguo.settings import checked
 from distinguo.tasks.acrobot import Acrobot
 from distinguo.tasks.cart_pole import CartPole
 from distinguo.tasks.mountain_car import MountainCar
 from distinguo.tasks.noise import NoisyActions, NoisyPuck
 from distinguo.tasks.pendulum import Pendulum
-from distinguo.tasks.puck import LEFT, RIGHT, Puck
+from distinguo.tasks.puck.puck import LEFT, RIGHT, Puck
 from distinguo.tasks.task import (
     State,
     actions,

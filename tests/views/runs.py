@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from distinguo.lab.configuration import configure
-from distinguo.lab.folder import Run
 from distinguo.representation.categories import categories
 from distinguo.representation.file import Representation
 from distinguo.representation.voronoi import voronoi
+from distinguo.runs.configuration import configure
+from distinguo.runs.folder import Run
 
 #: What a learner would observe where a task does not say how far it extends.
 OBSERVED = 3.0
@@ -19,10 +19,10 @@ OBSERVED = 3.0
 def made_up(task: str, count: int, seed: int = 0, merged: float = 0.3) -> Run:
     """Return a run of a task with so many random prototypes, some of them merged, and arbitrary values."""
     configuration = configure(task)
-    world, rng = configuration.world, np.random.default_rng(seed)
-    low, high = (np.clip(side, -OBSERVED, OBSERVED) for side in (world.low, world.high))
-    if world.kind == "categories":
-        low, high = np.array(world.low), np.array(world.high)
+    spec, rng = configuration.spec, np.random.default_rng(seed)
+    low, high = (np.clip(side, -OBSERVED, OBSERVED) for side in (spec.low, spec.high))
+    if spec.kind == "categories":
+        low, high = np.array(spec.low), np.array(spec.high)
         rows = np.unique(rng.integers(low, high + 1, (count, len(low))), axis=0)
         partition: Any = categories(rng.permutation(rows))
     else:
@@ -32,7 +32,7 @@ def made_up(task: str, count: int, seed: int = 0, merged: float = 0.3) -> Run:
         if rng.random() < merged:
             partition.primary[p] = partition.primary[rng.integers(p)]
     provenance = {"task": task, "extent": [low.tolist(), high.tolist()]}
-    q = rng.normal(0.0, 10.0, (size, len(world.actions))).round(1)
+    q = rng.normal(0.0, 10.0, (size, len(spec.actions))).round(1)
     updates = rng.integers(0, 500, q.shape)
-    representation = Representation(partition, world.dimensions, provenance)
+    representation = Representation(partition, spec.dimensions, provenance)
     return Run(configuration, representation, q, updates, {"solved": True}, [], [])

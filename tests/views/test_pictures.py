@@ -14,20 +14,20 @@ from hypothesis import strategies as st
 
 import distinguo
 from distinguo.errors import DistinguoError
-from distinguo.lab.configuration import configure
-from distinguo.lab.folder import Run
 from distinguo.representation.boxes import Box, tree
 from distinguo.representation.file import Representation
 from distinguo.representation.partition import region
 from distinguo.representation.voronoi import voronoi
+from distinguo.runs.configuration import configure
+from distinguo.runs.folder import Run
 from distinguo.views import text
 from distinguo.views.draw import draw_run
 from distinguo.views.pictures import Outline, PartitionPicture, cell_outlines, partition_picture
 from distinguo.views.plots import draw_partition, save
 
 FAST = {"stage.cap": 2000, "stage.hold": 2000}
-WORLD = configure("puck").world
-SCALE = WORLD.scale
+SPEC_KEYS = configure("puck").spec
+SCALE = SPEC_KEYS.scale
 
 
 def a_run(prototypes: list[tuple[float, float]], primary: list[int] | None = None, seed: int = 0) -> Run:
@@ -39,7 +39,7 @@ def a_run(prototypes: list[tuple[float, float]], primary: list[int] | None = Non
     q = rng.choice([-1.0, -0.5, 0.0], (len(prototypes), 2))
     return Run(
         configure("puck"),
-        Representation(partition, WORLD.dimensions),
+        Representation(partition, SPEC_KEYS.dimensions),
         q,
         np.ones(q.shape, dtype=np.int64),
         {"solved": True},
@@ -179,9 +179,9 @@ def test_a_learned_run_looks_like_its_policy(learned: Run) -> None:
 
 def test_one_prototype_fills_the_frame() -> None:
     picture = partition_picture(a_run([(0.0, 0.0)]))
-    ((x0, y0), (x1, y1)) = WORLD.low, WORLD.high
+    ((x0, y0), (x1, y1)) = SPEC_KEYS.low, SPEC_KEYS.high
     assert set(picture.cells[0].outline) == {(x0, y0), (x1, y0), (x1, y1), (x0, y1)}
-    assert (picture.low, picture.high) == (WORLD.low, WORLD.high)
+    assert (picture.low, picture.high) == (SPEC_KEYS.low, SPEC_KEYS.high)
 
 
 def test_the_frame_is_widened_to_show_every_prototype() -> None:
@@ -207,12 +207,12 @@ def boxes(draw: st.DrawFn) -> Representation:
         axis = draw(st.integers(0, 1))
         return axis, (box[0][axis] + box[1][axis]) / 2
 
-    return Representation(tree(WORLD.low, WORLD.high, cut), WORLD.dimensions)
+    return Representation(tree(SPEC_KEYS.low, SPEC_KEYS.high, cut), SPEC_KEYS.dimensions)
 
 
 @given(boxes())
 def test_boxes_tile_the_frame_and_hold_their_region(representation: Representation) -> None:
-    outlines = cell_outlines(representation, WORLD.low, WORLD.high)
+    outlines = cell_outlines(representation, SPEC_KEYS.low, SPEC_KEYS.high)
     assert area(outlines) == pytest.approx(4.8 * 11.0)
     for number, outline in enumerate(outlines):
         x, y = np.mean(outline, axis=0).tolist()

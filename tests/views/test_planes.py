@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from distinguo.lab.folder import Run
 from distinguo.representation.boxes import Boxes, grid, tree
 from distinguo.representation.categories import categories
 from distinguo.representation.file import Representation
 from distinguo.representation.geometry import Plane, extent_of
 from distinguo.representation.partition import region
 from distinguo.representation.voronoi import voronoi
-from distinguo.tasks.world import World
+from distinguo.runs.folder import Run
+from distinguo.tasks.spec import TaskSpec
 from distinguo.views.colours import HUES, hue_of
 from distinguo.views.pictures import PartitionPicture, partition_picture, policy, representation_picture
 from distinguo.views.plots import draw_partition, save
@@ -29,13 +29,13 @@ CATEGORIES = [("FrozenLake-v1", 9), ("FrozenLake-v1", 1), ("Blackjack-v1", 60), 
 
 def a_world(
     *names: str, low: float = -1.0, high: float = 1.0, kind: str = "continuous", actions: int = 2
-) -> World:
+) -> TaskSpec:
     words = tuple(f"a{n}" for n in range(actions))
-    return World("made up", None, names, words, (low,) * len(names), (high,) * len(names), kind=kind)
+    return TaskSpec("made up", None, names, words, (low,) * len(names), (high,) * len(names), kind=kind)
 
 
-def as_is(run: Run) -> tuple[Representation, World]:
-    return run.representation, run.configuration.world
+def as_is(run: Run) -> tuple[Representation, TaskSpec]:
+    return run.representation, run.configuration.spec
 
 
 @pytest.mark.parametrize(("task", "count"), CONTINUOUS)
@@ -74,15 +74,15 @@ def test_the_plane_has_the_coordinates_of_most_difference_and_says_where_the_oth
 
 
 def test_what_is_infinite_is_framed_by_what_was_observed() -> None:
-    world = a_world("x", "y", low=-np.inf, high=np.inf)
+    spec = a_world("x", "y", low=-np.inf, high=np.inf)
     partition = voronoi([[0.0, 0.0], [1.0, 4.0]], [1.0, 1.0])
     told = Representation(partition, ("x", "y"), {"extent": [[-2.0, -3.0], [2.0, 5.0]]})
-    picture = representation_picture(told, world, "")
+    picture = representation_picture(told, spec, "")
     assert (picture.low, picture.high) == ((-2.0, -3.0), (2.0, 5.0))
-    old = representation_picture(told._replace(provenance={}), world, "")
+    old = representation_picture(told._replace(provenance={}), spec, "")
     assert (old.low, old.high) == ((-0.5, -2.0), (1.5, 6.0))
     for odd in ("wide", [[0.0], [1.0]], [[5.0, 5.0], [1.0, 1.0]], [[None, 0.0], [1.0, 1.0]]):
-        assert extent_of({"extent": odd}, world.low, world.high) == (world.low, world.high)
+        assert extent_of({"extent": odd}, spec.low, spec.high) == (spec.low, spec.high)
 
 
 def test_one_dimension_is_a_strip() -> None:
@@ -115,8 +115,8 @@ def test_a_slice_of_boxes_tells_the_region_of_every_place(dimensions: int) -> No
 
 def test_boxes_of_an_endless_task_are_framed_by_their_own_extent() -> None:
     representation = Representation(grid([2, 2], [-3.0, 0.0], [3.0, 4.0]), ("x", "y"))
-    world = a_world("x", "y", low=-np.inf, high=np.inf)
-    (x0, y0), (x1, y1) = frame_of(representation, world, plane_of(representation))
+    spec = a_world("x", "y", low=-np.inf, high=np.inf)
+    (x0, y0), (x1, y1) = frame_of(representation, spec, plane_of(representation))
     assert (x0 <= -3.0, y0 <= 0.0, x1 >= 3.0, y1 >= 4.0) == (True,) * 4
     assert np.isfinite([x0, y0, x1, y1]).all()
 
@@ -160,23 +160,23 @@ def test_odd_partitions_can_be_drawn_too(tmp_path: Path) -> None:
     strip = Representation(voronoi([[0.5], [-0.5]], [2.0]), ("$x",))
     boxes = Representation(some_boxes(np.random.default_rng(0), 3), tuple("abc"))
     labels = Representation(categories([[0.0] * 4, [1.0] * 4]), tuple("abcd"))
-    worlds = [a_world("$x"), a_world(*"abc"), a_world(*"abcd", low=0.0, high=9.0, kind="categories")]
-    for representation, world in zip((strip, boxes, labels), worlds, strict=True):
+    tasks = [a_world("$x"), a_world(*"abc"), a_world(*"abcd", low=0.0, high=9.0, kind="categories")]
+    for representation, spec in zip((strip, boxes, labels), tasks, strict=True):
         for q in (None, np.zeros((representation.rows, 2))):
-            picture = representation_picture(representation, world, "odd $", q)
+            picture = representation_picture(representation, spec, "odd $", q)
             assert drawn(picture, tmp_path / "a.png")[:4] == b"\x89PNG"
 
 
 def test_ten_actions_have_ten_hues_and_a_legend_that_fits(tmp_path: Path) -> None:
     assert len({hue_of(a) for a in range(-1, 10)}) == len(HUES) + 1 == 11
     for actions in (2, 6, 10):
-        world = a_world("x", "y", actions=actions)
+        spec = a_world("x", "y", actions=actions)
         representation = Representation(voronoi([[0.0, 0.0], [0.5, 0.5]], [2.0, 2.0]), ("x", "y"))
         representation.partition.primary[1] = 0  # type: ignore[union-attr]
-        figure = draw_partition(representation_picture(representation, world, "", np.zeros((2, actions))))
+        figure = draw_partition(representation_picture(representation, spec, "", np.zeros((2, actions))))
         save(figure, tmp_path / "a.png")
         (legend,) = figure.legends
         box = legend.get_window_extent()
         assert box.x0 >= 0
         assert box.x1 <= figure.bbox.x1
-        assert [text.get_text() for text in legend.get_texts()][:actions] == list(world.actions)
+        assert [text.get_text() for text in legend.get_texts()][:actions] == list(spec.actions)

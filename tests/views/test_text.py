@@ -22,8 +22,8 @@ TASKS = [
 @pytest.mark.parametrize(("task", "count"), [*TASKS, ("Taxi-v4", 120)])
 def test_the_letters_are_the_actions_of_the_run(task: str, count: int) -> None:
     run = made_up(task, count)
-    sheet = sheet_of(run.representation, run.configuration.world)
-    names = text.letters_of(run.configuration.world.actions)
+    sheet = sheet_of(run.representation, run.configuration.spec)
+    names = text.letters_of(run.configuration.spec.actions)
     lines = [line.split("|")[1] for line in text.text_map(run).splitlines() if " |" in line]
     assert len(lines) == len(sheet.rows)
     for line, (_, states) in zip(lines, sheet.rows, strict=True):
@@ -64,7 +64,7 @@ def test_every_action_has_a_letter_of_its_own(actions: tuple[str, ...]) -> None:
 def test_a_table_has_a_row_for_every_region_or_says_how_many_more(task: str, count: int) -> None:
     run = made_up(task, count)
     head, *rows = text.regions_table(run).splitlines()
-    names = run.configuration.world.dimensions
+    names = run.configuration.spec.dimensions
     assert head.split() == ["region", *names, "prototypes", "action", "value", "updates"]
     shown = [row.split() for row in rows if not row.startswith("…")]
     assert len(shown) == min(run.representation.regions, text.MOST_REGIONS)

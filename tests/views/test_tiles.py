@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import distinguo
-from distinguo.lab.folder import Run
 from distinguo.representation.categories import categories
 from distinguo.representation.file import Representation
 from distinguo.representation.partition import region
-from distinguo.tasks.catalog import world
+from distinguo.runs.folder import Run
+from distinguo.tasks.catalog import task_spec
 from distinguo.views import text
 from distinguo.views.colours import HUES, hue_of
 from distinguo.views.pictures import partition_picture
@@ -39,10 +39,10 @@ TASKS = {
 @pytest.mark.parametrize("task", ["FrozenLake-v1", "Blackjack-v1", "Taxi-v4"])
 def test_every_square_has_the_action_of_its_category(task: str) -> None:
     run = made_up(task, TASKS[task])
-    tiles, picture = tiles_of(run.representation, run.configuration.world), partition_picture(run)
+    tiles, picture = tiles_of(run.representation, run.configuration.spec), partition_picture(run)
     for square, cell in zip(tiles.squares, picture.cells, strict=True):
         assert cell.region == region(run.representation.partition, square.state)
-        assert run.configuration.world.actions[cell.action] == run.action(square.state)
+        assert run.configuration.spec.actions[cell.action] == run.action(square.state)
         assert np.mean(cell.outline, axis=0).tolist() == [square.x, square.y]
 
 
@@ -65,7 +65,7 @@ def test_of_many_categories_those_with_a_prototype_are_shown_and_one_for_all_oth
 
 
 def test_very_many_prototypes_are_cut_short() -> None:
-    wide = world("Taxi-v4")._replace(high=(9999.0,))
+    wide = task_spec("Taxi-v4")._replace(high=(9999.0,))
     partition = categories(np.arange(1000.0)[:, None])
     tiles = tiles_of(Representation(partition, wide.dimensions), wide)
     assert len(tiles.squares) == MOST_PROTOTYPES + 1
@@ -74,7 +74,7 @@ def test_very_many_prototypes_are_cut_short() -> None:
 
 def test_categories_of_several_coordinates_are_a_plane_through_a_prototype() -> None:
     run = made_up("Blackjack-v1", 60)
-    tiles = tiles_of(run.representation, run.configuration.world)
+    tiles = tiles_of(run.representation, run.configuration.spec)
     assert (tiles.columns, tiles.rows, len(tiles.squares)) == (32, 11, 352)
     assert tiles.axes == ("o0", "o1")
     assert tiles.note in ("slice at o2 = 0", "slice at o2 = 1")
@@ -94,7 +94,7 @@ def test_every_kind_of_task_can_be_drawn(task: str, tmp_path: Path) -> None:
     save(figure, tmp_path / "a.png")
     assert (tmp_path / "a.png").stat().st_size > 5000
     named = [entry.get_text() for entry in figure.legends[0].get_texts()]
-    assert named[: len(run.configuration.world.actions)] == list(run.configuration.world.actions)
+    assert named[: len(run.configuration.spec.actions)] == list(run.configuration.spec.actions)
 
 
 def test_a_single_region_of_many_dimensions_can_be_drawn(tmp_path: Path) -> None:
@@ -109,8 +109,8 @@ def test_hues_are_distinct_and_names_are_not_formulas(tmp_path: Path) -> None:
     assert len(set(HUES)) == len(HUES) == 10
     assert hue_of(-1) not in HUES
     run = made_up("FrozenLake-v1", 9)
-    odd = run.configuration.world._replace(name="$\\frac{", dimensions=("$x_$",), actions=tuple("$a$$"))
-    run = run._replace(configuration=run.configuration._replace(world=odd))
+    odd = run.configuration.spec._replace(name="$\\frac{", dimensions=("$x_$",), actions=tuple("$a$$"))
+    run = run._replace(configuration=run.configuration._replace(spec=odd))
     save(draw_partition(partition_picture(run)), tmp_path / "a.png")
 
 
@@ -125,10 +125,10 @@ def letters(run: Run) -> list[str]:
 @pytest.mark.parametrize("task", TASKS)
 def test_the_letters_are_the_actions_whatever_the_task(task: str) -> None:
     run = made_up(task, TASKS[task])
-    actions = run.configuration.world.actions
+    actions = run.configuration.spec.actions
     names = dict(zip(text.letters_of(actions), actions, strict=True))
     assert len(names) == len(actions)
-    rows = sheet_of(run.representation, run.configuration.world).rows
+    rows = sheet_of(run.representation, run.configuration.spec).rows
     for shown, (_, states) in zip(letters(run), rows, strict=True):
         assert len(shown) == len(states)
         for letter, state in list(zip(shown, states, strict=True))[::7]:

@@ -9,18 +9,19 @@ from typing import Any, Self
 
 import numpy as np
 
-from distinguo.agents import archive, environment
+from distinguo.agents import adapter as environment
+from distinguo.agents import archive
 from distinguo.agents.callbacks import Callbacks
-from distinguo.agents.course import Course
-from distinguo.agents.lesson import Lesson
 from distinguo.agents.policy import Senses, senses_of
 from distinguo.agents.scalars import Scalars, tensorboard_writer
+from distinguo.agents.session import Course
+from distinguo.agents.training import Lesson
 from distinguo.errors import DistinguoError
-from distinguo.lab.configuration import Configuration, configure, of_table
 from distinguo.presets import DEFAULT
 from distinguo.representation.file import Representation
-from distinguo.tasks.catalog import world_of
-from distinguo.tasks.world import World
+from distinguo.runs.configuration import Configuration, configure, of_table
+from distinguo.tasks.catalog import spec_of
+from distinguo.tasks.spec import TaskSpec
 
 #: Every call to ``learn`` says how many steps, so the stage itself has no budget unless one is given.
 UNLIMITED = {"stage.trials": 10**9, "stage.steps": 10**15}
@@ -62,13 +63,13 @@ class Economy:
     ) -> None:
         by_name = {f"learner.{name}": value for name, value in learner.items()}
         configuration = configure(
-            env if isinstance(env, str) else world_of(env, of_table(settings or {}, "task")),
+            env if isinstance(env, str) else spec_of(env, of_table(settings or {}, "task")),
             seed=seed,
             preset_name=preset,
             changes={**UNLIMITED, **(settings or {}), **by_name},
             interpreted=interpreted,
         )
-        senses = senses_of(configuration.world)
+        senses = senses_of(configuration.spec)
         self._set_up(Course(configuration), senses, env, tensorboard_log, verbose)
 
     def _set_up(
@@ -131,7 +132,7 @@ class Economy:
         random if it need not be ``deterministic``. Of several attempts the best one acts. Before anything was
         learned, it is the first representation, a single region, that answers.
         """
-        rows, single = self._senses.rows(observation, self.configuration.world.name)
+        rows, single = self._senses.rows(observation, self.configuration.spec.name)
         rng = None if deterministic else self._rng
         chosen = self._course.policy.act(rows, self.configuration.learner.delta, rng) + self._senses.first
         return (chosen[0] if single else chosen), state
@@ -164,7 +165,7 @@ class Economy:
             course.configuration = _unlimited(course.configuration)
         if env is not None:
             course.configuration = environment.placed(course.configuration, env)
-        senses = _senses(course.configuration.world, None if env is not None else word)
+        senses = _senses(course.configuration.spec, None if env is not None else word)
         agent = cls.__new__(cls)
         agent._set_up(course, senses, env, tensorboard_log, verbose)
         agent.num_timesteps = word.num_timesteps if word else course.summary.get("environment_steps", 0)
@@ -199,7 +200,7 @@ class Economy:
     def env(self) -> Any:
         """Return the environment that was given, or Gymnasium's own of that name."""
         if self._env is None:
-            self._env = environment.made(self.configuration.world, self.configuration.stage.cap)
+            self._env = environment.made(self.configuration.spec, self.configuration.stage.cap)
         return self._env
 
     def get_env(self) -> Any:
@@ -222,11 +223,11 @@ def _unlimited(configuration: Configuration) -> Configuration:
     return configuration._replace(stage=configuration.stage._replace(**of_table(UNLIMITED, "stage")))
 
 
-def _senses(world: World, word: archive.Word | None) -> Senses:
-    """Return the senses for a world whose environment may be absent; then by the word of who knew it."""
-    if not world.interpreted or word is None or word.shape is None:
-        return senses_of(world)
-    return senses_of(world, tuple(word.shape), word.first_action)
+def _senses(spec: TaskSpec, word: archive.Word | None) -> Senses:
+    """Return the senses for a task whose environment may be absent; then by the word of who knew it."""
+    if not spec.interpreted or word is None or word.shape is None:
+        return senses_of(spec)
+    return senses_of(spec, tuple(word.shape), word.first_action)
 
 
 def _whole(name: str, given: Any, least: int) -> int:

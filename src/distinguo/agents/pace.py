@@ -7,10 +7,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from distinguo.agents.policy import Policy
-from distinguo.lab.generation import BETWEEN, DONE, SAMPLE, TRIAL, Generation, Trial
-from distinguo.learners.memory import SINCE, Memory
+from distinguo.learners.economy.memory import SINCE, Memory
 from distinguo.representation.file import Representation
 from distinguo.representation.prototypes import trimmed
+from distinguo.runs.stage import BETWEEN, DONE, SAMPLE, TRIAL, Generation, Trial
 
 
 class PacedGeneration(Generation):

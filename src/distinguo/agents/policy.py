@@ -8,18 +8,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from gymnasium import spaces
 
+from distinguo.controller import regions_of
 from distinguo.errors import DistinguoError
 from distinguo.representation.file import Representation
-from distinguo.representation.lookup import regions_of
-from distinguo.tasks.gym_spaces import View, view_of
-from distinguo.tasks.world import CATEGORIES, World
+from distinguo.tasks.gym.spaces import View, view_of
+from distinguo.tasks.spec import CATEGORIES, TaskSpec
 
 
 class Senses(NamedTuple):
     """How observations come in and actions go out.
 
-    >>> from distinguo.tasks.catalog import world
-    >>> senses_of(world("puck"))[1:]
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> senses_of(task_spec("puck"))[1:]
     ((2,), 0)
     """
 
@@ -41,24 +41,24 @@ class Senses(NamedTuple):
         return np.array(rows).reshape(len(rows), len(self.view.names)), False
 
 
-def senses_of(world: World, shape: tuple[int, ...] | None = None, first: int | None = None) -> Senses:
-    """Return the senses of a world; the shape and the first action, where its environment is not at hand."""
-    if shape is None and world.interpreted:
-        handle = world.task.driver.handle
+def senses_of(spec: TaskSpec, shape: tuple[int, ...] | None = None, first: int | None = None) -> Senses:
+    """Return the senses of a task; the shape and the first action, where its environment is not at hand."""
+    if shape is None and spec.interpreted:
+        handle = spec.task.driver.handle
         space = handle.env.observation_space
         where = (len(space.spaces),) if isinstance(space, spaces.Tuple) else space.shape
         return Senses(handle.view, where, handle.choices.first)
-    shape = (len(world.dimensions),) if shape is None else shape
-    if math.prod(shape) != len(world.dimensions):
-        raise DistinguoError(f"Observations of shape {shape} are none of {world.name}; take a whole copy.")
-    return Senses(view_of(_space(world, shape), world.name), shape, first or 0)
+    shape = (len(spec.dimensions),) if shape is None else shape
+    if math.prod(shape) != len(spec.dimensions):
+        raise DistinguoError(f"Observations of shape {shape} are none of {spec.name}; take a whole copy.")
+    return Senses(view_of(_space(spec, shape), spec.name), shape, first or 0)
 
 
-def _space(world: World, shape: tuple[int, ...]) -> Any:
+def _space(spec: TaskSpec, shape: tuple[int, ...]) -> Any:
     """Return a space of the same observations, in the absence of the environment itself."""
-    if world.kind != CATEGORIES:
+    if spec.kind != CATEGORIES:
         return spaces.Box(-np.inf, np.inf, shape=shape, dtype=np.float64)
-    low, high = np.array(world.low, dtype=np.int64), np.array(world.high, dtype=np.int64)
+    low, high = np.array(spec.low, dtype=np.int64), np.array(spec.high, dtype=np.int64)
     if not shape:
         return spaces.Discrete(int(high[0] - low[0]) + 1, start=int(low[0]))
     return spaces.MultiDiscrete((high - low + 1).reshape(shape), start=low.reshape(shape))

@@ -11,11 +11,12 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.utils import RecordConstructorArgs
 
+from distinguo.controller import regions_of
 from distinguo.errors import DistinguoError
-from distinguo.lab.folder import REPRESENTATION
 from distinguo.representation.file import Representation, load
-from distinguo.representation.lookup import numbering, regions_of
-from distinguo.tasks.gym_spaces import view_of
+from distinguo.representation.lookup import numbering
+from distinguo.runs.folder import REPRESENTATION
+from distinguo.tasks.gym.spaces import view_of
 
 
 class RegionObservation(gymnasium.ObservationWrapper[Any, Any, Any], RecordConstructorArgs):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from distinguo.errors import DistinguoError
-from distinguo.lab.generation import Generation, Trial
+from distinguo.runs.stage import Generation, Trial
 
 
 class Scalars:

@@ -10,9 +10,10 @@ import numpy as np
 
 from distinguo.bench.problems import Problem, problem
 from distinguo.bench.reference import GymnasiumLoop, Reference, compiler
+from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
-from distinguo.testing.evaluation import evaluate
-from distinguo.testing.lockstep import evaluate_lockstep
+from distinguo.evaluation.lockstep.voronoi import evaluate_lockstep
+from distinguo.evaluation.simulate import evaluate
 
 SIZES = (2, 24, 100, 1000, 10_000)
 BY_HAND = (2, 24)  #: more prototypes than these are not looked through by hand
@@ -95,7 +96,7 @@ def comparisons(effort: Effort, seed: int = 0) -> Iterator[Comparison]:
 
 
 def _lockstep(given: Problem, steps: int) -> tuple[int, np.ndarray]:
-    outcome = evaluate_lockstep(given.task, given.map, given.q, 0.0, given.starts, steps)
+    outcome = evaluate_lockstep(given.task, Controller(given.map, given.q, 0.0), given.starts, steps)
     assert outcome is not None
     return int(outcome.lengths.sum()), outcome.lengths
 
@@ -130,7 +131,7 @@ def _brute_force_and_c(given: Problem, c: Reference, effort: Effort) -> Comparis
     rng = np.random.default_rng(0)
 
     def ours() -> tuple[int, np.ndarray]:
-        lengths = evaluate(given.task, given.map, given.q, 0.0, rng, given.starts, steps).lengths
+        lengths = evaluate(given.task, Controller(given.map, given.q, 0.0), rng, given.starts, steps).lengths
         return int(lengths.sum()), lengths
 
     def theirs() -> tuple[int, np.ndarray]:

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distinguo.controller import Controller
+from distinguo.evaluation.lockstep.voronoi import evaluate_lockstep
 from distinguo.representation.voronoi import Voronoi, voronoi
-from distinguo.tasks.catalog import world
-from distinguo.tasks.puck import LEFT, Puck
-from distinguo.tasks.puck_analysis import DIAGONAL_SLOPE
-from distinguo.testing.evaluation import greedy_policy
-from distinguo.testing.lockstep import evaluate_lockstep
+from distinguo.tasks.catalog import task_spec
+from distinguo.tasks.puck.analysis import DIAGONAL_SLOPE
+from distinguo.tasks.puck.puck import LEFT, Puck
 
 LANES = 50  #: the tester's batch
 LONG = 50_000  #: steps after which a trial is taken to hold
@@ -30,7 +30,7 @@ class Problem(NamedTuple):
     @property
     def policy(self) -> np.ndarray:
         """Return the action of each prototype."""
-        return greedy_policy(self.q, 0.0)
+        return Controller(self.map, self.q).policy
 
 
 def problem(size: int, seed: int = 0) -> Problem:
@@ -39,7 +39,7 @@ def problem(size: int, seed: int = 0) -> Problem:
     >>> problem(24).starts.shape
     (50, 2)
     """
-    hill = world("puck")
+    hill = task_spec("puck")
     low, high = np.array(hill.low), np.array(hill.high)
     rng = np.random.default_rng([seed, size])
     for _ in range(DRAWS):
@@ -48,7 +48,7 @@ def problem(size: int, seed: int = 0) -> Problem:
         q = np.where(left[:, None] == (np.arange(2) == LEFT), 0.0, -1.0)
         starts = rng.uniform(low / 4, high / 4, (4 * LANES, 2))
         partition = voronoi(places, hill.scale)
-        outcome = evaluate_lockstep(hill.task, partition, q, 0.0, starts, LONG)
+        outcome = evaluate_lockstep(hill.task, Controller(partition, q, 0.0), starts, LONG)
         if outcome is not None and (~outcome.ended).sum() >= LANES:
             return Problem(size, hill.task, partition, q, starts[~outcome.ended][:LANES])
     raise AssertionError(f"no draw of {size} prototypes holds the puck; choose another seed than {seed}")

@@ -14,8 +14,8 @@ import numpy as np
 
 from distinguo.errors import DistinguoError
 from distinguo.representation.voronoi import Voronoi
-from distinguo.tasks.puck import Puck
-from distinguo.tasks.registration import PUCK_ID
+from distinguo.tasks.gym.registration import PUCK_ID
+from distinguo.tasks.puck.puck import Puck
 
 #: As fast as C gets without changing a bit: the last two let square roots and comparisons become vector instructions.
 FLAGS = ("-O3", "-march=native", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")

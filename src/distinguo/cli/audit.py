@@ -19,21 +19,19 @@ def audit(
     Example: distinguo audit runs/puck-default-seed0
     """
     from distinguo.cli.console import answer, say
-    from distinguo.lab.folder import open_run
+    from distinguo.evaluation.audit import audit as examine
+    from distinguo.runs.folder import open_run
     from distinguo.tasks.task import observe, seeded
-    from distinguo.testing.audit import audit as examine
 
     opened = open_run(run)
     learner = opened.configuration.learner
     epsilon = float(opened.summary.get("epsilon", learner.epsilon))  # a share of what was found, or as given
-    task = seeded(opened.configuration.world.task, seed)
+    task = seeded(opened.configuration.spec.task, seed)
     found = examine(
         task,
-        opened.representation.partition,
-        opened.q,
+        opened.controller,
         gamma=learner.gamma,
         epsilon=epsilon,
-        delta=learner.delta,
         samples=learner.samples,
         visits=visits,
         seed=seed,

@@ -10,9 +10,9 @@ import typer
 from distinguo.errors import DistinguoError
 
 if TYPE_CHECKING:
-    from distinguo.lab.configuration import Configuration
-    from distinguo.lab.folder import Run
-    from distinguo.lab.generation import Generation
+    from distinguo.runs.configuration import Configuration
+    from distinguo.runs.folder import Run
+    from distinguo.runs.stage import Generation
 
 
 def learn(
@@ -72,12 +72,12 @@ def learn(
     """
     from distinguo.cli import parse
     from distinguo.cli.console import say, word_if_slow
-    from distinguo.lab.configuration import configure, of_table
-    from distinguo.lab.warm import warm
-    from distinguo.tasks.catalog import world
+    from distinguo.runs.configuration import configure, of_table
+    from distinguo.runs.warm import warm
+    from distinguo.tasks.catalog import task_spec
 
     changes = parse.changes(assignments or [])
-    setting = world(task, of_table(changes, "task"), interpreted)
+    setting = task_spec(task, of_table(changes, "task"), interpreted)
     prototypes = None if start is None else parse.prototypes(start, setting.dimensions)
     if setting.note:
         say(setting.note)
@@ -98,8 +98,8 @@ def learn(
 
 def _learn_one(configuration: Configuration, out: Path | None, as_json: bool) -> None:
     from distinguo.cli.console import answer, live_line, say
-    from distinguo.lab.folder import REPRESENTATION, is_finished
-    from distinguo.lab.learn import default_folder, learn_configured
+    from distinguo.runs.folder import REPRESENTATION, is_finished
+    from distinguo.runs.learn import default_folder, learn_configured
     from distinguo.views.draw import draw_run
 
     path = out or default_folder(configuration)
@@ -136,7 +136,7 @@ def verdict(run: Run) -> str:
     summary = run.summary
     size = f"{_count(summary['regions'], 'region')} ({_count(summary['prototypes'], 'prototype')})"
     cost = f"{_count(summary['trials'], 'trial')}, {summary['environment_steps']:,} environment steps"
-    if run.configuration.world.score != "length":
+    if run.configuration.spec.score != "length":
         return f"{_mean_return(run)} with {size}, learned in {cost}."
     if run.solved:
         return f"Solved: the greedy policy holds {summary['score']:,} steps with {size}, learned in {cost}."
@@ -152,7 +152,7 @@ def _count(number: int, thing: str) -> str:
 
 def _mean_return(run: Run) -> str:
     """Say what the greedy policy reaches, beside what solves the task."""
-    summary, stage, threshold = run.summary, run.configuration.stage, run.configuration.world.threshold
+    summary, stage, threshold = run.summary, run.configuration.stage, run.configuration.spec.threshold
     found = f"the greedy policy's mean return over {stage.confirm} trials is {summary['score']:.1f}"
     if threshold is None:
         return f"No return is known that would solve {summary['task']}: {found}"
@@ -164,18 +164,18 @@ def remarks(run: Run) -> list[str]:
     low, high = run.representation.provenance.get("extent", ((), ()))
     names = run.representation.dimensions
     same = [f"{name} (always {a:g})" for name, a, b in zip(names, low, high, strict=False) if a == b]
-    if not same or run.configuration.world.kind != "continuous":
+    if not same or run.configuration.spec.kind != "continuous":
         return []
     return [f"Of no use for telling states apart: {', '.join(same)}; they count with a scale of 1."]
 
 
 def _learn_many(wanted: list[Configuration], out: Path | None, seeds: str, as_json: bool) -> None:
     from distinguo.cli.console import answer, progress_bar, say
-    from distinguo.lab.learn import learn_many
-    from distinguo.lab.plan import slug
+    from distinguo.runs.files import slug
+    from distinguo.runs.learn import learn_many
 
     first = wanted[0]
-    base = out or Path("runs") / f"{slug(first.world.name)}-{first.preset}-seeds{seeds.strip()}"
+    base = out or Path("runs") / f"{slug(first.spec.name)}-{first.preset}-seeds{seeds.strip()}"
     outs = [base / f"seed-{c.seed}" for c in wanted]
     done = 0
 
@@ -193,7 +193,7 @@ def _learn_many(wanted: list[Configuration], out: Path | None, seeds: str, as_js
     summaries = [{**run.summary, "run": str(run.path)} for run in runs]
     say(distribution(summaries))
     say(f"Runs: {base}")
-    answer({"task": first.world.name, "preset": first.preset, "runs": summaries}, as_json)
+    answer({"task": first.spec.name, "preset": first.preset, "runs": summaries}, as_json)
 
 
 def distribution(summaries: list[dict[str, Any]]) -> str:

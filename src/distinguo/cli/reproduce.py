@@ -22,8 +22,8 @@ def reproduce(
     Example: distinguo reproduce --quick
     """
     from distinguo.cli.console import answer, progress_bar, say
-    from distinguo.lab.reproduce import FULL, QUICK
-    from distinguo.lab.reproduce import reproduce as run
+    from distinguo.paper.reproduce import FULL, QUICK
+    from distinguo.paper.reproduce import reproduce as run
     from distinguo.views.report import write_report
 
     effort = QUICK if quick else FULL

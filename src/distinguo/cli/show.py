@@ -18,7 +18,7 @@ def show(
     """
     from distinguo.cli.console import answer, say
     from distinguo.cli.learn import verdict
-    from distinguo.lab.folder import is_finished, open_run
+    from distinguo.runs.folder import is_finished, open_run
     from distinguo.views.draw import draw_run
     from distinguo.views.text import reasons_table, regions_table, text_map
 

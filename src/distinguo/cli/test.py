@@ -11,8 +11,8 @@ import typer
 from distinguo.errors import DistinguoError, did_you_mean
 
 if TYPE_CHECKING:
-    from distinguo.lab.plan import Plan
-    from distinguo.lab.trial import Report
+    from distinguo.study.compare import Report
+    from distinguo.study.plan import Plan
 
 
 def examine(
@@ -67,7 +67,7 @@ def examine(
     """
     from distinguo.cli import parse
     from distinguo.cli.console import answer, say
-    from distinguo.lab.trial import put_on_trial
+    from distinguo.study.compare import put_on_trial
     from distinguo.views.curves import draw_curves
 
     head = _given(task=task, seed=seed, interpreted=interpreted or None)
@@ -107,7 +107,7 @@ def _given(**options: Any) -> dict[str, Any]:
 def _from_words(
     what: list[str] | None, head: dict[str, Any], options: dict[str, int], changes: dict[str, Any]
 ) -> Plan:
-    from distinguo.lab.plan import make_plan
+    from distinguo.study.plan import make_plan
 
     if not what:
         raise DistinguoError(
@@ -128,20 +128,20 @@ def _from_words(
 
 def _take_task(what: list[str], head: dict[str, Any], parameters: dict[str, Any]) -> None:
     """Take the task of the first run folder that is named."""
-    from distinguo.lab.folder import SETTINGS, read_settings
+    from distinguo.runs.folder import SETTINGS, read_settings
 
     for word in what:
         if (Path(word) / SETTINGS).is_file():
-            world = read_settings(Path(word)).world
-            head["task"] = world.name
-            head.setdefault("interpreted", world.interpreted)
-            for name, value in world.parameters.items():
+            spec = read_settings(Path(word)).spec
+            head["task"] = spec.name
+            head.setdefault("interpreted", spec.interpreted)
+            for name, value in spec.parameters.items():
                 parameters.setdefault(name, value)
             return
 
 
 def _from_file(path: Path, others: list[str]) -> Plan:
-    from distinguo.lab.plan import load_plan
+    from distinguo.study.plan import load_plan
 
     if others:
         raise DistinguoError(
@@ -152,11 +152,9 @@ def _from_file(path: Path, others: list[str]) -> Plan:
 
 def _default_folder(plan: Plan) -> Path:
     """Name the folder by what is asked, so that the same command finds its results again."""
-    from distinguo.lab.plan import write_plan
+    from distinguo.study.plan import write_plan
 
-    return (
-        Path("runs") / f"test-{plan.world.name}-{hashlib.sha256(write_plan(plan).encode()).hexdigest()[:8]}"
-    )
+    return Path("runs") / f"test-{plan.spec.name}-{hashlib.sha256(write_plan(plan).encode()).hexdigest()[:8]}"
 
 
 def _progress() -> Any:

@@ -51,7 +51,7 @@ def verify(
     from distinguo.cli.verify_subject import Request, subject_of
 
     subject = subject_of(what, task, seed, out)
-    method = _method(subject.world.task)
+    method = _method(subject.spec.task)
     with word_if_slow("Proving; the first time on this machine the prover is compiled …"):
         content = method.prove(Request(subject, seed, cells, steps, disturbance, tuple(ranges or ())))
     for line in method.sentences(content):

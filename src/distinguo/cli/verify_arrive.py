@@ -9,7 +9,7 @@ from distinguo.cli import verify_common as common
 
 if TYPE_CHECKING:
     from distinguo.cli.verify_subject import Request, Subject
-    from distinguo.proof.arrival import Arrivals
+    from distinguo.proof.arrive.arrival import Arrivals
 
 TRIALS = 200  #: unproven pieces of the starts that are tried, looking for a failure
 
@@ -18,16 +18,15 @@ def prove(request: Request) -> dict[str, Any]:
     """Prove that the greedy policy arrives."""
     import time
 
-    from distinguo.proof.arrival import HORIZON, PIECES, ROUNDS, arrivals, certified
+    from distinguo.proof.arrive.arrival import HORIZON, PIECES, ROUNDS, arrivals, certified
 
     common.refuse(request, "--disturbance", "--range")
     subject, begun = request.subject, time.monotonic()
-    steps = request.steps or subject.world.cap(HORIZON)
-    controller = (subject.world.task, subject.representation.partition, subject.q, subject.delta)
+    steps = request.steps or subject.spec.cap(HORIZON)
     pieces = PIECES if request.cells is None else max(1, request.cells >> ROUNDS)
-    found = arrivals(*controller, horizon=steps, pieces=pieces)
+    found = arrivals(subject.spec.task, subject.controller, horizon=steps, pieces=pieces)
     proving = time.monotonic() - begun
-    judged = common.write_and_check(subject, certified(*controller, found))
+    judged = common.write_and_check(subject, certified(subject.spec.task, subject.controller, found))
     proven = judged.checked and bool(found.proven.all())
     return {
         "proven": proven,
@@ -35,7 +34,7 @@ def prove(request: Request) -> dict[str, Any]:
         "steps": found.longest if judged.checked else None,
         "asked_steps": steps,
         "mean_return_at_least": _mean_return(subject, found, steps) if judged.checked else None,
-        "threshold": subject.world.threshold,
+        "threshold": subject.spec.threshold,
         "cells": int(found.proven.sum()),
         "certificate": judged.path and str(judged.path),
         "checked": judged.checked,
@@ -53,12 +52,12 @@ def _mean_return(subject: Subject, found: Arrivals, steps: int) -> float | None:
 
     Nothing is known where the task never does.
     """
-    from distinguo.proof.strip import cost
+    from distinguo.proof.arrive.strip import cost
 
-    limit = subject.world.limit
+    limit = subject.spec.limit
     if limit is None and not found.proven.all():
         return None
-    return -cost(subject.world.task) * found.mean(max(steps, limit or steps))
+    return -cost(subject.spec.task) * found.mean(max(steps, limit or steps))
 
 
 def _failure(request: Request, found: Arrivals, steps: int) -> dict[str, Any] | None:
@@ -80,7 +79,7 @@ def _draw(subject: Subject, found: Arrivals, steps: int) -> Path:
     from distinguo.views.proof import arrival_picture, draw_arrival
 
     path = subject.folder / common.PICTURE
-    picture = arrival_picture(found, subject.representation, subject.world, subject.name, steps)
+    picture = arrival_picture(found, subject.representation, subject.spec, subject.name, steps)
     save(draw_arrival(picture), path)
     return path
 

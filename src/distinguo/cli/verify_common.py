@@ -27,17 +27,17 @@ class Judged(NamedTuple):
 def write_and_check(subject: Subject, certificate: Any) -> Judged:
     """Write a certificate, read it back and let the checker judge it; None is none."""
     from distinguo.errors import DistinguoError
-    from distinguo.lab.files import write_atomically
+    from distinguo.proof.actions import action_bits
     from distinguo.proof.certificate import controller_claim, dumps, load
-    from distinguo.proof.checker import check
-    from distinguo.proof.possible import action_sets
+    from distinguo.proof.checker.hold import check
+    from distinguo.runs.files import write_atomically
 
     path = subject.folder / CERTIFICATE
     if certificate is None:
         path.unlink(missing_ok=True)  # one from before would be about something else
         return Judged(None, "nothing is proven, so there is nothing to certify.")
     write_atomically(path, dumps(certificate))
-    sets = action_sets(subject.q, subject.delta)
+    sets = action_bits(subject.controller)
     try:
         check(load(path), controller_claim(subject.representation.partition, sets))
     except DistinguoError as error:
@@ -62,15 +62,14 @@ def simulate(subject: Subject, first: Any, seed: int, cap: int) -> Trial:
     """Follow the greedy policy from a state, or from a start of the task."""
     import numpy as np
 
-    from distinguo.learners.memory import region_at
-    from distinguo.learners.values import choose
+    from distinguo.controller import choose, region_at
     from distinguo.tasks.task import start, transition
 
-    task, rng = subject.world.task, np.random.default_rng(seed)
+    task, rng = subject.spec.task, np.random.default_rng(seed)
     s = start(task, rng) if first is None else first
-    states, partition = [_plain(s)], subject.representation.partition
+    states, controller = [_plain(s)], subject.controller
     for step in range(cap):
-        a = choose(subject.q[region_at(task, partition, s)], subject.delta, rng)
+        a = choose(controller.q[region_at(task, controller.partition, s)], controller.delta, rng)
         s, _, terminal = transition(task, s, a)
         states = [*states[-SHOWN:], _plain(s)]
         if terminal:
@@ -103,4 +102,4 @@ def refuse(request: Request, *names: str) -> None:
     }
     for name in names:
         if given[name]:
-            raise DistinguoError(f"{name} means nothing for {request.subject.world.name}; leave it out.")
+            raise DistinguoError(f"{name} means nothing for {request.subject.spec.name}; leave it out.")

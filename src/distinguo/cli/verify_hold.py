@@ -9,8 +9,8 @@ from distinguo.cli import verify_common as common
 
 if TYPE_CHECKING:
     from distinguo.cli.verify_subject import Request, Subject
-    from distinguo.proof.verification import Verification
-    from distinguo.tasks.world import World
+    from distinguo.proof.verify import Verification
+    from distinguo.tasks.spec import TaskSpec
 
 CAP = 100_000  #: steps that a trial is followed for, looking for a failure
 CELLS = 2**21
@@ -22,16 +22,16 @@ def prove(request: Request) -> dict[str, Any]:
     import math
     import time
 
-    from distinguo.proof.verification import verify
+    from distinguo.proof.verify import verify
 
     common.refuse(request, "--steps")
     subject, begun = request.subject, time.monotonic()
     side = math.isqrt((request.cells or CELLS) // 2)
-    task = _widened(subject.world.task, request)
-    found = verify(task, subject.representation.partition, subject.q, subject.delta, (2 * side, side))
+    task = _widened(subject.spec.task, request)
+    found = verify(task, subject.controller, (2 * side, side))
     proving = time.monotonic() - begun
     judged = common.write_and_check(subject, found.certificate)
-    starts, doomed = _shares(subject.world, found)
+    starts, doomed = _shares(subject.spec, found)
     held = judged.checked and found.held.holds((0.0, 0.0))
     return {
         "proven": held,
@@ -66,14 +66,14 @@ def _widened(task: Any, request: Request) -> Any:
     return widened(task, low, high, (0.0, request.disturbance))
 
 
-def _shares(world: World, found: Verification) -> tuple[float, float]:
+def _shares(spec: TaskSpec, found: Verification) -> tuple[float, float]:
     """Return the share of the controllable starts that are proven, and the share of the start box that is doomed."""
     import numpy as np
 
-    from distinguo.proof.verification import DOOMED, PROVEN
-    from distinguo.testing.extent import TEST, Extent
+    from distinguo.proof.verify import DOOMED, PROVEN
+    from distinguo.tasks.extent import TEST, Extent
 
-    low, high = Extent(world.low, world.high).central(TEST)
+    low, high = Extent(spec.low, spec.high).central(TEST)
     codes = found.codes(*(np.linspace(low[i], high[i], STARTS) for i in (0, 1)))
     doomed = (codes == DOOMED).mean()
     return float((codes == PROVEN).mean() / max(1 - doomed, 1e-300)), float(doomed)
@@ -90,7 +90,7 @@ def _draw(subject: Subject, found: Verification) -> Path:
     from distinguo.views.proof import draw_proof, proof_picture
 
     path = subject.folder / common.PICTURE
-    save(draw_proof(proof_picture(found, subject.representation, subject.world, subject.name)), path)
+    save(draw_proof(proof_picture(found, subject.representation, subject.spec, subject.name)), path)
     return path
 
 

@@ -6,20 +6,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    import numpy as np
-
+    from distinguo.controller import Controller
     from distinguo.representation.file import Representation
-    from distinguo.tasks.world import World
+    from distinguo.tasks.spec import TaskSpec
 
 
 class Subject(NamedTuple):
     """What is to be verified."""
 
     name: str
-    world: World
+    spec: TaskSpec
     representation: Representation
-    q: np.ndarray
-    delta: float
+    controller: Controller
     folder: Path
 
 
@@ -48,39 +46,40 @@ def subject_of(what: str, task: str | None, seed: int, out: Path | None) -> Subj
 
 def _run(what: str, task: str | None, out: Path | None) -> Subject:
     from distinguo.errors import DistinguoError
-    from distinguo.lab.folder import open_run
+    from distinguo.runs.folder import open_run
 
     run = open_run(what)
     settings = run.configuration
-    if task not in (None, settings.world.name):
-        raise DistinguoError(f"{what} is a run of {settings.world.name}, not of {task}.")
-    return Subject(what, settings.world, run.representation, run.q, settings.learner.delta, out or Path(what))
+    if task not in (None, settings.spec.name):
+        raise DistinguoError(f"{what} is a run of {settings.spec.name}, not of {task}.")
+    return Subject(what, settings.spec, run.representation, run.controller, out or Path(what))
 
 
-def _refuse_another_task(what: str, representation: Representation, world: World) -> None:
+def _refuse_another_task(what: str, representation: Representation, spec: TaskSpec) -> None:
     """Refuse a file that was learned on another task, even one whose coordinates have the same names."""
     from distinguo.errors import DistinguoError
 
     home = representation.provenance.get("task")
-    if isinstance(home, str) and home != world.name:
-        raise DistinguoError(f"{what} was learned on {home}, not on {world.name}; give --task {home}.")
+    if isinstance(home, str) and home != spec.name:
+        raise DistinguoError(f"{what} was learned on {home}, not on {spec.name}; give --task {home}.")
 
 
 def _trained(what: str, task: str, seed: int, out: Path | None) -> Subject:
     """Learn the values of a representation as the tester does."""
     import numpy as np
 
-    from distinguo.lab.contestants import contestant
-    from distinguo.lab.plan import slug
+    from distinguo.controller import Controller
+    from distinguo.evaluation.qlearning import train
+    from distinguo.evaluation.tester import Exam
+    from distinguo.runs.files import slug
     from distinguo.seam import at_speed
-    from distinguo.tasks.catalog import world
+    from distinguo.settings import TesterSettings
+    from distinguo.study.sources import contestant
+    from distinguo.tasks.catalog import task_spec
+    from distinguo.tasks.extent import TRAINING, Extent
     from distinguo.tasks.task import seeded
-    from distinguo.testing.extent import TRAINING, Extent
-    from distinguo.testing.qlearner import train
-    from distinguo.testing.settings import TesterSettings
-    from distinguo.testing.tester import Exam
 
-    known = world(task)
+    known = task_spec(task)
     known = known._replace(task=seeded(known.task, seed))
     representation = contestant(what, known, seed)
     _refuse_another_task(what, representation, known)
@@ -99,4 +98,5 @@ def _trained(what: str, task: str, seed: int, out: Path | None) -> Subject:
         steps += learn(known.task, exam.partition, q, settings, rng, first, cap)[0]
     name = what if task == "puck" else f"{task}-{what}"
     folder = out or Path("runs") / f"verify-{slug(name)}-seed{seed}"
-    return Subject(what, known, representation, q, settings.delta, folder)
+    controller = Controller(exam.partition, q, settings.delta)
+    return Subject(what, known, representation, controller, folder)

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     import numpy as np
 
     from distinguo.cli.verify_subject import Request
-    from distinguo.tasks.world import World
-    from distinguo.testing.evaluation import Outcome
+    from distinguo.evaluation.simulate import Outcome
+    from distinguo.tasks.spec import TaskSpec
 
 TRIALS, CAP = 100, 100_000  #: trials, and steps of each
 
@@ -22,18 +22,17 @@ def prove(request: Request) -> dict[str, Any]:
 
     import numpy as np
 
+    from distinguo.evaluation.simulate import evaluate
     from distinguo.proof.bounds import LABEL
+    from distinguo.tasks.spec import LENGTH
     from distinguo.tasks.task import seeded, start
-    from distinguo.tasks.world import LENGTH
-    from distinguo.testing.evaluation import evaluate
 
     common.refuse(request, "--disturbance", "--range", "--cells")
     subject, begun = request.subject, time.monotonic()
-    world = subject.world._replace(task=seeded(subject.world.task, request.seed))
-    rng, steps = np.random.default_rng(request.seed), request.steps or world.cap(CAP)
-    starts = np.array([start(world.task, rng) for _ in range(TRIALS)])
-    partition = subject.representation.partition
-    outcome = evaluate(world.task, partition, subject.q, subject.delta, rng, starts, steps)
+    spec = subject.spec._replace(task=seeded(subject.spec.task, request.seed))
+    rng, steps = np.random.default_rng(request.seed), request.steps or spec.cap(CAP)
+    starts = np.array([start(spec.task, rng) for _ in range(TRIALS)])
+    outcome = evaluate(spec.task, subject.controller, rng, starts, steps)
     return {
         "proven": False,
         "share_of_controllable_starts": 0.0,
@@ -42,37 +41,37 @@ def prove(request: Request) -> dict[str, Any]:
         "checked": False,
         "label": LABEL,
         "trials": TRIALS,
-        **_bounds(world, outcome),
-        "threshold": _threshold(world),
-        "mean": float((outcome.lengths if world.score == LENGTH else outcome.returns).mean()),
+        **_bounds(spec, outcome),
+        "threshold": _threshold(spec),
+        "mean": float((outcome.lengths if spec.score == LENGTH else outcome.returns).mean()),
         "asked_steps": steps,
         "seconds": time.monotonic() - begun,
         "run": subject.name,
     }
 
 
-def _threshold(world: World) -> float | None:
+def _threshold(spec: TaskSpec) -> float | None:
     """Return the return that a trial is judged by; None if it is judged by going on."""
-    from distinguo.tasks.world import RETURN
+    from distinguo.tasks.spec import RETURN
 
-    return world.threshold if world.score == RETURN else None
+    return spec.threshold if spec.score == RETURN else None
 
 
-def _good(world: World, outcome: Outcome) -> np.ndarray | None:
+def _good(spec: TaskSpec, outcome: Outcome) -> np.ndarray | None:
     """Return which trials were good; None where the task does not say what is."""
-    from distinguo.tasks.world import LENGTH
+    from distinguo.tasks.spec import LENGTH
 
-    threshold = _threshold(world)
+    threshold = _threshold(spec)
     if threshold is not None:
         return outcome.returns >= threshold
-    return ~outcome.ended if world.score == LENGTH else None
+    return ~outcome.ended if spec.score == LENGTH else None
 
 
-def _bounds(world: World, outcome: Outcome) -> dict[str, Any]:
+def _bounds(spec: TaskSpec, outcome: Outcome) -> dict[str, Any]:
     """Bound the probability that a trial is good, or the median return where nobody says what is good."""
     from distinguo.proof.bounds import binomial_bound, median_bound
 
-    good = _good(world, outcome)
+    good = _good(spec, outcome)
     if good is None:
         return {"held": None, "bound": None, "median_return": list(median_bound(outcome.returns))}
     held = int(good.sum())

@@ -19,57 +19,57 @@ from distinguo.controls.making import made, need_plane
 from distinguo.errors import DistinguoError
 from distinguo.representation.boxes import Box, Boxes, tree
 from distinguo.representation.file import Representation
-from distinguo.tasks.puck import Puck
-from distinguo.tasks.puck_analysis import balance_point
-from distinguo.tasks.world import World
+from distinguo.tasks.puck.analysis import balance_point
+from distinguo.tasks.puck.puck import Puck
+from distinguo.tasks.spec import TaskSpec
 
 #: Boxes after which a tolerance counts as too small.
 MOST_REGIONS = 10_000
 
 
 def controllability(
-    world: World, tolerance: float | None = None, horizon: int | None = None
+    spec: TaskSpec, tolerance: float | None = None, horizon: int | None = None
 ) -> Representation:
     """Halve boxes until the controllability error of each is below the tolerance.
 
     A box is halved across the coordinate that leaves the smaller sum of errors.
 
-    >>> from distinguo.tasks.catalog import world
-    >>> controllability(world("puck"), tolerance=0.2, horizon=10).regions
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> controllability(task_spec("puck"), tolerance=0.2, horizon=10).regions
     16
     """
-    need_plane(world, "controllability")
-    steps = quickest_failure(world) if horizon is None else horizon
-    limit = holdable_width(world) if tolerance is None else tolerance
+    need_plane(spec, "controllability")
+    steps = quickest_failure(spec) if horizon is None else horizon
+    limit = holdable_width(spec) if tolerance is None else tolerance
     if not limit > 0 or steps < 1:
         raise DistinguoError(
             f"The controllability analysis needs a positive tolerance and a horizon of at least one step, "
             f"got {limit} and {steps}."
         )
-    return made(world, _divided(world, limit, steps), "controllability", tolerance=limit, horizon=steps)
+    return made(spec, _divided(spec, limit, steps), "controllability", tolerance=limit, horizon=steps)
 
 
-def holdable_width(world: World) -> float:
+def holdable_width(spec: TaskSpec) -> float:
     """Return how wide the zone is in which a puck at rest can be held, in widths of the space.
 
-    >>> from distinguo.tasks.catalog import world
-    >>> round(holdable_width(world("puck")), 3)
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> round(holdable_width(task_spec("puck")), 3)
     0.223
     """
-    if not isinstance(world.task, Puck):
+    if not isinstance(spec.task, Puck):
         raise DistinguoError(
-            f"No rule is known for the tolerance of a controllability analysis of '{world.name}'; give one."
+            f"No rule is known for the tolerance of a controllability analysis of '{spec.name}'; give one."
         )
-    return min(1.0, 2 * balance_point(world.task) / world.scale[0])
+    return min(1.0, 2 * balance_point(spec.task) / spec.scale[0])
 
 
-def _divided(world: World, tolerance: float, horizon: int) -> Boxes:
+def _divided(spec: TaskSpec, tolerance: float, horizon: int) -> Boxes:
     known: dict[Box, float] = {}
     regions = 1
 
     def error(box: Box) -> float:
         if box not in known:  # a half is weighed when its whole is cut, and again when its own turn comes
-            known[box] = controllability_error(world, box, horizon)
+            known[box] = controllability_error(spec, box, horizon)
         return known[box]
 
     def weakest(box: Box, depth: int) -> tuple[int, float] | None:
@@ -86,7 +86,7 @@ def _divided(world: World, tolerance: float, horizon: int) -> Boxes:
         axis = left.index(min(left))
         return axis, _middle(box, axis)
 
-    return tree(world.low, world.high, weakest)
+    return tree(spec.low, spec.high, weakest)
 
 
 def _middle(box: Box, axis: int) -> float:

@@ -15,8 +15,8 @@ import numpy as np
 from distinguo.errors import DistinguoError
 from distinguo.representation.boxes import Box
 from distinguo.seam import kernel, part
+from distinguo.tasks.spec import TaskSpec
 from distinguo.tasks.task import actions, start, transition, unpack
-from distinguo.tasks.world import World
 
 NODES = 3  #: states per coordinate that stand for a box in the average over pairs (Gauss-Legendre; ours)
 LONGEST = 10_000  #: steps in which repeating an action should fail, for a horizon to be found
@@ -32,11 +32,11 @@ class Bundle(NamedTuple):
     squared: np.ndarray  #: (states, states) the squares of the largest distances so far
 
 
-def controllability_error(world: World, box: Box, horizon: int) -> float:
+def controllability_error(spec: TaskSpec, box: Box, horizon: int) -> float:
     """Return the average deviation over all pairs of states of a box.
 
-    >>> from distinguo.tasks.catalog import world
-    >>> hill = world("puck")
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> hill = task_spec("puck")
     >>> round(controllability_error(hill, ((0.0, 0.0), (1.2, 2.75)), horizon=54), 2)
     0.32
     """
@@ -45,7 +45,7 @@ def controllability_error(world: World, box: Box, horizon: int) -> float:
     # Around the middle, the states of mirrored boxes are mirrored to the last bit, and so are their cuts.
     states = (low + high) / 2 + (high - low) / 2 * _product(nodes, len(low))
     share = _product(shares / 2, len(low)).prod(axis=1)
-    deviations = _deviations(world, states, horizon)
+    deviations = _deviations(spec, states, horizon)
     return float(share @ deviations @ share)
 
 
@@ -54,11 +54,11 @@ def _product(values: np.ndarray, dimensions: int) -> np.ndarray:
     return np.column_stack([axis.ravel() for axis in mesh])
 
 
-def _deviations(world: World, states: np.ndarray, horizon: int) -> np.ndarray:
+def _deviations(spec: TaskSpec, states: np.ndarray, horizon: int) -> np.ndarray:
     count = len(states)
     ended, squared = np.zeros(count, dtype=np.bool_), np.zeros((count, count))
-    bundle = Bundle(states, states.copy(), ended, 1.0 / np.array(world.scale), squared)
-    send_all_sequences(world.task, bundle, horizon)
+    bundle = Bundle(states, states.copy(), ended, 1.0 / np.array(spec.scale), squared)
+    send_all_sequences(spec.task, bundle, horizon)
     return np.sqrt(squared)
 
 
@@ -105,18 +105,18 @@ def _compare(bundle: Bundle) -> None:
                 bundle.squared[m, n] = distance
 
 
-def quickest_failure(world: World) -> int:
+def quickest_failure(spec: TaskSpec) -> int:
     """Return the fewest steps in which repeating one action fails from the start.
 
-    >>> from distinguo.tasks.catalog import world
-    >>> quickest_failure(world("puck"))
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> quickest_failure(task_spec("puck"))
     54
     """
-    first = start(world.task, np.random.default_rng(0))
-    lengths = [_length(world.task, first, a) for a in range(len(world.actions))]
+    first = start(spec.task, np.random.default_rng(0))
+    lengths = [_length(spec.task, first, a) for a in range(len(spec.actions))]
     if min(lengths) >= LONGEST:
         raise DistinguoError(
-            f"No action repeated from the start of the task '{world.name}' fails within {LONGEST:,} steps, so the "
+            f"No action repeated from the start of the task '{spec.name}' fails within {LONGEST:,} steps, so the "
             f"controllability analysis has no horizon; give one."
         )
     return min(lengths)

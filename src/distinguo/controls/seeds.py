@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from distinguo.representation.file import Representation
-    from distinguo.tasks.world import World
+    from distinguo.tasks.spec import TaskSpec
 
 #: "the two (x, v)-space points (0.2680, 0.6200) and (-0.2680, -0.6200)" (paper, section 4.2.1).
 PAPER_SEEDS = ((0.2680, 0.6200), (-0.2680, -0.6200))
 
 
-def seeds(world: World) -> Representation:
+def seeds(spec: TaskSpec) -> Representation:
     """Return the seed representation of the paper's second experiment, before anything is learned.
 
-    >>> from distinguo.tasks.catalog import world
-    >>> seeds(world("puck")).regions
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> seeds(task_spec("puck")).regions
     2
     """
     from distinguo.controls.making import (
@@ -25,5 +25,5 @@ def seeds(world: World) -> Representation:
     )  # heavy, and the command line needs the points alone
     from distinguo.representation.voronoi import voronoi
 
-    need_plane(world, "seeds")
-    return made(world, voronoi(PAPER_SEEDS, world.scale), "seeds")
+    need_plane(spec, "seeds")
+    return made(spec, voronoi(PAPER_SEEDS, spec.scale), "seeds")

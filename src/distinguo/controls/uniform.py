@@ -9,28 +9,28 @@ from distinguo.controls.making import made
 from distinguo.errors import DistinguoError
 from distinguo.representation.boxes import grid
 from distinguo.representation.file import Representation
-from distinguo.tasks.world import World
+from distinguo.tasks.spec import TaskSpec
 
 #: Boxes of the largest grid; more would take long to build, and no learner of ours fills them.
 MOST_REGIONS = 100_000
 
 
-def uniform(world: World, counts: Sequence[int] = (10, 10)) -> Representation:
-    """Cut each coordinate of the world's extent into so many equal intervals.
+def uniform(spec: TaskSpec, counts: Sequence[int] = (10, 10)) -> Representation:
+    """Cut each coordinate of the task's extent into so many equal intervals.
 
-    >>> from distinguo.tasks.catalog import world
-    >>> uniform(world("puck"), (10, 10)).regions
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> uniform(task_spec("puck"), (10, 10)).regions
     100
     """
-    _check(world, counts)
-    return made(world, grid(counts, world.low, world.high), "grid", counts=list(counts))
+    _check(spec, counts)
+    return made(spec, grid(counts, spec.low, spec.high), "grid", counts=list(counts))
 
 
-def _check(world: World, counts: Sequence[int]) -> None:
+def _check(spec: TaskSpec, counts: Sequence[int]) -> None:
     text = "x".join(map(str, counts))
-    if len(counts) != len(world.dimensions):
+    if len(counts) != len(spec.dimensions):
         raise DistinguoError(
-            f"A grid needs one count per coordinate ({', '.join(world.dimensions)}), got {len(counts)} in '{text}'."
+            f"A grid needs one count per coordinate ({', '.join(spec.dimensions)}), got {len(counts)} in '{text}'."
         )
     if min(counts) < 1 or math.prod(counts) > MOST_REGIONS:
         raise DistinguoError(f"A grid has from 1 to {MOST_REGIONS:,} boxes, got '{text}'.")

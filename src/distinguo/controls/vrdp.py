@@ -15,44 +15,44 @@ from distinguo.controls.making import made, need_plane
 from distinguo.controls.visits import failed_trial, successful_trial
 from distinguo.representation.boxes import Box, Boxes, grid, tree
 from distinguo.representation.file import Representation
-from distinguo.tasks.world import World
+from distinguo.tasks.spec import TaskSpec
 
 #: "performing six binary splits of that coordinate" (paper, section 4.2.2): cells of 0.075 m × 0.171875 m/s.
 SPLITS = 6
 
 
-def vrdp(world: World, seed: int) -> Representation:
+def vrdp(spec: TaskSpec, seed: int) -> Representation:
     """Build the boxes from two trials: one that fails by repeating an action, and one that succeeds.
 
-    >>> from distinguo.tasks.catalog import world
-    >>> vrdp(world("puck"), seed=1).regions
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> vrdp(task_spec("puck"), seed=1).regions
     265
     """
-    need_plane(world, "vrdp")
-    cells = _cells(world)
-    failed, successful = failed_trial(world, cells), successful_trial(world, cells, seed)
+    need_plane(spec, "vrdp")
+    cells = _cells(spec)
+    failed, successful = failed_trial(spec, cells), successful_trial(spec, cells, seed)
     cut = refinement(_raster(failed.visited | successful.visited))
-    return made(world, refined(world, cut), "vrdp", seed=seed, splits=SPLITS)
+    return made(spec, refined(spec, cut), "vrdp", seed=seed, splits=SPLITS)
 
 
-def vrdp_enhanced(world: World, seed: int) -> Representation:
+def vrdp_enhanced(spec: TaskSpec, seed: int) -> Representation:
     """Build the boxes from the successful trial alone: every cut is undone that only the failed trial asked for.
 
     The paper's second representation "removes most of the boxes resulting from the initial failed trial" and has
     117 categories. It was made by hand and breaks the constraint here and there; ours keeps it.
 
-    >>> from distinguo.tasks.catalog import world
-    >>> vrdp_enhanced(world("puck"), seed=1).regions
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> vrdp_enhanced(task_spec("puck"), seed=1).regions
     103
     """
-    need_plane(world, "vrdp-enhanced")
-    successful = successful_trial(world, _cells(world), seed)
+    need_plane(spec, "vrdp-enhanced")
+    successful = successful_trial(spec, _cells(spec), seed)
     cut = refinement(_raster(successful.visited))
-    return made(world, refined(world, cut), "vrdp-enhanced", seed=seed, splits=SPLITS)
+    return made(spec, refined(spec, cut), "vrdp-enhanced", seed=seed, splits=SPLITS)
 
 
-def _cells(world: World) -> Boxes:
-    return grid([2**SPLITS] * 2, world.low, world.high)
+def _cells(spec: TaskSpec) -> Boxes:
+    return grid([2**SPLITS] * 2, spec.low, spec.high)
 
 
 def _raster(visited: np.ndarray) -> np.ndarray:
@@ -91,16 +91,16 @@ def _with_neighbours(blocks: np.ndarray) -> np.ndarray:
     return wider
 
 
-def refined(world: World, cut: list[np.ndarray]) -> Boxes:
-    """Return the boxes of a refinement, each cut made along both coordinates of the world in turn.
+def refined(spec: TaskSpec, cut: list[np.ndarray]) -> Boxes:
+    """Return the boxes of a refinement, each cut made along both coordinates of the task in turn.
 
     >>> from distinguo.representation.boxes import count_leaves
-    >>> from distinguo.tasks.catalog import world
-    >>> count_leaves(refined(world("puck"), [np.array([[True]]), np.array([[True, False], [False, False]])]))
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> count_leaves(refined(task_spec("puck"), [np.array([[True]]), np.array([[True, False], [False, False]])]))
     7
     """
     cells = 2 ** len(cut)
-    edges = [np.linspace(a, b, cells + 1) for a, b in zip(world.low, world.high, strict=True)]
+    edges = [np.linspace(a, b, cells + 1) for a, b in zip(spec.low, spec.high, strict=True)]
 
     def halve(box: Box, depth: int) -> tuple[int, float] | None:
         level, axis = divmod(depth, 2)
@@ -110,4 +110,4 @@ def refined(world: World, cut: list[np.ndarray]) -> Boxes:
             return None
         return axis, float(edges[axis][first[axis] + width // 2])
 
-    return tree(world.low, world.high, halve)
+    return tree(spec.low, spec.high, halve)

@@ -9,12 +9,12 @@ import numpy as np
 
 from distinguo.errors import DistinguoError
 from distinguo.export.fingerprint import Fingerprint, fingerprint
-from distinguo.lab.folder import REPRESENTATION, VALUES, Run, open_run
 from distinguo.representation.boxes import Boxes
 from distinguo.representation.file import Representation
 from distinguo.representation.geometry import extent_of
 from distinguo.representation.partition import region
 from distinguo.representation.voronoi import Voronoi
+from distinguo.runs.folder import REPRESENTATION, VALUES, Run, open_run
 
 
 class Controller(NamedTuple):
@@ -67,9 +67,9 @@ def controller_of(path: Path) -> Controller:
 
 def from_run(run: Run) -> Controller:
     """Return the controller of an opened run, with the certificate beside it if there is one."""
-    world = run.configuration.world
-    low, high = extent_of(run.representation.provenance, world.low, world.high)
-    controller = Controller(run.representation, run.q, world.actions, world.name, low, high)
+    spec = run.configuration.spec
+    low, high = extent_of(run.representation.provenance, spec.low, spec.high)
+    controller = Controller(run.representation, run.q, spec.actions, spec.name, low, high)
     return (
         controller
         if run.path is None

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.errors import DistinguoError
-from distinguo.lab.files import read_arrays
+from distinguo.runs.files import read_arrays
 
 CERTIFICATES = ("certificate.json", "certificate.npz")
 

@@ -9,9 +9,9 @@ from distinguo.export.controller import Controller, controller_of
 from distinguo.export.document import to_document
 from distinguo.export.graph import to_graph
 from distinguo.export.header import PREFIX, check_name, to_header
-from distinguo.lab.files import pack_arrays, write_atomically
 from distinguo.representation.boxes import Boxes
 from distinguo.representation.voronoi import Voronoi
+from distinguo.runs.files import pack_arrays, write_atomically
 
 #: The formats, and the name of the file that each makes in the run folder.
 FORMATS = {"c": "controller.h", "json": "controller.json", "dot": "controller.dot", "npz": "controller.npz"}

@@ -1,1 +1,1 @@
-"""The learner: the paper's Figures 1-6."""
+"""Learners: what a learner is, the paper's (``economy``) and the adaptive heuristic critic."""

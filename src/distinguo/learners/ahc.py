@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from distinguo.learners.memory import region_at
+from distinguo.controller import region_at
 from distinguo.seam import kernel, part
 from distinguo.tasks.task import start, transition, unpack
 
@@ -118,7 +118,7 @@ def balance(
     """Learn from the start until a trial holds so many steps; "over 10,000 steps" in the paper, section 4.2.2.
 
     >>> from distinguo.representation.voronoi import voronoi
-    >>> from distinguo.tasks.puck import Puck
+    >>> from distinguo.tasks.puck.puck import Puck
     >>> two = voronoi([[0.3, 0.6], [-0.3, -0.6]], [4.8, 11.0])
     >>> balance(Puck(), two, rows=2, seed=0, hold=2000).solved
     True

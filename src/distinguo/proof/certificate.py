@@ -16,11 +16,11 @@ import numpy as np
 from pydantic import Field, ValidationError
 
 from distinguo.errors import DistinguoError
-from distinguo.proof.arrival_claims import CAR, ArrivalCertificate
-from distinguo.proof.claims import BoxesClaim, CellsClaim, Strict, TaskClaim, VoronoiClaim
+from distinguo.proof.arrive_schema import CAR, ArrivalCertificate
+from distinguo.proof.schema import BoxesClaim, CellsClaim, Strict, TaskClaim, VoronoiClaim
 from distinguo.representation.boxes import Boxes
 from distinguo.representation.voronoi import Voronoi
-from distinguo.tasks.puck import Puck
+from distinguo.tasks.puck.puck import Puck
 
 FORMAT, VERSION = "distinguo-certificate", 1
 LARGEST_FILE = 64 * 2**20  #: bytes

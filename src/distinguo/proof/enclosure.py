@@ -40,7 +40,7 @@ Pair = tuple[float, float]
 def axes(task: Any) -> tuple[float, float, float, float]:
     """Return the matrix that turns a state into the coordinates of cells, row by row.
 
-    >>> from distinguo.proof.puck_enclosure import Puck
+    >>> from distinguo.proof.hold.puck import Puck
     >>> [round(number, 3) for number in axes(Puck())]
     [2.425, 1.0, -2.425, 1.0]
     """
@@ -51,7 +51,7 @@ def axes(task: Any) -> tuple[float, float, float, float]:
 def enclose(task: Any, low: Pair, high: Pair, a: int) -> tuple[Pair, Pair, bool]:
     """Return a box around the images of a cell under action ``a``, and whether no step from it can fail.
 
-    >>> from distinguo.proof.puck_enclosure import Puck
+    >>> from distinguo.proof.hold.puck import Puck
     >>> low, high, stays = enclose(Puck(), (0.0, 0.0), (0.1, 0.1), 1)
     >>> [round(number, 3) for number in (*low, *high)], stays
     ([0.06, 0.06, 0.165, 0.155], True)
@@ -63,7 +63,7 @@ def enclose(task: Any, low: Pair, high: Pair, a: int) -> tuple[Pair, Pair, bool]
 def extent(task: Any) -> tuple[Pair, Pair]:
     """Return the box, in the coordinates of cells, that holds the states worth a proof.
 
-    >>> from distinguo.proof.puck_enclosure import Puck
+    >>> from distinguo.proof.hold.puck import Puck
     >>> low, high = extent(Puck())
     >>> bool(low[0] < -3 and high[0] > 3)
     True
@@ -77,7 +77,7 @@ def widened(task: Any, low: Mapping[str, float], high: Mapping[str, float], dist
 
     Parameters that are not named are those of the task.
 
-    >>> from distinguo.proof.puck_enclosure import Puck
+    >>> from distinguo.proof.hold.puck import Puck
     >>> widened(Puck(), {"mass": 0.9}, {"mass": 1.1}, (0.0, 0.01)).high.mass
     1.1
     """

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from distinguo.proof import puck_enclosure as _known  # noqa: F401  so that the puck's enclosure is registered
 from distinguo.proof.enclosure import SLACK, Pair, axes, extent
+from distinguo.proof.hold import puck as _known  # noqa: F401  so that the puck's enclosure is registered
 from distinguo.seam import part
 
 
@@ -15,7 +15,7 @@ class Grid(NamedTuple):
 
     The edges are meant as real numbers, not as what floating point makes of them.
 
-    >>> from distinguo.proof.puck_enclosure import Puck
+    >>> from distinguo.proof.hold.puck import Puck
     >>> grid = grid_over(Puck(), (100, 50))
     >>> grid.counts, cell_of(grid, (0.01, 0.01))
     ((100, 50), (50, 25))

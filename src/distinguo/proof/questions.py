@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from distinguo.proof import car_enclosure, puck_enclosure
+from distinguo.proof.arrive import car as car_enclosure
+from distinguo.proof.arrive.strip import follow
 from distinguo.proof.enclosure import enclose
-from distinguo.proof.strip import follow
+from distinguo.proof.hold import puck as puck_enclosure
 
 __all__ = ["ARRIVES", "HOLDS", "question_about"]
 
@@ -17,8 +18,8 @@ KNOWN = (puck_enclosure, car_enclosure)  #: modules that are imported so that th
 def question_about(task: Any) -> str | None:
     """Return what can be proven about a task, by the enclosure that it has; None if it has none.
 
-    >>> from distinguo.tasks.catalog import world
-    >>> [question_about(world(name).task) for name in ("puck", "MountainCar-v0", "CartPole-v1")]
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> [question_about(task_spec(name).task) for name in ("puck", "MountainCar-v0", "CartPole-v1")]
     ['never fails', 'arrives', None]
     """
     known: Any = enclose, follow

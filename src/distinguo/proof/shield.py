@@ -13,19 +13,19 @@ import gymnasium
 import numpy as np
 
 from distinguo.errors import DistinguoError
-from distinguo.proof.arrival_claims import ArrivalCertificate
+from distinguo.proof.arrive_schema import ArrivalCertificate
 from distinguo.proof.certificate import Certificate, load
-from distinguo.proof.checker import check
-from distinguo.proof.claims import BoxesClaim, VoronoiClaim
+from distinguo.proof.checker.hold import check
 from distinguo.proof.enclosure import enclose
 from distinguo.proof.grid import Grid, around, coordinates
-from distinguo.proof.hill import inside
-from distinguo.proof.puck_enclosure import Pucks, pucks
+from distinguo.proof.hold.hill import inside
+from distinguo.proof.hold.puck import Pucks, pucks
+from distinguo.proof.schema import BoxesClaim, VoronoiClaim
 from distinguo.representation.boxes import Boxes
 from distinguo.representation.partition import region
 from distinguo.representation.voronoi import Voronoi
 from distinguo.seam import kernel, part
-from distinguo.tasks.puck import Puck
+from distinguo.tasks.puck.puck import Puck
 from distinguo.tasks.task import State, actions, transition
 
 REPLACED = "The action could leave the certified set; an allowed one was taken."
@@ -88,7 +88,7 @@ def random_walk(
 class Guard:
     """What a certificate allows.
 
-    >>> from distinguo.proof.verification import certify_task
+    >>> from distinguo.proof.verify import certify_task
     >>> guard = Guard(certify_task(Puck(), counts=(256, 128)))
     >>> guard.allowed_actions((0.0, 0.0)).tolist(), guard.allowed_actions((0.0, 1.15)).tolist()
     ([True, True], [True, False])
@@ -146,8 +146,8 @@ class Shield(gymnasium.Wrapper):
     The certificate is checked first, unless ``checked`` says that it was. After a step that the shield had a part in,
     ``info["shield"]`` says which; ``allowed_actions`` is a mask for agents that can use one.
 
-    >>> from distinguo.proof.verification import certify_task
-    >>> from distinguo.tasks.puck_env import PuckOnAHillEnv
+    >>> from distinguo.proof.verify import certify_task
+    >>> from distinguo.tasks.puck.environment import PuckOnAHillEnv
     >>> env = Shield(PuckOnAHillEnv(), certify_task(Puck(), counts=(256, 128)))
     >>> observation, info = env.reset(options={"state": (0.0, 1.15)})
     >>> env.step(1)[4]["shield"]

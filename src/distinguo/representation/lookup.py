@@ -1,31 +1,10 @@
-"""Many observations to their regions at once, compiled where the partition is."""
+"""Numbers for the regions of a partition."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-
-from distinguo.representation.partition import region
-from distinguo.seam import at_speed, kernel
-
-
-def regions_of(partition: Any, rows: np.ndarray) -> np.ndarray:
-    """Return the region of every row.
-
-    >>> from distinguo.representation.voronoi import voronoi
-    >>> regions_of(voronoi([[0.0, 0.0], [1.0, 1.0]], [1.0, 1.0]), np.array([[0.9, 0.8], [0.1, 0.2]]))
-    array([1, 0])
-    """
-    found = np.empty(len(rows), dtype=np.int64)
-    at_speed(_find, partition)(partition, rows, found)
-    return found
-
-
-@kernel
-def _find(partition: Any, rows: np.ndarray, found: np.ndarray) -> None:
-    for n in range(len(rows)):
-        found[n] = region(partition, rows[n])
 
 
 def numbering(partition: Any) -> np.ndarray:

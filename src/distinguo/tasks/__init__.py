@@ -1,1 +1,1 @@
-"""Worlds: what a task is, and the tasks we ship."""
+"""Tasks to learn: what a task is, the tasks we ship, and any Gymnasium environment."""

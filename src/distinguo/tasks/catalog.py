@@ -9,17 +9,17 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from distinguo.checks import checked
 from distinguo.errors import DistinguoError, did_you_mean
+from distinguo.settings import checked
 from distinguo.tasks.acrobot import Acrobot
 from distinguo.tasks.cart_pole import CartPole
+from distinguo.tasks.gym.registration import PUCK_ID
 from distinguo.tasks.mountain_car import MountainCar
 from distinguo.tasks.noise import NoisyActions, NoisyPuck
 from distinguo.tasks.pendulum import Pendulum, torques
-from distinguo.tasks.puck import EXTREME_SPEED, Puck
-from distinguo.tasks.puck_analysis import controllable
-from distinguo.tasks.registration import PUCK_ID
-from distinguo.tasks.world import RETURN, World
+from distinguo.tasks.puck.analysis import controllable
+from distinguo.tasks.puck.puck import EXTREME_SPEED, Puck
+from distinguo.tasks.spec import RETURN, TaskSpec
 
 Parameters = Mapping[str, Any]
 
@@ -56,12 +56,12 @@ SOME_CHANCE = {"learner.confidence": 2.0}
 CHANCE = {"learner.confidence": 2.0, "learner.samples": 8}
 
 
-def _puck(parameters: Parameters) -> World:
+def _puck(parameters: Parameters) -> TaskSpec:
     chance, rest = _taken(Noise, parameters)
     force, rest = _taken(ForceNoise, rest)
     task = checked(Puck, rest, "task")
     low, high = (-task.wall, -EXTREME_SPEED), (task.wall, EXTREME_SPEED)
-    hill = World("puck", task, ("x", "v"), ("left", "right"), low, high, "length", controllable)
+    hill = TaskSpec("puck", task, ("x", "v"), ("left", "right"), low, high, "length", controllable)
     hill = hill._replace(parameters=task._asdict())
     if force.noise > 0.0:
         noisy = NoisyPuck(*task, noise=force.noise, rng=np.random.default_rng(0))
@@ -70,13 +70,13 @@ def _puck(parameters: Parameters) -> World:
     return _with_noise(hill, chance)
 
 
-def _cart_pole(parameters: Parameters) -> World:
+def _cart_pole(parameters: Parameters) -> TaskSpec:
     low = (-4.8, -math.inf, -24 * math.pi / 180, -math.inf)
     names = ("x", "v", "angle", "angular_v")
     return _twin("CartPole-v1", CartPole, parameters, names, ("left", "right"), low, 475.0, 500)
 
 
-def _mountain_car(parameters: Parameters) -> World:
+def _mountain_car(parameters: Parameters) -> TaskSpec:
     twin = _twin(
         "MountainCar-v0",
         MountainCar,
@@ -90,13 +90,13 @@ def _mountain_car(parameters: Parameters) -> World:
     return twin._replace(high=_single((0.6, 0.07)))
 
 
-def _acrobot(parameters: Parameters) -> World:
+def _acrobot(parameters: Parameters) -> TaskSpec:
     names = ("cos1", "sin1", "cos2", "sin2", "v1", "v2")
     low = (-1.0, -1.0, -1.0, -1.0, -4 * math.pi, -9 * math.pi)
     return _twin("Acrobot-v1", Acrobot, parameters, names, ("-1", "0", "+1"), low, -100.0, 500)
 
 
-def _pendulum(parameters: Parameters) -> World:
+def _pendulum(parameters: Parameters) -> TaskSpec:
     low = (-1.0, -1.0, -8.0)
     twin = _twin("Pendulum-v1", Pendulum, parameters, ("cos", "sin", "v"), (), low, None, 200)
     return twin._replace(actions=tuple(f"{torque:+g}" for torque in torques(_inner(twin.task))))
@@ -111,16 +111,16 @@ def _twin(
     low: tuple[float, ...],
     threshold: float | None,
     limit: int,
-) -> World:
+) -> TaskSpec:
     """Describe a compiled twin of a Gymnasium environment, whose observations lie between ``low`` and ``-low``."""
     chance, rest = _taken(Noise, parameters)
     task: Any = checked(kind, rest, "task")
     low = _single(low)
     high = tuple(-v for v in low)
-    world = World(name, task, dimensions, actions, low, high, RETURN, None)
+    spec = TaskSpec(name, task, dimensions, actions, low, high, RETURN, None)
     note = f"{name} runs as a compiled twin with the same numbers; --interpreted runs Gymnasium's own."
-    world = world._replace(threshold=threshold, limit=limit, parameters=task._asdict(), note=note)
-    return _with_noise(world._replace(suggested=BY_RETURN), chance)
+    spec = spec._replace(threshold=threshold, limit=limit, parameters=task._asdict(), note=note)
+    return _with_noise(spec._replace(suggested=BY_RETURN), chance)
 
 
 def _single(bounds: tuple[float, ...]) -> tuple[float, ...]:
@@ -134,14 +134,14 @@ def _taken(kind: Any, parameters: Parameters) -> tuple[Any, dict[str, Any]]:
     return checked(kind, ours, "task"), {k: v for k, v in parameters.items() if k not in ours}
 
 
-def _with_noise(world: World, chance: Noise) -> World:
+def _with_noise(spec: TaskSpec, chance: Noise) -> TaskSpec:
     if chance.noisy_actions == 0.0:
-        return world
-    return world._replace(
-        task=NoisyActions(world.task, chance.noisy_actions, np.random.default_rng(0)),
+        return spec
+    return spec._replace(
+        task=NoisyActions(spec.task, chance.noisy_actions, np.random.default_rng(0)),
         controllable=None,
-        suggested={**world.suggested, **SOME_CHANCE},
-        parameters={**world.parameters, "noisy_actions": chance.noisy_actions},
+        suggested={**spec.suggested, **SOME_CHANCE},
+        parameters={**spec.parameters, "noisy_actions": chance.noisy_actions},
     )
 
 
@@ -149,7 +149,7 @@ def _inner(task: Any) -> Any:
     return task.task if isinstance(task, NoisyActions) else task
 
 
-WORLDS: dict[str, Callable[[Parameters], World]] = {
+SPECS: dict[str, Callable[[Parameters], TaskSpec]] = {
     "puck": _puck,
     "CartPole-v1": _cart_pole,
     "MountainCar-v0": _mountain_car,
@@ -159,36 +159,36 @@ WORLDS: dict[str, Callable[[Parameters], World]] = {
 ALIASES = {PUCK_ID: "puck"}
 
 
-def world(name: str, parameters: Parameters | None = None, interpreted: bool = False) -> World:
+def task_spec(name: str, parameters: Parameters | None = None, interpreted: bool = False) -> TaskSpec:
     """Return the task of that name, with some of its parameters changed.
 
     It is compiled where we know how, unless ``interpreted`` asks for Gymnasium's own environment.
 
-    >>> world("CartPole-v1").limit
+    >>> task_spec("CartPole-v1").limit
     500
     """
     name = ALIASES.get(name, name)
-    if name in WORLDS and not interpreted:
-        return WORLDS[name](parameters or {})
-    from distinguo.tasks.gym_world import gym_world
+    if name in SPECS and not interpreted:
+        return SPECS[name](parameters or {})
+    from distinguo.tasks.gym.spec import gym_spec
 
     _check_name(name)
-    return gym_world(name, parameters or {}, WORLDS.get(name), BY_RETURN, CHANCE)
+    return gym_spec(name, parameters or {}, SPECS.get(name), BY_RETURN, CHANCE)
 
 
 def _check_name(name: str) -> None:
     """Offer the nearest of our own names and of Gymnasium's for one that is in neither."""
     from gymnasium import registry
 
-    if name in WORLDS or name in registry or ":" in name:
+    if name in SPECS or name in registry or ":" in name:
         return
-    near = did_you_mean(name, [*WORLDS, *registry])
+    near = did_you_mean(name, [*SPECS, *registry])
     hint = near if near.startswith("did") else "take puck, or any Gymnasium id such as CartPole-v1."
     raise DistinguoError(f"Unknown task '{name}'; {hint}")
 
 
-def world_of(environment: Any, parameters: Parameters | None = None) -> World:
-    """Return a Gymnasium environment that was made already as a world."""
-    from distinguo.tasks.gym_world import gym_world
+def spec_of(environment: Any, parameters: Parameters | None = None) -> TaskSpec:
+    """Return a Gymnasium environment that was made already as a task."""
+    from distinguo.tasks.gym.spec import gym_spec
 
-    return gym_world(environment, parameters or {}, None, BY_RETURN, CHANCE)
+    return gym_spec(environment, parameters or {}, None, BY_RETURN, CHANCE)

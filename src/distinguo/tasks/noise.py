@@ -17,7 +17,7 @@ import numpy as np
 from pydantic import Field, InstanceOf
 
 from distinguo.seam import implements, part
-from distinguo.tasks.puck import Puck, PuckState
+from distinguo.tasks.puck.puck import Puck, PuckState
 from distinguo.tasks.task import (
     Observation,
     State,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from distinguo.lab.trial import Averaged
-from distinguo.testing.statistics import interval
+from distinguo.evaluation.statistics import interval
+from distinguo.study.compare import Averaged
 from distinguo.views.plots import save
 
 

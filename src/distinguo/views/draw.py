@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from distinguo.errors import DistinguoError
-from distinguo.lab.folder import PICTURE, Run
+from distinguo.runs.folder import PICTURE, Run
 
 
 def draw_run(run: Run) -> Path:

@@ -7,7 +7,7 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from distinguo.tasks.puck_analysis import (
+from distinguo.tasks.puck.analysis import (
     DIAGONAL_SLOPE,
     DOOMED,
     MUST_PUSH_LEFT,

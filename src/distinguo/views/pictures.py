@@ -10,17 +10,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distinguo.lab.folder import Run
 from distinguo.representation import geometry
 from distinguo.representation.boxes import Boxes
 from distinguo.representation.categories import Categories
 from distinguo.representation.file import Representation
 from distinguo.representation.geometry import Plane
 from distinguo.representation.partition import region
-from distinguo.tasks.world import World
+from distinguo.runs.folder import Run
+from distinguo.tasks.spec import TaskSpec
+from distinguo.views.labels import Word, words_in
 from distinguo.views.slices import Pair, frame_of, names_of, note_of, plane_of
 from distinguo.views.tiles import Tiles, label, place_of, tiles_of
-from distinguo.views.words import Word, words_in
 
 Outline = geometry.Outline
 BELOW = 0.3  #: of a square; how far the mark of a prototype is below its label
@@ -64,20 +64,20 @@ def partition_picture(run: Run) -> PartitionPicture:
     """Compute the picture of a run's partition."""
     regions = run.representation.regions
     size = f"{regions} region" if regions == 1 else f"{regions} regions"
-    title = f"{run.configuration.world.name}, seed {run.configuration.seed}: {size}"
-    return representation_picture(run.representation, run.configuration.world, title, run.q)
+    title = f"{run.configuration.spec.name}, seed {run.configuration.seed}: {size}"
+    return representation_picture(run.representation, run.configuration.spec, title, run.q)
 
 
 def representation_picture(
-    representation: Representation, world: World, title: str, q: np.ndarray | None = None
+    representation: Representation, spec: TaskSpec, title: str, q: np.ndarray | None = None
 ) -> PartitionPicture:
     """Compute the picture of a partition, with what its values say if there are any."""
-    values = np.zeros((representation.rows, len(world.actions))) if q is None else q
+    values = np.zeros((representation.rows, len(spec.actions))) if q is None else q
     if isinstance(representation.partition, Categories):
-        picture = _squares(representation, tiles_of(representation, world), values)
+        picture = _squares(representation, tiles_of(representation, spec), values)
     else:
-        picture = _slice(representation, world, values)
-    return picture._replace(title=title, actions=() if q is None else world.actions)
+        picture = _slice(representation, spec, values)
+    return picture._replace(title=title, actions=() if q is None else spec.actions)
 
 
 def policy(q: np.ndarray) -> tuple[int, float]:
@@ -90,9 +90,9 @@ def policy(q: np.ndarray) -> tuple[int, float]:
     return (int(best[0]) if len(best) == 1 else -1), float(q.max())
 
 
-def _slice(representation: Representation, world: World, q: np.ndarray) -> PartitionPicture:
+def _slice(representation: Representation, spec: TaskSpec, q: np.ndarray) -> PartitionPicture:
     plane = plane_of(representation)
-    low, high = frame_of(representation, world, plane)
+    low, high = frame_of(representation, spec, plane)
     outlines = _outlines(representation, plane, low, high)
     regions = _regions(representation)
     cells = [Cell(o, j, *policy(q[j])) for o, j in zip(outlines, regions, strict=True)]
@@ -102,7 +102,7 @@ def _slice(representation: Representation, world: World, q: np.ndarray) -> Parti
         cells = [cell for cell in cells if cell.outline]
         numbered = [(cell.outline, str(cell.region)) for cell in cells]
         words = words_in(numbered, places, low, high)
-    note, names = note_of(plane, world.dimensions), names_of(plane, world.dimensions)
+    note, names = note_of(plane, spec.dimensions), names_of(plane, spec.dimensions)
     note += "; the numbers are regions" if words else ""
     ticks = (None, None if names[1] else ())
     return PartitionPicture("", names, low, high, tuple(cells), places, primary, (), note, words, ticks)

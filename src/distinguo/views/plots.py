@@ -13,10 +13,10 @@ from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from distinguo.lab.files import write_atomically
+from distinguo.runs.files import write_atomically
 from distinguo.views.colours import Colour, greys, hue_of, ink_on, palest, shaded, shades_of
+from distinguo.views.labels import Word
 from distinguo.views.pictures import Cell, PartitionPicture
-from distinguo.views.words import Word
 
 WIDTH, HEIGHT, STRIP = 7.2, 5.4, 2.4  #: inches
 LEGEND, MARK = 100, 9  #: letters in a line of the legend, and the room that a mark takes

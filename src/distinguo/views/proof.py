@@ -10,10 +10,10 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from distinguo.proof.arrival import Arrivals
-from distinguo.proof.verification import Verification
+from distinguo.proof.arrive.arrival import Arrivals
+from distinguo.proof.verify import Verification
 from distinguo.representation.file import Representation
-from distinguo.tasks.world import World
+from distinguo.tasks.spec import TaskSpec
 from distinguo.views.pictures import Outline, cell_outlines
 
 _NAMES = ("doomed whatever is done", "undecided", "proven for ever")
@@ -32,22 +32,23 @@ class ProofPicture(NamedTuple):
 
 
 def proof_picture(
-    found: Verification, representation: Representation, world: World, title: str, size: int = 161
+    found: Verification, representation: Representation, spec: TaskSpec, title: str, size: int = 161
 ) -> ProofPicture:
     """Compute the picture of a proof over the whole extent of a task.
 
     >>> from distinguo.controls.diagonal import diagonal
-    >>> from distinguo.proof.verification import verify
-    >>> from distinguo.tasks.catalog import world
-    >>> hill = world("puck")
-    >>> found = verify(hill.task, diagonal(hill).partition, np.array([[0.0, -1.0], [-1.0, 0.0]]), counts=(256, 128))
+    >>> from distinguo.proof.verify import verify
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> hill = task_spec("puck")
+    >>> controller = Controller(diagonal(hill).partition, np.array([[0.0, -1.0], [-1.0, 0.0]]))
+    >>> found = verify(hill.task, controller, counts=(256, 128))
     >>> picture = proof_picture(found, diagonal(hill), hill, "diagonal", size=5)
     >>> picture.codes.shape, int(picture.codes[2, 2])
     ((5, 5), 2)
     """
-    low, high = (world.low[0], world.low[1]), (world.high[0], world.high[1])
+    low, high = (spec.low[0], spec.low[1]), (spec.high[0], spec.high[1])
     xs, vs = (np.linspace(low[i], high[i], size) for i in (0, 1))
-    axes = (world.dimensions[0], world.dimensions[1])
+    axes = (spec.dimensions[0], spec.dimensions[1])
     return ProofPicture(title, axes, xs, vs, found.codes(xs, vs), _outlines(representation, low, high))
 
 
@@ -105,22 +106,23 @@ class ArrivalPicture(NamedTuple):
 
 
 def arrival_picture(
-    found: Arrivals, representation: Representation, world: World, title: str, asked: int
+    found: Arrivals, representation: Representation, spec: TaskSpec, title: str, asked: int
 ) -> ArrivalPicture:
     """Compute the picture of a proof of arrival.
 
     >>> from distinguo.controls.uniform import uniform
-    >>> from distinguo.proof.arrival import arrivals
-    >>> from distinguo.tasks.catalog import world
-    >>> car = world("MountainCar-v0")
+    >>> from distinguo.proof.arrive.arrival import arrivals
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> car = task_spec("MountainCar-v0")
     >>> halves = uniform(car, (1, 2))
-    >>> found = arrivals(car.task, halves.partition, np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]), pieces=64)
+    >>> controller = Controller(halves.partition, np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]))
+    >>> found = arrivals(car.task, controller, pieces=64)
     >>> bool(arrival_picture(found, halves, car, "halves", 200).steps.max() <= 200)
     True
     """
-    low, high = (world.low[0], world.low[1]), (world.high[0], world.high[1])
+    low, high = (spec.low[0], spec.low[1]), (spec.high[0], spec.high[1])
     steps = np.where(found.proven, found.steps, asked)
-    axes = (world.dimensions[0], world.dimensions[1])
+    axes = (spec.dimensions[0], spec.dimensions[1])
     outlines = _outlines(representation, low, high)
     return ArrivalPicture(title, axes, low, high, found.boxes, steps, found.proven, outlines)
 

@@ -10,10 +10,10 @@ from typing import NamedTuple
 from jinja2 import Environment, PackageLoader
 from matplotlib.figure import Figure
 
-from distinguo.lab.claims import BEST_FOUR, Claim
-from distinguo.lab.files import write_atomically
-from distinguo.lab.reproduce import Reproduction
+from distinguo.paper.claims import BEST_FOUR, Claim
+from distinguo.paper.reproduce import Reproduction
 from distinguo.representation.file import load
+from distinguo.runs.files import write_atomically
 from distinguo.views.curves import curves_figure
 from distinguo.views.maps import draw_map
 from distinguo.views.pictures import partition_picture, representation_picture
@@ -75,7 +75,7 @@ def figures(found: Reproduction, out: Path) -> list[Shown]:
         folder = out / "controls" if name.startswith("vrdp") else out / "test" / "representations"
         representation = load(folder / f"{name}.json")
         title = f"{name}: {representation.regions} regions"
-        picture = representation_picture(representation, found.world, title)
+        picture = representation_picture(representation, found.spec, title)
         shown.append(Shown(number, f"Control representation {name}.", draw_partition(picture)))
     shown.append(Shown("15", "Averaged curves of the poorest.", curves_figure([curves[n] for n in POOR])))
     shown.append(

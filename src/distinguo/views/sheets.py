@@ -9,7 +9,7 @@ import numpy as np
 
 from distinguo.representation.categories import Categories
 from distinguo.representation.file import Representation
-from distinguo.tasks.world import World
+from distinguo.tasks.spec import TaskSpec
 from distinguo.views.slices import frame_of, names_of, note_of, plane_of
 from distinguo.views.tiles import label, tiles_of
 
@@ -23,8 +23,8 @@ class Sheet(NamedTuple):
     """Rows of states from the top, each with the words beside it, and the words below them.
 
     >>> from distinguo.representation.voronoi import voronoi
-    >>> from distinguo.tasks.catalog import world
-    >>> sheet = sheet_of(Representation(voronoi([[0.0, 0.0]], [4.8, 11.0]), ("x", "v")), world("puck"))
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> sheet = sheet_of(Representation(voronoi([[0.0, 0.0]], [4.8, 11.0]), ("x", "v")), task_spec("puck"))
     >>> sheet.rows[0][0], sheet.rows[0][1][0], sheet.left, sheet.right
     ('5.50', (-2.4, 5.5), '-2.40', '2.40')
     """
@@ -36,17 +36,17 @@ class Sheet(NamedTuple):
     note: str  #: which part is shown, if not all
 
 
-def sheet_of(representation: Representation, world: World) -> Sheet:
+def sheet_of(representation: Representation, spec: TaskSpec) -> Sheet:
     """Return the places of a map of any partition."""
     if isinstance(representation.partition, Categories):
-        return _of_categories(representation, world)
+        return _of_categories(representation, spec)
     plane = plane_of(representation)
-    (x0, y0), (x1, y1) = frame_of(representation, world, plane)
-    names = names_of(plane, world.dimensions)
+    (x0, y0), (x1, y1) = frame_of(representation, spec, plane)
+    names = names_of(plane, spec.dimensions)
     xs = np.linspace(x0, x1, COLUMNS).tolist()
     ys = np.linspace(y1, y0, ROWS).tolist() if names[1] else [0.5]
     rows = tuple((_number(y, y1 - y0) if names[1] else "", tuple(plane.state(x, y) for x in xs)) for y in ys)
-    return Sheet(names, rows, _number(x0, x1 - x0), _number(x1, x1 - x0), note_of(plane, world.dimensions))
+    return Sheet(names, rows, _number(x0, x1 - x0), _number(x1, x1 - x0), note_of(plane, spec.dimensions))
 
 
 def _number(value: float, width: float) -> str:
@@ -61,8 +61,8 @@ def _number(value: float, width: float) -> str:
     return f"{value + 0.0:.{decimals}f}"  # minus zero is a zero here
 
 
-def _of_categories(representation: Representation, world: World) -> Sheet:
-    tiles = tiles_of(representation, world)
+def _of_categories(representation: Representation, spec: TaskSpec) -> Sheet:
+    tiles = tiles_of(representation, spec)
     states: dict[int, list[State]] = {}
     for square in tiles.squares:
         states.setdefault(square.y, []).append(square.state)

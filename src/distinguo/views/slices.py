@@ -16,7 +16,7 @@ from distinguo.representation.boxes import Boxes
 from distinguo.representation.categories import Categories
 from distinguo.representation.file import Representation
 from distinguo.representation.geometry import Plane, extent_of
-from distinguo.tasks.world import World
+from distinguo.tasks.spec import TaskSpec
 
 MOST_HELD = 6  #: coordinates that a note names
 Pair = tuple[float, float]
@@ -89,13 +89,13 @@ def names_of(plane: Plane, names: Sequence[str]) -> tuple[str, str]:
     return x, y
 
 
-def frame_of(representation: Representation, world: World, plane: Plane) -> tuple[Pair, Pair]:
+def frame_of(representation: Representation, spec: TaskSpec, plane: Plane) -> tuple[Pair, Pair]:
     """Return the extent of a task in a plane, widened so that every prototype can be seen.
 
     What is infinite is as wide as the prototypes and half as much again on either side.
     """
     partition = representation.partition
-    extent = extent_of(representation.provenance, world.low, world.high)
+    extent = extent_of(representation.provenance, spec.low, spec.high)
     if isinstance(partition, Boxes):
         corners = np.vstack([extent, partition.low, partition.high])
     else:

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from distinguo.lab.folder import Run
+from distinguo.controller import regions_of
 from distinguo.representation.boxes import Boxes
 from distinguo.representation.categories import Categories
-from distinguo.representation.lookup import regions_of
 from distinguo.representation.partition import region
+from distinguo.runs.folder import Run
 from distinguo.views.pictures import policy
 from distinguo.views.sheets import COLUMNS, ROWS, Sheet, sheet_of
 
@@ -34,15 +34,15 @@ def text_map(run: Run) -> str:
     >>> print(text_map(distinguo.learn("puck", seed=1)).splitlines()[0])
     v  greedy action: l = left, r = right
     """
-    world = run.configuration.world
+    spec = run.configuration.spec
     if run.representation.regions == 1:
         return f"(no map: all is one region, where {_everywhere(run)})"
-    sheet = sheet_of(run.representation, world)
-    names = letters_of(world.actions)
+    sheet = sheet_of(run.representation, spec)
+    names = letters_of(spec.actions)
     lines = [_letters(run, states, names) for _, states in sheet.rows]
     beside = max(7, *(len(place) for place, _ in sheet.rows))
     head = [f"({sheet.note})"] if sheet.note else []
-    head.append(f"{sheet.axes[1]}  greedy action: {_legend(world.actions, names, lines)}".lstrip())
+    head.append(f"{sheet.axes[1]}  greedy action: {_legend(spec.actions, names, lines)}".lstrip())
     body = [f"{place:>{beside}} |{line}" for (place, _), line in zip(sheet.rows, lines, strict=True)]
     return "\n".join([*head, *body, _below(sheet, beside, len(lines[0]))])
 
@@ -53,7 +53,7 @@ def _everywhere(run: Run) -> str:
     action, _ = policy(run.q[region(run.representation.partition, anywhere)])
     if action < 0:
         return "several actions are tied"
-    return f"the greedy action is {run.configuration.world.actions[action]}"
+    return f"the greedy action is {run.configuration.spec.actions[action]}"
 
 
 def _below(sheet: Sheet, beside: int, width: int) -> str:
@@ -104,7 +104,7 @@ def regions_table(run: Run, most: int = MOST_REGIONS) -> str:
     numbers = sorted(counts)
     if len(numbers) > most:
         numbers = sorted(numbers, key=lambda j: (-run.updates[j].sum(), j))[:most]
-    head = ["region", *run.configuration.world.dimensions, "prototypes", "action", "value", "updates"]
+    head = ["region", *run.configuration.spec.dimensions, "prototypes", "action", "value", "updates"]
     lines = _aligned([head, *(_row(run, j, counts[j]) for j in numbers)])
     if len(counts) > len(numbers):
         lines.append(f"… and {len(counts) - len(numbers)} more regions, which were updated less.")
@@ -115,7 +115,7 @@ def _row(run: Run, j: int, prototypes: int) -> list[str]:
     partition = run.representation.partition
     assert not isinstance(partition, Boxes)
     action, value = policy(run.q[j])
-    name = "tied" if action < 0 else run.configuration.world.actions[action]
+    name = "tied" if action < 0 else run.configuration.spec.actions[action]
     place = [_coordinate(run, c) for c in partition.prototypes[j].tolist()]
     return [str(j), *place, str(prototypes), name, f"{value:.4f}", str(int(run.updates[j].sum()))]
 

@@ -11,7 +11,7 @@ import numpy as np
 from distinguo.representation.categories import Categories
 from distinguo.representation.file import Representation
 from distinguo.representation.geometry import Plane
-from distinguo.tasks.world import World
+from distinguo.tasks.spec import TaskSpec
 from distinguo.views.slices import names_of, note_of, plane_of
 
 MOST_SQUARES = 144  #: shown one by one; of more categories only those with a prototype
@@ -33,9 +33,9 @@ class Tiles(NamedTuple):
     """Squares in rows, with the words beside them.
 
     >>> from distinguo.representation.categories import categories
-    >>> from distinguo.tasks.catalog import world
+    >>> from distinguo.tasks.catalog import task_spec
     >>> four = Representation(categories([[0.0], [14.0]]), ("o0",))
-    >>> tiles = tiles_of(four, world("FrozenLake-v1"))
+    >>> tiles = tiles_of(four, task_spec("FrozenLake-v1"))
     >>> tiles.columns, tiles.squares[-1]
     (4, Square(x=3, y=0, state=(15.0,)))
     """
@@ -50,13 +50,13 @@ class Tiles(NamedTuple):
     ]  #: beside columns and rows; none if every square has its label
 
 
-def tiles_of(representation: Representation, world: World) -> Tiles:
+def tiles_of(representation: Representation, spec: TaskSpec) -> Tiles:
     """Lay out the categories of a task."""
     assert isinstance(representation.partition, Categories)
     prototypes = representation.partition.prototypes[: representation.prototypes]
-    if len(world.dimensions) == 1:
-        return _in_rows(prototypes[:, 0], world)
-    return _in_a_plane(prototypes, world, plane_of(representation))
+    if len(spec.dimensions) == 1:
+        return _in_rows(prototypes[:, 0], spec)
+    return _in_a_plane(prototypes, spec, plane_of(representation))
 
 
 def label(value: float) -> str:
@@ -68,28 +68,28 @@ def label(value: float) -> str:
     return "other" if math.isnan(value) else f"{value:.6g}"
 
 
-def _in_rows(prototypes: np.ndarray, world: World) -> Tiles:
+def _in_rows(prototypes: np.ndarray, spec: TaskSpec) -> Tiles:
     """Lay out the categories of a single coordinate row by row, from the top left, as one reads."""
-    values = _values(prototypes, world.low[0], world.high[0], MOST_SQUARES, MOST_PROTOTYPES)
+    values = _values(prototypes, spec.low[0], spec.high[0], MOST_SQUARES, MOST_PROTOTYPES)
     columns = _columns(len(values))
     rows = -(-len(values) // columns)
     squares = tuple(Square(n % columns, rows - 1 - n // columns, (value,)) for n, value in enumerate(values))
-    name = world.dimensions[0]
+    name = spec.dimensions[0]
     note = "" if len(prototypes) <= MOST_PROTOTYPES else f"the oldest {MOST_PROTOTYPES} prototypes"
     return Tiles(squares, columns, rows, (f"{name}, row by row", ""), note, ((), ()))
 
 
-def _in_a_plane(prototypes: np.ndarray, world: World, plane: Plane) -> Tiles:
+def _in_a_plane(prototypes: np.ndarray, spec: TaskSpec, plane: Plane) -> Tiles:
     """Lay out two coordinates across and upwards."""
     sides = [
-        _values(prototypes[:, i], world.low[i], world.high[i], MOST_ACROSS, MOST_ACROSS) for i in plane.axes
+        _values(prototypes[:, i], spec.low[i], spec.high[i], MOST_ACROSS, MOST_ACROSS) for i in plane.axes
     ]
     squares = tuple(
         Square(x, y, plane.state(a, b)) for y, b in enumerate(sides[1]) for x, a in enumerate(sides[0])
     )
     ticks = (tuple(map(label, sides[0])), tuple(map(label, sides[1])))
-    names = names_of(plane, world.dimensions)
-    return Tiles(squares, len(sides[0]), len(sides[1]), names, note_of(plane, world.dimensions), ticks)
+    names = names_of(plane, spec.dimensions)
+    return Tiles(squares, len(sides[0]), len(sides[1]), names, note_of(plane, spec.dimensions), ticks)
 
 
 def _values(prototypes: np.ndarray, low: float, high: float, most: int, most_own: int) -> list[float]:

@@ -1,0 +1,112 @@
+"""A controller: a partition with action values, and the actions that it prefers (Definition 3).
+
+Everything that acts greedily, learners and testers and provers and exports, is one of these. It knows no task; the
+functions that join the two, such as :func:`region_at`, are given both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from distinguo.criteria import Vector, preferred, prefers, state_value
+from distinguo.representation.partition import region
+from distinguo.seam import at_speed, kernel, part
+from distinguo.tasks.task import State, observe
+
+TIED = -1  #: in a policy: several actions are preferred
+
+
+class Controller(NamedTuple):
+    """A partition, the action values of its regions, and how close to the best an action must be to be preferred.
+
+    >>> from distinguo.representation.voronoi import voronoi
+    >>> halves = Controller(voronoi([[1.0], [-1.0]], [1.0]), np.array([[0.0, -1.0], [-1.0, 0.0]]))
+    >>> halves.region((0.3,)), halves.action((0.3,)), halves.action((-0.3,))
+    (0, 0, 1)
+    """
+
+    partition: Any
+    q: np.ndarray  #: (rows, actions) the action values of each region
+    delta: float = 0.0  #: actions this close to the best are tied
+
+    def region(self, s: Sequence[float]) -> int:
+        """Return the region of an observation."""
+        return int(region(self.partition, tuple(s)))
+
+    def preferred(self, s: Sequence[float]) -> np.ndarray:
+        """Return which actions are preferred for an observation: ``pref_delta``."""
+        return preferred(self.q[self.region(s)], self.delta)
+
+    def action(self, s: Sequence[float]) -> int:
+        """Return the preferred action for an observation, of tied ones the first."""
+        return int(self.preferred(s).argmax())
+
+    def value(self, s: Sequence[float]) -> float:
+        """Return the state value of an observation."""
+        return state_value(self.q[self.region(s)])
+
+    @property
+    def action_sets(self) -> np.ndarray:
+        """Return which actions are preferred in each region, as rows of booleans."""
+        sets = np.zeros(self.q.shape, dtype=np.bool_)
+        _fill_action_sets(self.q, self.delta, sets)
+        return sets
+
+    @property
+    def policy(self) -> np.ndarray:
+        """Return the preferred action of every region, ``TIED`` where there are several.
+
+        >>> Controller(None, np.array([[0.0, -1.0], [0.5, 0.5]])).policy.tolist()
+        [0, -1]
+        """
+        sets = self.action_sets
+        return np.where(sets.sum(axis=1) == 1, sets.argmax(axis=1), TIED)
+
+
+@kernel
+def _fill_action_sets(q: np.ndarray, delta: float, sets: np.ndarray) -> None:
+    for j in range(len(q)):
+        for a in range(q.shape[1]):
+            sets[j, a] = prefers(q[j], a, delta)
+
+
+@part
+def choose(q: Vector, delta: float, rng: np.random.Generator) -> int:
+    """Return any action of ``pref_delta``, each as likely; a single one costs no random number."""
+    ties = 0
+    for a in range(len(q)):
+        ties += prefers(q, a, delta)
+    remaining = int(rng.random() * ties) if ties > 1 else 0
+    for a in range(len(q)):
+        if prefers(q, a, delta):
+            if remaining == 0:
+                return a
+            remaining -= 1
+    return 0  # only for values that are not numbers
+
+
+@part
+def region_at(task: Any, partition: Any, s: State) -> int:
+    """Return the region of a state, which is that of its observation."""
+    return region(partition, observe(task, s))
+
+
+def regions_of(partition: Any, rows: np.ndarray) -> np.ndarray:
+    """Return the region of every row of observations, compiled where the partition is.
+
+    >>> from distinguo.representation.voronoi import voronoi
+    >>> regions_of(voronoi([[0.0, 0.0], [1.0, 1.0]], [1.0, 1.0]), np.array([[0.9, 0.8], [0.1, 0.2]]))
+    array([1, 0])
+    """
+    regions = np.empty(len(rows), dtype=np.int64)
+    at_speed(_fill_regions, partition)(partition, rows, regions)
+    return regions
+
+
+@kernel
+def _fill_regions(partition: Any, rows: np.ndarray, regions: np.ndarray) -> None:
+    for n in range(len(rows)):
+        regions[n] = region(partition, rows[n])

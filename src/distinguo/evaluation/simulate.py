@@ -1,0 +1,151 @@
+"""Greedy evaluation with learning off: a batch of trials that advance together.
+
+One trial is a chain of dependent operations; the processor can overlap the chains of many. So the loop over steps is
+outside and the loop over trials (*lanes*) inside, and lanes that have ended are taken out.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from distinguo.controller import TIED, Controller, choose, region_at
+from distinguo.seam import at_speed, is_compiled, kernel
+from distinguo.tasks.task import transition, truncated, unpack
+
+CHUNK = 20_000  #: steps of every lane between two looks at the keyboard
+
+
+class Outcome(NamedTuple):
+    """What became of each trial."""
+
+    lengths: np.ndarray  #: (trials,) steps until it ended or was stopped
+    returns: np.ndarray  #: (trials,) the sum of rewards
+    ended: np.ndarray  #: (trials,) whether it ended in a terminal state
+    visited: np.ndarray  #: (regions,) the regions that any trial came through
+    tied: bool  #: whether a visited region had tied actions, so that chance played a part
+
+
+class Lanes(NamedTuple):
+    """The trials of a batch while they run; a lane that has ended is no longer among the ``running``."""
+
+    states: np.ndarray  #: (trials, width of a state) the present states
+    running: np.ndarray  #: (trials,) the lanes that still run, at the front
+    lengths: np.ndarray
+    returns: np.ndarray
+    ended: np.ndarray
+    visited: np.ndarray  #: (regions,)
+
+
+def evaluate(
+    task: Any,
+    controller: Controller,
+    rng: np.random.Generator,
+    starts: np.ndarray,
+    cap: int,
+    patience: int | None = None,
+    half: int = 0,
+) -> Outcome:
+    """Follow the greedy policy from every start, for at most ``cap`` steps.
+
+    With ``patience``, after so many steps the trials that are left count as having reached the cap if more than
+    ``half`` have ended, because they can no longer change the median.
+
+    >>> from distinguo.representation.voronoi import voronoi
+    >>> from distinguo.tasks.puck.puck import Puck
+    >>> two = voronoi([[0.3, 0.6], [-0.3, -0.6]], [4.8, 11.0])
+    >>> diagonal = Controller(two, np.array([[0.0, -1.0], [-1.0, 0.0]]))
+    >>> starts = np.array([[0.0, 0.0], [2.0, 2.0]])
+    >>> evaluate(Puck(), diagonal, np.random.default_rng(0), starts, 1000).lengths.tolist()
+    [1000, 9]
+    """
+    policy, lanes = controller.policy, _lanes(starts, len(controller.q))
+    advance = at_speed(run_lanes, task, controller.partition)
+    for together in _groups(task, len(starts)):
+        lanes.running[: len(together)] = together
+        remaining, done = len(together), 0
+        while remaining and done < cap:
+            steps = min(CHUNK, cap - done)
+            remaining = advance(task, controller, policy, rng, lanes, remaining, steps)
+            done += steps
+            if patience is not None and done >= patience and lanes.ended.sum() > half:
+                lanes.lengths[lanes.running[:remaining]] = cap
+                break
+    tied = bool((policy[lanes.visited] == TIED).any())
+    return Outcome(lanes.lengths, lanes.returns, lanes.ended, lanes.visited, tied)
+
+
+def _lanes(starts: np.ndarray, regions: int) -> Lanes:
+    count = len(starts)
+    return Lanes(
+        states=np.array(starts, dtype=np.float64),
+        running=np.zeros(count, dtype=np.int64),
+        lengths=np.zeros(count, dtype=np.int64),
+        returns=np.zeros(count),
+        ended=np.zeros(count, dtype=np.bool_),
+        visited=np.zeros(regions, dtype=np.bool_),
+    )
+
+
+def _groups(task: Any, count: int) -> list[np.ndarray]:
+    """Return which trials advance together: all of them, or each alone where there is but one environment."""
+    return [np.arange(count)] if is_compiled(task) else [np.array([n]) for n in range(count)]
+
+
+@kernel
+def run_lanes(
+    task: Any,
+    controller: Controller,
+    policy: np.ndarray,
+    rng: np.random.Generator,
+    lanes: Lanes,
+    count: int,
+    steps: int,
+) -> int:
+    """Advance the first ``count`` running lanes and return how many still run, in their old order."""
+    for _ in range(steps):
+        kept = 0
+        for place in range(count):
+            lane = lanes.running[place]
+            s = unpack(task, lanes.states[lane])
+            j = region_at(task, controller.partition, s)
+            lanes.visited[j] = True
+            a = policy[j]
+            if a == TIED:
+                a = choose(controller.q[j], controller.delta, rng)
+            s, r, terminal = transition(task, s, a)
+            for i in range(len(s)):
+                lanes.states[lane, i] = s[i]
+            lanes.lengths[lane] += 1
+            lanes.returns[lane] += r
+            lanes.ended[lane] = terminal
+            if not (terminal or truncated(task, s)):
+                lanes.running[kept] = lane
+                kept += 1
+        count = kept
+        if count == 0:
+            break
+    return count
+
+
+@kernel
+def follow(
+    task: Any, controller: Controller, rng: np.random.Generator, now: np.ndarray, steps: int
+) -> tuple[int, bool, float]:
+    """Follow the greedy policy from ``now``, which is moved on, for at most so many steps.
+
+    Return the steps taken, whether the trial ended, and the sum of rewards.
+    """
+    s = unpack(task, now)
+    length, gained = 0, 0.0
+    ended = False
+    while not ended and length < steps:
+        a = choose(controller.q[region_at(task, controller.partition, s)], controller.delta, rng)
+        s, r, terminal = transition(task, s, a)
+        length += 1
+        gained += r
+        ended = terminal or truncated(task, s)
+    for i in range(len(s)):
+        now[i] = s[i]
+    return length, ended, gained

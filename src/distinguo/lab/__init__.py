@@ -1,1 +1,0 @@
-"""Runs: what is asked, the stages, the folder of a run."""

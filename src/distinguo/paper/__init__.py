@@ -1,0 +1,1 @@
+"""The paper's case study again: its claims and its figures."""

@@ -1,0 +1,151 @@
+"""One step of the car in the valley from anywhere in a strip.
+
+The velocity before clipping is ``v + (a - 1) force - gravity cos(3 x)``. Around the centre ``c`` of a strip
+
+    cos(3 x) = cos(3 c) - 3 sin(3 c) (x - c) + rest,        abs(rest) <= 4.5 (x - c)^2
+
+so that all but ``rest`` is linear and turns the strip exactly. A step goes one of nine ways: the velocity is below,
+within or above its limits, and then the car stops at the left wall, drives on, or has arrived.
+"""
+
+from __future__ import annotations
+
+import math
+
+from distinguo.proof.arrive.strip import (
+    ARRIVED,
+    NEVER,
+    ON,
+    Strip,
+    blurred,
+    cost,
+    first_states,
+    follow,
+    least,
+    most,
+    reach,
+    ways,
+)
+from distinguo.proof.enclosure import SLACK, Pair
+from distinguo.seam import implements, part
+from distinguo.tasks.mountain_car import FIRST_HIGH, FIRST_LOW, MountainCar, clipped
+
+__all__ = ["FREE", "GOAL", "LEAST", "MOST", "WALL", "WITHIN", "MountainCar"]
+
+LEAST, WITHIN, MOST = 0, 1, 2  #: the velocity is raised to its least, left as it is, lowered to its most
+WALL, FREE, GOAL = 0, 1, 2  #: the car stops at the left end, drives on, has arrived
+#: Rounding to 32 bits changes a number by at most 2**-24 of itself, or by 2**-150 where it is next to nothing.
+HALF_DIGIT, NEXT_TO_NOTHING = 6e-8, 1e-40
+
+
+@part
+def slack_of(task: MountainCar, strip: Strip) -> float:
+    """Return more than rounding can change in one step of the program, and of the enclosure (docs/proof.md)."""
+    far = abs(strip.centre[0]) + abs(strip.centre[1]) + reach(strip)[0] + reach(strip)[1]
+    return SLACK * (1.0 + far + abs(task.force) + task.max_speed + abs(task.gravity) * (1.0 + far))
+
+
+@part
+def _free_velocity(task: MountainCar, strip: Strip, a: int) -> tuple[float, float, float]:
+    """Return the velocity before clipping: at the centre, its slope in ``x`` there, and how far ``rest`` reaches."""
+    x = strip.centre[0]
+    v = strip.centre[1] + (float(a) - 1.0) * task.force - task.gravity * math.cos(3.0 * x)
+    far = reach(strip)[0]
+    return v, 3.0 * task.gravity * math.sin(3.0 * x), 4.5 * abs(task.gravity) * (far * far)
+
+
+@part
+def _driven(task: MountainCar, strip: Strip, a: int) -> Strip:
+    """Return where the car is if no limit matters."""
+    v, slope, rest = _free_velocity(task, strip, a)
+    wide = rest + slack_of(task, strip)
+    along = strip.along[1] + slope * strip.along[0]
+    off_v = strip.off[1] + abs(slope) * strip.off[0] + wide
+    off_x = abs(1.0 + slope) * strip.off[0] + strip.off[1] + wide
+    return Strip((strip.centre[0] + v, v), (strip.along[0] + along, along), (off_x, off_v))
+
+
+@part
+def _at_speed(task: MountainCar, strip: Strip, v: float) -> Strip:
+    """Return where the car is if its velocity was clipped to ``v``."""
+    off = strip.off[0] + slack_of(task, strip)
+    return Strip((strip.centre[0] + v, v), (strip.along[0], 0.0), (off, 0.0))
+
+
+@part
+def _clipped_place(task: MountainCar, strip: Strip) -> Strip:
+    """Clip the position; a strip that an end cuts becomes a box."""
+    low, high = least(strip)[0], most(strip)[0]
+    if low >= task.min_position and high <= task.max_position:
+        return strip
+    one = clipped(low, task.min_position, task.max_position)
+    two = clipped(high, task.min_position, task.max_position)
+    middle, off = 0.5 * (one + two), 0.5 * abs(two - one) + SLACK * (1.0 + abs(one) + abs(two))
+    return Strip((middle, strip.centre[1]), (0.0, strip.along[1]), (off, strip.off[1]))
+
+
+@part
+def _placed(task: MountainCar, strip: Strip, place: int) -> tuple[Strip, int]:
+    """Return what becomes of a strip at the wall, at the goal, or elsewhere."""
+    low, high = least(strip), most(strip)
+    if place == WALL:
+        stops = low[0] <= task.min_position and low[1] < 0.0
+        return Strip((task.min_position, 0.0), (0.0, 0.0), (0.0, 0.0)), ON if stops else NEVER
+    arrives = high[0] >= task.goal_position and high[1] >= task.goal_velocity
+    if place == GOAL:
+        return strip, ARRIVED if arrives and task.max_position >= task.goal_position else NEVER
+    all_arrive = (
+        low[0] >= task.goal_position
+        and low[1] >= task.goal_velocity
+        and task.max_position >= task.goal_position
+    )
+    all_stop = high[0] < task.min_position and high[1] < 0.0
+    return _clipped_place(task, strip), NEVER if all_arrive or all_stop else ON
+
+
+@part
+def _reaches(task: MountainCar, driven: Strip, speed: int) -> bool:
+    """Tell whether some velocity is below, within or above its limits."""
+    low, high = least(driven)[1], most(driven)[1]
+    if speed == LEAST:
+        return low < -task.max_speed
+    if speed == MOST:
+        return high > task.max_speed
+    return low <= task.max_speed and high >= -task.max_speed
+
+
+@implements(follow, MountainCar)
+def drive_on(task: MountainCar, strip: Strip, a: int, way: int) -> tuple[Strip, int]:
+    """Follow a strip in one of the nine ways."""
+    speed, place = way // 3, way % 3
+    driven = _driven(task, strip, a)
+    if not _reaches(task, driven, speed):
+        return strip, NEVER
+    if speed != WITHIN:
+        driven = _at_speed(task, strip, task.max_speed if speed == MOST else -task.max_speed)
+    return _placed(task, driven, place)
+
+
+@implements(ways, MountainCar)
+def limits_and_places(task: MountainCar) -> int:
+    """There are three cases of the velocity and three of the position."""
+    return 9
+
+
+@implements(blurred, MountainCar)
+def rounded_to_32_bits(task: MountainCar, strip: Strip) -> Pair:
+    """Observations are rounded to 32 bits."""
+    x, v = abs(strip.centre[0]) + reach(strip)[0], abs(strip.centre[1]) + reach(strip)[1]
+    return HALF_DIGIT * x + NEXT_TO_NOTHING, HALF_DIGIT * v + NEXT_TO_NOTHING
+
+
+@implements(cost, MountainCar)
+def one_per_step(task: MountainCar) -> float:
+    """Every step has the reward -1."""
+    return 1.0
+
+
+@implements(first_states, MountainCar)
+def in_the_valley(task: MountainCar) -> tuple[Pair, Pair]:
+    """Trials start at rest near the bottom."""
+    return (FIRST_LOW, 0.0), (FIRST_HIGH, 0.0)

@@ -1,0 +1,1 @@
+"""An independent check of certificates in ball arithmetic; shares no code with the prover."""

@@ -1,0 +1,94 @@
+"""The checker's own numbers and equations: rigorous bounds by ball arithmetic (Arb), nothing of the prover's."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from flint import arb
+
+from distinguo.proof.schema import TaskClaim
+
+#: What rounding may change in one step of the program, in units of the numbers that it adds: twenty roundings of
+#: 1.1e-16 each are allowed for a hundred times over.
+ROUNDING = arb("1e-12")
+ONE = arb(1)
+
+
+class Block(NamedTuple):
+    """States around a centre: how far they reach in each coordinate, and along which half edges."""
+
+    x: Any
+    v: Any
+    rx: Any
+    rv: Any
+    edges: tuple[tuple[Any, Any], ...]
+
+
+class Span(NamedTuple):
+    """A closed interval between two balls: from the lower end of the first to the upper end of the second."""
+
+    low: Any
+    high: Any
+
+
+def span(*values: Any) -> Span:
+    """Return the hull of some balls.
+
+    >>> span(arb(3), arb(1), arb(2))
+    Span(low=1.00000000000000, high=3.00000000000000)
+    """
+    low, high = values[0].lower(), values[0].upper()
+    for value in values[1:]:
+        low, high = low.min(value.lower()), high.max(value.upper())
+    return Span(low, high)
+
+
+def ball(low: Any, high: Any) -> Any:
+    """Return a ball around two.
+
+    >>> ball(arb(1), arb(2)).contains(arb(1.5))
+    True
+    """
+    return low.union(high)
+
+
+class Dynamics:
+    """The equations of the puck, ``x' = x + d v`` and ``v' = v + d acc(x)``, with parameters in ranges.
+
+    ``acc(x) = (f / m) c + 2 b g x c^2`` where ``c = 1 / sqrt(1 + (2 b x)^2)``.
+
+    >>> from distinguo.proof.certificate import task_claim
+    >>> from distinguo.tasks.puck.puck import Puck
+    >>> Dynamics(task_claim(Puck(), Puck(), (0.0, 0.0))).acceleration(arb(0), 1).low.contains(3)
+    True
+    """
+
+    def __init__(self, task: TaskClaim) -> None:
+        self.low = {name: arb(value) for name, value in task.low.items()}
+        self.high = {name: arb(value) for name, value in task.high.items()}
+        self.ball = {name: ball(self.low[name], self.high[name]) for name in self.low}
+        self.middle = {name: arb((task.low[name] + task.high[name]) / 2) for name in self.low}
+        self.shake_x, self.shake_v = (arb(d) for d in task.disturbance)
+        shortest, longest = self.low["interval"], self.high["interval"]
+        self.intervals = [shortest] if task.low["interval"] == task.high["interval"] else [shortest, longest]
+        self.push = (self.low["force"] / self.high["mass"], self.high["force"] / self.low["mass"])
+        self.rounding = ROUNDING * (ONE + self.push[1] + self.high["gravity"])
+
+    def acceleration(self, x: Any, a: int) -> Span:
+        """Return the range of ``acc`` at one position: each parameter at the end that makes it least, or most."""
+        near, far = ((ONE + (2 * beta["beta"] * x) ** 2).rsqrt() for beta in (self.low, self.high))
+        weak, strong = self.push[0] * far, self.push[1] * near
+        little = 2 * self.low["beta"] * self.low["gravity"] * x * far**2
+        much = 2 * self.high["beta"] * self.high["gravity"] * x * near**2
+        pull = span(little, much)
+        push = span(weak, strong) if a == 1 else span(-weak, -strong)
+        return Span(push.low + pull.low, push.high + pull.high)
+
+    def slope(self, x: Any, a: int, parameters: dict[str, Any]) -> Any:
+        """Return the derivative of ``acc`` over a ball of positions."""
+        u = 2 * parameters["beta"] * x
+        square = u * u
+        c2 = 1 / (ONE + square)
+        push = parameters["force"] / parameters["mass"] * (1 if a == 1 else -1)
+        k = 2 * parameters["beta"] * parameters["gravity"]
+        return k * (ONE - square) * c2 * c2 - push * 2 * parameters["beta"] * u * c2 * c2.sqrt()

@@ -1,0 +1,1 @@
+"""Proofs that a controller never fails."""

@@ -1,0 +1,157 @@
+"""Whole sets of states that never fail: the greatest set of cells that a controller, or any controller, keeps.
+
+Begin with all cells and strike out those from which a step could fail or leave the set, until nothing changes. For a
+given controller every possible action of a cell must stay inside. The task's own *maximal set* asks for some action
+only: it is what any controller at all can be proven to hold with these cells.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from distinguo.proof.actions import possible_in_block, room
+from distinguo.proof.enclosure import enclose
+from distinguo.proof.grid import Grid, around, cell_box, coordinates, cover, grid_over
+from distinguo.seam import kernel, part
+from distinguo.tasks.task import actions
+
+#: Cells per coordinate: enough to prove the diagonal for what any controller can be proven for.
+COUNTS = (2048, 1024)
+#: Images are widened by this share of a cell, so that a checker whose bounds are a little wider can follow.
+LEEWAY = 1e-2
+BLOCK = 16  #: cells along the side of a block whose possible actions are asked first, in one question
+
+
+class Held(NamedTuple):
+    """A set of cells that is never left.
+
+    >>> from distinguo.proof.hold.puck import Puck
+    >>> held = maximal_set(Puck(), (256, 128))
+    >>> held.holds((0.0, 0.0)), held.holds((1.0, 0.0))
+    (True, False)
+    """
+
+    grid: Grid
+    alive: np.ndarray  #: (cells, cells) whether each cell is in the set
+
+    @property
+    def cells(self) -> int:
+        """Return the number of cells in the set."""
+        return int(self.alive.sum())
+
+    def holds(self, s: Any) -> bool:
+        """Tell whether a state certainly lies in the set."""
+        low, high = around(coordinates(self.grid.matrix, (float(s[0]), float(s[1]))))
+        return bool(inside(self.grid, self.alive, low, high))
+
+
+@part
+def inside(grid: Grid, alive: np.ndarray, low: Any, high: Any) -> bool:
+    """Tell whether every cell that a box touches is in a set.
+
+    >>> four = Grid((1.0, 0.0, 0.0, 1.0), (0.0, 0.0), (1.0, 1.0), (2, 2))
+    >>> some = np.array([[True, True], [True, False]])
+    >>> inside(four, some, (0.2, 0.2), (0.8, 1.8)), inside(four, some, (0.2, 0.2), (1.8, 1.8))
+    (True, False)
+    """
+    i0, i1, j0, j1 = cover(grid, low, high)
+    if i0 < 0:
+        return False
+    for i in range(i0, i1 + 1):
+        for j in range(j0, j1 + 1):
+            if not alive[i, j]:
+                return False
+    return True
+
+
+@part
+def _keeps(task: Any, grid: Grid, alive: np.ndarray, i: int, j: int, a: int) -> bool:
+    low, high = cell_box(grid, i, j, 1, 1)
+    first, last, stays = enclose(task, low, high, a)
+    if not stays:
+        return False
+    p, q = LEEWAY * grid.pitch[0], LEEWAY * grid.pitch[1]
+    return inside(grid, alive, (first[0] - p, first[1] - q), (last[0] + p, last[1] + q))
+
+
+@part
+def _stays(task: Any, grid: Grid, alive: np.ndarray, i: int, j: int, chosen: int, every: bool) -> bool:
+    """Tell whether every possible action, or some action, keeps a cell in the set."""
+    for a in range(actions(task)):
+        if (chosen >> a) & 1 and _keeps(task, grid, alive, i, j, a) != every:
+            return not every
+    return every
+
+
+@kernel
+def sweep(task: Any, grid: Grid, chosen: np.ndarray, every: bool, alive: np.ndarray, turn: int) -> int:
+    """Go through all cells once, in one of four orders, and return how many were struck out."""
+    rows, columns = alive.shape
+    struck = 0
+    for m in range(rows):
+        i = m if turn & 1 else rows - 1 - m
+        for n in range(columns):
+            j = n if turn & 2 else columns - 1 - n
+            if alive[i, j] and not _stays(task, grid, alive, i, j, chosen[i, j], every):
+                alive[i, j] = False
+                struck += 1
+    return struck
+
+
+@kernel
+def choose_everywhere(
+    grid: Grid,
+    partition: Any,
+    sets: np.ndarray,
+    chosen: np.ndarray,
+    seen: np.ndarray,
+    stack: np.ndarray,
+) -> None:
+    """Fill in the possible actions of every cell; a block that knows only one set of actions settles its cells."""
+    rows, columns = chosen.shape
+    for i in range(0, rows, BLOCK):
+        for j in range(0, columns, BLOCK):
+            m, n = min(BLOCK, rows - i), min(BLOCK, columns - j)
+            whole = possible_in_block(grid, partition, sets, i, j, m, n, seen, stack)
+            single = whole & (whole - 1) == 0
+            for k in range(i, i + m):
+                for e in range(j, j + n):
+                    chosen[k, e] = (
+                        whole if single else possible_in_block(grid, partition, sets, k, e, 1, 1, seen, stack)
+                    )
+
+
+def greatest(task: Any, grid: Grid, chosen: np.ndarray, every: bool, alive: np.ndarray | None = None) -> Held:
+    """Return the greatest set of cells that is never left, beginning with all cells or with some."""
+    left = np.ones(grid.counts, dtype=np.bool_) if alive is None else alive.copy()
+    quiet = turn = 0
+    while quiet < 1:
+        quiet = 0 if sweep(task, grid, chosen, every, left, turn % 4) else quiet + 1
+        turn += 1
+    return Held(grid, left)
+
+
+def maximal_set(task: Any, counts: tuple[int, int] = COUNTS) -> Held:
+    """Return what any controller at all can be proven to hold with so many cells."""
+    grid = grid_over(task, counts)
+    chosen = np.full(counts, (1 << actions(task)) - 1, dtype=np.int64)
+    return greatest(task, grid, chosen, False)
+
+
+def held_set(task: Any, partition: Any, sets: np.ndarray, within: Held) -> Held:
+    """Return the greatest set of cells that a controller is proven to hold, inside a set that bounds it.
+
+    >>> from distinguo.proof.hold.puck import Puck
+    >>> from distinguo.representation.voronoi import voronoi
+    >>> two = voronoi([[0.3, 0.6], [-0.3, -0.6]], [4.8, 11.0])
+    >>> whole = maximal_set(Puck(), (256, 128))
+    >>> held_set(Puck(), two, np.array([1, 2]), whole).cells / whole.cells > 0.9
+    True
+    """
+    grid = within.grid
+    chosen = np.empty(grid.counts, dtype=np.int64)
+    seen = np.zeros(len(sets), dtype=np.bool_)
+    choose_everywhere(grid, partition, sets, chosen, seen, room(partition))
+    return greatest(task, grid, chosen, True, within.alive)

@@ -1,0 +1,75 @@
+"""Files that a kill can neither tear nor lose: written aside, flushed to the disk, renamed."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from distinguo.errors import DistinguoError
+
+LONGEST_WORD = 90  #: bytes of a word in a file name
+LARGEST_ARRAYS = 2**30  #: bytes that the arrays of one file may unpack to
+
+
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Replace ``path`` by ``content``, whole or not at all."""
+    data = content.encode() if isinstance(content, str) else content
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).chmod(0o644)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def pack_arrays(arrays: Mapping[str, np.ndarray]) -> bytes:
+    """Pack named arrays into the bytes of an ``.npz`` file."""
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]
+    return buffer.getvalue()
+
+
+def read_arrays(path: Path) -> dict[str, np.ndarray]:
+    """Read an ``.npz`` file without running code and without unpacking more than is declared and allowed."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            declared = sum(entry.file_size for entry in archive.infolist())
+        if declared > LARGEST_ARRAYS:
+            raise DistinguoError(
+                f"{path} would unpack to {declared} bytes, more than {LARGEST_ARRAYS}; not read."
+            )
+        with np.load(path, allow_pickle=False) as content:
+            arrays = {name: content[name] for name in content.files}
+        if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+            raise ValueError("it holds something that is not an array")
+        return arrays
+    except DistinguoError:
+        raise
+    except Exception as error:  # numpy, zipfile and zlib each complain of damage in ways of their own
+        why = " ".join(str(error).split()) or type(error).__name__
+        raise DistinguoError(f"{path} is damaged or not an .npz file ({why}); take a whole copy.") from None
+
+
+def slug(what: str) -> str:
+    """Return a word as part of a file name; of a long one the end, with a mark of the whole.
+
+    >>> slug("runs/puck 1.json")
+    'runs_puck_1.json'
+    """
+    word = "".join(c if c.isalnum() or c in "-.:" else "_" for c in what).replace(":", "-")
+    if len(word.encode()) <= LONGEST_WORD:
+        return word
+    mark = hashlib.sha256(what.encode(errors="surrogatepass")).hexdigest()[:12]
+    return f"{word.encode()[len(mark) + 1 - LONGEST_WORD :].decode(errors='ignore')}-{mark}"

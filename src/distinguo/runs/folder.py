@@ -1,0 +1,230 @@
+"""The run folder: the unit that everything else reads.
+
+``settings.toml`` (asked), ``representation.json`` and ``values.npz`` (learned), ``reasons.jsonl`` (why),
+``trials.csv`` (how), ``result.json`` (in short), ``checkpoint.npz`` (to go on), ``partition.png`` (to look at);
+``distinguo verify`` adds ``certificate.json`` and ``proof.png``.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from distinguo.controller import Controller
+from distinguo.errors import DistinguoError
+from distinguo.learners.economy.reasons import of_these_regions
+from distinguo.representation import file as representation_file
+from distinguo.representation.file import Representation
+from distinguo.runs import checkpoint
+from distinguo.runs.configuration import Configuration, differences, from_toml, to_toml
+from distinguo.runs.files import pack_arrays as pack
+from distinguo.runs.files import read_arrays, write_atomically
+from distinguo.runs.stage import Generation, Trial
+
+SETTINGS, REPRESENTATION, VALUES = "settings.toml", "representation.json", "values.npz"
+REASONS, TRIALS, RESULT = "reasons.jsonl", "trials.csv", "result.json"
+CHECKPOINT, PICTURE = "checkpoint.npz", "partition.png"
+GROWING = (TRIALS, REASONS)
+_COLUMNS = (int, int, str, int, int, int, int, float)  # of trials.csv; the last is missing in old files
+#: What the result of every run tells, whatever it was asked.
+PROMISED = (
+    *("task", "seed", "solved", "score", "regions", "prototypes"),
+    *("trials", "environment_steps", "investigation_steps", "seconds"),
+)
+
+
+class Run(NamedTuple):
+    """A learning run: what was asked, what was learned, and how it went.
+
+    >>> import distinguo
+    >>> run = distinguo.learn("puck", seed=1)
+    >>> run.solved, run.action((0.5, 1.0))
+    (True, 'left')
+    """
+
+    configuration: Configuration
+    representation: Representation
+    q: np.ndarray
+    updates: np.ndarray
+    summary: dict[str, Any]
+    trials: list[Trial]
+    reasons: list[dict[str, Any]]
+    path: Path | None = None
+
+    @property
+    def solved(self) -> bool:
+        """Return whether the greedy policy held for the required length."""
+        return bool(self.summary["solved"])
+
+    @property
+    def controller(self) -> Controller:
+        """Return what the run acts by."""
+        return Controller(self.representation.partition, self.q, self.configuration.learner.delta)
+
+    def action(self, s: tuple[float, ...]) -> str:
+        """Return the name of the greedy action in state ``s``; of tied actions the first."""
+        return self.configuration.spec.actions[self.controller.action(s)]
+
+
+def prepare(path: Path, configuration: Configuration) -> None:
+    """Make the folder of a run, or check that the one there belongs to the same run."""
+    settings = path / SETTINGS
+    if settings.exists():
+        before = read_settings(path)
+        if changed := differences(configuration, before):
+            raise DistinguoError(
+                f"{path} holds another run (asked now: {changed}); choose another --out, or the same settings."
+            )
+        return
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise DistinguoError(f"{path} exists and is not a run folder; choose another --out.")
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        write_atomically(settings, to_toml(configuration))
+    except OSError as error:
+        raise DistinguoError(f"Cannot write to {path}: {error.strerror}.") from None
+
+
+def is_finished(path: Path) -> bool:
+    """Tell whether the run in this folder has come to its end."""
+    return (path / RESULT).exists()
+
+
+def resume(path: Path, configuration: Configuration) -> Generation:
+    """Return the stage where its last checkpoint left it, or a fresh one."""
+    if not (path / CHECKPOINT).exists():
+        for name in GROWING:
+            (path / name).unlink(missing_ok=True)
+        return Generation(configuration)
+    generation, sizes = checkpoint.load(path / CHECKPOINT, configuration)
+    if set(sizes) != set(GROWING):
+        raise DistinguoError(f"{path / CHECKPOINT} is damaged; delete it to learn from the start.")
+    for name, size in sizes.items():
+        if not (path / name).exists() or (path / name).stat().st_size < size:
+            raise DistinguoError(
+                f"{path / name} is shorter than its checkpoint says; delete the folder to learn anew."
+            )
+    for name, size in sizes.items():
+        os.truncate(path / name, size)
+    return generation
+
+
+def save_checkpoint(path: Path, generation: Generation) -> None:
+    """Append what is new to the growing files, then write the checkpoint that vouches for them."""
+    _append(path / TRIALS, _csv(generation.trials, header=not (path / TRIALS).exists()))
+    _append(path / REASONS, "".join(json.dumps(reason) + "\n" for reason in generation.reasons))
+    generation.trials, generation.reasons = [], []
+    checkpoint.save(generation, path / CHECKPOINT, {n: (path / n).stat().st_size for n in GROWING})
+
+
+def _append(path: Path, text: str) -> None:
+    with path.open("a", encoding="utf-8", newline="") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _csv(trials: list[Trial], header: bool) -> str:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    if header:
+        writer.writerow(Trial._fields)
+    writer.writerows(trials)
+    return buffer.getvalue()
+
+
+def save_learned(path: Path, generation: Generation) -> None:
+    """Write the representation and the values as they are now."""
+    write_atomically(path / REPRESENTATION, representation_file.dumps(generation.representation()))
+    write_atomically(path / VALUES, pack(generation.values()))
+
+
+def save_result(path: Path, summary: dict[str, Any]) -> None:
+    """Write the summary, the last file of a run: its presence says that the run is finished."""
+    write_atomically(path / RESULT, json.dumps(summary, indent=2) + "\n")
+
+
+def read_settings(path: Path) -> Configuration:
+    """Read what the run in this folder was asked."""
+    settings = path / SETTINGS
+    return from_toml(_text(settings), str(settings))
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise DistinguoError(f"Cannot read {path}: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise DistinguoError(f"{path} is damaged: it is not text.") from None
+
+
+def open_run(path: str | Path) -> Run:
+    """Read a run folder."""
+    path = Path(path)
+    if not (path / SETTINGS).is_file():
+        raise DistinguoError(f"{path} is not a run folder: it has no {SETTINGS}.")
+    if not (path / REPRESENTATION).is_file():
+        raise DistinguoError(
+            f"{path} has no {REPRESENTATION} yet; resume it with distinguo learn --out {path}."
+        )
+    configuration = read_settings(path)
+    representation = representation_file.load(path / REPRESENTATION)
+    if representation.dimensions != configuration.spec.dimensions:
+        raise DistinguoError(
+            f"{path / REPRESENTATION} has other dimensions than the task of {path / SETTINGS}."
+        )
+    values = _read_values(path, (representation.rows, len(configuration.spec.actions)))
+    return Run(
+        configuration,
+        representation,
+        values["q"],
+        values["updates"],
+        _read_result(path / RESULT) if is_finished(path) else {"solved": False},
+        _read_trials(path / TRIALS),
+        _read_reasons(path / REASONS),
+        path,
+    )
+
+
+def _read_values(path: Path, shape: tuple[int, int]) -> dict[str, np.ndarray]:
+    values = read_arrays(path / VALUES)
+    for name, dtype in (("q", np.float64), ("updates", np.int64)):
+        if name not in values or values[name].shape != shape or values[name].dtype != dtype:
+            raise DistinguoError(
+                f"{path / VALUES} does not belong to {path / REPRESENTATION}: {name} should have shape {shape}."
+            )
+    return values
+
+
+def _read_result(path: Path) -> dict[str, Any]:
+    try:
+        result: dict[str, Any] = json.loads(_text(path))
+        if all(name in result for name in PROMISED):
+            return {**result}
+    except (json.JSONDecodeError, TypeError, RecursionError):
+        pass
+    raise DistinguoError(f"{path} is damaged; delete it and learn again to write it anew.")
+
+
+def _read_trials(path: Path) -> list[Trial]:
+    try:
+        rows = list(csv.reader(io.StringIO(_text(path), newline="")))[1:]
+        return [Trial(*(read(cell) for read, cell in zip(_COLUMNS, row, strict=False))) for row in rows]
+    except (ValueError, TypeError, csv.Error) as error:
+        if isinstance(error, DistinguoError):
+            raise
+        raise DistinguoError(f"{path} is damaged; take a whole copy.") from None
+
+
+def _read_reasons(path: Path) -> list[dict[str, Any]]:
+    try:
+        return of_these_regions([{**json.loads(line)} for line in _text(path).splitlines()])
+    except (json.JSONDecodeError, TypeError, LookupError, RecursionError):
+        raise DistinguoError(f"{path} is damaged; take a whole copy.") from None

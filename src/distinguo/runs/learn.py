@@ -1,0 +1,192 @@
+"""Learning runs: in memory or in a folder, one seed or many, resumed where they were stopped."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from distinguo.errors import DistinguoError
+from distinguo.learners.economy.reasons import of_these_regions
+from distinguo.presets import DEFAULT
+from distinguo.runs import folder
+from distinguo.runs.configuration import Configuration, configure, differences, of_table
+from distinguo.runs.files import slug
+from distinguo.runs.folder import Run
+from distinguo.runs.interrupts import held
+from distinguo.runs.stage import Generation
+from distinguo.tasks.catalog import spec_of
+
+CHECKPOINT_SECONDS = 2.0  #: between two checkpoints of a run that has a folder
+Watch = Callable[[Generation], None]
+
+
+def learn(
+    task: Any,
+    *,
+    seed: int = 0,
+    preset: str = DEFAULT,
+    settings: Mapping[str, Any] | None = None,
+    prototypes: Any = None,
+    out: str | Path | None = None,
+    watch: Watch | None = None,
+    interpreted: bool = False,
+) -> Run:
+    """Learn a representation of a task from scratch, or from given prototypes.
+
+    ``task`` is the name of one, such as ``puck``, any Gymnasium id, or a Gymnasium environment itself;
+    ``interpreted`` refuses our compiled twin of one and runs Gymnasium's own.
+
+    ``settings`` are changes by dotted name; ``out`` is a folder for the run, resumed if it was interrupted;
+    ``watch`` is called after every chunk of work.
+
+    >>> run = learn("puck", seed=3, settings={"stage.cap": 1000, "stage.hold": 1000})
+    >>> run.solved, run.summary["score"]
+    (True, 1000)
+    """
+    configuration = configure(
+        task if isinstance(task, str) else spec_of(task, of_table(settings or {}, "task")),
+        seed=seed,
+        preset_name=preset,
+        changes=settings,
+        prototypes=prototypes,
+        interpreted=interpreted,
+    )
+    return learn_configured(configuration, None if out is None else Path(out), watch)
+
+
+def learn_configured(
+    configuration: Configuration, out: Path | None = None, watch: Watch | None = None
+) -> Run:
+    """Learn as configured, in a folder or in memory."""
+    if out is None:
+        generation = Generation(configuration)
+        for _ in generation.work():
+            if watch:
+                watch(generation)
+        return _in_memory(generation)
+    folder.prepare(out, configuration)
+    if not folder.is_finished(out):
+        _learn_in(out, folder.resume(out, configuration), watch)
+    return folder.open_run(out)
+
+
+def _learn_in(out: Path, generation: Generation, watch: Watch | None) -> None:
+    saved = time.monotonic()
+    with held() as let_in:
+        for _ in _kept_if_it_fails(out, generation):
+            if time.monotonic() - saved > CHECKPOINT_SECONDS:
+                folder.save_checkpoint(out, generation)
+                saved = time.monotonic()
+            try:
+                let_in()
+                if watch:
+                    watch(generation)
+            except BaseException:  # stopped between two chunks: what was learned so far is kept
+                _save(out, generation)
+                raise
+        _save(out, generation)
+        folder.save_result(out, summarise(generation))
+
+
+def _kept_if_it_fails(out: Path, generation: Generation) -> Iterator[Generation]:
+    """Work, and if the task fails on the way, save what was learned until then; only the running trial is lost.
+
+    Any other error leaves the last checkpoint as it is: the state within a chunk is torn.
+    """
+    try:
+        yield from generation.work()
+    except DistinguoError:
+        generation.abandon_trial()
+        _save(out, generation)
+        raise
+
+
+def _save(out: Path, generation: Generation) -> None:
+    folder.save_checkpoint(out, generation)
+    folder.save_learned(out, generation)
+
+
+def summarise(generation: Generation) -> dict[str, Any]:
+    """Return the result of a stage in short.
+
+    ``environment_steps`` counts trials and mini-trials, without the final long trial of a solved run, which is
+    given apart, and without the confirmation.
+    """
+    final = generation.final_trial_steps
+    return {
+        "task": generation.configuration.spec.name,
+        "seed": generation.configuration.seed,
+        "preset": generation.configuration.preset,
+        "solved": generation.solved,
+        "score": generation.score,
+        "regions": generation.regions,
+        "prototypes": generation.prototypes,
+        "trials": generation.count_trials,
+        "environment_steps": generation.environment_steps - final,
+        "investigation_steps": generation.investigation_steps,
+        "final_trial_steps": final,
+        "confirmation_steps": generation.confirmation_steps,
+        "attempts": generation.attempts,
+        "epsilon": generation.epsilon,
+        "seconds": round(generation.seconds, 4),
+    }
+
+
+def _in_memory(generation: Generation) -> Run:
+    values = generation.values()
+    return Run(
+        generation.configuration,
+        generation.representation(),
+        values["q"],
+        values["updates"],
+        summarise(generation),
+        generation.trials,
+        of_these_regions(generation.reasons),
+    )
+
+
+def learn_many(
+    configurations: Sequence[Configuration],
+    outs: Sequence[Path] | None = None,
+    done: Callable[[Run], None] | None = None,
+    workers: int | None = None,
+) -> list[Run]:
+    """Learn many runs at once, on all cores; the results do not depend on how many there are."""
+    places: Sequence[Path | None] = outs or [None] * len(configurations)
+
+    def one(configuration: Configuration, out: Path | None) -> Run:
+        run = learn_configured(configuration, out)
+        if done:
+            done(run)
+        return run
+
+    with ThreadPoolExecutor(workers or os.cpu_count()) as pool:
+        futures = [pool.submit(one, c, o) for c, o in zip(configurations, places, strict=True)]
+        try:
+            return [future.result() for future in futures]
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def default_folder(configuration: Configuration, base: Path = Path("runs")) -> Path:
+    """Return the first folder under ``base`` that is free, or that holds this very run."""
+    stem = f"{slug(configuration.spec.name)}-{configuration.preset}-seed{configuration.seed}"
+    for number in range(1, 10_000):
+        path = base / (stem if number == 1 else f"{stem}-{number}")
+        try:
+            if not path.exists() or _same_run(path, configuration):
+                return path
+        except DistinguoError:
+            continue
+    raise DistinguoError(f"{base} has no free name left for {stem}; choose one with --out.")
+
+
+def _same_run(path: Path, configuration: Configuration) -> bool:
+    if not (path / folder.SETTINGS).is_file():
+        return False
+    return not differences(configuration, folder.read_settings(path))

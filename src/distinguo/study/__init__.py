@@ -1,0 +1,1 @@
+"""Comparisons of representations: plans, engines, curves."""

@@ -1,0 +1,167 @@
+"""A plan: which representations are put on trial, how often, and under which settings of the tester."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import tomlkit
+from pydantic import Field
+
+from distinguo.errors import DistinguoError, did_you_mean
+from distinguo.runs.files import slug
+from distinguo.settings import TesterSettings, checked
+from distinguo.tasks.catalog import task_spec
+from distinguo.tasks.spec import TaskSpec
+
+TABLES = ("plan", "task", "tester", "variant")
+DEFAULT_VARIANT = "plain"
+
+
+class PlanHead(NamedTuple):
+    """The table ``[plan]`` of a plan."""
+
+    representations: Annotated[tuple[str, ...], Field(min_length=1, max_length=10_000)]
+    task: str = "puck"
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
+    interpreted: bool = False
+
+
+class Plan(NamedTuple):
+    """Representations × runs × variants.
+
+    >>> plan = make_plan(["diagonal", "grid:4x4"], tester={"runs": 3})
+    >>> [cell.key for cell in plan.cells()][:2], len(plan.cells())
+    (['diagonal--plain--run-0', 'diagonal--plain--run-1'], 6)
+    """
+
+    head: PlanHead
+    spec: TaskSpec
+    variants: dict[str, TesterSettings]
+
+    def cells(self) -> list[Cell]:
+        """Return the units of work, in a fixed order."""
+        return [
+            Cell(what, variant, run)
+            for what in self.head.representations
+            for variant, settings in self.variants.items()
+            for run in range(settings.runs)
+        ]
+
+
+class Cell(NamedTuple):
+    """One run of the tester on one representation."""
+
+    representation: str
+    variant: str
+    run: int
+
+    @property
+    def key(self) -> str:
+        """Return the name of the cell, which is that of its result file."""
+        return f"{slug(self.representation)}--{self.variant}--run-{self.run}"
+
+
+def make_plan(
+    representations: Sequence[str],
+    *,
+    task: str = "puck",
+    seed: int = 0,
+    interpreted: bool = False,
+    task_parameters: Mapping[str, Any] | None = None,
+    tester: Mapping[str, Any] | None = None,
+    variants: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Plan:
+    """Make a plan; each variant changes some settings of the tester."""
+    given = {"representations": representations, "task": task, "seed": seed, "interpreted": interpreted}
+    head = checked(PlanHead, given, "plan")
+    base = dict(tester or {})
+    settings = {
+        name: checked(TesterSettings, {**base, **changes}, "tester")
+        for name, changes in (variants or {DEFAULT_VARIANT: {}}).items()
+    }
+    _check_names(head.representations, settings)
+    return Plan(head, task_spec(head.task, task_parameters, head.interpreted), settings)
+
+
+def _check_names(representations: Sequence[str], variants: Mapping[str, Any]) -> None:
+    """Refuse names that cannot be parts of file names, or would give two cells the same file."""
+    for name in variants:
+        if not name or slug(name) != name:
+            raise DistinguoError(
+                f"The variant '{name}' should have a short name of letters, digits, dots and dashes."
+            )
+    slugs = {slug(what) for what in representations}
+    keys = {Cell(what, variant, 0).key for what in representations for variant in variants}
+    if len(slugs) < len(representations) or len(keys) < len(representations) * len(variants):
+        raise DistinguoError(
+            "A plan should name each representation once, and differently from the others, but some are named twice."
+        )
+
+
+def read_plan(text: str, source: str = "plan.toml") -> Plan:
+    """Read a plan from TOML: tables ``plan``, ``task``, ``tester`` and any number of ``variant.NAME``.
+
+    >>> lines = ['[plan]', 'representations = ["diagonal"]', '[variant.slow]', 'alpha = 0.01']
+    >>> read_plan(chr(10).join(lines)).variants["slow"].alpha
+    0.01
+    """
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise DistinguoError(f"{source} is not TOML: {error}.") from None
+    _check_tables(content, source)
+    head = dict(content.get("plan", {}))
+    for key in head:
+        if key not in PlanHead._fields:
+            raise DistinguoError(
+                f"Unknown setting plan.{key} in {source}; {did_you_mean(key, PlanHead._fields)}"
+            )
+    return make_plan(
+        head.pop("representations", []),
+        **head,
+        task_parameters=content.get("task"),
+        tester=content.get("tester"),
+        variants=content.get("variant"),
+    )
+
+
+def _check_tables(content: Mapping[str, Any], source: str) -> None:
+    for table in content:
+        if table not in TABLES:
+            raise DistinguoError(f"{source} has an unknown table '{table}'; {did_you_mean(table, TABLES)}")
+    tables = {**content, **{f"variant.{name}": each for name, each in _items(content.get("variant"))}}
+    for name, table in tables.items():
+        if not isinstance(table, dict):
+            raise DistinguoError(f"{source} should have a table [{name}], got {name} = {table!r}.")
+
+
+def _items(table: Any) -> list[tuple[str, Any]]:
+    return list(table.items()) if isinstance(table, dict) else []
+
+
+def load_plan(path: Path) -> Plan:
+    """Read a plan from a file."""
+    try:
+        return read_plan(path.read_text(encoding="utf-8"), str(path))
+    except OSError as error:
+        raise DistinguoError(f"Cannot read {path}: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise DistinguoError(f"{path} is not TOML: it is not text in UTF-8.") from None
+
+
+def write_plan(plan: Plan) -> str:
+    """Write a plan as TOML, with every setting spelled out.
+
+    >>> plan = make_plan(["diagonal"])
+    >>> read_plan(write_plan(plan)) == plan
+    True
+    """
+    document = tomlkit.document()
+    head = plan.head._asdict() | {"representations": list(plan.head.representations)}
+    document["plan"] = head
+    document["task"] = dict(plan.spec.parameters)
+    document["variant"] = {name: settings._asdict() for name, settings in plan.variants.items()}
+    return tomlkit.dumps(document)

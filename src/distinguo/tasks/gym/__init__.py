@@ -1,0 +1,1 @@
+"""Any Gymnasium environment as a task, with ways back to its earlier states."""

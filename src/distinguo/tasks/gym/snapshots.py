@@ -1,0 +1,167 @@
+"""Ways back to an earlier state of an environment; Gymnasium itself has none.
+
+A *keeper* takes something down while the environment is in a state, and later puts the environment back by it. Which
+keeper works is not known from the outside: some environments ignore the state they are given, some copies share what
+they should not. :mod:`distinguo.tasks.gym.probe` tries them.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from gymnasium import Wrapper
+from gymnasium.wrappers import TimeLimit
+
+from distinguo.tasks.gym.spaces import Choices, View
+
+OPTIONS, SET_STATE, DEEP_COPY, REPLAY, NONE = "options", "set_state", "deep copy", "replay", "none"
+#: Pairs of methods that some environments have: what gives the state, and what takes it back.
+METHODS = (("get_state", "set_state"), ("clone_state", "restore_state"))
+
+Outcome = tuple[tuple[float, ...], float, bool, bool]  #: observation, reward, terminated, truncated
+
+
+class Restoring(NamedTuple):
+    """How an environment is put back into an earlier state."""
+
+    name: str  #: "options", "set_state", "deep copy", "replay" or "none"
+    sentence: str  #: the same in words, with what did not work
+
+
+class Moment(NamedTuple):
+    """Where a trial is, as seen from the outside."""
+
+    seed: int
+    step: int
+    moves: Sequence[int]  #: the actions so far; only a replay needs them
+    observation: tuple[float, ...]
+
+
+class Keeper(Protocol):
+    """Takes a state down, and puts the environment back into it."""
+
+    name: str
+    subject: str  #: in words, to say what it does
+    by: str  #: in words: "is put back by ..."
+
+    def take(self, env: Any, moment: Moment) -> Any:
+        """Return what is needed to come back to where the environment is."""
+
+    def give(self, env: Any, token: Any) -> tuple[Any, tuple[float, ...] | None]:
+        """Go back there: the environment to go on with, and the observation where it can be had."""
+
+
+class ByOptions:
+    """The environment's own ``reset(options={"state": observation})``."""
+
+    name = OPTIONS
+    subject = 'reset(options={"state": ...})'
+    by = f"its own {subject}"
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+
+    def take(self, env: Any, moment: Moment) -> Any:
+        """Return the observation, and when it was."""
+        return moment.step, moment.observation
+
+    def give(self, env: Any, token: Any) -> tuple[Any, tuple[float, ...] | None]:
+        """Reset to the observation."""
+        step, observation = token
+        given = self.view.unflatten(observation)
+        found, _ = env.reset(options={"state": given})
+        set_clock(env, step)
+        return env, self.view.flatten(found)
+
+
+class ByMethods:
+    """A pair of methods such as ``get_state`` and ``set_state`` of the innermost environment."""
+
+    name = SET_STATE
+
+    def __init__(self, getter: str, setter: str) -> None:
+        self.getter, self.setter = getter, setter
+        self.subject = setter
+        self.by = f"its own {setter} and a replay of the few actions since"
+
+    def take(self, env: Any, moment: Moment) -> Any:
+        """Return a copy of the state; the environment may go on changing what it gave."""
+        return moment.step, copy.deepcopy(getattr(env.unwrapped, self.getter)())
+
+    def give(self, env: Any, token: Any) -> tuple[Any, tuple[float, ...] | None]:
+        """Set a copy of the state."""
+        step, state = token
+        getattr(env.unwrapped, self.setter)(copy.deepcopy(state))
+        set_clock(env, step)
+        return env, None
+
+
+class ByCopies:
+    """Deep copies of the whole environment."""
+
+    name = DEEP_COPY
+    subject = "a deep copy"
+    by = "a deep copy and a replay of the few actions since"
+
+    def take(self, env: Any, moment: Moment) -> Any:
+        """Return a copy."""
+        return copy.deepcopy(env)
+
+    def give(self, env: Any, token: Any) -> tuple[Any, tuple[float, ...] | None]:
+        """Go on with a copy of the copy, which can then be used again."""
+        return copy.deepcopy(token), None
+
+
+class ByReplay:
+    """The trial once more: its seed and all of its actions."""
+
+    name = REPLAY
+    subject = "a replay"
+    by = "a replay of the trial's seed and actions"
+
+    def __init__(self, view: View, choices: Choices) -> None:
+        self.view, self.choices = view, choices
+
+    def take(self, env: Any, moment: Moment) -> Any:
+        """Return what the trial was made of."""
+        return moment._replace(moves=tuple(moment.moves))
+
+    def give(self, env: Any, token: Any) -> tuple[Any, tuple[float, ...] | None]:
+        """Live through it again."""
+        observation = self.view.flatten(env.reset(seed=token.seed)[0])
+        outcomes = play(env, self.view, self.choices, token.moves)
+        return env, outcomes[-1][0] if outcomes else observation
+
+
+def keepers(env: Any, view: View, choices: Choices) -> list[Keeper]:
+    """Return the ways back that this environment may have, the best first."""
+    own = [ByMethods(*pair) for pair in METHODS if all(hasattr(env.unwrapped, name) for name in pair)]
+    return [ByOptions(view), *own, ByCopies(), ByReplay(view, choices)]
+
+
+def play(env: Any, view: View, choices: Choices, moves: Sequence[int]) -> list[Outcome]:
+    """Take these actions one after the other, no farther than to the end of the trial."""
+    outcomes: list[Outcome] = []
+    for move in moves:
+        found, reward, terminated, truncated, _ = env.step(move + choices.first)
+        outcomes.append((view.flatten(found), float(reward), bool(terminated), bool(truncated)))
+        if terminated or truncated or not math.isfinite(float(reward)):
+            break
+    return outcomes
+
+
+def set_clock(env: Any, step: int) -> None:
+    """Tell the time limits around an environment at which step of a trial it now is."""
+    while isinstance(env, Wrapper):
+        if isinstance(env, TimeLimit):
+            env._elapsed_steps = step  # type: ignore[assignment] # it begins as None
+        env = env.env
+
+
+def set_chance(env: Any, *key: int) -> None:
+    """Give the environment a fresh generator of random numbers."""
+    env.unwrapped.np_random = np.random.default_rng(key)

@@ -1,0 +1,127 @@
+"""Where an environment comes from: an id with arguments, or an object that somebody made."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import re
+import warnings
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import gymnasium
+from gymnasium.error import DependencyNotInstalled
+
+from distinguo.errors import DistinguoError, did_you_mean
+from distinguo.tasks.gym.wrappers import DiscreteActions
+
+#: Arguments that are for us and not for the environment.
+LEVELS, LIMIT = "levels", "max_episode_steps"
+
+
+class Source(NamedTuple):
+    """What an environment is made from, and what Gymnasium says about it."""
+
+    name: str
+    given: Any = None  #: the object, where it is not made from its id
+    arguments: Mapping[str, Any] = {}
+    limit: int | None = None  #: steps after which its makers stop a trial
+    threshold: float | None = None  #: the mean return that they call solved
+
+    def make(self) -> Any:
+        """Return the environment; one that is made from its id does not stop trials for their length."""
+        own = {key: value for key, value in self.arguments.items() if key not in (LEVELS, LIMIT)}
+        env = _made(self.name, own) if self.given is None else self.given
+        return DiscreteActions(env, self.arguments[LEVELS]) if LEVELS in self.arguments else env
+
+    def again(self) -> tuple[Source, bool]:
+        """Return a source of an environment like it, and whether that environment is another one."""
+        if self.given is None:
+            return self, True
+        try:
+            return self._replace(given=copy.deepcopy(self.given)), True
+        except Exception:  # it cannot be copied, for whatever reason
+            return self, False
+
+
+def source_of(origin: Any, arguments: Mapping[str, Any]) -> Source:
+    """Describe where an environment comes from: its id, or the environment itself.
+
+    >>> source_of("CartPole-v1", {}).limit
+    500
+    >>> source_of("CartPoole-v1", {})
+    Traceback (most recent call last):
+    distinguo.errors.DistinguoError: Unknown environment 'CartPoole-v1'; did you mean 'CartPole-v1'?
+    """
+    if isinstance(origin, str):
+        spec = spec_of(origin)
+        limit = _limit(arguments.get(LIMIT, spec.max_episode_steps), origin)
+        return Source(origin, None, dict(arguments), limit, spec.reward_threshold)
+    if not isinstance(origin, gymnasium.Env):
+        raise DistinguoError(
+            f"A task must be an id such as 'CartPole-v1' or a gymnasium.Env, got {type(origin).__name__}; make one."
+        )
+    return _given(origin, arguments)
+
+
+def _given(env: Any, arguments: Mapping[str, Any]) -> Source:
+    unknown = sorted(set(arguments).difference([LEVELS]))
+    if unknown:
+        raise DistinguoError(
+            f"An environment that is made already takes no '{unknown[0]}'; allowed is '{LEVELS}'; make it with that."
+        )
+    spec = env.spec
+    if spec is None:
+        return Source(type(env.unwrapped).__name__, env, dict(arguments))
+    return Source(spec.id, env, dict(arguments), spec.max_episode_steps, spec.reward_threshold)
+
+
+def _limit(limit: Any, name: str) -> int | None:
+    if limit is None or limit == -1:
+        return None
+    if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+        raise DistinguoError(f"{LIMIT} of {name} must be a number from 1, got {limit!r}; leave it out.")
+    return limit
+
+
+def spec_of(identifier: str) -> Any:
+    """Return what Gymnasium knows of an id; it may begin with a module to import, as in ``"package:Name-v0"``."""
+    module, _, name = identifier.rpartition(":")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            if module:
+                importlib.import_module(module)
+            return gymnasium.spec(name)
+    except ImportError as error:
+        raise _lacking(identifier, error) from error
+    except gymnasium.error.Error:
+        hint = did_you_mean(identifier, gymnasium.registry)
+        raise DistinguoError(f"Unknown environment '{identifier}'; {hint}") from None
+
+
+def _made(identifier: str, arguments: Mapping[str, Any]) -> Any:
+    spec_of(identifier)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # those of the packages that it imports
+            # -1 leaves the time limit out; what the checker would find we tell in our own words
+            return gymnasium.make(identifier, max_episode_steps=-1, disable_env_checker=True, **arguments)
+    except (DependencyNotInstalled, ImportError) as error:
+        raise _lacking(identifier, error) from error
+    except Exception as error:
+        given = f" with {dict(arguments)}" if arguments else ""
+        trouble = f"{type(error).__name__}: {error}".rstrip(".")
+        raise DistinguoError(
+            f"{identifier} could not be made{given}: {trouble}; check its arguments."
+        ) from error
+
+
+def _lacking(identifier: str, error: Exception) -> DistinguoError:
+    commands = re.findall(r"pip install [^`'\n]+?(?=[`'\n]|$)", str(error))
+    missing = getattr(error, "name", None)
+    command = " and ".join(commands) or (
+        f"pip install {missing}" if missing else 'pip install "gymnasium[all]"'
+    )
+    what = missing or str(error).split(",")[0].split(" is ")[0]
+    return DistinguoError(f"{identifier} needs {what}, which is not installed; run: {command}")

@@ -1,0 +1,208 @@
+"""What Gymnasium's spaces are to a learner: observations as tuples of floats, actions as numbers from 0.
+
+A *continuous* observation is a point, divided by distances; *categories* are told apart exactly, number by number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+from gymnasium import spaces
+
+from distinguo.errors import DistinguoError
+
+CONTINUOUS, CATEGORIES = "continuous", "categories"
+#: Bounds beyond this are only the largest numbers of their type, and say nothing about the task.
+ASTRONOMICAL = 1e30
+_ALLOWED = "allowed are Box, Discrete, MultiDiscrete, MultiBinary and a Tuple of Discretes"
+
+
+class MisfitError(DistinguoError):
+    """An observation that is not what its space says; ``words`` are the sentence without its subject."""
+
+    def __init__(self, name: str, words: str) -> None:
+        super().__init__(f"{name} {words}.")
+        self.words = words
+
+
+class View(NamedTuple):
+    """How the observations of an environment are read.
+
+    >>> view = view_of(spaces.MultiDiscrete([3, 5]), "Corridor-v0")
+    >>> view.kind, view.names, view.low, view.high
+    ('categories', ('o0', 'o1'), (0.0, 0.0), (2.0, 4.0))
+    >>> view.flatten(np.array([2, 4]))
+    (2.0, 4.0)
+    """
+
+    kind: str  #: "continuous" or "categories"
+    names: tuple[str, ...]  #: of the coordinates
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    flatten: Callable[[Any], tuple[float, ...]]  #: from an observation to its coordinates
+    unflatten: Callable[[Sequence[float]], Any]  #: and back
+
+
+class Choices(NamedTuple):
+    """The actions of an environment: so many numbers from the first."""
+
+    number: int
+    first: int
+
+
+def view_of(space: Any, name: str) -> View:
+    """Return how observations from this space are read; ``name`` is the environment's, for messages.
+
+    >>> view_of(spaces.Box(-1, np.inf, shape=(2, 2)), "Grid-v0").names
+    ('o0_0', 'o0_1', 'o1_0', 'o1_1')
+    >>> view_of(spaces.Dict(), "Robot-v0")
+    Traceback (most recent call last):
+    distinguo.errors.DistinguoError: Robot-v0 observes a Dict, which cannot be divided into regions; ...
+    """
+    if isinstance(space, spaces.Box):
+        return _continuous(space, name)
+    ranges = _ranges(space)
+    if ranges is None:
+        raise _unreadable(space, name)
+    return _categories(space, name, *ranges)
+
+
+def choices_of(space: Any, name: str) -> Choices:
+    """Return the actions of this space, which must be a Discrete one.
+
+    >>> choices_of(spaces.Discrete(3, start=-1), "Lift-v0")
+    Choices(number=3, first=-1)
+    """
+    if isinstance(space, spaces.Discrete):
+        return Choices(int(space.n), int(space.start))
+    if isinstance(space, spaces.Box):
+        advice = (
+            "choose among a few levels of each: wrap the environment in "
+            "distinguo.tasks.gym.wrappers.DiscreteActions(env, levels=3), or add --set task.levels=3"
+        )
+        raise DistinguoError(f"{name} has continuous actions, {space}; allowed is Discrete; {advice}.")
+    advice = "wrap it in a gymnasium.ActionWrapper that numbers the actions"
+    raise DistinguoError(f"{name} has actions of {_kind(space)}; allowed is Discrete; {advice}.")
+
+
+def _unreadable(space: Any, name: str) -> DistinguoError:
+    advice = "write a gymnasium.ObservationWrapper that gives a Box"
+    if isinstance(space, spaces.Dict | spaces.Tuple | spaces.Text) and space.is_np_flattenable:
+        advice = "wrap it in gymnasium.wrappers.FlattenObservation"
+    trouble = "which cannot be divided into regions"
+    return DistinguoError(f"{name} observes {_kind(space)}, {trouble}; {_ALLOWED}; {advice}.")
+
+
+def _kind(space: Any) -> str:
+    return f"a {type(space).__name__}"
+
+
+def _names(shape: tuple[int, ...]) -> tuple[str, ...]:
+    places = product(*(range(length) for length in shape or (1,)))
+    return tuple("o" + "_".join(map(str, place)) for place in places)
+
+
+def _bounds(values: Any) -> tuple[float, ...]:
+    bounds = np.asarray(values, dtype=np.float64).ravel().tolist()
+    return tuple(math.copysign(math.inf, b) if abs(b) > ASTRONOMICAL else b for b in bounds)
+
+
+def _continuous(space: spaces.Box, name: str) -> View:
+    shape, dtype = space.shape, space.dtype
+    if not math.prod(shape):
+        raise DistinguoError(f"{name} observes a Box of shape {shape}, which is empty; give it a coordinate.")
+    names = _names(shape)
+
+    def flatten(observation: Any) -> tuple[float, ...]:
+        array = observation if type(observation) is np.ndarray else _array(observation)
+        if array.dtype.char not in "fd":  # only these turn into exact Python floats by themselves
+            array = _floats(array, observation, space, name)
+        if array.shape != shape:
+            raise MisfitError(name, f"changed its observation shape from {shape} to {array.shape}")
+        values = tuple(array.ravel().tolist())
+        if not math.isfinite(sum(values)):  # most are finite: the sum tells faster than every one
+            _check_finite(values, names, name)
+        return values
+
+    def unflatten(values: Sequence[float]) -> Any:
+        return np.array(values).astype(dtype).reshape(shape)
+
+    return View(CONTINUOUS, names, _bounds(space.low), _bounds(space.high), flatten, unflatten)
+
+
+def _array(observation: Any) -> np.ndarray:
+    try:
+        return np.asarray(observation)
+    except ValueError:  # rows of different lengths
+        return np.asarray(None)
+
+
+def _floats(array: np.ndarray, observation: Any, space: Any, name: str) -> np.ndarray:
+    if array.dtype.kind not in "biuf":
+        raise _wrong(observation, space, name)
+    return array.astype(np.float64)
+
+
+def _wrong(observation: Any, space: Any, name: str) -> MisfitError:
+    shown = repr(observation)
+    shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
+    kind = type(observation).__name__
+    return MisfitError(name, f"gave an observation that its space {space} does not hold: {shown} ({kind})")
+
+
+def _check_finite(values: tuple[float, ...], names: tuple[str, ...], name: str) -> None:
+    for coordinate, value in zip(names, values, strict=True):
+        if not math.isfinite(value):
+            raise MisfitError(name, f"gave an observation that is not finite: {coordinate} is {value}")
+
+
+def _ranges(space: Any) -> tuple[tuple[int, ...], np.ndarray, np.ndarray] | None:
+    """Return the shape of categories and the least and greatest number of each, or nothing if they are none."""
+    if isinstance(space, spaces.Discrete):
+        return (), np.array([int(space.start)]), np.array([int(space.start) + int(space.n) - 1])
+    if isinstance(space, spaces.MultiDiscrete):
+        low = np.asarray(space.start).ravel()
+        return space.shape, low, low + np.asarray(space.nvec).ravel().astype(np.int64) - 1
+    if isinstance(space, spaces.MultiBinary):
+        return space.shape, np.zeros(math.prod(space.shape), int), np.ones(math.prod(space.shape), int)
+    if isinstance(space, spaces.Tuple) and all(isinstance(one, spaces.Discrete) for one in space.spaces):
+        low = np.array([int(one.start) for one in space.spaces])  # type: ignore[attr-defined]
+        return (len(low),), low, low + np.array([int(one.n) - 1 for one in space.spaces])  # type: ignore[attr-defined]
+    return None
+
+
+def _categories(space: Any, name: str, shape: tuple[int, ...], low: np.ndarray, high: np.ndarray) -> View:
+    if not len(low):
+        raise DistinguoError(f"{name} observes {space}, which is empty; give it a coordinate.")
+    if max(abs(low).max(), abs(high).max()) > 2**53:  # a float does not hold every number beyond
+        raise DistinguoError(f"{name} observes {space}; allowed are numbers up to 2**53; number them from 0.")
+    ranges = [range(a, b + 1) for a, b in zip(low.tolist(), high.tolist(), strict=True)]
+
+    def flatten(observation: Any) -> tuple[float, ...]:
+        array = _array(observation)
+        if array.dtype.kind not in "biu":
+            raise _wrong(observation, space, name)
+        if array.shape != shape:
+            raise MisfitError(name, f"changed its observation shape from {shape} to {array.shape}")
+        numbers = array.ravel().tolist()
+        for number, allowed in zip(numbers, ranges, strict=True):
+            if number not in allowed:
+                raise _wrong(observation, space, name)
+        return tuple(map(float, numbers))
+
+    def unflatten(values: Sequence[float]) -> Any:
+        return _as_in(space, [int(value) for value in values])
+
+    return View(CATEGORIES, _names(shape), _bounds(low), _bounds(high), flatten, unflatten)
+
+
+def _as_in(space: Any, numbers: list[int]) -> Any:
+    if isinstance(space, spaces.Discrete):
+        return numbers[0]
+    if isinstance(space, spaces.Tuple):
+        return tuple(numbers)
+    return np.array(numbers, dtype=space.dtype).reshape(space.shape)

@@ -1,0 +1,1 @@
+"""The puck-on-a-hill task of section 4: dynamics, analysis, Gymnasium environment."""

@@ -1,0 +1,62 @@
+"""A task and the words for it: what a learner cannot see from its functions alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+CONTINUOUS, CATEGORIES = "continuous", "categories"
+LENGTH, RETURN = "length", "return"
+
+
+class TaskSpec(NamedTuple):
+    """A task by name.
+
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> task_spec("puck", {"beta": 0.2}).task.beta
+    0.2
+    """
+
+    name: str
+    task: Any
+    dimensions: tuple[str, ...]  #: the names of the coordinates of an observation
+    actions: tuple[str, ...]  #: the names of the actions
+    low: tuple[float, ...]  #: the extent of the observations, which scales distances
+    high: tuple[float, ...]  #: infinite where only experience can tell
+    score: str = LENGTH  #: what a trial is judged by: its "length" or its "return"
+    controllable: Callable[[Any, tuple[float, ...]], bool] | None = (
+        None  #: whether a state can be held at all
+    )
+    kind: str = CONTINUOUS  #: whether coordinates are amounts or exact "categories"
+    threshold: float | None = None  #: the mean return that solves the task
+    limit: int | None = None  #: steps after which its makers stop a trial
+    parameters: Mapping[str, Any] = {}  #: what was asked of the task, by name
+    suggested: Mapping[str, Any] = {}  #: settings that suit it, by dotted name; not for ``paper``
+    required: Mapping[str, Any] = {}  #: settings without which nothing can be learned
+    interpreted: bool = False  #: whether it was asked to run as plain Python
+    note: str = ""  #: a word to the user on how it runs
+
+    @property
+    def scale(self) -> tuple[float, ...]:
+        """Return the width of each coordinate."""
+        return tuple(b - a for a, b in zip(self.low, self.high, strict=True))
+
+    @property
+    def bounded(self) -> bool:
+        """Tell whether the extent of the observations is known beforehand."""
+        return self.kind == CATEGORIES or all(math.isfinite(w) and w > 0.0 for w in self.scale)
+
+    def cap(self, given: int) -> int:
+        """Return the steps after which a trial is stopped: as given, or sooner where the task says so."""
+        return given if self.limit is None else min(given, self.limit)
+
+    def controllable_among(self, states: np.ndarray) -> np.ndarray:
+        """Return which rows are not doomed whatever the agent does; all of them where that is not known."""
+        if self.controllable is None:
+            return np.arange(len(states))
+        return np.array(
+            [n for n, row in enumerate(states) if self.controllable(self.task, tuple(row))], dtype=int
+        )

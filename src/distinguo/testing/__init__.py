@@ -1,1 +1,0 @@
-"""The judge: a separate learner that puts a representation on trial."""
