@@ -1,0 +1,56 @@
+"""Code that a user names on the command line: ``path/to/file.py:name``.
+
+Only words of the command line are read here. No file that is opened may ever name code to import.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from distinguo.errors import DistinguoError, did_you_mean
+
+
+def names_code(text: str) -> bool:
+    """Tell whether a word names something in a Python file.
+
+    >>> names_code("tasks/cart.py:Cart"), names_code("CartPole-v1"), names_code("module:Env-v0")
+    (True, False, False)
+    """
+    path, colon, name = text.rpartition(":")
+    return bool(colon and name) and path.endswith(".py")
+
+
+def load_named(text: str) -> Any:
+    """Run the file of ``path/to/file.py:name`` and return what it calls by that name."""
+    path, _, name = text.rpartition(":")
+    module = _module(Path(path))
+    if not hasattr(module, name):
+        known = [word for word in vars(module) if not word.startswith("_")]
+        raise DistinguoError(f"{path} has no '{name}'; {did_you_mean(name, known)}")
+    return getattr(module, name)
+
+
+def _module(path: Path) -> ModuleType:
+    """Import a file under the name of its stem; a second time it is the same module."""
+    if not path.is_file():
+        raise DistinguoError(f"There is no file {path}; give the path of a Python file before the colon.")
+    place = path.resolve()
+    key = f"distinguo_user.{place.stem}"
+    known = sys.modules.get(key)
+    if known is not None and known.__file__ == str(place):
+        return known
+    spec = importlib.util.spec_from_file_location(key, place)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[key] = module  # before it runs: what it defines may look its module up
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[key]
+        reason = " ".join(str(error).split())
+        raise DistinguoError(f"{path} cannot be imported: {type(error).__name__}: {reason}.") from error
+    return module
