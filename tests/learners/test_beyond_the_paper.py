@@ -13,7 +13,7 @@ from distinguo.learners.economy.surprise import surprising
 from distinguo.representation.voronoi import voronoi
 from distinguo.runs.configuration import configure
 from distinguo.runs.learn import learn, learn_configured
-from distinguo.runs.stage import Generation
+from distinguo.runs.stage import Stage
 from distinguo.seam import implements, kernel
 from distinguo.settings import LearnerSettings
 from distinguo.tasks.catalog import task_spec
@@ -122,7 +122,7 @@ def test_cart_pole_is_solved_from_scratch() -> None:
 
 def test_a_task_without_an_end_is_investigated_at_intervals() -> None:
     changes = {"learner.investigate_every": 50, "stage.trials": 1, "stage.confirm": 1, "stage.cap": 200}
-    generation = Generation(configure("Pendulum-v1", seed=1, changes=changes))
+    generation = Stage(configure("Pendulum-v1", seed=1, changes=changes))
     for _ in generation.work():
         pass
     assert generation.memory.counters[SESSIONS] == 4

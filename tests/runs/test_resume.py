@@ -24,7 +24,7 @@ from distinguo.runs import stage as generation
 from distinguo.runs.configuration import Configuration, configure
 from distinguo.runs.files import pack_arrays, read_arrays
 from distinguo.runs.learn import learn_configured, learn_many
-from distinguo.runs.stage import Generation
+from distinguo.runs.stage import Stage
 
 FAST = {"stage.cap": 2000, "stage.hold": 2000}
 SAME = ("settings.toml", "representation.json", "values.npz", "trials.csv", "reasons.jsonl")
@@ -56,10 +56,10 @@ class Stopped(Exception):
     pass
 
 
-def stop_after(chunks: int) -> Callable[[Generation], None]:
+def stop_after(chunks: int) -> Callable[[Stage], None]:
     left = chunks
 
-    def watch(_: Generation) -> None:
+    def watch(_: Stage) -> None:
         nonlocal left
         left -= 1
         if left == 0:
@@ -82,7 +82,7 @@ def never_stopped(configuration: Configuration, path: Path) -> tuple[dict[str, A
     """Return what a run leaves that is never stopped, and the number of its chunks."""
     chunks = 0
 
-    def count(_: Generation) -> None:
+    def count(_: Stage) -> None:
         nonlocal chunks
         chunks += 1
 

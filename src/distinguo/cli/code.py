@@ -44,7 +44,8 @@ def _module(path: Path) -> ModuleType:
     if known is not None and known.__file__ == str(place):
         return known
     spec = importlib.util.spec_from_file_location(key, place)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[key] = module  # before it runs: what it defines may look its module up
     try:

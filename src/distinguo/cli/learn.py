@@ -11,8 +11,8 @@ from distinguo.errors import DistinguoError
 
 if TYPE_CHECKING:
     from distinguo.runs.configuration import Configuration
-    from distinguo.runs.folder import Run
-    from distinguo.runs.stage import Generation
+    from distinguo.runs.run import Run
+    from distinguo.runs.stage import Stage
 
 
 def learn(
@@ -123,11 +123,11 @@ def _learn_one(configuration: Configuration, out: Path | None, as_json: bool) ->
     answer({**run.summary, "run": str(path), "picture": str(picture)}, as_json)
 
 
-def _progress(generation: Generation) -> str:
-    return (f"attempt {generation.attempts}  " if generation.attempts > 1 else "") + (
-        f"trial {generation.count_trials}  length {generation.trial_length:,}  regions {generation.regions}  "
-        f"prototypes {generation.prototypes}  environment steps {generation.environment_steps:,}  "
-        f"({generation.phase})"
+def _progress(stage: Stage) -> str:
+    return (f"attempt {stage.attempts}  " if stage.attempts > 1 else "") + (
+        f"trial {stage.count_trials}  length {stage.trial_length:,}  regions {stage.regions}  "
+        f"prototypes {stage.prototypes}  environment steps {stage.environment_steps:,}  "
+        f"({stage.phase})"
     )
 
 

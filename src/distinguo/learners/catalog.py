@@ -1,0 +1,12 @@
+"""The learners that come with the package, registered by being imported."""
+
+from __future__ import annotations
+
+from distinguo.learners.economy.learner import Economy
+from distinguo.learners.learner import learner_named, register
+
+ECONOMY = Economy.name
+
+register(Economy())
+
+__all__ = ["ECONOMY", "learner_named"]
