@@ -270,10 +270,10 @@ def test_attempts_grow_as_they_should() -> None:
 def test_the_best_attempt_is_kept() -> None:
     """The score at the end is not below that of any attempt, give or take the luck of the trials."""
     changes = {"stage.steps": 12_000, "stage.confirm": 40, "stage.restart": 5}
-    generation = Stage(configure("CartPole-v1", seed=9, changes=changes))
-    seen = [generation.best.score for _ in generation.work() if generation.best is not None]
-    assert generation.attempts > 2
-    assert generation.solved or generation.score >= 0.7 * max(seen)
+    stage = Stage(configure("CartPole-v1", seed=9, changes=changes))
+    seen = [stage.best.score for _ in stage.work() if stage.best is not None]
+    assert stage.attempts > 2
+    assert stage.solved or stage.score >= 0.7 * max(seen)
 
 
 def test_reasons_are_of_the_regions_there_are(tmp_path: Path) -> None:

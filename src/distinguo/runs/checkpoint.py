@@ -50,7 +50,9 @@ class _Facts(BaseModel):
     best: _BestFacts | None
     confirmation_steps: _Count
     seconds: float
-    extent: tuple[_Numbers, _Numbers] | None  #: None in files of earlier versions: as before the first trial
+    extent: (
+        Annotated[list[_Numbers], Field(min_length=2, max_length=2)] | None
+    )  #: None in files of earlier versions: as before the first trial
     rng: dict[str, Any]
     noise: dict[str, Any] | None  #: the task's own generator
     sizes: dict[str, _Count]
