@@ -39,6 +39,9 @@ register_with_gymnasium()
 #: Where each public name lives. Names are imported on first use, so that the command line starts at once.
 _HOMES = {
     "Controller": "distinguo.controller",
+    "choose": "distinguo.controller",
+    "grid": "distinguo.representation.boxes",
+    "state_value": "distinguo.criteria",
     "DistinguoError": "distinguo.errors",
     "DiscreteActions": "distinguo.tasks.gym.wrappers",
     "Economy": "distinguo.agents.economy",

@@ -14,7 +14,7 @@ from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.representation import file as representation_file
 from distinguo.representation.file import Representation
-from distinguo.representation.prototypes import trimmed
+from distinguo.representation.partition import trimmed
 from distinguo.runs import folder
 from distinguo.runs.configuration import Configuration, to_toml
 from distinguo.runs.files import pack_arrays, write_atomically

@@ -47,6 +47,9 @@ def learn(
             "'0.27,0.62;-0.27,-0.62', a representation file or a run folder.",
         ),
     ] = None,
+    learner: Annotated[
+        str, typer.Option(help="The learner: economy, or one of your own, path/to/file.py:Name.")
+    ] = "economy",
     interpreted: Annotated[
         bool,
         typer.Option(
@@ -69,8 +72,11 @@ def learn(
       distinguo learn puck --seed 3 --preset paper --from seeds --out runs/from-seeds
 
       distinguo learn puck --seeds 1-100 --set task.beta=0.2
+
+      distinguo learn puck --learner examples/own_learner.py:GridLearner
     """
     from distinguo.cli import parse
+    from distinguo.cli.code import load_named, names_code
     from distinguo.cli.console import say, word_if_slow
     from distinguo.runs.configuration import configure, of_table
     from distinguo.runs.warm import warm
@@ -83,7 +89,14 @@ def learn(
         say(setting.note)
 
     def configured(number: int) -> Configuration:
-        return configure(setting, seed=number, preset_name=preset, changes=changes, prototypes=prototypes)
+        return configure(
+            setting,
+            seed=number,
+            preset_name=preset,
+            changes=changes,
+            prototypes=prototypes,
+            learner=load_named(learner) if names_code(learner) else learner,
+        )
 
     if seed is not None and seeds is not None:
         raise DistinguoError("--seed and --seeds exclude each other; give one of them.")

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from distinguo.learners.economy.learner import Economy
-from distinguo.learners.learner import learner_named, register
+from distinguo.learners.learner import register
 
 ECONOMY = Economy.name
 
 register(Economy())
-
-__all__ = ["ECONOMY", "learner_named"]

@@ -52,7 +52,7 @@ _NEEDED = ("fresh", "act", "learn", "controller")
 def learner(name: str, settings: type = NoSettings) -> Callable[[T], T]:
     """Declare a learner: a ``NamedTuple`` of arrays, its memory, with these methods.
 
-    ``fresh(cls, setup)``, a class method, returns the memory to begin with; ``controller(self)`` what it would act
+    ``fresh(setup)``, called on the class, returns the memory to begin with; ``controller(self)`` what it would act
     by now. ``act(self, agent, s)`` and ``learn(self, agent, t)`` are compiled and called at every step, with
     ``agent.settings`` and ``agent.rng`` at hand and ``t`` a :class:`Transition`; ``end_trial(self, agent)`` may be
     there too. See examples/own_learner.py.
@@ -79,11 +79,11 @@ class DeclaredLearner(Learner):
     """A learner that was declared by its memory."""
 
     def __init__(self, name: str, memory: Any, settings: type) -> None:
-        self.name, self.memory, self.settings = name, memory, settings
+        self.name, self.declared, self.settings = name, memory, settings
 
     def fresh(self, setup: Setup) -> Any:
         """Ask the class of the memory."""
-        return self.memory.fresh(setup)
+        return self.declared.fresh(setup)
 
     def begin(self, agent: Agent) -> None:
         """Begin a trial."""

@@ -9,6 +9,7 @@ Most learners need no loop of their own: see :func:`distinguo.learners.declare.l
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -50,6 +51,7 @@ class Learner:
 
     name: str
     settings: Any  #: the ``NamedTuple`` class of its settings
+    declared: Any = None  #: the class that a user declared it by
 
     def fresh(self, setup: Setup) -> Any:
         """Return the memory of a learner that knows nothing."""
@@ -141,14 +143,37 @@ def register(learner: Learner) -> None:
     _LEARNERS[learner.name] = learner
 
 
-def learner_named(name: str) -> Learner:
-    """Return the learner of that name.
+def learner_named(what: Any) -> Learner:
+    """Return the learner of that name, or that was declared by that class.
 
     >>> from distinguo.learners import catalog
     >>> learner_named("econmy")
     Traceback (most recent call last):
     distinguo.errors.DistinguoError: Unknown learner 'econmy'; did you mean 'economy'?
     """
-    if name not in _LEARNERS:
-        raise DistinguoError(f"Unknown learner '{name}'; {did_you_mean(name, _LEARNERS)}")
-    return _LEARNERS[name]
+    for learner in _LEARNERS.values():
+        if what == learner.name or (learner.declared is not None and what is learner.declared):
+            return learner
+    if not isinstance(what, str):
+        raise DistinguoError(f"{what!r} is not a learner; declare it with the decorator distinguo.learner.")
+    raise DistinguoError(f"Unknown learner '{what}'; {did_you_mean(what, _LEARNERS)}")
+
+
+def learner_or_absent(name: str, settings: Mapping[str, Any]) -> Learner:
+    """Return the learner of that name or, where none is known, a stand-in that only carries its settings."""
+    return _LEARNERS[name] if name in _LEARNERS else AbsentLearner(name, settings)
+
+
+class AbsentLearner(Learner):
+    """A learner that a run was learned with and that is not declared here: the run can be read, not continued."""
+
+    def __init__(self, name: str, settings: Mapping[str, Any]) -> None:
+        self.name = name
+        self.settings = namedtuple("Settings", list(settings), defaults=list(settings.values()))  # type: ignore[misc]
+
+    def fresh(self, setup: Setup) -> Any:
+        """Say what is missing."""
+        raise DistinguoError(
+            f"The learner '{self.name}' is not known here; name it with --learner path/to/file.py:Name, or import "
+            "the module that declares it."
+        )

@@ -10,7 +10,7 @@ from distinguo.controller import Controller
 from distinguo.learners.agent import Agent
 from distinguo.learners.learner import Learner
 from distinguo.representation.file import Representation
-from distinguo.representation.prototypes import trimmed
+from distinguo.representation.partition import trimmed
 from distinguo.runs.configuration import Configuration
 from distinguo.tasks.extent import Extent, Preliminaries
 

@@ -12,7 +12,8 @@ import tomlkit
 from pydantic.fields import FieldInfo
 
 from distinguo.errors import DistinguoError, did_you_mean
-from distinguo.learners.catalog import ECONOMY, learner_named
+from distinguo.learners.catalog import ECONOMY
+from distinguo.learners.learner import Learner, learner_named, learner_or_absent
 from distinguo.presets import DEFAULT, PAPER, preset
 from distinguo.settings import StageSettings, checked
 from distinguo.tasks.catalog import task_spec
@@ -72,7 +73,7 @@ def configure(
     changes: Mapping[str, Any] | None = None,
     prototypes: Any = None,
     interpreted: bool = False,
-    learner_name: str = ECONOMY,
+    learner: Any = ECONOMY,
 ) -> Configuration:
     """Put a configuration together; ``changes`` are settings by dotted name, such as ``learner.epsilon``."""
     asked = _by_table(changes or {})
@@ -82,17 +83,18 @@ def configure(
     if "learner.epsilon" in (changes or {}):  # who gives an amount does not want a share of something
         suited = {**suited, "learner.epsilon_share": 0.0}
     known = {**preset(preset_name), **suited}
-    if learner_name != ECONOMY:  # they know the settings of one learner only
+    chosen = learner if isinstance(learner, Learner) else learner_named(learner)
+    if chosen.name != ECONOMY:  # they know the settings of one learner only
         known = {key: value for key, value in known.items() if not key.startswith("learner.")}
     tables = _by_table({**known, **(changes or {})})
     return Configuration(
         spec=setting,
-        learner=checked(learner_named(learner_name).settings, tables["learner"], "learner"),
+        learner=checked(chosen.settings, tables["learner"], "learner"),
         stage=checked(StageSettings, tables["stage"], "stage"),
         seed=check_seed(seed),
         preset=preset_name,
         prototypes=None if prototypes is None else check_prototypes(prototypes, setting),
-        learner_name=learner_name,
+        learner_name=chosen.name,
     )
 
 
@@ -239,7 +241,7 @@ def from_toml(text: str, source: str = "settings.toml") -> Configuration:
         preset_name=name,
         changes=changes,
         prototypes=run.get("prototypes"),
-        learner_name=str(run.get("learner", ECONOMY)),
+        learner=learner_or_absent(str(run.get("learner", ECONOMY)), tables["learner"]),
     )
 
 

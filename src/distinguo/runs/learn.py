@@ -34,12 +34,13 @@ def learn(
     out: str | Path | None = None,
     watch: Watch | None = None,
     interpreted: bool = False,
-    learner: str = ECONOMY,
+    learner: Any = ECONOMY,
 ) -> Run:
     """Learn a representation of a task from scratch, or from given prototypes.
 
     ``task`` is the name of one, such as ``puck``, any Gymnasium id, or a Gymnasium environment itself;
-    ``interpreted`` refuses our compiled port of one and runs Gymnasium's own; ``learner`` is the name of one.
+    ``interpreted`` refuses our compiled port of one and runs Gymnasium's own; ``learner`` is the name of
+    one, or the class that declares it.
 
     ``settings`` are changes by dotted name; ``out`` is a folder for the run, resumed if it was interrupted;
     ``watch`` is called after every chunk of work.
@@ -55,7 +56,7 @@ def learn(
         changes=settings,
         prototypes=prototypes,
         interpreted=interpreted,
-        learner_name=learner,
+        learner=learner,
     )
     return learn_configured(configuration, None if out is None else Path(out), watch)
 
@@ -138,7 +139,8 @@ def learn_many(
 
 def default_folder(configuration: Configuration, base: Path = Path("runs")) -> Path:
     """Return the first folder under ``base`` that is free, or that holds this very run."""
-    stem = f"{slug(configuration.spec.name)}-{configuration.preset}-seed{configuration.seed}"
+    way = configuration.preset if configuration.learner_name == ECONOMY else configuration.learner_name
+    stem = f"{slug(configuration.spec.name)}-{slug(way)}-seed{configuration.seed}"
     for number in range(1, 10_000):
         path = base / (stem if number == 1 else f"{stem}-{number}")
         try:

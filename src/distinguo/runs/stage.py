@@ -16,8 +16,7 @@ import numpy as np
 
 from distinguo.evaluation.simulate import follow
 from distinguo.learners.agent import PAUSED, RUNNING, Agent, fresh_progress
-from distinguo.learners.catalog import learner_named
-from distinguo.learners.learner import Setup
+from distinguo.learners.learner import Setup, learner_or_absent
 from distinguo.runs.account import Account
 from distinguo.runs.configuration import Configuration
 from distinguo.runs.goals import CLAIM, STAGE_OVER, rules_for
@@ -56,7 +55,7 @@ class Stage(Account):
     def __init__(self, configuration: Configuration) -> None:
         """Prepare the first trial."""
         self.configuration = configuration
-        self.learner = learner_named(configuration.learner_name)
+        self.learner = learner_or_absent(configuration.learner_name, {})
         self.rules = rules_for(configuration.spec.goal)
         self.rng = np.random.default_rng(configuration.seed)
         self.task = seeded(configuration.spec.task, configuration.seed)
