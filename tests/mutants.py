@@ -25,6 +25,7 @@ TESTS = (
     "tests/learners/test_mistakes.py",
     "tests/learners/test_against_oracle.py",
 )
+PATIENCE = 300  #: seconds for one file of tests
 TRIALS = "learners/economy/trials.py"
 VALUES = "learners/economy/values.py"
 INVESTIGATION = "learners/economy/investigation.py"
@@ -209,7 +210,12 @@ def _passes(place: str, test: str) -> bool:
     }
     options = ("-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-o", "addopts=")
     command = [sys.executable, "-m", "pytest", *options, test]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600)
+    try:
+        done = subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=PATIENCE
+        )
+    except subprocess.TimeoutExpired:  # it never comes to an end: that is noticed, too
+        return False
     if done.returncode not in (0, 1):
         raise SystemExit(f"pytest did not run:\n{done.stdout}{done.stderr}")
     return done.returncode == 0

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from distinguo.learners.agent import Agent, fresh_progress
 from distinguo.learners.economy.investigation import repeated_mini_trial
 from distinguo.learners.economy.memory import fresh_memory
 from distinguo.learners.economy.surprise import surprising
@@ -40,8 +41,8 @@ def only(task: Gamble, row: np.ndarray) -> tuple[float]:
 
 
 @kernel
-def sampled(task: Any, memory: Any, settings: Any, s: Any, a: int) -> tuple[float, bool, float]:
-    return repeated_mini_trial(task, memory, settings, s, 0, a)
+def sampled(agent: Agent, s: Any, a: int) -> tuple[float, bool, float]:
+    return repeated_mini_trial(agent, s, 0, a)
 
 
 def test_repeated_look_ahead_tends_to_definition_5() -> None:
@@ -49,10 +50,11 @@ def test_repeated_look_ahead_tends_to_definition_5() -> None:
     task = Gamble(0.3, np.random.default_rng(1))
     memory = fresh_memory(voronoi([[0.0]], [1.0]), 2)
     settings = LearnerSettings(samples=10_000)
-    mean, _, error = sampled(task, memory, settings, (0.0,), 0)
+    agent = Agent(task, memory, settings, fresh_progress(1, 1), None, task.rng)
+    mean, _, error = sampled(agent, (0.0,), 0)
     assert error == pytest.approx((0.3 * 0.7 / 10_000) ** 0.5, rel=0.05)
     assert abs(mean - 0.3) < 5 * error
-    assert sampled(task, memory, settings, (0.0,), 1) == (
+    assert sampled(agent, (0.0,), 1) == (
         pytest.approx(0.25),
         False,
         pytest.approx(0.0, abs=1e-12),

@@ -26,7 +26,8 @@ COUNTS = np.dtype(
         ("gained", np.float64),  # the sum of its rewards
         ("attempt", np.int64),  # how often learning was begun from scratch before
         ("since", np.int64),  # the trials that were begun before this attempt
-    ]
+    ],
+    align=True,
 )
 
 

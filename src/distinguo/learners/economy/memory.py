@@ -17,7 +17,8 @@ COUNTERS = np.dtype(
         ("fe_calls", np.int64),  # of FE_TIMER
         ("merge_calls", np.int64),  # of MERGE_TIMER
         ("clock", np.int64),  # pushes so far: the time of the replacing-stack
-    ]
+    ],
+    align=True,
 )
 
 #: Whose profile a row of ``Memory.q1`` holds: a prototype's (consolidation takes them all), or one of these.
