@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from distinguo.agents.economy import Economy
     from distinguo.agents.regions import RegionObservation
     from distinguo.errors import DistinguoError
-    from distinguo.evaluation.audit import audit
-    from distinguo.evaluation.tester import Exam, learning_curve
+    from distinguo.evaluation.tester import Evaluation, learning_curve
     from distinguo.representation.file import Representation, load
     from distinguo.representation.function import FunctionPartition
     from distinguo.representation.partition import region
     from distinguo.runs.folder import Run, open_run
     from distinguo.runs.learn import learn
-    from distinguo.study.compare import put_on_trial
+    from distinguo.study.audit import audit
+    from distinguo.study.compare import compare
     from distinguo.study.plan import make_plan
     from distinguo.tasks.gym.wrappers import DiscreteActions, NoisyActions
 
@@ -42,12 +42,12 @@ _HOMES = {
     "Run": "distinguo.runs.folder",
     "open_run": "distinguo.runs.folder",
     "learn": "distinguo.runs.learn",
-    "Exam": "distinguo.evaluation.tester",
+    "Evaluation": "distinguo.evaluation.tester",
     "FunctionPartition": "distinguo.representation.function",
-    "audit": "distinguo.evaluation.audit",
+    "audit": "distinguo.study.audit",
+    "compare": "distinguo.study.compare",
     "learning_curve": "distinguo.evaluation.tester",
     "make_plan": "distinguo.study.plan",
-    "put_on_trial": "distinguo.study.compare",
     "Representation": "distinguo.representation.file",
     "load": "distinguo.representation.file",
     "region": "distinguo.representation.partition",
@@ -57,19 +57,19 @@ __all__ = [
     "DiscreteActions",
     "DistinguoError",
     "Economy",
-    "Exam",
+    "Evaluation",
     "FunctionPartition",
     "NoisyActions",
     "RegionObservation",
     "Representation",
     "Run",
     "audit",
+    "compare",
     "learn",
     "learning_curve",
     "load",
     "make_plan",
     "open_run",
-    "put_on_trial",
     "region",
 ]
 

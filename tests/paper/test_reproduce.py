@@ -18,14 +18,14 @@ from distinguo.cli import main
 from distinguo.learners.ahc import Balanced
 from distinguo.paper import reproduce
 from distinguo.paper.claims import Claim, analysis_claims, critic_claim, curve_claims, generation_claims
-from distinguo.paper.reproduce import Effort
+from distinguo.paper.reproduce import Scope
 from distinguo.study import engines
-from distinguo.study.cells import work
-from distinguo.study.compare import Averaged
+from distinguo.study.cells import run_cell
+from distinguo.study.results import AveragedCurve
 from distinguo.tasks.puck.analysis import MUST_PUSH_LEFT, analyse
 from distinguo.tasks.puck.puck import Puck
 
-TINY = Effort(runs=1, cap=2000, seeds=3, quick=True)
+TINY = Scope(runs=1, cap=2000, seeds=3, quick=True)
 IDS = [
     *("balance-point", "diagonal-separates"),
     *("scratch-solves", "scratch-categories", "seeded-categories", "seeded-trials"),
@@ -174,7 +174,7 @@ def kept(out: Path) -> dict[str, int]:
 def test_a_second_run_uses_what_is_there(made: Made, monkeypatch: Any, capfd: Any) -> None:
     """Also when the folder is called by another name."""
     before = kept(made.out)
-    monkeypatch.setattr(engines, "work", lambda payload: pytest.fail(f"{payload['key']} was run again"))
+    monkeypatch.setattr(engines, "run_cell", lambda payload: pytest.fail(f"{payload['key']} was run again"))
     capfd.readouterr()
     assert run_tiny(made.out.parent, made.out.name) == 0
     assert kept(made.out) == before
@@ -187,14 +187,14 @@ def test_a_second_run_uses_what_is_there(made: Made, monkeypatch: Any, capfd: An
 def stumbling(payload: dict[str, Any]) -> dict[str, Any]:
     if payload["key"] == "grid-10x10--plain--run-0":
         raise ArithmeticError("no luck today")
-    return work(payload)
+    return run_cell(payload)
 
 
 def test_a_cell_that_fails_is_told_and_can_be_run_again(made: Made, monkeypatch: Any, capfd: Any) -> None:
     (lost,) = (made.out / "test" / "cells").glob("grid-10x10--*")
     content = lost.read_bytes()
     lost.unlink()
-    monkeypatch.setattr(engines, "work", stumbling)
+    monkeypatch.setattr(engines, "run_cell", stumbling)
     capfd.readouterr()
     assert run_tiny(made.out.parent, made.out.name) == 2
     told = capfd.readouterr()
@@ -202,7 +202,10 @@ def test_a_cell_that_fails_is_told_and_can_be_run_again(made: Made, monkeypatch:
     assert "grid-10x10--plain--run-0" in told.err.splitlines()[-1]
     assert "no luck today" in told.err.splitlines()[-1]
     monkeypatch.undo()
-    reproduce.reproduce(made.out, TINY, 0, lambda text: None)
+    monkeypatch.setattr(reproduce, "QUICK", TINY)
+    again = reproduce.reproduce(made.out, quick=True)
+    assert (again.claims, again.folder) == (made.claims, made.out)
+    assert repr(again).splitlines()[-1] == TINY.words
     assert lost.read_bytes() == content
 
 
@@ -226,14 +229,14 @@ REGIONS = {
     "controllability": 9,
 }
 SURVIVAL = {"vrdp-enhanced": 0.5, "vrdp": 0.1}
-Curves = dict[str, Averaged]
+Curves = dict[str, AveragedCurve]
 
 
 def good_curves() -> Curves:
-    def curve(name: str) -> Averaged:
+    def curve(name: str) -> AveragedCurve:
         scores = np.tile(np.array(LEVELS[name], dtype=float), (10, 1))
         survival = np.full(scores.shape, SURVIVAL.get(name, 1.0))
-        return Averaged(name, "plain", REGIONS[name], [0, 25_000, 50_000], scores, survival)
+        return AveragedCurve(name, "plain", REGIONS[name], [0, 25_000, 50_000], scores, survival)
 
     return {name: curve(name) for name in LEVELS}
 

@@ -1,0 +1,39 @@
+"""The audit of a learning run: where its representation costs reward, by the settings that it was learned with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from numpy.typing import ArrayLike
+
+from distinguo.evaluation.audit import Audit, audit_controller
+from distinguo.runs.folder import Run, open_run
+from distinguo.tasks.task import seeded
+
+
+def audit(
+    run: Run | str | Path, *, states: ArrayLike | None = None, visits: int = 10_000, seed: int = 0
+) -> Audit:
+    """Audit a run, or the run in a folder: which states are not epsilon-adequate, by which rule, at what cost.
+
+    The states are given, or they are ``visits`` ones that the greedy policy comes through; the seed decides among
+    tied actions.
+
+    >>> import distinguo
+    >>> audit(distinguo.learn("puck", seed=1), visits=1000).adequate
+    1.0
+    """
+    opened = open_run(run) if isinstance(run, str | Path) else run
+    learner = opened.configuration.learner
+    return audit_controller(
+        seeded(opened.configuration.spec.task, seed),
+        opened.controller,
+        states,
+        gamma=learner.gamma,
+        epsilon=float(
+            opened.summary.get("epsilon", learner.epsilon)
+        ),  # a share of what was seen, or as given
+        samples=learner.samples,
+        visits=visits,
+        seed=seed,
+    )
