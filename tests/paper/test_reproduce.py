@@ -115,13 +115,15 @@ class Page(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
+        attributes = dict(attrs)
         self.tags.add(tag)
         self.links += [
-            str(given[name]) for name in ("src", "href", "srcset", "action", "data") if name in given
+            str(attributes[name])
+            for name in ("src", "href", "srcset", "action", "data")
+            if name in attributes
         ]
         if tag == "tr":
-            self.row = self.rows.setdefault(str(given.get("id")), [])
+            self.row = self.rows.setdefault(str(attributes.get("id")), [])
         if tag in ("td", "figcaption"):
             self._into = self.row if tag == "td" else self.captions
             self._into.append("")
@@ -158,8 +160,8 @@ def test_the_report_tells_every_claim_and_figure(made: Made) -> None:
 def test_the_table_in_markdown_has_the_same_rows(made: Made) -> None:
     head, rule, *rows = (made.out / "claims.md").read_text().splitlines()
     assert (head, rule) == ("| claim | paper | ours | holds |", "|---|---|---|---|")
-    told = [tuple(cell.strip() for cell in row.strip("|").split("|")) for row in rows]
-    assert told == [(c.claim, c.paper, c.ours, "yes" if c.holds else "no") for c in made.claims]
+    cells = [tuple(cell.strip() for cell in row.strip("|").split("|")) for row in rows]
+    assert cells == [(c.claim, c.paper, c.ours, "yes" if c.holds else "no") for c in made.claims]
 
 
 # Again.
@@ -190,17 +192,17 @@ def stumbling(payload: dict[str, Any]) -> dict[str, Any]:
     return run_cell(payload)
 
 
-def test_a_cell_that_fails_is_told_and_can_be_run_again(made: Made, monkeypatch: Any, capfd: Any) -> None:
+def test_a_cell_that_fails_is_named_and_can_be_run_again(made: Made, monkeypatch: Any, capfd: Any) -> None:
     (lost,) = (made.out / "test" / "cells").glob("grid-10x10--*")
     content = lost.read_bytes()
     lost.unlink()
     monkeypatch.setattr(engines, "run_cell", stumbling)
     capfd.readouterr()
     assert run_tiny(made.out.parent, made.out.name) == 2
-    told = capfd.readouterr()
-    assert told.out == ""
-    assert "grid-10x10--plain--run-0" in told.err.splitlines()[-1]
-    assert "no luck today" in told.err.splitlines()[-1]
+    printed = capfd.readouterr()
+    assert printed.out == ""
+    assert "grid-10x10--plain--run-0" in printed.err.splitlines()[-1]
+    assert "no luck today" in printed.err.splitlines()[-1]
     monkeypatch.undo()
     monkeypatch.setattr(reproduce, "QUICK", TINY)
     again = reproduce.reproduce(made.out, quick=True)
@@ -309,8 +311,8 @@ def test_curves_that_break_a_claim_make_it_fail_and_no_other(
 
 
 def test_every_claim_about_curves_can_fail() -> None:
-    told = {claim.id for claim in curve_claims(good_curves(), CAP)}
-    assert set().union(*(fail for _, fail in CHANGES)) == told
+    ids = {claim.id for claim in curve_claims(good_curves(), CAP)}
+    assert set().union(*(fail for _, fail in CHANGES)) == ids
 
 
 def test_a_claim_tells_the_averaged_score_and_the_runs_at_the_cap() -> None:

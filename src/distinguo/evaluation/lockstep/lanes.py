@@ -15,7 +15,7 @@ from distinguo.evaluation.lockstep.tuples import outside, read_state, write_stat
 from distinguo.seam import part
 from distinguo.tasks.task import State, transition
 
-MARGIN = 0.25  #: how far the box reaches beyond the lanes on each side, in widths of theirs
+BOX_MARGIN = 0.25  #: how far the box reaches beyond the lanes on each side, in widths of theirs
 
 
 class Results(NamedTuple):
@@ -96,7 +96,7 @@ def draw_box(lanes: Lanes, dimensions: int, count: int, keep: bool) -> bool:
                 open_box(lanes, dimensions)
                 return False
             low, high = min(low, x), max(high, x)
-        room = MARGIN * (high - low)
+        room = BOX_MARGIN * (high - low)
         low, high = low - room, high + room
         if keep:
             low, high = min(low, lanes.box[i]), max(high, lanes.box[dimensions + i])
