@@ -23,7 +23,7 @@ from distinguo.evaluation.simulate import evaluate
 from distinguo.proof.hold.closure import certify_states
 from distinguo.proof.hold.hill import Held, maximal_set
 from distinguo.proof.verify import as_pucks
-from distinguo.runs.folder import Run
+from distinguo.runs.run import Run
 from distinguo.seam import implements
 from distinguo.tasks.extent import TEST, Extent
 from distinguo.tasks.puck.puck import RIGHT, Puck

@@ -32,11 +32,19 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+from numba.core import boxing as _boxing  # noqa: F401 - registers what is replaced below
+from numba.core import cgutils as _cgutils
 from numba.core import config as _config
+from numba.core import pythonapi as _pythonapi
+from numba.core import types
 from numba.extending import overload, register_jitable
 from platformdirs import user_cache_dir
 
+from distinguo.linking import PART_OPTIONS
+
 config: Any = _config
+cgutils: Any = _cgutils
+pythonapi: Any = _pythonapi
 F = TypeVar("F", bound=Callable[..., Any])
 
 _PACKAGE = Path(__file__).parent
@@ -46,10 +54,38 @@ _interpreted: set[type] = set()
 
 #: No fastmath and no contraction: the same bits on every x86-64 machine (docs/readings.md, "Arithmetic").
 #: ``error_model="numpy"`` drops the zero check of each division, which would keep loops from vectorising.
-_OPTIONS: Any = {"nogil": True, "error_model": "numpy"}
+_COMMON: Any = {"nogil": True, "error_model": "numpy"}
+_OPTIONS: Any = {**_COMMON, **PART_OPTIONS}
 #: Kernels allocate nothing: arrays come from Python. So Numba's reference counting, which made the learner 14
 #: times slower and its compilation 3 times longer, can be off; the parts that a kernel calls inherit this.
-_KERNEL_OPTIONS: Any = {**_OPTIONS, "_nrt": False}
+_KERNEL_OPTIONS: Any = {**_COMMON, "_nrt": False}
+
+
+def _borrow_generators() -> None:
+    """Let kernels borrow a ``Generator`` from their caller instead of owning it.
+
+    Numba takes a reference to every generator that it is given and leaves it to its reference counting to drop it;
+    kernels have none, so each call would keep a generator alive for ever. Code with reference counting is left alone.
+    """
+    kind = types.NumPyRandomGeneratorType
+    own = pythonapi._unboxers.functions[kind]
+    bits = types.NumPyRandomBitGeneratorType("bit_generator")
+
+    def borrow(typ: Any, obj: Any, c: Any) -> Any:
+        if c.context.enable_nrt:
+            return own(typ, obj, c)
+        generator = cgutils.create_struct_proxy(typ)(c.context, c.builder)
+        bit_generator = c.pyapi.object_getattr_string(obj, "bit_generator")
+        unboxed = c.unbox(bits, bit_generator)
+        generator.bit_generator, generator.parent = unboxed.value, obj
+        generator.meminfo = cgutils.get_null_value(generator.meminfo.type)
+        c.pyapi.decref(bit_generator)
+        return pythonapi.NativeValue(generator._getvalue(), is_error=unboxed.is_error)
+
+    pythonapi._unboxers.functions[kind] = borrow
+
+
+_borrow_generators()
 
 
 def part(function: F) -> F:

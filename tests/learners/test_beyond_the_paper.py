@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from distinguo.learners.economy.investigation import repeated_mini_trial
-from distinguo.learners.economy.memory import SESSIONS, fresh_memory
+from distinguo.learners.economy.memory import fresh_memory
 from distinguo.learners.economy.surprise import surprising
 from distinguo.representation.voronoi import voronoi
 from distinguo.runs.configuration import configure
 from distinguo.runs.learn import learn, learn_configured
-from distinguo.runs.stage import Generation
+from distinguo.runs.stage import Stage
 from distinguo.seam import implements, kernel
 from distinguo.settings import LearnerSettings
 from distinguo.tasks.catalog import task_spec
@@ -122,11 +122,11 @@ def test_cart_pole_is_solved_from_scratch() -> None:
 
 def test_a_task_without_an_end_is_investigated_at_intervals() -> None:
     changes = {"learner.investigate_every": 50, "stage.trials": 1, "stage.confirm": 1, "stage.cap": 200}
-    generation = Generation(configure("Pendulum-v1", seed=1, changes=changes))
-    for _ in generation.work():
+    stage = Stage(configure("Pendulum-v1", seed=1, changes=changes))
+    for _ in stage.work():
         pass
-    assert generation.memory.counters[SESSIONS] == 4
-    assert generation.investigation_steps > 0
+    assert stage.agent.memory.counters["sessions"][0] == 4
+    assert stage.investigation_steps > 0
 
 
 def test_investigations_on_the_way_do_not_disturb_the_trial() -> None:

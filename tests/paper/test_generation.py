@@ -14,8 +14,8 @@ import pytest
 from distinguo.controls.seeds import PAPER_SEEDS
 from distinguo.presets import PRESETS
 from distinguo.runs.configuration import configure
-from distinguo.runs.folder import Run
 from distinguo.runs.learn import learn_many
+from distinguo.runs.run import Run
 
 SEEDS = range(70_000, 70_040)
 

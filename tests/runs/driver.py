@@ -16,12 +16,11 @@ import time
 from pathlib import Path
 
 from distinguo.cli import main
-from distinguo.runs import learn
-from distinguo.runs import stage as generation
+from distinguo.runs import learn, stage
 from distinguo.runs.configuration import configure
 from distinguo.runs.warm import warm
 
-generation.CHUNK = 100
+stage.CHUNK = 100
 
 
 def command_line(arguments: list[str]) -> None:
@@ -32,8 +31,8 @@ def command_line(arguments: list[str]) -> None:
 def kills(out: Path, arguments: list[str]) -> None:
     learn.CHECKPOINT_SECONDS = 0.0
     warm(configure("puck"))
-    chunk = generation.Generation._chunk
-    generation.Generation._chunk = lambda self: (time.sleep(0.003), chunk(self))
+    chunk = stage.Stage._chunk
+    stage.Stage._chunk = lambda self: (time.sleep(0.003), chunk(self))
     draw = random.Random(1)
     ended = {signal.SIGKILL: 0, signal.SIGINT: 0}
     for how in itertools.cycle([signal.SIGKILL, signal.SIGINT]):
@@ -58,7 +57,7 @@ def end_after(seconds: float, how: signal.Signals, arguments: list[str]) -> bool
 
 
 def waits(here: Path, go: Path, arguments: list[str]) -> None:
-    follow = generation.follow
+    follow = stage.follow
 
     def slow_follow(*values: object) -> object:
         result = follow(*values)
@@ -68,7 +67,7 @@ def waits(here: Path, go: Path, arguments: list[str]) -> None:
                 time.sleep(0.005)
         return result
 
-    generation.follow = slow_follow
+    stage.follow = slow_follow
     command_line(arguments)
 
 

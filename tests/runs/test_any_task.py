@@ -13,13 +13,12 @@ from gymnasium.spaces import Box, Discrete
 
 from distinguo.errors import DistinguoError
 from distinguo.evaluation.confirmation import FAILED, OPEN, PASSED, judge
-from distinguo.learners.economy.reasons import of_these_regions
 from distinguo.runs import folder
 from distinguo.runs.configuration import Configuration, configure, from_toml, to_toml
 from distinguo.runs.folder import open_run
 from distinguo.runs.learn import learn, learn_configured
-from distinguo.runs.restarts import luby
-from distinguo.runs.stage import Generation
+from distinguo.runs.restarts import luby, of_these_regions
+from distinguo.runs.stage import Stage
 from distinguo.study.compare import compare_plan
 from distinguo.study.plan import make_plan
 from distinguo.tasks.catalog import spec_of, task_spec
@@ -106,7 +105,7 @@ def run_in_pieces(configuration: Configuration, path: Path, chunks: int) -> Any:
     while not folder.is_finished(path):
         left = chunks
 
-        def watch(generation: Generation) -> None:
+        def watch(stage: Stage) -> None:
             nonlocal left
             left -= 1
             if left == 0:
@@ -270,10 +269,10 @@ def test_attempts_grow_as_they_should() -> None:
 def test_the_best_attempt_is_kept() -> None:
     """The score at the end is not below that of any attempt, give or take the luck of the trials."""
     changes = {"stage.steps": 12_000, "stage.confirm": 40, "stage.restart": 5}
-    generation = Generation(configure("CartPole-v1", seed=9, changes=changes))
-    seen = [generation.best.score for _ in generation.work() if generation.best is not None]
-    assert generation.attempts > 2
-    assert generation.solved or generation.score >= 0.7 * max(seen)
+    stage = Stage(configure("CartPole-v1", seed=9, changes=changes))
+    seen = [stage.best.score for _ in stage.work() if stage.best is not None]
+    assert stage.attempts > 2
+    assert stage.solved or stage.score >= 0.7 * max(seen)
 
 
 def test_reasons_are_of_the_regions_there_are(tmp_path: Path) -> None:

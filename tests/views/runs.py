@@ -10,7 +10,7 @@ from distinguo.representation.categories import categories
 from distinguo.representation.file import Representation
 from distinguo.representation.voronoi import voronoi
 from distinguo.runs.configuration import configure
-from distinguo.runs.folder import Run
+from distinguo.runs.run import Run
 
 #: What a learner would observe where a task does not say how far it extends.
 OBSERVED = 3.0

@@ -19,7 +19,7 @@ from distinguo.representation.file import Representation
 from distinguo.representation.partition import region
 from distinguo.representation.voronoi import voronoi
 from distinguo.runs.configuration import configure
-from distinguo.runs.folder import Run
+from distinguo.runs.run import Run
 from distinguo.views import text
 from distinguo.views.draw import draw_run
 from distinguo.views.pictures import Outline, PartitionPicture, cell_outlines, partition_picture

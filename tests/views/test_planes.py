@@ -13,7 +13,7 @@ from distinguo.representation.file import Representation
 from distinguo.representation.geometry import Plane, extent_of
 from distinguo.representation.partition import region
 from distinguo.representation.voronoi import voronoi
-from distinguo.runs.folder import Run
+from distinguo.runs.run import Run
 from distinguo.tasks.spec import TaskSpec
 from distinguo.views.colours import HUES, hue_of
 from distinguo.views.pictures import PartitionPicture, partition_picture, policy, representation_picture

@@ -12,7 +12,7 @@ import distinguo
 from distinguo.representation.categories import categories
 from distinguo.representation.file import Representation
 from distinguo.representation.partition import region
-from distinguo.runs.folder import Run
+from distinguo.runs.run import Run
 from distinguo.tasks.catalog import task_spec
 from distinguo.views import text
 from distinguo.views.colours import HUES, hue_of

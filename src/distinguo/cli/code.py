@@ -35,16 +35,20 @@ def load_named(text: str) -> Any:
 
 
 def _module(path: Path) -> ModuleType:
-    """Import a file under the name of its stem; a second time it is the same module."""
+    """Import a file under a name made of its stem; a second time it is the same module.
+
+    The name has no dot: Numba's cache looks classes up by importing their module by name.
+    """
     if not path.is_file():
         raise DistinguoError(f"There is no file {path}; give the path of a Python file before the colon.")
     place = path.resolve()
-    key = f"distinguo_user.{place.stem}"
+    key = f"distinguo_user_{place.stem}"
     known = sys.modules.get(key)
     if known is not None and known.__file__ == str(place):
         return known
     spec = importlib.util.spec_from_file_location(key, place)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[key] = module  # before it runs: what it defines may look its module up
     try:

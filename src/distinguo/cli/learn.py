@@ -11,8 +11,8 @@ from distinguo.errors import DistinguoError
 
 if TYPE_CHECKING:
     from distinguo.runs.configuration import Configuration
-    from distinguo.runs.folder import Run
-    from distinguo.runs.stage import Generation
+    from distinguo.runs.run import Run
+    from distinguo.runs.stage import Stage
 
 
 def learn(
@@ -47,6 +47,9 @@ def learn(
             "'0.27,0.62;-0.27,-0.62', a representation file or a run folder.",
         ),
     ] = None,
+    learner: Annotated[
+        str, typer.Option(help="The learner: economy, or one of your own, path/to/file.py:Name.")
+    ] = "economy",
     interpreted: Annotated[
         bool,
         typer.Option(
@@ -69,8 +72,11 @@ def learn(
       distinguo learn puck --seed 3 --preset paper --from seeds --out runs/from-seeds
 
       distinguo learn puck --seeds 1-100 --set task.beta=0.2
+
+      distinguo learn puck --learner examples/own_learner.py:GridLearner
     """
     from distinguo.cli import parse
+    from distinguo.cli.code import load_named, names_code
     from distinguo.cli.console import say, word_if_slow
     from distinguo.runs.configuration import configure, of_table
     from distinguo.runs.warm import warm
@@ -83,7 +89,14 @@ def learn(
         say(setting.note)
 
     def configured(number: int) -> Configuration:
-        return configure(setting, seed=number, preset_name=preset, changes=changes, prototypes=prototypes)
+        return configure(
+            setting,
+            seed=number,
+            preset_name=preset,
+            changes=changes,
+            prototypes=prototypes,
+            learner=load_named(learner) if names_code(learner) else learner,
+        )
 
     if seed is not None and seeds is not None:
         raise DistinguoError("--seed and --seeds exclude each other; give one of them.")
@@ -123,11 +136,11 @@ def _learn_one(configuration: Configuration, out: Path | None, as_json: bool) ->
     answer({**run.summary, "run": str(path), "picture": str(picture)}, as_json)
 
 
-def _progress(generation: Generation) -> str:
-    return (f"attempt {generation.attempts}  " if generation.attempts > 1 else "") + (
-        f"trial {generation.count_trials}  length {generation.trial_length:,}  regions {generation.regions}  "
-        f"prototypes {generation.prototypes}  environment steps {generation.environment_steps:,}  "
-        f"({generation.phase})"
+def _progress(stage: Stage) -> str:
+    return (f"attempt {stage.attempts}  " if stage.attempts > 1 else "") + (
+        f"trial {stage.count_trials}  length {stage.trial_length:,}  regions {stage.regions}  "
+        f"prototypes {stage.prototypes}  environment steps {stage.environment_steps:,}  "
+        f"({stage.phase})"
     )
 
 

@@ -14,7 +14,8 @@ from distinguo.representation.file import Representation
 from distinguo.representation.geometry import extent_of
 from distinguo.representation.partition import region
 from distinguo.representation.voronoi import Voronoi
-from distinguo.runs.folder import REPRESENTATION, VALUES, Run, open_run
+from distinguo.runs.folder import REPRESENTATION, VALUES, open_run
+from distinguo.runs.run import Run
 
 
 class Controller(NamedTuple):

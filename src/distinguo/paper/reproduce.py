@@ -24,8 +24,8 @@ from distinguo.paper.claims import (
 from distinguo.representation.file import dumps
 from distinguo.runs.configuration import Configuration, configure
 from distinguo.runs.files import write_atomically
-from distinguo.runs.folder import Run
 from distinguo.runs.learn import learn_configured, learn_many
+from distinguo.runs.run import Run
 from distinguo.settings import TesterSettings
 from distinguo.study.compare import CellsDone, compare_plan
 from distinguo.study.plan import make_plan

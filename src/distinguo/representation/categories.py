@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from distinguo.representation.partition import nearest, region
+from distinguo.representation.partition import nearest, region, trimmed
+from distinguo.representation.prototypes import without_room
 from distinguo.seam import implements, part
 
 
@@ -55,3 +56,6 @@ def nearest_category(partition: Categories, s: tuple[float, ...]) -> int:
 def category_of(partition: Categories, s: tuple[float, ...]) -> int:
     """Return the primary prototype that stands for ``s``."""
     return int(partition.primary[nearest_category(partition, s)])
+
+
+trimmed.register(Categories, without_room)  # type: ignore[attr-defined]

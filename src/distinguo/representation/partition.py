@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from distinguo.seam import generic
+from distinguo.seam import generic, generic_with_default
 
 
 @generic
@@ -17,3 +17,9 @@ def region(partition: Any, s: tuple[float, ...]) -> int:
 def nearest(partition: Any, s: tuple[float, ...]) -> int:
     """Return the index of the prototype nearest to ``s``, of equally near ones the oldest."""
     raise NotImplementedError
+
+
+@generic_with_default
+def trimmed(partition: Any) -> Any:
+    """Return the partition without room to grow; usually it has none."""
+    return partition

@@ -71,7 +71,7 @@ def grown(partition: Any, room: int) -> Any:
     return partition._replace(prototypes=rows, primary=primary, size=np.array([size]))
 
 
-def trimmed(partition: Any) -> Any:
+def without_room(partition: Any) -> Any:
     """Return a copy without room to grow."""
     size = int(partition.size[0])
     return partition._replace(

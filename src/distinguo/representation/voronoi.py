@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from distinguo.representation.partition import nearest, region
+from distinguo.representation.partition import nearest, region, trimmed
+from distinguo.representation.prototypes import without_room
 from distinguo.seam import implements, part
 
 
@@ -63,3 +64,6 @@ def nearest_prototype(partition: Voronoi, s: tuple[float, ...]) -> int:
 def region_of(partition: Voronoi, s: tuple[float, ...]) -> int:
     """Return the primary prototype that stands for ``s``."""
     return int(partition.primary[nearest_prototype(partition, s)])
+
+
+trimmed.register(Voronoi, without_room)  # type: ignore[attr-defined]

@@ -12,14 +12,24 @@ import tomlkit
 from pydantic.fields import FieldInfo
 
 from distinguo.errors import DistinguoError, did_you_mean
+from distinguo.learners.catalog import ECONOMY
+from distinguo.learners.learner import Learner, learner_named, learner_or_absent
 from distinguo.presets import DEFAULT, PAPER, preset
-from distinguo.settings import LearnerSettings, StageSettings, checked
+from distinguo.settings import StageSettings, checked
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.spec import TaskSpec
 
 VERSION = 1
 TABLES = ("task", "learner", "stage")
-RUN = ("version", "task", "seed", "preset", "prototypes", "interpreted")  #: the keys of the table ``run``
+RUN = (
+    "version",
+    "task",
+    "seed",
+    "preset",
+    "learner",
+    "prototypes",
+    "interpreted",
+)  #: the keys of the table ``run``
 #: The keys of the table ``world``, which only environments without a compiled task have.
 SPEC_KEYS = ("dimensions", "actions", "low", "high", "score", "kind", "threshold", "limit", "note")
 Prototypes = tuple[tuple[float, ...], ...]
@@ -33,11 +43,12 @@ class Configuration(NamedTuple):
     """
 
     spec: TaskSpec
-    learner: LearnerSettings
+    learner: Any  #: the settings of the learner
     stage: StageSettings
     seed: int
     preset: str
     prototypes: Prototypes | None = None  #: None: one prototype at the first state of the first trial
+    learner_name: str = ECONOMY
 
 
 class WrittenSpec(NamedTuple):
@@ -62,6 +73,7 @@ def configure(
     changes: Mapping[str, Any] | None = None,
     prototypes: Any = None,
     interpreted: bool = False,
+    learner: Any = ECONOMY,
 ) -> Configuration:
     """Put a configuration together; ``changes`` are settings by dotted name, such as ``learner.epsilon``."""
     asked = _by_table(changes or {})
@@ -70,14 +82,19 @@ def configure(
     suited = setting.required if preset_name == PAPER else {**setting.suggested, **setting.required}
     if "learner.epsilon" in (changes or {}):  # who gives an amount does not want a share of something
         suited = {**suited, "learner.epsilon_share": 0.0}
-    tables = _by_table({**preset(preset_name), **suited, **(changes or {})})
+    known = {**preset(preset_name), **suited}
+    chosen = learner if isinstance(learner, Learner) else learner_named(learner)
+    if chosen.name != ECONOMY:  # they know the settings of one learner only
+        known = {key: value for key, value in known.items() if not key.startswith("learner.")}
+    tables = _by_table({**known, **(changes or {})})
     return Configuration(
         spec=setting,
-        learner=checked(LearnerSettings, tables["learner"], "learner"),
+        learner=checked(chosen.settings, tables["learner"], "learner"),
         stage=checked(StageSettings, tables["stage"], "stage"),
         seed=check_seed(seed),
         preset=preset_name,
         prototypes=None if prototypes is None else check_prototypes(prototypes, setting),
+        learner_name=chosen.name,
     )
 
 
@@ -152,6 +169,8 @@ def to_toml(configuration: Configuration) -> str:
     run = tomlkit.table()
     run.update({"version": VERSION, "task": configuration.spec.name, "seed": configuration.seed})
     run["preset"] = configuration.preset
+    if configuration.learner_name != ECONOMY:
+        run["learner"] = configuration.learner_name
     if configuration.spec.interpreted:
         run["interpreted"] = True
     if configuration.prototypes is not None:
@@ -169,7 +188,7 @@ def _values(configuration: Configuration) -> tuple[tuple[Any, Mapping[str, Any]]
     spec, learner, stage = configuration.spec, configuration.learner, configuration.stage
     return (
         (type(spec.task), spec.parameters),
-        (LearnerSettings, learner._asdict()),
+        (type(learner), learner._asdict()),
         (StageSettings, stage._asdict()),
     )
 
@@ -216,7 +235,14 @@ def from_toml(text: str, source: str = "settings.toml") -> Configuration:
     setting: str | TaskSpec = task
     if run.get("interpreted"):
         setting = _read_spec(task, content.get("world"), tables["task"], source)
-    return configure(setting, seed=seed, preset_name=name, changes=changes, prototypes=run.get("prototypes"))
+    return configure(
+        setting,
+        seed=seed,
+        preset_name=name,
+        changes=changes,
+        prototypes=run.get("prototypes"),
+        learner=learner_or_absent(str(run.get("learner", ECONOMY)), tables["learner"]),
+    )
 
 
 def _read_spec(name: str, table: Any, parameters: Mapping[str, Any], source: str) -> TaskSpec:
@@ -253,6 +279,7 @@ def _flat(configuration: Configuration) -> dict[str, Any]:
         "task": configuration.spec.name,
         "seed": configuration.seed,
         "interpreted": configuration.spec.interpreted,
+        "learner": configuration.learner_name,
         "prototypes": configuration.prototypes,
     }
     for table, (_, values) in zip(TABLES, _values(configuration), strict=True):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from distinguo.learners.economy.trials import settle
 from distinguo.runs.configuration import Configuration
-from distinguo.runs.stage import Generation
+from distinguo.runs.stage import Stage
 from distinguo.seam import is_compiled
 from distinguo.settings import StageSettings
 
@@ -13,8 +12,7 @@ def warm(configuration: Configuration) -> None:
     """Run a stage of one step with the same types, and throw it away; plain Python needs no such thing."""
     if not is_compiled(configuration.spec.task):
         return
-    short = configuration._replace(stage=StageSettings(cap=1, hold=1, trials=1, confirm=1))
-    generation = Generation(short)
-    for _ in generation.work():
+    stage = Stage(configuration._replace(stage=StageSettings(cap=1, hold=1, trials=1, confirm=1)))
+    for _ in stage.work():
         pass
-    settle(generation.task, generation.memory, short.learner, generation.log)
+    stage.settle()

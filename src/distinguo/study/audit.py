@@ -7,7 +7,8 @@ from pathlib import Path
 from numpy.typing import ArrayLike
 
 from distinguo.evaluation.audit import Audit, audit_controller
-from distinguo.runs.folder import Run, open_run
+from distinguo.runs.folder import open_run
+from distinguo.runs.run import Run
 from distinguo.tasks.task import seeded
 
 

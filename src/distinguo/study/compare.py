@@ -13,7 +13,8 @@ import numpy as np
 from distinguo.errors import DistinguoError, did_you_mean
 from distinguo.evaluation.curve import checkpoints
 from distinguo.representation.file import Representation
-from distinguo.runs.folder import SETTINGS, Run, read_settings
+from distinguo.runs.folder import SETTINGS, read_settings
+from distinguo.runs.run import Run
 from distinguo.seam import is_compiled
 from distinguo.study import engines
 from distinguo.study.cells import payload_of

@@ -14,7 +14,8 @@ from distinguo.representation.file import Representation, load
 from distinguo.representation.voronoi import voronoi
 from distinguo.runs.configuration import check_prototypes
 from distinguo.runs.files import LARGEST_ARRAYS
-from distinguo.runs.folder import REPRESENTATION, Run
+from distinguo.runs.folder import REPRESENTATION
+from distinguo.runs.run import Run
 from distinguo.tasks.extent import extent_of
 from distinguo.tasks.spec import TaskSpec
 

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from distinguo.tasks.goal import Goal, Hold, MeanReturn
+
 CONTINUOUS, CATEGORIES = "continuous", "categories"
 LENGTH, RETURN = "length", "return"
 
@@ -38,6 +40,11 @@ class TaskSpec(NamedTuple):
     required: Mapping[str, Any] = {}  #: settings without which nothing can be learned
     interpreted: bool = False  #: whether it was asked to run as plain Python
     note: str = ""  #: a word to the user on how it runs
+
+    @property
+    def goal(self) -> Goal:
+        """Return what the task asks for."""
+        return Hold() if self.score == LENGTH else MeanReturn(self.threshold)
 
     @property
     def scale(self) -> tuple[float, ...]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from distinguo.errors import DistinguoError
-from distinguo.runs.folder import PICTURE, Run
+from distinguo.runs.folder import PICTURE
+from distinguo.runs.run import Run
 
 
 def draw_run(run: Run) -> Path:

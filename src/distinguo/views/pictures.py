@@ -16,7 +16,7 @@ from distinguo.representation.categories import Categories
 from distinguo.representation.file import Representation
 from distinguo.representation.geometry import Plane
 from distinguo.representation.partition import region
-from distinguo.runs.folder import Run
+from distinguo.runs.run import Run
 from distinguo.tasks.spec import TaskSpec
 from distinguo.views.labels import Word, words_in
 from distinguo.views.slices import Pair, frame_of, names_of, note_of, plane_of

@@ -12,7 +12,7 @@ from distinguo.controller import regions_of
 from distinguo.representation.boxes import Boxes
 from distinguo.representation.categories import Categories
 from distinguo.representation.partition import region
-from distinguo.runs.folder import Run
+from distinguo.runs.run import Run
 from distinguo.views.pictures import policy
 from distinguo.views.sheets import COLUMNS, ROWS, Sheet, sheet_of
 

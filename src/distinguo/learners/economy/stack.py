@@ -6,15 +6,15 @@ stack is a table by region, with the time of each push. Popping takes the latest
 
 from __future__ import annotations
 
-from distinguo.learners.economy.memory import CLOCK, Memory
+from distinguo.learners.economy.memory import Memory
 from distinguo.seam import part
 
 
 @part
 def push(memory: Memory, s: tuple[float, ...], j: int) -> None:
     """Push ``s``, which lies in region ``j``, in place of any earlier state of that region."""
-    memory.counters[CLOCK] += 1
-    memory.pushed_at[j] = memory.counters[CLOCK]
+    memory.counters["clock"][0] += 1
+    memory.pushed_at[j] = memory.counters["clock"][0]
     for i in range(len(s)):
         memory.stacked[j, i] = s[i]
 

@@ -1,4 +1,4 @@
-"""Which transitions are surprising (section 3.1), and, where chance plays a part, more than chance explains."""
+"""Which transitions are surprising (section 3.1) and, in a stochastic task, more than noise explains."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def surprising(memory: Memory, settings: LearnerSettings, j: int, a: int, q1: fl
 
 @part
 def seems_inadequate(memory: Memory, settings: LearnerSettings, j: int, a: int, q1: float) -> bool:
-    """Judge a state by one transition, as if there were no chance."""
+    """Judge a state by one transition, as if the task were deterministic."""
     epsilon = current_epsilon(memory, settings)
     if settings.surprise_by_transition:
         return not abs(q1 - memory.q[j, a]) <= epsilon

@@ -1,4 +1,4 @@
-"""What an agent knows at one moment, as something that answers observations with actions."""
+"""How an agent answers observations with actions."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from gymnasium import spaces
 
-from distinguo.controller import regions_of
+from distinguo.controller import Controller, regions_of
 from distinguo.errors import DistinguoError
-from distinguo.representation.file import Representation
 from distinguo.tasks.gym.spaces import View, view_of
 from distinguo.tasks.spec import CATEGORIES, TaskSpec
 
 
-class Senses(NamedTuple):
+class Interface(NamedTuple):
     """How observations come in and actions go out.
 
     >>> from distinguo.tasks.catalog import task_spec
-    >>> senses_of(task_spec("puck"))[1:]
+    >>> interface_of(task_spec("puck"))[1:]
     ((2,), 0)
     """
 
@@ -41,17 +40,17 @@ class Senses(NamedTuple):
         return np.array(rows).reshape(len(rows), len(self.view.names)), False
 
 
-def senses_of(spec: TaskSpec, shape: tuple[int, ...] | None = None, first: int | None = None) -> Senses:
-    """Return the senses of a task; the shape and the first action, where its environment is not at hand."""
+def interface_of(spec: TaskSpec, shape: tuple[int, ...] | None = None, first: int | None = None) -> Interface:
+    """Return the interface of a task; the shape and the first action, where its environment is not at hand."""
     if shape is None and spec.interpreted:
         handle = spec.task.driver.handle
         space = handle.env.observation_space
         where = (len(space.spaces),) if isinstance(space, spaces.Tuple) else space.shape
-        return Senses(handle.view, where, handle.choices.first)
+        return Interface(handle.view, where, handle.choices.first)
     shape = (len(spec.dimensions),) if shape is None else shape
     if math.prod(shape) != len(spec.dimensions):
         raise DistinguoError(f"Observations of shape {shape} are none of {spec.name}; take a whole copy.")
-    return Senses(view_of(_space(spec, shape), spec.name), shape, first or 0)
+    return Interface(view_of(_space(spec, shape), spec.name), shape, first or 0)
 
 
 def _space(spec: TaskSpec, shape: tuple[int, ...]) -> Any:
@@ -64,17 +63,9 @@ def _space(spec: TaskSpec, shape: tuple[int, ...]) -> Any:
     return spaces.MultiDiscrete((high - low + 1).reshape(shape), start=low.reshape(shape))
 
 
-class Policy(NamedTuple):
-    """A representation with action values: nothing changes it."""
-
-    representation: Representation
-    q: np.ndarray
-    updates: np.ndarray
-
-    def act(self, rows: np.ndarray, delta: float, rng: np.random.Generator | None) -> np.ndarray:
-        """Return an action for every row: the first of the best, or any within ``delta`` of it at random."""
-        values = self.q[regions_of(self.representation.partition, rows)]
-        if rng is None:
-            return values.argmax(axis=1)
-        preferred = values >= values.max(axis=1, keepdims=True) - delta
-        return (rng.random(values.shape) * preferred).argmax(axis=1)
+def act(controller: Controller, rows: np.ndarray, rng: np.random.Generator | None) -> np.ndarray:
+    """Return an action for every row of observations: the first preferred one, or any of them at random."""
+    preferred = controller.action_sets[regions_of(controller.partition, rows)]
+    if rng is None:
+        return preferred.argmax(axis=1)
+    return (rng.random(preferred.shape) * preferred).argmax(axis=1)
