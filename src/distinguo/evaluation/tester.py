@@ -21,7 +21,7 @@ from distinguo.representation.table import for_lookup
 from distinguo.seam import at_speed, is_compiled
 from distinguo.settings import TesterSettings
 from distinguo.tasks.extent import TEST, TRAINING, Extent
-from distinguo.tasks.spec import LENGTH, TaskSpec
+from distinguo.tasks.spec import TaskSpec
 from distinguo.tasks.task import seeded, start
 
 
@@ -39,7 +39,7 @@ class Evaluation(NamedTuple):
 
         A compiled task can be put anywhere; an environment, only where it has been.
         """
-        if self.spec.score == LENGTH and is_compiled(self.spec.task):
+        if self.spec.goal.is_proven_by_lengths and is_compiled(self.spec.task):
             return self.extent.draw(rng, share, count)
         return np.array([start(self.spec.task, rng) for _ in range(count)])
 
@@ -62,11 +62,10 @@ class _TestTrials:
         if not self._known(policy):
             self.policy, self.outcome = policy, self._evaluate(controller)
         assert self.outcome is not None
-        spec, outcome = self.evaluation.spec, self.outcome
-        scores = outcome.lengths if spec.score == LENGTH else outcome.returns
-        alive = ~outcome.ended if spec.threshold is None else outcome.returns >= spec.threshold
-        held = alive[self.controllable]
-        return float(np.median(scores)), float(held.mean()) if len(held) else 1.0
+        goal, outcome = self.evaluation.spec.goal, self.outcome
+        scores = goal.scores(outcome.lengths, outcome.returns)
+        reached = goal.reached(outcome.ended, outcome.returns)[self.controllable]
+        return float(np.median(scores)), float(reached.mean()) if len(reached) else 1.0
 
     def _known(self, policy: np.ndarray) -> bool:
         """Tell whether all regions that the last evaluation came through have kept their action."""
@@ -78,7 +77,7 @@ class _TestTrials:
     def _evaluate(self, controller: Controller) -> Outcome:
         spec, settings = self.evaluation.spec, self.evaluation.settings
         batch, provable = Batch(self.starts, spec.cap(settings.cap)), None
-        if spec.score == LENGTH:  # where returns count, every trial is followed to its end
+        if spec.goal.is_proven_by_lengths:  # else every trial is followed to its end
             batch = batch._replace(patience=Patience(settings.patience, len(self.starts) // 2))
             provable = controller._replace(partition=self.evaluation.partition) if settings.proof else None
         return outcome_of(spec.task, controller, self.rng, batch, provable)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from numpy.typing import ArrayLike
 
+from distinguo.errors import DistinguoError
 from distinguo.evaluation.audit import Audit, audit_controller
 from distinguo.runs.folder import open_run
 from distinguo.runs.run import Run
@@ -30,11 +31,21 @@ def audit(
         seeded(opened.configuration.spec.task, seed),
         opened.controller,
         states,
-        gamma=learner.gamma,
-        epsilon=float(
-            opened.summary.get("epsilon", learner.epsilon)
-        ),  # a share of what was seen, or as given
-        samples=learner.samples,
+        gamma=_setting(opened, "gamma"),
+        # where epsilon is a share of what was seen, the summary has the amount
+        epsilon=float(opened.summary.get("epsilon") or _setting(opened, "epsilon")),
+        samples=getattr(learner, "samples", 1),
         visits=visits,
         seed=seed,
     )
+
+
+def _setting(run: Run, name: str) -> float:
+    """Return a setting of the learner that an audit cannot do without."""
+    configuration = run.configuration
+    if not hasattr(configuration.learner, name):
+        raise DistinguoError(
+            f"An audit needs gamma and epsilon, but the learner {configuration.learner_name} has no setting {name}; "
+            "give it to audit_controller."
+        )
+    return float(getattr(configuration.learner, name))
