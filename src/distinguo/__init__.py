@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from distinguo.agents.regions import RegionObservation
     from distinguo.controller import Controller
     from distinguo.errors import DistinguoError
-    from distinguo.evaluation.audit import audit
-    from distinguo.evaluation.tester import Exam, learning_curve
+    from distinguo.evaluation.tester import Evaluation, learning_curve
     from distinguo.learners.declare import learner
     from distinguo.representation.file import Representation, load
     from distinguo.representation.function import FunctionPartition
@@ -26,7 +25,8 @@ if TYPE_CHECKING:
     from distinguo.runs.folder import open_run
     from distinguo.runs.learn import learn
     from distinguo.runs.run import Run
-    from distinguo.study.compare import put_on_trial
+    from distinguo.study.audit import audit
+    from distinguo.study.compare import compare
     from distinguo.study.plan import make_plan
     from distinguo.tasks.gym.wrappers import DiscreteActions, NoisyActions
 
@@ -51,12 +51,12 @@ _HOMES = {
     "open_run": "distinguo.runs.folder",
     "learn": "distinguo.runs.learn",
     "learner": "distinguo.learners.declare",
-    "Exam": "distinguo.evaluation.tester",
+    "Evaluation": "distinguo.evaluation.tester",
     "FunctionPartition": "distinguo.representation.function",
-    "audit": "distinguo.evaluation.audit",
+    "audit": "distinguo.study.audit",
+    "compare": "distinguo.study.compare",
     "learning_curve": "distinguo.evaluation.tester",
     "make_plan": "distinguo.study.plan",
-    "put_on_trial": "distinguo.study.compare",
     "Representation": "distinguo.representation.file",
     "load": "distinguo.representation.file",
     "region": "distinguo.representation.partition",
@@ -69,13 +69,14 @@ __all__ = [
     "DiscreteActions",
     "DistinguoError",
     "Economy",
-    "Exam",
+    "Evaluation",
     "FunctionPartition",
     "NoisyActions",
     "RegionObservation",
     "Representation",
     "Run",
     "audit",
+    "compare",
     "criteria",
     "learn",
     "learner",
@@ -83,7 +84,6 @@ __all__ = [
     "load",
     "make_plan",
     "open_run",
-    "put_on_trial",
     "region",
 ]
 

@@ -19,7 +19,7 @@ from distinguo.runs.folder import open_run
 from distinguo.runs.learn import learn, learn_configured
 from distinguo.runs.restarts import luby, of_these_regions
 from distinguo.runs.stage import Stage
-from distinguo.study.compare import put_on_trial
+from distinguo.study.compare import compare_plan
 from distinguo.study.plan import make_plan
 from distinguo.tasks.catalog import spec_of, task_spec
 
@@ -62,9 +62,9 @@ def test_learn_test_and_read_again(name: str, tmp_path: Path) -> None:
         task_parameters=run.configuration.spec.parameters,
         tester={"runs": 1, "steps": 300, "batch": 3, "every_steps": 150, "cap": 100},
     )
-    report = put_on_trial(plan, tmp_path / "test")
-    assert not report.failures
-    assert np.isfinite(report.curves[0].scores).all()
+    comparison = compare_plan(plan, tmp_path / "test")
+    assert not comparison.failures
+    assert np.isfinite(comparison.curves[0].scores).all()
 
 
 def test_lunar_lander_is_put_back_by_replay(tmp_path: Path) -> None:

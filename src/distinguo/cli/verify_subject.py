@@ -69,34 +69,28 @@ def _trained(what: str, task: str, seed: int, out: Path | None) -> Subject:
     import numpy as np
 
     from distinguo.controller import Controller
-    from distinguo.evaluation.qlearning import train
-    from distinguo.evaluation.tester import Exam
+    from distinguo.evaluation.tester import Evaluation, trained_values
     from distinguo.runs.files import slug
-    from distinguo.seam import at_speed
     from distinguo.settings import TesterSettings
-    from distinguo.study.sources import contestant
+    from distinguo.study.sources import representation_named
     from distinguo.tasks.catalog import task_spec
-    from distinguo.tasks.extent import TRAINING, Extent
+    from distinguo.tasks.extent import Extent
     from distinguo.tasks.task import seeded
 
     known = task_spec(task)
     known = known._replace(task=seeded(known.task, seed))
-    representation = contestant(what, known, seed)
+    representation = representation_named(what, known, seed)
     _refuse_another_task(what, representation, known)
-    settings, rng, steps = TesterSettings(), np.random.default_rng(seed), 0
-    exam = Exam(
+    settings = TesterSettings()
+    evaluation = Evaluation(
         known,
         representation.partition,
         representation.rows,
         settings,
         Extent(known.low, known.high),
     )
-    q = np.zeros((exam.rows, len(known.actions)))
-    learn, cap = at_speed(train, known.task, exam.partition), known.cap(settings.training_cap)
-    while steps < settings.steps:
-        first = exam.starts(rng, TRAINING, 1)[0]
-        steps += learn(known.task, exam.partition, q, settings, rng, first, cap)[0]
+    q = trained_values(evaluation, np.random.default_rng(seed))
     name = what if task == "puck" else f"{task}-{what}"
     folder = out or Path("runs") / f"verify-{slug(name)}-seed{seed}"
-    controller = Controller(exam.partition, q, settings.delta)
+    controller = Controller(evaluation.partition, q, settings.delta)
     return Subject(what, known, representation, controller, folder)

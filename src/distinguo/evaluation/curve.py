@@ -18,6 +18,12 @@ class Curve(NamedTuple):
     scores: list[float]  #: the median over the batch
     survival: list[float]  #: the share of the controllable starts that reached the cap
 
+    def add(self, steps: int, score: float, survival: float) -> None:
+        """Add the measurement after so many training steps."""
+        self.training_steps.append(steps)
+        self.scores.append(score)
+        self.survival.append(survival)
+
     def at(self, checkpoints: list[int]) -> np.ndarray:
         """Return the score at each checkpoint: of the first measurement after at least so many steps."""
         return np.array(self.scores)[self._places(checkpoints)]

@@ -7,7 +7,7 @@ from scipy import stats
 
 CONFIDENCE = 0.95
 RESAMPLES = 2_000
-LARGEST = 10_000_000  #: numbers that are resampled at once
+AT_ONCE = 10_000_000  #: numbers that are resampled together
 
 
 def interval(scores: np.ndarray, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -21,13 +21,13 @@ def interval(scores: np.ndarray, seed: int = 0) -> tuple[np.ndarray, np.ndarray]
     """
     if len(scores) == 1:
         return scores[0], scores[0]
-    width = max(1, LARGEST // (RESAMPLES * len(scores)))
+    width = max(1, AT_ONCE // (RESAMPLES * len(scores)))
     blocks = [_interval(scores[:, n : n + width], seed) for n in range(0, scores.shape[1], width)]
     return np.concatenate([low for low, _ in blocks]), np.concatenate([high for _, high in blocks])
 
 
 def _interval(scores: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    found = stats.bootstrap(
+    bootstrap = stats.bootstrap(
         (scores,),
         np.mean,
         axis=0,
@@ -36,7 +36,7 @@ def _interval(scores: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
         method="percentile",
         rng=np.random.default_rng(seed),
     )
-    return found.confidence_interval.low, found.confidence_interval.high
+    return bootstrap.confidence_interval.low, bootstrap.confidence_interval.high
 
 
 def interquartile_mean(scores: np.ndarray) -> np.ndarray:
@@ -56,7 +56,7 @@ def stratified_interval(groups: list[np.ndarray], seed: int = 0) -> tuple[float,
     (2.0, 2.0)
     """
     rng = np.random.default_rng(seed)
-    found = stats.bootstrap(
+    bootstrap = stats.bootstrap(
         [np.repeat(group, 2) if len(group) == 1 else group for group in groups],  # one run has no spread
         lambda *samples: np.mean([np.mean(s, axis=-1) for s in samples], axis=0),
         n_resamples=RESAMPLES,
@@ -65,7 +65,7 @@ def stratified_interval(groups: list[np.ndarray], seed: int = 0) -> tuple[float,
         vectorized=False,
         rng=rng,
     )
-    return float(found.confidence_interval.low), float(found.confidence_interval.high)
+    return float(bootstrap.confidence_interval.low), float(bootstrap.confidence_interval.high)
 
 
 def probability_better(ours: np.ndarray, theirs: np.ndarray) -> float:

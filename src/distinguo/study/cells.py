@@ -1,27 +1,30 @@
-"""One cell of a plan as a pure function of plain data, so that any engine can run it anywhere."""
+"""One cell of a plan as a pure function of its payload, so that any engine can run it anywhere.
+
+A payload is plain data, unless the plan holds a partition or a task that cannot be written to a file; then it holds
+the thing itself, and only threads of this process can run it.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from distinguo.evaluation.tester import Exam, learning_curve
-from distinguo.representation.file import Representation, dumps, loads
+from distinguo.evaluation.tester import Evaluation, learning_curve
+from distinguo.representation.file import Representation, loads
 from distinguo.settings import TesterSettings, checked
-from distinguo.study.plan import Cell, Plan
+from distinguo.study.plan import Plan, PlanCell
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.extent import Extent
+from distinguo.tasks.spec import TaskSpec
 
 Payload = dict[str, Any]
 
 
-def pack(plan: Plan, cell: Cell, representation: Representation, extent: Extent) -> Payload:
-    """Put everything that decides the result of a cell into plain data."""
+def payload_of(plan: Plan, cell: PlanCell, representation: str | Representation, extent: Extent) -> Payload:
+    """Put everything that decides the result of a cell together; a representation comes as the text of its file."""
     return {
         "key": cell.key,
-        "task": plan.spec.name,
-        "parameters": dict(plan.spec.parameters),
-        "interpreted": plan.spec.interpreted,
-        "representation": dumps(representation),
+        "task": plan.spec if plan.in_memory else plan.task_by_name,
+        "representation": representation,
         "tester": plan.variants[cell.variant]._asdict(),
         "extent": [list(extent.low), list(extent.high)],
         "seed": plan.head.seed,
@@ -29,15 +32,17 @@ def pack(plan: Plan, cell: Cell, representation: Representation, extent: Extent)
     }
 
 
-def work(payload: Payload) -> dict[str, Any]:
+def run_cell(payload: Payload) -> dict[str, Any]:
     """Run a cell."""
-    representation = loads(payload["representation"], payload["key"])
-    exam = Exam(
-        task_spec(payload["task"], payload["parameters"], payload.get("interpreted", False)),
+    task, representation = payload["task"], payload["representation"]
+    if isinstance(representation, str):
+        representation = loads(representation, payload["key"])
+    evaluation = Evaluation(
+        task if isinstance(task, TaskSpec) else task_spec(**task),
         representation.partition,
         representation.rows,
         checked(TesterSettings, payload["tester"], "tester"),
         Extent(*(tuple(side) for side in payload["extent"])),
     )
-    curve = learning_curve(exam, payload["seed"], payload["run"])
+    curve = learning_curve(evaluation, payload["seed"], payload["run"])
     return {"key": payload["key"], "run": payload["run"], **curve._asdict()}

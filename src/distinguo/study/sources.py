@@ -1,8 +1,10 @@
-"""What can be put on trial: a run folder, a representation file, a NumPy file of prototypes, or a control."""
+"""What can be compared: run folders, representation files, NumPy files of prototypes, controls, and values."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -13,20 +15,23 @@ from distinguo.representation.voronoi import voronoi
 from distinguo.runs.configuration import check_prototypes
 from distinguo.runs.files import LARGEST_ARRAYS
 from distinguo.runs.folder import REPRESENTATION
+from distinguo.runs.run import Run
 from distinguo.tasks.extent import extent_of
 from distinguo.tasks.spec import TaskSpec
 
 
-def contestant(what: str, spec: TaskSpec, seed: int) -> Representation:
-    """Return the representation that a word of the command line means, checked against the task.
+def representation_named(what: Any, spec: TaskSpec, seed: int) -> Representation:
+    """Return the representation that is meant, checked against the task.
 
     >>> from distinguo.tasks.catalog import task_spec
-    >>> contestant("grid:2x3", task_spec("puck"), seed=0).regions
+    >>> representation_named("grid:2x3", task_spec("puck"), seed=0).regions
     6
     """
     if not spec.bounded:
         extent = extent_of(spec, seed)
         spec = spec._replace(low=extent.low, high=extent.high)
+    if not isinstance(what, str | os.PathLike):
+        return _by_value(what, spec)
     path = Path(what)
     if path.is_dir():
         found = load(path / REPRESENTATION)
@@ -35,13 +40,29 @@ def contestant(what: str, spec: TaskSpec, seed: int) -> Representation:
     elif path.exists() or path.suffix == ".json":
         found = load(path)
     else:
-        found = control(what, spec, seed)
+        found = control(str(what), spec, seed)
     if len(found.dimensions) != len(spec.dimensions):
         raise DistinguoError(
             f"{what} has {len(found.dimensions)} dimensions ({', '.join(found.dimensions)}), but the task "
             f"{spec.name} has {len(spec.dimensions)} ({', '.join(spec.dimensions)})."
         )
     return found
+
+
+def name_of(what: Any) -> str:
+    """Return what to call a representation in tables and file names."""
+    if isinstance(what, str | os.PathLike):
+        return str(what)
+    if isinstance(what, Run):
+        seed = what.configuration.seed
+        return f"{what.configuration.spec.name}-seed{seed}" if what.path is None else str(what.path)
+    return type(what).__name__
+
+
+def _by_value(what: Any, spec: TaskSpec) -> Representation:
+    if isinstance(what, Run):
+        return what.representation
+    return what if isinstance(what, Representation) else Representation(what, spec.dimensions)
 
 
 def _prototypes(path: Path, spec: TaskSpec) -> Representation:

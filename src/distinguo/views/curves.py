@@ -7,17 +7,17 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from distinguo.evaluation.statistics import interval
-from distinguo.study.compare import Averaged
+from distinguo.study.results import AveragedCurve
 from distinguo.views.plots import save
 
 
-def draw_curves(curves: list[Averaged], path: Path) -> Path:
+def draw_curves(curves: list[AveragedCurve], path: Path) -> Path:
     """Draw learning curves into a file."""
     save(curves_figure(curves), path)
     return path
 
 
-def curves_figure(curves: list[Averaged]) -> Figure:
+def curves_figure(curves: list[AveragedCurve]) -> Figure:
     """Draw the averaged curves with their intervals, and every run as a faint line."""
     figure = Figure(figsize=(7.2, 5.0), layout="constrained")
     axes = figure.add_subplot()
@@ -25,12 +25,8 @@ def curves_figure(curves: list[Averaged]) -> Figure:
         colour = f"C{number % 10}"
         low, high = interval(curve.scores)
         mean = curve.scores.mean(axis=0)
-        name = (
-            curve.representation if curve.variant == "plain" else f"{curve.representation} ({curve.variant})"
-        )
-        axes.plot(
-            curve.training_steps, mean, color=colour, label=f"{name} ({curve.regions} regions)", zorder=3
-        )
+        label = f"{curve.name} ({curve.regions} regions)"
+        axes.plot(curve.training_steps, mean, color=colour, label=label, zorder=3)
         axes.fill_between(curve.training_steps, low, high, color=colour, alpha=0.15, linewidth=0)
         axes.plot(curve.training_steps, curve.scores.T, color=colour, alpha=0.2, linewidth=0.6)
     axes.set_yscale("symlog", linthresh=10)

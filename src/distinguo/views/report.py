@@ -39,7 +39,7 @@ def write_report(found: Reproduction, out: Path) -> Path:
         "report.html"
     )
     page = template.render(
-        effort=found.effort.words,
+        effort=found.scope.words,
         claims=found.claims,
         held=sum(claim.holds for claim in found.claims),
         figures=[(item.number, item.caption, _embedded(item.figure)) for item in shown],

@@ -10,8 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from distinguo.controller import Controller
-from distinguo.evaluation.lockstep.lanes import BITS
-from distinguo.evaluation.lockstep.voronoi import evaluate_lockstep
+from distinguo.evaluation.lockstep.block import BITS
+from distinguo.evaluation.lockstep.driver import evaluate_lockstep
 from distinguo.evaluation.simulate import evaluate
 from distinguo.representation.boxes import grid
 from distinguo.representation.voronoi import Voronoi, voronoi

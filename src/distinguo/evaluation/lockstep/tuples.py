@@ -33,32 +33,32 @@ def _unrolled(last: Function, more: Function) -> Callable[[Function], Function]:
 
 @_unrolled(
     lambda like, array, place, stride: (array[place],),
-    lambda like, array, place, stride: (array[place], *load(like[1:], array, place + stride, stride)),
+    lambda like, array, place, stride: (array[place], *read_state(like[1:], array, place + stride, stride)),
 )
-def load(like: State, array: np.ndarray, place: int, stride: int) -> State:
+def read_state(like: State, array: np.ndarray, place: int, stride: int) -> State:
     """Read a state from every ``stride``-th number of an array, as long as the tuple ``like``.
 
-    >>> load((0.0, 0.0), np.arange(8.0), 1, 3)
+    >>> read_state((0.0, 0.0), np.arange(8.0), 1, 3)
     (1.0, 4.0)
     """
     return tuple(float(array[place + stride * i]) for i in range(len(like)))
 
 
-def _store_last(s: Any, array: Any, place: Any, stride: Any) -> None:
+def _write_last(s: Any, array: Any, place: Any, stride: Any) -> None:
     array[place] = s[0]
 
 
-def _store_more(s: Any, array: Any, place: Any, stride: Any) -> None:
+def _write_more(s: Any, array: Any, place: Any, stride: Any) -> None:
     array[place] = s[0]
-    store(s[1:], array, place + stride, stride)
+    write_state(s[1:], array, place + stride, stride)
 
 
-@_unrolled(_store_last, _store_more)
-def store(s: State, array: np.ndarray, place: int, stride: int) -> None:
+@_unrolled(_write_last, _write_more)
+def write_state(s: State, array: np.ndarray, place: int, stride: int) -> None:
     """Write a state to every ``stride``-th number of an array.
 
     >>> numbers = np.zeros(4)
-    >>> store((1.0, 2.0), numbers, 0, 3)
+    >>> write_state((1.0, 2.0), numbers, 0, 3)
     >>> numbers.tolist()
     [1.0, 0.0, 0.0, 2.0]
     """
@@ -73,14 +73,14 @@ def _squared_last(s: Any, p: Any, w: Any, total: Any) -> Any:
 
 def _squared_more(s: Any, p: Any, w: Any, total: Any) -> Any:
     d = (s[0] - p[0]) * w[0]
-    return squared(s[1:], p[1:], w[1:], total + d * d)
+    return squared_distance(s[1:], p[1:], w[1:], total + d * d)
 
 
 @_unrolled(_squared_last, _squared_more)
-def squared(s: State, p: State, w: State, total: float) -> float:
+def squared_distance(s: State, p: State, w: State, total: float) -> float:
     """Add the squared distance of two states to a total, coordinate by coordinate as ``nearest`` does.
 
-    >>> squared((3.0, 0.0), (0.0, 2.0), (1.0, 2.0), 0.0)
+    >>> squared_distance((3.0, 0.0), (0.0, 2.0), (1.0, 2.0), 0.0)
     25.0
     """
     for i in range(len(s)):
