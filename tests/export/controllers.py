@@ -6,8 +6,8 @@ import itertools
 from typing import Any
 
 import numpy as np
-
 from distinguo.export.controller import Controller
+
 from distinguo.representation.boxes import Boxes, tree
 from distinguo.representation.categories import Categories, categories
 from distinguo.representation.file import Representation

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from distinguo.export.controller import Controller
 
 from distinguo.errors import DistinguoError
-from distinguo.export.controller import Controller
 from distinguo.export.fingerprint import Fingerprint
 from distinguo.export.header import comment, to_header
 from distinguo.representation.boxes import Boxes, grid

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import typer
+from distinguo.export.controller import Controller
 from typer.testing import CliRunner
 
 import distinguo
 from distinguo.cli.export import export as command
 from distinguo.errors import DistinguoError
-from distinguo.export.controller import Controller
 from distinguo.export.graph import to_graph
 from distinguo.export.neighbours import borders, certain
 from distinguo.export.write import FORMATS, export, render

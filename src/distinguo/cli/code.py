@@ -24,6 +24,15 @@ def names_code(text: str) -> bool:
     return bool(colon and name) and path.endswith(".py")
 
 
+def code_or_word(text: str) -> Any:
+    """Return what a word names if it names something in a Python file, else the word itself.
+
+    >>> code_or_word("diagonal")
+    'diagonal'
+    """
+    return load_named(text) if names_code(text) else text
+
+
 def load_named(text: str) -> Any:
     """Run the file of ``path/to/file.py:name`` and return what it calls by that name."""
     path, _, name = text.rpartition(":")
@@ -44,7 +53,8 @@ def _module(path: Path) -> ModuleType:
     if known is not None and known.__file__ == str(place):
         return known
     spec = importlib.util.spec_from_file_location(key, place)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[key] = module  # before it runs: what it defines may look its module up
     try:

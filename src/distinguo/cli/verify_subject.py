@@ -74,14 +74,14 @@ def _trained(what: str, task: str, seed: int, out: Path | None) -> Subject:
     from distinguo.runs.files import slug
     from distinguo.seam import at_speed
     from distinguo.settings import TesterSettings
-    from distinguo.study.sources import contestant
+    from distinguo.study.sources import representation_named
     from distinguo.tasks.catalog import task_spec
     from distinguo.tasks.extent import TRAINING, Extent
     from distinguo.tasks.task import seeded
 
     known = task_spec(task)
     known = known._replace(task=seeded(known.task, seed))
-    representation = contestant(what, known, seed)
+    representation = representation_named(what, known, seed)
     _refuse_another_task(what, representation, known)
     settings, rng, steps = TesterSettings(), np.random.default_rng(seed), 0
     exam = Exam(

@@ -14,7 +14,8 @@ from distinguo.learners.economy.memory import (
 )
 from distinguo.learners.economy.values import current_epsilon
 from distinguo.representation.file import Representation
-from distinguo.representation.prototypes import count_regions, trimmed
+from distinguo.representation.partition import count_regions
+from distinguo.representation.prototypes import trimmed
 from distinguo.runs.configuration import Configuration
 from distinguo.tasks.extent import Extent, Preliminaries
 from distinguo.tasks.spec import LENGTH as BY_LENGTH
@@ -58,7 +59,7 @@ class Account:
     @property
     def regions(self) -> int:
         """Return the number of regions."""
-        return int(count_regions(self.memory.partition))
+        return count_regions(self.memory.partition)
 
     @property
     def prototypes(self) -> int:

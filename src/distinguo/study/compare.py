@@ -22,7 +22,7 @@ from distinguo.settings import checked
 from distinguo.study import engines
 from distinguo.study.cells import pack
 from distinguo.study.plan import Cell, Plan, load_plan, write_plan
-from distinguo.study.sources import contestant
+from distinguo.study.sources import representation_named
 from distinguo.tasks.extent import Extent, extent_of
 
 T = TypeVar("T")
@@ -112,7 +112,7 @@ def _check_folder(out: Path, plan: Plan) -> None:
 def _representation(out: Path, plan: Plan, what: str) -> Representation:
     """Return a representation as it was when the plan was first run, so that all cells see the same one."""
     path = _representation_path(out, what)
-    return load(path) if path.exists() else contestant(what, plan.spec, plan.head.seed)
+    return load(path) if path.exists() else representation_named(what, plan.spec, plan.head.seed)
 
 
 def _representation_path(out: Path, what: str) -> Path:
