@@ -8,10 +8,10 @@ import typer
 
 from distinguo.cli.audit import audit
 from distinguo.cli.bench import bench
-from distinguo.cli.export import export
+from distinguo.cli.export import export_command
 from distinguo.cli.learn import learn
 from distinguo.cli.reproduce import reproduce
-from distinguo.cli.show import show
+from distinguo.cli.show import show_command
 from distinguo.cli.test import examine
 from distinguo.cli.verify import verify
 from distinguo.errors import DistinguoError
@@ -30,10 +30,10 @@ app = typer.Typer(
 app.command()(learn)
 app.command("test")(examine)
 app.command()(reproduce)
-app.command()(show)
+app.command("show")(show_command)
 app.command()(audit)
 app.command()(verify)
-app.command()(export)
+app.command("export")(export_command)
 app.command()(bench)
 
 

@@ -48,7 +48,7 @@ def _module(path: Path) -> ModuleType:
     if not path.is_file():
         raise DistinguoError(f"There is no file {path}; give the path of a Python file before the colon.")
     place = path.resolve()
-    key = f"distinguo_user.{place.stem}"
+    key = f"distinguo_user_{place.stem}"  # no dot: what pickles its classes imports the parent of a name, too
     known = sys.modules.get(key)
     if known is not None and known.__file__ == str(place):
         return known

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 
-def show(
+def show_command(
     run: Annotated[Path, typer.Argument(help="The folder of a run.")],
     view: Annotated[
         str,

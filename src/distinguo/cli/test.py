@@ -107,12 +107,15 @@ def _given(**options: Any) -> dict[str, Any]:
 def _from_words(
     what: list[str] | None, head: dict[str, Any], options: dict[str, int], changes: dict[str, Any]
 ) -> Plan:
+    from distinguo.cli.code import code_or_word
+    from distinguo.controls.catalog import registered_name
     from distinguo.study.plan import make_plan
 
     if not what:
         raise DistinguoError(
             "Nothing to test; name a run folder, a representation file or a control like diagonal."
         )
+    what = [registered_name(code_or_word(word)) for word in what]
     tables: dict[str, dict[str, Any]] = {"tester": dict(options), "task": {}}
     for key, value in changes.items():
         table, _, name = key.partition(".")

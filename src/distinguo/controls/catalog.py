@@ -56,6 +56,26 @@ def representation(name: str, usage: str | None = None) -> Callable[[F], F]:
     return register
 
 
+def registered_name(what: Any) -> str:
+    """Return the name that a builder, a partition or a class of partitions goes by; it gets its own if it has none.
+
+    >>> from distinguo.representation.function import FunctionPartition
+    >>> registered_name(FunctionPartition(lambda s: 0, 1)), registered_name("grid:2x2")
+    ('FunctionPartition', 'grid:2x2')
+    """
+    if isinstance(what, str):
+        return what
+    known = [name for name, builder in _builders.items() if builder.function is what]
+    if known:
+        return known[0]
+    name = str(getattr(what, "__name__", type(what).__name__))
+    is_builder = callable(what) and not isinstance(what, type) and not has_own(region, what)
+    representation(name)(
+        what if is_builder else lambda spec, seed: what() if isinstance(what, type) else what
+    )
+    return name
+
+
 def representation_names() -> list[str]:
     """Return how to ask for each representation that has a name.
 
@@ -91,8 +111,8 @@ def as_representation(built: Any, spec: TaskSpec, name: str) -> Representation:
         return built
     if not has_own(region, built):
         raise DistinguoError(
-            f"{name} is a {type(built).__name__}, but a representation is a partition, or one with the names of its "
-            "coordinates; see dg.partition."
+            f"'{name}' should be a representation or a partition (dg.partition makes one), got a value of the class "
+            f"{type(built).__name__}."
         )
     return with_provenance(spec, built, name)
 

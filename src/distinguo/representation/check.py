@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.core.errors import NumbaError
 
 from distinguo.errors import DistinguoError
 from distinguo.representation.partition import State, count_rows, region, region_numbers, regions_of
@@ -110,7 +109,7 @@ def _check_compiled(partition: Any, rows: np.ndarray, regions: list[int]) -> Non
     name = type(partition).__name__
     try:
         compiled = regions_of(partition, rows)
-    except NumbaError as error:
+    except Exception as error:  # Numba raises several kinds
         raise DistinguoError(
             f"The partition {name} cannot be compiled ({_reason(error)}); use only what Numba knows, or say "
             "@partition(compiled=False)."
@@ -123,7 +122,7 @@ def _check_compiled(partition: Any, rows: np.ndarray, regions: list[int]) -> Non
             )
 
 
-def _reason(error: NumbaError, most: int = 200) -> str:
+def _reason(error: Exception, most: int = 200) -> str:
     """Return the heart of a long message: what the innermost function was rejected for."""
     words = " ".join(str(error).rpartition("raised a specific error:")[2].split())
     return words.partition(" raised from ")[0][:most]

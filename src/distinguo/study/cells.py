@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from distinguo.evaluation.tester import Exam, learning_curve
-from distinguo.representation.file import Representation, dumps, loads
+from distinguo.representation.file import Representation, can_be_written, dumps, loads
 from distinguo.settings import TesterSettings, checked
 from distinguo.study.plan import Cell, Plan
 from distinguo.tasks.catalog import task_spec
@@ -21,7 +21,9 @@ def pack(plan: Plan, cell: Cell, representation: Representation, extent: Extent)
         "task": plan.spec.name,
         "parameters": dict(plan.spec.parameters),
         "interpreted": plan.spec.interpreted,
-        "representation": dumps(representation),
+        "representation": dumps(representation)
+        if can_be_written(representation.partition)
+        else representation,
         "tester": plan.variants[cell.variant]._asdict(),
         "extent": [list(extent.low), list(extent.high)],
         "seed": plan.head.seed,
@@ -31,7 +33,9 @@ def pack(plan: Plan, cell: Cell, representation: Representation, extent: Extent)
 
 def work(payload: Payload) -> dict[str, Any]:
     """Run a cell."""
-    representation = loads(payload["representation"], payload["key"])
+    representation = payload["representation"]
+    if isinstance(representation, str):
+        representation = loads(representation, payload["key"])
     exam = Exam(
         task_spec(payload["task"], payload["parameters"], payload.get("interpreted", False)),
         representation.partition,

@@ -16,7 +16,7 @@ import numpy as np
 from distinguo.errors import DistinguoError
 from distinguo.evaluation.curve import Curve, checkpoints
 from distinguo.evaluation.statistics import interquartile_mean, interval
-from distinguo.representation.file import Representation, dumps, load
+from distinguo.representation.file import Representation, can_be_written, dumps, load
 from distinguo.runs.files import slug, write_atomically
 from distinguo.settings import checked
 from distinguo.study import engines
@@ -126,7 +126,7 @@ def _prepare(out: Path, plan: Plan, representations: dict[str, Representation]) 
         if not (out / "plan.toml").exists():
             write_atomically(out / "plan.toml", write_plan(plan))
         for what, representation in representations.items():
-            if not _representation_path(out, what).exists():
+            if can_be_written(representation.partition) and not _representation_path(out, what).exists():
                 write_atomically(_representation_path(out, what), dumps(representation))
     except OSError as error:
         raise DistinguoError(f"Cannot write to {out}: {error.strerror}.") from None

@@ -1,22 +1,78 @@
-"""From a run to its picture: on the screen, on the disk, in a notebook."""
+"""The views by name, the door for views of one's own, and showing a run by one of them.
+
+A view is a function from a run to a picture, which is a value; matplotlib draws it afterwards.
+"""
 
 from __future__ import annotations
 
-import base64
-from html import escape
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from distinguo.errors import DistinguoError
+from distinguo.errors import DistinguoError, did_you_mean
 from distinguo.runs.files import slug
 from distinguo.runs.folder import Run, open_run
-from distinguo.views.catalog import ViewFunction, view_named
+from distinguo.views.pictures import PartitionPicture, ValuePicture, partition_picture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+ViewFunction = Callable[[Run], Any]
+F = TypeVar("F", bound=ViewFunction)
 PARTITION = "partition"
-HTML_DPI = 72
+_views: dict[str, ViewFunction] = {}
+
+
+def view(name: str) -> Callable[[F], F]:
+    """Register a function from a run to a picture, so that :func:`show` knows it by name.
+
+    A picture is a ``PartitionPicture``, a ``ValuePicture``, a ``SeriesPicture``, or a class of one's own that
+    ``draw`` was registered for; a figure of matplotlib will do as well.
+
+    >>> @view("only values")
+    ... def only_values(run):
+    ...     return ValuePicture(partition_picture(run))
+    >>> view_named("only values") is only_values
+    True
+    """
+
+    def register(function: F) -> F:
+        _views[name] = function
+        return function
+
+    return register
+
+
+def view_named(name: str) -> ViewFunction:
+    """Return the view of that name.
+
+    >>> view_named("partitoin")
+    Traceback (most recent call last):
+    distinguo.errors.DistinguoError: Unknown view 'partitoin'; did you mean 'partition'?
+    """
+    if name not in _views:
+        raise DistinguoError(f"Unknown view '{name}'; {did_you_mean(name, _views)}")
+    return _views[name]
+
+
+@view(PARTITION)
+def partition_view(run: Run) -> PartitionPicture:
+    """Show the regions: hue for the action, shade for the value."""
+    return partition_picture(run)
+
+
+@view("values")
+def values_view(run: Run) -> ValuePicture:
+    """Show the state value of each region."""
+    return ValuePicture(partition_picture(run))
+
+
+@view("trials")
+def trials_view(run: Run) -> Any:
+    """Show the length of the trials and the size of the partition as it was learned."""
+    from distinguo.views.curves import trials_picture  # it loads matplotlib
+
+    return trials_picture(run)
 
 
 def show(
@@ -44,47 +100,9 @@ def show(
 
 def draw_run(run: Run, view: str | ViewFunction = PARTITION, path: Path | None = None) -> Path:
     """Draw a run into a file, by default into its folder, and return where."""
-    if path is None and run.path is None:
-        raise DistinguoError("This run has no folder to draw into; learn it with out=….")
-    name = slug(view if isinstance(view, str) else view.__name__)
-    place = path or Path(run.path or ".") / f"{name}.png"
-    show(run, view, place)
-    return place
-
-
-def run_html(run: Run) -> str:
-    """Return a run as a piece of HTML for notebooks: the map of its regions beside its figures."""
-    rows = "".join(
-        f'<tr><th style="text-align:left">{escape(name)}</th><td style="text-align:left">{escape(text)}</td></tr>'
-        for name, text in _figures(run)
-    )
-    return (
-        '<div style="display:flex;flex-wrap:wrap;gap:1.5em;align-items:center">'
-        f"<table>{rows}</table>{_map(run)}</div>"
-    )
-
-
-def _figures(run: Run) -> list[tuple[str, str]]:
-    """Return what is known of a run, in words."""
-    configuration, result = run.configuration, run.summary
-    names = ("score", "trials", "environment_steps", "investigation_steps", "seconds")
-    return [
-        ("task", f"{configuration.spec.name}, seed {configuration.seed}"),
-        ("solved", "yes" if run.solved else "no"),
-        ("regions", f"{run.representation.regions:,}"),
-        ("prototypes", f"{run.representation.prototypes:,}"),
-        *((name.replace("_", " "), f"{result[name]:,}") for name in names if name in result),
-        ("folder", "none: it is in memory only" if run.path is None else str(run.path)),
-    ]
-
-
-def _map(run: Run) -> str:
-    """Return the partition as an image within the page, or why there is none."""
-    from distinguo.views.plots import rendered
-
-    try:
-        image = rendered(show(run), dpi=HTML_DPI)
-    except DistinguoError as error:
-        return f"<p>{escape(str(error))}</p>"
-    code = base64.b64encode(image).decode()
-    return f'<img alt="the regions of the run" src="data:image/png;base64,{code}">'
+    if path is None:
+        if run.path is None:
+            raise DistinguoError("This run has no folder to draw into; learn it with out=….")
+        path = run.path / f"{slug(view if isinstance(view, str) else view.__name__)}.png"
+    show(run, view, path)
+    return path
