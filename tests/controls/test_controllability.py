@@ -11,7 +11,12 @@ import pytest
 from distinguo.controls import controllability as module
 from distinguo.controls import deviation
 from distinguo.controls.controllability import controllability, holdable_width
-from distinguo.controls.deviation import Bundle, controllability_error, quickest_failure, send_all_sequences
+from distinguo.controls.deviation import (
+    Trajectories,
+    controllability_error,
+    quickest_failure,
+    send_all_sequences,
+)
 from distinguo.errors import DistinguoError
 from distinguo.representation.boxes import Box, Boxes, leaf_boxes
 from distinguo.representation.file import Representation, dumps
@@ -137,7 +142,7 @@ def test_compiled_equals_interpreted() -> None:
     found = []
     for send in (send_all_sequences, send_all_sequences.py_func):
         ended, squared = np.zeros(5, dtype=bool), np.zeros((5, 5))
-        send(HILL.task, Bundle(states, states.copy(), ended, 1 / np.array(HILL.scale), squared), 12)
+        send(HILL.task, Trajectories(states, states.copy(), ended, 1 / np.array(HILL.scale), squared), 12)
         found.append(squared.tobytes())
     assert found[0] == found[1]
 

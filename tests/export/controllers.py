@@ -7,17 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from distinguo.export.controller import Controller
+from distinguo.controller import Controller
+from distinguo.export.labelled import LabelledController
 from distinguo.representation.boxes import Boxes, tree
 from distinguo.representation.categories import Categories, categories
-from distinguo.representation.file import Representation
 from distinguo.representation.voronoi import Voronoi, voronoi
 
 #: Sixteenths have exact products and sums: two prototypes can be exactly equally near.
 STEP = 0.0625
 
 
-def voronoi_controller(rng: np.random.Generator, count: int, dimensions: int, actions: int = 3) -> Controller:
+def voronoi_controller(
+    rng: np.random.Generator, count: int, dimensions: int, actions: int = 3
+) -> LabelledController:
     lattice = rng.permutation(np.array(list(itertools.product(range(-8, 9), repeat=min(dimensions, 3)))))
     rows = np.zeros((count, dimensions))
     rows[:, : lattice.shape[1]] = lattice[:count] * (4 * STEP)
@@ -27,7 +29,7 @@ def voronoi_controller(rng: np.random.Generator, count: int, dimensions: int, ac
     return controller(partition, rng, count, actions)
 
 
-def categories_controller(rng: np.random.Generator, count: int, dimensions: int) -> Controller:
+def categories_controller(rng: np.random.Generator, count: int, dimensions: int) -> LabelledController:
     """Return a controller of labels from -3 to 3, so that many states differ equally from several prototypes."""
     labels = rng.permutation(np.array(list(itertools.product(range(-3, 4), repeat=dimensions))))
     partition = categories(labels[:count].astype(float), room=count + 5)
@@ -45,7 +47,7 @@ def width_of(partition: Any) -> int:
     return len(partition.low) if isinstance(partition, Boxes) else partition.prototypes.shape[1]
 
 
-def boxes_controller(rng: np.random.Generator, depth: int, dimensions: int) -> Controller:
+def boxes_controller(rng: np.random.Generator, depth: int, dimensions: int) -> LabelledController:
     def cut(box: Any, level: int) -> tuple[int, float] | None:
         axis = int(rng.integers(dimensions))
         low, high = box[0][axis] / STEP, box[1][axis] / STEP
@@ -59,11 +61,11 @@ def boxes_controller(rng: np.random.Generator, depth: int, dimensions: int) -> C
 
 def controller(
     partition: Voronoi | Boxes | Categories, rng: np.random.Generator, rows: int, actions: int
-) -> Controller:
+) -> LabelledController:
     dimensions = tuple(f"c{i}" for i in range(width_of(partition)))
     q = rng.integers(-3, 3, (rows, actions)).astype(float)  # with ties, of which the first should be taken
     names = tuple("abcdef"[:actions])
-    return Controller(Representation(partition, dimensions, {"seed": 1}), q, names, "test")
+    return LabelledController(Controller(partition, q), dimensions, names, "test", provenance={"seed": 1})
 
 
 def states_for(partition: Voronoi | Boxes | Categories, rng: np.random.Generator, count: int) -> np.ndarray:

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
-from distinguo.export.controller import Controller
 from distinguo.export.fingerprint import Fingerprint
 from distinguo.export.header import comment, to_header
+from distinguo.export.labelled import LabelledController
 from distinguo.representation.boxes import Boxes, grid
 from distinguo.representation.categories import Categories
-from distinguo.representation.file import Representation
 from distinguo.representation.partition import region
 from distinguo.representation.voronoi import Voronoi, voronoi
 from tests.export.controllers import boxes_controller, categories_controller, states_for, voronoi_controller
@@ -107,13 +107,13 @@ CASES = [
 def test_c_and_python_agree_on_every_state(name: str, count: int, make, tmp_path: Path) -> None:
     rng = np.random.default_rng(sum(map(ord, name)))
     controller = make(rng)
-    partition = controller.representation.partition
+    partition = controller.controller.partition
     states = states_for(partition, rng, count)
     program = build(tmp_path, to_header(controller), states.shape[1], [*STRICT, "-O2"])
     answers = in_c(program, states)
     regions = in_numpy(partition, states)
     np.testing.assert_array_equal(answers[:, 0], regions)
-    np.testing.assert_array_equal(answers[:, 1], controller.greedy[regions])
+    np.testing.assert_array_equal(answers[:, 1], controller.controller.greedy[regions])
     some = [*rng.integers(count, size=300).tolist(), *range(count - 6, count)]
     for n in some:  # and by the scalar source itself
         assert region(partition, tuple(states[n].tolist())) == answers[n, 0]
@@ -122,7 +122,7 @@ def test_c_and_python_agree_on_every_state(name: str, count: int, make, tmp_path
 
 def test_states_between_prototypes_are_among_the_tests() -> None:
     rng = np.random.default_rng(1)
-    partition = voronoi_controller(rng, 24, 2).representation.partition
+    partition = voronoi_controller(rng, 24, 2).controller.partition
     assert isinstance(partition, Voronoi)
     states = states_for(partition, rng, 10_000)[:5_000]
     distances = (((states[:, None] - partition.prototypes[:24]) * partition.weight) ** 2).sum(axis=2)
@@ -132,7 +132,7 @@ def test_states_between_prototypes_are_among_the_tests() -> None:
 
 def test_labels_that_differ_equally_from_several_prototypes_are_among_the_tests() -> None:
     rng = np.random.default_rng(1)
-    partition = categories_controller(rng, 40, 3).representation.partition
+    partition = categories_controller(rng, 40, 3).controller.partition
     assert isinstance(partition, Categories)
     states = states_for(partition, rng, 10_000)[:5_000]
     different = (states[:, None] != partition.prototypes[:40]).sum(axis=2)
@@ -149,15 +149,12 @@ def test_the_header_says_what_its_input_is() -> None:
 def test_contraction_off_keeps_the_bits_on_a_machine_with_fused_operations(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     prototypes = rng.normal(size=(50, 2))
-    controller = Controller(
-        Representation(voronoi(prototypes, [4.8, 11.0]), ("x", "v")), rng.normal(size=(50, 2)), ("l", "r")
-    )
+    partition = voronoi(prototypes, [4.8, 11.0])
+    controller = LabelledController(Controller(partition, rng.normal(size=(50, 2))), ("x", "v"), ("l", "r"))
     pairs = rng.integers(50, size=(100_000, 2))
     states = prototypes[pairs].mean(axis=1)  # nearly on borders, where one rounding decides
     program = build(tmp_path, to_header(controller), 2, ["-O3", "-march=native", "-ffp-contract=off"])
-    np.testing.assert_array_equal(
-        in_c(program, states)[:, 0], in_numpy(controller.representation.partition, states)
-    )
+    np.testing.assert_array_equal(in_c(program, states)[:, 0], in_numpy(partition, states))
 
 
 def test_header_is_cpp_too_and_two_of_them_live_in_one_file(tmp_path: Path) -> None:
@@ -180,10 +177,15 @@ def test_header_is_cpp_too_and_two_of_them_live_in_one_file(tmp_path: Path) -> N
 def test_words_from_files_cannot_leave_the_comment(tmp_path: Path) -> None:
     hostile = "*/ #error /* ??/ \\\n é \x00"
     partition = grid([2, 1], [0.0, 0.0], [1.0, 1.0])
-    representation = Representation(partition, (hostile, "v"), {hostile: hostile})
-    certificate = Fingerprint("certificate.npz", "ab" * 32, hostile)
-    controller = Controller(
-        representation, np.eye(2), (hostile, "2"), hostile, (0.0, 0.0), (1.0, 1.0), certificate
+    controller = LabelledController(
+        Controller(partition, np.eye(2)),
+        (hostile, "v"),
+        (hostile, "2"),
+        hostile,
+        (0.0, 0.0),
+        (1.0, 1.0),
+        {hostile: hostile},
+        Fingerprint("certificate.npz", "ab" * 32, hostile),
     )
     header = to_header(controller)
     build(tmp_path, header, 2, STRICT)

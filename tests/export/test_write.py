@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -13,14 +14,16 @@ import typer
 from typer.testing import CliRunner
 
 import distinguo
-from distinguo.cli.export import export as command
+from distinguo.cli.export import export_command as command
+from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
-from distinguo.export.controller import Controller
 from distinguo.export.graph import to_graph
-from distinguo.export.neighbours import borders, certain
+from distinguo.export.labelled import LabelledController
+from distinguo.export.neighbours import certain, touching_prototypes
 from distinguo.export.write import FORMATS, export, render
 from distinguo.representation import file as representation_file
-from distinguo.representation.file import Representation
+from distinguo.representation.declare import partition
+from distinguo.representation.function import FunctionPartition
 from distinguo.representation.partition import nearest
 from distinguo.representation.voronoi import Voronoi, voronoi
 from distinguo.runs.files import pack_arrays, read_arrays
@@ -102,40 +105,32 @@ def test_graph_of_a_run_has_its_regions(run: Path, tmp_path: Path) -> None:
 
 def test_neighbours_of_a_lattice_are_those_beside_each_other() -> None:
     places = [[x, y] for x in range(4) for y in range(3)]
-    partition = voronoi(places, [1.0, 1.0])
-    lattice = Representation(partition, ("x", "y"))
-    controller = Controller(lattice, np.zeros((12, 2)), ("a", "b"), "", (-1.0, -1.0), (4.0, 3.0))
+    lattice = voronoi(places, [1.0, 1.0])
     expected = {
         (p, o)
         for p, (x, y) in enumerate(places)
         for o, (z, w) in enumerate(places)
         if p < o and abs(x - z) + abs(y - w) == 1  # diagonal ones meet in a corner only
     }
-    assert borders(controller, partition) == expected
-    unknown = controller._replace(low=(-np.inf, -1.0), high=(np.inf, np.inf))
-    assert borders(unknown, partition) == expected
+    assert touching_prototypes(lattice, (-1.0, -1.0), (4.0, 3.0)) == expected
+    assert touching_prototypes(lattice, (-np.inf, -1.0), (np.inf, np.inf)) == expected
     assert certain(np.array(places)) == expected
 
 
 def test_points_on_one_circle_are_neighbours_of_those_beside_them() -> None:
     """Of four points on a circle around nobody, those across the middle meet in a point at most."""
     places = [[0.0, -2.0], [0.0, 0.0], [-0.5, 1.0], [-0.5, -3.0]]
-    partition = voronoi(places, [4.8, 11.0])
-    two = Representation(partition, ("x", "v"))
-    controller = Controller(two, np.zeros((4, 2)), ("a", "b"), "", (-2.4, -5.5), (2.4, 5.5))
-    assert {(0, 1), (1, 2), (0, 3)} <= borders(controller, partition)
+    four = voronoi(places, [4.8, 11.0])
+    assert {(0, 1), (1, 2), (0, 3)} <= touching_prototypes(four, (-2.4, -5.5), (2.4, 5.5))
     angles = np.arange(12) * np.pi / 6
     ring = voronoi(np.stack([np.cos(angles), np.sin(angles)], axis=1), [1.0, 1.0])
-    controller = Controller(Representation(ring, ("x", "y")), np.zeros((12, 2)), ("a", "b"))
-    assert {(n, n + 1) for n in range(11)} | {(0, 11)} <= borders(controller, ring)
+    assert {(n, n + 1) for n in range(11)} | {(0, 11)} <= touching_prototypes(ring, (), ())
 
 
 def test_neighbours_in_space_are_certain() -> None:
     """The middle between two of them belongs to one, and a step to either side to each."""
-    controller = voronoi_controller(np.random.default_rng(4), 30, 4)
-    partition = controller.representation.partition
-    assert isinstance(partition, Voronoi)
-    pairs = borders(controller, partition)
+    partition = voronoi_controller(np.random.default_rng(4), 30, 4).controller.partition
+    pairs = touching_prototypes(partition, (), ())
     assert len(pairs) >= 29
     for p, o in pairs:
         here, there = partition.prototypes[p], partition.prototypes[o]
@@ -177,7 +172,7 @@ def test_arrays_and_json_of_labels_are_enough_to_act(tmp_path: Path) -> None:
     written = content["representation"]
     actions = {row["region"]: row["action"] for row in content["regions"]}
     for s in np.random.default_rng(0).integers(-4, 5, (200, 2)).astype(float):
-        _, action = controller.decide(tuple(s.tolist()))
+        action = controller.controller.action(tuple(s.tolist()))
         p = int((arrays["prototypes"] != s).sum(axis=1).argmin())
         assert arrays["actions"][arrays["primary"][p]] == action
         assert actions[written["primary"][p]] == action
@@ -187,7 +182,7 @@ def test_arrays_and_json_of_labels_are_enough_to_act(tmp_path: Path) -> None:
 def test_hostile_names_stay_inside_their_quotes() -> None:
     boxes = boxes_controller(np.random.default_rng(1), 3, 2)
     words = ('"];}\\', "a\n\x00b")
-    renamed = boxes._replace(actions=words, representation=boxes.representation._replace(dimensions=words))
+    renamed = boxes._replace(actions=words, dimensions=words)
     parse(to_graph(renamed, '"\\'))
     json.loads(str(render(renamed, "json")))
 
@@ -273,3 +268,56 @@ def test_command_answers_in_json(run: Path, tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout.splitlines()[-1])["path"] == str(target)
     assert "puck_action" in target.read_text()
+
+
+def test_a_run_is_exported_by_the_suffix_of_a_file(run: Path, tmp_path: Path) -> None:
+    opened = distinguo.open_run(run)
+    for to, known in FORMATS.items():
+        path = export(opened, tmp_path / known.file)
+        assert path == tmp_path / known.file
+        assert path.read_bytes() == export(run, to, out=tmp_path / f"other-{to}").read_bytes()
+    in_memory = opened._replace(path=None)
+    assert export(in_memory, str(tmp_path / "memory.h")).exists()
+    with pytest.raises(DistinguoError, match=r"no folder to write into; give a file, such as controller\.h"):
+        export(in_memory, "c")
+    with pytest.raises(DistinguoError, match=r"Unknown format 'mine\.hh'; did you mean '\.h'"):
+        export(run, "mine.hh")
+
+
+def test_the_exported_action_is_the_first_of_those_that_the_learner_ties(run: Path, tmp_path: Path) -> None:
+    opened = distinguo.open_run(run)
+    learner = opened.configuration.learner._replace(delta=1e9)
+    tied = opened._replace(configuration=opened.configuration._replace(learner=learner), path=None)
+    arrays = read_arrays(export(tied, tmp_path / "c.npz"))
+    assert set(arrays["actions"].tolist()) == {0}
+    for s in [(0.5, 1.0), (-0.5, -1.0)]:
+        assert tied.action(s) == opened.configuration.spec.actions[0]
+
+
+@partition
+class Halves(NamedTuple):
+    """A partition of one's own that says how it looks in C."""
+
+    where: float = 0.5
+
+    def region(self, s):
+        return int(s[0] > self.where)
+
+    def regions(self):
+        return 2
+
+    def in_c(self, name):
+        return [], f"    return s[0] > {self.where!r};"
+
+
+def test_a_partition_of_ones_own_is_written_as_far_as_it_says_how() -> None:
+    named = LabelledController(Controller(Halves(), np.eye(2)), ("x",), ("a", "b"))
+    assert "return s[0] > 0.5;" in str(render(named, "c"))
+    kind, nodes, edges = parse(str(render(named, "dot")))
+    assert (kind, len(nodes), edges) == ("graph", 2, [])
+    for to, words in (("json", "cannot be written to a file"), ("npz", "cannot be written as arrays")):
+        with pytest.raises(DistinguoError, match=f"A partition of the class Halves {words}"):
+            render(named, to)
+    other = named._replace(controller=Controller(FunctionPartition(lambda s: 0, 1), np.zeros((1, 2))))
+    with pytest.raises(DistinguoError, match=r"cannot be written in C; give it a method in_c\(self, name\)"):
+        render(other, "c")

@@ -14,14 +14,13 @@ from hypothesis import strategies as st
 from distinguo.representation.boxes import Box, tree
 from distinguo.representation.geometry import (
     Outline,
-    Plane,
-    borders,
     box_outlines,
-    extent_of,
+    shared_edges,
     voronoi_cells,
     voronoi_outlines,
 )
 from distinguo.representation.partition import nearest, region
+from distinguo.representation.planes import Plane, learned_extent
 from distinguo.representation.voronoi import Voronoi, voronoi
 
 LOW, HIGH = (-3.0, -2.0), (3.0, 2.0)
@@ -111,7 +110,7 @@ def test_neighbours_share_a_border_on_which_both_are_nearest(case: tuple[Voronoi
     partition, plane = case
     low, high = (tuple(np.array(c) * partition.scale[list(plane.axes)]) for c in (LOW, HIGH))
     cells = voronoi_cells(partition, plane, low, high)
-    pairs = borders(cells, 1e-6)
+    pairs = shared_edges(cells, 1e-6)
     for p, cell in enumerate(cells):
         for (xa, ya, q), (xb, yb, _) in zip(cell, [*cell[1:], *cell[:1]], strict=True):
             if q < 0 or math.hypot(xb - xa, yb - ya) <= 1e-6:
@@ -127,7 +126,7 @@ def test_neighbours_share_a_border_on_which_both_are_nearest(case: tuple[Voronoi
 def test_points_on_one_circle_meet_in_a_corner_and_are_no_neighbours_across_it() -> None:
     square = voronoi([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]], [1.0, 1.0])
     cells = voronoi_cells(square, Plane((0, 1), (0.0, 0.0)), LOW, HIGH)
-    assert borders(cells, 1e-9) == {(0, 1), (1, 2), (2, 3), (0, 3)}
+    assert shared_edges(cells, 1e-9) == {(0, 1), (1, 2), (2, 3), (0, 3)}
 
 
 @given(st.data())
@@ -160,5 +159,5 @@ def test_boxes_tile_a_plane_and_hold_their_region(data: st.DataObject) -> None:
 )
 def test_an_extent_that_is_none_is_not_believed(told: Any) -> None:
     known = ((-1.0, -2.0), (1.0, 2.0))
-    assert extent_of({"extent": told}, *known) == known
-    assert extent_of({}, *known) == known
+    assert learned_extent({"extent": told}, *known) == known
+    assert learned_extent({}, *known) == known

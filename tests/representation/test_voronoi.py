@@ -12,10 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from distinguo.representation.partition import nearest, region
+from distinguo.representation.partition import count_regions, nearest, region
 from distinguo.representation.prototypes import (
     add,
-    count_regions,
     detach,
     grown,
     is_at,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 from distinguo.representation.categories import categories
 from distinguo.representation.file import Representation
@@ -18,6 +19,7 @@ OBSERVED = 3.0
 
 def made_up(task: str, count: int, seed: int = 0, merged: float = 0.3) -> Run:
     """Return a run of a task with so many random prototypes, some of them merged, and arbitrary values."""
+    pytest.importorskip("Box2D") if task.startswith("Lunar") else None
     configuration = configure(task)
     spec, rng = configuration.spec, np.random.default_rng(seed)
     low, high = (np.clip(side, -OBSERVED, OBSERVED) for side in (spec.low, spec.high))

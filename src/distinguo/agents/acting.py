@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from gymnasium import spaces
 
-from distinguo.controller import Controller, regions_of
+from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
+from distinguo.representation.partition import regions_of
 from distinguo.tasks.gym.spaces import View, view_of
 from distinguo.tasks.spec import CATEGORIES, TaskSpec
 

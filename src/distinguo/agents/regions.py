@@ -11,10 +11,9 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.utils import RecordConstructorArgs
 
-from distinguo.controller import regions_of
 from distinguo.errors import DistinguoError
 from distinguo.representation.file import Representation, load
-from distinguo.representation.lookup import numbering
+from distinguo.representation.partition import numbering, regions_of
 from distinguo.runs.folder import REPRESENTATION
 from distinguo.tasks.gym.spaces import view_of
 

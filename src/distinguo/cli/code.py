@@ -24,6 +24,15 @@ def names_code(text: str) -> bool:
     return bool(colon and name) and path.endswith(".py")
 
 
+def code_or_word(text: str) -> Any:
+    """Return what a word names if it names something in a Python file, else the word itself.
+
+    >>> code_or_word("diagonal")
+    'diagonal'
+    """
+    return load_named(text) if names_code(text) else text
+
+
 def load_named(text: str) -> Any:
     """Run the file of ``path/to/file.py:name`` and return what it calls by that name."""
     path, _, name = text.rpartition(":")

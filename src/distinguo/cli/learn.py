@@ -113,7 +113,7 @@ def _learn_one(configuration: Configuration, out: Path | None, as_json: bool) ->
     from distinguo.cli.console import answer, live_line, say
     from distinguo.runs.folder import REPRESENTATION, is_finished
     from distinguo.runs.learn import default_folder, learn_configured
-    from distinguo.views.draw import draw_run
+    from distinguo.views.show import draw_run
 
     path = out or default_folder(configuration)
     if is_finished(path):

@@ -83,17 +83,18 @@ def _point(point: str, text: str) -> list[float]:
 
 def _from_file(path: Path, dimensions: Sequence[str]) -> list[list[float]]:
     from distinguo.representation.file import load
-    from distinguo.representation.voronoi import Voronoi
+    from distinguo.representation.partition import prototypes_of
 
     representation = load(path)
-    if not isinstance(representation.partition, Voronoi):
+    prototypes = prototypes_of(representation.partition)
+    if prototypes is None:
         raise DistinguoError(f"{path} is a tree of boxes, but learning starts from prototypes.")
     if len(representation.dimensions) != len(dimensions):
         raise DistinguoError(
             f"{path} has {len(representation.dimensions)} dimensions ({', '.join(representation.dimensions)}), "
             f"but the task has {len(dimensions)} ({', '.join(dimensions)})."
         )
-    return representation.partition.prototypes.tolist()
+    return prototypes.points.tolist()
 
 
 def shard(text: str) -> tuple[int, int]:

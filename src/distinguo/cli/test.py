@@ -100,13 +100,16 @@ def _set(**options: Any) -> dict[str, Any]:
 def _from_words(
     what: list[str], head: dict[str, Any], settings: dict[str, Any], tester: dict[str, Any]
 ) -> Plan:
+    from distinguo.cli.code import code_or_word
+    from distinguo.controls.catalog import registered_name
     from distinguo.study.compare import plan_for
 
     if not what:
         raise DistinguoError(
             "Nothing to test; name a run folder, a representation file or a control like diagonal."
         )
-    return plan_for(what, **head, settings=settings, tester=tester)
+    words = [registered_name(code_or_word(word)) for word in what]
+    return plan_for(words, **head, settings=settings, tester=tester)
 
 
 def _from_file(path: Path, others: list[str]) -> Plan:

@@ -75,12 +75,12 @@ def _failure(request: Request, found: Arrivals, steps: int) -> dict[str, Any] | 
 
 
 def _draw(subject: Subject, found: Arrivals, steps: int) -> Path:
-    from distinguo.views.plots import save
+    from distinguo.views.plots import save_figure
     from distinguo.views.proof import arrival_picture, draw_arrival
 
     path = subject.folder / common.PICTURE
     picture = arrival_picture(found, subject.representation, subject.spec, subject.name, steps)
-    save(draw_arrival(picture), path)
+    save_figure(draw_arrival(picture), path)
     return path
 
 

@@ -86,11 +86,11 @@ def _failure(request: Request) -> dict[str, Any] | None:
 
 
 def _draw(subject: Subject, found: Verification) -> Path:
-    from distinguo.views.plots import save
+    from distinguo.views.plots import save_figure
     from distinguo.views.proof import draw_proof, proof_picture
 
     path = subject.folder / common.PICTURE
-    save(draw_proof(proof_picture(found, subject.representation, subject.spec, subject.name)), path)
+    save_figure(draw_proof(proof_picture(found, subject.representation, subject.spec, subject.name)), path)
     return path
 
 

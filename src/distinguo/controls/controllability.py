@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 
 from distinguo.controls.deviation import controllability_error, quickest_failure
-from distinguo.controls.making import made, need_plane
+from distinguo.controls.making import need_plane, with_provenance
 from distinguo.errors import DistinguoError
 from distinguo.representation.boxes import Box, Boxes, tree
 from distinguo.representation.file import Representation
@@ -46,7 +46,9 @@ def controllability(
             f"The controllability analysis needs a positive tolerance and a horizon of at least one step, "
             f"got {limit} and {steps}."
         )
-    return made(spec, _divided(spec, limit, steps), "controllability", tolerance=limit, horizon=steps)
+    return with_provenance(
+        spec, _divided(spec, limit, steps), "controllability", tolerance=limit, horizon=steps
+    )
 
 
 def holdable_width(spec: TaskSpec) -> float:
@@ -82,8 +84,8 @@ def _divided(spec: TaskSpec, tolerance: float, horizon: int) -> Boxes:
                 f"A controllability error below {tolerance} takes more than {MOST_REGIONS:,} regions; "
                 f"give a larger tolerance."
             )
-        left = [math.fsum(map(error, _halves(box, axis))) for axis in range(len(box[0]))]
-        axis = left.index(min(left))
+        errors = [math.fsum(map(error, _halves(box, axis))) for axis in range(len(box[0]))]
+        axis = errors.index(min(errors))
         return axis, _middle(box, axis)
 
     return tree(spec.low, spec.high, weakest)

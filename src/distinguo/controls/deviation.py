@@ -22,7 +22,7 @@ NODES = 3  #: states per coordinate that stand for a box in the average over pai
 LONGEST = 10_000  #: steps in which repeating an action should fail, for a horizon to be found
 
 
-class Bundle(NamedTuple):
+class Trajectories(NamedTuple):
     """States that set out together, and how far they have come apart."""
 
     first: np.ndarray  #: (states, dimensions) where they set out
@@ -57,52 +57,52 @@ def _product(values: np.ndarray, dimensions: int) -> np.ndarray:
 def _deviations(spec: TaskSpec, states: np.ndarray, horizon: int) -> np.ndarray:
     count = len(states)
     ended, squared = np.zeros(count, dtype=np.bool_), np.zeros((count, count))
-    bundle = Bundle(states, states.copy(), ended, 1.0 / np.array(spec.scale), squared)
-    send_all_sequences(spec.task, bundle, horizon)
+    trajectories = Trajectories(states, states.copy(), ended, 1.0 / np.array(spec.scale), squared)
+    send_all_sequences(spec.task, trajectories, horizon)
     return np.sqrt(squared)
 
 
 @kernel
-def send_all_sequences(task: Any, bundle: Bundle, horizon: int) -> None:
-    """Send the bundle out under each sequence of actions that changes at most once before the horizon."""
+def send_all_sequences(task: Any, trajectories: Trajectories, horizon: int) -> None:
+    """Send the states out under each sequence of actions that changes at most once before the horizon."""
     for a in range(actions(task)):
         for b in range(actions(task)):
             for change in range(1, horizon + 1):
                 if a != b or change == horizon:
-                    _send(task, bundle, horizon, a, b, change)
+                    _send(task, trajectories, horizon, a, b, change)
 
 
 @part
-def _send(task: Any, bundle: Bundle, horizon: int, a: int, b: int, change: int) -> None:
+def _send(task: Any, trajectories: Trajectories, horizon: int, a: int, b: int, change: int) -> None:
     """Take action ``a`` up to a step and ``b`` from there on."""
-    for n in range(len(bundle.now)):
-        bundle.ended[n] = False
-        for i in range(len(bundle.weight)):
-            bundle.now[n, i] = bundle.first[n, i]
-    _compare(bundle)
+    for n in range(len(trajectories.now)):
+        trajectories.ended[n] = False
+        for i in range(len(trajectories.weight)):
+            trajectories.now[n, i] = trajectories.first[n, i]
+    _compare(trajectories)
     for step in range(horizon):
-        for n in range(len(bundle.now)):
-            if not bundle.ended[n]:
-                s, _, bundle.ended[n] = transition(
-                    task, unpack(task, bundle.now[n]), a if step < change else b
+        for n in range(len(trajectories.now)):
+            if not trajectories.ended[n]:
+                s, _, trajectories.ended[n] = transition(
+                    task, unpack(task, trajectories.now[n]), a if step < change else b
                 )
                 for i in range(len(s)):
-                    bundle.now[n, i] = s[i]
-        _compare(bundle)
+                    trajectories.now[n, i] = s[i]
+        _compare(trajectories)
 
 
 @part
-def _compare(bundle: Bundle) -> None:
+def _compare(trajectories: Trajectories) -> None:
     """Keep the largest distance of each pair."""
-    for n in range(len(bundle.now)):
+    for n in range(len(trajectories.now)):
         for m in range(n):
             distance = 0.0
-            for i in range(len(bundle.weight)):
-                d = (bundle.now[n, i] - bundle.now[m, i]) * bundle.weight[i]
+            for i in range(len(trajectories.weight)):
+                d = (trajectories.now[n, i] - trajectories.now[m, i]) * trajectories.weight[i]
                 distance += d * d
-            if distance > bundle.squared[n, m]:
-                bundle.squared[n, m] = distance
-                bundle.squared[m, n] = distance
+            if distance > trajectories.squared[n, m]:
+                trajectories.squared[n, m] = distance
+                trajectories.squared[m, n] = distance
 
 
 def quickest_failure(spec: TaskSpec) -> int:

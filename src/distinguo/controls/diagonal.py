@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from distinguo.controls.making import made, need_plane
+from distinguo.controls.making import need_plane, with_provenance
 from distinguo.errors import DistinguoError
 from distinguo.representation.file import Representation
 from distinguo.representation.voronoi import voronoi
@@ -36,4 +36,4 @@ def diagonal(spec: TaskSpec, slope: float = DIAGONAL_SLOPE) -> Representation:
     width, height = spec.scale
     normal = np.array([-slope * width, height]) / math.hypot(slope * width, height)
     above = REACH * normal * (width, height)  # back to the task's own units
-    return made(spec, voronoi([above, -above], spec.scale), "diagonal", slope=slope)
+    return with_provenance(spec, voronoi([above, -above], spec.scale), "diagonal", slope=slope)

@@ -1,26 +1,24 @@
-"""What the control representations share: how they tell their making, and what they ask of a task."""
+"""What the control representations share: a record of how they were made, and what they ask of a task."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from distinguo.errors import DistinguoError
-from distinguo.representation.boxes import Boxes
 from distinguo.representation.file import Representation
-from distinguo.representation.voronoi import Voronoi
 from distinguo.tasks.spec import TaskSpec
 
 
-def made(spec: TaskSpec, partition: Voronoi | Boxes, control: str, **how: Any) -> Representation:
-    """Wrap a partition of a task's states, telling the control and the numbers that it was made by.
+def with_provenance(spec: TaskSpec, partition: Any, control: str, **numbers: Any) -> Representation:
+    """Return a partition of a task's states with the name of the control and the numbers that it was made by.
 
     >>> from distinguo.representation.boxes import grid
     >>> from distinguo.tasks.catalog import task_spec
     >>> hill = task_spec("puck")
-    >>> made(hill, grid([1, 2], hill.low, hill.high), "grid", counts=[1, 2]).provenance["counts"]
+    >>> with_provenance(hill, grid([1, 2], hill.low, hill.high), "grid", counts=[1, 2]).provenance["counts"]
     [1, 2]
     """
-    provenance = {"task": spec.name, "parameters": dict(spec.parameters), "control": control, **how}
+    provenance = {"task": spec.name, "parameters": dict(spec.parameters), "control": control, **numbers}
     return Representation(partition, spec.dimensions, provenance)
 
 

@@ -12,18 +12,16 @@ if TYPE_CHECKING:
 PAPER_SEEDS = ((0.2680, 0.6200), (-0.2680, -0.6200))
 
 
-def seeds(spec: TaskSpec) -> Representation:
+def seed_points(spec: TaskSpec) -> Representation:
     """Return the seed representation of the paper's second experiment, before anything is learned.
 
     >>> from distinguo.tasks.catalog import task_spec
-    >>> seeds(task_spec("puck")).regions
+    >>> seed_points(task_spec("puck")).regions
     2
     """
-    from distinguo.controls.making import (
-        made,
-        need_plane,
-    )  # heavy, and the command line needs the points alone
+    # heavy, and the command line needs the points alone
+    from distinguo.controls.making import need_plane, with_provenance
     from distinguo.representation.voronoi import voronoi
 
     need_plane(spec, "seeds")
-    return made(spec, voronoi(PAPER_SEEDS, spec.scale), "seeds")
+    return with_provenance(spec, voronoi(PAPER_SEEDS, spec.scale), "seeds")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from distinguo.controls.making import made
+from distinguo.controls.making import with_provenance
 from distinguo.errors import DistinguoError
 from distinguo.representation.boxes import grid
 from distinguo.representation.file import Representation
@@ -23,7 +23,7 @@ def uniform(spec: TaskSpec, counts: Sequence[int] = (10, 10)) -> Representation:
     100
     """
     _check(spec, counts)
-    return made(spec, grid(counts, spec.low, spec.high), "grid", counts=list(counts))
+    return with_provenance(spec, grid(counts, spec.low, spec.high), "grid", counts=list(counts))
 
 
 def _check(spec: TaskSpec, counts: Sequence[int]) -> None:

@@ -26,7 +26,7 @@ COUNTS = (10, 10)
 EFFORT = 1_000_000
 
 
-class Trial(NamedTuple):
+class VisitedCells(NamedTuple):
     """A trial, seen through the cells of a grid."""
 
     visited: np.ndarray  #: (cells,) whether the trial came through each cell; a terminal state is in none
@@ -56,7 +56,7 @@ def follow_through(
     return length, terminal
 
 
-def failed_trial(spec: TaskSpec, cells: Boxes) -> Trial:
+def failed_trial(spec: TaskSpec, cells: Boxes) -> VisitedCells:
     """Repeat the last action (the puck's push to the right) from the start: the policy of a single box.
 
     >>> from distinguo.tasks.catalog import task_spec
@@ -76,7 +76,7 @@ def failed_trial(spec: TaskSpec, cells: Boxes) -> Trial:
     return trial
 
 
-def successful_trial(spec: TaskSpec, cells: Boxes, seed: int) -> Trial:
+def successful_trial(spec: TaskSpec, cells: Boxes, seed: int) -> VisitedCells:
     """Train the tester's learner on the 10 × 10 grid until its greedy trial from the start holds 100,000 steps.
 
     The greedy trial is tried after every training trial, with learning turned off.
@@ -101,8 +101,8 @@ def successful_trial(spec: TaskSpec, cells: Boxes, seed: int) -> Trial:
     )
 
 
-def _trial(spec: TaskSpec, controller: Controller, rng: np.random.Generator, cells: Boxes) -> Trial:
+def _trial(spec: TaskSpec, controller: Controller, rng: np.random.Generator, cells: Boxes) -> VisitedCells:
     visited = np.zeros(count_leaves(cells), dtype=np.bool_)
     now = np.array(start(spec.task, rng))
     length, fell = follow_through(spec.task, controller, rng, now, HOLD, cells, visited)
-    return Trial(visited, int(length), bool(fell))
+    return VisitedCells(visited, int(length), bool(fell))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from distinguo.controls.making import made, need_plane
+from distinguo.controls.making import need_plane, with_provenance
 from distinguo.controls.visits import failed_trial, successful_trial
 from distinguo.representation.boxes import Box, Boxes, grid, tree
 from distinguo.representation.file import Representation
@@ -32,7 +32,7 @@ def vrdp(spec: TaskSpec, seed: int) -> Representation:
     cells = _cells(spec)
     failed, successful = failed_trial(spec, cells), successful_trial(spec, cells, seed)
     cut = refinement(_raster(failed.visited | successful.visited))
-    return made(spec, refined(spec, cut), "vrdp", seed=seed, splits=SPLITS)
+    return with_provenance(spec, refined(spec, cut), "vrdp", seed=seed, splits=SPLITS)
 
 
 def vrdp_enhanced(spec: TaskSpec, seed: int) -> Representation:
@@ -48,7 +48,7 @@ def vrdp_enhanced(spec: TaskSpec, seed: int) -> Representation:
     need_plane(spec, "vrdp-enhanced")
     successful = successful_trial(spec, _cells(spec), seed)
     cut = refinement(_raster(successful.visited))
-    return made(spec, refined(spec, cut), "vrdp-enhanced", seed=seed, splits=SPLITS)
+    return with_provenance(spec, refined(spec, cut), "vrdp-enhanced", seed=seed, splits=SPLITS)
 
 
 def _cells(spec: TaskSpec) -> Boxes:

@@ -6,43 +6,40 @@ import json
 from typing import Any
 
 from distinguo import __version__
-from distinguo.export.controller import Controller
+from distinguo.export.labelled import LabelledController
 from distinguo.representation import file as representation_file
 
 FORMAT = "distinguo-controller"
 VERSION = 1
 
 
-def to_document(controller: Controller) -> str:
+def to_document(named: LabelledController) -> str:
     """Return the representation, and the action and the values of each region, as JSON text.
 
     >>> import numpy as np
+    >>> from distinguo.controller import Controller
     >>> from distinguo.representation.voronoi import voronoi
-    >>> two = representation_file.Representation(voronoi([[1.0], [-1.0]], [1.0]), ("x",))
-    >>> text = to_document(Controller(two, np.array([[0.0, -1.0], [-1.0, 0.0]]), ("left", "right")))
-    >>> json.loads(text)["regions"][1]
+    >>> two = Controller(voronoi([[1.0], [-1.0]], [1.0]), np.array([[0.0, -1.0], [-1.0, 0.0]]))
+    >>> json.loads(to_document(LabelledController(two, ("x",), ("left", "right"))))["regions"][1]
     {'region': 1, 'action': 1, 'values': [-1.0, 0.0]}
     """
     head: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
         "distinguo": __version__,
-        "task": controller.task,
-        "actions": list(controller.actions),
+        "task": named.task,
+        "actions": list(named.actions),
     }
-    if controller.certificate is not None:
-        head["certificate"] = controller.certificate._asdict()
+    if named.certificate is not None:
+        head["certificate"] = named.certificate._asdict()
     lines = [f"  {json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in head.items()]
-    regions = ",\n".join("    " + json.dumps(row, allow_nan=False) for row in _regions(controller))
+    regions = ",\n".join("    " + json.dumps(row, allow_nan=False) for row in _regions(named))
     lines.append(f'  "regions": [\n{regions}\n  ]')
-    inner = representation_file.dumps(controller.representation).strip().replace("\n", "\n  ")
+    inner = representation_file.dumps(named.representation).strip().replace("\n", "\n  ")
     lines.append(f'  "representation": {inner}')
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def _regions(controller: Controller) -> list[dict[str, Any]]:
-    greedy = controller.greedy
-    return [
-        {"region": j, "action": int(greedy[j]), "values": controller.q[j].tolist()}
-        for j in controller.numbers
-    ]
+def _regions(named: LabelledController) -> list[dict[str, Any]]:
+    greedy, q = named.controller.greedy, named.controller.q
+    return [{"region": j, "action": int(greedy[j]), "values": q[j].tolist()} for j in named.numbers]

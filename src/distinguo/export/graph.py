@@ -6,11 +6,13 @@ known that they border on each other (export/neighbours.py); the graph says by w
 
 from __future__ import annotations
 
-from distinguo.export.controller import Controller
-from distinguo.export.neighbours import joined
+from functools import singledispatch
+from typing import Any
+
+from distinguo.export.labelled import LabelledController
+from distinguo.export.neighbours import neighbours
 from distinguo.representation.boxes import Boxes
-from distinguo.representation.categories import Categories
-from distinguo.representation.voronoi import Voronoi
+from distinguo.representation.partition import has_labels, prototypes_of
 
 #: Light enough for black words on them, and told apart by colour-blind eyes.
 COLOURS = (
@@ -19,15 +21,17 @@ COLOURS = (
 )
 MOST_NAMED = 6  #: categories of a region
 
+Graph = tuple[str, list[str]]  #: "graph" or "digraph", and its statements
 
-def to_graph(controller: Controller, name: str = "controller") -> str:
+
+def to_graph(named: LabelledController, name: str = "controller") -> str:
     r"""Return the controller as DOT text.
 
     >>> import numpy as np
-    >>> from distinguo.representation.file import Representation
+    >>> from distinguo.controller import Controller
     >>> from distinguo.representation.boxes import grid
-    >>> halves = Representation(grid([2], [-1.0], [1.0]), ("x",))
-    >>> print(to_graph(Controller(halves, np.array([[0.0, -1.0], [-1.0, 0.0]]), ("left", "right"))))
+    >>> halves = Controller(grid([2], [-1.0], [1.0]), np.array([[0.0, -1.0], [-1.0, 0.0]]))
+    >>> print(to_graph(LabelledController(halves, ("x",), ("left", "right"))))
     digraph "controller" {
       node [shape=box, style=filled, fillcolor=white, fontname="sans-serif"];
       n0 [label="x < 0?"];
@@ -38,11 +42,7 @@ def to_graph(controller: Controller, name: str = "controller") -> str:
     }
     <BLANKLINE>
     """
-    partition = controller.representation.partition
-    if isinstance(partition, Boxes):
-        kind, lines = "digraph", _tree(controller, partition)
-    else:
-        kind, lines = "graph", _regions(controller, partition)
+    kind, lines = graph_of(named.controller.partition, named)
     style = 'node [shape=box, style=filled, fillcolor=white, fontname="sans-serif"];'
     return "\n  ".join([f"{kind} {quoted(name)} {{", style, *lines]) + "\n}\n"
 
@@ -57,48 +57,57 @@ def quoted(text: str) -> str:
     return '"' + "".join(c if c.isprintable() else "?" for c in escaped) + '"'
 
 
-def _tree(controller: Controller, tree: Boxes) -> list[str]:
-    lines = []
-    for node, axis in enumerate(tree.axis.tolist()):
-        if axis < 0:
-            lines.append(f"n{node} {_node(controller, int(tree.below[node]))};")
-            continue
-        question = f"{controller.representation.dimensions[axis]} < {tree.cut[node]:.6g}?"
-        lines += [
-            f"n{node} [label={quoted(question)}];",
-            f'n{node} -> n{tree.below[node]} [label="yes"];',
-            f'n{node} -> n{tree.above[node]} [label="no"];',
-        ]
-    return lines
-
-
-def _node(controller: Controller, j: int, where: str = "") -> str:
-    action = int(controller.greedy[j])
-    label = f"region {j}\n{where}{controller.actions[action]}\nvalue {controller.q[j].max():.4g}"
-    return f'[label={quoted(label)}, fillcolor="{COLOURS[action % len(COLOURS)]}"]'
-
-
-def _regions(controller: Controller, partition: Voronoi | Categories) -> list[str]:
-    rule, pairs = joined(controller, partition)
-    return [
+@singledispatch
+def graph_of(partition: Any, named: LabelledController) -> Graph:
+    """Return the graph of a controller by the class of its partition; usually that of its regions."""
+    rule, pairs = neighbours(partition, named.low, named.high)
+    nodes = _nodes(named)
+    lines = [
         f"graph [label={quoted(rule)}];",
-        *(f"r{j} {_node(controller, j, _where(controller, j))};" for j in controller.numbers),
+        *(f"r{j} {node};" for j, node in nodes.items()),
         *(f"r{j} -- r{k};" for j, k in pairs),
     ]
+    return "graph", lines
 
 
-def _where(controller: Controller, j: int) -> str:
+@graph_of.register(Boxes)
+def _(partition: Boxes, named: LabelledController) -> Graph:
+    lines, nodes = [], _nodes(named)
+    for node, axis in enumerate(partition.axis.tolist()):
+        if axis < 0:
+            lines.append(f"n{node} {nodes[int(partition.below[node])]};")
+            continue
+        question = f"{named.dimensions[axis]} < {partition.cut[node]:.6g}?"
+        lines += [
+            f"n{node} [label={quoted(question)}];",
+            f'n{node} -> n{partition.below[node]} [label="yes"];',
+            f'n{node} -> n{partition.above[node]} [label="no"];',
+        ]
+    return "digraph", lines
+
+
+def _nodes(named: LabelledController) -> dict[int, str]:
+    """Return the attributes of the node of each region."""
+    greedy, values = named.controller.greedy, named.controller.q.max(axis=1)
+    nodes = {}
+    for j in named.numbers:
+        action = int(greedy[j])
+        label = f"region {j}\n{_where(named, j)}{named.actions[action]}\nvalue {values[j]:.4g}"
+        nodes[j] = f'[label={quoted(label)}, fillcolor="{COLOURS[action % len(COLOURS)]}"]'
+    return nodes
+
+
+def _where(named: LabelledController, j: int) -> str:
     """Return the place of the primary prototype, or the categories of a region, as lines of a label."""
-    partition = controller.representation.partition
-    assert not isinstance(partition, Boxes)
-    rows = partition.prototypes[[j]]
-    if isinstance(partition, Categories):
-        rows = partition.prototypes[: partition.size[0]][partition.primary[: partition.size[0]] == j]
-    lines = [_place(controller, row) for row in rows[:MOST_NAMED].tolist()]
+    partition = named.controller.partition
+    prototypes = prototypes_of(partition)
+    if prototypes is None:
+        return ""
+    rows = prototypes.points[prototypes.primary == j] if has_labels(partition) else prototypes.points[[j]]
+    lines = [_place(named, row) for row in rows[:MOST_NAMED].tolist()]
     more = [f"and {len(rows) - MOST_NAMED} more"] if len(rows) > MOST_NAMED else []
     return "".join(line + "\n" for line in lines + more)
 
 
-def _place(controller: Controller, row: list[float]) -> str:
-    names = controller.representation.dimensions
-    return ", ".join(f"{name} = {value:.4g}" for name, value in zip(names, row, strict=True))
+def _place(named: LabelledController, row: list[float]) -> str:
+    return ", ".join(f"{name} = {value:.4g}" for name, value in zip(named.dimensions, row, strict=True))

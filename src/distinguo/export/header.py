@@ -11,10 +11,9 @@ import re
 
 from distinguo import __version__
 from distinguo.errors import DistinguoError
-from distinguo.export.controller import Controller
+from distinguo.export.labelled import LabelledController
 from distinguo.export.tables import in_c, integers
-from distinguo.representation.categories import Categories
-from distinguo.representation.file import Representation
+from distinguo.representation.partition import count_regions, has_labels
 
 PREFIX = "distinguo"
 
@@ -55,30 +54,29 @@ static inline int {prefix}_action(const double s[{dimensions}])
 """
 
 
-def to_header(controller: Controller, name: str = PREFIX) -> str:
-    """Return the text of the header; every name in it begins with ``name``.
+def to_header(named: LabelledController, name: str = PREFIX) -> str:
+    """Return the controller as C.
 
     >>> import numpy as np
-    >>> from distinguo.representation.file import Representation
+    >>> from distinguo.controller import Controller
     >>> from distinguo.representation.voronoi import voronoi
-    >>> two = Representation(voronoi([[1.0], [-1.0]], [1.0]), ("x",))
-    >>> header = to_header(Controller(two, np.array([[0.0, -1.0], [-1.0, 0.0]]), ("left", "right")), "cart")
+    >>> two = Controller(voronoi([[1.0], [-1.0]], [1.0]), np.array([[0.0, -1.0], [-1.0, 0.0]]))
+    >>> header = to_header(LabelledController(two, ("x",), ("left", "right")), "cart")
     >>> "static inline int cart_action(const double s[1])" in header
     True
     """
     check_name(name)
-    partition = controller.representation.partition
+    partition = named.controller.partition
     tables, body = in_c(partition, name)
-    tables.append(integers(f"{name}_actions", controller.greedy))
     return _FRAME.format(
-        about="\n".join(f" * {line}".rstrip() for line in _about(controller, name))[3:],
+        about="\n".join(f" * {line}".rstrip() for line in _about(named, name))[3:],
         guard=name.upper(),
         prefix=name,
-        dimensions=len(controller.representation.dimensions),
-        regions=controller.representation.regions,
-        actions=len(controller.actions),
-        names=_action_names(controller.actions, name.upper()),
-        tables="\n".join(tables),
+        dimensions=len(named.dimensions),
+        regions=count_regions(partition),
+        actions=len(named.actions),
+        names=_action_names(named.actions, name.upper()),
+        tables="\n".join([*tables, integers(f"{name}_actions", named.controller.greedy)]),
         body=body,
     )
 
@@ -91,19 +89,19 @@ def check_name(name: str) -> None:
         )
 
 
-def _about(controller: Controller, name: str) -> list[str]:
-    representation = controller.representation
+def _about(named: LabelledController, name: str) -> list[str]:
+    regions = count_regions(named.controller.partition)
     lines = [
-        f"A controller of {representation.regions} regions, exported by distinguo {__version__}.",
+        f"A controller of {regions} regions, exported by distinguo {__version__}.",
         "",
-        f"Task:        {comment(controller.task or 'unknown')}",
-        f"Input:       {_input(representation)}",
-        f"Coordinates: {comment(', '.join(f's[{i}] = {n}' for i, n in enumerate(representation.dimensions)))}",
-        f"Actions:     {comment(', '.join(f'{a} = {n}' for a, n in enumerate(controller.actions)))}",
-        f"Provenance:  {comment(json.dumps(representation.provenance, sort_keys=True, default=str))}",
+        f"Task:        {comment(named.task or 'unknown')}",
+        f"Input:       {_input(named)}",
+        f"Coordinates: {comment(', '.join(f's[{i}] = {n}' for i, n in enumerate(named.dimensions)))}",
+        f"Actions:     {comment(', '.join(f'{a} = {n}' for a, n in enumerate(named.actions)))}",
+        f"Provenance:  {comment(json.dumps(named.provenance, sort_keys=True, default=str))}",
     ]
-    if controller.certificate is not None:
-        proof = controller.certificate
+    if named.certificate is not None:
+        proof = named.certificate
         lines.append(f"Certificate: {proof.file}, SHA-256 {proof.sha256}")
         if proof.domain:
             lines.append(f"It claims:   {comment(proof.domain)}")
@@ -116,11 +114,10 @@ def _about(controller: Controller, name: str) -> list[str]:
     ]
 
 
-def _input(representation: Representation) -> str:
+def _input(named: LabelledController) -> str:
     """Say what ``s`` is: it is easily taken for the whole state of a task, of which little may be observed."""
-    given = "s is the observation as the task gives it, unscaled, in the order of the coordinates"
-    labels = isinstance(representation.partition, Categories)
-    return f"{given}; each is an exact label." if labels else f"{given}."
+    words = "s is the observation as the task gives it, unscaled, in the order of the coordinates"
+    return f"{words}; each is an exact label." if has_labels(named.controller.partition) else f"{words}."
 
 
 def comment(text: str) -> str:

@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import singledispatch
+from typing import Any
 
 import numpy as np
 
-from distinguo.export.controller import Controller
 from distinguo.representation.categories import Categories
-from distinguo.representation.geometry import Plane, voronoi_cells
-from distinguo.representation.geometry import borders as shared_edges
+from distinguo.representation.declare import capability
+from distinguo.representation.geometry import shared_edges, voronoi_cells
+from distinguo.representation.planes import Plane
+from distinguo.representation.prototypes import in_use
 from distinguo.representation.voronoi import Voronoi
 
 #: A shared border is longer than this part of the extent; shorter ones come from rounding at corners.
@@ -28,24 +31,38 @@ SPACE = "Joined: regions that touch midway between two of their prototypes; othe
 UNJOINED = "Not joined: too many prototypes to tell which regions touch."
 LABELS = "Not joined: the coordinates are labels, so no region lies beside another."
 
+UNKNOWN = "Not joined: the partition does not say which regions touch."
+
 Pairs = set[tuple[int, int]]
+Neighbours = tuple[str, list[tuple[int, int]]]
 
 
-def joined(controller: Controller, partition: Voronoi | Categories) -> tuple[str, list[tuple[int, int]]]:
+@singledispatch
+def neighbours(partition: Any, low: Sequence[float], high: Sequence[float]) -> Neighbours:
     """Return in words by which rule regions are joined, and the pairs that are, each once.
 
-    >>> from distinguo.representation.file import Representation
+    ``low`` and ``high`` are the extent of the observations; they may be infinite, or empty where it is unknown.
+
     >>> from distinguo.representation.voronoi import voronoi
-    >>> row = voronoi([[0.0], [2.0], [1.0]], [1.0])
-    >>> joined(Controller(Representation(row, ("x",)), np.zeros((3, 2)), ("a", "b")), row)[1]
+    >>> neighbours(voronoi([[0.0], [2.0], [1.0]], [1.0]), (), ())[1]
     [(0, 2), (1, 2)]
     """
-    if isinstance(partition, Categories):
-        return LABELS, []
+    return UNKNOWN, []
+
+
+@neighbours.register(Categories)
+def _(partition: Categories, low: Sequence[float], high: Sequence[float]) -> Neighbours:
+    return LABELS, []
+
+
+@neighbours.register(Voronoi)
+def _(partition: Voronoi, low: Sequence[float], high: Sequence[float]) -> Neighbours:
     dimensions = len(partition.weight)
     if dimensions > 2 and partition.size[0] > MOST_JOINED:
         return UNJOINED, []
-    pairs = {_ordered(*partition.primary[[p, o]].tolist()) for p, o in borders(controller, partition)}
+    pairs = {
+        _ordered(*partition.primary[[p, o]].tolist()) for p, o in touching_prototypes(partition, low, high)
+    }
     return (SPACE if dimensions > 2 else PLANE), sorted((j, k) for j, k in pairs if j != k)
 
 
@@ -53,24 +70,26 @@ def _ordered(j: int, k: int) -> tuple[int, int]:
     return min(j, k), max(j, k)
 
 
-def borders(controller: Controller, partition: Voronoi) -> Pairs:
+def touching_prototypes(partition: Voronoi, low: Sequence[float], high: Sequence[float]) -> Pairs:
     """Return the pairs of prototypes whose cells border on each other: in space only certain ones."""
     if len(partition.weight) == 2:
-        return _in_the_plane(controller, partition)
-    return certain(partition.prototypes[: partition.size[0]] * partition.weight)
+        return _in_the_plane(partition, low, high)
+    return certain(in_use(partition).points * partition.weight)
 
 
-def _in_the_plane(controller: Controller, partition: Voronoi) -> Pairs:
-    low, high = _frame(controller, partition)
-    sides = (np.subtract(high, low) * partition.weight).tolist()
-    cells = voronoi_cells(partition, Plane((0, 1), (0.0, 0.0)), low, high)
+def _in_the_plane(partition: Voronoi, low: Sequence[float], high: Sequence[float]) -> Pairs:
+    lower, upper = _frame(partition, low, high)
+    sides = (np.subtract(upper, lower) * partition.weight).tolist()
+    cells = voronoi_cells(partition, Plane((0, 1), (0.0, 0.0)), lower, upper)
     return shared_edges(cells, SHORTEST * max(sides))
 
 
-def _frame(controller: Controller, partition: Voronoi) -> tuple[list[float], list[float]]:
+def _frame(
+    partition: Voronoi, low: Sequence[float], high: Sequence[float]
+) -> tuple[list[float], list[float]]:
     """Return the corners of the extent with all prototypes in it; what is infinite gets wider by a scale."""
-    corners = [corner for corner in (controller.low, controller.high) if corner]
-    rows = np.vstack([*corners, partition.prototypes[: partition.size[0]]])
+    corners = [corner for corner in (low, high) if len(corner)]
+    rows = np.vstack([*corners, in_use(partition).points])
     spans = [
         _span(column, width) for column, width in zip(rows.T.tolist(), partition.scale.tolist(), strict=True)
     ]
@@ -105,3 +124,6 @@ def certain(points: np.ndarray) -> Pairs:
         ]
         pairs |= {(p, p + 1 + int(o)) for o in np.flatnonzero(alone)}
     return pairs
+
+
+capability("neighbours", neighbours)

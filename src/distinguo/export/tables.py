@@ -1,13 +1,18 @@
-"""A partition in C: constant tables, and the body of the function that finds the region of ``s`` in them."""
+"""A partition as tables: in C with the body of the function that finds the region of ``s`` in them, and as arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import singledispatch
+from typing import Any
 
 import numpy as np
 
 from distinguo.representation.boxes import Boxes
 from distinguo.representation.categories import Categories
+from distinguo.representation.declare import capability
+from distinguo.representation.partition import lacking
+from distinguo.representation.prototypes import in_use
 from distinguo.representation.voronoi import Voronoi
 
 WIDTH = 100  #: columns of a line of a table
@@ -51,7 +56,11 @@ _WALK = """\
     return (int){prefix}_below[node];"""
 
 
-def in_c(partition: Voronoi | Boxes | Categories, name: str) -> tuple[list[str], str]:
+Code = tuple[list[str], str]  #: tables, and the body of the function
+
+
+@singledispatch
+def in_c(partition: Any, name: str) -> Code:
     """Return the tables of a partition and the body of its function; every name begins with ``name``.
 
     >>> from distinguo.representation.categories import categories
@@ -61,19 +70,39 @@ def in_c(partition: Voronoi | Boxes | Categories, name: str) -> tuple[list[str],
         {3.0}, {7.0},
     };
     """
-    if isinstance(partition, Boxes):
-        return _boxes(partition, name), _WALK.format(prefix=name)
-    count, width = int(partition.size[0]), partition.prototypes.shape[1]
-    names = {"prefix": name, "count": count, "dimensions": width}
-    rows = ["{" + ", ".join(map(_number, row)) + "}" for row in partition.prototypes[:count].tolist()]
-    tables = [
-        table(f"double {name}_prototypes[{count}][{width}]", rows),
-        integers(f"{name}_primary", partition.primary[:count]),
+    raise lacking(
+        partition, "cannot be written in C", "give it a method in_c(self, name), or export it as npz"
+    )
+
+
+@in_c.register(Boxes)
+def _(partition: Boxes, name: str) -> Code:
+    return _boxes(partition, name), _WALK.format(prefix=name)
+
+
+@in_c.register(Categories)
+def _(partition: Categories, name: str) -> Code:
+    return _prototypes(partition, name), _ALIKE.format(**_names(partition, name))
+
+
+@in_c.register(Voronoi)
+def _(partition: Voronoi, name: str) -> Code:
+    weight = table(f"double {name}_weight[{len(partition.weight)}]", map(_number, partition.weight.tolist()))
+    return [weight, *_prototypes(partition, name)], _NEAREST.format(**_names(partition, name))
+
+
+def _names(partition: Voronoi | Categories, name: str) -> dict[str, Any]:
+    count, width = in_use(partition).points.shape
+    return {"prefix": name, "count": count, "dimensions": width}
+
+
+def _prototypes(partition: Voronoi | Categories, name: str) -> list[str]:
+    points, primary = in_use(partition)
+    rows = ["{" + ", ".join(map(_number, row)) + "}" for row in points.tolist()]
+    return [
+        table(f"double {name}_prototypes[{len(points)}][{points.shape[1]}]", rows),
+        integers(f"{name}_primary", primary),
     ]
-    if isinstance(partition, Categories):
-        return tables, _ALIKE.format(**names)
-    weight = table(f"double {name}_weight[{width}]", map(_number, partition.weight.tolist()))
-    return [weight, *tables], _NEAREST.format(**names)
 
 
 def _boxes(partition: Boxes, name: str) -> list[str]:
@@ -108,3 +137,51 @@ def table(declaration: str, entries: Iterable[str]) -> str:
         line += f" {entry},"
     lines.append(line)
     return f"static const {declaration} = {{\n" + "\n".join(lines) + "\n};\n"
+
+
+@singledispatch
+def arrays_of(partition: Any) -> dict[str, np.ndarray]:
+    """Return the arrays that a partition consists of, by name.
+
+    A Voronoi partition is ``prototypes``, ``primary`` and ``scale``, one of categories the first two of these; one
+    of boxes is the columns of its tree.
+    """
+    raise lacking(partition, "cannot be written as arrays", "give it a method arrays_of(self)")
+
+
+@arrays_of.register(Boxes)
+def _(partition: Boxes) -> dict[str, np.ndarray]:
+    return partition._asdict()
+
+
+@arrays_of.register(Categories)
+def _(partition: Categories) -> dict[str, np.ndarray]:
+    points, primary = in_use(partition)
+    return {"prototypes": points, "primary": primary}
+
+
+@arrays_of.register(Voronoi)
+def _(partition: Voronoi) -> dict[str, np.ndarray]:
+    points, primary = in_use(partition)
+    return {"prototypes": points, "primary": primary, "scale": partition.scale}
+
+
+@singledispatch
+def certified_tables(partition: Any) -> dict[str, np.ndarray]:
+    """Return the tables by which a certificate knows a partition; usually its arrays."""
+    return arrays_of(partition)
+
+
+@certified_tables.register(Voronoi)
+def _(partition: Voronoi) -> dict[str, np.ndarray]:
+    points, primary = in_use(partition)
+    return {"prototypes": points, "primary": primary, "weight": partition.weight}
+
+
+@certified_tables.register(Boxes)
+def _(partition: Boxes) -> dict[str, np.ndarray]:
+    return {name: getattr(partition, name) for name in ("axis", "cut", "below", "above")}
+
+
+capability("in_c", in_c)
+capability("arrays_of", arrays_of)

@@ -2,68 +2,90 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from distinguo.errors import DistinguoError, did_you_mean
-from distinguo.export.controller import Controller, controller_of
 from distinguo.export.document import to_document
 from distinguo.export.graph import to_graph
 from distinguo.export.header import PREFIX, check_name, to_header
-from distinguo.representation.boxes import Boxes
-from distinguo.representation.voronoi import Voronoi
+from distinguo.export.labelled import LabelledController, labelled, open_controller
+from distinguo.export.tables import arrays_of
 from distinguo.runs.files import pack_arrays, write_atomically
+from distinguo.runs.run import Run
 
-#: The formats, and the name of the file that each makes in the run folder.
-FORMATS = {"c": "controller.h", "json": "controller.json", "dot": "controller.dot", "npz": "controller.npz"}
+
+class Format(NamedTuple):
+    """A format: the name of the file that it makes in a run folder, and the function that makes its content."""
+
+    file: str
+    render: Callable[[LabelledController, str], str | bytes]
+
+
+def to_arrays(named: LabelledController) -> bytes:
+    """Return an ``.npz`` file of the partition's arrays, the values ``q`` and the ``actions`` of their rows."""
+    learned = {"q": named.controller.q, "actions": named.controller.greedy}
+    return pack_arrays({**arrays_of(named.controller.partition), **learned})
+
+
+FORMATS = {
+    "c": Format("controller.h", to_header),
+    "json": Format("controller.json", lambda named, name: to_document(named)),
+    "dot": Format("controller.dot", to_graph),
+    "npz": Format("controller.npz", lambda named, name: to_arrays(named)),
+}
+_BY_SUFFIX = {Path(known.file).suffix: name for name, known in FORMATS.items()}
 
 
 def export(
-    run: str | Path, to: str, out: str | Path | None = None, name: str = PREFIX, force: bool = False
+    run: Run | str | Path,
+    to: str | Path,
+    out: str | Path | None = None,
+    name: str = PREFIX,
+    force: bool = False,
 ) -> Path:
-    """Write the controller of a run folder as ``c``, ``json``, ``dot`` or ``npz`` and return the file's path.
+    """Write the controller of a run, or of the run in a folder, and return the path of the file.
+
+    ``to`` is a file whose suffix tells the format, such as ``controller.h``; or one of the formats ``c``, ``json``,
+    ``dot`` and ``npz``, which are written to ``out`` or else into the run folder. ``name`` is what the names in C
+    begin with.
 
     >>> export("runs/nowhere", "dto")
     Traceback (most recent call last):
     distinguo.errors.DistinguoError: Unknown format 'dto'; did you mean 'dot'?
     """
-    if to not in FORMATS:
-        raise DistinguoError(f"Unknown format '{to}'; {did_you_mean(to, FORMATS)}")
+    file_format, path = _target(run, to, out)
     check_name(name)
-    controller = controller_of(Path(run))
-    path = Path(run) / FORMATS[to] if out is None else Path(out)
+    named = labelled(run) if isinstance(run, Run) else open_controller(Path(run))
     _check_place(path, force)
     try:
-        write_atomically(path, render(controller, to, name))
+        write_atomically(path, render(named, file_format, name))
     except OSError as error:
         raise DistinguoError(f"Cannot write {path}: {error.strerror}.") from None
     return path
 
 
-def render(controller: Controller, to: str, name: str = PREFIX) -> str | bytes:
+def render(named: LabelledController, file_format: str, name: str = PREFIX) -> str | bytes:
     """Return the content of the file that :func:`export` writes."""
-    if to == "c":
-        return to_header(controller, name)
-    if to == "json":
-        return to_document(controller)
-    if to == "dot":
-        return to_graph(controller, name)
-    return to_arrays(controller)
+    return FORMATS[file_format].render(named, name)
 
 
-def to_arrays(controller: Controller) -> bytes:
-    """Return an ``.npz`` file of the partition's arrays, the values ``q`` and the ``actions`` of their rows.
-
-    A Voronoi partition is ``prototypes``, ``primary`` and ``scale``, one of categories the first two of these; one
-    of boxes is the columns of its tree.
-    """
-    partition = controller.representation.partition
-    learned = {"q": controller.q, "actions": controller.greedy}
-    if isinstance(partition, Boxes):
-        return pack_arrays({**partition._asdict(), **learned})
-    size = partition.size[0]
-    arrays = {"prototypes": partition.prototypes[:size], "primary": partition.primary[:size]}
-    scale = {"scale": partition.scale} if isinstance(partition, Voronoi) else {}
-    return pack_arrays({**arrays, **scale, **learned})
+def _target(run: Run | str | Path, to: str | Path, out: str | Path | None) -> tuple[str, Path]:
+    """Return the format and the file that were asked for."""
+    if to in FORMATS:
+        folder = run.path if isinstance(run, Run) else Path(run)
+        if out is None and folder is None:
+            raise DistinguoError(
+                f"This run has no folder to write into; give a file, such as {FORMATS[str(to)].file}."
+            )
+        return str(to), Path(out) if out is not None else Path(folder or ".") / FORMATS[str(to)].file
+    suffix = Path(to).suffix
+    if suffix not in _BY_SUFFIX or out is not None:
+        raise DistinguoError(
+            f"Unknown format '{to}'; {did_you_mean(suffix or str(to), [*FORMATS, *_BY_SUFFIX])}"
+        )
+    return _BY_SUFFIX[suffix], Path(to)
 
 
 def _check_place(path: Path, force: bool) -> None:

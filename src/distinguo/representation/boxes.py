@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distinguo.representation.partition import region
+from distinguo.representation.partition import count_regions, region
 from distinguo.seam import implements
 
 
@@ -97,8 +97,9 @@ def grid(counts: Sequence[int], low: Sequence[float], high: Sequence[float]) -> 
     return tree(low, high, halve)
 
 
+@count_regions.register(Boxes)
 def count_leaves(partition: Boxes) -> int:
-    """Return the number of regions."""
+    """Return the number of leaves, each a region."""
     return int((partition.axis < 0).sum())
 
 

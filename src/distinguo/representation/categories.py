@@ -11,11 +11,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from distinguo.representation.partition import nearest, region, trimmed
-from distinguo.representation.prototypes import without_room
+from distinguo.representation.partition import has_labels, nearest, region
+from distinguo.representation.prototypes import by_prototypes, room_for
 from distinguo.seam import implements, part
 
 
+@by_prototypes
 class Categories(NamedTuple):
     """A partition of categories with room to grow; see :class:`Voronoi` for the fields.
 
@@ -31,11 +32,12 @@ class Categories(NamedTuple):
 
 def categories(prototypes: ArrayLike, room: int = 0) -> Categories:
     """Build a partition of simple regions, with room for at least ``room`` prototypes."""
-    given = np.array(prototypes, dtype=np.float64)
-    count, dimensions = given.shape
-    rows = np.zeros((max(room, count), dimensions))
-    rows[:count] = given
-    return Categories(rows, np.arange(len(rows), dtype=np.int64), np.array([count]))
+    return Categories(*room_for(prototypes, room))
+
+
+@has_labels.register(Categories)
+def _(partition: Categories) -> bool:
+    return True
 
 
 @implements(nearest, Categories)
@@ -56,6 +58,3 @@ def nearest_category(partition: Categories, s: tuple[float, ...]) -> int:
 def category_of(partition: Categories, s: tuple[float, ...]) -> int:
     """Return the primary prototype that stands for ``s``."""
     return int(partition.primary[nearest_category(partition, s)])
-
-
-trimmed.register(Categories, without_room)  # type: ignore[attr-defined]

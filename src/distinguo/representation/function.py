@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from distinguo.errors import DistinguoError
-from distinguo.representation.partition import region
+from distinguo.representation.partition import count_regions, region
 from distinguo.seam import implements_interpreted
 
 
@@ -31,3 +31,8 @@ def answer_of(partition: FunctionPartition, s: tuple[float, ...]) -> int:
             f"The partition gave region {j} for {s}; allowed are 0 to {partition.regions - 1}."
         )
     return j
+
+
+@count_regions.register(FunctionPartition)
+def _(partition: FunctionPartition) -> int:
+    return partition.regions

@@ -14,45 +14,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from functools import singledispatch
+from typing import Any
 
 import numpy as np
 
-from distinguo.representation.boxes import Boxes
+from distinguo.representation.boxes import Boxes, count_leaves
+from distinguo.representation.partition import lacking
+from distinguo.representation.planes import Pair, Plane
+from distinguo.representation.prototypes import in_use
 from distinguo.representation.voronoi import Voronoi
 
-Outline = tuple[tuple[float, float], ...]
+Outline = tuple[Pair, ...]
+Cells = list[tuple[int, Outline]]
 #: Corners counter-clockwise: the place, and who lies across the edge that begins there (-1: the frame).
 Corners = list[tuple[float, float, int]]
 FRAME = -1
-
-
-class Plane(NamedTuple):
-    """A plane through a space: the coordinates that vary in it, and a state that tells all others.
-
-    A space of one dimension has one coordinate that varies; its plane is a strip from 0 to 1.
-
-    >>> Plane((0, 2), (5.0, 6.0, 7.0)).state(0.5, -0.5)
-    (0.5, 6.0, -0.5)
-    """
-
-    axes: tuple[int, ...]
-    at: tuple[float, ...]
-
-    def state(self, x: float, y: float) -> tuple[float, ...]:
-        """Return the state at a place of the plane."""
-        varying = dict(zip(self.axes, (x, y), strict=False))
-        return tuple(varying.get(i, c) for i, c in enumerate(self.at))
-
-    @property
-    def held(self) -> list[int]:
-        """Return the coordinates that are the same all over the plane."""
-        return [i for i in range(len(self.at)) if i not in self.axes]
-
-    def corner(self, extreme: Sequence[float], beside: float) -> tuple[float, float]:
-        """Return the coordinates of the plane of an extreme state; ``beside`` is the edge of a strip."""
-        x, y = (*(float(extreme[i]) for i in self.axes), beside)[:2]
-        return x, y
 
 
 def rectangle(low: Sequence[float], high: Sequence[float]) -> Outline:
@@ -61,23 +38,24 @@ def rectangle(low: Sequence[float], high: Sequence[float]) -> Outline:
     return ((x0, y0), (x1, y0), (x1, y1), (x0, y1))
 
 
-def extent_of(
-    provenance: dict[str, Any], low: Sequence[float], high: Sequence[float]
-) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Return the extent that a representation was learned in, or else the given one; it may be infinite.
+@singledispatch
+def outlines(partition: Any, plane: Plane, low: Sequence[float], high: Sequence[float]) -> Cells:
+    """Return the cells of a plane between two of its corners: the region that each belongs to, and its outline.
 
-    >>> extent_of({"extent": [[-1.0], [2.0]]}, [-math.inf], [math.inf])
-    ((-1.0,), (2.0,))
+    An outline is a convex polygon, its corners counter-clockwise; it is empty where a cell does not meet the plane.
     """
-    told = provenance.get("extent")
-    try:
-        corners = np.array(told, dtype=float)
-    except (TypeError, ValueError):  # a file may say anything
-        corners = np.empty(0)
-    if corners.shape != (2, len(low)) or not np.isfinite(corners).all() or (corners[0] > corners[1]).any():
-        corners = np.array([low, high], dtype=float)
-    lower, upper = corners.tolist()
-    return tuple(lower), tuple(upper)
+    raise lacking(partition, "cannot be drawn", "give it a method outlines(self, plane, low, high)")
+
+
+@outlines.register(Voronoi)
+def _(partition: Voronoi, plane: Plane, low: Sequence[float], high: Sequence[float]) -> Cells:
+    regions = in_use(partition).primary.tolist()
+    return list(zip(regions, voronoi_outlines(partition, plane, low, high), strict=True))
+
+
+@outlines.register(Boxes)
+def _(partition: Boxes, plane: Plane, low: Sequence[float], high: Sequence[float]) -> Cells:
+    return list(enumerate(box_outlines(partition, plane)))
 
 
 def voronoi_outlines(
@@ -109,7 +87,7 @@ def voronoi_cells(
 
 def _shadows(partition: Voronoi, plane: Plane) -> np.ndarray:
     """Return a row per prototype: its place in the plane, and how far off the plane it is, squared."""
-    points = partition.prototypes[: partition.size[0]]
+    points = in_use(partition).points
     sites = np.zeros((len(points), 3))
     for column, axis in enumerate(plane.axes):
         sites[:, column] = points[:, axis] / partition.scale[axis]
@@ -159,12 +137,12 @@ def _nearer(cell: Corners, here: tuple[float, ...], other: tuple[float, ...], q:
     return kept
 
 
-def borders(cells: Iterable[Corners], shortest: float) -> set[tuple[int, int]]:
+def shared_edges(cells: Iterable[Corners], shortest: float) -> set[tuple[int, int]]:
     """Return the pairs of prototypes whose cells share an edge that is longer than ``shortest``.
 
     >>> from distinguo.representation.voronoi import voronoi
     >>> row = voronoi([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]], [1.0, 1.0])
-    >>> sorted(borders(voronoi_cells(row, Plane((0, 1), (0.0, 0.0)), (0, 0), (2, 1)), 1e-9))
+    >>> sorted(shared_edges(voronoi_cells(row, Plane((0, 1), (0.0, 0.0)), (0, 0), (2, 1)), 1e-9))
     [(0, 1), (1, 2)]
     """
     pairs = set()
@@ -182,7 +160,7 @@ def box_outlines(partition: Boxes, plane: Plane) -> list[Outline]:
     >>> box_outlines(grid([1, 2], [0.0, 0.0], [1.0, 2.0]), Plane((1,), (0.5, 0.0)))
     [((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)), ((1.0, 0.0), (2.0, 0.0), (2.0, 1.0), (1.0, 1.0))]
     """
-    outlines: list[Outline] = [()] * int((partition.axis < 0).sum())
+    outlines: list[Outline] = [()] * count_leaves(partition)
     whole = (plane.corner(partition.low.tolist(), 0.0), plane.corner(partition.high.tolist(), 1.0))
     todo = [(0, *whole)]
     while todo:
@@ -192,9 +170,6 @@ def box_outlines(partition: Boxes, plane: Plane) -> list[Outline]:
         else:
             todo += _halves(partition, node, plane, low, high)
     return outlines
-
-
-Pair = tuple[float, float]
 
 
 def _halves(partition: Boxes, node: int, plane: Plane, low: Pair, high: Pair) -> list[tuple[int, Pair, Pair]]:

@@ -5,11 +5,52 @@ Their fields ``prototypes``, ``primary`` and ``size`` mean the same; they differ
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from distinguo.representation.partition import (
+    Prototypes,
+    count_regions,
+    count_rows,
+    prototypes_of,
+    region_numbers,
+    trimmed,
+)
 from distinguo.seam import part
+
+Kind = TypeVar("Kind", bound=type)
+
+
+def room_for(prototypes: ArrayLike, room: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the fields ``prototypes``, ``primary`` and ``size`` of simple regions, with room for at least so many.
+
+    >>> rows, primary, size = room_for([[0.5]], room=3)
+    >>> rows.shape, primary.tolist(), size.tolist()
+    ((3, 1), [0, 1, 2], [1])
+    """
+    points = np.array(prototypes, dtype=np.float64)
+    count, dimensions = points.shape
+    rows = np.zeros((max(room, count), dimensions))
+    rows[:count] = points
+    return rows, np.arange(len(rows), dtype=np.int64), np.array([count])
+
+
+def by_prototypes(kind: Kind) -> Kind:
+    """Give a class with the three fields what all partitions by nearest prototype can do."""
+    prototypes_of.register(kind, in_use)
+    count_regions.register(kind, lambda partition: int(in_use(partition).is_primary.sum()))
+    count_rows.register(kind, lambda partition: int(partition.size[0]))
+    region_numbers.register(kind, lambda partition: np.flatnonzero(in_use(partition).is_primary))
+    trimmed.register(kind, without_room)
+    return kind
+
+
+def in_use(partition: Any) -> Prototypes:
+    """Return the prototypes without the room to grow."""
+    size = int(partition.size[0])
+    return Prototypes(partition.prototypes[:size], partition.primary[:size])
 
 
 @part
@@ -52,30 +93,15 @@ def is_primary(partition: Any, p: int) -> bool:
     return partition.primary[p] == p
 
 
-@part
-def count_regions(partition: Any) -> int:
-    """Return the number of regions, simple and compound."""
-    count = 0
-    for p in range(partition.size[0]):
-        count += partition.primary[p] == p
-    return count
-
-
 def grown(partition: Any, room: int) -> Any:
     """Return a copy with room for ``room`` prototypes."""
-    size = int(partition.size[0])
-    rows = np.zeros((max(room, size), partition.prototypes.shape[1]))
-    rows[:size] = partition.prototypes[:size]
-    primary = np.arange(len(rows), dtype=np.int64)
-    primary[:size] = partition.primary[:size]
-    return partition._replace(prototypes=rows, primary=primary, size=np.array([size]))
+    points, belongs_to = in_use(partition)
+    rows, primary, size = room_for(points, room)
+    primary[: len(points)] = belongs_to
+    return partition._replace(prototypes=rows, primary=primary, size=size)
 
 
 def without_room(partition: Any) -> Any:
     """Return a copy without room to grow."""
-    size = int(partition.size[0])
-    return partition._replace(
-        prototypes=partition.prototypes[:size].copy(),
-        primary=partition.primary[:size].copy(),
-        size=partition.size.copy(),
-    )
+    points, primary = in_use(partition)
+    return partition._replace(prototypes=points.copy(), primary=primary.copy(), size=partition.size.copy())

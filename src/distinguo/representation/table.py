@@ -7,12 +7,13 @@ trees.
 
 from __future__ import annotations
 
+from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from distinguo.representation.boxes import Boxes, leaf_of
-from distinguo.representation.partition import region
+from distinguo.representation.partition import count_regions, region
 from distinguo.seam import implements
 
 LARGEST_TABLE = 1_000_000
@@ -34,11 +35,13 @@ class BoxTable(NamedTuple):
     regions: np.ndarray  #: the region of each place, flattened
 
 
+@singledispatch
 def for_lookup(partition: Any) -> Any:
-    """Return the quickest form of a partition that has the very same regions."""
-    return tabulated(partition) if isinstance(partition, Boxes) else partition
+    """Return the quickest form of a partition that has the very same regions; usually itself."""
+    return partition
 
 
+@for_lookup.register(Boxes)
 def tabulated(partition: Boxes) -> Boxes | BoxTable:
     """Return the partition as a table, or as it is if the table would be too large."""
     dimensions = len(partition.low)
@@ -61,7 +64,7 @@ def _product(corners: list[np.ndarray]) -> list[tuple[float, ...]]:
 
 
 @implements(region, BoxTable)
-def place_of(partition: BoxTable, s: tuple[float, ...]) -> int:
+def region_between_cuts(partition: BoxTable, s: tuple[float, ...]) -> int:
     """Count the cuts at or below each coordinate."""
     place = 0
     for i in range(len(s)):
@@ -70,3 +73,8 @@ def place_of(partition: BoxTable, s: tuple[float, ...]) -> int:
             count += s[i] >= partition.cuts[i, k]
         place += count * partition.strides[i]
     return int(partition.regions[place])
+
+
+@count_regions.register(BoxTable)
+def _(partition: BoxTable) -> int:
+    return int(partition.regions.max()) + 1

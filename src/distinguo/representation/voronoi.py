@@ -12,11 +12,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from distinguo.representation.partition import nearest, region, trimmed
-from distinguo.representation.prototypes import without_room
+from distinguo.representation.partition import nearest, region
+from distinguo.representation.prototypes import by_prototypes, room_for
 from distinguo.seam import implements, part
 
 
+@by_prototypes
 class Voronoi(NamedTuple):
     """A Voronoi partition with room to grow.
 
@@ -34,13 +35,8 @@ class Voronoi(NamedTuple):
 
 def voronoi(prototypes: ArrayLike, scale: ArrayLike, room: int = 0) -> Voronoi:
     """Build a partition of simple regions, with room for at least ``room`` prototypes."""
-    given = np.array(prototypes, dtype=np.float64)
-    count, dimensions = given.shape
-    rows = np.zeros((max(room, count), dimensions))
-    rows[:count] = given
-    primary = np.arange(len(rows), dtype=np.int64)
     widths = np.array(scale, dtype=np.float64)
-    return Voronoi(rows, primary, np.array([count]), widths, 1.0 / widths)
+    return Voronoi(*room_for(prototypes, room), widths, 1.0 / widths)
 
 
 @implements(nearest, Voronoi)
@@ -64,6 +60,3 @@ def nearest_prototype(partition: Voronoi, s: tuple[float, ...]) -> int:
 def region_of(partition: Voronoi, s: tuple[float, ...]) -> int:
     """Return the primary prototype that stands for ``s``."""
     return int(partition.primary[nearest_prototype(partition, s)])
-
-
-trimmed.register(Voronoi, without_room)  # type: ignore[attr-defined]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from matplotlib import colormaps
 from matplotlib.colors import LinearSegmentedColormap, Normalize, to_rgb
 
 #: One hue per action: Okabe and Ito's colours, which are told apart by colour-blind eyes, and two of Paul Tol's.
@@ -57,6 +58,12 @@ def greys(actions: int) -> LinearSegmentedColormap:
     """Return the shades alone, for the bar beside a picture."""
     ends = [shaded(UNDECIDED, palest(actions)), shaded(UNDECIDED, 1.0)]
     return LinearSegmentedColormap.from_list("shades", ends)
+
+
+def value_colours(share: float) -> Colour:
+    """Return the colour of a value between the least (0) and the greatest (1), whatever is done there."""
+    red, green, blue, _ = colormaps["viridis"](share)
+    return red, green, blue
 
 
 def ink_on(colour: Colour) -> str:

@@ -13,8 +13,9 @@ from matplotlib.lines import Line2D
 from distinguo.proof.arrive.arrival import Arrivals
 from distinguo.proof.verify import Verification
 from distinguo.representation.file import Representation
+from distinguo.representation.geometry import Outline
 from distinguo.tasks.spec import TaskSpec
-from distinguo.views.pictures import Outline, cell_outlines
+from distinguo.views.pictures import cell_outlines
 
 _NAMES = ("doomed whatever is done", "undecided", "proven for ever")
 _COLOURS = ("#f0f0f0", "#fdae6b", "#74c476")

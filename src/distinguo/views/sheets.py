@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distinguo.representation.categories import Categories
 from distinguo.representation.file import Representation
+from distinguo.representation.partition import has_labels
 from distinguo.tasks.spec import TaskSpec
 from distinguo.views.slices import frame_of, names_of, note_of, plane_of
-from distinguo.views.tiles import label, tiles_of
+from distinguo.views.tiles import category_name, tiles_of
 
 COLUMNS, ROWS = 64, 20
 MOST_DECIMALS = 9
@@ -38,9 +38,9 @@ class Sheet(NamedTuple):
 
 def sheet_of(representation: Representation, spec: TaskSpec) -> Sheet:
     """Return the places of a map of any partition."""
-    if isinstance(representation.partition, Categories):
+    if has_labels(representation.partition):
         return _of_categories(representation, spec)
-    plane = plane_of(representation)
+    plane = plane_of(representation, spec)
     (x0, y0), (x1, y1) = frame_of(representation, spec, plane)
     names = names_of(plane, spec.dimensions)
     xs = np.linspace(x0, x1, COLUMNS).tolist()
@@ -80,5 +80,5 @@ def _from_to(states: list[State]) -> str:
     >>> _from_to([(0.0,), (1.0,), (2.0,)]), _from_to([(468.0,)])
     ('0…2', '468')
     """
-    first, last = label(states[0][0]), label(states[-1][0])
+    first, last = category_name(states[0][0]), category_name(states[-1][0])
     return first if first == last else f"{first}…{last}"

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import string
-from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 
-from distinguo.controller import regions_of
-from distinguo.representation.boxes import Boxes
-from distinguo.representation.categories import Categories
-from distinguo.representation.partition import region
+from distinguo.representation.partition import (
+    has_labels,
+    prototypes_of,
+    region,
+    region_numbers,
+    regions_of,
+)
 from distinguo.runs.run import Run
-from distinguo.views.pictures import policy
 from distinguo.views.sheets import COLUMNS, ROWS, Sheet, sheet_of
 
 __all__ = ["COLUMNS", "ROWS", "letters_of", "reasons_table", "regions_table", "text_map"]
@@ -39,7 +40,8 @@ def text_map(run: Run) -> str:
         return f"(no map: all is one region, where {_everywhere(run)})"
     sheet = sheet_of(run.representation, spec)
     names = letters_of(spec.actions)
-    lines = [_letters(run, states, names) for _, states in sheet.rows]
+    policy = run.controller.policy
+    lines = [_letters(run, policy, states, names) for _, states in sheet.rows]
     beside = max(7, *(len(place) for place, _ in sheet.rows))
     head = [f"({sheet.note})"] if sheet.note else []
     head.append(f"{sheet.axes[1]}  greedy action: {_legend(spec.actions, names, lines)}".lstrip())
@@ -50,7 +52,7 @@ def text_map(run: Run) -> str:
 def _everywhere(run: Run) -> str:
     """Say what is done in the only region, whichever prototype stands for it."""
     anywhere = (0.0,) * len(run.representation.dimensions)
-    action, _ = policy(run.q[region(run.representation.partition, anywhere)])
+    action = run.controller.policy[region(run.representation.partition, anywhere)]
     if action < 0:
         return "several actions are tied"
     return f"the greedy action is {run.configuration.spec.actions[action]}"
@@ -61,9 +63,9 @@ def _below(sheet: Sheet, beside: int, width: int) -> str:
     return f"{'':{beside + 2}}{ends.rstrip()}  {sheet.axes[0]}".rstrip()
 
 
-def _letters(run: Run, states: Sequence[tuple[float, ...]], names: str) -> str:
-    found = regions_of(run.representation.partition, np.array(states, dtype=float))
-    actions = [policy(run.q[j])[0] for j in found.tolist()]
+def _letters(run: Run, policy: np.ndarray, states: Sequence[tuple[float, ...]], names: str) -> str:
+    regions = regions_of(run.representation.partition, np.array(states, dtype=float))
+    actions = policy[regions].tolist()
     return "".join(TIED if action < 0 else names[action] for action in actions)
 
 
@@ -95,33 +97,45 @@ def _legend(actions: Sequence[str], names: str, lines: Sequence[str]) -> str:
 def regions_table(run: Run, most: int = MOST_REGIONS) -> str:
     """Return the regions: the primary prototype, how many prototypes, the action, the value, the updates.
 
-    Of very many regions those are shown that were updated most.
+    Of very many regions those are shown that were updated most; where there are no prototypes, nothing of them.
     """
-    partition = run.representation.partition
-    if isinstance(partition, Boxes):
-        return f"{run.representation.regions} boxes"
-    counts = Counter(partition.primary[: run.representation.prototypes].tolist())
-    numbers = sorted(counts)
-    if len(numbers) > most:
-        numbers = sorted(numbers, key=lambda j: (-run.updates[j].sum(), j))[:most]
-    head = ["region", *run.configuration.spec.dimensions, "prototypes", "action", "value", "updates"]
-    lines = _aligned([head, *(_row(run, j, counts[j]) for j in numbers)])
-    if len(counts) > len(numbers):
-        lines.append(f"… and {len(counts) - len(numbers)} more regions, which were updated less.")
+    every = region_numbers(run.representation.partition).tolist()
+    numbers = every
+    if len(every) > most:
+        numbers = sorted(every, key=lambda j: (-run.updates[j].sum(), j))[:most]
+    columns = [["region", *map(str, numbers)], *_places(run, numbers), *_learned(run, numbers)]
+    lines = _aligned(list(zip(*columns, strict=True)))
+    if len(every) > len(numbers):
+        lines.append(f"… and {len(every) - len(numbers)} more regions, which were updated less.")
     return "\n".join(lines)
 
 
-def _row(run: Run, j: int, prototypes: int) -> list[str]:
-    partition = run.representation.partition
-    assert not isinstance(partition, Boxes)
-    action, value = policy(run.q[j])
-    name = "tied" if action < 0 else run.configuration.spec.actions[action]
-    place = [_coordinate(run, c) for c in partition.prototypes[j].tolist()]
-    return [str(j), *place, str(prototypes), name, f"{value:.4f}", str(int(run.updates[j].sum()))]
+def _places(run: Run, numbers: Sequence[int]) -> list[list[str]]:
+    """Return the columns of the primary prototypes, and of how many prototypes each region has."""
+    prototypes = prototypes_of(run.representation.partition)
+    if prototypes is None:
+        return []
+    rows = prototypes.points[list(numbers)]
+    places = [
+        [name, *(_coordinate(run, value) for value in column)]
+        for name, column in zip(run.configuration.spec.dimensions, rows.T.tolist(), strict=True)
+    ]
+    counts = np.bincount(prototypes.primary)[list(numbers)]
+    return [*places, ["prototypes", *map(str, counts.tolist())]]
+
+
+def _learned(run: Run, numbers: Sequence[int]) -> list[list[str]]:
+    """Return the columns of the action, the value and the updates."""
+    policy, actions = run.controller.policy, run.configuration.spec.actions
+    return [
+        ["action", *("tied" if policy[j] < 0 else actions[policy[j]] for j in numbers)],
+        ["value", *(f"{run.q[j].max():.4f}" for j in numbers)],
+        ["updates", *(str(int(run.updates[j].sum())) for j in numbers)],
+    ]
 
 
 def _coordinate(run: Run, value: float) -> str:
-    if isinstance(run.representation.partition, Categories):
+    if has_labels(run.representation.partition):
         return f"{value:.6g}"
     return f"{value:.4f}" if len(run.representation.dimensions) <= NARROW else f"{value:.3g}"
 
