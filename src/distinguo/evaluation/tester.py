@@ -126,6 +126,14 @@ def learning_curve(exam: Exam, seed: int, run: int, watch: Watch | None = None) 
     return curve
 
 
+def trained_values(exam: Exam, rng: np.random.Generator) -> np.ndarray:
+    """Return the action values that a fresh learner has at the end of its training, without measuring it."""
+    q, steps = np.zeros((exam.rows, len(exam.spec.actions))), 0
+    while steps < exam.settings.steps:
+        steps += _train_once(exam, exam.partition, q, rng)
+    return q
+
+
 def _train_once(exam: Exam, partition: Any, q: np.ndarray, rng: np.random.Generator) -> int:
     first = exam.starts(rng, TRAINING, 1)[0]
     cap = exam.spec.cap(exam.settings.training_cap)
