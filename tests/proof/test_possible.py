@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
-from distinguo.proof.actions import Choices, action_bits, choices_of, possible_in_block, stack_for
+from distinguo.proof.actions import ActionSets, action_bits, action_sets_of, possible_in_block, stack_for
 from distinguo.proof.claims import controller_claim
 from distinguo.proof.grid import cell_box, cell_of, coordinates, grid_over, state
 from distinguo.proof.hold.puck import Puck
@@ -23,8 +23,8 @@ GRID = grid_over(Puck(), (200, 100))
 
 
 def possible_of(partition, sets, i, j):
-    choices = Choices(partition, sets, np.zeros(len(sets), dtype=bool), stack_for(partition))
-    return possible_in_block(choices, GRID, i, j, 1, 1), choices.seen
+    policy = ActionSets(partition, sets, np.zeros(len(sets), dtype=bool), stack_for(partition))
+    return possible_in_block(policy, GRID, i, j, 1, 1), policy.seen
 
 
 @settings(max_examples=150, deadline=None)
@@ -76,7 +76,7 @@ def test_actions_within_delta_are_tied():
 def test_other_partitions_are_refused():
     one = Controller(FunctionPartition(lambda s: 0, 1), np.zeros((1, 2)))
     with pytest.raises(DistinguoError, match="A FunctionPartition cannot be proven; Boxes and Voronoi can"):
-        choices_of(one)
+        action_sets_of(one)
     with pytest.raises(
         DistinguoError, match="A FunctionPartition cannot be certified; Boxes and Voronoi can"
     ):

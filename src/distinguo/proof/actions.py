@@ -35,7 +35,7 @@ class Hexagon(NamedTuple):
     third: Pair
 
 
-class Choices(NamedTuple):
+class ActionSets(NamedTuple):
     """What a controller may do in every region, and which regions a proof has come to."""
 
     partition: Any
@@ -44,18 +44,18 @@ class Choices(NamedTuple):
     stack: np.ndarray  #: room for :func:`possible`
 
 
-def choices_of(controller: Controller) -> Choices:
-    """Return the choices of a controller before a proof begins; says which partitions can be proven.
+def action_sets_of(controller: Controller) -> ActionSets:
+    """Return what a controller may do, before a proof begins; raise if its partition cannot be proven.
 
     >>> from distinguo.representation.voronoi import voronoi
-    >>> choices_of(Controller(voronoi([[1.0], [-1.0]], [1.0]), np.array([[0.0, -1.0], [0.5, 0.5]]))).sets.tolist()
+    >>> action_sets_of(Controller(voronoi([[1.0], [-1.0]], [1.0]), np.array([[0.0, -1.0], [0.5, 0.5]]))).sets.tolist()
     [1, 3]
     """
     partition = controller.partition
     if not has_own(possible, partition):
         raise DistinguoError(f"A {type(partition).__name__} cannot be proven; {kinds_with(possible)} can.")
     sets = action_bits(controller)
-    return Choices(partition, sets, np.zeros(len(sets), dtype=np.bool_), stack_for(partition))
+    return ActionSets(partition, sets, np.zeros(len(sets), dtype=np.bool_), stack_for(partition))
 
 
 def kinds_with(capability: Any) -> str:
@@ -82,16 +82,16 @@ def action_bits(controller: Controller) -> np.ndarray:
 
 
 @generic
-def possible(partition: Any, choices: Choices, cell: Hexagon) -> int:
+def possible(partition: Any, policy: ActionSets, cell: Hexagon) -> int:
     """Return the actions that can be chosen in a cell, and mark the regions that it may touch as seen.
 
-    The partition is that of the choices, named first because its class decides how the answer is found.
+    The partition is that of the policy, named first because its class decides how the answer is found.
 
     >>> from distinguo.representation.voronoi import voronoi
     >>> two = voronoi([[1.0, 0.0], [-1.0, 0.0]], [1.0, 1.0])
-    >>> choices = choices_of(Controller(two, np.array([[0.0, -1.0], [-1.0, 0.0]])))
+    >>> policy = action_sets_of(Controller(two, np.array([[0.0, -1.0], [-1.0, 0.0]])))
     >>> edges = (0.1, 0.0), (0.0, 0.1), (0.0, 0.0)
-    >>> [possible(two, choices, Hexagon((x, 0.0), *edges)) for x in (0.2, 0.05, -0.1001)]
+    >>> [possible(two, policy, Hexagon((x, 0.0), *edges)) for x in (0.2, 0.05, -0.1001)]
     [1, 3, 2]
     """
     raise NotImplementedError
@@ -136,7 +136,7 @@ def _size(partition: Voronoi, edge: Pair) -> float:
 
 
 @implements(possible, Voronoi)
-def nearest_somewhere(partition: Voronoi, choices: Choices, cell: Hexagon) -> int:
+def nearest_somewhere(partition: Voronoi, policy: ActionSets, cell: Hexagon) -> int:
     """Exclude every prototype that the one nearest to the centre beats at all corners.
 
     The difference of two squared distances is affine, so its least value over the cell is at a corner.
@@ -164,25 +164,25 @@ def nearest_somewhere(partition: Voronoi, choices: Choices, cell: Hexagon) -> in
         edges = _reach(partition, p, k, cell.first) + _reach(partition, p, k, cell.second)
         lead = d - least - edges - _reach(partition, p, k, cell.third)
         if p == k or not lead > MARGIN * (size + d):
-            choices.seen[partition.primary[p]] = True
-            chosen |= choices.sets[partition.primary[p]]
+            policy.seen[partition.primary[p]] = True
+            chosen |= policy.sets[partition.primary[p]]
     return int(chosen)
 
 
 @implements(possible, Boxes)
-def overlapping(partition: Boxes, choices: Choices, cell: Hexagon) -> int:
+def overlapping(partition: Boxes, policy: ActionSets, cell: Hexagon) -> int:
     """Walk down both sides of every cut that the bounds of the cell reach."""
     chosen = 0
     depth = 1
-    stack = choices.stack
+    stack = policy.stack
     stack[0] = 0
     while depth > 0:
         depth -= 1
         node = stack[depth]
         axis = partition.axis[node]
         if axis < 0:
-            choices.seen[partition.below[node]] = True
-            chosen |= choices.sets[partition.below[node]]
+            policy.seen[partition.below[node]] = True
+            chosen |= policy.sets[partition.below[node]]
             continue
         middle, half = (
             (cell.centre[0], abs(cell.first[0]) + abs(cell.second[0]) + abs(cell.third[0]))
@@ -201,7 +201,7 @@ def overlapping(partition: Boxes, choices: Choices, cell: Hexagon) -> int:
 
 
 @part
-def possible_in_block(choices: Choices, grid: Grid, i: int, j: int, rows: int, columns: int) -> int:
+def possible_in_block(policy: ActionSets, grid: Grid, i: int, j: int, rows: int, columns: int) -> int:
     """Return the possible actions of a block of cells."""
     low, high = cell_box(grid, i, j, rows, columns)
     y, z = 0.5 * (low[0] + high[0]), 0.5 * (low[1] + high[1])
@@ -209,4 +209,4 @@ def possible_in_block(choices: Choices, grid: Grid, i: int, j: int, rows: int, c
     first = state(grid.matrix, (0.5 * wide * (high[0] - low[0]), 0.0))
     second = state(grid.matrix, (0.0, 0.5 * wide * (high[1] - low[1])))
     block = Hexagon(state(grid.matrix, (y, z)), first, second, (0.0, 0.0))
-    return possible(choices.partition, choices, block)
+    return possible(policy.partition, policy, block)

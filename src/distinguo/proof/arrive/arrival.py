@@ -14,7 +14,7 @@ import numpy as np
 
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
-from distinguo.proof.actions import choices_of
+from distinguo.proof.actions import action_sets_of
 from distinguo.proof.arrive.search import UNKNOWN, arrive_all, nothing_waiting
 from distinguo.proof.arrive.strip import enclose_strip, first_states
 from distinguo.proof.claims import controller_claim, task_claim
@@ -120,7 +120,7 @@ def certified(task: Any, controller: Controller, proof: Arrivals) -> ArrivalCert
 def within(task: Any, controller: Controller, boxes: np.ndarray, horizon: int) -> tuple[np.ndarray, int]:
     """Return in how many steps each box of states arrives, or ``UNKNOWN``, and the work that it took."""
     waiting, steps = nothing_waiting(), np.full(len(boxes), UNKNOWN, dtype=np.int64)
-    arrive_all(task, choices_of(controller), waiting, boxes, steps, horizon, BUDGET)
+    arrive_all(task, action_sets_of(controller), waiting, boxes, steps, horizon, BUDGET)
     return steps, int(waiting.used[1])
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distinguo.proof.actions import Choices, Hexagon, possible
+from distinguo.proof.actions import ActionSets, Hexagon, possible
 from distinguo.proof.arrive.strip import (
     ARRIVED,
     NEVER,
@@ -78,17 +78,17 @@ def _take(waiting: Waiting) -> tuple[Strip, int]:
 
 
 @part
-def chosen_in(task: Any, choices: Choices, strip: Strip) -> int:
+def chosen_in(task: Any, policy: ActionSets, strip: Strip) -> int:
     """Return the actions that the policy may take, seeing an observation of a state of the strip."""
     blur = blurred(task, strip)
     second, third = (strip.off[0] + blur[0], 0.0), (0.0, strip.off[1] + blur[1])
-    return possible(choices.partition, choices, Hexagon(strip.centre, strip.along, second, third))
+    return possible(policy.partition, policy, Hexagon(strip.centre, strip.along, second, third))
 
 
 @part
-def _count_ways(task: Any, choices: Choices, strip: Strip) -> int:
+def _count_ways(task: Any, policy: ActionSets, strip: Strip) -> int:
     """Return in how many ways, of any possible action, some state of a strip may go."""
-    chosen = chosen_in(task, choices, strip)
+    chosen = chosen_in(task, policy, strip)
     count = 0
     for a in range(actions(task)):
         if (chosen >> a) & 1:
@@ -98,18 +98,18 @@ def _count_ways(task: Any, choices: Choices, strip: Strip) -> int:
 
 
 @part
-def _worth_halving(task: Any, choices: Choices, strip: Strip, count: int) -> bool:
+def _worth_halving(task: Any, policy: ActionSets, strip: Strip, count: int) -> bool:
     """Tell whether some half of a strip goes in fewer ways, and is not lost in what is unknown of it anyway."""
     if abs(strip.along[0]) <= strip.off[0] and abs(strip.along[1]) <= strip.off[1]:
         return False
-    one = _count_ways(task, choices, half(strip, -1.0))
-    return one < count or _count_ways(task, choices, half(strip, 1.0)) < count
+    one = _count_ways(task, policy, half(strip, -1.0))
+    return one < count or _count_ways(task, policy, half(strip, 1.0)) < count
 
 
 @part
-def _spread(task: Any, choices: Choices, waiting: Waiting, strip: Strip, steps: int) -> bool:
+def _spread(task: Any, policy: ActionSets, waiting: Waiting, strip: Strip, steps: int) -> bool:
     """Let everything wait that one step leads to; false if there is no room."""
-    chosen = chosen_in(task, choices, strip)
+    chosen = chosen_in(task, policy, strip)
     for a in range(actions(task)):
         for way in range(ways(task)):
             if (chosen >> a) & 1:
@@ -120,7 +120,7 @@ def _spread(task: Any, choices: Choices, waiting: Waiting, strip: Strip, steps: 
 
 
 @part
-def _arrives(task: Any, choices: Choices, waiting: Waiting, horizon: int, budget: int) -> int:
+def _arrives(task: Any, policy: ActionSets, waiting: Waiting, horizon: int, budget: int) -> int:
     """Follow what waits until all of it has arrived: the steps that suffice, or ``UNKNOWN``."""
     longest = 0
     limit = waiting.used[1] + budget
@@ -130,13 +130,13 @@ def _arrives(task: Any, choices: Choices, waiting: Waiting, horizon: int, budget
             return UNKNOWN
         waiting.used[1] += 1
         longest = max(longest, steps + 1)
-        count = _count_ways(task, choices, strip)
+        count = _count_ways(task, policy, strip)
         if count == 0:  # every state goes somewhere, so these are no numbers
             return UNKNOWN
-        if count > 1 and _worth_halving(task, choices, strip, count):
+        if count > 1 and _worth_halving(task, policy, strip, count):
             going = _put(waiting, half(strip, -1.0), steps) and _put(waiting, half(strip, 1.0), steps)
         else:
-            going = _spread(task, choices, waiting, strip, steps)
+            going = _spread(task, policy, waiting, strip, steps)
         if not going:
             return UNKNOWN
     return longest
@@ -145,7 +145,7 @@ def _arrives(task: Any, choices: Choices, waiting: Waiting, horizon: int, budget
 @kernel
 def arrive_all(
     task: Any,
-    choices: Choices,
+    policy: ActionSets,
     waiting: Waiting,
     boxes: np.ndarray,
     steps: np.ndarray,
@@ -156,4 +156,4 @@ def arrive_all(
     for n in range(len(boxes)):
         waiting.used[0] = 0
         _put(waiting, strip_of(boxes[n]), 0)
-        steps[n] = _arrives(task, choices, waiting, horizon, budget)
+        steps[n] = _arrives(task, policy, waiting, horizon, budget)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.controller import Controller
-from distinguo.proof.actions import choices_of, possible
+from distinguo.proof.actions import action_sets_of, possible
 from distinguo.proof.enclosure import enclose
 from distinguo.proof.grid import Grid, grid_over
 from distinguo.proof.hold.search import FOREVER, UNDECIDED, empty_search, run_first, search_states
@@ -63,19 +63,19 @@ def certify_states(
     >>> certify_states(Puck(), Controller(two, q, 0.0), np.array([[0.0, 0.0], [2.0, 2.0]])).lengths.tolist()
     [-1, 9]
     """
-    choices, now = choices_of(controller), np.array(states, dtype=np.float64)
+    policy, now = action_sets_of(controller), np.array(states, dtype=np.float64)
     lengths = np.full(len(now), UNDECIDED, dtype=np.int64)
     if enclosure is None and horizon < 0:
-        run_first(task, choices, now, lengths, first_steps)
+        run_first(task, policy, now, lengths, first_steps)
     enclosed, cells = task if enclosure is None else enclosure, 0
     for counts in resolutions:
         if not (lengths == UNDECIDED).any():
             break
         grid = closure_grid(enclosed, counts)
         search = empty_search(grid, budget)
-        search_states(enclosed, choices, grid, search, now, lengths, horizon)
+        search_states(enclosed, policy, grid, search, now, lengths, horizon)
         cells += int(search.used[1])
-    return StateOutcomes(lengths, choices.seen, cells)
+    return StateOutcomes(lengths, policy.seen, cells)
 
 
 def is_provable(task: Any, partition: Any) -> bool:

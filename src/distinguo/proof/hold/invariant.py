@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.controller import Controller
-from distinguo.proof.actions import Choices, choices_of, possible_in_block
+from distinguo.proof.actions import ActionSets, action_sets_of, possible_in_block
 from distinguo.proof.enclosure import enclose
 from distinguo.proof.grid import Grid, around, cell_box, coordinates, cover, grid_over
 from distinguo.seam import kernel, part
@@ -102,17 +102,17 @@ def sweep(task: Any, grid: Grid, chosen: np.ndarray, every: bool, alive: np.ndar
 
 
 @kernel
-def choose_everywhere(choices: Choices, grid: Grid, chosen: np.ndarray) -> None:
+def choose_everywhere(policy: ActionSets, grid: Grid, chosen: np.ndarray) -> None:
     """Fill in the possible actions of every cell; a block that knows only one set of actions settles its cells."""
     rows, columns = chosen.shape
     for i in range(0, rows, BLOCK):
         for j in range(0, columns, BLOCK):
             m, n = min(BLOCK, rows - i), min(BLOCK, columns - j)
-            whole = possible_in_block(choices, grid, i, j, m, n)
+            whole = possible_in_block(policy, grid, i, j, m, n)
             single = whole & (whole - 1) == 0
             for k in range(i, i + m):
                 for e in range(j, j + n):
-                    chosen[k, e] = whole if single else possible_in_block(choices, grid, k, e, 1, 1)
+                    chosen[k, e] = whole if single else possible_in_block(policy, grid, k, e, 1, 1)
 
 
 def greatest(task: Any, grid: Grid, chosen: np.ndarray, every: bool, alive: np.ndarray | None = None) -> Held:
@@ -142,5 +142,5 @@ def held_set(task: Any, controller: Controller, within: Held) -> Held:
     True
     """
     chosen = np.empty(within.grid.counts, dtype=np.int64)
-    choose_everywhere(choices_of(controller), within.grid, chosen)
+    choose_everywhere(action_sets_of(controller), within.grid, chosen)
     return greatest(task, within.grid, chosen, True, within.alive)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distinguo.proof.actions import Choices, possible_in_block
+from distinguo.proof.actions import ActionSets, possible_in_block
 from distinguo.proof.enclosure import enclose
 from distinguo.proof.grid import Grid, around, cell_box, coordinates, cover
 from distinguo.representation.partition import region
@@ -56,10 +56,10 @@ def _touch(grid: Grid, search: Search, low: Any, high: Any, origin: int) -> bool
 
 
 @part
-def _expand(task: Any, choices: Choices, grid: Grid, search: Search, at: int) -> bool:
+def _expand(task: Any, policy: ActionSets, grid: Grid, search: Search, at: int) -> bool:
     """Follow every possible action from one cell of the queue; false if a step could fail or lead too far."""
     i, j = search.queue[at, 0], search.queue[at, 1]
-    chosen = possible_in_block(choices, grid, i, j, 1, 1)
+    chosen = possible_in_block(policy, grid, i, j, 1, 1)
     low, high = cell_box(grid, i, j, 1, 1)
     for a in range(actions(task)):
         if (chosen >> a) & 1:
@@ -78,7 +78,7 @@ def _mark_bad(search: Search, at: int) -> None:
 
 
 @part
-def _is_safe(task: Any, choices: Choices, grid: Grid, search: Search, s: Any, horizon: int) -> bool:
+def _is_safe(task: Any, policy: ActionSets, grid: Grid, search: Search, s: Any, horizon: int) -> bool:
     """Follow one state everywhere, for ``horizon`` steps if that is not negative.
 
     A cell met again needs no second visit: it was followed for longer the first time.
@@ -89,7 +89,7 @@ def _is_safe(task: Any, choices: Choices, grid: Grid, search: Search, s: Any, ho
         return False
     at, level, steps = 0, search.used[0], 0
     while at < search.used[0] and steps != horizon:
-        if not _expand(task, choices, grid, search, at):
+        if not _expand(task, policy, grid, search, at):
             if horizon < 0 and search.used[0] < len(search.queue):
                 _mark_bad(search, at)
             return False
@@ -102,7 +102,7 @@ def _is_safe(task: Any, choices: Choices, grid: Grid, search: Search, s: Any, ho
 @kernel
 def search_states(
     task: Any,
-    choices: Choices,
+    policy: ActionSets,
     grid: Grid,
     search: Search,
     states: np.ndarray,
@@ -117,7 +117,7 @@ def search_states(
     for n in range(len(states)):
         if lengths[n] != UNDECIDED or wasted >= len(search.queue):
             continue
-        proven = _is_safe(task, choices, grid, search, (states[n, 0], states[n, 1]), horizon)
+        proven = _is_safe(task, policy, grid, search, (states[n, 0], states[n, 1]), horizon)
         if proven:
             lengths[n] = FOREVER
         else:
@@ -130,14 +130,14 @@ def search_states(
 
 
 @kernel
-def run_first(task: Any, choices: Choices, states: np.ndarray, lengths: np.ndarray, steps: int) -> None:
+def run_first(task: Any, policy: ActionSets, states: np.ndarray, lengths: np.ndarray, steps: int) -> None:
     """Move every state on by some steps, or until chance would choose among tied actions; note those that fail."""
     for n in range(len(states)):
         s = unpack(task, states[n])
         for step in range(steps):
-            j = region(choices.partition, s)
-            choices.seen[j] = True
-            preferred = choices.sets[j]
+            j = region(policy.partition, s)
+            policy.seen[j] = True
+            preferred = policy.sets[j]
             a = 0
             while not (preferred >> a) & 1:
                 a += 1
