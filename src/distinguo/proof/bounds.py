@@ -23,8 +23,8 @@ def binomial_bound(successes: int, trials: int, confidence: float = CONFIDENCE) 
         raise DistinguoError(
             f"A bound needs at least one trial and 0 to {trials} successes, got {successes} of {trials}."
         )
-    found = binomtest(successes, trials).proportion_ci(confidence, method="exact")
-    return float(found.low), float(found.high)
+    interval = binomtest(successes, trials).proportion_ci(confidence, method="exact")
+    return float(interval.low), float(interval.high)
 
 
 def median_bound(numbers: np.ndarray, confidence: float = CONFIDENCE) -> tuple[float, float]:

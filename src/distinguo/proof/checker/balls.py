@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from flint import arb
 
-from distinguo.proof.schema import TaskClaim
+from distinguo.proof.schema import PuckClaim
 
 #: What rounding may change in one step of the program, in units of the numbers that it adds: twenty roundings of
 #: 1.1e-16 each are allowed for a hundred times over.
@@ -14,7 +14,7 @@ ROUNDING = arb("1e-12")
 ONE = arb(1)
 
 
-class Block(NamedTuple):
+class StateBlock(NamedTuple):
     """States around a centre: how far they reach in each coordinate, and along which half edges."""
 
     x: Any
@@ -52,18 +52,19 @@ def ball(low: Any, high: Any) -> Any:
     return low.union(high)
 
 
-class Dynamics:
+class PuckEquations:
     """The equations of the puck, ``x' = x + d v`` and ``v' = v + d acc(x)``, with parameters in ranges.
 
     ``acc(x) = (f / m) c + 2 b g x c^2`` where ``c = 1 / sqrt(1 + (2 b x)^2)``.
 
-    >>> from distinguo.proof.certificate import task_claim
     >>> from distinguo.tasks.puck.puck import Puck
-    >>> Dynamics(task_claim(Puck(), Puck(), (0.0, 0.0))).acceleration(arb(0), 1).low.contains(3)
+    >>> puck = Puck()._asdict()
+    >>> claim = PuckClaim(name="puck", low=puck, high=puck, disturbance=[0.0, 0.0])
+    >>> PuckEquations(claim).acceleration(arb(0), 1).low.contains(3)
     True
     """
 
-    def __init__(self, task: TaskClaim) -> None:
+    def __init__(self, task: PuckClaim) -> None:
         self.low = {name: arb(value) for name, value in task.low.items()}
         self.high = {name: arb(value) for name, value in task.high.items()}
         self.ball = {name: ball(self.low[name], self.high[name]) for name in self.low}

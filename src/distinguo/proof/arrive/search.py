@@ -6,8 +6,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distinguo.proof.actions import possible, room
-from distinguo.proof.arrive.strip import ARRIVED, NEVER, Strip, blurred, follow, half, last_digits, ways
+from distinguo.proof.actions import ActionSets, Hexagon, possible
+from distinguo.proof.arrive.strip import (
+    ARRIVED,
+    NEVER,
+    Strip,
+    blurred,
+    enclose_strip,
+    half,
+    last_digits,
+    ways,
+)
 from distinguo.seam import kernel, part
 from distinguo.tasks.task import actions
 
@@ -15,19 +24,16 @@ UNKNOWN = -1  #: steps of starts that are not proven to arrive
 DEPTH = 4096  #: strips that may wait to be followed
 
 
-class Desk(NamedTuple):
-    """Arrays that a proof of arrival works on."""
+class Waiting(NamedTuple):
+    """Strips that are still to be followed, the last one first."""
 
-    waiting: np.ndarray  #: (DEPTH, 7) strips that are still to be followed, and the steps that led to each
+    rows: np.ndarray  #: (DEPTH, 7) centre, along and off of each strip, and the steps that led to it
     used: np.ndarray  #: (2,) how many wait, and how many steps of strips were enclosed in all
-    seen: np.ndarray  #: (regions,) regions that any strip touched
-    stack: np.ndarray  #: for ``possible``
 
 
-def make_desk(partition: Any, regions: int) -> Desk:
+def nothing_waiting() -> Waiting:
     """Make the arrays for a proof."""
-    waiting, used = np.empty((DEPTH, 7)), np.zeros(2, dtype=np.int64)
-    return Desk(waiting, used, np.zeros(regions, dtype=np.bool_), room(partition))
+    return Waiting(np.empty((DEPTH, 7)), np.zeros(2, dtype=np.int64))
 
 
 @part
@@ -48,89 +54,89 @@ def strip_of(box: np.ndarray) -> Strip:
 
 
 @part
-def _put(desk: Desk, strip: Strip, steps: int) -> bool:
+def _put(waiting: Waiting, strip: Strip, steps: int) -> bool:
     """Let a strip wait; false if there is no room."""
-    n = desk.used[0]
-    if n == len(desk.waiting):
+    n = waiting.used[0]
+    if n == len(waiting.rows):
         return False
     for i in range(2):
-        desk.waiting[n, i] = strip.centre[i]
-        desk.waiting[n, 2 + i] = strip.along[i]
-        desk.waiting[n, 4 + i] = strip.off[i]
-    desk.waiting[n, 6] = steps
-    desk.used[0] = n + 1
+        waiting.rows[n, i] = strip.centre[i]
+        waiting.rows[n, 2 + i] = strip.along[i]
+        waiting.rows[n, 4 + i] = strip.off[i]
+    waiting.rows[n, 6] = steps
+    waiting.used[0] = n + 1
     return True
 
 
 @part
-def _take(desk: Desk) -> tuple[Strip, int]:
+def _take(waiting: Waiting) -> tuple[Strip, int]:
     """Return the strip that came last, and its steps."""
-    n = desk.used[0] - 1
-    desk.used[0] = n
-    row = desk.waiting[n]
+    n = waiting.used[0] - 1
+    waiting.used[0] = n
+    row = waiting.rows[n]
     return Strip((row[0], row[1]), (row[2], row[3]), (row[4], row[5])), int(row[6])
 
 
 @part
-def chosen_in(task: Any, partition: Any, sets: np.ndarray, desk: Desk, strip: Strip) -> int:
+def chosen_in(task: Any, policy: ActionSets, strip: Strip) -> int:
     """Return the actions that the policy may take, seeing an observation of a state of the strip."""
     blur = blurred(task, strip)
     second, third = (strip.off[0] + blur[0], 0.0), (0.0, strip.off[1] + blur[1])
-    return possible(partition, sets, strip.centre, strip.along, second, third, desk.seen, desk.stack)
+    return possible(policy.partition, policy, Hexagon(strip.centre, strip.along, second, third))
 
 
 @part
-def _ways_out(task: Any, partition: Any, sets: np.ndarray, desk: Desk, strip: Strip) -> int:
+def _count_ways(task: Any, policy: ActionSets, strip: Strip) -> int:
     """Return in how many ways, of any possible action, some state of a strip may go."""
-    chosen = chosen_in(task, partition, sets, desk, strip)
-    found = 0
+    chosen = chosen_in(task, policy, strip)
+    count = 0
     for a in range(actions(task)):
         if (chosen >> a) & 1:
             for way in range(ways(task)):
-                found += follow(task, strip, a, way)[1] != NEVER
-    return found
+                count += enclose_strip(task, strip, a, way)[1] != NEVER
+    return count
 
 
 @part
-def _worth_halving(task: Any, partition: Any, sets: np.ndarray, desk: Desk, strip: Strip, found: int) -> bool:
+def _worth_halving(task: Any, policy: ActionSets, strip: Strip, count: int) -> bool:
     """Tell whether some half of a strip goes in fewer ways, and is not lost in what is unknown of it anyway."""
     if abs(strip.along[0]) <= strip.off[0] and abs(strip.along[1]) <= strip.off[1]:
         return False
-    one = _ways_out(task, partition, sets, desk, half(strip, -1.0))
-    return one < found or _ways_out(task, partition, sets, desk, half(strip, 1.0)) < found
+    one = _count_ways(task, policy, half(strip, -1.0))
+    return one < count or _count_ways(task, policy, half(strip, 1.0)) < count
 
 
 @part
-def _spread(task: Any, partition: Any, sets: np.ndarray, desk: Desk, strip: Strip, steps: int) -> bool:
+def _spread(task: Any, policy: ActionSets, waiting: Waiting, strip: Strip, steps: int) -> bool:
     """Let everything wait that one step leads to; false if there is no room."""
-    chosen = chosen_in(task, partition, sets, desk, strip)
+    chosen = chosen_in(task, policy, strip)
     for a in range(actions(task)):
         for way in range(ways(task)):
             if (chosen >> a) & 1:
-                image, fate = follow(task, strip, a, way)
-                if fate != NEVER and fate != ARRIVED and not _put(desk, image, steps + 1):
+                image, known = enclose_strip(task, strip, a, way)
+                if known != NEVER and known != ARRIVED and not _put(waiting, image, steps + 1):
                     return False
     return True
 
 
 @part
-def _arrives(task: Any, partition: Any, sets: np.ndarray, desk: Desk, horizon: int, budget: int) -> int:
+def _arrives(task: Any, policy: ActionSets, waiting: Waiting, horizon: int, budget: int) -> int:
     """Follow what waits until all of it has arrived: the steps that suffice, or ``UNKNOWN``."""
     longest = 0
-    limit = desk.used[1] + budget
-    while desk.used[0] > 0:
-        strip, steps = _take(desk)
-        if steps == horizon or desk.used[1] == limit:
+    limit = waiting.used[1] + budget
+    while waiting.used[0] > 0:
+        strip, steps = _take(waiting)
+        if steps == horizon or waiting.used[1] == limit:
             return UNKNOWN
-        desk.used[1] += 1
+        waiting.used[1] += 1
         longest = max(longest, steps + 1)
-        found = _ways_out(task, partition, sets, desk, strip)
-        if found == 0:  # every state goes somewhere, so these are no numbers
+        count = _count_ways(task, policy, strip)
+        if count == 0:  # every state goes somewhere, so these are no numbers
             return UNKNOWN
-        if found > 1 and _worth_halving(task, partition, sets, desk, strip, found):
-            going = _put(desk, half(strip, -1.0), steps) and _put(desk, half(strip, 1.0), steps)
+        if count > 1 and _worth_halving(task, policy, strip, count):
+            going = _put(waiting, half(strip, -1.0), steps) and _put(waiting, half(strip, 1.0), steps)
         else:
-            going = _spread(task, partition, sets, desk, strip, steps)
+            going = _spread(task, policy, waiting, strip, steps)
         if not going:
             return UNKNOWN
     return longest
@@ -139,9 +145,8 @@ def _arrives(task: Any, partition: Any, sets: np.ndarray, desk: Desk, horizon: i
 @kernel
 def arrive_all(
     task: Any,
-    partition: Any,
-    sets: np.ndarray,
-    desk: Desk,
+    policy: ActionSets,
+    waiting: Waiting,
     boxes: np.ndarray,
     steps: np.ndarray,
     horizon: int,
@@ -149,6 +154,6 @@ def arrive_all(
 ) -> None:
     """Find, for each box of starts, in how many steps all of it has arrived."""
     for n in range(len(boxes)):
-        desk.used[0] = 0
-        _put(desk, strip_of(boxes[n]), 0)
-        steps[n] = _arrives(task, partition, sets, desk, horizon, budget)
+        waiting.used[0] = 0
+        _put(waiting, strip_of(boxes[n]), 0)
+        steps[n] = _arrives(task, policy, waiting, horizon, budget)

@@ -7,11 +7,10 @@ import pytest
 from numba import config
 
 from distinguo.controller import Controller
-from distinguo.proof.actions import action_bits
 from distinguo.proof.grid import cell_box, coordinates, state
-from distinguo.proof.hold.hill import held_set, maximal_set
+from distinguo.proof.hold.invariant import held_set, maximal_set
+from distinguo.proof.hold.prove import prove_hold
 from distinguo.proof.hold.puck import pucks
-from distinguo.proof.verify import verify
 from distinguo.representation.partition import region
 from distinguo.tasks.puck.analysis import controllable
 from distinguo.tasks.puck.puck import Puck
@@ -45,7 +44,7 @@ def test_from_every_state_some_action_stays(whole):
 @pytest.mark.parametrize("prototypes", [2, 24])
 def test_a_controller_never_leaves_its_set(whole, prototypes):
     partition, q = (ideal(), GOOD) if prototypes == 2 else trained(0, prototypes)
-    held = held_set(Puck(), partition, action_bits(Controller(partition, q)), whole)
+    held = held_set(Puck(), Controller(partition, q), whole)
     assert held.cells
     for s in states_in(held, 3_000):
         after, _, fell = transition(Puck(), s, int(q[region(partition, s)].argmax()))
@@ -54,7 +53,7 @@ def test_a_controller_never_leaves_its_set(whole, prototypes):
 
 
 def test_the_diagonal_is_proven_wherever_anything_is(whole):
-    held = held_set(Puck(), ideal(), np.array([1, 2]), whole)
+    held = held_set(Puck(), Controller(ideal(), GOOD), whole)
     assert held.cells >= 0.99 * whole.cells
 
 
@@ -65,8 +64,9 @@ def test_no_doomed_state_is_held(whole):
 
 
 def test_bad_controllers_hold_nothing(whole):
-    for sets in ([1, 1], [2, 1], [3, 3]):
-        assert held_set(Puck(), ideal(), np.array(sets), whole).cells == 0
+    left, right, either = [0.0, -1.0], [-1.0, 0.0], [0.0, 0.0]
+    for bad in ([left, left], [right, left], [either, either]):
+        assert held_set(Puck(), Controller(ideal(), np.array(bad)), whole).cells == 0
 
 
 def test_more_uncertainty_holds_less(whole):
@@ -76,9 +76,9 @@ def test_more_uncertainty_holds_less(whole):
 
 
 def test_nothing_held_is_nothing_certified():
-    found = verify(Puck(), Controller(ideal(), GOOD[::-1].copy()), counts=COUNTS)
-    assert found.certificate is None
-    assert found.share_of_provable == 0.0
+    proof = prove_hold(Puck(), Controller(ideal(), GOOD[::-1].copy()), counts=COUNTS)
+    assert proof.certificate is None
+    assert proof.share_of_provable == 0.0
 
 
 def test_states_outside_of_the_grid_are_not_held(whole):

@@ -1,4 +1,4 @@
-"""Whole sets of states that never fail: the greatest set of cells that a controller, or any controller, keeps.
+"""Invariant sets: the greatest set of cells that a controller, or any controller, never leaves.
 
 Begin with all cells and strike out those from which a step could fail or leave the set, until nothing changes. For a
 given controller every possible action of a cell must stay inside. The task's own *maximal set* asks for some action
@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distinguo.proof.actions import possible_in_block, room
+from distinguo.controller import Controller
+from distinguo.proof.actions import ActionSets, action_sets_of, possible_in_block
 from distinguo.proof.enclosure import enclose
 from distinguo.proof.grid import Grid, around, cell_box, coordinates, cover, grid_over
 from distinguo.seam import kernel, part
@@ -101,36 +102,26 @@ def sweep(task: Any, grid: Grid, chosen: np.ndarray, every: bool, alive: np.ndar
 
 
 @kernel
-def choose_everywhere(
-    grid: Grid,
-    partition: Any,
-    sets: np.ndarray,
-    chosen: np.ndarray,
-    seen: np.ndarray,
-    stack: np.ndarray,
-) -> None:
+def choose_everywhere(policy: ActionSets, grid: Grid, chosen: np.ndarray) -> None:
     """Fill in the possible actions of every cell; a block that knows only one set of actions settles its cells."""
     rows, columns = chosen.shape
     for i in range(0, rows, BLOCK):
         for j in range(0, columns, BLOCK):
             m, n = min(BLOCK, rows - i), min(BLOCK, columns - j)
-            whole = possible_in_block(grid, partition, sets, i, j, m, n, seen, stack)
+            whole = possible_in_block(policy, grid, i, j, m, n)
             single = whole & (whole - 1) == 0
             for k in range(i, i + m):
                 for e in range(j, j + n):
-                    chosen[k, e] = (
-                        whole if single else possible_in_block(grid, partition, sets, k, e, 1, 1, seen, stack)
-                    )
+                    chosen[k, e] = whole if single else possible_in_block(policy, grid, k, e, 1, 1)
 
 
 def greatest(task: Any, grid: Grid, chosen: np.ndarray, every: bool, alive: np.ndarray | None = None) -> Held:
     """Return the greatest set of cells that is never left, beginning with all cells or with some."""
-    left = np.ones(grid.counts, dtype=np.bool_) if alive is None else alive.copy()
-    quiet = turn = 0
-    while quiet < 1:
-        quiet = 0 if sweep(task, grid, chosen, every, left, turn % 4) else quiet + 1
+    remaining = np.ones(grid.counts, dtype=np.bool_) if alive is None else alive.copy()
+    turn = 0
+    while sweep(task, grid, chosen, every, remaining, turn % 4):
         turn += 1
-    return Held(grid, left)
+    return Held(grid, remaining)
 
 
 def maximal_set(task: Any, counts: tuple[int, int] = COUNTS) -> Held:
@@ -140,18 +131,16 @@ def maximal_set(task: Any, counts: tuple[int, int] = COUNTS) -> Held:
     return greatest(task, grid, chosen, False)
 
 
-def held_set(task: Any, partition: Any, sets: np.ndarray, within: Held) -> Held:
+def held_set(task: Any, controller: Controller, within: Held) -> Held:
     """Return the greatest set of cells that a controller is proven to hold, inside a set that bounds it.
 
     >>> from distinguo.proof.hold.puck import Puck
     >>> from distinguo.representation.voronoi import voronoi
     >>> two = voronoi([[0.3, 0.6], [-0.3, -0.6]], [4.8, 11.0])
     >>> whole = maximal_set(Puck(), (256, 128))
-    >>> held_set(Puck(), two, np.array([1, 2]), whole).cells / whole.cells > 0.9
+    >>> held_set(Puck(), Controller(two, np.array([[0.0, -1.0], [-1.0, 0.0]])), whole).cells / whole.cells > 0.9
     True
     """
-    grid = within.grid
-    chosen = np.empty(grid.counts, dtype=np.int64)
-    seen = np.zeros(len(sets), dtype=np.bool_)
-    choose_everywhere(grid, partition, sets, chosen, seen, room(partition))
-    return greatest(task, grid, chosen, True, within.alive)
+    chosen = np.empty(within.grid.counts, dtype=np.int64)
+    choose_everywhere(action_sets_of(controller), within.grid, chosen)
+    return greatest(task, within.grid, chosen, True, within.alive)
