@@ -11,6 +11,9 @@ import typer
 def audit(
     run: Annotated[Path, typer.Argument(help="The folder of a run.")],
     seed: Annotated[int, typer.Option(help="Seed of the random choices among tied actions.")] = 0,
+    task: Annotated[
+        str | None, typer.Option(help="The file of a task of your own: path/to/file.py:Class.")
+    ] = None,
     visits: Annotated[int, typer.Option(min=1, max=10**7, help="How many visited states to audit.")] = 10_000,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
@@ -18,17 +21,20 @@ def audit(
 
     Example: distinguo audit runs/puck-default-seed0
     """
+    from distinguo.cli import parse
     from distinguo.cli.console import answer, say
     from distinguo.evaluation.audit import audit as examine
     from distinguo.runs.folder import open_run
     from distinguo.tasks.task import observe, seeded
 
+    if task is not None:
+        parse.task_name(task)
     opened = open_run(run)
     learner = opened.configuration.learner
     epsilon = float(opened.summary.get("epsilon", learner.epsilon))  # a share of what was found, or as given
-    task = seeded(opened.configuration.spec.task, seed)
+    subject = seeded(opened.configuration.spec.task, seed)
     found = examine(
-        task,
+        subject,
         opened.controller,
         gamma=learner.gamma,
         epsilon=epsilon,
@@ -41,7 +47,7 @@ def audit(
         f"Policy rule (Eq. 1) broken at {found.policy_failures:,}, value rule (Eq. 2) at {found.value_failures:,}."
     )
     worst = int(found.regret.argmax())
-    seen = observe(task, tuple(found.states[worst].tolist()))
+    seen = observe(subject, tuple(found.states[worst].tolist()))
     place = ", ".join(f"{c:.4f}" for c in seen)
     say(f"Greatest regret: {found.regret[worst]:.4f} at ({place}), in region {found.regions[worst]}.")
     content: dict[str, Any] = {

@@ -24,10 +24,13 @@ def examine(
         ),
     ] = None,
     task: Annotated[
-        str | None, typer.Option(help="The task; that of the first run folder if none is given, else puck.")
+        str | None,
+        typer.Option(
+            help="The task, as for learn; that of the first run folder if none is given, else puck."
+        ),
     ] = None,
     interpreted: Annotated[
-        bool, typer.Option("--interpreted", help="Run Gymnasium's own environment, not our compiled twin.")
+        bool, typer.Option("--interpreted", help="Run Gymnasium's own environment, not our compiled port.")
     ] = False,
     runs: Annotated[int | None, typer.Option(help="Learning curves per representation; 10.")] = None,
     steps: Annotated[int | None, typer.Option(help="Training steps of a curve; 50,000.")] = None,
@@ -70,7 +73,8 @@ def examine(
     from distinguo.study.compare import put_on_trial
     from distinguo.views.curves import draw_curves
 
-    head = _given(task=task, seed=seed, interpreted=interpreted or None)
+    name = None if task is None else parse.task_name(task)
+    head = _given(task=name, seed=seed, interpreted=interpreted or None)
     options = _given(runs=runs, steps=steps, cap=cap)
     if plan_file is None:
         plan = _from_words(what, head, options, parse.changes(assignments or []))
@@ -129,10 +133,12 @@ def _from_words(
 def _take_task(what: list[str], head: dict[str, Any], parameters: dict[str, Any]) -> None:
     """Take the task of the first run folder that is named."""
     from distinguo.runs.folder import SETTINGS, read_settings
+    from distinguo.tasks.catalog import check_present
 
     for word in what:
         if (Path(word) / SETTINGS).is_file():
             spec = read_settings(Path(word)).spec
+            check_present(spec, word)
             head["task"] = spec.name
             head.setdefault("interpreted", spec.interpreted)
             for name, value in spec.parameters.items():

@@ -23,7 +23,7 @@ from distinguo.study import engines
 from distinguo.study.cells import pack
 from distinguo.study.plan import Cell, Plan, load_plan, write_plan
 from distinguo.study.sources import contestant
-from distinguo.tasks.extent import Extent, extent_of
+from distinguo.tasks.extent import Extent, task_extent
 
 T = TypeVar("T")
 Watch = Callable[[int, int], None]  #: told how many cells are done, of how many
@@ -135,7 +135,7 @@ def _prepare(out: Path, plan: Plan, representations: dict[str, Representation]) 
 def _extent(out: Path, plan: Plan) -> Extent:
     path = out / "extent.json"
     if not path.exists():
-        found = extent_of(plan.spec, plan.head.seed)
+        found = task_extent(plan.spec, plan.head.seed)
         write_atomically(path, json.dumps(found._asdict()) + "\n")
     extent = _stored(path, Extent)
     if len(extent.low) != len(plan.spec.dimensions):

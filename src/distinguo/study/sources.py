@@ -13,7 +13,7 @@ from distinguo.representation.voronoi import voronoi
 from distinguo.runs.configuration import check_prototypes
 from distinguo.runs.files import LARGEST_ARRAYS
 from distinguo.runs.folder import REPRESENTATION
-from distinguo.tasks.extent import extent_of
+from distinguo.tasks.extent import task_extent
 from distinguo.tasks.spec import TaskSpec
 
 
@@ -25,7 +25,7 @@ def contestant(what: str, spec: TaskSpec, seed: int) -> Representation:
     6
     """
     if not spec.bounded:
-        extent = extent_of(spec, seed)
+        extent = task_extent(spec, seed)
         spec = spec._replace(low=extent.low, high=extent.high)
     path = Path(what)
     if path.is_dir():

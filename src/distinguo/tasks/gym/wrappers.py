@@ -1,4 +1,4 @@
-"""Wrappers that make an environment fit: continuous actions in a few levels, and actions that go wrong by chance."""
+"""Wrappers that make an environment fit: continuous actions in a few levels, and noisy actions."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class NoisyActions(gymnasium.ActionWrapper[Any, int, int], RecordConstructorArgs
         self.count, self.first = int(space.n), int(space.start)
 
     def action(self, action: int) -> int:
-        """Return this action, or by chance another."""
+        """Return this action, or a random one."""
         if self.np_random.random() < self.noise:
             return self.first + int(self.np_random.integers(self.count))
         return action
