@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from distinguo.runs.learn import learn
     from distinguo.study.compare import put_on_trial
     from distinguo.study.plan import make_plan
+    from distinguo.tasks.check import check_task
+    from distinguo.tasks.declare import task
     from distinguo.tasks.gym.wrappers import DiscreteActions, NoisyActions
 
 from distinguo.tasks.gym.registration import register_with_gymnasium
@@ -51,6 +53,8 @@ _HOMES = {
     "Representation": "distinguo.representation.file",
     "load": "distinguo.representation.file",
     "region": "distinguo.representation.partition",
+    "check_task": "distinguo.tasks.check",
+    "task": "distinguo.tasks.declare",
 }
 
 __all__ = [
@@ -64,6 +68,7 @@ __all__ = [
     "Representation",
     "Run",
     "audit",
+    "check_task",
     "learn",
     "learning_curve",
     "load",
@@ -71,6 +76,7 @@ __all__ = [
     "open_run",
     "put_on_trial",
     "region",
+    "task",
 ]
 
 

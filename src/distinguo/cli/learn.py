@@ -77,7 +77,7 @@ def learn(
     from distinguo.runs.warm import warm
 
     changes = parse.changes(assignments or [])
-    setting = parse.task(task, of_table(changes, "task"), interpreted)
+    setting = parse.named_task(task, of_table(changes, "task"), interpreted)
     prototypes = None if start is None else parse.prototypes(start, setting.dimensions)
     if setting.note:
         say(setting.note)

@@ -36,10 +36,10 @@ def changes(assignments: Sequence[str]) -> dict[str, Any]:
     return result
 
 
-def task(word: str, parameters: dict[str, Any] | None = None, interpreted: bool = False) -> TaskSpec:
+def named_task(word: str, parameters: dict[str, Any] | None = None, interpreted: bool = False) -> TaskSpec:
     """Return the task that a word names: one of ours, a Gymnasium id, or ``path/to/file.py:Class``.
 
-    >>> task("puck", {"beta": 0.2}).task.beta
+    >>> named_task("puck", {"beta": 0.2}).task.beta
     0.2
     """
     from distinguo.cli.code import load_named, names_code
@@ -47,15 +47,14 @@ def task(word: str, parameters: dict[str, Any] | None = None, interpreted: bool 
 
     if not names_code(word):
         if word.endswith(".py"):
-            raise DistinguoError(f"{word} is a file; name the task in it, as in {word}:Cart.")
+            raise DistinguoError(f"{word} is a file; name the task in it, as in {word}:Name.")
         return task_spec(word, parameters, interpreted)
     if interpreted:
         raise DistinguoError(f"--interpreted is for Gymnasium's own environments, and {word} is not one.")
-    thing, own = load_named(word), dict(parameters or {})
-    if _is_environment(thing):
-        levels = {name: own.pop(name) for name in ("levels",) if name in own}
-        return spec_of(thing(**own), levels)
-    return spec_of(thing, own)
+    thing = load_named(word)
+    if _is_environment_class(thing):
+        return _made_spec(thing, dict(parameters or {}))
+    return spec_of(thing, parameters)
 
 
 def task_name(word: str) -> str:
@@ -66,14 +65,28 @@ def task_name(word: str) -> str:
     """
     from distinguo.cli.code import names_code
 
-    return task(word).name if names_code(word) else word
+    return named_task(word).name if names_code(word) else word
 
 
-def _is_environment(thing: Any) -> bool:
-    """Tell whether this is a class of Gymnasium environments, which is made first."""
+def _is_environment_class(thing: Any) -> bool:
     import gymnasium
 
     return isinstance(thing, type) and issubclass(thing, gymnasium.Env)
+
+
+def _made_spec(kind: Any, parameters: dict[str, Any]) -> TaskSpec:
+    """Make an environment with these arguments; ``levels`` is for its actions."""
+    from distinguo.tasks.catalog import spec_of
+
+    arguments = {name: value for name, value in parameters.items() if name != "levels"}
+    try:
+        env = kind(**arguments)
+    except Exception as error:
+        with_these = f" with {arguments}" if arguments else ""
+        trouble = f"{type(error).__name__}: {error}".rstrip(".")
+        raise DistinguoError(f"{kind.__name__} could not be made{with_these}: {trouble}.") from error
+    levels = {name: value for name, value in parameters.items() if name == "levels"}
+    return spec_of(env, levels)._replace(parameters=parameters)
 
 
 def _value(text: str) -> Any:

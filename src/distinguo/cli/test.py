@@ -125,19 +125,20 @@ def _from_words(
         if table == "tester" and name in options:
             raise DistinguoError(f"--{name} and --set {key} exclude each other; give one of them.")
         tables[table][name] = value
-    if "task" not in head:
-        _take_task(what, head, tables["task"])
+    _take_task(what, head, tables["task"])
     return make_plan(what, **head, task_parameters=tables["task"], tester=tables["tester"])
 
 
 def _take_task(what: list[str], head: dict[str, Any], parameters: dict[str, Any]) -> None:
-    """Take the task of the first run folder that is named."""
+    """Take the task of the first run folder, unless one is named; one of a file takes the parameters only."""
     from distinguo.runs.folder import SETTINGS, read_settings
     from distinguo.tasks.catalog import check_present
 
     for word in what:
         if (Path(word) / SETTINGS).is_file():
             spec = read_settings(Path(word)).spec
+            if "task" in head and (spec.portable or spec.name != head["task"]):
+                return
             check_present(spec, word)
             head["task"] = spec.name
             head.setdefault("interpreted", spec.interpreted)

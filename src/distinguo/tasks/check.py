@@ -29,10 +29,10 @@ from distinguo.tasks.task import (
     unpack,
 )
 
-LONGEST = 5_000  #: steps after which a trial that repeats an action, or takes random ones, never ends
-REPEATED = 20  #: steps of a trial that are taken twice, to see whether they lead to the same state
-RECORDED = 500  #: steps that are compared between two seeds, and between the two speeds
-BEYOND = 0.1  #: share of its width by which an observation may be outside its bounds
+_LONGEST = 5_000  # steps after which a trial that repeats an action, or takes random ones, never ends
+_REPEATED = 20  # steps of a trial that are taken twice, to see whether they lead to the same state
+_RECORDED = 500  # steps that are compared between two seeds, and between the two speeds
+_BEYOND = 0.1  # share of its width by which an observation may be outside its bounds
 
 
 def check_task(task: Any) -> None:
@@ -50,7 +50,9 @@ def check_task(task: Any) -> None:
     contract.check_actions()
     ended = [contract.check_trial(action) for action in [*range(len(spec.actions)), None]]
     if spec.limit is None and not any(ended):
-        raise contract.fault(f"no trial ended within {LONGEST:,} steps; end them, or declare it with a limit")
+        raise contract.fault(
+            f"no trial ended within {_LONGEST:,} steps; end them, or declare it with a limit"
+        )
     contract.check_seeds()
     if is_compiled(spec.task):
         contract.check_speeds()
@@ -84,11 +86,11 @@ class _Contract(NamedTuple):
         """Play a trial that repeats an action, or takes random ones; whether it ended."""
         rng = np.random.default_rng(0)
         s = self.started(rng)
-        for step in range(1, self.spec.cap(LONGEST) + 1):
+        for step in range(1, self.spec.cap(_LONGEST) + 1):
             a = int(rng.integers(len(self.spec.actions))) if action is None else action
             place = f"at step {step} of a trial of {'random actions' if action is None else f'action {a}'}"
             after, reward, terminal = self.stepped(s, a, place)
-            if step <= REPEATED:
+            if step <= _REPEATED:
                 self._check_repeated(s, a, place, after, reward, terminal)
             if terminal:
                 return True
@@ -103,7 +105,7 @@ class _Contract(NamedTuple):
 
     def started(self, rng: np.random.Generator) -> State:
         """Return the checked start of a trial."""
-        s = start(self.task, rng)
+        s = self._called("start", "", start, rng)
         self._check_floats("start", s, None, "")
         self._check_kept(s)
         self._seen(s, "at the start")
@@ -111,7 +113,7 @@ class _Contract(NamedTuple):
 
     def stepped(self, s: State, a: int, place: str) -> tuple[State, float, bool]:
         """Take a step and check all that came of it."""
-        answer = transition(self.task, s, a)
+        answer = self._called("transition", place, transition, s, a)
         if not isinstance(answer, tuple) or len(answer) != 3:
             raise self.fault(f"transition returned {answer!r} {place}, not (next state, reward, terminal)")
         after, reward, terminal = answer
@@ -122,6 +124,15 @@ class _Contract(NamedTuple):
             raise self.fault(f"transition said {terminal!r} for terminal {place}, which is not a bool")
         self._seen(after, place)
         return answer
+
+    def _called(self, name: str, place: str, function: Any, *arguments: Any) -> Any:
+        try:
+            return function(self.task, *arguments)
+        except DistinguoError:
+            raise
+        except Exception as error:
+            trouble = f"{type(error).__name__}: {error}".rstrip(".")
+            raise self.fault(f"{name} failed {place}".rstrip() + f" ({trouble})") from error
 
     def _check_floats(self, function: str, s: Any, width: int | None, place: str) -> None:
         if not isinstance(s, tuple) or (width is not None and len(s) != width):
@@ -140,7 +151,7 @@ class _Contract(NamedTuple):
             raise self.fault(f"unpack made {back} of the row of the state {s}")
 
     def _seen(self, s: State, place: str) -> Observation:
-        seen, names = observe(self.task, s), self.spec.dimensions
+        seen, names = self._called("observe", place, observe, s), self.spec.dimensions
         if not isinstance(seen, tuple) or len(seen) != len(names):
             raise self.fault(f"observe returned {seen!r} {place}, not a float for each of {', '.join(names)}")
         for name, value in zip(names, seen, strict=True):
@@ -153,10 +164,10 @@ class _Contract(NamedTuple):
         for name, value, low, high in zip(
             spec.dimensions, self._seen(s, place), spec.low, spec.high, strict=True
         ):
-            slack = BEYOND * (high - low) if math.isfinite(high - low) else 0.0
+            slack = _BEYOND * (high - low) if math.isfinite(high - low) else 0.0
             if not low - slack <= value <= high + slack:
                 raise self.fault(
-                    f"it observed {value} for {name} {place}, far outside {low} .. {high}; widen low and high"
+                    f"it observed {value:.6g} for {name} {place}, far outside {low:g} .. {high:g}; widen low and high"
                 )
 
     def _check_repeated(self, s: State, a: int, place: str, *first: Any) -> None:
@@ -174,7 +185,7 @@ class _Contract(NamedTuple):
     def check_seeds(self) -> None:
         """See whether the same seed gives the same trials, and another seed another generator."""
         plain = _record.py_func
-        if self.recorded(plain, 1, RECORDED).tobytes() != self.recorded(plain, 1, RECORDED).tobytes():
+        if self.recorded(plain, 1, _RECORDED).tobytes() != self.recorded(plain, 1, _RECORDED).tobytes():
             raise self.fault("the same seed gave different trials; draw noise from a field rng only")
         if self.spec.stochastic == "no" or self.spec.interpreted:
             return
@@ -186,7 +197,7 @@ class _Contract(NamedTuple):
 
     def check_speeds(self) -> None:
         """See whether trials have the same bits compiled and in plain Python."""
-        plain, fast = self.recorded(_record.py_func, 1, RECORDED), self.recorded(_record, 1, RECORDED)
+        plain, fast = self.recorded(_record.py_func, 1, _RECORDED), self.recorded(_record, 1, _RECORDED)
         if plain.tobytes() != fast.tobytes():
             step = int(np.flatnonzero((plain != fast).any(axis=1))[0])
             raise self.fault(

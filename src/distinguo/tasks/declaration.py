@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypedDict
 from distinguo.errors import DistinguoError, did_you_mean
 from distinguo.tasks.spec import CATEGORIES, CONTINUOUS, LENGTH, RETURN, Parameters, Stochastic, TaskSpec
 
-Names = Sequence[str] | Callable[[Any], Sequence[str]]  #: or how they follow from the parameters
+ActionNames = Sequence[str] | Callable[[Any], Sequence[str]]  #: or how they follow from the parameters
 Bounds = Sequence[float] | Callable[[Any], Sequence[float]]
 
 
@@ -35,7 +35,7 @@ class Declaration(NamedTuple):
 
     name: str
     states: tuple[str, ...]
-    actions: Names
+    actions: ActionNames
     low: Bounds
     high: Bounds
     observations: tuple[str, ...]

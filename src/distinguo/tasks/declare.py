@@ -1,7 +1,7 @@
 """The door for tasks: ``@task`` makes a class of parameters and functions into something to learn.
 
 >>> from typing import NamedTuple
->>> @task(states=("x", "v"), actions=("left", "right"), low=(-1, -2), high=(1, 2))
+>>> @task(states=("x", "v"), actions=("left", "right"), low=(-1, -3), high=(1, 3))
 ... class Cart(NamedTuple):
 ...     push: float = 3.0
 ...     def transition(self, s, a):
@@ -24,7 +24,7 @@ from distinguo.errors import DistinguoError
 from distinguo.seam import implements, implements_interpreted, part
 from distinguo.settings import checked
 from distinguo.tasks import task as generics
-from distinguo.tasks.declaration import Bounds, Declaration, Names, TaskOptions, declared
+from distinguo.tasks.declaration import ActionNames, Bounds, Declaration, TaskOptions, declared
 from distinguo.tasks.noise import NoiseParameters, noise_generator, separated, with_noise
 from distinguo.tasks.spec import Parameters, TaskSpec
 
@@ -50,7 +50,7 @@ _by_name: dict[str, type] = {}
 
 
 def task(
-    *, states: Sequence[str], actions: Names, low: Bounds, high: Bounds, **options: Unpack[TaskOptions]
+    *, states: Sequence[str], actions: ActionNames, low: Bounds, high: Bounds, **options: Unpack[TaskOptions]
 ) -> Callable[[type[T]], type[T]]:
     """Declare a ``NamedTuple`` of parameters, with the functions of a task in its body, as a task.
 

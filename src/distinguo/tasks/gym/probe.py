@@ -1,6 +1,6 @@
 """Find out by probed how an environment can be restored, and whether it is stochastic.
 
-Nothing here depends on the seed of a run: the same environment is always found to be the same.
+Nothing here depends on the seed of a run: the same environment always gives the same result.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NOISE_STEPS = 2000  # steps without a difference after which an environment is 
 
 
 class ProbeResult(NamedTuple):
-    """What was found out about an environment."""
+    """What trying an environment has shown."""
 
     restoring: Restoring
     stochastic: bool  #: whether the same action in the same state may lead to different ones
@@ -161,7 +161,7 @@ def _is_stochastic(probed: _Probed) -> bool:
         try:
             one, drew = _with_noise(probed, trial, 1)
             other, _ = _with_noise(probed, trial, 2)
-        except Exception:  # then nothing can be found out, and learning will say what is wrong
+        except Exception:  # then learning will say what is wrong
             return False
         if one != other:
             return True

@@ -13,7 +13,7 @@ from gymnasium.utils import RecordConstructorArgs
 
 from distinguo.errors import DistinguoError
 
-MOST_ACTIONS = 1000
+MOST_COMBINATIONS = 1000
 
 
 class DiscreteActions(gymnasium.ActionWrapper[Any, int, Any], RecordConstructorArgs):
@@ -86,9 +86,9 @@ def _checked_box(env: Any, levels: Any) -> spaces.Box:
             "another wrapper that gives bounds."
         )
     size = math.prod(box.shape)
-    if levels**size > MOST_ACTIONS:
+    if levels**size > MOST_COMBINATIONS:
         raise DistinguoError(
-            f"{levels} levels of {size} coordinates make {levels**size} actions; allowed are {MOST_ACTIONS}; "
+            f"{levels} levels of {size} coordinates make {levels**size} actions; allowed are {MOST_COMBINATIONS}; "
             "choose fewer levels."
         )
     return box
