@@ -50,7 +50,7 @@ def disc_area(shape: Disc) -> float:
 def twice() -> Any:
     """Register two shapes without a trace in the cache key that the other tests share."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(seam, "_watch", lambda source: None)
+        patch.setattr(seam, "_watch", lambda *_: None)
         part(squared)
         implements(area, Square)(square_area)
         implements(area, Disc)(disc_area)
@@ -176,6 +176,38 @@ def test_a_second_process_starts_from_the_cache_until_a_foreign_source_is_edited
     assert run(project, "main.py") == "90.0 0"
     edit(project / "sizes.py", "length * length", "length + length")
     assert run(project, "main.py") == "60.0 0"
+
+
+SCRIPT = """
+from typing import NamedTuple
+from distinguo.seam import implements
+from twice import area, twice
+class Square(NamedTuple):
+    side: float
+@implements(area, Square)
+def square_area(shape):
+    return 1.0 * shape.side
+if __name__ == "__main__":
+    print(twice(Square(3.0)), sum(twice.stats.cache_hits.values()))
+"""
+
+
+def test_a_class_of_a_script_is_cached_and_known_by_its_file(project: Path) -> None:
+    """Numba alone would compile it anew in every process, as it takes such a class for another each time."""
+    (project / "script.py").write_text(SCRIPT)
+    assert run(project, "script.py") == "6.0 0"
+    assert run(project, "script.py") == "6.0 1"
+
+
+def test_a_class_known_by_another_name_does_not_spoil_the_cache(project: Path) -> None:
+    (project / "script.py").write_text(SCRIPT)
+    (project / "other.py").write_text(
+        "from script import Square, twice\nprint(twice(Square(3.0)), sum(twice.stats.cache_hits.values()))"
+    )
+    assert run(project, "script.py") == "6.0 0"
+    assert run(project, "other.py") == "6.0 0"
+    assert run(project, "other.py") == "6.0 1"
+    assert run(project, "script.py") == "6.0 1"
 
 
 def test_an_unwritable_cache_still_works_and_leaves_nothing_beside_the_sources(project: Path) -> None:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from distinguo.study.audit import audit
     from distinguo.study.compare import compare
     from distinguo.study.plan import make_plan
+    from distinguo.tasks.check import check_task
+    from distinguo.tasks.declare import task
     from distinguo.tasks.gym.wrappers import DiscreteActions, NoisyActions
 
 from distinguo.tasks.gym.registration import register_with_gymnasium
@@ -60,6 +62,8 @@ _HOMES = {
     "Representation": "distinguo.representation.file",
     "load": "distinguo.representation.file",
     "region": "distinguo.representation.partition",
+    "check_task": "distinguo.tasks.check",
+    "task": "distinguo.tasks.declare",
 }
 #: Modules that are public as they are.
 _MODULES = ("criteria",)
@@ -76,6 +80,7 @@ __all__ = [
     "Representation",
     "Run",
     "audit",
+    "check_task",
     "compare",
     "criteria",
     "learn",
@@ -85,6 +90,7 @@ __all__ = [
     "make_plan",
     "open_run",
     "region",
+    "task",
 ]
 
 

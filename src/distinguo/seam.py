@@ -26,6 +26,8 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+import re
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -49,7 +51,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _PACKAGE = Path(__file__).parent
 _kernels: list[Any] = []
-_foreign: set[Path] = set()
+_foreign: set[tuple[Path, str]] = set()  # sources outside the package, and the modules of their classes
 _interpreted: set[type] = set()
 
 #: No fastmath and no contraction: the same bits on every x86-64 machine (docs/readings.md, "Arithmetic").
@@ -132,12 +134,13 @@ def implements(function: Any, kind: type) -> Callable[[F], F]:
 
     def register(implementation: F) -> F:
         function.register(kind, implementation)
+        _name_by_file(kind)
 
         def pick(first: Any, *rest: Any) -> F | None:
             return implementation if getattr(first, "instance_class", None) is kind else None
 
         overload(function, jit_options=_OPTIONS, strict=False)(pick)
-        _watch(Path(implementation.__code__.co_filename))
+        _watch(Path(implementation.__code__.co_filename), kind.__module__)
         return implementation
 
     return register
@@ -169,11 +172,36 @@ def has_own(function: Any, thing: Any) -> bool:
     return type(thing) in function.registry
 
 
-def _watch(source: Path) -> None:
-    """Numba does not see edits in a callee of another file: let a foreign source change the key."""
-    if source.is_relative_to(_PACKAGE) or not source.is_file() or source in _foreign:
+def module_of(source: Path) -> str:
+    """Return the name of the module that a user's file is when it is run by its path.
+
+    >>> module_of(Path("tasks/my cart.py"))
+    'distinguo_user_my_cart'
+    """
+    return "distinguo_user_" + re.sub(r"\W", "_", source.stem)
+
+
+def _name_by_file(kind: type) -> None:
+    """Name a class of the main script by its file.
+
+    Numba's cache would store a class of ``__main__`` by value, which the next process could not recognise.
+    """
+    main = sys.modules.get(kind.__module__)
+    source = getattr(main, "__file__", None)
+    if main is not None and source is not None and kind.__module__ in ("__main__", "__mp_main__"):
+        kind.__module__ = module_of(Path(source))
+        sys.modules[kind.__module__] = main
+
+
+def _watch(source: Path, module: str = "") -> None:
+    """Numba does not see edits in a callee of another file: let a foreign source change the key.
+
+    The name of its module does so, too: the index of a cache names the classes it was made for, and cannot be read
+    where these are known by other names.
+    """
+    if source.is_relative_to(_PACKAGE) or not source.is_file() or (source, module) in _foreign:
         return
-    _foreign.add(source)
+    _foreign.add((source, module))
     _source_key.cache_clear()
     for compiled in _kernels:
         _enable_caching(compiled, _cache_folder())
@@ -183,8 +211,9 @@ def _watch(source: Path) -> None:
 def _source_key() -> str:
     """Hash all sources that compiled code may come from: an edit can never run stale code."""
     digest = hashlib.sha256(numba.__version__.encode())
-    for path in [*sorted(_PACKAGE.rglob("*.py")), *sorted(_foreign)]:
-        digest.update(str(path.name).encode() + b"\0" + path.read_bytes())
+    sources = [(path, "") for path in sorted(_PACKAGE.rglob("*.py"))]
+    for path, module in [*sources, *sorted(_foreign)]:
+        digest.update(f"{path.name}\0{module}\0".encode() + path.read_bytes())
     return digest.hexdigest()[:16]
 
 

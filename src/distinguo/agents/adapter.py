@@ -24,12 +24,12 @@ def made(spec: TaskSpec, cap: int) -> Any:
     """
     import gymnasium
 
-    from distinguo.tasks.gym.source import spec_of
+    from distinguo.tasks.gym.source import registered_spec
     from distinguo.tasks.gym.wrappers import DiscreteActions, NoisyActions
 
     limit, name = spec.cap(cap), PUCK_ID if spec.name == "puck" else spec.name
-    spec_of(name)  # says in words if there is none
-    env = gymnasium.make(name, **(_arguments(spec) | {"max_episode_steps": limit}))
+    known_id = registered_spec(name).id  # says in words if there is none
+    env = gymnasium.make(known_id, **(_arguments(spec) | {"max_episode_steps": limit}))
     if not isinstance(env.action_space, gymnasium.spaces.Discrete):
         env = DiscreteActions(env, len(spec.actions))
     noise = spec.parameters.get(NOISE)
@@ -59,16 +59,17 @@ def vectorised(env: Any) -> Any:
 
 def placed(configuration: Configuration, env: Any) -> Configuration:
     """Return a configuration that learns in this environment; a compiled task stays as it is, for the same bits."""
-    from distinguo.tasks.gym.task import describe, make_task
+    from distinguo.tasks.gym.task import make_task
 
     spec = configuration.spec
     given = {LEVELS: spec.parameters[LEVELS]} if spec.interpreted and LEVELS in spec.parameters else {}
     task = make_task(PUCK_ID if env == "puck" else env, given)
-    found = describe(task)
-    theirs, ours = (len(found.names), found.actions), (len(spec.dimensions), len(spec.actions))
+    checked = task.driver.checked_env
+    theirs = (len(checked.view.names), checked.choices.number)
+    ours = (len(spec.dimensions), len(spec.actions))
     if theirs != ours:
         raise DistinguoError(
-            f"{found.name} has {theirs[0]} coordinates and {theirs[1]} actions, but {spec.name}, which the agent "
+            f"{checked.name} has {theirs[0]} coordinates and {theirs[1]} actions, but {spec.name}, which the agent "
             f"learned, has {ours[0]} and {ours[1]}; give an environment like it."
         )
     return configuration._replace(spec=spec._replace(task=task)) if spec.interpreted else configuration

@@ -18,7 +18,6 @@ from distinguo.runs.files import LARGEST_ARRAYS
 from distinguo.runs.folder import REPRESENTATION
 from distinguo.runs.run import Run
 from distinguo.seam import has_own
-from distinguo.tasks.extent import extent_of
 from distinguo.tasks.spec import TaskSpec
 
 
@@ -34,7 +33,7 @@ def representation_named(what: Any, spec: TaskSpec, seed: int) -> Representation
     6
     """
     if not spec.bounded:
-        extent = extent_of(spec, seed)
+        extent = task_extent(spec, seed)
         spec = spec._replace(low=extent.low, high=extent.high)
     named = isinstance(what, str | os.PathLike)
     known = _by_name(str(what), spec, seed) if named else _by_value(what, spec, seed)

@@ -1,10 +1,10 @@
-"""A task and the words for it: what a learner cannot see from its functions alone."""
+"""What a learner cannot see from the functions of a task alone: names, bounds, and how a trial is judged."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from distinguo.tasks.goal import Goal, Hold, MeanReturn
 
 CONTINUOUS, CATEGORIES = "continuous", "categories"
 LENGTH, RETURN = "length", "return"
+#: Whether the same action in the same state may lead to different ones: never, now and then, or usually.
+Stochastic = Literal["no", "some", "strong"]
+Parameters = Mapping[str, Any]
 
 
 class TaskSpec(NamedTuple):
@@ -35,10 +38,11 @@ class TaskSpec(NamedTuple):
     kind: str = CONTINUOUS  #: whether coordinates are amounts or exact "categories"
     threshold: float | None = None  #: the mean return that solves the task
     limit: int | None = None  #: steps after which its makers stop a trial
-    parameters: Mapping[str, Any] = {}  #: what was asked of the task, by name
-    suggested: Mapping[str, Any] = {}  #: settings that suit it, by dotted name; not for ``paper``
-    required: Mapping[str, Any] = {}  #: settings without which nothing can be learned
-    interpreted: bool = False  #: whether it was asked to run as plain Python
+    parameters: Parameters = {}  # noqa: RUF012 #: what was asked of the task, by name
+    stochastic: Stochastic = "no"  #: how much noise there is in its transitions
+    restorable: bool = True  #: whether any earlier state can be gone on from, as look-ahead needs it
+    interpreted: bool = False  #: whether it is Gymnasium's own environment, run as plain Python
+    portable: bool = True  #: whether another process can make it again from its name and parameters
     note: str = ""  #: a word to the user on how it runs
 
     @property
@@ -56,9 +60,9 @@ class TaskSpec(NamedTuple):
         """Tell whether the extent of the observations is known beforehand."""
         return self.kind == CATEGORIES or all(math.isfinite(w) and w > 0.0 for w in self.scale)
 
-    def cap(self, given: int) -> int:
-        """Return the steps after which a trial is stopped: as given, or sooner where the task says so."""
-        return given if self.limit is None else min(given, self.limit)
+    def cap(self, steps: int) -> int:
+        """Return the steps after which a trial is stopped: these, or fewer where the task says so."""
+        return steps if self.limit is None else min(steps, self.limit)
 
     def controllable_among(self, states: np.ndarray) -> np.ndarray:
         """Return which rows are not doomed whatever the agent does; all of them where that is not known."""
