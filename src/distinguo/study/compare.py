@@ -124,8 +124,8 @@ def plan_for(
 def _task_of(whats: Sequence[Any] | Mapping[str, Any], asked: str | TaskSpec | None) -> dict[str, Any]:
     """Return the task that is asked for, or else that of the first run, as options of a plan.
 
-    A task of a run folder goes by its name. One that only a file of the user's can make is asked for by that file, and
-    still has the parameters of the run.
+    A task of a run folder goes by its name. One that only a file of the user's can make is asked for by that file,
+    and still has the parameters of the run.
     """
     for what in whats.values() if isinstance(whats, Mapping) else whats:
         if isinstance(what, Run) and asked is None:

@@ -18,6 +18,7 @@ from distinguo.runs.files import LARGEST_ARRAYS
 from distinguo.runs.folder import REPRESENTATION
 from distinguo.runs.run import Run
 from distinguo.seam import has_own
+from distinguo.tasks.extent import task_extent
 from distinguo.tasks.spec import TaskSpec
 
 
