@@ -7,7 +7,7 @@ import numpy as np
 
 import distinguo as dg
 from distinguo.controls.catalog import build_representation
-from distinguo.representation.voronoi import voronoi
+from distinguo.representations.voronoi import voronoi
 from distinguo.tasks.catalog import task_spec
 
 

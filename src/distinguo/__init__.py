@@ -5,10 +5,10 @@
 >>> run.solved, run.action((0.5, 1.0))
 (True, 'left')
 
-What there is: ``learn``, ``compare``, ``verify``, ``audit``, ``export``, ``show``, ``reproduce``, ``open_run``; agents in
-the habits of Stable-Baselines3 (``Economy``, ``RegionObservation``, ``Shield``); the paper's definitions (``criteria``);
-and five doors for what is your own, each a decorator: ``task``, ``partition``, ``representation``, ``learner``, ``view``,
-with ``check_task`` and ``check_partition`` to try yours.
+What there is: ``learn``, ``compare``, ``verify``, ``audit``, ``export``, ``show``, ``reproduce``, ``open_run``;
+agents in the habits of Stable-Baselines3 (``Economy``, ``RegionObservation``, ``Shield``); the paper's
+definitions (``criteria``); and five doors for what is your own, each a decorator: ``task``, ``partition``, ``representation``,
+``learner`` and ``view``, with ``check_task`` and ``check_partition`` to try yours.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
     from distinguo.criteria import state_value
     from distinguo.errors import DistinguoError
     from distinguo.evaluation.tester import Evaluation, learning_curve
-    from distinguo.export.write import export
+    from distinguo.exports.write import export
     from distinguo.learners.declare import learner
     from distinguo.paper.reproduce import reproduce
     from distinguo.proof.shield import Shield
-    from distinguo.representation.boxes import grid
-    from distinguo.representation.check import check_partition
-    from distinguo.representation.declare import partition
-    from distinguo.representation.file import Representation, load
-    from distinguo.representation.function import FunctionPartition
-    from distinguo.representation.partition import region
-    from distinguo.representation.voronoi import voronoi
+    from distinguo.representations.boxes import grid
+    from distinguo.representations.check import check_partition
+    from distinguo.representations.declare import partition
+    from distinguo.representations.file import Representation, load
+    from distinguo.representations.function import FunctionPartition
+    from distinguo.representations.partition import region
+    from distinguo.representations.voronoi import voronoi
     from distinguo.runs.folder import open_run
     from distinguo.runs.learn import learn
     from distinguo.runs.run import Run
@@ -61,27 +61,27 @@ _HOMES = {
     "DistinguoError": "distinguo.errors",
     "Economy": "distinguo.agents.economy",
     "Evaluation": "distinguo.evaluation.tester",
-    "FunctionPartition": "distinguo.representation.function",
+    "FunctionPartition": "distinguo.representations.function",
     "NoisyActions": "distinguo.tasks.gym.wrappers",
     "RegionObservation": "distinguo.agents.regions",
-    "Representation": "distinguo.representation.file",
+    "Representation": "distinguo.representations.file",
     "Run": "distinguo.runs.run",
     "Shield": "distinguo.proof.shield",
     "audit": "distinguo.study.audit",
-    "check_partition": "distinguo.representation.check",
+    "check_partition": "distinguo.representations.check",
     "check_task": "distinguo.tasks.check",
     "choose": "distinguo.controller",
     "compare": "distinguo.study.compare",
-    "export": "distinguo.export.write",
-    "grid": "distinguo.representation.boxes",
+    "export": "distinguo.exports.write",
+    "grid": "distinguo.representations.boxes",
     "learn": "distinguo.runs.learn",
     "learner": "distinguo.learners.declare",
     "learning_curve": "distinguo.evaluation.tester",
-    "load": "distinguo.representation.file",
+    "load": "distinguo.representations.file",
     "make_plan": "distinguo.study.plan",
     "open_run": "distinguo.runs.folder",
-    "partition": "distinguo.representation.declare",
-    "region": "distinguo.representation.partition",
+    "partition": "distinguo.representations.declare",
+    "region": "distinguo.representations.partition",
     "representation": "distinguo.controls.catalog",
     "reproduce": "distinguo.paper.reproduce",
     "show": "distinguo.views.show",
@@ -89,7 +89,7 @@ _HOMES = {
     "task": "distinguo.tasks.declare",
     "verify": "distinguo.study.verify",
     "view": "distinguo.views.show",
-    "voronoi": "distinguo.representation.voronoi",
+    "voronoi": "distinguo.representations.voronoi",
 }
 #: Modules that are public as they are.
 _MODULES = ("criteria",)

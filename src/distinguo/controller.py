@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.criteria import Vector, preferred, prefers, state_value
-from distinguo.representation.partition import region
+from distinguo.representations.partition import region
 from distinguo.seam import kernel, part
 from distinguo.tasks.task import State, observe
 
@@ -22,7 +22,7 @@ TIED = -1  #: in a policy: several actions are preferred
 class Controller(NamedTuple):
     """A partition, the action values of its regions, and how close to the best an action must be to be preferred.
 
-    >>> from distinguo.representation.voronoi import voronoi
+    >>> from distinguo.representations.voronoi import voronoi
     >>> halves = Controller(voronoi([[1.0], [-1.0]], [1.0]), np.array([[0.0, -1.0], [-1.0, 0.0]]))
     >>> halves.region((0.3,)), halves.action((0.3,)), halves.action((-0.3,))
     (0, 0, 1)

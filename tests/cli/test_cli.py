@@ -15,9 +15,9 @@ import pytest
 import typer
 
 from distinguo.cli import app, main
-from distinguo.representation.boxes import grid
-from distinguo.representation.file import Representation, dumps
-from distinguo.representation.voronoi import voronoi
+from distinguo.representations.boxes import grid
+from distinguo.representations.file import Representation, dumps
+from distinguo.representations.voronoi import voronoi
 from distinguo.runs.learn import default_folder
 
 #: The contract that scripts depend on.

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from distinguo.cli import main
-from distinguo.representation.file import Representation, dumps
-from distinguo.representation.voronoi import voronoi
+from distinguo.representations.file import Representation, dumps
+from distinguo.representations.voronoi import voronoi
 from distinguo.study import engines
 from distinguo.study.cells import run_cell
 

@@ -12,8 +12,8 @@ from distinguo.controls.catalog import build_representation, representation_name
 from distinguo.controls.seeds import PAPER_SEEDS
 from distinguo.controls.uniform import uniform
 from distinguo.errors import DistinguoError
-from distinguo.representation.file import dumps, loads
-from distinguo.representation.partition import region
+from distinguo.representations.file import dumps, loads
+from distinguo.representations.partition import region
 from distinguo.tasks.catalog import task_spec
 from tests.controls import needs_speed
 

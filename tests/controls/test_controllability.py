@@ -18,8 +18,8 @@ from distinguo.controls.deviation import (
     send_all_sequences,
 )
 from distinguo.errors import DistinguoError
-from distinguo.representation.boxes import Box, Boxes, leaf_boxes
-from distinguo.representation.file import Representation, dumps
+from distinguo.representations.boxes import Box, Boxes, leaf_boxes
+from distinguo.representations.file import Representation, dumps
 from distinguo.tasks.catalog import task_spec
 from tests.controls import needs_speed
 

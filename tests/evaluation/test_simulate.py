@@ -14,8 +14,8 @@ from distinguo.controls.diagonal import diagonal
 from distinguo.evaluation import simulate
 from distinguo.evaluation.decide import Batch, outcome_of
 from distinguo.evaluation.simulate import Outcome, Patience, RunningTrials, evaluate, follow, run_lanes
-from distinguo.representation.function import FunctionPartition
-from distinguo.representation.table import for_lookup
+from distinguo.representations.function import FunctionPartition
+from distinguo.representations.table import for_lookup
 from distinguo.tasks.extent import TEST, Extent
 from distinguo.tasks.puck.puck import Puck
 from tests.evaluation.tasks import (

@@ -11,7 +11,7 @@ from distinguo.learners.agent import Agent, fresh_progress
 from distinguo.learners.economy.investigation import repeated_mini_trial
 from distinguo.learners.economy.memory import fresh_memory
 from distinguo.learners.economy.surprise import surprising
-from distinguo.representation.voronoi import voronoi
+from distinguo.representations.voronoi import voronoi
 from distinguo.runs.configuration import configure
 from distinguo.runs.learn import learn, learn_configured
 from distinguo.runs.stage import Stage

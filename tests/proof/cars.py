@@ -6,8 +6,8 @@ import numpy as np
 
 from distinguo.controller import Controller
 from distinguo.evaluation.simulate import evaluate
-from distinguo.representation.boxes import grid
-from distinguo.representation.voronoi import voronoi
+from distinguo.representations.boxes import grid
+from distinguo.representations.voronoi import voronoi
 from distinguo.tasks.mountain_car import MountainCar
 
 CAR = MountainCar()

@@ -87,7 +87,7 @@ def test_what_is_certified_of_ragged_policies_arrives(seed):
 
 def failing_for_some():
     """A controller that lets a slow car rest in the valley, and otherwise swings."""
-    from distinguo.representation.voronoi import voronoi
+    from distinguo.representations.voronoi import voronoi
 
     places = [[x, v] for x in np.linspace(-1.2, 0.6, 19) for v in (-0.03, -0.0005, 0.0005, 0.03)]
     q = np.array(
@@ -114,7 +114,7 @@ def test_tied_actions_count_as_all_of_them():
 
 def test_the_rounding_of_observations_decides_nothing():
     """A border that only the rounding to 32 bits moves a start across: both sides must count."""
-    from distinguo.representation.boxes import grid
+    from distinguo.representations.boxes import grid
 
     start = float(np.float64(np.float32(-0.5)) - 1e-9)  # is seen as -0.5
     tree = grid([2, 1], [-1.2, -0.07], [0.2, 0.07])  # cut at -0.5

@@ -22,7 +22,7 @@ from distinguo.proof.grid import cell_box, state
 from distinguo.proof.hold.prove import certify_task, prove_hold
 from distinguo.proof.hold.puck import pucks
 from distinguo.proof.schema import HoldCertificate
-from distinguo.representation.boxes import grid as box_grid
+from distinguo.representations.boxes import grid as box_grid
 from distinguo.tasks.puck.analysis import controllable
 from distinguo.tasks.puck.puck import Puck
 

@@ -11,7 +11,7 @@ from distinguo.proof.grid import cell_box, coordinates, state
 from distinguo.proof.hold.invariant import held_set, maximal_set
 from distinguo.proof.hold.prove import prove_hold
 from distinguo.proof.hold.puck import pucks
-from distinguo.representation.partition import region
+from distinguo.representations.partition import region
 from distinguo.tasks.puck.analysis import controllable
 from distinguo.tasks.puck.puck import Puck
 from distinguo.tasks.task import transition

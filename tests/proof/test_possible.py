@@ -13,9 +13,9 @@ from distinguo.proof.actions import ActionSets, action_bits, action_sets_of, pos
 from distinguo.proof.claims import controller_claim
 from distinguo.proof.grid import cell_box, cell_of, coordinates, grid_over, state
 from distinguo.proof.hold.puck import Puck
-from distinguo.representation.function import FunctionPartition
-from distinguo.representation.partition import region
-from distinguo.representation.voronoi import voronoi
+from distinguo.representations.function import FunctionPartition
+from distinguo.representations.partition import region
+from distinguo.representations.voronoi import voronoi
 
 from .policies import ideal, random_partition
 

@@ -19,7 +19,7 @@ from distinguo.errors import DistinguoError
 from distinguo.proof.bounds import binomial_bound
 from distinguo.proof.certificate import load_certificate
 from distinguo.proof.checker.check import check
-from distinguo.representation.file import Representation, dumps
+from distinguo.representations.file import Representation, dumps
 from distinguo.study.verify import verify
 
 from .cars import SWING, swing

@@ -18,7 +18,7 @@ from distinguo.proof.checker.check import check
 from distinguo.proof.enclosure import enclose
 from distinguo.proof.hold.question import HOLDS
 from distinguo.proof.verify import question_about
-from distinguo.representation.file import Representation, dumps
+from distinguo.representations.file import Representation, dumps
 from distinguo.seam import implements
 from distinguo.study.trials import bounds, trial_sentences
 from distinguo.study.verify import verify

@@ -11,7 +11,7 @@ import pytest
 
 from distinguo.controls.diagonal import diagonal
 from distinguo.evaluation.tester import Evaluation, learning_curve
-from distinguo.representation.file import dumps
+from distinguo.representations.file import dumps
 from distinguo.study import engines
 from distinguo.study.compare import compare_plan
 from distinguo.study.plan import write_plan

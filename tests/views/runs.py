@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from distinguo.representation.categories import categories
-from distinguo.representation.file import Representation
-from distinguo.representation.voronoi import voronoi
+from distinguo.representations.categories import categories
+from distinguo.representations.file import Representation
+from distinguo.representations.voronoi import voronoi
 from distinguo.runs.configuration import configure
 from distinguo.runs.run import Run
 

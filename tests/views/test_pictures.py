@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 import distinguo
 from distinguo.errors import DistinguoError
-from distinguo.representation.boxes import Box, tree
-from distinguo.representation.file import Representation
-from distinguo.representation.geometry import Outline
-from distinguo.representation.partition import region
-from distinguo.representation.voronoi import voronoi
+from distinguo.representations.boxes import Box, tree
+from distinguo.representations.file import Representation
+from distinguo.representations.geometry import Outline
+from distinguo.representations.partition import region
+from distinguo.representations.voronoi import voronoi
 from distinguo.runs.configuration import configure
 from distinguo.runs.run import Run
 from distinguo.views import text

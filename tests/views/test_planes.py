@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from distinguo.controller import Controller
-from distinguo.representation.boxes import Boxes, grid, tree
-from distinguo.representation.categories import categories
-from distinguo.representation.file import Representation
-from distinguo.representation.partition import region
-from distinguo.representation.planes import Plane, learned_extent
-from distinguo.representation.voronoi import voronoi
+from distinguo.representations.boxes import Boxes, grid, tree
+from distinguo.representations.categories import categories
+from distinguo.representations.file import Representation
+from distinguo.representations.partition import region
+from distinguo.representations.planes import Plane, learned_extent
+from distinguo.representations.voronoi import voronoi
 from distinguo.runs.run import Run
 from distinguo.tasks.spec import TaskSpec
 from distinguo.views.colours import HUES, hue_of

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import distinguo
-from distinguo.representation.categories import categories
-from distinguo.representation.file import Representation
-from distinguo.representation.partition import region
+from distinguo.representations.categories import categories
+from distinguo.representations.file import Representation
+from distinguo.representations.partition import region
 from distinguo.runs.run import Run
 from distinguo.tasks.catalog import task_spec
 from distinguo.views import text

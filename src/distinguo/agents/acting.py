@@ -10,7 +10,7 @@ from gymnasium import spaces
 
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
-from distinguo.representation.partition import regions_of
+from distinguo.representations.partition import regions_of
 from distinguo.tasks.gym.spaces import View, view_of
 from distinguo.tasks.spec import CATEGORIES, TaskSpec
 

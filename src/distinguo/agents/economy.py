@@ -18,7 +18,7 @@ from distinguo.agents.session import Session
 from distinguo.agents.training import TrainingLoop
 from distinguo.errors import DistinguoError
 from distinguo.presets import DEFAULT
-from distinguo.representation.file import Representation
+from distinguo.representations.file import Representation
 from distinguo.runs.configuration import Configuration, configure, of_table
 from distinguo.tasks.catalog import spec_of
 from distinguo.tasks.spec import TaskSpec

@@ -8,7 +8,7 @@ import numpy as np
 
 from distinguo.controller import Controller
 from distinguo.evaluation.lockstep.driver import evaluate_lockstep
-from distinguo.representation.voronoi import voronoi
+from distinguo.representations.voronoi import voronoi
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.puck.analysis import DIAGONAL_SLOPE
 from distinguo.tasks.puck.puck import LEFT, Puck

@@ -23,7 +23,7 @@ def export_command(
     Example: distinguo export runs/puck-default-seed0 --to c
     """
     from distinguo.cli.console import answer, say
-    from distinguo.export.write import export
+    from distinguo.exports.write import export
 
     path = export(run, to, out, name, force)
     say(f"Controller: {path}")

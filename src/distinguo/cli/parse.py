@@ -138,8 +138,8 @@ def _point(point: str, text: str) -> list[float]:
 
 
 def _from_file(path: Path, dimensions: Sequence[str]) -> list[list[float]]:
-    from distinguo.representation.file import load
-    from distinguo.representation.partition import prototypes_of
+    from distinguo.representations.file import load
+    from distinguo.representations.partition import prototypes_of
 
     representation = load(path)
     prototypes = prototypes_of(representation.partition)

@@ -14,8 +14,8 @@ from distinguo.controls.seeds import seed_points
 from distinguo.controls.uniform import uniform
 from distinguo.controls.vrdp import vrdp, vrdp_enhanced
 from distinguo.errors import DistinguoError, did_you_mean
-from distinguo.representation.file import Representation
-from distinguo.representation.partition import region
+from distinguo.representations.file import Representation
+from distinguo.representations.partition import region
 from distinguo.seam import has_own
 from distinguo.tasks.spec import TaskSpec
 
@@ -36,7 +36,7 @@ def representation(name: str, usage: str | None = None) -> Callable[[F], F]:
     It is then found wherever a representation is asked for by name. A function with a third parameter is given what
     follows a colon, as in ``grid:10x10``; ``usage`` shows how.
 
-    >>> from distinguo.representation.boxes import grid
+    >>> from distinguo.representations.boxes import grid
     >>> @representation("strips", usage="strips:4")
     ... def strips(spec, seed, count):
     ...     return grid([int(count)] + [1] * (len(spec.dimensions) - 1), spec.low, spec.high)
@@ -59,7 +59,7 @@ def representation(name: str, usage: str | None = None) -> Callable[[F], F]:
 def registered_name(what: Any) -> str:
     """Return the name that a builder, a partition or a class of partitions goes by; it gets its own if it has none.
 
-    >>> from distinguo.representation.function import FunctionPartition
+    >>> from distinguo.representations.function import FunctionPartition
     >>> registered_name(FunctionPartition(lambda s: 0, 1)), registered_name("grid:2x2")
     ('FunctionPartition', 'grid:2x2')
     """

@@ -17,8 +17,8 @@ import math
 from distinguo.controls.deviation import controllability_error, quickest_failure
 from distinguo.controls.making import need_plane, with_provenance
 from distinguo.errors import DistinguoError
-from distinguo.representation.boxes import Box, Boxes, tree
-from distinguo.representation.file import Representation
+from distinguo.representations.boxes import Box, Boxes, tree
+from distinguo.representations.file import Representation
 from distinguo.tasks.puck.analysis import balance_point
 from distinguo.tasks.puck.puck import Puck
 from distinguo.tasks.spec import TaskSpec

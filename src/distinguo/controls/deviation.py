@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.errors import DistinguoError
-from distinguo.representation.boxes import Box
+from distinguo.representations.boxes import Box
 from distinguo.seam import kernel, part
 from distinguo.tasks.spec import TaskSpec
 from distinguo.tasks.task import actions, start, transition, unpack

@@ -8,8 +8,8 @@ import numpy as np
 
 from distinguo.controls.making import need_plane, with_provenance
 from distinguo.errors import DistinguoError
-from distinguo.representation.file import Representation
-from distinguo.representation.voronoi import voronoi
+from distinguo.representations.file import Representation
+from distinguo.representations.voronoi import voronoi
 from distinguo.tasks.puck.analysis import DIAGONAL_SLOPE
 from distinguo.tasks.spec import TaskSpec
 
@@ -24,7 +24,7 @@ def diagonal(spec: TaskSpec, slope: float = DIAGONAL_SLOPE) -> Representation:
     The prototypes are each other's mirror images at the line. Mirroring is done where distances are measured: in
     coordinates divided by the scale, in which the line's normal is ``(-slope * width, height)``.
 
-    >>> from distinguo.representation.partition import region
+    >>> from distinguo.representations.partition import region
     >>> from distinguo.tasks.catalog import task_spec
     >>> two = diagonal(task_spec("puck")).partition
     >>> [region(two, s) for s in [(1.0, -1.76), (1.0, -1.77), (-1.0, 1.77), (-1.0, 1.76)]]

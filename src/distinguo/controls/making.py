@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from distinguo.errors import DistinguoError
-from distinguo.representation.file import Representation
+from distinguo.representations.file import Representation
 from distinguo.tasks.spec import TaskSpec
 
 
 def with_provenance(spec: TaskSpec, partition: Any, control: str, **numbers: Any) -> Representation:
     """Return a partition of a task's states with the name of the control and the numbers that it was made by.
 
-    >>> from distinguo.representation.boxes import grid
+    >>> from distinguo.representations.boxes import grid
     >>> from distinguo.tasks.catalog import task_spec
     >>> hill = task_spec("puck")
     >>> with_provenance(hill, grid([1, 2], hill.low, hill.high), "grid", counts=[1, 2]).provenance["counts"]

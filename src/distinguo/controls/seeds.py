@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from distinguo.representation.file import Representation
+    from distinguo.representations.file import Representation
     from distinguo.tasks.spec import TaskSpec
 
 #: "the two (x, v)-space points (0.2680, 0.6200) and (-0.2680, -0.6200)" (paper, section 4.2.1).
@@ -21,7 +21,7 @@ def seed_points(spec: TaskSpec) -> Representation:
     """
     # heavy, and the command line needs the points alone
     from distinguo.controls.making import need_plane, with_provenance
-    from distinguo.representation.voronoi import voronoi
+    from distinguo.representations.voronoi import voronoi
 
     need_plane(spec, "seeds")
     return with_provenance(spec, voronoi(PAPER_SEEDS, spec.scale), "seeds")

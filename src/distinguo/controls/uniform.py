@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from distinguo.controls.making import with_provenance
 from distinguo.errors import DistinguoError
-from distinguo.representation.boxes import grid
-from distinguo.representation.file import Representation
+from distinguo.representations.boxes import grid
+from distinguo.representations.file import Representation
 from distinguo.tasks.spec import TaskSpec
 
 #: Boxes of the largest grid; more would take long to build, and no learner of ours fills them.

@@ -10,8 +10,8 @@ from distinguo.controller import Controller, choose
 from distinguo.controls.uniform import uniform
 from distinguo.errors import DistinguoError
 from distinguo.evaluation.qlearning import train
-from distinguo.representation.boxes import Boxes, count_leaves, grid
-from distinguo.representation.partition import region
+from distinguo.representations.boxes import Boxes, count_leaves, grid
+from distinguo.representations.partition import region
 from distinguo.seam import kernel
 from distinguo.settings import TesterSettings
 from distinguo.tasks.extent import TRAINING, Extent

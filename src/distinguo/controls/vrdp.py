@@ -13,8 +13,8 @@ import numpy as np
 
 from distinguo.controls.making import need_plane, with_provenance
 from distinguo.controls.visits import failed_trial, successful_trial
-from distinguo.representation.boxes import Box, Boxes, grid, tree
-from distinguo.representation.file import Representation
+from distinguo.representations.boxes import Box, Boxes, grid, tree
+from distinguo.representations.file import Representation
 from distinguo.tasks.spec import TaskSpec
 
 #: "performing six binary splits of that coordinate" (paper, section 4.2.2): cells of 0.075 m × 0.171875 m/s.
@@ -94,7 +94,7 @@ def _with_neighbours(blocks: np.ndarray) -> np.ndarray:
 def refined(spec: TaskSpec, cut: list[np.ndarray]) -> Boxes:
     """Return the boxes of a refinement, each cut made along both coordinates of the task in turn.
 
-    >>> from distinguo.representation.boxes import count_leaves
+    >>> from distinguo.representations.boxes import count_leaves
     >>> from distinguo.tasks.catalog import task_spec
     >>> count_leaves(refined(task_spec("puck"), [np.array([[True]]), np.array([[True, False], [False, False]])]))
     7

@@ -17,7 +17,7 @@ from distinguo.evaluation.curve import Curve
 from distinguo.evaluation.decide import Batch, outcome_of
 from distinguo.evaluation.qlearning import train
 from distinguo.evaluation.simulate import Outcome, Patience
-from distinguo.representation.table import for_lookup
+from distinguo.representations.table import for_lookup
 from distinguo.seam import at_speed, is_compiled
 from distinguo.settings import TesterSettings
 from distinguo.tasks.extent import TEST, TRAINING, Extent
@@ -90,7 +90,7 @@ def learning_curve(
 
     ``watch`` is given the training steps done so far, after every trial.
 
-    >>> from distinguo.representation.voronoi import voronoi
+    >>> from distinguo.representations.voronoi import voronoi
     >>> from distinguo.tasks.catalog import task_spec
     >>> hill = task_spec("puck")
     >>> two = voronoi([[0.3, 0.6], [-0.3, -0.6]], hill.scale)

@@ -111,7 +111,7 @@ class Learner:
 def leaves(memory: Any, prefix: str = "") -> dict[str, np.ndarray]:
     """Return all arrays of a tuple of tuples, by dotted name.
 
-    >>> from distinguo.representation.voronoi import voronoi
+    >>> from distinguo.representations.voronoi import voronoi
     >>> list(leaves(Controller(voronoi([[0.0]], [1.0]), np.zeros((1, 2)))))[:2]
     ['partition.prototypes', 'partition.primary']
     """

@@ -21,7 +21,7 @@ from distinguo.paper.claims import (
     curve_claims,
     generation_claims,
 )
-from distinguo.representation.file import dumps
+from distinguo.representations.file import dumps
 from distinguo.runs.configuration import Configuration, configure
 from distinguo.runs.files import write_atomically
 from distinguo.runs.learn import learn_configured, learn_many

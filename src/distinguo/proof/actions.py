@@ -16,8 +16,8 @@ from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.proof.enclosure import SLACK, Pair
 from distinguo.proof.grid import Grid, cell_box, state
-from distinguo.representation.boxes import Boxes
-from distinguo.representation.voronoi import Voronoi
+from distinguo.representations.boxes import Boxes
+from distinguo.representations.voronoi import Voronoi
 from distinguo.seam import generic, generic_with_default, has_own, implements, part
 
 #: A prototype is out of question only if another is nearer everywhere by this share of the squared distances. In
@@ -47,7 +47,7 @@ class ActionSets(NamedTuple):
 def action_sets_of(controller: Controller) -> ActionSets:
     """Return what a controller may do, before a proof begins; raise if its partition cannot be proven.
 
-    >>> from distinguo.representation.voronoi import voronoi
+    >>> from distinguo.representations.voronoi import voronoi
     >>> action_sets_of(Controller(voronoi([[1.0], [-1.0]], [1.0]), np.array([[0.0, -1.0], [0.5, 0.5]]))).sets.tolist()
     [1, 3]
     """
@@ -87,7 +87,7 @@ def possible(partition: Any, policy: ActionSets, cell: Hexagon) -> int:
 
     The partition is that of the policy, named first because its class decides how the answer is found.
 
-    >>> from distinguo.representation.voronoi import voronoi
+    >>> from distinguo.representations.voronoi import voronoi
     >>> two = voronoi([[1.0, 0.0], [-1.0, 0.0]], [1.0, 1.0])
     >>> policy = action_sets_of(Controller(two, np.array([[0.0, -1.0], [-1.0, 0.0]])))
     >>> edges = (0.1, 0.0), (0.0, 0.1), (0.0, 0.0)
@@ -101,7 +101,7 @@ def possible(partition: Any, policy: ActionSets, cell: Hexagon) -> int:
 def stack_for(partition: Any) -> np.ndarray:
     """Return the room that :func:`possible` needs to search a partition; usually none.
 
-    >>> from distinguo.representation.boxes import grid
+    >>> from distinguo.representations.boxes import grid
     >>> len(stack_for(grid([2, 2], [0, 0], [1, 1])))
     8
     """

@@ -15,8 +15,8 @@ from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.proof.actions import kinds_with
 from distinguo.proof.schema import BoxesClaim, CellsClaim, VoronoiClaim
-from distinguo.representation.boxes import Boxes
-from distinguo.representation.voronoi import Voronoi
+from distinguo.representations.boxes import Boxes
+from distinguo.representations.voronoi import Voronoi
 from distinguo.seam import generic_with_default, implements
 
 ActionLists = list[list[int]]  #: the preferred actions of every region
@@ -25,7 +25,7 @@ ActionLists = list[list[int]]  #: the preferred actions of every region
 def controller_claim(controller: Controller) -> VoronoiClaim | BoxesClaim:
     """Return a controller in the words of a certificate.
 
-    >>> from distinguo.representation.voronoi import voronoi
+    >>> from distinguo.representations.voronoi import voronoi
     >>> two = voronoi([[1.0, 0.0], [-1.0, 0.0]], [1.0, 2.0])
     >>> controller_claim(Controller(two, np.array([[0.0, -1.0], [0.5, 0.5]]))).actions
     [[0], [0, 1]]

@@ -38,7 +38,7 @@ def greedy_trial(
 ) -> GreedyTrial:
     """Follow the greedy policy from a state, or from a start of the task, for at most ``cap`` steps.
 
-    >>> from distinguo.representation.voronoi import voronoi
+    >>> from distinguo.representations.voronoi import voronoi
     >>> from distinguo.tasks.puck.puck import Puck
     >>> always_left = Controller(voronoi([[0.0, 0.0]], [4.8, 11.0]), np.array([[0.0, -1.0]]))
     >>> greedy_trial(Puck(), always_left, seed=0, cap=1000).steps

@@ -21,7 +21,7 @@ from distinguo.proof.grid import Grid, around, coordinates
 from distinguo.proof.hold.invariant import inside
 from distinguo.proof.hold.puck import Pucks, pucks
 from distinguo.proof.schema import Certificate, HoldCertificate
-from distinguo.representation.partition import region
+from distinguo.representations.partition import region
 from distinguo.seam import kernel, part
 from distinguo.tasks.puck.puck import Puck
 from distinguo.tasks.task import State, actions, transition

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from distinguo.evaluation.tester import Evaluation, learning_curve
-from distinguo.representation.file import Representation, loads
+from distinguo.representations.file import Representation, loads
 from distinguo.settings import TesterSettings, checked
 from distinguo.study.plan import Plan, PlanCell
 from distinguo.tasks.catalog import task_spec

@@ -12,7 +12,7 @@ import numpy as np
 
 from distinguo.errors import DistinguoError, did_you_mean
 from distinguo.evaluation.curve import checkpoints
-from distinguo.representation.file import Representation
+from distinguo.representations.file import Representation
 from distinguo.runs.folder import SETTINGS, read_settings
 from distinguo.runs.run import Run
 from distinguo.seam import is_compiled

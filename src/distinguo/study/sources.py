@@ -10,9 +10,9 @@ import numpy as np
 
 from distinguo.controls.catalog import as_representation, build_representation
 from distinguo.errors import DistinguoError
-from distinguo.representation.file import Representation, load
-from distinguo.representation.partition import region
-from distinguo.representation.voronoi import voronoi
+from distinguo.representations.file import Representation, load
+from distinguo.representations.partition import region
+from distinguo.representations.voronoi import voronoi
 from distinguo.runs.configuration import check_prototypes
 from distinguo.runs.files import LARGEST_ARRAYS
 from distinguo.runs.folder import REPRESENTATION
@@ -49,7 +49,7 @@ def representation_named(what: Any, spec: TaskSpec, seed: int) -> Representation
 def name_of(what: Any) -> str:
     """Return what to call a representation in tables and file names.
 
-    >>> from distinguo.representation.function import FunctionPartition
+    >>> from distinguo.representations.function import FunctionPartition
     >>> name_of("grid:2x3"), name_of(FunctionPartition(int, 2))
     ('grid:2x3', 'FunctionPartition')
     """

@@ -15,7 +15,7 @@ import numpy as np
 
 from distinguo.errors import DistinguoError
 from distinguo.evaluation.curve import Curve
-from distinguo.representation.file import Representation, dumps, load
+from distinguo.representations.file import Representation, dumps, load
 from distinguo.runs.files import slug, write_atomically
 from distinguo.settings import checked
 from distinguo.study.plan import Plan, PlanCell, load_plan, write_plan

@@ -11,7 +11,7 @@ import numpy as np
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.evaluation.tester import Evaluation, trained_values
-from distinguo.representation.file import Representation
+from distinguo.representations.file import Representation
 from distinguo.runs.folder import open_run
 from distinguo.runs.run import Run
 from distinguo.settings import TesterSettings

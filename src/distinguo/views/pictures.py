@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from distinguo.controller import TIED, Controller
-from distinguo.representation.file import Representation
-from distinguo.representation.geometry import Outline, outlines, rectangle
-from distinguo.representation.partition import has_labels, prototypes_of, region
-from distinguo.representation.planes import Pair, Plane
+from distinguo.representations.file import Representation
+from distinguo.representations.geometry import Outline, outlines, rectangle
+from distinguo.representations.partition import has_labels, prototypes_of, region
+from distinguo.representations.planes import Pair, Plane
 from distinguo.runs.run import Run
 from distinguo.tasks.spec import TaskSpec
 from distinguo.views.slices import Label, frame_of, labels_in, names_of, note_of, plane_of

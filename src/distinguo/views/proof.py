@@ -13,8 +13,8 @@ from matplotlib.lines import Line2D
 
 from distinguo.proof.arrive.question import ArrivalFinding
 from distinguo.proof.hold.question import HoldFinding
-from distinguo.representation.file import Representation
-from distinguo.representation.geometry import Outline
+from distinguo.representations.file import Representation
+from distinguo.representations.geometry import Outline
 from distinguo.study.verify import Proof
 from distinguo.views.pictures import cell_outlines
 

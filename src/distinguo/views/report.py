@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 
 from distinguo.paper.claims import BEST_FOUR, Claim
 from distinguo.paper.reproduce import Reproduction
-from distinguo.representation.file import load
+from distinguo.representations.file import load
 from distinguo.runs.files import write_atomically
 from distinguo.tasks.puck.analysis import (
     DIAGONAL_SLOPE,

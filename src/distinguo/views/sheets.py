@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distinguo.representation.file import Representation
-from distinguo.representation.partition import has_labels
+from distinguo.representations.file import Representation
+from distinguo.representations.partition import has_labels
 from distinguo.tasks.spec import TaskSpec
 from distinguo.views.slices import frame_of, names_of, note_of, plane_of
 from distinguo.views.tiles import category_name, tiles_of
@@ -22,7 +22,7 @@ State = tuple[float, ...]
 class Sheet(NamedTuple):
     """Rows of states from the top, each with the words beside it, and the words below them.
 
-    >>> from distinguo.representation.voronoi import voronoi
+    >>> from distinguo.representations.voronoi import voronoi
     >>> from distinguo.tasks.catalog import task_spec
     >>> sheet = sheet_of(Representation(voronoi([[0.0, 0.0]], [4.8, 11.0]), ("x", "v")), task_spec("puck"))
     >>> sheet.rows[0][0], sheet.rows[0][1][0], sheet.left, sheet.right

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distinguo.representation.file import Representation
-from distinguo.representation.geometry import Outline
-from distinguo.representation.planes import Pair, Plane, landmarks, learned_extent, main_plane
+from distinguo.representations.file import Representation
+from distinguo.representations.geometry import Outline
+from distinguo.representations.planes import Pair, Plane, landmarks, learned_extent, main_plane
 from distinguo.tasks.spec import TaskSpec
 
 MOST_HELD = 6  #: coordinates that a note names

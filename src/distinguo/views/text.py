@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from distinguo.representation.partition import (
+from distinguo.representations.partition import (
     has_labels,
     prototypes_of,
     region,

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distinguo.representation.file import Representation
-from distinguo.representation.partition import prototypes_of
-from distinguo.representation.planes import Plane
+from distinguo.representations.file import Representation
+from distinguo.representations.partition import prototypes_of
+from distinguo.representations.planes import Plane
 from distinguo.tasks.spec import TaskSpec
 from distinguo.views.slices import names_of, note_of, plane_of
 
@@ -32,7 +32,7 @@ class Square(NamedTuple):
 class Tiles(NamedTuple):
     """Squares in rows, with the words beside them.
 
-    >>> from distinguo.representation.categories import categories
+    >>> from distinguo.representations.categories import categories
     >>> from distinguo.tasks.catalog import task_spec
     >>> four = Representation(categories([[0.0], [14.0]]), ("o0",))
     >>> tiles = tiles_of(four, task_spec("FrozenLake-v1"))

@@ -23,7 +23,7 @@ from distinguo.evaluation.lockstep.block import (
     pick_entries,
 )
 from distinguo.evaluation.lockstep.hints import inlined, widest_vectors
-from distinguo.representation.table import BoxTable
+from distinguo.representations.table import BoxTable
 from distinguo.seam import implements, part
 from distinguo.tasks.task import State
 

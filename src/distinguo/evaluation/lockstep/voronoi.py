@@ -23,7 +23,7 @@ from distinguo.evaluation.lockstep.block import (
 )
 from distinguo.evaluation.lockstep.hints import inlined, widest_vectors
 from distinguo.evaluation.lockstep.tuples import closest, farthest, lead, read_state, squared_distance
-from distinguo.representation.voronoi import Voronoi
+from distinguo.representations.voronoi import Voronoi
 from distinguo.seam import implements, part
 from distinguo.tasks.task import State
 

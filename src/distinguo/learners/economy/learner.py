@@ -15,8 +15,8 @@ from distinguo.learners.economy.reasons import Log, drain, fresh_log
 from distinguo.learners.economy.trials import advance, begin, process_stack
 from distinguo.learners.economy.values import current_epsilon
 from distinguo.learners.learner import Learner, Setup
-from distinguo.representation.categories import categories
-from distinguo.representation.voronoi import voronoi
+from distinguo.representations.categories import categories
+from distinguo.representations.voronoi import voronoi
 from distinguo.seam import at_speed
 from distinguo.settings import LearnerSettings
 from distinguo.tasks.extent import Extent

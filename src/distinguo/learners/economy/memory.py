@@ -8,7 +8,7 @@ import numpy as np
 
 from distinguo.learners import fields
 from distinguo.learners.fields import ROOM, field
-from distinguo.representation.prototypes import grown
+from distinguo.representations.prototypes import grown
 
 #: What only this learner counts, as one record.
 COUNTERS = np.dtype(
@@ -35,7 +35,7 @@ LEAST, GREATEST = 0, 1  #: places in ``Memory.extremes``
 class Memory(NamedTuple):
     """Rows are indexed by prototype; a region uses the row of its primary prototype.
 
-    >>> from distinguo.representation.voronoi import voronoi
+    >>> from distinguo.representations.voronoi import voronoi
     >>> fresh_memory(voronoi([[0.0, 0.0]], [1.0, 1.0], room=4), actions=2).q.shape
     (4, 2)
     """

@@ -73,7 +73,7 @@ def arrivals(
 ) -> Arrivals:
     """Prove for as many starts as can be that the greedy policy arrives within ``horizon`` steps.
 
-    >>> from distinguo.representation.voronoi import voronoi
+    >>> from distinguo.representations.voronoi import voronoi
     >>> from distinguo.tasks.mountain_car import MountainCar
     >>> with_the_swing = voronoi([[-0.5, 0.01], [-0.5, -0.0101]], [1.8, 0.14])
     >>> proof = arrivals(MountainCar(), Controller(with_the_swing, np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])))

@@ -56,7 +56,7 @@ def certify_states(
     ``enclosure`` may stand for more than the task, such as ``pucks(...)``; first steps would then show one puck
     out of many, so there are none. With a ``horizon`` the question is about so many steps only.
 
-    >>> from distinguo.representation.voronoi import voronoi
+    >>> from distinguo.representations.voronoi import voronoi
     >>> from distinguo.tasks.puck.puck import Puck
     >>> two = voronoi([[0.3, 0.6], [-0.3, -0.6]], [4.8, 11.0])
     >>> q = np.array([[0.0, -1.0], [-1.0, 0.0]])
@@ -81,7 +81,7 @@ def certify_states(
 def is_provable(task: Any, partition: Any) -> bool:
     """Tell whether ``certify_states`` can be asked about a task and a partition.
 
-    >>> from distinguo.representation.boxes import grid
+    >>> from distinguo.representations.boxes import grid
     >>> from distinguo.tasks.puck.puck import Puck
     >>> is_provable(Puck(), grid([2, 2], [0, 0], [1, 1])), is_provable("chess", grid([2, 2], [0, 0], [1, 1]))
     (True, False)

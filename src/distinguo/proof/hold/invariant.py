@@ -135,7 +135,7 @@ def held_set(task: Any, controller: Controller, within: Held) -> Held:
     """Return the greatest set of cells that a controller is proven to hold, inside a set that bounds it.
 
     >>> from distinguo.proof.hold.puck import Puck
-    >>> from distinguo.representation.voronoi import voronoi
+    >>> from distinguo.representations.voronoi import voronoi
     >>> two = voronoi([[0.3, 0.6], [-0.3, -0.6]], [4.8, 11.0])
     >>> whole = maximal_set(Puck(), (256, 128))
     >>> held_set(Puck(), Controller(two, np.array([[0.0, -1.0], [-1.0, 0.0]])), whole).cells / whole.cells > 0.9

@@ -29,7 +29,7 @@ def prove_hold(task: Any, controller: Controller, counts: tuple[int, int] = COUN
     """Prove what can be proven of the greedy policy of a controller, about one task or a set of them.
 
     >>> import numpy as np
-    >>> from distinguo.representation.voronoi import voronoi
+    >>> from distinguo.representations.voronoi import voronoi
     >>> from distinguo.tasks.puck.puck import Puck
     >>> two = voronoi([[0.3, 0.6], [-0.3, -0.6]], [4.8, 11.0])
     >>> proof = prove_hold(Puck(), Controller(two, np.array([[0.0, -1.0], [-1.0, 0.0]])), counts=(256, 128))

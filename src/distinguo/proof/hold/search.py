@@ -9,7 +9,7 @@ import numpy as np
 from distinguo.proof.actions import ActionSets, possible_in_block
 from distinguo.proof.enclosure import enclose
 from distinguo.proof.grid import Grid, around, cell_box, coordinates, cover
-from distinguo.representation.partition import region
+from distinguo.representations.partition import region
 from distinguo.seam import kernel, part
 from distinguo.tasks.task import actions, transition, unpack
 
