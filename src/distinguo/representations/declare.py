@@ -70,7 +70,7 @@ def partition(kind: Kind | None = None, *, compiled: bool = True) -> Kind | Call
 
 def _declare(kind: Kind, compiled: bool) -> Kind:
     for name in _REQUIRED:
-        if not callable(vars(kind).get(name)):
+        if not callable(getattr(kind, name, None)):
             raise DistinguoError(f"The partition {kind.__name__} has no method {name}; {_words(name)}.")
     if compiled and not (issubclass(kind, tuple) and hasattr(kind, "_fields")):
         raise DistinguoError(
@@ -93,7 +93,7 @@ def _words(name: str) -> str:
 
 
 def _implement(kind: type, name: str, function: Any, how: Callable[[Any, type], Any]) -> None:
-    if callable(method := vars(kind).get(name)):
+    if callable(method := getattr(kind, name, None)):
         how(function, kind)(method)
 
 
