@@ -67,12 +67,12 @@ def compare(
         return compare_plan(plan, Path(out), given, engine=engine, workers=workers).without_failures()
     with tempfile.TemporaryDirectory() as folder:
         comparison = compare_plan(plan, Path(folder), given, engine=engine, workers=workers)
-        return comparison.without_failures()._replace(folder=None)
+        return comparison._replace(folder=None).without_failures()
 
 
 def _named(whats: Sequence[Any]) -> dict[str, Any]:
     """Name what is compared; values of the same name are numbered."""
-    if isinstance(whats, str | os.PathLike):
+    if isinstance(whats, str | os.PathLike) or hasattr(whats, "_fields"):  # a single one
         whats = [whats]
     named: dict[str, Any] = {}
     for what in whats:
@@ -201,7 +201,7 @@ def _check_engine(engine: str, plan: Plan, texts: Mapping[str, str | None]) -> N
     held += [plan.spec.name] if plan.in_memory else []
     if held and engine != "threads":
         raise DistinguoError(
-            f"{held[0]} cannot be written to a file, so it only runs on threads, got the engine '{engine}'."
+            f"{held[0]} is known to this process only, so it runs on threads, got the engine '{engine}'."
         )
 
 

@@ -79,6 +79,12 @@ class Comparison(NamedTuple):
 
     def without_failures(self) -> Comparison:
         """Return the comparison, or say which cell failed and why."""
-        for key, reason in self.failures.items():
-            raise DistinguoError(f"Cell {key} failed ({reason}); the same call runs only what is missing.")
-        return self
+        if not self.failures:
+            return self
+        key, reason = next(iter(self.failures.items()))
+        kept = (
+            ""
+            if self.folder is None
+            else f"; what is done is in {self.folder}, and only the rest is run again"
+        )
+        raise DistinguoError(f"Cell {key} failed ({reason}){kept}.")

@@ -34,10 +34,10 @@ class Folder(NamedTuple):
         """Refuse a folder that holds something else, before anything is written."""
         path, plan = self.path / "plan.toml", self.plan
         if path.exists():
-            if plan.in_memory:
+            if plan.in_memory and plan.spec.interpreted:
                 raise DistinguoError(
-                    f"{self.path} holds results, and {plan.spec.name} is a task in memory that may have been another "
-                    "one then; choose another --out."
+                    f"{self.path} holds results of {plan.spec.name}, which may have been another environment then; "
+                    "choose another --out."
                 )
             if write_plan(load_plan(path)) != write_plan(plan):  # tasks may hold what cannot be compared
                 raise DistinguoError(f"{self.path} holds the results of another plan; choose another --out.")
