@@ -27,21 +27,25 @@ import functools
 import hashlib
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+from numba.core import caching as _caching
 from numba.core import config as _config
+from numba.core import sigutils as _sigutils
 from numba.extending import overload, register_jitable
 from platformdirs import user_cache_dir
 
 config: Any = _config
+caching: Any = _caching
+sigutils: Any = _sigutils
 F = TypeVar("F", bound=Callable[..., Any])
 
 _PACKAGE = Path(__file__).parent
-_kernels: list[Any] = []
-_foreign: set[Path] = set()
+_foreign: set[Path] = set()  #: sources outside of the package that compiled code may come from
+_foreign_classes: set[type] = set()  #: classes with an implementation there
 _interpreted: set[type] = set()
 
 #: No fastmath and no contraction: the same bits on every x86-64 machine (docs/readings.md, "Arithmetic").
@@ -64,8 +68,7 @@ def kernel(function: F) -> Any:
         function.__dict__["py_func"] = function
         return function
     compiled = numba.njit(**_KERNEL_OPTIONS)(function)
-    _kernels.append(compiled)
-    _enable_caching(compiled, _cache_folder())
+    compiled._cache = _KernelCache(function)
     return compiled
 
 
@@ -101,7 +104,8 @@ def implements(function: Any, kind: type) -> Callable[[F], F]:
             return implementation if getattr(first, "instance_class", None) is kind else None
 
         overload(function, jit_options=_OPTIONS, strict=False)(pick)
-        _watch(Path(implementation.__code__.co_filename))
+        if _watch(Path(implementation.__code__.co_filename)):
+            _foreign_classes.add(kind)
         return implementation
 
     return register
@@ -133,40 +137,78 @@ def has_own(function: Any, thing: Any) -> bool:
     return type(thing) in function.registry
 
 
-def _watch(source: Path) -> None:
-    """Numba does not see edits in a callee of another file: let a foreign source change the key."""
-    if source.is_relative_to(_PACKAGE) or not source.is_file() or source in _foreign:
-        return
+def _watch(source: Path) -> bool:
+    """Numba does not see edits in a callee of another file: let a foreign source change the key of its cache."""
+    if source.is_relative_to(_PACKAGE) or not source.is_file():
+        return False
     _foreign.add(source)
-    _source_key.cache_clear()
-    for compiled in _kernels:
-        _enable_caching(compiled, _cache_folder())
+    return True
+
+
+class _KernelCache:
+    """The compiled versions of one kernel on disk, each in a folder of its own.
+
+    The folder's name is a hash of all sources that the version comes from. What the package's sources alone decide
+    is shared by all processes; a version for a class of somebody else depends on foreign sources, too. As no two
+    versions share a folder, processes that compile at the same time never write to the same index.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.is_foreign = not Path(function.__code__.co_filename).is_relative_to(_PACKAGE)
+        self.cache_path = str(_cache_base())
+
+    def load_overload(self, signature: Any, target: Any) -> Any:
+        """Return a version that was compiled before, if there is one."""
+        return self._of(signature).load_overload(signature, target)
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """Keep a version for the next process."""
+        self._of(signature).save_overload(signature, compiled)
+
+    def _of(self, signature: Any) -> Any:
+        arguments, _ = sigutils.normalize_signature(signature)
+        foreign = self.is_foreign or any(_is_foreign(c) for c in _classes_in(arguments))
+        key = _source_key(frozenset(_foreign) if foreign else frozenset())
+        version = hashlib.sha256(str(arguments).encode()).hexdigest()[:16]
+        return _cache_in(self.function, str(_cache_base() / key / version))
+
+
+def _classes_in(types: Any) -> Iterator[type]:
+    """Yield the ``NamedTuple`` classes among the types of arguments, those within others included."""
+    for one in types:
+        if hasattr(one, "instance_class"):
+            yield one.instance_class
+        yield from _classes_in(getattr(one, "types", ()))
+
+
+def _is_foreign(kind: type) -> bool:
+    return kind in _foreign_classes or kind.__module__.partition(".")[0] != __package__
 
 
 @functools.cache
-def _source_key() -> str:
+def _source_key(foreign: frozenset[Path]) -> str:
     """Hash all sources that compiled code may come from: an edit can never run stale code."""
     digest = hashlib.sha256(numba.__version__.encode())
-    for path in [*sorted(_PACKAGE.rglob("*.py")), *sorted(_foreign)]:
+    for path in [*sorted(_PACKAGE.rglob("*.py")), *sorted(foreign)]:
         digest.update(str(path.name).encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:16]
 
 
-def _cache_folder() -> str:
-    base = config.CACHE_DIR or user_cache_dir("distinguo", appauthor=False)
-    return str(Path(base) / _source_key())
+def _cache_base() -> Path:
+    return Path(config.CACHE_DIR or user_cache_dir("distinguo", appauthor=False))
 
 
-def _enable_caching(compiled: Any, folder: str) -> None:
-    """Cache this kernel in our folder, leaving the user's own Numba configuration alone."""
+def _cache_in(function: Callable[..., Any], folder: str) -> Any:
+    """Return Numba's cache in our folder, leaving the user's own Numba configuration alone."""
     if not _writable(folder):  # Numba would cache beside the sources instead, without our key
-        return
+        return caching.NullCache()
     before = config.CACHE_DIR
     config.CACHE_DIR = folder
     try:
-        compiled.enable_caching()
+        return caching.FunctionCache(function)
     except (RuntimeError, OSError):  # the source of the kernel is not a file
-        pass
+        return caching.NullCache()
     finally:
         config.CACHE_DIR = before
 

@@ -21,8 +21,6 @@ from distinguo.runs import stage as generation
 from distinguo.runs.configuration import configure
 from distinguo.runs.warm import warm
 
-generation.CHUNK = 100
-
 
 def command_line(arguments: list[str]) -> None:
     sys.argv = ["distinguo", *arguments]
@@ -72,7 +70,8 @@ def waits(here: Path, go: Path, arguments: list[str]) -> None:
     command_line(arguments)
 
 
-if __name__ == "__main__":
+if __name__ == "__main__":  # a mere import must change nothing: pytest collects examples here, too
+    generation.CHUNK = 100
     if sys.argv[1] == "kills":
         kills(Path(sys.argv[2]), sys.argv[3:])
     else:
