@@ -17,8 +17,11 @@ from distinguo.runs.stage import Generation
 from distinguo.seam import implements, kernel
 from distinguo.settings import LearnerSettings
 from distinguo.tasks.catalog import task_spec
+from distinguo.tasks.noise import NoisyActions
+from distinguo.tasks.pendulum import Pendulum
 from distinguo.tasks.spec import TaskSpec
 from distinguo.tasks.task import actions, observe, start, transition, unpack
+from tests.nightly import NIGHTLY, interpreted_by_day
 
 
 class Gamble(NamedTuple):
@@ -105,8 +108,15 @@ def test_noise_is_not_the_same_in_two_seeds_and_is_in_one() -> None:
 
 
 def test_a_cart_pole_whose_actions_are_noisy_is_solved() -> None:
-    runs = [learn("CartPole-v1", seed=s, settings={"task.noisy_actions": 0.1}) for s in range(71_000, 71_004)]
-    assert sum(run.solved for run in runs) >= 3
+    """At night at least 7 of 8 seeds; by day one of those that need few steps."""
+    seeds = range(71_000, 71_008) if NIGHTLY else [71_002]
+    with interpreted_by_day(NoisyActions):
+        runs = [
+            learn("CartPole-v1", seed=s, settings={"task.noisy_actions": 0.1, "stage.confirm": 20})
+            for s in seeds
+        ]
+    assert sum(run.solved for run in runs) >= len(runs) - len(runs) // 8
+    assert all(run.summary["score"] >= 475 for run in runs if run.solved)
 
 
 def test_cart_pole_is_solved_from_scratch() -> None:
@@ -122,9 +132,10 @@ def test_cart_pole_is_solved_from_scratch() -> None:
 
 def test_a_task_without_an_end_is_investigated_at_intervals() -> None:
     changes = {"learner.investigate_every": 50, "stage.trials": 1, "stage.confirm": 1, "stage.cap": 200}
-    generation = Generation(configure("Pendulum-v1", seed=1, changes=changes))
-    for _ in generation.work():
-        pass
+    with interpreted_by_day(Pendulum):
+        generation = Generation(configure("Pendulum-v1", seed=1, changes=changes))
+        for _ in generation.work():
+            pass
     assert generation.memory.counters[SESSIONS] == 4
     assert generation.investigation_steps > 0
 
@@ -202,9 +213,10 @@ def scaled(factor: float) -> TaskSpec:
 
 def test_the_unit_of_reward_does_not_matter() -> None:
     """With epsilon as a share and optimism from experience, rewards in other units give the same map."""
-    runs = [
-        learn_configured(configure(scaled(f), seed=5, changes={"stage.steps": 5000})) for f in (1.0, 64.0)
-    ]
+    with interpreted_by_day(Scaled):
+        runs = [
+            learn_configured(configure(scaled(f), seed=5, changes={"stage.steps": 5000})) for f in (1.0, 64.0)
+        ]
     maps = [run.representation.partition.prototypes.tobytes() for run in runs]
     assert maps[0] == maps[1]
     assert np.array_equal(runs[0].q * 64.0, runs[1].q)
