@@ -404,7 +404,7 @@ def test_a_cluster_that_does_not_answer_is_told_soon(tmp_path: Path, monkeypatch
     began = time.monotonic()
     told = refusal(some_plan(), tmp_path / "out", engine="dask", address="tcp://127.0.0.1:1")
     assert "No dask scheduler answers at tcp://127.0.0.1:1" in told
-    assert time.monotonic() - began < 6
+    assert time.monotonic() - began < 20  # a second, however busy the machine; dask's own patience is 30
 
 
 @pytest.mark.parametrize("address", ["nonsense", "tcp://", "pigeon://loft:1", ""])
