@@ -21,7 +21,7 @@ from distinguo.tasks.noise import NoisyActions
 from distinguo.tasks.pendulum import Pendulum
 from distinguo.tasks.spec import TaskSpec
 from distinguo.tasks.task import actions, observe, start, transition, unpack
-from tests.nightly import NIGHTLY, interpreted_by_day
+from tests.nightly import NIGHTLY, interpreted_by_day, so_many
 
 
 class Gamble(NamedTuple):
@@ -93,10 +93,12 @@ SHORT = {"stage.cap": 100_000, "stage.hold": 100_000}
 
 
 def test_a_puck_with_a_noisy_force_is_held() -> None:
-    """Force noise of 10 %: at least 18 of 20 seeds hold 100,000 steps."""
+    """Force noise of 10 %: at least 19 of 20 seeds hold 100,000 steps, with the regions and steps of a calm one."""
     runs = [learn("puck", seed=seed, settings={"task.noise": 0.1, **SHORT}) for seed in range(70_000, 70_020)]
-    assert sum(run.solved for run in runs) >= 18
+    assert sum(run.solved for run in runs) >= 19
     assert all(run.configuration.learner.confidence > 0 for run in runs)
+    assert np.median([run.summary["regions"] for run in runs]) <= 6  # 4
+    assert np.median([run.summary["environment_steps"] for run in runs]) <= 2_000  # 1,326
 
 
 def test_noise_is_not_the_same_in_two_seeds_and_is_in_one() -> None:
@@ -120,11 +122,14 @@ def test_a_cart_pole_whose_actions_are_noisy_is_solved() -> None:
 
 
 def test_cart_pole_is_solved_from_scratch() -> None:
-    """Without a word on its scales: at least 18 of 20 seeds, each confirmed by the mean of 100 trials."""
-    runs = [learn("CartPole-v1", seed=seed) for seed in range(72_000, 72_020)]
-    assert sum(run.solved for run in runs) >= 18
+    """Without a word on its scales: at least 19 of 20 seeds, each confirmed by the mean of 100 trials."""
+    runs = [learn("CartPole-v1", seed=seed) for seed in range(72_000, 72_000 + so_many(20, nightly=100))]
+    assert sum(run.solved for run in runs) >= 0.95 * len(runs)
     assert all(run.summary["score"] >= 475 for run in runs if run.solved)
-    assert np.median([run.summary["environment_steps"] for run in runs]) < 60_000
+    assert np.median([run.summary["regions"] for run in runs]) <= 15  # 10
+    assert (
+        np.median([run.summary["environment_steps"] for run in runs]) <= 32_000
+    )  # 21,750; of a hundred 19,418
 
 
 # Tasks without an end.

@@ -15,7 +15,6 @@ from distinguo.representation.function import FunctionPartition
 from distinguo.tasks.puck.analysis import controllable
 from distinguo.tasks.puck.puck import Puck
 from distinguo.tasks.task import transition
-
 from tests.clock import times_as_long
 
 from .policies import GOOD, HILL, ideal, starts, trained
