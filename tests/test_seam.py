@@ -210,6 +210,42 @@ def test_a_class_known_by_another_name_does_not_spoil_the_cache(project: Path) -
     assert run(project, "script.py") == "6.0 1"
 
 
+OURS = """
+import numpy as np
+from distinguo.representations import partition as home
+from distinguo.representations.voronoi import voronoi
+home.regions_of(voronoi([[0.0]], [1.0]), np.zeros((1, 1)))
+print(sum(home._fill_regions.stats.cache_hits.values()))
+"""
+
+
+def test_our_kernels_on_our_classes_are_compiled_once_whatever_else_is_imported(project: Path) -> None:
+    """A test that has tasks of its own and the command that it starts share one cache."""
+    (project / "alone.py").write_text(OURS)
+    (project / "with_a_task.py").write_text(f"import shape\n{OURS}")
+    assert run(project, "with_a_task.py") == "0"
+    assert run(project, "alone.py") == "1"
+    assert run(project, "with_a_task.py") == "1"
+
+
+ODD = """
+from distinguo.representations.partition import region
+from distinguo.representations.voronoi import Voronoi
+from distinguo.seam import implements
+@implements(region, Voronoi)
+def nowhere(partition, s):
+    return 7
+"""
+
+
+def test_a_foreign_implementation_for_a_class_of_ours_is_cached_apart(project: Path) -> None:
+    (project / "odd.py").write_text(ODD)
+    (project / "alone.py").write_text(OURS)
+    (project / "oddly.py").write_text(f"import odd\n{OURS}")
+    hits = [run(project, name) for name in ("alone.py", "oddly.py", "alone.py", "oddly.py")]
+    assert hits == ["0", "0", "1", "1"]
+
+
 def test_an_unwritable_cache_still_works_and_leaves_nothing_beside_the_sources(project: Path) -> None:
     """Beside the sources a cache would have no key, and an edit could run stale code."""
     (project / "file").touch()
@@ -241,5 +277,5 @@ def test_any_edit_in_the_package_changes_the_key(monkeypatch: pytest.MonkeyPatch
     keys = set()
     for text in ("a = 1\n", "a = 2\n", "a = 1\n"):
         source.write_text(text)
-        keys.add(seam._source_key.__wrapped__())
+        keys.add(seam._source_key.__wrapped__(frozenset()))
     assert len(keys) == 2

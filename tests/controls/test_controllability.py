@@ -118,7 +118,7 @@ def test_regions_mirror_each_other(made: Representation) -> None:
 
 @needs_speed
 def test_size_is_moderate_and_no_chance_is_involved(made: Representation) -> None:
-    assert 50 <= made.regions <= 200
+    assert 80 <= made.regions <= 150
     assert dumps(controllability(HILL)) == dumps(made)
 
 

@@ -76,6 +76,12 @@ def test_every_claim_is_there_once_and_in_order(made: Made) -> None:
         assert claim.ours
 
 
+def test_the_claims_are_the_same_as_ever(made: Made) -> None:
+    """Those of ``reproduce --quick`` are compared at night (tests/test_golden.py)."""
+    golden = Path(__file__).parents[1] / "golden" / "claims-tiny.json"
+    assert json.loads((made.out / "claims.json").read_text()) == json.loads(golden.read_text())
+
+
 def test_what_the_paper_can_be_held_to_even_in_small_holds(made: Made) -> None:
     sure = {
         *(

@@ -20,8 +20,6 @@ from distinguo.runs import learn, stage
 from distinguo.runs.configuration import configure
 from distinguo.runs.warm import warm
 
-stage.CHUNK = 100
-
 
 def command_line(arguments: list[str]) -> None:
     sys.argv = ["distinguo", *arguments]
@@ -71,7 +69,8 @@ def waits(here: Path, go: Path, arguments: list[str]) -> None:
     command_line(arguments)
 
 
-if __name__ == "__main__":
+if __name__ == "__main__":  # a mere import must change nothing: pytest collects examples here, too
+    stage.CHUNK = 100
     if sys.argv[1] == "kills":
         kills(Path(sys.argv[2]), sys.argv[3:])
     else:

@@ -67,18 +67,6 @@ def test_learn_test_and_read_again(name: str, tmp_path: Path) -> None:
     assert np.isfinite(comparison.curves[0].scores).all()
 
 
-def test_lunar_lander_is_put_back_by_replay(tmp_path: Path) -> None:
-    pytest.importorskip("Box2D")
-    run = learn(
-        "LunarLander-v3",
-        seed=1,
-        settings=BRIEF | {"stage.steps": 1300, "stage.confirm": 1},
-        out=tmp_path / "run",
-    )
-    assert "replay" in run.configuration.spec.note
-    assert run.summary["investigation_steps"] > 0
-
-
 def test_a_twin_and_its_original_tell_the_same_of_themselves() -> None:
     for name in PLAIN:
         ours, theirs = task_spec(name), task_spec(name, interpreted=True)

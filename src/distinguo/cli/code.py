@@ -50,7 +50,7 @@ def _module(path: Path) -> ModuleType:
     """
     if not path.is_file():
         raise DistinguoError(f"There is no file {path}; give the path of a Python file before the colon.")
-    from distinguo.seam import module_of
+    from distinguo.kernel_cache import module_of
 
     place = path.resolve()
     key = module_of(place)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import warnings
 from typing import Any
 
 import gymnasium
@@ -31,16 +30,11 @@ KNOWN = {
     "CliffWalkingSlippery-v1": ("deep copy", True),
     "Blackjack-v1": ("deep copy", True),
     "distinguo/PuckOnAHill-v0": ("options", False),
-    "LunarLander-v3": ("replay", True),
 }
 Step = tuple[State, int, State, float, bool]
 
 
 def task_of(name: str, seed: int = 0) -> GymTask:
-    if name.startswith("LunarLander"):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            pytest.importorskip("Box2D")
     return make_task(name, seed=seed)
 
 
@@ -279,7 +273,7 @@ def test_a_time_limit_goes_back_too(kind: Any) -> None:
     assert truncated(task, s)  # still
 
 
-NAMES = ["CartPole-v1", "FrozenLake-v1", "distinguo/PuckOnAHill-v0", "LunarLander-v3"]
+NAMES = ["CartPole-v1", "FrozenLake-v1", "distinguo/PuckOnAHill-v0"]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from typing import Any
 
 import gymnasium
@@ -21,6 +20,7 @@ from distinguo.tasks.gym.driver import trial_seed
 from distinguo.tasks.gym.task import gym_spec, make_absent_task, make_task
 from distinguo.tasks.puck.puck import Puck
 from distinguo.tasks.task import actions, observe, randomness, seeded, start, transition, truncated, unpack
+from tests.clock import times_as_long
 from tests.tasks.faulty import Faulty, Walk
 
 RNG = np.random.default_rng(0)
@@ -346,24 +346,20 @@ def test_an_interrupted_step_can_be_taken_again() -> None:
 
 
 def test_not_much_slower_than_a_bare_loop() -> None:
+    """Checked, restorable and with a state: 1.8 times as long as Gymnasium alone."""
     task, env = make_task("CartPole-v1"), gymnasium.make("CartPole-v1")
+    env.reset(seed=0)
 
-    def bare() -> float:
-        env.reset(seed=0)
-        begun = time.process_time()
-        for i in range(1000):
+    def bare() -> None:
+        for i in range(400):
             if env.step(i % 2)[2]:
                 env.reset()
-        return time.process_time() - begun
 
-    def ours() -> float:
+    def ours() -> None:
         s = start(task, RNG)
-        begun = time.process_time()
-        for i in range(1000):
+        for i in range(400):
             s, _, terminal = transition(task, s, i % 2)
             if terminal:
                 s = start(task, RNG)
-        return time.process_time() - begun
 
-    pairs = [(ours(), bare()) for _ in range(20)]  # in turn: what else runs here slows both down
-    assert min(mine for mine, _ in pairs) < 3 * min(theirs for _, theirs in pairs)
+    assert times_as_long(ours, bare) < 2.8

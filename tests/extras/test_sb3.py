@@ -11,7 +11,7 @@ import pytest
 
 from distinguo.agents.economy import Economy
 from distinguo.agents.regions import RegionObservation
-from distinguo.tasks.gym.wrappers import DiscreteActions
+from distinguo.tasks.gym.wrappers import DiscreteActions, NoisyActions
 from tests.agents.common import CART, QUICK, sb3
 from tests.agents.test_regions import divided
 
@@ -29,6 +29,7 @@ ENVIRONMENTS = {
     "regions": lambda: RegionObservation(gymnasium.make(CART), divided()),
     "one-hot regions": lambda: RegionObservation(gymnasium.make(CART), divided(), one_hot=True),
     "discrete actions": lambda: DiscreteActions(gymnasium.make("Pendulum-v1"), levels=5),
+    "noisy actions": lambda: NoisyActions(gymnasium.make(CART), noise=0.3),
 }
 
 
