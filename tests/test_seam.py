@@ -12,7 +12,7 @@ import numba
 import pytest
 from numba.core import config
 
-from distinguo import seam
+from distinguo import kernel_cache, seam
 from distinguo.seam import generic, implements, kernel, part
 
 
@@ -50,7 +50,7 @@ def disc_area(shape: Disc) -> float:
 def twice() -> Any:
     """Register two shapes without a trace in the cache key that the other tests share."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(seam, "_watch", lambda *_: None)
+        patch.setattr(seam, "watch_source", lambda *_: None)
         part(squared)
         implements(area, Square)(square_area)
         implements(area, Disc)(disc_area)
@@ -271,11 +271,11 @@ def test_a_function_of_the_user_is_cached_where_the_user_said(project: Path) -> 
 
 
 def test_any_edit_in_the_package_changes_the_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(seam, "_PACKAGE", tmp_path)
+    monkeypatch.setattr(kernel_cache, "_PACKAGE", tmp_path)
     (tmp_path / "inner").mkdir()
     source = tmp_path / "inner" / "criteria.py"
     keys = set()
     for text in ("a = 1\n", "a = 2\n", "a = 1\n"):
         source.write_text(text)
-        keys.add(seam._source_key.__wrapped__(frozenset()))
+        keys.add(kernel_cache._source_key.__wrapped__(frozenset()))
     assert len(keys) == 2
