@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.bench.problems import Problem, draw_problem
-from distinguo.bench.reference import GymnasiumLoop, Reference, compiler
+from distinguo.bench.reference import GymnasiumLoop, Reference, c_compiler
 from distinguo.errors import DistinguoError
 from distinguo.evaluation.lockstep.driver import evaluate_lockstep
 from distinguo.evaluation.simulate import evaluate
@@ -87,7 +87,7 @@ def timings(effort: Effort, seed: int = 0) -> Iterator[Timing]:
     """Compare with C of the same loops where there is a compiler, then with a Gymnasium loop."""
     problems = [draw_problem(size, seed) for size in SIZES]
     few = [problem for problem in problems if problem.size in BY_HAND]
-    if compiler() is not None:
+    if c_compiler() is not None:
         c = Reference()
         for problem in problems:
             yield _lockstep_and_c(problem, c, effort)

@@ -30,7 +30,7 @@ class _Map(ctypes.Structure):
     )
 
 
-def compiler() -> str | None:
+def c_compiler() -> str | None:
     """Return the C compiler of this machine, if it has one."""
     return shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 
@@ -47,7 +47,7 @@ class Reference:
     """
 
     def __init__(self) -> None:
-        program = compiler()
+        program = c_compiler()
         if program is None:
             raise DistinguoError("There is no C compiler on this machine; install one, for example gcc.")
         source = files("distinguo.bench").joinpath("reference.c").read_text(encoding="utf-8")

@@ -17,10 +17,10 @@ def bench_command(
     Example: distinguo bench --quick
     """
     from distinguo.bench.measure import FULL_EFFORT, QUICK_EFFORT, timings
-    from distinguo.bench.reference import compiler
+    from distinguo.bench.reference import c_compiler
     from distinguo.cli.console import answer, say
 
-    program = compiler()
+    program = c_compiler()
     if program is None:
         say("There is no C compiler on this machine (cc, gcc or clang), so nothing is compared with C.")
     say("kernel       prototypes   M steps/s   reference                 M steps/s   ratio (10 % to 90 %)")

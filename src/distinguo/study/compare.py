@@ -60,13 +60,13 @@ def compare(
         task = spec_of(task)
     plan = plan_for(named, task=task, seed=seed, settings=settings, tester=tester)
     values = {name: what for name, what in named.items() if not _is_called(what, name)}
-    given = {name: representation_named(what, plan.spec, seed) for name, what in values.items()}
+    known = {name: representation_named(what, plan.spec, seed) for name, what in values.items()}
     if plan.in_memory and not is_compiled(plan.spec.task):
         workers = 1  # there may be but one environment
     if out is not None:
-        return compare_plan(plan, Path(out), given, engine=engine, workers=workers).without_failures()
+        return compare_plan(plan, Path(out), known, engine=engine, workers=workers).without_failures()
     with tempfile.TemporaryDirectory() as folder:
-        comparison = compare_plan(plan, Path(folder), given, engine=engine, workers=workers)
+        comparison = compare_plan(plan, Path(folder), known, engine=engine, workers=workers)
         return comparison._replace(folder=None).without_failures()
 
 
@@ -185,15 +185,15 @@ def compare_plan(
     return Comparison(_average(folder, there, known), extent, failures, len(cells) - len(there), out)
 
 
-def _known(folder: Folder, what: str, given: Mapping[str, Representation]) -> Representation:
-    """Return a representation: the one that is kept in the folder, if it is the one that is given now."""
+def _known(folder: Folder, what: str, values: Mapping[str, Representation]) -> Representation:
+    """Return a representation: the one that is kept in the folder, if it is the same as the value now."""
     kept = folder.representation(what)
-    if what not in given:
+    if what not in values:
         plan = folder.plan
         return kept or representation_named(what, plan.spec, plan.head.seed)
-    if (folder.path / "plan.toml").exists() and (kept is None or written(kept) != written(given[what])):
+    if (folder.path / "plan.toml").exists() and (kept is None or written(kept) != written(values[what])):
         raise DistinguoError(f"{folder.path} may hold results of another {what}; choose another --out.")
-    return given[what]
+    return values[what]
 
 
 def _check_engine(engine: str, plan: Plan, texts: Mapping[str, str | None]) -> None:

@@ -23,7 +23,7 @@ from distinguo.evaluation.lockstep.block import (
 from distinguo.evaluation.lockstep.hints import widest_vectors
 from distinguo.evaluation.lockstep.lanes import (
     Results,
-    act,
+    choose_actions,
     draw_box,
     fill_up,
     in_use,
@@ -138,7 +138,7 @@ def advance_block(task: Any, block: Any, like: State, progress: np.ndarray, unti
     picked = ended = escaped = 0
     while step < stop and ended == 0 and escaped == 0:
         pick_entries(block, like, count, size)
-        picked = act(lanes, count, size, picked)
+        picked = choose_actions(lanes, count, size, picked)
         ended, escaped = move(task, lanes, like, count)
         step += 1
     now["ties"] = note_visits(lanes, size, picked)

@@ -27,7 +27,7 @@ class Results(NamedTuple):
 
 
 @part
-def act(lanes: Lanes, count: int, size: int, visited: int) -> int:
+def choose_actions(lanes: Lanes, count: int, size: int, visited: int) -> int:
     """Turn the picks into actions. Return the bits of all entries picked so far, or whether one of them had ties."""
     inlined()
     widest_vectors()
