@@ -15,8 +15,7 @@ import numpy as np
 
 from distinguo.cli.parse import seeds as parse_seeds
 from distinguo.runs.configuration import configure
-from distinguo.runs.learn import learn_many
-from distinguo.runs.warm import warm
+from distinguo.runs.learn import learn_many, warm
 
 CART_POLE = [
     ("as it is", {}),

@@ -30,7 +30,7 @@ TRIALS = "learners/economy/trials.py"
 VALUES = "learners/economy/values.py"
 INVESTIGATION = "learners/economy/investigation.py"
 ABSTRACTION = "learners/economy/abstraction.py"
-STACK = "learners/economy/stack.py"
+STACK = "learners/economy/surprise.py"
 PASSIVE = "learners/economy/passive.py"
 
 
@@ -164,15 +164,15 @@ MUTANTS = (
     Mutant("the non-active form never splits", PASSIVE, "if not may_split(agent, s, j):", "if True:"),
     Mutant(
         "the tester takes truncation for an end",
-        "evaluation/qlearning.py",
+        "evaluation/tester.py",
         "q_new = r if terminal else",
         "q_new = r if terminal or truncated(task, s) else",
     ),
-    Mutant("the tester forgets the next state", "evaluation/qlearning.py", "        j = k\n", ""),
+    Mutant("the tester forgets the next state", "evaluation/tester.py", "        j = k\n", ""),
     Mutant("a claim is not confirmed", "runs/goals.py", "elif stage.held >= hold:", "elif stage.held >= 1:"),
     Mutant(
         "a lucky mean is enough",
-        "evaluation/confirmation.py",
+        "evaluation/statistics.py",
         "if len(returns) >= most:",
         "if len(returns) >= 3:",
     ),

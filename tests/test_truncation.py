@@ -16,8 +16,8 @@ from gymnasium.wrappers import TimeLimit
 
 from distinguo import settings as constants
 from distinguo.controller import Controller
-from distinguo.evaluation.qlearning import train
 from distinguo.evaluation.simulate import evaluate
+from distinguo.evaluation.tester import train
 from distinguo.representations.voronoi import voronoi
 from distinguo.runs.learn import learn
 from distinguo.tasks.gym.task import make_task

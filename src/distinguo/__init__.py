@@ -31,9 +31,8 @@ if TYPE_CHECKING:
     from distinguo.proof.shield import Shield
     from distinguo.representations.boxes import grid
     from distinguo.representations.check import check_partition
-    from distinguo.representations.declare import partition
+    from distinguo.representations.declare import FunctionPartition, partition
     from distinguo.representations.file import Representation, load
-    from distinguo.representations.function import FunctionPartition
     from distinguo.representations.partition import region
     from distinguo.representations.voronoi import voronoi
     from distinguo.runs.folder import open_run
@@ -61,7 +60,7 @@ _HOMES = {
     "DistinguoError": "distinguo.errors",
     "Economy": "distinguo.agents.economy",
     "Evaluation": "distinguo.evaluation.tester",
-    "FunctionPartition": "distinguo.representations.function",
+    "FunctionPartition": "distinguo.representations.declare",
     "NoisyActions": "distinguo.tasks.gym.wrappers",
     "RegionObservation": "distinguo.agents.regions",
     "Representation": "distinguo.representations.file",

@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from distinguo.bench import measure, reference
-from distinguo.bench.problems import draw_problem
+from distinguo.bench.measure import draw_problem
 from distinguo.bench.reference import GymnasiumLoop, Reference
 from distinguo.cli.bench import bench_command
 from distinguo.errors import DistinguoError

@@ -14,7 +14,7 @@ from distinguo.cli import main
 from distinguo.representations.file import Representation, dumps
 from distinguo.representations.voronoi import voronoi
 from distinguo.study import engines
-from distinguo.study.cells import run_cell
+from distinguo.study.engines import run_cell
 
 #: The contract that scripts depend on.
 KEYS = {"representation", "regions", "runs", "training_steps", "mean", "low", "high", "survival"}

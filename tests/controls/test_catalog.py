@@ -9,8 +9,7 @@ import pytest
 
 from distinguo.cli.parse import prototypes
 from distinguo.controls.catalog import build_representation, representation_names
-from distinguo.controls.seeds import PAPER_SEEDS
-from distinguo.controls.uniform import uniform
+from distinguo.controls.fixed import PAPER_SEEDS, uniform
 from distinguo.errors import DistinguoError
 from distinguo.representations.file import dumps, loads
 from distinguo.representations.partition import region

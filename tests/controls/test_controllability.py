@@ -8,12 +8,13 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from distinguo.controls import controllability as deviation
 from distinguo.controls import controllability as module
-from distinguo.controls import deviation
-from distinguo.controls.controllability import controllability, holdable_width
-from distinguo.controls.deviation import (
+from distinguo.controls.controllability import (
     Trajectories,
+    controllability,
     controllability_error,
+    holdable_width,
     quickest_failure,
     send_all_sequences,
 )

@@ -14,8 +14,8 @@ import pytest
 from distinguo.cli.code import code_or_word
 from distinguo.controls.catalog import build_representation, registered_name, representation
 from distinguo.errors import DistinguoError
+from distinguo.representations.declare import FunctionPartition
 from distinguo.representations.file import Representation
-from distinguo.representations.function import FunctionPartition
 from distinguo.representations.voronoi import Voronoi, voronoi
 from distinguo.study.sources import name_of, representation_named
 from distinguo.tasks.catalog import task_spec

@@ -8,9 +8,17 @@ import numpy as np
 import pytest
 
 from distinguo.controller import Controller
-from distinguo.controls import visits
-from distinguo.controls.visits import failed_trial, follow_through, successful_trial
-from distinguo.controls.vrdp import SPLITS, refined, refinement, vrdp, vrdp_enhanced
+from distinguo.controls import vrdp as visits
+from distinguo.controls.vrdp import (
+    SPLITS,
+    failed_trial,
+    follow_through,
+    refined,
+    refinement,
+    successful_trial,
+    vrdp,
+    vrdp_enhanced,
+)
 from distinguo.errors import DistinguoError
 from distinguo.representations.boxes import Boxes, grid, leaf_boxes
 from distinguo.representations.file import Representation, dumps

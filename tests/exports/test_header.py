@@ -11,9 +11,8 @@ import pytest
 
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
-from distinguo.exports.fingerprint import Fingerprint
 from distinguo.exports.header import comment, to_header
-from distinguo.exports.labelled import LabelledController
+from distinguo.exports.labelled import Fingerprint, LabelledController
 from distinguo.representations.boxes import Boxes, grid
 from distinguo.representations.categories import Categories
 from distinguo.representations.partition import region

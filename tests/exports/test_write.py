@@ -17,13 +17,11 @@ import distinguo
 from distinguo.cli.export import export_command as command
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
-from distinguo.exports.graph import to_graph
+from distinguo.exports.graph import certain, to_graph, touching_prototypes
 from distinguo.exports.labelled import LabelledController
-from distinguo.exports.neighbours import certain, touching_prototypes
 from distinguo.exports.write import FORMATS, export, render
 from distinguo.representations import file as representation_file
-from distinguo.representations.declare import partition
-from distinguo.representations.function import FunctionPartition
+from distinguo.representations.declare import FunctionPartition, partition
 from distinguo.representations.partition import nearest
 from distinguo.representations.voronoi import Voronoi, voronoi
 from distinguo.runs.files import pack_arrays, read_arrays

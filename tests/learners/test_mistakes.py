@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from distinguo import settings as constants
-from distinguo.evaluation.confirmation import FAILED, OPEN, PASSED, judge
-from distinguo.evaluation.qlearning import train
+from distinguo.evaluation.statistics import FAILED, OPEN, PASSED, judge
+from distinguo.evaluation.tester import train
 from distinguo.learners.agent import CAPPED, TERMINAL, Agent, fresh_progress
 from distinguo.learners.economy.memory import fresh_memory
 from distinguo.learners.economy.reasons import drain, fresh_log

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from distinguo.controls.seeds import PAPER_SEEDS
+from distinguo.controls.fixed import PAPER_SEEDS
 from distinguo.presets import PRESETS
 from distinguo.runs.configuration import configure
 from distinguo.runs.learn import learn_many
@@ -54,7 +54,7 @@ import sys, time
 from pathlib import Path
 from distinguo.runs.configuration import configure
 from distinguo.runs.learn import learn_configured
-from distinguo.runs.warm import warm
+from distinguo.runs.learn import warm
 short = {"stage.cap": 50_000, "stage.hold": 50_000}
 asked = configure("puck", seed=5, preset_name="paper", changes=short)
 warm(asked)

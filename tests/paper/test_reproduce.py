@@ -20,7 +20,7 @@ from distinguo.paper import reproduce
 from distinguo.paper.claims import Claim, analysis_claims, critic_claim, curve_claims, generation_claims
 from distinguo.paper.reproduce import Scope
 from distinguo.study import engines
-from distinguo.study.cells import run_cell
+from distinguo.study.engines import run_cell
 from distinguo.study.results import AveragedCurve
 from distinguo.tasks.puck.analysis import MUST_PUSH_LEFT, analyse
 from distinguo.tasks.puck.puck import Puck

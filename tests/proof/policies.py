@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from distinguo.controls.diagonal import diagonal
-from distinguo.evaluation.qlearning import train
+from distinguo.controls.fixed import diagonal
+from distinguo.evaluation.tester import train
 from distinguo.representations.boxes import grid
 from distinguo.representations.voronoi import voronoi
 from distinguo.settings import TesterSettings

@@ -20,7 +20,7 @@ from distinguo.proof.arrive.strip import (
     ways,
 )
 from distinguo.proof.checker.arrive import observed
-from distinguo.proof.checker.arrive_balls import BallBundle, CarEquations
+from distinguo.proof.checker.balls import BallBundle, CarEquations
 from distinguo.proof.schema import CarClaim
 from distinguo.tasks.task import observe, transition
 

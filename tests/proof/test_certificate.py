@@ -19,7 +19,7 @@ from distinguo.proof.certificate import certificate_text, load_certificate, read
 from distinguo.proof.checker.check import check
 from distinguo.proof.claims import cells_claim, controller_claim, partition_of
 from distinguo.proof.grid import cell_box, state
-from distinguo.proof.hold.prove import certify_task, prove_hold
+from distinguo.proof.hold.invariant import certify_task, prove_hold
 from distinguo.proof.hold.puck import pucks
 from distinguo.proof.schema import HoldCertificate
 from distinguo.representations.boxes import grid as box_grid

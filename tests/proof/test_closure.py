@@ -11,7 +11,7 @@ from distinguo.errors import DistinguoError
 from distinguo.evaluation.simulate import evaluate
 from distinguo.proof.hold.closure import FOREVER, UNDECIDED, certify_states
 from distinguo.proof.hold.puck import pucks
-from distinguo.representations.function import FunctionPartition
+from distinguo.representations.declare import FunctionPartition
 from distinguo.tasks.puck.analysis import controllable
 from distinguo.tasks.puck.puck import Puck
 from distinguo.tasks.task import transition

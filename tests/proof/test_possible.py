@@ -13,7 +13,7 @@ from distinguo.proof.actions import ActionSets, action_bits, action_sets_of, pos
 from distinguo.proof.claims import controller_claim
 from distinguo.proof.grid import cell_box, cell_of, coordinates, grid_over, state
 from distinguo.proof.hold.puck import Puck
-from distinguo.representations.function import FunctionPartition
+from distinguo.representations.declare import FunctionPartition
 from distinguo.representations.partition import region
 from distinguo.representations.voronoi import voronoi
 

@@ -10,7 +10,7 @@ from numba import config
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.proof.certificate import certificate_text
-from distinguo.proof.hold.prove import certify_task, prove_hold
+from distinguo.proof.hold.invariant import certify_task, prove_hold
 from distinguo.proof.shield import OUTSIDE, UNGUARDED, Guard, Shield
 from distinguo.study.verify import verify
 from distinguo.tasks.puck.environment import PuckOnAHillEnv

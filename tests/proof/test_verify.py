@@ -16,10 +16,10 @@ from typer.testing import CliRunner
 import distinguo
 from distinguo.cli.verify import verify as command
 from distinguo.errors import DistinguoError
-from distinguo.proof.bounds import binomial_bound
 from distinguo.proof.certificate import load_certificate
 from distinguo.proof.checker.check import check
 from distinguo.representations.file import Representation, dumps
+from distinguo.study.trials import binomial_bound
 from distinguo.study.verify import verify
 
 from .cars import SWING, swing

@@ -11,12 +11,11 @@ import numpy as np
 import pytest
 
 from distinguo.errors import DistinguoError
-from distinguo.representations.boxes import grid
+from distinguo.representations.boxes import BoxTable, for_lookup, grid
 from distinguo.representations.categories import categories
 from distinguo.representations.check import PartitionCheck, check_partition
-from distinguo.representations.declare import capability, partition
+from distinguo.representations.declare import FunctionPartition, capability, partition
 from distinguo.representations.file import Representation, can_be_written, dumps
-from distinguo.representations.function import FunctionPartition
 from distinguo.representations.geometry import outlines
 from distinguo.representations.partition import (
     count_regions,
@@ -30,7 +29,6 @@ from distinguo.representations.partition import (
     regions_of,
 )
 from distinguo.representations.planes import Plane, landmarks, main_plane
-from distinguo.representations.table import BoxTable, for_lookup
 from distinguo.representations.voronoi import voronoi
 from distinguo.seam import is_compiled
 

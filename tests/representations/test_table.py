@@ -6,9 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from distinguo.representations.boxes import Box, Boxes, grid, tree
+from distinguo.representations.boxes import MOST_CUTS, Box, Boxes, BoxTable, for_lookup, grid, tabulated, tree
 from distinguo.representations.partition import region
-from distinguo.representations.table import MOST_CUTS, BoxTable, for_lookup, tabulated
 from distinguo.representations.voronoi import voronoi
 
 

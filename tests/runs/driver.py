@@ -18,7 +18,7 @@ from pathlib import Path
 from distinguo.cli import main
 from distinguo.runs import learn, stage
 from distinguo.runs.configuration import configure
-from distinguo.runs.warm import warm
+from distinguo.runs.learn import warm
 
 
 def command_line(arguments: list[str]) -> None:

@@ -12,7 +12,7 @@ import pytest
 from gymnasium.spaces import Box, Discrete
 
 from distinguo.errors import DistinguoError
-from distinguo.evaluation.confirmation import FAILED, OPEN, PASSED, judge
+from distinguo.evaluation.statistics import FAILED, OPEN, PASSED, judge
 from distinguo.runs import folder
 from distinguo.runs.configuration import Configuration, configure, from_toml, to_toml
 from distinguo.runs.folder import open_run

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from distinguo.controls.diagonal import diagonal
+from distinguo.controls.fixed import diagonal
 from distinguo.evaluation.tester import Evaluation, learning_curve
 from distinguo.representations.file import dumps
 from distinguo.study import engines

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from distinguo.controls.diagonal import diagonal
+from distinguo.controls.fixed import diagonal
 from distinguo.representations.file import Representation, dumps
 from distinguo.representations.voronoi import voronoi
 from distinguo.runs.learn import learn

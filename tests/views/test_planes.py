@@ -16,9 +16,8 @@ from distinguo.representations.planes import Plane, learned_extent
 from distinguo.representations.voronoi import voronoi
 from distinguo.runs.run import Run
 from distinguo.tasks.spec import TaskSpec
-from distinguo.views.colours import HUES, hue_of
 from distinguo.views.pictures import PartitionPicture, partition_picture, representation_picture
-from distinguo.views.plots import draw_partition, save_figure
+from distinguo.views.plots import HUES, draw_partition, hue_of, save_figure
 from distinguo.views.slices import frame_of, plane_of
 from distinguo.views.tiles import OTHER, tiles_of
 from tests.views.runs import EIGHT, made_up

@@ -16,8 +16,8 @@ from matplotlib.figure import Figure
 import distinguo
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
+from distinguo.representations.declare import FunctionPartition
 from distinguo.representations.file import Representation
-from distinguo.representations.function import FunctionPartition
 from distinguo.runs.run import Run
 from distinguo.views import text
 from distinguo.views.curves import Series, SeriesPicture, trials_picture

@@ -7,7 +7,7 @@ import pytest
 
 from distinguo.representations.partition import region
 from distinguo.views import text
-from distinguo.views.sheets import sheet_of
+from distinguo.views.text import sheet_of
 from tests.views.runs import made_up
 
 TASKS = [

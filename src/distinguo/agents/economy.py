@@ -11,11 +11,10 @@ import numpy as np
 
 from distinguo.agents import adapter as environment
 from distinguo.agents import archive
-from distinguo.agents.acting import Interface, act, interface_of
-from distinguo.agents.callbacks import Callbacks
+from distinguo.agents.adapter import Interface, act, interface_of
 from distinguo.agents.scalars import Scalars, tensorboard_writer
 from distinguo.agents.session import Session
-from distinguo.agents.training import TrainingLoop
+from distinguo.agents.training import Callbacks, TrainingLoop
 from distinguo.errors import DistinguoError
 from distinguo.presets import DEFAULT
 from distinguo.representations.file import Representation

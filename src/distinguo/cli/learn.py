@@ -80,7 +80,7 @@ def learn(
     from distinguo.cli.code import load_named, names_code
     from distinguo.cli.console import say, word_if_slow
     from distinguo.runs.configuration import configure, of_table
-    from distinguo.runs.warm import warm
+    from distinguo.runs.learn import warm
 
     changes = parse.changes(assignments or [])
     setting = parse.named_task(task, of_table(changes, "task"), interpreted)

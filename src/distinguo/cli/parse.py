@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from distinguo.controls.seeds import PAPER_SEEDS
+from distinguo.controls.fixed import PAPER_SEEDS
 from distinguo.errors import DistinguoError
 
 if TYPE_CHECKING:

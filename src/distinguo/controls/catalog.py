@@ -8,10 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
 from distinguo.controls.controllability import controllability
-from distinguo.controls.diagonal import diagonal
-from distinguo.controls.making import with_provenance
-from distinguo.controls.seeds import seed_points
-from distinguo.controls.uniform import uniform
+from distinguo.controls.fixed import diagonal, seed_points, uniform, with_provenance
 from distinguo.controls.vrdp import vrdp, vrdp_enhanced
 from distinguo.errors import DistinguoError, did_you_mean
 from distinguo.representations.file import Representation
@@ -59,7 +56,7 @@ def representation(name: str, usage: str | None = None) -> Callable[[F], F]:
 def registered_name(what: Any) -> str:
     """Return the name that a builder, a partition or a class of partitions goes by; it gets its own if it has none.
 
-    >>> from distinguo.representations.function import FunctionPartition
+    >>> from distinguo.representations.declare import FunctionPartition
     >>> registered_name(FunctionPartition(lambda s: 0, 1)), registered_name("grid:2x2")
     ('FunctionPartition', 'grid:2x2')
     """

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from distinguo.controls.catalog import build_representation
-from distinguo.controls.seeds import PAPER_SEEDS
+from distinguo.controls.fixed import PAPER_SEEDS
 from distinguo.learners.ahc import Balanced, balance
 from distinguo.paper.claims import (
     ENHANCED_CATEGORIES,

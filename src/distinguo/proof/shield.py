@@ -86,7 +86,7 @@ def random_walk(
 class Guard:
     """What a certificate allows.
 
-    >>> from distinguo.proof.hold.prove import certify_task
+    >>> from distinguo.proof.hold.invariant import certify_task
     >>> guard = Guard(certify_task(Puck(), counts=(256, 128)))
     >>> guard.allowed_actions((0.0, 0.0)).tolist(), guard.allowed_actions((0.0, 1.15)).tolist()
     ([True, True], [True, False])
@@ -153,7 +153,7 @@ class Shield(gymnasium.Wrapper):
     that the shield had a part in, ``info["shield"]`` says which; ``allowed_actions`` is a mask for agents that take
     one.
 
-    >>> from distinguo.proof.hold.prove import certify_task
+    >>> from distinguo.proof.hold.invariant import certify_task
     >>> from distinguo.tasks.puck.environment import PuckOnAHillEnv
     >>> env = Shield(PuckOnAHillEnv(), certify_task(Puck(), counts=(256, 128)))
     >>> observation, info = env.reset(options={"state": (0.0, 1.15)})

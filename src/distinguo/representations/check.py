@@ -31,7 +31,7 @@ def check_partition(
     Every state has a region, always the same and one that exists, and compiled code finds the one that Python finds.
     Regions that no state fell in are no error; the answer names them.
 
-    >>> from distinguo.representations.function import FunctionPartition
+    >>> from distinguo.representations.declare import FunctionPartition
     >>> check_partition(FunctionPartition(lambda s: int(s[0] > 0), regions=3), [-1.0], [1.0])
     PartitionCheck(regions=3, states=1003, unreached=(2,))
     """

@@ -7,7 +7,7 @@ a generic function of the same meaning; rooms above this one add theirs with :fu
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar, overload
+from typing import Any, NamedTuple, TypeVar, overload
 
 from distinguo.errors import DistinguoError
 from distinguo.representations.geometry import outlines
@@ -106,3 +106,31 @@ def capability(name: str, function: Any) -> None:
     _PLAIN[name] = function
     for kind in _declared:
         _implement(kind, name, function, _in_python)
+
+
+class FunctionPartition(NamedTuple):
+    """A function from a state to the number of its region, and how many regions there are.
+
+    >>> halves = FunctionPartition(lambda s: int(s[0] > 0), regions=2)
+    >>> region(halves, (0.5,))
+    1
+    """
+
+    function: Callable[[tuple[float, ...]], int]
+    regions: int
+
+
+@implements_interpreted(region, FunctionPartition)
+def answer_of(partition: FunctionPartition, s: tuple[float, ...]) -> int:
+    """Ask the function, and check its answer."""
+    j = int(partition.function(s))
+    if not 0 <= j < partition.regions:
+        raise DistinguoError(
+            f"The partition gave region {j} for {s}; allowed are 0 to {partition.regions - 1}."
+        )
+    return j
+
+
+@count_regions.register(FunctionPartition)
+def _(partition: FunctionPartition) -> int:
+    return partition.regions

@@ -82,7 +82,7 @@ def file_content(partition: Any) -> dict[str, Any]:
 def can_be_written(partition: Any) -> bool:
     """Tell whether there is a kind of file for a partition.
 
-    >>> from distinguo.representations.function import FunctionPartition
+    >>> from distinguo.representations.declare import FunctionPartition
     >>> from distinguo.representations.voronoi import voronoi
     >>> can_be_written(voronoi([[0.0]], [1.0])), can_be_written(FunctionPartition(int, 2))
     (True, False)

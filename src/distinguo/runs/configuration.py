@@ -12,7 +12,7 @@ import tomlkit
 from pydantic.fields import FieldInfo
 
 from distinguo.errors import DistinguoError, did_you_mean
-from distinguo.learners.catalog import ECONOMY
+from distinguo.learners.economy.learner import ECONOMY
 from distinguo.learners.learner import Learner, learner_named, learner_or_absent
 from distinguo.presets import DEFAULT, preset, suited
 from distinguo.settings import StageSettings, checked

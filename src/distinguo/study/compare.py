@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from distinguo.errors import DistinguoError, did_you_mean
-from distinguo.evaluation.curve import checkpoints
+from distinguo.evaluation.statistics import checkpoints
 from distinguo.representations.file import Representation
 from distinguo.runs.folder import SETTINGS, read_settings
 from distinguo.runs.run import Run
 from distinguo.seam import is_compiled
 from distinguo.study import engines
-from distinguo.study.cells import payload_of
+from distinguo.study.engines import payload_of
 from distinguo.study.plan import Plan, PlanCell, make_plan
 from distinguo.study.results import AveragedCurve, Comparison
 from distinguo.study.sources import name_of, representation_named

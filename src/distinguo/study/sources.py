@@ -49,7 +49,7 @@ def representation_named(what: Any, spec: TaskSpec, seed: int) -> Representation
 def name_of(what: Any) -> str:
     """Return what to call a representation in tables and file names.
 
-    >>> from distinguo.representations.function import FunctionPartition
+    >>> from distinguo.representations.declare import FunctionPartition
     >>> name_of("grid:2x3"), name_of(FunctionPartition(int, 2))
     ('grid:2x3', 'FunctionPartition')
     """

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from distinguo.errors import DistinguoError
-from distinguo.evaluation.curve import Curve
+from distinguo.evaluation.statistics import Curve
 from distinguo.representations.file import Representation, dumps, load
 from distinguo.runs.files import slug, write_atomically
 from distinguo.settings import checked

@@ -20,7 +20,6 @@ from distinguo.evaluation.lockstep.block import (
     make_block,
     pick_entries,
 )
-from distinguo.evaluation.lockstep.hints import widest_vectors
 from distinguo.evaluation.lockstep.lanes import (
     Results,
     choose_actions,
@@ -31,6 +30,7 @@ from distinguo.evaluation.lockstep.lanes import (
     note_visits,
     retire,
 )
+from distinguo.evaluation.lockstep.tuples import widest_vectors
 from distinguo.evaluation.simulate import CHUNK_STEPS, Outcome
 from distinguo.seam import has_own, is_compiled, kernel, part
 from distinguo.tasks.task import State, observe, randomness, unpack

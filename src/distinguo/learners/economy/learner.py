@@ -14,7 +14,7 @@ from distinguo.learners.economy.memory import Memory, checked_memory, fresh_memo
 from distinguo.learners.economy.reasons import Log, drain, fresh_log
 from distinguo.learners.economy.trials import advance, begin, process_stack
 from distinguo.learners.economy.values import current_epsilon
-from distinguo.learners.learner import Learner, Setup
+from distinguo.learners.learner import Learner, Setup, register
 from distinguo.representations.categories import categories
 from distinguo.representations.voronoi import voronoi
 from distinguo.seam import at_speed
@@ -110,3 +110,8 @@ class Economy(Learner):
         if not same or memory.partition.prototypes.shape[1] != fresh.partition.prototypes.shape[1]:
             raise ValueError("an array has an unexpected shape")
         return with_room(checked_memory(memory), 2 * int(memory.partition.size[0]) + 2)
+
+
+ECONOMY = Economy.name
+
+register(Economy())

@@ -6,8 +6,8 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from distinguo.learners import fields
-from distinguo.learners.fields import ROOM, field
+from distinguo.learners import agent as fields
+from distinguo.learners.agent import ROOM, field
 from distinguo.representations.prototypes import grown
 
 #: What only this learner counts, as one record.

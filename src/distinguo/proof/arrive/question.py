@@ -8,8 +8,7 @@ import numpy as np
 
 from distinguo.proof.arrive.arrival import HORIZON, PIECES, ROUNDS, Arrivals, arrivals, certified
 from distinguo.proof.arrive.strip import enclose_strip, step_cost
-from distinguo.proof.counterexample import GreedyTrial, greedy_trial
-from distinguo.proof.question import Answer, Question, Request
+from distinguo.proof.question import Answer, GreedyTrial, Question, Request, greedy_trial
 from distinguo.proof.schema import ArrivalCertificate
 from distinguo.tasks.spec import TaskSpec
 

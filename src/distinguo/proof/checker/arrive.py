@@ -11,8 +11,7 @@ from flint import arb
 
 from distinguo.errors import DistinguoError
 from distinguo.proof.checker.actions import decisions
-from distinguo.proof.checker.arrive_balls import NOTHING, BallBundle, CarEquations, bundle_of
-from distinguo.proof.checker.balls import StateBlock
+from distinguo.proof.checker.balls import NOTHING, BallBundle, CarEquations, StateBlock, bundle_of
 from distinguo.proof.schema import ArrivalCertificate
 
 HALVINGS = 4  #: how often a box of starts may be halved

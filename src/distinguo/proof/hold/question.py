@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distinguo.proof.counterexample import GreedyTrial, greedy_trial
 from distinguo.proof.enclosure import enclose, widened
-from distinguo.proof.hold.prove import HoldProof, prove_hold
-from distinguo.proof.question import Answer, Question, Request
+from distinguo.proof.hold.invariant import HoldProof, prove_hold
+from distinguo.proof.question import Answer, GreedyTrial, Question, Request, greedy_trial
 from distinguo.proof.schema import HoldCertificate
 from distinguo.tasks.extent import TEST, Extent
 from distinguo.tasks.task import start
