@@ -133,7 +133,10 @@ def _take_task(what: list[str], head: dict[str, Any], parameters: dict[str, Any]
     """Take the task of the first run folder, unless one is named; one of a file takes the parameters only."""
     from distinguo.runs.folder import SETTINGS, read_settings
     from distinguo.tasks.catalog import check_present
+    from distinguo.tasks.declare import declared_by_name
 
+    if "task" in head and declared_by_name(head["task"]) is None:
+        return
     for word in what:
         if (Path(word) / SETTINGS).is_file():
             spec = read_settings(Path(word)).spec
