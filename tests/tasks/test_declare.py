@@ -308,8 +308,8 @@ def test_a_run_can_be_read_where_its_task_is_not_declared(monkeypatch: pytest.Mo
 def test_another_task_of_the_same_name_is_not_taken_for_it() -> None:
     text = to_toml(configure(spec_of(declared("Sled", Cart))))
     assert type(from_toml(text).spec.task).__name__ == "Copy"
-    other = text.replace("high = [1.0, 3.0]", "high = [7.0, 7.0]")
-    assert from_toml(other).spec.task == AbsentTask("Sled")
+    for change in (("high = [1.0, 3.0]", "high = [7.0, 7.0]"), ("push = 1.0", "pull = 1.0")):
+        assert from_toml(text.replace(*change)).spec.task == AbsentTask("Sled")
 
 
 @pytest.mark.parametrize("name", ["antigravity:CartPole-v1", "examples/own_task.py:Hover", "Nowhere-v0"])
@@ -327,6 +327,13 @@ def test_no_file_has_code_imported(name: str) -> None:
     with suppress(DistinguoError):
         start(opened.spec.task, np.random.default_rng(0))
     assert "antigravity" not in sys.modules
+
+
+def test_code_is_named_on_the_command_line_only() -> None:
+    with pytest.raises(
+        DistinguoError, match=r"'cart\.py:Cart' names code, which only the command line takes"
+    ):
+        learn("cart.py:Cart")
 
 
 def test_declared_specs_are_checked_with_their_defaults() -> None:

@@ -23,6 +23,7 @@ from distinguo.study.results import AveragedCurve, Comparison
 from distinguo.study.sources import name_of, representation_named
 from distinguo.study.storage import Folder, written
 from distinguo.tasks.catalog import check_present, spec_of
+from distinguo.tasks.declare import declared_by_name
 from distinguo.tasks.spec import TaskSpec
 
 CellsDone = Callable[[int, int], None]  #: called with how many cells are done, of how many
@@ -127,6 +128,8 @@ def _task_of(whats: Sequence[Any] | Mapping[str, Any], asked: str | TaskSpec | N
     A task of a run folder goes by its name. One that only a file of the user's can make is asked for by that file,
     and still has the parameters of the run.
     """
+    if isinstance(asked, TaskSpec) or (asked is not None and declared_by_name(asked) is None):
+        return {"task": asked}
     for what in whats.values() if isinstance(whats, Mapping) else whats:
         if isinstance(what, Run) and asked is None:
             return {"task": what.configuration.spec}

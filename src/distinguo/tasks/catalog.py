@@ -72,6 +72,10 @@ def _check_name(name: str) -> None:
     """Offer the nearest of our own names and of Gymnasium's for one that is in neither."""
     from gymnasium import registry
 
+    if ".py:" in name:
+        raise DistinguoError(
+            f"'{name}' names code, which only the command line takes; in Python, import it and give the class."
+        )
     if name in SPECS or name in registry or ":" in name:
         return
     near = did_you_mean(name, [*SPECS, *registry])
@@ -163,8 +167,9 @@ def written_spec(name: str, words: Parameters, parameters: Parameters, interpret
         return absent_gym_spec(name, words, parameters)
     absent = TaskSpec(name, AbsentTask(name), parameters=dict(parameters), portable=False, **words)
     kind = declared_by_name(name)
-    if kind is None:
+    try:
+        spec = absent if kind is None else _declared(kind, parameters)
+    except DistinguoError:  # it has changed since
         return absent
-    spec = _declared(kind, parameters)
     same = all(getattr(spec, word) == getattr(absent, word) for word in words)
     return spec if same else absent

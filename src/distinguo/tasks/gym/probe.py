@@ -1,4 +1,4 @@
-"""Find out by probed how an environment can be restored, and whether it is stochastic.
+"""Find out by trying how an environment can be restored, and whether it is stochastic.
 
 Nothing here depends on the seed of a run: the same environment always gives the same result.
 """
@@ -98,7 +98,7 @@ def _in_words(name: str, method: SnapshotMethod | None, reasons: list[str]) -> R
 
 def _trouble(probed: _Probed, method: SnapshotMethod) -> str:
     """Return why a method does not work, or nothing if it does."""
-    tried = 0
+    completed = 0
     for trial in range(_TRIALS):
         try:
             answer = _try_in(probed, method, trial)
@@ -106,8 +106,8 @@ def _trouble(probed: _Probed, method: SnapshotMethod) -> str:
             return f"raises {_in_short(error)}"
         if answer:
             return answer
-        tried += answer is not None
-    return "" if tried else "cannot be tried, as no trial lasts"
+        completed += answer is not None
+    return "" if completed else "cannot be tried, as no trial lasts"
 
 
 def _in_short(error: Exception) -> str:

@@ -101,7 +101,12 @@ def registered_spec(identifier: str, may_import: bool = False) -> Any:
     except ImportError as error:
         raise _lacking(identifier, error) from error
     except gymnasium.error.Error:
-        hint = did_you_mean(identifier, gymnasium.registry)
+        near = did_you_mean(identifier, gymnasium.registry)
+        hint = (
+            near
+            if near.startswith("did")
+            else "take an id that Gymnasium knows, or hand the environment over."
+        )
         if module and module not in sys.modules:
             hint = f"import {module} first, or name the task yourself: --task {identifier}."
         raise DistinguoError(f"Unknown environment '{identifier}'; {hint}") from None
