@@ -111,10 +111,10 @@ class Interface(NamedTuple):
 def interface_of(spec: TaskSpec, shape: tuple[int, ...] | None = None, first: int | None = None) -> Interface:
     """Return the interface of a task; the shape and the first action, where its environment is not at hand."""
     if shape is None and spec.interpreted:
-        handle = spec.task.driver.handle
-        space = handle.env.observation_space
+        checked = spec.task.driver.checked_env
+        space = checked.env.observation_space
         where = (len(space.spaces),) if isinstance(space, spaces.Tuple) else space.shape
-        return Interface(handle.view, where, handle.choices.first)
+        return Interface(checked.view, where, checked.choices.first)
     shape = (len(spec.dimensions),) if shape is None else shape
     if math.prod(shape) != len(spec.dimensions):
         raise DistinguoError(f"Observations of shape {shape} are none of {spec.name}; take a whole copy.")
