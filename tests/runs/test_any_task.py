@@ -52,7 +52,8 @@ def registered(name: str) -> str:
 
 @pytest.mark.parametrize("name", [*PLAIN, *TOYS])
 def test_learn_test_and_read_again(name: str, tmp_path: Path) -> None:
-    run = learn(registered(name), seed=1, settings=BRIEF, out=tmp_path / "run", interpreted=True)
+    spec = task_spec(registered(name), interpreted=True)
+    run = learn(spec, seed=1, settings=BRIEF, out=tmp_path / "run")
     assert run.summary["environment_steps"] >= BRIEF["stage.steps"] or run.solved
     assert bits(open_run(tmp_path / "run")) == bits(run)
     plan = make_plan(

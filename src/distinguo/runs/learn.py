@@ -20,6 +20,7 @@ from distinguo.runs.stage import Stage
 from distinguo.seam import is_compiled
 from distinguo.settings import StageSettings
 from distinguo.tasks.catalog import spec_of
+from distinguo.tasks.spec import TaskSpec
 
 CHECKPOINT_SECONDS = 2.0  #: between two checkpoints of a run that has a folder
 Watch = Callable[[Stage], None]
@@ -30,18 +31,17 @@ def learn(
     *,
     seed: int = 0,
     preset: str = DEFAULT,
+    learner: Any = ECONOMY,
     settings: Mapping[str, Any] | None = None,
     prototypes: Any = None,
     out: str | Path | None = None,
     watch: Watch | None = None,
-    interpreted: bool = False,
-    learner: Any = ECONOMY,
 ) -> Run:
     """Learn a representation of a task from scratch, or from given prototypes.
 
-    ``task`` is the name of one, such as ``puck``, any Gymnasium id, or a Gymnasium environment itself;
-    ``interpreted`` refuses our compiled port of one and runs Gymnasium's own; ``learner`` is the name of
-    one, or the class that declares it.
+    ``task`` is the name of one, such as ``puck``, any Gymnasium id, a Gymnasium environment itself, or a task of your
+    own; ``learner`` is the name of one, or the class that declares it. An id that we have a compiled port of is
+    learned with that: hand the environment over to have it stepped itself.
 
     ``settings`` are changes by dotted name; ``out`` is a folder for the run, resumed if it was interrupted;
     ``watch`` is called after every chunk of work.
@@ -51,12 +51,11 @@ def learn(
     (True, 1000)
     """
     configuration = configure(
-        task if isinstance(task, str) else spec_of(task, of_table(settings or {}, "task")),
+        task if isinstance(task, str | TaskSpec) else spec_of(task, of_table(settings or {}, "task")),
         seed=seed,
         preset_name=preset,
         changes=settings,
         prototypes=prototypes,
-        interpreted=interpreted,
         learner=learner,
     )
     return learn_configured(configuration, None if out is None else Path(out), watch)
