@@ -25,11 +25,12 @@ TESTS = (
     "tests/learners/test_mistakes.py",
     "tests/learners/test_against_oracle.py",
 )
+PATIENCE = 300  #: seconds for one file of tests
 TRIALS = "learners/economy/trials.py"
 VALUES = "learners/economy/values.py"
 INVESTIGATION = "learners/economy/investigation.py"
 ABSTRACTION = "learners/economy/abstraction.py"
-STACK = "learners/economy/stack.py"
+STACK = "learners/economy/surprise.py"
 PASSIVE = "learners/economy/passive.py"
 
 
@@ -163,15 +164,15 @@ MUTANTS = (
     Mutant("the non-active form never splits", PASSIVE, "if not may_split(agent, s, j):", "if True:"),
     Mutant(
         "the tester takes truncation for an end",
-        "evaluation/qlearning.py",
+        "evaluation/tester.py",
         "q_new = r if terminal else",
         "q_new = r if terminal or truncated(task, s) else",
     ),
-    Mutant("the tester forgets the next state", "evaluation/qlearning.py", "        j = k\n", ""),
+    Mutant("the tester forgets the next state", "evaluation/tester.py", "        j = k\n", ""),
     Mutant("a claim is not confirmed", "runs/goals.py", "elif stage.held >= hold:", "elif stage.held >= 1:"),
     Mutant(
         "a lucky mean is enough",
-        "evaluation/confirmation.py",
+        "evaluation/statistics.py",
         "if len(returns) >= most:",
         "if len(returns) >= 3:",
     ),
@@ -209,7 +210,12 @@ def _passes(place: str, test: str) -> bool:
     }
     options = ("-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-o", "addopts=")
     command = [sys.executable, "-m", "pytest", *options, test]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600)
+    try:
+        done = subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=PATIENCE
+        )
+    except subprocess.TimeoutExpired:  # it never comes to an end: that is noticed, too
+        return False
     if done.returncode not in (0, 1):
         raise SystemExit(f"pytest did not run:\n{done.stdout}{done.stderr}")
     return done.returncode == 0

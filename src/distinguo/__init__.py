@@ -1,9 +1,14 @@
 """distinguo learns which differences between states matter.
 
->>> import distinguo
->>> run = distinguo.learn("puck", seed=1)
->>> run.solved
-True
+>>> import distinguo as dg
+>>> run = dg.learn("puck", seed=1)
+>>> run.solved, run.action((0.5, 1.0))
+(True, 'left')
+
+What there is: ``learn``, ``compare``, ``verify``, ``audit``, ``export``, ``show``, ``reproduce``, ``open_run``;
+agents in the habits of Stable-Baselines3 (``Economy``, ``RegionObservation``, ``Shield``); the paper's definitions
+(``criteria``); and five doors for what is your own, each a decorator: ``task``, ``partition``,
+``representation``, ``learner`` and ``view``, with ``check_task`` and ``check_partition`` to try yours.
 """
 
 from __future__ import annotations
@@ -15,20 +20,32 @@ if TYPE_CHECKING:
     from distinguo import criteria
     from distinguo.agents.economy import Economy
     from distinguo.agents.regions import RegionObservation
-    from distinguo.controller import Controller
+    from distinguo.controller import Controller, choose
+    from distinguo.controls.catalog import representation
+    from distinguo.criteria import state_value
     from distinguo.errors import DistinguoError
     from distinguo.evaluation.tester import Evaluation, learning_curve
+    from distinguo.exports.write import export
     from distinguo.learners.declare import learner
-    from distinguo.representation.file import Representation, load
-    from distinguo.representation.function import FunctionPartition
-    from distinguo.representation.partition import region
+    from distinguo.paper.reproduce import reproduce
+    from distinguo.proof.shield import Shield
+    from distinguo.representations.boxes import grid
+    from distinguo.representations.check import check_partition
+    from distinguo.representations.declare import FunctionPartition, partition
+    from distinguo.representations.file import Representation, load
+    from distinguo.representations.partition import region
+    from distinguo.representations.voronoi import voronoi
     from distinguo.runs.folder import open_run
     from distinguo.runs.learn import learn
     from distinguo.runs.run import Run
     from distinguo.study.audit import audit
     from distinguo.study.compare import compare
     from distinguo.study.plan import make_plan
+    from distinguo.study.verify import verify
+    from distinguo.tasks.check import check_task
+    from distinguo.tasks.declare import task
     from distinguo.tasks.gym.wrappers import DiscreteActions, NoisyActions
+    from distinguo.views.show import show, view
 
 from distinguo.tasks.gym.registration import register_with_gymnasium
 
@@ -39,27 +56,39 @@ register_with_gymnasium()
 #: Where each public name lives. Names are imported on first use, so that the command line starts at once.
 _HOMES = {
     "Controller": "distinguo.controller",
-    "choose": "distinguo.controller",
-    "grid": "distinguo.representation.boxes",
-    "state_value": "distinguo.criteria",
-    "DistinguoError": "distinguo.errors",
     "DiscreteActions": "distinguo.tasks.gym.wrappers",
+    "DistinguoError": "distinguo.errors",
     "Economy": "distinguo.agents.economy",
+    "Evaluation": "distinguo.evaluation.tester",
+    "FunctionPartition": "distinguo.representations.declare",
     "NoisyActions": "distinguo.tasks.gym.wrappers",
     "RegionObservation": "distinguo.agents.regions",
+    "Representation": "distinguo.representations.file",
     "Run": "distinguo.runs.run",
-    "open_run": "distinguo.runs.folder",
+    "Shield": "distinguo.proof.shield",
+    "audit": "distinguo.study.audit",
+    "check_partition": "distinguo.representations.check",
+    "check_task": "distinguo.tasks.check",
+    "choose": "distinguo.controller",
+    "compare": "distinguo.study.compare",
+    "export": "distinguo.exports.write",
+    "grid": "distinguo.representations.boxes",
     "learn": "distinguo.runs.learn",
     "learner": "distinguo.learners.declare",
-    "Evaluation": "distinguo.evaluation.tester",
-    "FunctionPartition": "distinguo.representation.function",
-    "audit": "distinguo.study.audit",
-    "compare": "distinguo.study.compare",
     "learning_curve": "distinguo.evaluation.tester",
+    "load": "distinguo.representations.file",
     "make_plan": "distinguo.study.plan",
-    "Representation": "distinguo.representation.file",
-    "load": "distinguo.representation.file",
-    "region": "distinguo.representation.partition",
+    "open_run": "distinguo.runs.folder",
+    "partition": "distinguo.representations.declare",
+    "region": "distinguo.representations.partition",
+    "representation": "distinguo.controls.catalog",
+    "reproduce": "distinguo.paper.reproduce",
+    "show": "distinguo.views.show",
+    "state_value": "distinguo.criteria",
+    "task": "distinguo.tasks.declare",
+    "verify": "distinguo.study.verify",
+    "view": "distinguo.views.show",
+    "voronoi": "distinguo.representations.voronoi",
 }
 #: Modules that are public as they are.
 _MODULES = ("criteria",)
@@ -75,16 +104,31 @@ __all__ = [
     "RegionObservation",
     "Representation",
     "Run",
+    "Shield",
     "audit",
+    "check_partition",
+    "check_task",
+    "choose",
     "compare",
     "criteria",
+    "export",
+    "grid",
     "learn",
     "learner",
     "learning_curve",
     "load",
     "make_plan",
     "open_run",
+    "partition",
     "region",
+    "representation",
+    "reproduce",
+    "show",
+    "state_value",
+    "task",
+    "verify",
+    "view",
+    "voronoi",
 ]
 
 

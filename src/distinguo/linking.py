@@ -1,22 +1,28 @@
-"""How parts are compiled: for being linked into kernels, and for nothing else.
+"""Where we reach into Numba: parts that are linked into kernels and nothing else, generators that are borrowed.
 
 Numba turns every compiled function into machine code of its own, optimised on its own, and then again as a part of
 every function that calls it. Our parts are only ever called from kernels. So a part is kept as intermediate code, and
 all optimisation happens once, in the kernel that it is linked into: the learner compiles in two thirds of the time
 and runs faster, with the same bits.
 
-This reaches into Numba's compiler. Where that is not as expected, parts are compiled as Numba does it.
+Where Numba's compiler is not as expected, parts are compiled as Numba does it.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from numba.core import boxing as _boxing  # noqa: F401 - registers what is replaced below
+from numba.core import cgutils as _cgutils
 from numba.core import codegen as _codegen
 from numba.core import compiler as _compiler
+from numba.core import pythonapi as _pythonapi
+from numba.core import types
 
+cgutils: Any = _cgutils
 codegen: Any = _codegen
 compiler: Any = _compiler
+pythonapi: Any = _pythonapi
 
 _NEEDED = (
     "_raise_if_finalized",
@@ -74,3 +80,28 @@ class PartCompiler(compiler.Compiler):  # type: ignore[misc]
 PART_OPTIONS: dict[str, Any] = {}
 if _CAN_LINK:
     PART_OPTIONS = {"pipeline_class": PartCompiler, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
+def borrow_generators() -> None:
+    """Let kernels borrow a ``Generator`` from their caller instead of owning it.
+
+    Numba takes a reference to every generator that it is given and leaves it to its reference counting to drop it;
+    kernels have none (``seam``), so each call would keep a generator alive for ever. Code with reference counting is
+    left alone.
+    """
+    kind = types.NumPyRandomGeneratorType
+    own = pythonapi._unboxers.functions[kind]
+    bits = types.NumPyRandomBitGeneratorType("bit_generator")
+
+    def borrow(typ: Any, obj: Any, c: Any) -> Any:
+        if c.context.enable_nrt:
+            return own(typ, obj, c)
+        generator = cgutils.create_struct_proxy(typ)(c.context, c.builder)
+        bit_generator = c.pyapi.object_getattr_string(obj, "bit_generator")
+        unboxed = c.unbox(bits, bit_generator)
+        generator.bit_generator, generator.parent = unboxed.value, obj
+        generator.meminfo = cgutils.get_null_value(generator.meminfo.type)
+        c.pyapi.decref(bit_generator)
+        return pythonapi.NativeValue(generator._getvalue(), is_error=unboxed.is_error)
+
+    pythonapi._unboxers.functions[kind] = borrow

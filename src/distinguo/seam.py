@@ -24,32 +24,19 @@ our own tasks and interpreted (``kernel.py_func``) on anything else.
 from __future__ import annotations
 
 import functools
-import hashlib
-import os
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
-from numba.core import boxing as _boxing  # noqa: F401 - registers what is replaced below
-from numba.core import cgutils as _cgutils
 from numba.core import config as _config
-from numba.core import pythonapi as _pythonapi
-from numba.core import types
 from numba.extending import overload, register_jitable
-from platformdirs import user_cache_dir
 
-from distinguo.linking import PART_OPTIONS
+from distinguo.kernel_cache import KernelCache, name_by_file, watch_source
+from distinguo.linking import PART_OPTIONS, borrow_generators
 
 config: Any = _config
-cgutils: Any = _cgutils
-pythonapi: Any = _pythonapi
 F = TypeVar("F", bound=Callable[..., Any])
 
-_PACKAGE = Path(__file__).parent
-_kernels: list[Any] = []
-_foreign: set[Path] = set()
 _interpreted: set[type] = set()
 
 #: No fastmath and no contraction: the same bits on every x86-64 machine (docs/readings.md, "Arithmetic").
@@ -60,37 +47,12 @@ _OPTIONS: Any = {**_COMMON, **PART_OPTIONS}
 #: times slower and its compilation 3 times longer, can be off; the parts that a kernel calls inherit this.
 _KERNEL_OPTIONS: Any = {**_COMMON, "_nrt": False}
 
-
-def _borrow_generators() -> None:
-    """Let kernels borrow a ``Generator`` from their caller instead of owning it.
-
-    Numba takes a reference to every generator that it is given and leaves it to its reference counting to drop it;
-    kernels have none, so each call would keep a generator alive for ever. Code with reference counting is left alone.
-    """
-    kind = types.NumPyRandomGeneratorType
-    own = pythonapi._unboxers.functions[kind]
-    bits = types.NumPyRandomBitGeneratorType("bit_generator")
-
-    def borrow(typ: Any, obj: Any, c: Any) -> Any:
-        if c.context.enable_nrt:
-            return own(typ, obj, c)
-        generator = cgutils.create_struct_proxy(typ)(c.context, c.builder)
-        bit_generator = c.pyapi.object_getattr_string(obj, "bit_generator")
-        unboxed = c.unbox(bits, bit_generator)
-        generator.bit_generator, generator.parent = unboxed.value, obj
-        generator.meminfo = cgutils.get_null_value(generator.meminfo.type)
-        c.pyapi.decref(bit_generator)
-        return pythonapi.NativeValue(generator._getvalue(), is_error=unboxed.is_error)
-
-    pythonapi._unboxers.functions[kind] = borrow
-
-
-_borrow_generators()
+borrow_generators()
 
 
 def part(function: F) -> F:
     """Mark a plain Python function as callable from kernels; it stays a plain function."""
-    _watch(Path(function.__code__.co_filename))
+    watch_source(function.__code__.co_filename)
     return register_jitable(**_OPTIONS)(function)
 
 
@@ -100,8 +62,7 @@ def kernel(function: F) -> Any:
         function.__dict__["py_func"] = function
         return function
     compiled = numba.njit(**_KERNEL_OPTIONS)(function)
-    _kernels.append(compiled)
-    _enable_caching(compiled, _cache_folder())
+    compiled._cache = KernelCache(function)
     return compiled
 
 
@@ -118,7 +79,7 @@ def generic(function: F) -> F:
 def generic_with_default(function: F) -> F:
     """Make a function that classes may implement; for all others it does what its own body says."""
     dispatcher: Any = functools.singledispatch(function)
-    _watch(Path(function.__code__.co_filename))
+    watch_source(function.__code__.co_filename)
 
     def pick(first: Any, *rest: Any) -> F | None:
         return None if getattr(first, "instance_class", None) in dispatcher.registry else function
@@ -132,12 +93,13 @@ def implements(function: Any, kind: type) -> Callable[[F], F]:
 
     def register(implementation: F) -> F:
         function.register(kind, implementation)
+        name_by_file(kind)
 
         def pick(first: Any, *rest: Any) -> F | None:
             return implementation if getattr(first, "instance_class", None) is kind else None
 
         overload(function, jit_options=_OPTIONS, strict=False)(pick)
-        _watch(Path(implementation.__code__.co_filename))
+        watch_source(implementation.__code__.co_filename, kind)
         return implementation
 
     return register
@@ -167,50 +129,3 @@ def is_compiled(*things: Any) -> bool:
 def has_own(function: Any, thing: Any) -> bool:
     """Tell whether the class of a thing implements a generic with a default itself."""
     return type(thing) in function.registry
-
-
-def _watch(source: Path) -> None:
-    """Numba does not see edits in a callee of another file: let a foreign source change the key."""
-    if source.is_relative_to(_PACKAGE) or not source.is_file() or source in _foreign:
-        return
-    _foreign.add(source)
-    _source_key.cache_clear()
-    for compiled in _kernels:
-        _enable_caching(compiled, _cache_folder())
-
-
-@functools.cache
-def _source_key() -> str:
-    """Hash all sources that compiled code may come from: an edit can never run stale code."""
-    digest = hashlib.sha256(numba.__version__.encode())
-    for path in [*sorted(_PACKAGE.rglob("*.py")), *sorted(_foreign)]:
-        digest.update(str(path.name).encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def _cache_folder() -> str:
-    base = config.CACHE_DIR or user_cache_dir("distinguo", appauthor=False)
-    return str(Path(base) / _source_key())
-
-
-def _enable_caching(compiled: Any, folder: str) -> None:
-    """Cache this kernel in our folder, leaving the user's own Numba configuration alone."""
-    if not _writable(folder):  # Numba would cache beside the sources instead, without our key
-        return
-    before = config.CACHE_DIR
-    config.CACHE_DIR = folder
-    try:
-        compiled.enable_caching()
-    except (RuntimeError, OSError):  # the source of the kernel is not a file
-        pass
-    finally:
-        config.CACHE_DIR = before
-
-
-def _writable(folder: str) -> bool:
-    try:
-        os.makedirs(folder, exist_ok=True)
-        tempfile.TemporaryFile(dir=folder).close()
-    except OSError:
-        return False
-    return True

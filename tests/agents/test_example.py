@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 
-from tests.agents.common import sb3
-
 PLACE = Path(__file__).parents[2] / "examples" / "other_agents.py"
 
 
@@ -21,14 +19,6 @@ def example() -> Any:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-def test_both_agents_learn_on_our_regions(capsys: pytest.CaptureFixture[str]) -> None:
-    sb3("dqn")
-    found = example().main(["--trials", "5"])
-    assert set(found) == {"table", "dqn"}
-    assert min(found.values()) > 100  # at random it is 22
-    assert "DQN on these regions: return" in capsys.readouterr().out
 
 
 def test_without_stable_baselines_there_is_a_word(

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,10 +14,11 @@ import pytest
 import typer
 
 from distinguo.cli import app, main
-from distinguo.representation.boxes import grid
-from distinguo.representation.file import Representation, dumps
-from distinguo.representation.voronoi import voronoi
+from distinguo.representations.boxes import grid
+from distinguo.representations.file import Representation, dumps
+from distinguo.representations.voronoi import voronoi
 from distinguo.runs.learn import default_folder
+from tests.clock import seconds_of_children
 
 #: The contract that scripts depend on.
 KEYS = {
@@ -191,16 +191,15 @@ def test_the_version_is_told(call: Call) -> None:
 
 @pytest.mark.parametrize("words", [[], *([command] for command in COMMANDS)], ids=str)
 def test_help_comes_within_half_a_second(words: list[str]) -> None:
-    times = []
-    for _ in range(3):
-        began = time.perf_counter()
+    """Of processor time, at least once in three attempts: it is 0.2 to 0.4."""
+    seconds = []
+    while len(seconds) < 3 and min(seconds, default=1.0) >= 0.5:
+        before = seconds_of_children()
         done = process(*words, "--help")
-        times.append(time.perf_counter() - began)
+        seconds.append(seconds_of_children() - before)
         assert done.returncode == 0
         assert "Usage: distinguo" in done.stdout
-        if min(times) < 0.5:
-            return
-    pytest.fail(f"the best of three took {min(times):.2f} s")
+    assert min(seconds) < 0.5
 
 
 @pytest.mark.parametrize("words", [[], *([command] for command in COMMANDS)], ids=str)

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from distinguo.controls.diagonal import diagonal
+from distinguo.controls.fixed import diagonal
 from distinguo.evaluation.tester import Evaluation
-from distinguo.representation.boxes import Boxes, tree
-from distinguo.representation.file import Representation
-from distinguo.representation.voronoi import Voronoi, voronoi
+from distinguo.representations.boxes import Boxes, tree
+from distinguo.representations.file import Representation
+from distinguo.representations.voronoi import Voronoi, voronoi
 from distinguo.settings import TesterSettings as Wishes  # pytest collects names in Test
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.extent import Extent

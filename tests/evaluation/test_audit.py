@@ -9,7 +9,7 @@ from distinguo.controller import Controller
 from distinguo.criteria import POLICY, VALUE
 from distinguo.errors import DistinguoError
 from distinguo.evaluation.audit import audit_controller
-from distinguo.representation.voronoi import voronoi
+from distinguo.representations.voronoi import voronoi
 from distinguo.tasks.puck.puck import Puck
 from distinguo.tasks.task import transition
 from tests.oracle import adequate, pref, v

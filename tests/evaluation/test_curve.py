@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from distinguo.evaluation.curve import Curve, checkpoints
+from distinguo.evaluation.statistics import Curve, checkpoints
 
 
 def test_a_checkpoint_takes_the_first_measurement_after_it() -> None:

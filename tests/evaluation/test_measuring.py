@@ -10,7 +10,7 @@ import pytest
 from distinguo.evaluation import tester
 from distinguo.evaluation.simulate import Outcome
 from distinguo.evaluation.tester import Evaluation, _TestTrials, learning_curve
-from distinguo.representation.voronoi import voronoi
+from distinguo.representations.voronoi import voronoi
 from tests.evaluation.tasks import EXTENT, HILL, SHORT, evaluation, random_boxes, random_voronoi, two
 
 # What it may leave out.

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from distinguo.controller import TIED, Controller
-from distinguo.controls.diagonal import diagonal
+from distinguo.controls.fixed import diagonal
 from distinguo.evaluation import simulate
 from distinguo.evaluation.decide import Batch, outcome_of
 from distinguo.evaluation.simulate import Outcome, Patience, RunningTrials, evaluate, follow, run_lanes
-from distinguo.representation.function import FunctionPartition
-from distinguo.representation.table import for_lookup
+from distinguo.representations.boxes import for_lookup
+from distinguo.representations.declare import FunctionPartition
 from distinguo.tasks.extent import TEST, Extent
 from distinguo.tasks.puck.puck import Puck
 from tests.evaluation.tasks import (

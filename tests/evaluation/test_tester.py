@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from distinguo.errors import DistinguoError
 from distinguo.evaluation.tester import learning_curve
-from distinguo.representation.boxes import grid
-from distinguo.representation.function import FunctionPartition
+from distinguo.representations.boxes import grid
+from distinguo.representations.declare import FunctionPartition
 from distinguo.settings import TesterSettings as Wishes  # pytest collects names in Test
 from tests.evaluation.tasks import (
     EXTENT,

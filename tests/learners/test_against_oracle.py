@@ -12,7 +12,7 @@ from distinguo.learners.economy.memory import fresh_memory
 from distinguo.learners.economy.reasons import drain, fresh_log
 from distinguo.learners.economy.trials import advance, begin, process_stack
 from distinguo.learners.learner import leaves
-from distinguo.representation.voronoi import voronoi
+from distinguo.representations.voronoi import voronoi
 from distinguo.settings import LearnerSettings
 from distinguo.tasks.puck.puck import Puck
 from distinguo.tasks.task import start, transition

@@ -7,8 +7,8 @@ import pytest
 
 from distinguo.controls.controllability import controllability
 from distinguo.learners.ahc import AhcMemory, AhcSettings, ahc_trial, balance, fresh_ahc
-from distinguo.representation.boxes import grid
-from distinguo.representation.partition import region
+from distinguo.representations.boxes import grid
+from distinguo.representations.partition import region
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.puck.puck import Puck
 from distinguo.tasks.task import transition
@@ -77,7 +77,7 @@ def test_it_learns() -> None:
     firsts = [run(ahc_trial, 1, 1000, seed)[0][0] for seed in range(20)]
     assert max(firsts) < 300
     assert (
-        sum(balance(Puck(), BOXES, 121, seed, hold=1000, most_trials=50).solved for seed in range(20)) >= 18
+        sum(balance(Puck(), BOXES, 121, seed, hold=1000, most_trials=50).solved for seed in range(20)) >= 19
     )
 
 
@@ -90,9 +90,12 @@ def test_a_hopeless_partition_is_given_up() -> None:
 
 @needs_speed
 def test_it_balances_on_the_controllability_quantization() -> None:
-    """ "over 10,000 steps, after an average of 13 trials and 2000 training steps" (paper, section 4.2.2)."""
+    """ "over 10,000 steps, after an average of 13 trials and 2000 training steps" (paper, section 4.2.2).
+
+    Ours needs 4 trials and 1,660 steps.
+    """
     made = controllability(HILL)
     results = [balance(HILL.task, made.partition, made.rows, seed) for seed in range(20)]
     assert all(result.solved for result in results)
-    assert np.mean([result.trials for result in results]) <= 13
-    assert np.mean([result.steps for result in results]) <= 4000
+    assert np.mean([result.trials for result in results]) <= 6
+    assert np.mean([result.steps for result in results]) <= 2500

@@ -7,18 +7,22 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from distinguo.learners.agent import Agent, fresh_progress
 from distinguo.learners.economy.investigation import repeated_mini_trial
 from distinguo.learners.economy.memory import fresh_memory
 from distinguo.learners.economy.surprise import surprising
-from distinguo.representation.voronoi import voronoi
+from distinguo.representations.voronoi import voronoi
 from distinguo.runs.configuration import configure
 from distinguo.runs.learn import learn, learn_configured
 from distinguo.runs.stage import Stage
 from distinguo.seam import implements, kernel
 from distinguo.settings import LearnerSettings
 from distinguo.tasks.catalog import task_spec
+from distinguo.tasks.noise import NoisyActions
+from distinguo.tasks.pendulum import Pendulum
 from distinguo.tasks.spec import TaskSpec
 from distinguo.tasks.task import actions, observe, start, transition, unpack
+from tests.nightly import NIGHTLY, interpreted_by_day, so_many
 
 
 class Gamble(NamedTuple):
@@ -40,8 +44,8 @@ def only(task: Gamble, row: np.ndarray) -> tuple[float]:
 
 
 @kernel
-def sampled(task: Any, memory: Any, settings: Any, s: Any, a: int) -> tuple[float, bool, float]:
-    return repeated_mini_trial(task, memory, settings, s, 0, a)
+def sampled(agent: Agent, s: Any, a: int) -> tuple[float, bool, float]:
+    return repeated_mini_trial(agent, s, 0, a)
 
 
 def test_repeated_look_ahead_tends_to_definition_5() -> None:
@@ -49,10 +53,11 @@ def test_repeated_look_ahead_tends_to_definition_5() -> None:
     task = Gamble(0.3, np.random.default_rng(1))
     memory = fresh_memory(voronoi([[0.0]], [1.0]), 2)
     settings = LearnerSettings(samples=10_000)
-    mean, _, error = sampled(task, memory, settings, (0.0,), 0)
+    agent = Agent(task, memory, settings, fresh_progress(1, 1), None, task.rng)
+    mean, _, error = sampled(agent, (0.0,), 0)
     assert error == pytest.approx((0.3 * 0.7 / 10_000) ** 0.5, rel=0.05)
     assert abs(mean - 0.3) < 5 * error
-    assert sampled(task, memory, settings, (0.0,), 1) == (
+    assert sampled(agent, (0.0,), 1) == (
         pytest.approx(0.25),
         False,
         pytest.approx(0.0, abs=1e-12),
@@ -90,10 +95,12 @@ SHORT = {"stage.cap": 100_000, "stage.hold": 100_000}
 
 
 def test_a_puck_with_a_noisy_force_is_held() -> None:
-    """Force noise of 10 %: at least 18 of 20 seeds hold 100,000 steps."""
+    """Force noise of 10 %: at least 19 of 20 seeds hold 100,000 steps, with the regions and steps of a calm one."""
     runs = [learn("puck", seed=seed, settings={"task.noise": 0.1, **SHORT}) for seed in range(70_000, 70_020)]
-    assert sum(run.solved for run in runs) >= 18
+    assert sum(run.solved for run in runs) >= 19
     assert all(run.configuration.learner.confidence > 0 for run in runs)
+    assert np.median([run.summary["regions"] for run in runs]) <= 6  # 4
+    assert np.median([run.summary["environment_steps"] for run in runs]) <= 2_000  # 1,326
 
 
 def test_noise_is_not_the_same_in_two_seeds_and_is_in_one() -> None:
@@ -105,16 +112,26 @@ def test_noise_is_not_the_same_in_two_seeds_and_is_in_one() -> None:
 
 
 def test_a_cart_pole_whose_actions_are_noisy_is_solved() -> None:
-    runs = [learn("CartPole-v1", seed=s, settings={"task.noisy_actions": 0.1}) for s in range(71_000, 71_004)]
-    assert sum(run.solved for run in runs) >= 3
+    """At night at least 7 of 8 seeds; by day one of those that need few steps."""
+    seeds = range(71_000, 71_008) if NIGHTLY else [71_002]
+    with interpreted_by_day(NoisyActions):
+        runs = [
+            learn("CartPole-v1", seed=s, settings={"task.noisy_actions": 0.1, "stage.confirm": 20})
+            for s in seeds
+        ]
+    assert sum(run.solved for run in runs) >= len(runs) - len(runs) // 8
+    assert all(run.summary["score"] >= 475 for run in runs if run.solved)
 
 
 def test_cart_pole_is_solved_from_scratch() -> None:
-    """Without a word on its scales: at least 18 of 20 seeds, each confirmed by the mean of 100 trials."""
-    runs = [learn("CartPole-v1", seed=seed) for seed in range(72_000, 72_020)]
-    assert sum(run.solved for run in runs) >= 18
+    """Without a word on its scales: at least 19 of 20 seeds, each confirmed by the mean of 100 trials."""
+    runs = [learn("CartPole-v1", seed=seed) for seed in range(72_000, 72_000 + so_many(20, nightly=100))]
+    assert sum(run.solved for run in runs) >= 0.95 * len(runs)
     assert all(run.summary["score"] >= 475 for run in runs if run.solved)
-    assert np.median([run.summary["environment_steps"] for run in runs]) < 60_000
+    assert np.median([run.summary["regions"] for run in runs]) <= 15  # 10
+    assert (
+        np.median([run.summary["environment_steps"] for run in runs]) <= 32_000
+    )  # 21,750; of a hundred 19,418
 
 
 # Tasks without an end.
@@ -122,9 +139,10 @@ def test_cart_pole_is_solved_from_scratch() -> None:
 
 def test_a_task_without_an_end_is_investigated_at_intervals() -> None:
     changes = {"learner.investigate_every": 50, "stage.trials": 1, "stage.confirm": 1, "stage.cap": 200}
-    stage = Stage(configure("Pendulum-v1", seed=1, changes=changes))
-    for _ in stage.work():
-        pass
+    with interpreted_by_day(Pendulum):
+        stage = Stage(configure("Pendulum-v1", seed=1, changes=changes))
+        for _ in stage.work():
+            pass
     assert stage.agent.memory.counters["sessions"][0] == 4
     assert stage.investigation_steps > 0
 
@@ -202,9 +220,10 @@ def scaled(factor: float) -> TaskSpec:
 
 def test_the_unit_of_reward_does_not_matter() -> None:
     """With epsilon as a share and optimism from experience, rewards in other units give the same map."""
-    runs = [
-        learn_configured(configure(scaled(f), seed=5, changes={"stage.steps": 5000})) for f in (1.0, 64.0)
-    ]
+    with interpreted_by_day(Scaled):
+        runs = [
+            learn_configured(configure(scaled(f), seed=5, changes={"stage.steps": 5000})) for f in (1.0, 64.0)
+        ]
     maps = [run.representation.partition.prototypes.tobytes() for run in runs]
     assert maps[0] == maps[1]
     assert np.array_equal(runs[0].q * 64.0, runs[1].q)

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 from distinguo import settings as constants
-from distinguo.evaluation.confirmation import FAILED, OPEN, PASSED, judge
-from distinguo.evaluation.qlearning import train
+from distinguo.evaluation.statistics import FAILED, OPEN, PASSED, judge
+from distinguo.evaluation.tester import train
 from distinguo.learners.agent import CAPPED, TERMINAL, Agent, fresh_progress
 from distinguo.learners.economy.memory import fresh_memory
 from distinguo.learners.economy.reasons import drain, fresh_log
 from distinguo.learners.economy.trials import advance, begin
-from distinguo.representation.voronoi import voronoi
+from distinguo.representations.voronoi import voronoi
 from distinguo.runs.goals import HoldRules
 from distinguo.runs.restarts import better, is_over
 from distinguo.seam import implements_interpreted

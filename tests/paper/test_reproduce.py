@@ -20,7 +20,7 @@ from distinguo.paper import reproduce
 from distinguo.paper.claims import Claim, analysis_claims, critic_claim, curve_claims, generation_claims
 from distinguo.paper.reproduce import Scope
 from distinguo.study import engines
-from distinguo.study.cells import run_cell
+from distinguo.study.engines import run_cell
 from distinguo.study.results import AveragedCurve
 from distinguo.tasks.puck.analysis import MUST_PUSH_LEFT, analyse
 from distinguo.tasks.puck.puck import Puck
@@ -74,6 +74,12 @@ def test_every_claim_is_there_once_and_in_order(made: Made) -> None:
         assert claim.claim
         assert claim.paper
         assert claim.ours
+
+
+def test_the_claims_are_the_same_as_ever(made: Made) -> None:
+    """Those of ``reproduce --quick`` are compared at night (tests/test_golden.py)."""
+    golden = Path(__file__).parents[1] / "golden" / "claims-tiny.json"
+    assert json.loads((made.out / "claims.json").read_text()) == json.loads(golden.read_text())
 
 
 def test_what_the_paper_can_be_held_to_even_in_small_holds(made: Made) -> None:

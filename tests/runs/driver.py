@@ -18,9 +18,7 @@ from pathlib import Path
 from distinguo.cli import main
 from distinguo.runs import learn, stage
 from distinguo.runs.configuration import configure
-from distinguo.runs.warm import warm
-
-stage.CHUNK = 100
+from distinguo.runs.learn import warm
 
 
 def command_line(arguments: list[str]) -> None:
@@ -71,7 +69,8 @@ def waits(here: Path, go: Path, arguments: list[str]) -> None:
     command_line(arguments)
 
 
-if __name__ == "__main__":
+if __name__ == "__main__":  # a mere import must change nothing: pytest collects examples here, too
+    stage.CHUNK = 100
     if sys.argv[1] == "kills":
         kills(Path(sys.argv[2]), sys.argv[3:])
     else:

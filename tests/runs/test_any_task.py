@@ -12,7 +12,7 @@ import pytest
 from gymnasium.spaces import Box, Discrete
 
 from distinguo.errors import DistinguoError
-from distinguo.evaluation.confirmation import FAILED, OPEN, PASSED, judge
+from distinguo.evaluation.statistics import FAILED, OPEN, PASSED, judge
 from distinguo.runs import folder
 from distinguo.runs.configuration import Configuration, configure, from_toml, to_toml
 from distinguo.runs.folder import open_run
@@ -65,18 +65,6 @@ def test_learn_test_and_read_again(name: str, tmp_path: Path) -> None:
     comparison = compare_plan(plan, tmp_path / "test")
     assert not comparison.failures
     assert np.isfinite(comparison.curves[0].scores).all()
-
-
-def test_lunar_lander_is_put_back_by_replay(tmp_path: Path) -> None:
-    pytest.importorskip("Box2D")
-    run = learn(
-        "LunarLander-v3",
-        seed=1,
-        settings=BRIEF | {"stage.steps": 1300, "stage.confirm": 1},
-        out=tmp_path / "run",
-    )
-    assert "replay" in run.configuration.spec.note
-    assert run.summary["investigation_steps"] > 0
 
 
 def test_a_twin_and_its_original_tell_the_same_of_themselves() -> None:
@@ -218,15 +206,16 @@ def test_a_fault_is_named_and_what_was_learned_is_kept(fault: str, words: str, t
     assert open_run(tmp_path / "run").representation.regions >= 1
 
 
-def test_an_own_environment_is_learned_and_truncation_is_not_an_end(tmp_path: Path) -> None:
-    """Were truncation taken for an end, stopping early would look like a good thing."""
-    run = learn(
-        Corridor(limit=30), seed=1, settings=BRIEF | {"stage.steps": 4000, "learner.epsilon_share": 0.02}
-    )
-    assert {trial.ended for trial in run.trials} <= {"cap", "terminal"}
-    assert "terminal" in {trial.ended for trial in run.trials}
-    capped = [trial for trial in run.trials if trial.ended == "cap"]
-    assert all(trial.length == 30 for trial in capped)
+def test_an_own_environment_is_learned_and_truncation_is_told_from_an_end() -> None:
+    """What it means for values is in tests/test_truncation.py."""
+    settings = BRIEF | {"stage.steps": 4000, "learner.epsilon_share": 0.02}
+    run = learn(Corridor(limit=6), seed=1, settings=settings)
+    stopped = [trial.length for trial in run.trials if trial.ended == "cap"]
+    ended = [trial.length for trial in run.trials if trial.ended == "terminal"]
+    assert len(stopped) + len(ended) == len(run.trials)
+    assert set(stopped) == {6}
+    assert ended
+    assert set(ended) <= {2, 3, 4, 5, 6}
 
 
 def test_bad_environments_are_refused_in_a_sentence() -> None:

@@ -17,7 +17,7 @@ import pytest
 
 from distinguo.errors import DistinguoError
 from distinguo.learners.economy.learner import Economy
-from distinguo.representation.file import dumps
+from distinguo.representations.file import dumps
 from distinguo.runs import folder, stage
 from distinguo.runs import learn as lab
 from distinguo.runs.configuration import Configuration, configure

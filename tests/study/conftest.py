@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from distinguo.study import engines
-from distinguo.study.cells import run_cell
 from distinguo.study.compare import compare_plan
+from distinguo.study.engines import run_cell
 from tests.study.plans import local_cluster, results, some_plan
 
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import distinguo
-from distinguo.controls.diagonal import diagonal
+from distinguo.controls.fixed import diagonal
 from distinguo.errors import DistinguoError
-from distinguo.representation.boxes import grid
-from distinguo.representation.file import dumps
-from distinguo.representation.function import FunctionPartition
+from distinguo.representations.boxes import grid
+from distinguo.representations.declare import FunctionPartition
+from distinguo.representations.file import dumps
 from distinguo.runs.learn import learn
 from distinguo.study import engines
 from distinguo.study.compare import compare, compare_plan, plan_for

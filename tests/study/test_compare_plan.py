@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from distinguo.controls.diagonal import diagonal
+from distinguo.controls.fixed import diagonal
 from distinguo.evaluation.tester import Evaluation, learning_curve
-from distinguo.representation.file import dumps
+from distinguo.representations.file import dumps
 from distinguo.study import engines
 from distinguo.study.compare import compare_plan
 from distinguo.study.plan import write_plan

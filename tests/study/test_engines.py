@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from distinguo.study import engines
-from distinguo.study.cells import run_cell
 from distinguo.study.compare import compare_plan
+from distinguo.study.engines import run_cell
 from distinguo.study.plan import make_plan
 from distinguo.study.results import Comparison
 from tests.study.plans import (

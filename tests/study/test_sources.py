@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from distinguo.controls.diagonal import diagonal
-from distinguo.representation.file import Representation, dumps
-from distinguo.representation.voronoi import voronoi
+from distinguo.controls.fixed import diagonal
+from distinguo.representations.file import Representation, dumps
+from distinguo.representations.voronoi import voronoi
 from distinguo.runs.learn import learn
 from distinguo.study.compare import compare_plan
 from distinguo.study.plan import make_plan

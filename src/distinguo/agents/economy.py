@@ -11,14 +11,13 @@ import numpy as np
 
 from distinguo.agents import adapter as environment
 from distinguo.agents import archive
-from distinguo.agents.acting import Interface, act, interface_of
-from distinguo.agents.callbacks import Callbacks
+from distinguo.agents.adapter import Interface, act, interface_of
 from distinguo.agents.scalars import Scalars, tensorboard_writer
 from distinguo.agents.session import Session
-from distinguo.agents.training import TrainingLoop
+from distinguo.agents.training import Callbacks, TrainingLoop
 from distinguo.errors import DistinguoError
 from distinguo.presets import DEFAULT
-from distinguo.representation.file import Representation
+from distinguo.representations.file import Representation
 from distinguo.runs.configuration import Configuration, configure, of_table
 from distinguo.tasks.catalog import spec_of
 from distinguo.tasks.spec import TaskSpec

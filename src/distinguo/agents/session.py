@@ -12,9 +12,9 @@ from distinguo.agents import archive
 from distinguo.agents.archive import AGENT, Files, Word
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
-from distinguo.representation import file as representation_file
-from distinguo.representation.file import Representation
-from distinguo.representation.partition import trimmed
+from distinguo.representations import file as representation_file
+from distinguo.representations.file import Representation
+from distinguo.representations.partition import trimmed
 from distinguo.runs import folder
 from distinguo.runs.configuration import Configuration, to_toml
 from distinguo.runs.files import pack_arrays, write_atomically

@@ -38,7 +38,7 @@ def c_compiler() -> str | None:
 class Reference:
     """The functions of ``reference.c``, compiled for this machine.
 
-    >>> from distinguo.representation.voronoi import voronoi
+    >>> from distinguo.representations.voronoi import voronoi
     >>> two = voronoi([[0.3, 0.6], [-0.3, -0.6]], [4.8, 11.0])
     >>> controller = Controller(two, np.array([[0.0, -1.0], [-1.0, 0.0]]))
     >>> starts = np.array([[0.0, 0.0], [2.0, 2.0]])
@@ -87,7 +87,7 @@ class Reference:
 class GymnasiumLoop:
     """One trial at a time as one would write it without the kernels: ``env.step`` and ``argmin``.
 
-    >>> from distinguo.representation.voronoi import voronoi
+    >>> from distinguo.representations.voronoi import voronoi
     >>> two = voronoi([[0.3, 0.6], [-0.3, -0.6]], [4.8, 11.0])
     >>> controller = Controller(two, np.array([[0.0, -1.0], [-1.0, 0.0]]))
     >>> GymnasiumLoop(controller).run(np.array([2.0, 2.0]), 1000)

@@ -8,10 +8,10 @@ import typer
 
 from distinguo.cli.audit import audit_command
 from distinguo.cli.bench import bench_command
-from distinguo.cli.export import export
+from distinguo.cli.export import export_command
 from distinguo.cli.learn import learn
 from distinguo.cli.reproduce import reproduce_command
-from distinguo.cli.show import show
+from distinguo.cli.show import show_command
 from distinguo.cli.test import compare_command
 from distinguo.cli.verify import verify
 from distinguo.errors import DistinguoError
@@ -30,10 +30,10 @@ app = typer.Typer(
 app.command()(learn)
 app.command("test")(compare_command)
 app.command("reproduce")(reproduce_command)
-app.command()(show)
+app.command("show")(show_command)
 app.command("audit")(audit_command)
 app.command()(verify)
-app.command()(export)
+app.command("export")(export_command)
 app.command("bench")(bench_command)
 
 

@@ -11,6 +11,9 @@ import typer
 def audit_command(
     run: Annotated[Path, typer.Argument(help="The folder of a run.")],
     seed: Annotated[int, typer.Option(help="Seed of the random choices among tied actions.")] = 0,
+    task: Annotated[
+        str | None, typer.Option(help="The file of a task of your own: path/to/file.py:Class.")
+    ] = None,
     visits: Annotated[int, typer.Option(min=1, max=10**7, help="How many visited states to audit.")] = 10_000,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
@@ -18,9 +21,12 @@ def audit_command(
 
     Example: distinguo audit runs/puck-default-seed0
     """
+    from distinguo.cli import parse
     from distinguo.cli.console import answer, say
     from distinguo.study.audit import audit
 
+    if task is not None:
+        parse.task_name(task)  # declares it, so that the run can be opened with it
     findings = audit(run, visits=visits, seed=seed)
     say(repr(findings))
     content = {

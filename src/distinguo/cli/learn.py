@@ -19,7 +19,8 @@ def learn(
     task: Annotated[
         str,
         typer.Argument(
-            help="The task: puck, or any Gymnasium id with discrete actions, such as CartPole-v1."
+            help="The task: puck, any Gymnasium id with discrete actions, such as CartPole-v1, or one of your own: "
+            "path/to/file.py:Class."
         ),
     ],
     seed: Annotated[int | None, typer.Option(help="Seed of all random choices; 0 if none is given.")] = None,
@@ -53,7 +54,7 @@ def learn(
     interpreted: Annotated[
         bool,
         typer.Option(
-            "--interpreted", help="Run Gymnasium's own environment, even if we have a compiled twin."
+            "--interpreted", help="Run Gymnasium's own environment, even if we have a compiled port."
         ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
@@ -79,11 +80,10 @@ def learn(
     from distinguo.cli.code import load_named, names_code
     from distinguo.cli.console import say, word_if_slow
     from distinguo.runs.configuration import configure, of_table
-    from distinguo.runs.warm import warm
-    from distinguo.tasks.catalog import task_spec
+    from distinguo.runs.learn import warm
 
     changes = parse.changes(assignments or [])
-    setting = task_spec(task, of_table(changes, "task"), interpreted)
+    setting = parse.named_task(task, of_table(changes, "task"), interpreted)
     prototypes = None if start is None else parse.prototypes(start, setting.dimensions)
     if setting.note:
         say(setting.note)
@@ -113,7 +113,7 @@ def _learn_one(configuration: Configuration, out: Path | None, as_json: bool) ->
     from distinguo.cli.console import answer, live_line, say
     from distinguo.runs.folder import REPRESENTATION, is_finished
     from distinguo.runs.learn import default_folder, learn_configured
-    from distinguo.views.draw import draw_run
+    from distinguo.views.show import draw_run
 
     path = out or default_folder(configuration)
     if is_finished(path):

@@ -23,7 +23,10 @@ def compare_command(
         ),
     ] = None,
     task: Annotated[
-        str | None, typer.Option(help="The task; that of the first run folder if none is given, else puck.")
+        str | None,
+        typer.Option(
+            help="The task, as for learn; that of the first run folder if none is given, else puck."
+        ),
     ] = None,
     interpreted: Annotated[
         bool, typer.Option("--interpreted", help="Run Gymnasium's own environment, not our compiled port.")
@@ -69,7 +72,8 @@ def compare_command(
     from distinguo.study.compare import compare_plan
     from distinguo.views.curves import draw_curves
 
-    head = _set(task=task, seed=seed, interpreted=interpreted or None)
+    name = None if task is None else parse.task_name(task)
+    head = _set(task=name, seed=seed, interpreted=interpreted or None)
     options = _set(runs=runs, steps=steps, cap=cap)
     if plan_file is None:
         plan = _from_words(what or [], head, parse.changes(assignments or []), options)
@@ -100,13 +104,16 @@ def _set(**options: Any) -> dict[str, Any]:
 def _from_words(
     what: list[str], head: dict[str, Any], settings: dict[str, Any], tester: dict[str, Any]
 ) -> Plan:
+    from distinguo.cli.code import code_or_word
+    from distinguo.controls.catalog import registered_name
     from distinguo.study.compare import plan_for
 
     if not what:
         raise DistinguoError(
             "Nothing to test; name a run folder, a representation file or a control like diagonal."
         )
-    return plan_for(what, **head, settings=settings, tester=tester)
+    words = [registered_name(code_or_word(word)) for word in what]
+    return plan_for(words, **head, settings=settings, tester=tester)
 
 
 def _from_file(path: Path, others: list[str]) -> Plan:

@@ -82,7 +82,7 @@ def audit_controller(
 
     Where transitions are random, ``samples`` look-aheads of each action are averaged (Definition 5).
 
-    >>> from distinguo.representation.voronoi import voronoi
+    >>> from distinguo.representations.voronoi import voronoi
     >>> from distinguo.tasks.puck.puck import Puck
     >>> one = Controller(voronoi([[0.0, 0.0]], [4.8, 11.0]), np.array([[-0.5, -0.5]]))
     >>> audit_controller(Puck(), one, [(0.0, 0.0), (2.39, 5.0)], gamma=1.0, epsilon=0.1)

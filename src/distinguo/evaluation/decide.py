@@ -45,7 +45,7 @@ def outcome_of(
     ``provable`` is the controller with its partition in the form that proofs know. Proofs speak of lengths only:
     leave it out where rewards matter.
 
-    >>> from distinguo.representation.voronoi import voronoi
+    >>> from distinguo.representations.voronoi import voronoi
     >>> from distinguo.tasks.puck.puck import Puck
     >>> halves = voronoi([[0.3, 0.6], [-0.3, -0.6]], [4.8, 11.0])
     >>> two = Controller(halves, np.array([[0.0, -1.0], [-1.0, 0.0]]))

@@ -58,7 +58,7 @@ def evaluate(
 ) -> Outcome:
     """Follow the greedy policy from every start, for at most ``cap`` steps.
 
-    >>> from distinguo.representation.voronoi import voronoi
+    >>> from distinguo.representations.voronoi import voronoi
     >>> from distinguo.tasks.puck.puck import Puck
     >>> two = voronoi([[0.3, 0.6], [-0.3, -0.6]], [4.8, 11.0])
     >>> diagonal = Controller(two, np.array([[0.0, -1.0], [-1.0, 0.0]]))

@@ -12,17 +12,44 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distinguo.controller import Controller
-from distinguo.evaluation.curve import Curve
+from distinguo.controller import Controller, choose, region_at
+from distinguo.criteria import look_ahead, state_value
 from distinguo.evaluation.decide import Batch, outcome_of
-from distinguo.evaluation.qlearning import train
 from distinguo.evaluation.simulate import Outcome, Patience
-from distinguo.representation.table import for_lookup
-from distinguo.seam import at_speed, is_compiled
+from distinguo.evaluation.statistics import Curve
+from distinguo.representations.boxes import for_lookup
+from distinguo.seam import at_speed, is_compiled, kernel
 from distinguo.settings import TesterSettings
 from distinguo.tasks.extent import TEST, TRAINING, Extent
 from distinguo.tasks.spec import TaskSpec
-from distinguo.tasks.task import seeded, start
+from distinguo.tasks.task import seeded, start, transition, truncated, unpack
+
+
+@kernel
+def train(
+    task: Any,
+    partition: Any,
+    q: np.ndarray,
+    settings: TesterSettings,
+    rng: np.random.Generator,
+    now: np.ndarray,
+    cap: int,
+) -> tuple[int, bool]:
+    """Learn the action values ``q`` in one trial from ``now``: its length, and whether it ended in failure."""
+    s = unpack(task, now)
+    j = region_at(task, partition, s)
+    length = 0
+    terminal, stopped = False, False
+    while not terminal and not stopped and length < cap:
+        a = choose(q[j], settings.delta, rng)
+        s, r, terminal = transition(task, s, a)
+        k = region_at(task, partition, s)
+        q_new = r if terminal else look_ahead(r, settings.gamma, state_value(q[k]))
+        q[j, a] += settings.alpha * (q_new - q[j, a])
+        j = k
+        length += 1
+        stopped = truncated(task, s)
+    return length, terminal
 
 
 class Evaluation(NamedTuple):
@@ -90,7 +117,7 @@ def learning_curve(
 
     ``watch`` is given the training steps done so far, after every trial.
 
-    >>> from distinguo.representation.voronoi import voronoi
+    >>> from distinguo.representations.voronoi import voronoi
     >>> from distinguo.tasks.catalog import task_spec
     >>> hill = task_spec("puck")
     >>> two = voronoi([[0.3, 0.6], [-0.3, -0.6]], hill.scale)

@@ -111,7 +111,7 @@ class Learner:
 def leaves(memory: Any, prefix: str = "") -> dict[str, np.ndarray]:
     """Return all arrays of a tuple of tuples, by dotted name.
 
-    >>> from distinguo.representation.voronoi import voronoi
+    >>> from distinguo.representations.voronoi import voronoi
     >>> list(leaves(Controller(voronoi([[0.0]], [1.0]), np.zeros((1, 2)))))[:2]
     ['partition.prototypes', 'partition.primary']
     """
@@ -129,10 +129,15 @@ def with_leaves(memory: Any, arrays: Mapping[str, np.ndarray], prefix: str = "")
     replaced = {}
     for name, value in memory._asdict().items():
         if isinstance(value, np.ndarray):
-            replaced[name] = arrays[prefix + name]
+            replaced[name] = _as_declared(arrays[prefix + name], value.dtype)
         elif hasattr(value, "_asdict"):
             replaced[name] = with_leaves(value, arrays, f"{prefix}{name}.")
     return memory._replace(**replaced)
+
+
+def _as_declared(array: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
+    """Return records from a file with the alignment that compiled code expects, which files do not tell."""
+    return array.view(dtype) if dtype.names and array.dtype == dtype else array
 
 
 _LEARNERS: dict[str, Learner] = {}

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from distinguo.controls.catalog import control
-from distinguo.controls.seeds import PAPER_SEEDS
+from distinguo.controls.catalog import build_representation
+from distinguo.controls.fixed import PAPER_SEEDS
 from distinguo.learners.ahc import Balanced, balance
 from distinguo.paper.claims import (
     ENHANCED_CATEGORIES,
@@ -21,7 +21,7 @@ from distinguo.paper.claims import (
     curve_claims,
     generation_claims,
 )
-from distinguo.representation.file import dumps
+from distinguo.representations.file import dumps
 from distinguo.runs.configuration import Configuration, configure
 from distinguo.runs.files import write_atomically
 from distinguo.runs.learn import learn_configured, learn_many
@@ -137,15 +137,15 @@ def _vrdp_files(out: Path) -> dict[str, Path]:
     files = {name: out / "controls" / f"{name}.json" for name in ("vrdp", "vrdp-enhanced")}
     if not all(path.exists() for path in files.values()):
         hill = task_spec("puck")
-        sizes = [control("vrdp-enhanced", hill, n).regions for n in range(VRDP_TRIALS)]
+        sizes = [build_representation("vrdp-enhanced", hill, n).regions for n in range(VRDP_TRIALS)]
         nearest = min(range(VRDP_TRIALS), key=lambda n: abs(sizes[n] - ENHANCED_CATEGORIES))
         (out / "controls").mkdir(parents=True, exist_ok=True)
         for name, path in files.items():
-            write_atomically(path, dumps(control(name, hill, nearest)))
+            write_atomically(path, dumps(build_representation(name, hill, nearest)))
     return files
 
 
 def critic(hill: TaskSpec, seeds: Sequence[int]) -> list[Balanced]:
     """Let the adaptive heuristic critic learn on the controllability quantization, once per seed."""
-    representation = control("controllability", hill, 0)
+    representation = build_representation("controllability", hill, 0)
     return [balance(hill.task, representation.partition, representation.rows, seed) for seed in seeds]

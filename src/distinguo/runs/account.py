@@ -9,8 +9,8 @@ import numpy as np
 from distinguo.controller import Controller
 from distinguo.learners.agent import Agent
 from distinguo.learners.learner import Learner
-from distinguo.representation.file import Representation
-from distinguo.representation.partition import trimmed
+from distinguo.representations.file import Representation
+from distinguo.representations.partition import trimmed
 from distinguo.runs.configuration import Configuration
 from distinguo.tasks.extent import Extent, Preliminaries
 

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from distinguo.errors import DistinguoError
-from distinguo.learners.fields import check
+from distinguo.learners.agent import check
 from distinguo.learners.learner import leaves, with_leaves
 from distinguo.runs.configuration import Configuration
 from distinguo.runs.files import pack_arrays, read_arrays, write_atomically

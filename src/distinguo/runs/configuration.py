@@ -12,11 +12,11 @@ import tomlkit
 from pydantic.fields import FieldInfo
 
 from distinguo.errors import DistinguoError, did_you_mean
-from distinguo.learners.catalog import ECONOMY
+from distinguo.learners.economy.learner import ECONOMY
 from distinguo.learners.learner import Learner, learner_named, learner_or_absent
-from distinguo.presets import DEFAULT, PAPER, preset
+from distinguo.presets import DEFAULT, preset, suited
 from distinguo.settings import StageSettings, checked
-from distinguo.tasks.catalog import task_spec
+from distinguo.tasks.catalog import check_own, task_spec, written_spec
 from distinguo.tasks.spec import TaskSpec
 
 VERSION = 1
@@ -30,7 +30,7 @@ RUN = (
     "prototypes",
     "interpreted",
 )  #: the keys of the table ``run``
-#: The keys of the table ``world``, which only environments without a compiled task have.
+#: The keys of the table ``world``: what is known of a task that its name alone does not make again.
 SPEC_KEYS = ("dimensions", "actions", "low", "high", "score", "kind", "threshold", "limit", "note")
 Prototypes = tuple[tuple[float, ...], ...]
 
@@ -79,10 +79,10 @@ def configure(
     asked = _by_table(changes or {})
     setting = task if isinstance(task, TaskSpec) else task_spec(task, asked["task"], interpreted)
     _check_given(setting, asked["task"])
-    suited = setting.required if preset_name == PAPER else {**setting.suggested, **setting.required}
+    suggested = suited(setting, preset_name)
     if "learner.epsilon" in (changes or {}):  # who gives an amount does not want a share of something
-        suited = {**suited, "learner.epsilon_share": 0.0}
-    known = {**preset(preset_name), **suited}
+        suggested["learner.epsilon_share"] = 0.0
+    known = {**preset(preset_name), **suggested}
     chosen = learner if isinstance(learner, Learner) else learner_named(learner)
     if chosen.name != ECONOMY:  # they know the settings of one learner only
         known = {key: value for key, value in known.items() if not key.startswith("learner.")}
@@ -178,7 +178,7 @@ def to_toml(configuration: Configuration) -> str:
     document["run"] = run
     for name, values in zip(TABLES, _values(configuration), strict=True):
         document[name] = _commented(*values)
-    if configuration.spec.interpreted:
+    if configuration.spec.interpreted or not configuration.spec.portable:
         document["world"] = _spec_table(configuration.spec)
     return tomlkit.dumps(document)
 
@@ -194,7 +194,7 @@ def _values(configuration: Configuration) -> tuple[tuple[Any, Mapping[str, Any]]
 
 
 def _spec_table(spec: TaskSpec) -> tomlkit.items.Table:
-    """Write down what is known of an environment, so that a run can be opened where there is none."""
+    """Write down what is known of a task, so that a run can be opened where the task is not."""
     table = tomlkit.table()
     for name in SPEC_KEYS:
         value = getattr(spec, name)
@@ -233,8 +233,11 @@ def from_toml(text: str, source: str = "settings.toml") -> Configuration:
         raise DistinguoError(f"{source} is not the settings of a run: {', '.join(TABLES)} should be tables.")
     changes = {f"{table}.{key}": value for table, values in tables.items() for key, value in values.items()}
     setting: str | TaskSpec = task
-    if run.get("interpreted"):
-        setting = _read_spec(task, content.get("world"), tables["task"], source)
+    if run.get("interpreted") or "world" in content:
+        words = _read_words(content.get("world"), source)
+        setting = written_spec(task, words, tables["task"], bool(run.get("interpreted")))
+    else:
+        check_own(task, source)
     return configure(
         setting,
         seed=seed,
@@ -245,17 +248,14 @@ def from_toml(text: str, source: str = "settings.toml") -> Configuration:
     )
 
 
-def _read_spec(name: str, table: Any, parameters: Mapping[str, Any], source: str) -> TaskSpec:
-    """Describe an environment from what was written down; it is made when it is needed."""
-    from distinguo.tasks.gym.spec import absent_spec
-
+def _read_words(table: Any, source: str) -> dict[str, Any]:
+    """Return what was written down of a task."""
     try:
         _check_names(table, SPEC_KEYS, source)
         given = {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
-        found = checked(WrittenSpec, given, "world")
+        return checked(WrittenSpec, given, "world")._asdict()
     except (TypeError, AttributeError):
         raise DistinguoError(f"{source} is not the settings of a run: its spec is missing.") from None
-    return absent_spec(name, found._asdict(), parameters)
 
 
 def _check_names(given: Mapping[str, Any], known: tuple[str, ...], source: str) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from distinguo.errors import DistinguoError
-from distinguo.representation import file as representation_file
+from distinguo.representations import file as representation_file
 from distinguo.runs.checkpoint import load_checkpoint
 from distinguo.runs.checkpoint import save_checkpoint as write_checkpoint
 from distinguo.runs.configuration import Configuration, differences, from_toml, to_toml

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from distinguo.evaluation.confirmation import OPEN, PASSED, judge
+from distinguo.evaluation.statistics import OPEN, PASSED, judge
 from distinguo.learners.agent import CAPPED, TERMINAL
-from distinguo.tasks.goal import Goal, MeanReturn
+from distinguo.tasks.spec import Goal, MeanReturn
 
 if TYPE_CHECKING:
     from distinguo.runs.stage import Stage

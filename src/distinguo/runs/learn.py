@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from distinguo.errors import DistinguoError
-from distinguo.learners.catalog import ECONOMY
+from distinguo.learners.economy.learner import ECONOMY
 from distinguo.presets import DEFAULT
 from distinguo.runs import folder
 from distinguo.runs.configuration import Configuration, configure, differences, of_table
-from distinguo.runs.files import slug
-from distinguo.runs.interrupts import held
+from distinguo.runs.files import held, slug
 from distinguo.runs.run import Run, run_of, summarise
 from distinguo.runs.stage import Stage
+from distinguo.seam import is_compiled
+from distinguo.settings import StageSettings
 from distinguo.tasks.catalog import spec_of
 
 CHECKPOINT_SECONDS = 2.0  #: between two checkpoints of a run that has a folder
@@ -155,3 +156,13 @@ def _same_run(path: Path, configuration: Configuration) -> bool:
     if not (path / folder.SETTINGS).is_file():
         return False
     return not differences(configuration, folder.read_settings(path))
+
+
+def warm(configuration: Configuration) -> None:
+    """Run a stage of one step with the same types, and throw it away; plain Python needs no such thing."""
+    if not is_compiled(configuration.spec.task):
+        return
+    stage = Stage(configuration._replace(stage=StageSettings(cap=1, hold=1, trials=1, confirm=1)))
+    for _ in stage.work():
+        pass
+    stage.settle()

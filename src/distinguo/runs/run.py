@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.controller import Controller
-from distinguo.representation.file import Representation
+from distinguo.representations.file import Representation
 from distinguo.runs.configuration import Configuration
 from distinguo.runs.restarts import of_these_regions
 from distinguo.runs.stage import Stage, TrialRow

@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 
 from distinguo.errors import DistinguoError, did_you_mean
-from distinguo.evaluation.curve import checkpoints
-from distinguo.representation.file import Representation
+from distinguo.evaluation.statistics import checkpoints
+from distinguo.representations.file import Representation
 from distinguo.runs.folder import SETTINGS, read_settings
 from distinguo.runs.run import Run
 from distinguo.seam import is_compiled
 from distinguo.study import engines
-from distinguo.study.cells import payload_of
+from distinguo.study.engines import payload_of
 from distinguo.study.plan import Plan, PlanCell, make_plan
 from distinguo.study.results import AveragedCurve, Comparison
 from distinguo.study.sources import name_of, representation_named
 from distinguo.study.storage import Folder, written
-from distinguo.tasks.catalog import spec_of
+from distinguo.tasks.catalog import check_present, spec_of
 from distinguo.tasks.spec import TaskSpec
 
 CellsDone = Callable[[int, int], None]  #: called with how many cells are done, of how many
@@ -113,7 +113,7 @@ def plan_for(
         if table == "tester" and name in (tester or {}):
             raise DistinguoError(f"{name} and {key} exclude each other; give one of them.")
         tables[table][name] = value
-    options: dict[str, Any] = _task_of(whats) if task is None else {"task": task}
+    options = _task_of(whats, task)
     if isinstance(options["task"], TaskSpec) and (tables["task"] or interpreted):
         options = _by_name(options["task"])  # made again, with other parameters
     options["task_parameters"] = {**options.get("task_parameters", {}), **tables["task"]}
@@ -121,14 +121,22 @@ def plan_for(
     return make_plan(list(whats), **options, seed=seed, tester=tables["tester"])
 
 
-def _task_of(whats: Sequence[Any] | Mapping[str, Any]) -> dict[str, Any]:
-    """Return the task of the first run as options of a plan; that of a run folder goes by its name."""
+def _task_of(whats: Sequence[Any] | Mapping[str, Any], asked: str | TaskSpec | None) -> dict[str, Any]:
+    """Return the task that is asked for, or else that of the first run, as options of a plan.
+
+    A task of a run folder goes by its name. One that only a file of the user's can make is asked for by that file,
+    and still has the parameters of the run.
+    """
     for what in whats.values() if isinstance(whats, Mapping) else whats:
-        if isinstance(what, Run):
+        if isinstance(what, Run) and asked is None:
             return {"task": what.configuration.spec}
         if isinstance(what, str | os.PathLike) and (Path(what) / SETTINGS).is_file():
-            return _by_name(read_settings(Path(what)).spec)
-    return {"task": "puck"}
+            spec = read_settings(Path(what)).spec
+            if asked is not None and (spec.portable or spec.name != asked):
+                break
+            check_present(spec, str(what))
+            return _by_name(spec)
+    return {"task": "puck" if asked is None else asked}
 
 
 def _by_name(spec: TaskSpec) -> dict[str, Any]:

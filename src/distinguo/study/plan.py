@@ -14,7 +14,7 @@ from distinguo.errors import DistinguoError, did_you_mean
 from distinguo.runs.files import slug
 from distinguo.seam import is_compiled
 from distinguo.settings import TesterSettings, checked
-from distinguo.tasks.catalog import task_spec
+from distinguo.tasks.catalog import check_imported, task_spec
 from distinguo.tasks.spec import TaskSpec
 
 TABLES = ("plan", "task", "tester", "variant")
@@ -142,6 +142,7 @@ def read_plan(text: str, source: str = "plan.toml") -> Plan:
             raise DistinguoError(
                 f"Unknown setting plan.{key} in {source}; {did_you_mean(key, PlanHead._fields)}"
             )
+    check_imported(str(head.get("task", "")), source)
     return make_plan(
         head.pop("representations", []),
         **head,

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from distinguo.errors import DistinguoError
-from distinguo.evaluation.curve import Curve
-from distinguo.representation.file import Representation, dumps, load
+from distinguo.evaluation.statistics import Curve
+from distinguo.representations.file import Representation, dumps, load
 from distinguo.runs.files import slug, write_atomically
 from distinguo.settings import checked
 from distinguo.study.plan import Plan, PlanCell, load_plan, write_plan
-from distinguo.tasks.extent import Extent, extent_of
+from distinguo.tasks.extent import Extent, task_extent
 
 Columns = TypeVar("Columns", Curve, Extent)
 
@@ -70,7 +70,7 @@ class Folder(NamedTuple):
         """Return the observed extremes; they are observed when they are first asked for."""
         path = self.path / "extent.json"
         if not path.exists():
-            observed = extent_of(self.plan.spec, self.plan.head.seed)
+            observed = task_extent(self.plan.spec, self.plan.head.seed)
             write_atomically(path, json.dumps(observed._asdict()) + "\n")
         extent = _columns(path, Extent)
         if len(extent.low) != len(self.plan.spec.dimensions):

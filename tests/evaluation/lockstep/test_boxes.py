@@ -14,8 +14,17 @@ from distinguo.evaluation.decide import Batch, outcome_of
 from distinguo.evaluation.lockstep.block import BITS
 from distinguo.evaluation.lockstep.driver import evaluate_lockstep
 from distinguo.evaluation.simulate import Outcome, evaluate
-from distinguo.representation.boxes import Box, Boxes, count_leaves, grid, leaf_boxes, leaf_of, tree
-from distinguo.representation.table import BoxTable, tabulated
+from distinguo.representations.boxes import (
+    Box,
+    Boxes,
+    BoxTable,
+    count_leaves,
+    grid,
+    leaf_boxes,
+    leaf_of,
+    tabulated,
+    tree,
+)
 from distinguo.seam import config, implements_interpreted
 from distinguo.tasks.puck.puck import Puck
 from distinguo.tasks.task import transition

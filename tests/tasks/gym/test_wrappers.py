@@ -37,13 +37,6 @@ def test_gymnasium_finds_nothing_to_complain_about(make: Any) -> None:
         env_checker.check_env(make(), skip_render_check=True)
 
 
-@pytest.mark.parametrize("make", WRAPPED)
-@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
-def test_nor_does_stable_baselines(make: Any) -> None:
-    checker = pytest.importorskip("stable_baselines3.common.env_checker")
-    checker.check_env(make())
-
-
 def test_the_torques_of_a_pendulum() -> None:
     env = DiscreteActions(gymnasium.make("Pendulum-v1"), levels=5)
     torques = [env.action(a) for a in range(5)]

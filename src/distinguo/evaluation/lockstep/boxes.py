@@ -22,8 +22,8 @@ from distinguo.evaluation.lockstep.block import (
     make_lanes,
     pick_entries,
 )
-from distinguo.evaluation.lockstep.hints import inlined, widest_vectors
-from distinguo.representation.table import BoxTable
+from distinguo.evaluation.lockstep.tuples import inlined, widest_vectors
+from distinguo.representations.boxes import BoxTable
 from distinguo.seam import implements, part
 from distinguo.tasks.task import State
 

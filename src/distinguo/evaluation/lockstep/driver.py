@@ -20,7 +20,6 @@ from distinguo.evaluation.lockstep.block import (
     make_block,
     pick_entries,
 )
-from distinguo.evaluation.lockstep.hints import widest_vectors
 from distinguo.evaluation.lockstep.lanes import (
     Results,
     choose_actions,
@@ -31,6 +30,7 @@ from distinguo.evaluation.lockstep.lanes import (
     note_visits,
     retire,
 )
+from distinguo.evaluation.lockstep.tuples import widest_vectors
 from distinguo.evaluation.simulate import CHUNK_STEPS, Outcome
 from distinguo.seam import has_own, is_compiled, kernel, part
 from distinguo.tasks.task import State, observe, randomness, unpack
@@ -61,7 +61,7 @@ def evaluate_lockstep(task: Any, controller: Controller, starts: np.ndarray, cap
     That is where a trial comes to a region with tied actions, where the task is interpreted, stochastic or not
     observed as it is, and where there are no blocks for the partition.
 
-    >>> from distinguo.representation.voronoi import voronoi
+    >>> from distinguo.representations.voronoi import voronoi
     >>> from distinguo.tasks.puck.puck import Puck
     >>> halves = voronoi([[0.3, 0.6], [-0.3, -0.6]], [4.8, 11.0])
     >>> two = Controller(halves, np.array([[0.0, -1.0], [-1.0, 0.0]]))

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.evaluation.lockstep.block import ACTION, BITS, LANES, ORDER, PICKED, VECTOR, Lanes
-from distinguo.evaluation.lockstep.hints import inlined, widest_vectors
-from distinguo.evaluation.lockstep.tuples import outside, read_state, write_state
+from distinguo.evaluation.lockstep.tuples import inlined, outside, read_state, widest_vectors, write_state
 from distinguo.seam import part
 from distinguo.tasks.task import State, transition
 

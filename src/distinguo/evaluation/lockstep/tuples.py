@@ -1,8 +1,4 @@
-"""Sums over the coordinates of a state that leave no loop behind when they are compiled.
-
-Compiled, these functions unroll themselves by recursion over the length of their first argument, a tuple: an index
-that is only known when the program runs would keep the loops around them from becoming vector instructions.
-"""
+"""Loops over tuples that the compiler unrolls, and hints to it: what makes the lanes vector instructions."""
 
 from __future__ import annotations
 
@@ -10,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba.extending import overload
+from numba import types
+from numba.extending import intrinsic, overload
 
 from distinguo.tasks.task import State
 
@@ -182,3 +179,49 @@ def lead(p: State, q: State, low: State, high: State, w: State, total: float) ->
     for i in range(len(p)):
         total = _lead_last(p[i:], q[i:], low[i:], high[i:], w[i:], total)
     return total
+
+
+def widest_vectors() -> None:
+    """Make the loops of the calling function as wide as the machine can.
+
+    >>> widest_vectors()
+    """
+
+
+def inlined() -> None:
+    """Inline the calling function wherever it is called.
+
+    >>> inlined()
+    """
+
+
+def _prefer_wide(context: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        attributes = builder.function.attributes
+        if isinstance(attributes, set):  # past the list of attributes that llvmlite knows by name
+            set.add(attributes, '"prefer-vector-width"="512"')
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
+def _always_inline(context: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        builder.function.attributes.add("alwaysinline")
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
+_wide: Any = intrinsic(_prefer_wide)
+_inline: Any = intrinsic(_always_inline)
+
+
+@overload(widest_vectors, inline="always")
+def _widest_vectors() -> Any:
+    return lambda: _wide()
+
+
+@overload(inlined, inline="always")
+def _inlined() -> Any:
+    return lambda: _inline()

@@ -21,9 +21,16 @@ from distinguo.evaluation.lockstep.block import (
     make_lanes,
     pick_entries,
 )
-from distinguo.evaluation.lockstep.hints import inlined, widest_vectors
-from distinguo.evaluation.lockstep.tuples import closest, farthest, lead, read_state, squared_distance
-from distinguo.representation.voronoi import Voronoi
+from distinguo.evaluation.lockstep.tuples import (
+    closest,
+    farthest,
+    inlined,
+    lead,
+    read_state,
+    squared_distance,
+    widest_vectors,
+)
+from distinguo.representations.voronoi import Voronoi
 from distinguo.seam import implements, part
 from distinguo.tasks.task import State
 

@@ -14,9 +14,9 @@ from distinguo.learners.economy.memory import Memory, checked_memory, fresh_memo
 from distinguo.learners.economy.reasons import Log, drain, fresh_log
 from distinguo.learners.economy.trials import advance, begin, process_stack
 from distinguo.learners.economy.values import current_epsilon
-from distinguo.learners.learner import Learner, Setup
-from distinguo.representation.categories import categories
-from distinguo.representation.voronoi import voronoi
+from distinguo.learners.learner import Learner, Setup, register
+from distinguo.representations.categories import categories
+from distinguo.representations.voronoi import voronoi
 from distinguo.seam import at_speed
 from distinguo.settings import LearnerSettings
 from distinguo.tasks.extent import Extent
@@ -110,3 +110,8 @@ class Economy(Learner):
         if not same or memory.partition.prototypes.shape[1] != fresh.partition.prototypes.shape[1]:
             raise ValueError("an array has an unexpected shape")
         return with_room(checked_memory(memory), 2 * int(memory.partition.size[0]) + 2)
+
+
+ECONOMY = Economy.name
+
+register(Economy())

@@ -6,9 +6,9 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from distinguo.learners import fields
-from distinguo.learners.fields import ROOM, field
-from distinguo.representation.prototypes import grown
+from distinguo.learners import agent as fields
+from distinguo.learners.agent import ROOM, field
+from distinguo.representations.prototypes import grown
 
 #: What only this learner counts, as one record.
 COUNTERS = np.dtype(
@@ -17,7 +17,8 @@ COUNTERS = np.dtype(
         ("fe_calls", np.int64),  # of FE_TIMER
         ("merge_calls", np.int64),  # of MERGE_TIMER
         ("clock", np.int64),  # pushes so far: the time of the replacing-stack
-    ]
+    ],
+    align=True,
 )
 
 #: Whose profile a row of ``Memory.q1`` holds: a prototype's (consolidation takes them all), or one of these.
@@ -34,7 +35,7 @@ LEAST, GREATEST = 0, 1  #: places in ``Memory.extremes``
 class Memory(NamedTuple):
     """Rows are indexed by prototype; a region uses the row of its primary prototype.
 
-    >>> from distinguo.representation.voronoi import voronoi
+    >>> from distinguo.representations.voronoi import voronoi
     >>> fresh_memory(voronoi([[0.0, 0.0]], [1.0, 1.0], room=4), actions=2).q.shape
     (4, 2)
     """

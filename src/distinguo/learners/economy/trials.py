@@ -19,8 +19,7 @@ from distinguo.learners.economy.abstraction import update_representation
 from distinguo.learners.economy.investigation import investigate
 from distinguo.learners.economy.memory import STATE, Memory
 from distinguo.learners.economy.passive import consolidate_by_values, split_by_surprise
-from distinguo.learners.economy.stack import pop, push
-from distinguo.learners.economy.surprise import surprising
+from distinguo.learners.economy.surprise import pop, push, surprising
 from distinguo.learners.economy.values import apply_profile, back_up, reliable_source
 from distinguo.seam import kernel, part
 from distinguo.settings import LearnerSettings

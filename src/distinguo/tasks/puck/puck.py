@@ -28,8 +28,11 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from distinguo.seam import implements
-from distinguo.tasks.task import actions, start, transition, unpack
+from distinguo.seam import part
+from distinguo.tasks.declare import declared_spec, task
+from distinguo.tasks.puck.analysis import controllable
+from distinguo.tasks.spec import Parameters, TaskSpec
+from distinguo.tasks.task import transition
 
 LEFT, RIGHT = 0, 1
 PuckState = tuple[float, float]
@@ -38,6 +41,13 @@ PuckState = tuple[float, float]
 EXTREME_SPEED = 5.5
 
 
+@task(
+    name="puck",
+    states=("x", "v"),
+    actions=("left", "right"),
+    low=lambda puck: (-puck.wall, -EXTREME_SPEED),
+    high=lambda puck: (puck.wall, EXTREME_SPEED),
+)
 class Puck(NamedTuple):
     """The parameters of the task; the defaults are the paper's.
 
@@ -53,37 +63,77 @@ class Puck(NamedTuple):
     interval: Annotated[float, Field(gt=0, le=1, description="s between actions (paper, section 4)")] = 0.02
     wall: Annotated[float, Field(gt=0, le=1e6, description="m from the top (paper, section 4)")] = 2.4
 
+    def transition(self, s: PuckState, a: int) -> tuple[PuckState, float, bool]:
+        """Push the puck for one interval.
 
-@implements(transition, Puck)
-def push(task: Puck, s: PuckState, a: int) -> tuple[PuckState, float, bool]:
-    """Push the puck for one interval.
+        ``sin(arctan u) = u c`` and ``cos(arctan u) = c`` with ``c = 1 / sqrt(1 + u^2)``: one square root and one
+        division, both correctly rounded everywhere, instead of three trigonometric calls that are not.
+        """
+        x, v = s
+        u = -2.0 * self.beta * x
+        c = 1.0 / math.sqrt(1.0 + u * u)
+        f = self.force if a == RIGHT else -self.force
+        x_next = x + self.interval * v
+        v_next = v + self.interval * ((f / self.mass - self.gravity * (u * c)) * c)
+        fell = not (-self.wall < x_next < self.wall)
+        return (x_next, v_next), (-1.0 if fell else 0.0), fell
 
-    ``sin(arctan u) = u c`` and ``cos(arctan u) = c`` with ``c = 1 / sqrt(1 + u^2)``: one square root and one
-    division, both correctly rounded everywhere, instead of three trigonometric calls that are not.
+    def start(self, rng: np.random.Generator) -> PuckState:
+        """Start every trial at rest on the top of the hill."""
+        return (0.0, 0.0)
+
+
+@task(
+    name="puck",
+    states=("x", "v"),
+    actions=("left", "right"),
+    low=lambda puck: (-puck.wall, -EXTREME_SPEED),
+    high=lambda puck: (puck.wall, EXTREME_SPEED),
+)
+class NoisyPuck(NamedTuple):
+    """The puck with pushes of ``force * (1 + noise * z)``, where ``z`` is standard normal.
+
+    A strength below zero, which great noise brings about, pushes the other way: what disturbs the puck was then
+    stronger than its thruster.
+
+    >>> from distinguo.tasks.task import transition
+    >>> transition(NoisyPuck(noise=0.0), (0.0, 1.0), 1) == transition(Puck(), (0.0, 1.0), 1)
+    True
     """
-    x, v = s
-    u = -2.0 * task.beta * x
-    c = 1.0 / math.sqrt(1.0 + u * u)
-    f = task.force if a == RIGHT else -task.force
-    x_next = x + task.interval * v
-    v_next = v + task.interval * ((f / task.mass - task.gravity * (u * c)) * c)
-    fell = not (-task.wall < x_next < task.wall)
-    return (x_next, v_next), (-1.0 if fell else 0.0), fell
+
+    beta: Annotated[float, Field(gt=0, le=100, description="curvature of the hill (paper, section 4)")] = 0.3
+    gravity: Annotated[float, Field(gt=0, le=1000, description="m/s^2 (paper, section 4)")] = 9.8
+    mass: Annotated[float, Field(gt=0, le=1e6, description="kg (paper, section 4)")] = 1.0
+    force: Annotated[float, Field(gt=0, le=1e6, description="N (paper, section 4)")] = 3.0
+    interval: Annotated[float, Field(gt=0, le=1, description="s between actions (paper, section 4)")] = 0.02
+    wall: Annotated[float, Field(gt=0, le=1e6, description="m from the top (paper, section 4)")] = 2.4
+    noise: Annotated[
+        float, Field(ge=0, le=10, description="standard deviation of the force, as a share of it")
+    ] = 0.1
+    rng: Annotated[np.random.Generator, Field(description="of the strengths")] = np.random.default_rng(0)
+
+    def transition(self, s: PuckState, a: int) -> tuple[PuckState, float, bool]:
+        """Push the puck for one interval, more or less strongly."""
+        force = self.force * (1.0 + self.noise * self.rng.standard_normal())
+        return transition(_with_force(self, force), s, a)  # type: ignore[return-value]
+
+    def start(self, rng: np.random.Generator) -> PuckState:
+        """Start as the puck does."""
+        return (0.0, 0.0)
 
 
-@implements(start, Puck)
-def on_top(task: Puck, rng: np.random.Generator) -> PuckState:
-    """Start every trial at rest on the top of the hill."""
-    return (0.0, 0.0)
+@part
+def _with_force(task: NoisyPuck, force: float) -> Puck:
+    return Puck(task.beta, task.gravity, task.mass, force, task.interval, task.wall)
 
 
-@implements(actions, Puck)
-def left_and_right(task: Puck) -> int:
-    """There are two actions."""
-    return 2
+def puck_spec(parameters: Parameters) -> TaskSpec:
+    """Return the puck, noisy if the parameters say so.
 
-
-@implements(unpack, Puck)
-def position_and_velocity(task: Puck, row: np.ndarray) -> PuckState:
-    """Read ``(x, v)`` from a row."""
-    return (row[0], row[1])
+    >>> puck_spec({"noise": 0.2}).stochastic
+    'some'
+    """
+    if parameters.get("noise", 0.0) != 0.0:
+        return declared_spec(NoisyPuck, parameters)
+    spec = declared_spec(Puck, {name: value for name, value in parameters.items() if name != "noise"})
+    return spec._replace(controllable=controllable if isinstance(spec.task, Puck) else None)

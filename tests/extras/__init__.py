@@ -1,0 +1,1 @@
+"""What needs the extra ``others``: skipped without its packages; ``.ci/run`` has an environment with them."""

@@ -1,0 +1,45 @@
+"""The same bits as ever: what runs and the reproduction wrote when it was last meant to change."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.nightly import NIGHTLY
+
+ROOT = Path(__file__).parent.parent
+GOLDEN = Path(__file__).with_name("golden")
+
+
+def benchmark(name: str) -> Any:
+    """Import a script of benchmarks/."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "benchmarks" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+HASHES = json.loads((GOLDEN / "runs.json").read_text())
+BY_DAY = {"puck-paper": "12", "puck-default": "12", "CartPole-v1": "12", "Taxi-v4": "1"}
+RUNS = [(name, int(seed)) for name in HASHES for seed in (HASHES[name] if NIGHTLY else BY_DAY[name])]
+
+
+@pytest.mark.parametrize(("name", "seed"), RUNS)
+def test_a_run_has_the_same_bits_as_ever(name: str, seed: int) -> None:
+    assert benchmark("golden").measured(name, seed) == HASHES[name][str(seed)]
+
+
+@pytest.mark.skipif(not NIGHTLY, reason="a minute; tests/paper/test_reproduce.py has a tiny one")
+def test_the_quick_reproduction_claims_the_same_as_ever(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "distinguo", "reproduce", "--quick", "--out", str(tmp_path / "out")]
+    subprocess.run(command, check=True, capture_output=True)
+    claims = json.loads((tmp_path / "out" / "claims.json").read_text())
+    assert claims == json.loads((GOLDEN / "claims-quick.json").read_text())
