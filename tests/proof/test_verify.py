@@ -114,6 +114,29 @@ def test_runs_and_their_folders(tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["run"]  # nothing is written that nobody asked for
 
 
+def test_options_that_make_no_sense_are_refused():
+    for options, word in (
+        ({"cells": 0}, "option cells should be a whole number from 1000"),
+        ({"cells": 5e4}, "option cells should be a whole number"),
+        ({"disturbance": -1.0}, "disturbance should be two numbers not below 0"),
+        ({"disturbance": float("nan")}, "disturbance should be two numbers not below 0"),
+        ({"ranges": {"mass": 1.0}}, "range of mass should be a pair"),
+        ({"ranges": {"mass": (float("nan"), 1.0)}}, "mass"),
+    ):
+        with pytest.raises(DistinguoError, match=word):
+            verify("diagonal", **options)
+    with pytest.raises(DistinguoError, match="option steps should be a whole number from 1 to 100000, got 0"):
+        verify("grid:2x2", task="MountainCar-v0", steps=0)
+
+
+def test_trials_leave_the_certificate_of_others_alone(tmp_path):
+    (tmp_path / "certificate.json").write_text("somebody's")
+    assert not verify("grid:2x2x2x2", task="CartPole-v1", out=tmp_path).holds
+    assert (tmp_path / "certificate.json").read_text() == "somebody's"
+    assert not verify("grid:3x3", cells=40_000, out=tmp_path).holds
+    assert not (tmp_path / "certificate.json").exists()  # it would not be about this controller
+
+
 def test_what_cannot_be_verified_is_said():
     with pytest.raises(DistinguoError, match="A list cannot be verified; give a run"):
         verify([1, 2])

@@ -16,7 +16,8 @@ from distinguo.tasks.catalog import spec_of, task_spec
 from distinguo.tasks.check import check_task
 from distinguo.tasks.declare import task
 from distinguo.tasks.noise import ActionNoise
-from distinguo.tasks.puck.puck import NoisyPuck, Puck
+from distinguo.tasks.puck.noisy import NoisyPuck
+from distinguo.tasks.puck.puck import Puck
 from tests.tasks import faulty
 from tests.tasks.test_declare import Cart, Gusts, Ledge
 

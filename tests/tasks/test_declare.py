@@ -21,7 +21,8 @@ from distinguo.tasks import declare
 from distinguo.tasks.catalog import AbsentTask, check_imported, spec_of, task_spec
 from distinguo.tasks.declare import declared_spec, task
 from distinguo.tasks.noise import ActionNoise
-from distinguo.tasks.puck.puck import NoisyPuck, Puck
+from distinguo.tasks.puck.noisy import NoisyPuck
+from distinguo.tasks.puck.puck import Puck
 from distinguo.tasks.task import actions, observe, randomness, seeded, start, transition, truncated, unpack
 
 NAMES: dict[str, Any] = {"states": ("x", "v"), "actions": ("left", "right"), "low": (-1, -3), "high": (1, 3)}

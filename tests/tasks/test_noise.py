@@ -17,7 +17,8 @@ from distinguo.tasks.cart_pole import CartPole
 from distinguo.tasks.mountain_car import MountainCar
 from distinguo.tasks.noise import ActionNoise
 from distinguo.tasks.pendulum import Pendulum
-from distinguo.tasks.puck.puck import LEFT, RIGHT, NoisyPuck, Puck
+from distinguo.tasks.puck.noisy import NoisyPuck
+from distinguo.tasks.puck.puck import LEFT, RIGHT, Puck
 from distinguo.tasks.task import (
     State,
     actions,

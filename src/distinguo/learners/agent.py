@@ -5,7 +5,7 @@ follow fresh arrays, larger ones, and the check of arrays that come from a file.
 
 >>> class Tally(NamedTuple):
 ...     counts: Annotated[np.ndarray, field(int, "rooms", 2)]
->>> fresh(Tally, rooms=3).counts.tolist()
+>>> fresh_arrays(Tally, rooms=3).counts.tolist()
 [[0, 0], [0, 0], [0, 0]]
 """
 
@@ -21,8 +21,6 @@ from distinguo.seam import part
 from distinguo.tasks.task import Observation, State
 
 ROOM = "room"  #: the axis of prototypes: rows are kept when there is room for more of them
-
-__all__ = ["ROOM", "Annotated", "Field", "check", "field", "fields_of", "fresh", "with_room"]
 
 
 class Field(NamedTuple):
@@ -59,17 +57,17 @@ def _declared(memory: Any) -> Mapping[str, Field]:
     return fields_of(kind)
 
 
-def fresh(kind: Any, given: Mapping[str, Any] | None = None, **sizes: int) -> Any:
+def fresh_arrays(kind: Any, given: Mapping[str, Any] | None = None, **sizes: int) -> Any:
     """Return a tuple of arrays in their first state; ``given`` are the fields that are not declared arrays."""
     return kind(**(given or {}), **{name: f.array(sizes) for name, f in fields_of(kind).items()})
 
 
-def with_room(memory: Any, given: Mapping[str, Any], size: int, **sizes: int) -> Any:
+def larger_arrays(memory: Any, given: Mapping[str, Any], size: int, **sizes: int) -> Any:
     """Return a copy for larger sizes that keeps the first ``size`` rows of every array with an axis of prototypes.
 
     Arrays whose shape does not depend on the room are shared; scratch arrays begin anew.
     """
-    larger = fresh(type(memory), given, **sizes)
+    larger = fresh_arrays(type(memory), given, **sizes)
     kept = {}
     for name, f in _declared(memory).items():
         old, new = getattr(memory, name), getattr(larger, name)
@@ -80,7 +78,7 @@ def with_room(memory: Any, given: Mapping[str, Any], size: int, **sizes: int) ->
     return larger._replace(**kept)
 
 
-def check(memory: Any, **sizes: int) -> None:
+def check_arrays(memory: Any, **sizes: int) -> None:
     """Raise unless every declared array has its type and shape, so that compiled code cannot leave it."""
     for name, f in _declared(memory).items():
         array, expected = getattr(memory, name), f.array(sizes)
@@ -126,7 +124,7 @@ def fresh_progress(width: int, dimensions: int) -> Progress:
     >>> fresh_progress(2, 2).counts["trials"].tolist()
     [0]
     """
-    return fresh(Progress, width=width, dimensions=dimensions)
+    return fresh_arrays(Progress, width=width, dimensions=dimensions)
 
 
 class Agent(NamedTuple):

@@ -151,7 +151,7 @@ def register(learner: Learner) -> None:
 def learner_named(what: Any) -> Learner:
     """Return the learner of that name, or that was declared by that class.
 
-    >>> from distinguo.learners import catalog
+    >>> from distinguo.learners.economy import learner as _
     >>> learner_named("econmy")
     Traceback (most recent call last):
     distinguo.errors.DistinguoError: Unknown learner 'econmy'; did you mean 'economy'?

@@ -17,6 +17,9 @@ from distinguo.proof.schema import Certificate
 from distinguo.tasks.spec import TaskSpec
 from distinguo.tasks.task import State, start, transition
 
+#: The least and the greatest of what may be asked; the command line has the same.
+LIMITS = {"cells": (1_000, 2**26), "steps": (1, 100_000)}
+
 
 class Request(NamedTuple):
     """A controller on a task, and what is asked about it; None where nothing was said."""
@@ -42,6 +45,23 @@ class Request(NamedTuple):
             for name in ("cells", "steps", "disturbance", "ranges")
             if getattr(self, name) not in (usual[name], None)
         )
+
+    def check(self) -> None:
+        """Raise if something was asked that makes no sense.
+
+        >>> Request(None, None, steps=0).check()
+        Traceback (most recent call last):
+        distinguo.errors.DistinguoError: The option steps should be a whole number from 1 to 100000, got 0.
+        """
+        for name, (least, most) in LIMITS.items():
+            value = getattr(self, name)
+            if value is not None and not (isinstance(value, int) and least <= value <= most):
+                raise DistinguoError(
+                    f"The option {name} should be a whole number from {least} to {most}, got {value!r}."
+                )
+        for name, ends in self.ranges.items():
+            if not (isinstance(ends, tuple) and len(ends) == 2):
+                raise DistinguoError(f"The range of {name} should be a pair (low, high), got {ends!r}.")
 
 
 class Answer(NamedTuple):
@@ -81,6 +101,7 @@ class Question(NamedTuple):
                 raise DistinguoError(
                     f"The option {name} means nothing for {request.spec.name}; leave it out."
                 )
+        request.check()
         return self.prove(request)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from distinguo.errors import DistinguoError
-from distinguo.learners.agent import check
+from distinguo.learners.agent import check_arrays
 from distinguo.learners.learner import leaves, with_leaves
 from distinguo.runs.configuration import Configuration
 from distinguo.runs.files import pack_arrays, read_arrays, write_atomically
@@ -138,6 +138,6 @@ def _memory(stage: Stage, arrays: dict[str, np.ndarray]) -> Any:
 
 def _check_progress(stage: Stage, progress: Any) -> None:
     like = stage.agent.progress
-    check(progress, width=len(like.now), dimensions=like.extent.shape[1])
+    check_arrays(progress, width=len(like.now), dimensions=like.extent.shape[1])
     if not -1 <= progress.counts["action"][0] < len(stage.configuration.spec.actions):
         raise ValueError("the next action does not exist")

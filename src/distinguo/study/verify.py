@@ -190,7 +190,7 @@ def verify(
     begun = time.monotonic()
     finding = question.ask(request)
     proving = time.monotonic() - begun
-    path, refusal = _checked(finding.certificate, subject, folder)
+    path, refusal = _checked(finding.certificate, subject.controller, folder if question.certifies else None)
     answer = finding.answer(refusal is None)
     return Proof(subject, question, finding, answer, path, refusal, proving, time.monotonic() - begun)
 
@@ -206,15 +206,15 @@ def _made(folder: Path | None) -> Path | None:
 
 
 def _checked(
-    certificate: Certificate | None, subject: Subject, folder: Path | None
+    certificate: Certificate | None, controller: Controller, folder: Path | None
 ) -> tuple[Path | None, str | None]:
     """Write a certificate, read it back and have it checked: its file, and why it is refused."""
     data = None if certificate is None else certificate_text(certificate).encode()
     if folder is None:
-        return None, refusal_of(data, subject.controller)
+        return None, refusal_of(data, controller)
     path = folder / CERTIFICATE
     if data is None:
         path.unlink(missing_ok=True)  # one from before would be about something else
-        return None, refusal_of(None, subject.controller)
+        return None, refusal_of(None, controller)
     write_atomically(path, data)
-    return path, refusal_of(path.read_bytes(), subject.controller)
+    return path, refusal_of(path.read_bytes(), controller)

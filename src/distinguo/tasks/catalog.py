@@ -16,7 +16,8 @@ from distinguo.tasks.declare import declared_by_name, declared_spec, is_declared
 from distinguo.tasks.gym.registration import PUCK_ID
 from distinguo.tasks.mountain_car import MountainCar
 from distinguo.tasks.pendulum import Pendulum
-from distinguo.tasks.puck.puck import NoisyPuck, Puck, puck_spec
+from distinguo.tasks.puck.noisy import NoisyPuck, puck_spec
+from distinguo.tasks.puck.puck import Puck
 from distinguo.tasks.spec import Parameters, TaskSpec
 from distinguo.tasks.task import actions, observe, start, transition, unpack
 

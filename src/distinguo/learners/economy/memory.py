@@ -6,8 +6,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from distinguo.learners import agent as fields
-from distinguo.learners.agent import ROOM, field
+from distinguo.learners.agent import ROOM, check_arrays, field, fresh_arrays, larger_arrays
 from distinguo.representations.prototypes import grown
 
 #: What only this learner counts, as one record.
@@ -61,7 +60,7 @@ def fresh_memory(partition: Any, actions: int, width: int = 0) -> Memory:
     ``width`` is that of a state, where it is not that of an observation; the states of the prototypes, which only
     the task knows, are for the caller to fill in.
     """
-    memory: Memory = fields.fresh(Memory, {"partition": partition}, **sizes_of(partition, actions, width))
+    memory: Memory = fresh_arrays(Memory, {"partition": partition}, **sizes_of(partition, actions, width))
     return memory
 
 
@@ -77,16 +76,14 @@ def with_room(memory: Memory, room: int) -> Memory:
         return memory
     partition = grown(memory.partition, 2 * room)
     sizes = sizes_of(partition, memory.q.shape[1], memory.states.shape[1])
-    larger: Memory = fields.with_room(
-        memory, {"partition": partition}, int(memory.partition.size[0]), **sizes
-    )
+    larger: Memory = larger_arrays(memory, {"partition": partition}, int(memory.partition.size[0]), **sizes)
     return larger
 
 
 def checked_memory(memory: Memory) -> Memory:
     """Return a memory that came from a file, with everything checked that could lead compiled code astray."""
     partition, room = memory.partition, len(memory.q)
-    fields.check(memory, **sizes_of(partition, memory.q.shape[1], memory.states.shape[1]))
+    check_arrays(memory, **sizes_of(partition, memory.q.shape[1], memory.states.shape[1]))
     size, primary = int(partition.size[0]), partition.primary
     if not 1 <= size <= room or not ((primary[:size] >= 0) & (primary[:size] < size)).all():
         raise ValueError("the prototypes are inconsistent")
