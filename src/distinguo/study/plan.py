@@ -12,7 +12,6 @@ from pydantic import Field
 
 from distinguo.errors import DistinguoError, did_you_mean
 from distinguo.runs.files import slug
-from distinguo.seam import is_compiled
 from distinguo.settings import TesterSettings, checked
 from distinguo.tasks.catalog import check_imported, task_spec
 from distinguo.tasks.spec import TaskSpec
@@ -96,17 +95,7 @@ def make_plan(
     _check_names(head.representations, settings)
     if made is None:
         return Plan(head, task_spec(head.task, task_parameters, head.interpreted), settings)
-    return Plan(head, made, settings, in_memory=not _can_be_made_again(made))
-
-
-def _can_be_made_again(spec: TaskSpec) -> bool:
-    """Tell whether a task is what its name and parameters make, as in another process they must."""
-    if not is_compiled(spec.task):
-        return False
-    try:
-        return repr(task_spec(spec.name, spec.parameters).task) == repr(spec.task)
-    except DistinguoError:
-        return False
+    return Plan(head, made, settings, in_memory=not made.portable)
 
 
 def _check_names(representations: Sequence[str], variants: Mapping[str, Any]) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from distinguo.errors import DistinguoError
 from distinguo.evaluation.statistics import Curve
-from distinguo.representations.file import Representation, dumps, load
+from distinguo.representations.file import Representation, can_be_written, dumps, load
 from distinguo.runs.files import slug, write_atomically
 from distinguo.settings import checked
 from distinguo.study.plan import Plan, PlanCell, load_plan, write_plan
@@ -95,10 +95,7 @@ class Folder(NamedTuple):
 
 def written(representation: Representation) -> str | None:
     """Return the text of the file of a representation; None if its partition has no file."""
-    try:
-        return dumps(representation)
-    except DistinguoError:
-        return None
+    return dumps(representation) if can_be_written(representation.partition) else None
 
 
 def _columns(path: Path, kind: type[Columns]) -> Columns:
