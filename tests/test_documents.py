@@ -11,6 +11,7 @@ from typing import get_type_hints
 import pytest
 
 from distinguo.settings import LearnerSettings
+from tests.conftest import FIRST
 
 ROOT = Path(__file__).parent.parent
 
@@ -65,3 +66,7 @@ def test_every_setting_has_a_reading() -> None:
     assert len(ours) > 10
     for name in ours:
         assert f"`{name}`" in readings, name
+
+
+def test_the_files_that_are_run_first_exist() -> None:
+    assert all((ROOT / name).is_file() for name in FIRST)
