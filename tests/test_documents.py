@@ -1,4 +1,4 @@
-"""The documents are true: examples in the README run, and every name in docs/paper.md exists."""
+"""The documents are true: their examples run, and every name in docs/paper.md exists."""
 
 from __future__ import annotations
 
@@ -11,17 +11,30 @@ from typing import get_type_hints
 import pytest
 
 from distinguo.settings import LearnerSettings
+from tests.conftest import FIRST
 
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/tutorial.md"])
-def test_examples_run(document: str) -> None:
-    failures, tried = doctest.testfile(
-        str(ROOT / document), module_relative=False, optionflags=doctest.ELLIPSIS
-    )
+DOCUMENTS = [path for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")] if ">>> " in path.read_text()]
+
+
+def test_the_documents_have_examples() -> None:
+    assert {"README.md", "gymnasium.md", "tutorial.md"} <= {path.name for path in DOCUMENTS}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_examples_run(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # they may write runs
+    failures, tried = doctest.testfile(str(document), module_relative=False, optionflags=doctest.ELLIPSIS)
     assert tried > 0
     assert failures == 0
+
+
+def test_no_python_in_a_document_is_left_untried() -> None:
+    for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
+        for block in re.findall(r"```python\n(.*?)```", path.read_text(), re.DOTALL):
+            assert block.startswith(">>> "), f"{path.name}: {block}"
 
 
 def test_every_function_named_for_the_paper_exists() -> None:
@@ -53,3 +66,7 @@ def test_every_setting_has_a_reading() -> None:
     assert len(ours) > 10
     for name in ours:
         assert f"`{name}`" in readings, name
+
+
+def test_the_files_that_are_run_first_exist() -> None:
+    assert all((ROOT / name).is_file() for name in FIRST)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from distinguo.runs.folder import open_run
     from distinguo.runs.learn import learn
     from distinguo.runs.run import Run
+    from distinguo.seam import part
     from distinguo.study.audit import audit
     from distinguo.study.compare import compare
     from distinguo.study.plan import make_plan
@@ -79,6 +80,7 @@ _HOMES = {
     "load": "distinguo.representations.file",
     "make_plan": "distinguo.study.plan",
     "open_run": "distinguo.runs.folder",
+    "part": "distinguo.seam",
     "partition": "distinguo.representations.declare",
     "region": "distinguo.representations.partition",
     "representation": "distinguo.controls.catalog",
@@ -119,6 +121,7 @@ __all__ = [
     "load",
     "make_plan",
     "open_run",
+    "part",
     "partition",
     "region",
     "representation",

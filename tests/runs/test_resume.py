@@ -250,6 +250,7 @@ def finish(process: subprocess.Popen[str]) -> tuple[str, str]:
         return process.communicate(timeout=120)
     except subprocess.TimeoutExpired:
         process.kill()
+        process.communicate()
         raise
 
 
