@@ -2,7 +2,7 @@
 
     python benchmarks/any_task.py --seeds 80000-80099
 
-Every row changes one setting of what suits tasks judged by return (``tasks.catalog.BY_RETURN``), or of what suits
+Every row changes one setting of what suits tasks judged by return (``presets.BY_RETURN``), or of what suits
 chance. Solved means a mean return of at least the threshold over 100 greedy trials, or, for the puck, 100,000 steps
 held. Steps are trials, mini-trials and the preliminary series; confirmations are counted apart.
 """
@@ -15,8 +15,7 @@ import numpy as np
 
 from distinguo.cli.parse import seeds as parse_seeds
 from distinguo.runs.configuration import configure
-from distinguo.runs.learn import learn_many
-from distinguo.runs.warm import warm
+from distinguo.runs.learn import learn_many, warm
 
 CART_POLE = [
     ("as it is", {}),

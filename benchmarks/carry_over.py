@@ -2,7 +2,7 @@
 
     python benchmarks/carry_over.py --maps 20 --runs 10
 
-Every map is learned from scratch with the preset ``paper`` and a seed of its own, then put on trial by the tester.
+Every map is learned from scratch with the preset ``paper`` and a seed of its own, then given to the tester.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import argparse
 import os
 from concurrent.futures import ThreadPoolExecutor
 
-from distinguo.evaluation.tester import Exam, learning_curve
+from distinguo.evaluation.tester import Evaluation, learning_curve
 from distinguo.runs.configuration import configure
 from distinguo.runs.learn import learn_many
 from distinguo.settings import TesterSettings
@@ -36,8 +36,8 @@ def main() -> None:
         learned = maps[job[0]]
         spec, representation = learned.configuration.spec, learned.representation
         extent = observed_extent(spec.task)
-        exam = Exam(spec, representation.partition, representation.rows, settings, extent)
-        return learning_curve(exam, options.seed, job[1]).scores[-1] >= settings.cap
+        evaluation = Evaluation(spec, representation.partition, representation.rows, settings, extent)
+        return learning_curve(evaluation, options.seed, job[1]).scores[-1] >= settings.cap
 
     jobs = [(number, n) for number in range(options.maps) for n in range(options.runs)]
     with ThreadPoolExecutor(os.cpu_count()) as pool:

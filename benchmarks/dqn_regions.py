@@ -103,21 +103,21 @@ def main() -> None:
     parser.add_argument("--episodes", type=int, default=20)
     options = parser.parse_args()
     torch.set_num_threads(1)
-    contestants: dict[str, Any] = {"raw observations": None}
+    inputs: dict[str, Any] = {"raw observations": None}
     for seed in options.representations:
         run = distinguo.learn(TASK, seed=seed)
         name = f"regions of seed {seed}"
-        contestants[name] = run.representation
+        inputs[name] = run.representation
         s = run.summary
         print(
             f"{name}: {s['regions']} regions, solved {s['solved']}, score {s['score']:.1f}, learned in "
             f"{s['environment_steps']:,} steps + {s['confirmation_steps']:,} to confirm",
             flush=True,
         )
-    needed: dict[str, list[int | None]] = {name: [] for name in contestants}
+    needed: dict[str, list[int | None]] = {name: [] for name in inputs}
     for seed in range(options.runs):
         print(f"run {seed}", flush=True)
-        for name, representation in contestants.items():
+        for name, representation in inputs.items():
             began = time.perf_counter()
             steps, curve = steps_needed(representation, seed, options)
             needed[name].append(steps)

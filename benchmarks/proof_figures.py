@@ -18,12 +18,11 @@ from typing import NamedTuple
 import numpy as np
 
 import distinguo
-from distinguo.controller import Controller
 from distinguo.evaluation.simulate import evaluate
 from distinguo.proof.hold.closure import certify_states
-from distinguo.proof.hold.hill import Held, maximal_set
-from distinguo.proof.verify import as_pucks
-from distinguo.runs.folder import Run
+from distinguo.proof.hold.invariant import Held, maximal_set
+from distinguo.proof.hold.puck import pucks
+from distinguo.runs.run import Run
 from distinguo.seam import implements
 from distinguo.tasks.extent import TEST, Extent
 from distinguo.tasks.puck.puck import RIGHT, Puck
@@ -87,22 +86,19 @@ def proven(seed: int, count: int, whole: Held) -> Proven:
     starts = Extent(spec.low, spec.high).draw(np.random.default_rng(seed), TEST, count)
     starts = starts[spec.controllable_among(starts)]
     begun = time.monotonic()
-    found = certify_states(
-        spec.task, Controller(run.representation.partition, run.q, run.configuration.learner.delta), starts
-    )
+    outcomes = certify_states(spec.task, run.controller, starts)
     seconds = time.monotonic() - begun
     provable = np.array([whole.holds((float(x), float(v))) for x, v in starts])
-    undecided = int((~found.proven & (found.lengths < 0)).sum())
-    shares = float(found.proven.mean()), float(found.proven[provable].mean())
-    return Proven(run, starts[found.proven], *shares, undecided, seconds)
+    undecided = int((~outcomes.proven & (outcomes.lengths < 0)).sum())
+    shares = float(outcomes.proven.mean()), float(outcomes.proven[provable].mean())
+    return Proven(run, starts[outcomes.proven], *shares, undecided, seconds)
 
 
 def falls(one: Proven, task: Puck | Trigonometric, steps: int) -> tuple[int, int]:
     """Simulate the certified starts of one controller: steps in all, and how many fall."""
     run = one.run
     rng = np.random.default_rng(run.configuration.seed)
-    delta = run.configuration.learner.delta
-    outcome = evaluate(task, Controller(run.representation.partition, run.q, delta), rng, one.starts, steps)
+    outcome = evaluate(task, run.controller, rng, one.starts, steps)
     return int(outcome.lengths.sum()), int(outcome.ended.sum())
 
 
@@ -114,7 +110,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=STEPS)
     asked = parser.parse_args()
     print("seed    solved  regions  controllable proven  provable proven  undecided  certified  seconds")
-    every, whole = [], maximal_set(as_pucks(Puck()), CELLS)
+    every, whole = [], maximal_set(pucks(Puck()), CELLS)
     for seed in range(FIRST_SEED, FIRST_SEED + asked.seeds):
         one = proven(seed, asked.starts, whole)
         every.append(one)
@@ -129,8 +125,8 @@ def main() -> None:
     certified = sum(len(one.starts) for one in every)
     each = -(-asked.steps // max(certified, 1))
     for name, task in (("algebraic", puck), ("trigonometric", Trigonometric(**puck._asdict()))):
-        found = np.array([falls(one, task, each) for one in every]).sum(axis=0)
-        print(f"{name}: {certified} certified starts, {found[0]:,} steps, {found[1]} falls", flush=True)
+        done, fallen = np.array([falls(one, task, each) for one in every]).sum(axis=0)
+        print(f"{name}: {certified} certified starts, {done:,} steps, {fallen} falls", flush=True)
 
 
 if __name__ == "__main__":

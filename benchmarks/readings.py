@@ -16,12 +16,12 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from distinguo.controller import Controller
-from distinguo.controls.seeds import PAPER_SEEDS
-from distinguo.evaluation.qlearning import train
+from distinguo.controls.fixed import PAPER_SEEDS
 from distinguo.evaluation.simulate import follow
+from distinguo.evaluation.tester import train
 from distinguo.runs.configuration import configure
-from distinguo.runs.folder import Run
 from distinguo.runs.learn import learn_many
+from distinguo.runs.run import Run
 from distinguo.settings import TesterSettings
 
 ROWS: list[tuple[str, dict[str, object]]] = [

@@ -11,7 +11,7 @@ import distinguo
 from distinguo.tasks.puck.analysis import MUST_PUSH_LEFT, MUST_PUSH_RIGHT, analyse
 from distinguo.tasks.puck.puck import Puck
 from distinguo.views.pictures import partition_picture
-from distinguo.views.plots import draw_partition, save
+from distinguo.views.plots import draw_partition, save_figure
 
 OUT = Path(__file__).parent.parent / "docs" / "images" / "puck.png"
 
@@ -24,7 +24,7 @@ def main() -> None:
     for code, colour in ((MUST_PUSH_LEFT, "#08306b"), (MUST_PUSH_RIGHT, "#7f2704")):
         states = critical.states(code)
         figure.axes[0].plot(states[:, 0], states[:, 1], ",", color=colour)
-    save(figure, OUT)
+    save_figure(figure, OUT)
 
 
 if __name__ == "__main__":

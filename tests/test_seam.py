@@ -12,7 +12,7 @@ import numba
 import pytest
 from numba.core import config
 
-from distinguo import seam
+from distinguo import kernel_cache, seam
 from distinguo.seam import generic, implements, kernel, part
 
 
@@ -50,7 +50,7 @@ def disc_area(shape: Disc) -> float:
 def twice() -> Any:
     """Register two shapes without a trace in the cache key that the other tests share."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(seam, "_watch", lambda source: None)
+        patch.setattr(seam, "watch_source", lambda *_: None)
         part(squared)
         implements(area, Square)(square_area)
         implements(area, Disc)(disc_area)
@@ -178,10 +178,42 @@ def test_a_second_process_starts_from_the_cache_until_a_foreign_source_is_edited
     assert run(project, "main.py") == "60.0 0"
 
 
+SCRIPT = """
+from typing import NamedTuple
+from distinguo.seam import implements
+from twice import area, twice
+class Square(NamedTuple):
+    side: float
+@implements(area, Square)
+def square_area(shape):
+    return 1.0 * shape.side
+if __name__ == "__main__":
+    print(twice(Square(3.0)), sum(twice.stats.cache_hits.values()))
+"""
+
+
+def test_a_class_of_a_script_is_cached_and_known_by_its_file(project: Path) -> None:
+    """Numba alone would compile it anew in every process, as it takes such a class for another each time."""
+    (project / "script.py").write_text(SCRIPT)
+    assert run(project, "script.py") == "6.0 0"
+    assert run(project, "script.py") == "6.0 1"
+
+
+def test_a_class_known_by_another_name_does_not_spoil_the_cache(project: Path) -> None:
+    (project / "script.py").write_text(SCRIPT)
+    (project / "other.py").write_text(
+        "from script import Square, twice\nprint(twice(Square(3.0)), sum(twice.stats.cache_hits.values()))"
+    )
+    assert run(project, "script.py") == "6.0 0"
+    assert run(project, "other.py") == "6.0 0"
+    assert run(project, "other.py") == "6.0 1"
+    assert run(project, "script.py") == "6.0 1"
+
+
 OURS = """
 import numpy as np
-from distinguo import controller as home
-from distinguo.representation.voronoi import voronoi
+from distinguo.representations import partition as home
+from distinguo.representations.voronoi import voronoi
 home.regions_of(voronoi([[0.0]], [1.0]), np.zeros((1, 1)))
 print(sum(home._fill_regions.stats.cache_hits.values()))
 """
@@ -197,8 +229,8 @@ def test_our_kernels_on_our_classes_are_compiled_once_whatever_else_is_imported(
 
 
 ODD = """
-from distinguo.representation.partition import region
-from distinguo.representation.voronoi import Voronoi
+from distinguo.representations.partition import region
+from distinguo.representations.voronoi import Voronoi
 from distinguo.seam import implements
 @implements(region, Voronoi)
 def nowhere(partition, s):
@@ -239,11 +271,11 @@ def test_a_function_of_the_user_is_cached_where_the_user_said(project: Path) -> 
 
 
 def test_any_edit_in_the_package_changes_the_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(seam, "_PACKAGE", tmp_path)
+    monkeypatch.setattr(kernel_cache, "_PACKAGE", tmp_path)
     (tmp_path / "inner").mkdir()
     source = tmp_path / "inner" / "criteria.py"
     keys = set()
     for text in ("a = 1\n", "a = 2\n", "a = 1\n"):
         source.write_text(text)
-        keys.add(seam._source_key.__wrapped__(frozenset()))
+        keys.add(kernel_cache._source_key.__wrapped__(frozenset()))
     assert len(keys) == 2

@@ -16,9 +16,9 @@ from gymnasium.wrappers import TimeLimit
 
 from distinguo import settings as constants
 from distinguo.controller import Controller
-from distinguo.evaluation.qlearning import train
 from distinguo.evaluation.simulate import evaluate
-from distinguo.representation.voronoi import voronoi
+from distinguo.evaluation.tester import train
+from distinguo.representations.voronoi import voronoi
 from distinguo.runs.learn import learn
 from distinguo.tasks.gym.task import make_task
 from distinguo.tasks.task import start

@@ -1,9 +1,14 @@
 """distinguo learns which differences between states matter.
 
->>> import distinguo
->>> run = distinguo.learn("puck", seed=1)
->>> run.solved
-True
+>>> import distinguo as dg
+>>> run = dg.learn("puck", seed=1)
+>>> run.solved, run.action((0.5, 1.0))
+(True, 'left')
+
+What there is: ``learn``, ``compare``, ``verify``, ``audit``, ``export``, ``show``, ``reproduce``, ``open_run``;
+agents in the habits of Stable-Baselines3 (``Economy``, ``RegionObservation``, ``Shield``); the paper's definitions
+(``criteria``); and five doors for what is your own, each a decorator: ``task``, ``partition``,
+``representation``, ``learner`` and ``view``, with ``check_task`` and ``check_partition`` to try yours.
 """
 
 from __future__ import annotations
@@ -12,19 +17,36 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from distinguo import criteria
     from distinguo.agents.economy import Economy
     from distinguo.agents.regions import RegionObservation
+    from distinguo.controller import Controller, choose
+    from distinguo.controls.catalog import representation
+    from distinguo.criteria import state_value
     from distinguo.errors import DistinguoError
-    from distinguo.evaluation.audit import audit
-    from distinguo.evaluation.tester import Exam, learning_curve
-    from distinguo.representation.file import Representation, load
-    from distinguo.representation.function import FunctionPartition
-    from distinguo.representation.partition import region
-    from distinguo.runs.folder import Run, open_run
+    from distinguo.evaluation.tester import Evaluation, learning_curve
+    from distinguo.exports.write import export
+    from distinguo.learners.declare import learner
+    from distinguo.paper.reproduce import reproduce
+    from distinguo.proof.shield import Shield
+    from distinguo.representations.boxes import grid
+    from distinguo.representations.check import check_partition
+    from distinguo.representations.declare import FunctionPartition, partition
+    from distinguo.representations.file import Representation, load
+    from distinguo.representations.partition import region
+    from distinguo.representations.voronoi import voronoi
+    from distinguo.runs.folder import open_run
     from distinguo.runs.learn import learn
-    from distinguo.study.compare import put_on_trial
+    from distinguo.runs.run import Run
+    from distinguo.seam import part
+    from distinguo.study.audit import audit
+    from distinguo.study.compare import compare
     from distinguo.study.plan import make_plan
+    from distinguo.study.verify import verify
+    from distinguo.tasks.check import check_task
+    from distinguo.tasks.declare import task
     from distinguo.tasks.gym.wrappers import DiscreteActions, NoisyActions
+    from distinguo.views.show import show, view
 
 from distinguo.tasks.gym.registration import register_with_gymnasium
 
@@ -34,51 +56,92 @@ register_with_gymnasium()
 
 #: Where each public name lives. Names are imported on first use, so that the command line starts at once.
 _HOMES = {
-    "DistinguoError": "distinguo.errors",
+    "Controller": "distinguo.controller",
     "DiscreteActions": "distinguo.tasks.gym.wrappers",
+    "DistinguoError": "distinguo.errors",
     "Economy": "distinguo.agents.economy",
+    "Evaluation": "distinguo.evaluation.tester",
+    "FunctionPartition": "distinguo.representations.declare",
     "NoisyActions": "distinguo.tasks.gym.wrappers",
     "RegionObservation": "distinguo.agents.regions",
-    "Run": "distinguo.runs.folder",
-    "open_run": "distinguo.runs.folder",
+    "Representation": "distinguo.representations.file",
+    "Run": "distinguo.runs.run",
+    "Shield": "distinguo.proof.shield",
+    "audit": "distinguo.study.audit",
+    "check_partition": "distinguo.representations.check",
+    "check_task": "distinguo.tasks.check",
+    "choose": "distinguo.controller",
+    "compare": "distinguo.study.compare",
+    "export": "distinguo.exports.write",
+    "grid": "distinguo.representations.boxes",
     "learn": "distinguo.runs.learn",
-    "Exam": "distinguo.evaluation.tester",
-    "FunctionPartition": "distinguo.representation.function",
-    "audit": "distinguo.evaluation.audit",
+    "learner": "distinguo.learners.declare",
     "learning_curve": "distinguo.evaluation.tester",
+    "load": "distinguo.representations.file",
     "make_plan": "distinguo.study.plan",
-    "put_on_trial": "distinguo.study.compare",
-    "Representation": "distinguo.representation.file",
-    "load": "distinguo.representation.file",
-    "region": "distinguo.representation.partition",
+    "open_run": "distinguo.runs.folder",
+    "part": "distinguo.seam",
+    "partition": "distinguo.representations.declare",
+    "region": "distinguo.representations.partition",
+    "representation": "distinguo.controls.catalog",
+    "reproduce": "distinguo.paper.reproduce",
+    "show": "distinguo.views.show",
+    "state_value": "distinguo.criteria",
+    "task": "distinguo.tasks.declare",
+    "verify": "distinguo.study.verify",
+    "view": "distinguo.views.show",
+    "voronoi": "distinguo.representations.voronoi",
 }
+#: Modules that are public as they are.
+_MODULES = ("criteria",)
 
 __all__ = [
+    "Controller",
     "DiscreteActions",
     "DistinguoError",
     "Economy",
-    "Exam",
+    "Evaluation",
     "FunctionPartition",
     "NoisyActions",
     "RegionObservation",
     "Representation",
     "Run",
+    "Shield",
     "audit",
+    "check_partition",
+    "check_task",
+    "choose",
+    "compare",
+    "criteria",
+    "export",
+    "grid",
     "learn",
+    "learner",
     "learning_curve",
     "load",
     "make_plan",
     "open_run",
-    "put_on_trial",
+    "part",
+    "partition",
     "region",
+    "representation",
+    "reproduce",
+    "show",
+    "state_value",
+    "task",
+    "verify",
+    "view",
+    "voronoi",
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"distinguo.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'distinguo' has no attribute '{name}'")
     return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+    return sorted([*globals(), *_HOMES, *_MODULES])

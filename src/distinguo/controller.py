@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.criteria import Vector, preferred, prefers, state_value
-from distinguo.representation.partition import region
-from distinguo.seam import at_speed, kernel, part
+from distinguo.representations.partition import region
+from distinguo.seam import kernel, part
 from distinguo.tasks.task import State, observe
 
 TIED = -1  #: in a policy: several actions are preferred
@@ -22,7 +22,7 @@ TIED = -1  #: in a policy: several actions are preferred
 class Controller(NamedTuple):
     """A partition, the action values of its regions, and how close to the best an action must be to be preferred.
 
-    >>> from distinguo.representation.voronoi import voronoi
+    >>> from distinguo.representations.voronoi import voronoi
     >>> halves = Controller(voronoi([[1.0], [-1.0]], [1.0]), np.array([[0.0, -1.0], [-1.0, 0.0]]))
     >>> halves.region((0.3,)), halves.action((0.3,)), halves.action((-0.3,))
     (0, 0, 1)
@@ -54,6 +54,15 @@ class Controller(NamedTuple):
         sets = np.zeros(self.q.shape, dtype=np.bool_)
         _fill_action_sets(self.q, self.delta, sets)
         return sets
+
+    @property
+    def greedy(self) -> np.ndarray:
+        """Return the preferred action of every region, of tied ones the first.
+
+        >>> Controller(None, np.array([[0.0, -1.0], [0.5, 0.5], [0.0, 0.1]]), delta=0.2).greedy.tolist()
+        [0, 0, 0]
+        """
+        return self.action_sets.argmax(axis=1)
 
     @property
     def policy(self) -> np.ndarray:
@@ -92,21 +101,3 @@ def choose(q: Vector, delta: float, rng: np.random.Generator) -> int:
 def region_at(task: Any, partition: Any, s: State) -> int:
     """Return the region of a state, which is that of its observation."""
     return region(partition, observe(task, s))
-
-
-def regions_of(partition: Any, rows: np.ndarray) -> np.ndarray:
-    """Return the region of every row of observations, compiled where the partition is.
-
-    >>> from distinguo.representation.voronoi import voronoi
-    >>> regions_of(voronoi([[0.0, 0.0], [1.0, 1.0]], [1.0, 1.0]), np.array([[0.9, 0.8], [0.1, 0.2]]))
-    array([1, 0])
-    """
-    regions = np.empty(len(rows), dtype=np.int64)
-    at_speed(_fill_regions, partition)(partition, rows, regions)
-    return regions
-
-
-@kernel
-def _fill_regions(partition: Any, rows: np.ndarray, regions: np.ndarray) -> None:
-    for n in range(len(rows)):
-        regions[n] = region(partition, rows[n])

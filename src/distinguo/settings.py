@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Any, NamedTuple, TypeVar, cast
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from distinguo.errors import DistinguoError, did_you_mean
@@ -161,7 +161,7 @@ class TesterSettings(NamedTuple):
 
 @cache
 def _adapter(kind: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
+    return TypeAdapter(kind, config=ConfigDict(arbitrary_types_allowed=True))  # tasks may carry a Generator
 
 
 def checked(kind: type[T], values: Mapping[str, Any], where: str) -> T:

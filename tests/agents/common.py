@@ -24,13 +24,14 @@ def sb3(module: str) -> Any:
 
 def assert_same(ours: Economy, theirs: Economy) -> None:
     """Compare all that was learned, and all that will be, bit for bit."""
-    a, b = ours._course.stage, theirs._course.stage
+    a, b = ours._session.stage, theirs._session.stage
     sizes = a.prototypes, b.prototypes
     assert sizes[0] == sizes[1]
-    for mine, other in zip(a.memory.partition[:2], b.memory.partition[:2], strict=True):
+    for mine, other in zip(a.agent.memory.partition[:2], b.agent.memory.partition[:2], strict=True):
         np.testing.assert_array_equal(mine[: sizes[0]], other[: sizes[0]])
     np.testing.assert_array_equal(ours.q, theirs.q)
-    np.testing.assert_array_equal(a.memory.q[: sizes[0]], b.memory.q[: sizes[0]])
-    np.testing.assert_array_equal(a.memory.counters, b.memory.counters)
+    np.testing.assert_array_equal(a.agent.memory.q[: sizes[0]], b.agent.memory.q[: sizes[0]])
+    np.testing.assert_array_equal(a.agent.memory.counters, b.agent.memory.counters)
+    np.testing.assert_array_equal(a.agent.progress.counts, b.agent.progress.counts)
     assert a.rng.bit_generator.state == b.rng.bit_generator.state
     assert ours.solved == theirs.solved

@@ -56,7 +56,7 @@ def test_every_call_takes_that_many_steps_more() -> None:
     second = agent.num_timesteps
     agent.learn(100, reset_num_timesteps=False)
     assert agent.num_timesteps >= second + 100
-    assert agent._course.stage.environment_steps == first + agent.num_timesteps
+    assert agent._session.stage.environment_steps == first + agent.num_timesteps
 
 
 def test_nothing_is_left_to_learn_when_it_is_solved() -> None:
@@ -180,6 +180,6 @@ def test_a_task_that_fails_costs_only_its_trial() -> None:
     Breaks.left = 400
     with pytest.raises(Exception, match="stuck"):
         agent.learn(5_000)
-    before = agent._course.stage.environment_steps
+    before = agent._session.stage.environment_steps
     assert agent.learn(300).num_timesteps >= 300
-    assert agent._course.stage.environment_steps >= before + 300
+    assert agent._session.stage.environment_steps >= before + 300

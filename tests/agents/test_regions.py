@@ -11,10 +11,10 @@ import pytest
 import distinguo
 from distinguo.agents.regions import RegionObservation
 from distinguo.errors import DistinguoError
-from distinguo.representation.categories import categories
-from distinguo.representation.file import Representation, dumps
-from distinguo.representation.partition import region
-from distinguo.representation.voronoi import voronoi
+from distinguo.representations.categories import categories
+from distinguo.representations.file import Representation, dumps
+from distinguo.representations.partition import region
+from distinguo.representations.voronoi import voronoi
 from tests.agents.common import CART, QUICK
 
 

@@ -10,10 +10,9 @@ import typer
 from typer.testing import CliRunner
 
 from distinguo.bench import measure, reference
-from distinguo.bench.problems import problem
+from distinguo.bench.measure import draw_problem
 from distinguo.bench.reference import GymnasiumLoop, Reference
-from distinguo.cli.bench import bench
-from distinguo.controller import Controller
+from distinguo.cli.bench import bench_command
 from distinguo.errors import DistinguoError
 from distinguo.evaluation.simulate import evaluate
 
@@ -23,7 +22,7 @@ KEYS = {"name", "prototypes", "reference", "ours", "theirs", "ratio"}
 
 def invoke(*options: str) -> tuple[dict, str]:
     app = typer.Typer()
-    app.command()(bench)
+    app.command()(bench_command)
     done = CliRunner().invoke(app, ["--quick", "--json", *options])
     assert done.exit_code == 0, done.output
     return json.loads(done.stdout.splitlines()[-1]), done.stderr
@@ -57,19 +56,18 @@ def test_without_a_compiler_the_rest_is_measured(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("size", [2, 24, 100])
 def test_references_do_the_same_work(size: int) -> None:
-    given = problem(size)
+    problem = draw_problem(size)
     starts = np.random.default_rng(0).uniform([-2, -4], [2, 4], (50, 2))  # many of them are doomed
-    lengths = evaluate(
-        given.task, Controller(given.map, given.q, 0.0), np.random.default_rng(0), starts, 400
-    ).lengths
+    rng = np.random.default_rng(0)
+    lengths = evaluate(problem.task, problem.controller, rng, starts, 400).lengths
     assert len(set(lengths.tolist())) > 10
     c = Reference()
     for name in ("run_lockstep", "run_brute_force"):
-        np.testing.assert_array_equal(c.run(name, given.task, given.map, given.policy, starts, 400), lengths)
-    loop = GymnasiumLoop(given.map, given.policy)
+        np.testing.assert_array_equal(c.run(name, problem.task, problem.controller, starts, 400), lengths)
+    loop = GymnasiumLoop(problem.controller)
     assert [loop.run(s, 400) for s in starts[:5]] == lengths[:5].tolist()
 
 
 def test_different_answers_are_not_compared() -> None:
     with pytest.raises(DistinguoError, match="differ with 3 prototypes"):
-        measure.compare("a", 3, "b", lambda: (1, [1, 2]), lambda: (1, [1, 3]), 1)
+        measure.time_in_turns("a", 3, "b", lambda: (1, [1, 2]), lambda: (1, [1, 3]), 1)

@@ -14,9 +14,9 @@ import pytest
 import typer
 
 from distinguo.cli import app, main
-from distinguo.representation.boxes import grid
-from distinguo.representation.file import Representation, dumps
-from distinguo.representation.voronoi import voronoi
+from distinguo.representations.boxes import grid
+from distinguo.representations.file import Representation, dumps
+from distinguo.representations.voronoi import voronoi
 from distinguo.runs.learn import default_folder
 from tests.clock import seconds_of_children
 

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from distinguo.cli import main
-from distinguo.representation.file import Representation, dumps
-from distinguo.representation.voronoi import voronoi
+from distinguo.representations.file import Representation, dumps
+from distinguo.representations.voronoi import voronoi
 from distinguo.study import engines
-from distinguo.study.cells import work
+from distinguo.study.engines import run_cell
 
 #: The contract that scripts depend on.
 KEYS = {"representation", "regions", "runs", "training_steps", "mean", "low", "high", "survival"}
@@ -99,7 +99,7 @@ def test_a_picture_is_drawn_and_the_results_are_kept(call: Call, tmp_path: Path)
 
 def test_the_same_command_finds_its_results_again(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     first = call("diagonal", *SHORT, "--json").content
-    monkeypatch.setattr(engines, "work", lambda payload: pytest.fail("run again"))
+    monkeypatch.setattr(engines, "run_cell", lambda payload: pytest.fail("run again"))
     assert call("diagonal", *SHORT, "--json").content == first
     monkeypatch.undo()
 
@@ -146,9 +146,9 @@ def _stumble(monkeypatch: pytest.MonkeyPatch) -> None:
     def stumbling(payload: dict[str, Any]) -> dict[str, Any]:
         if payload["key"] == "grid-2x2--plain--run-1":
             raise ArithmeticError("no luck today")
-        return work(payload)
+        return run_cell(payload)
 
-    monkeypatch.setattr(engines, "work", stumbling)
+    monkeypatch.setattr(engines, "run_cell", stumbling)
 
 
 @pytest.mark.usefixtures("_stumble")
@@ -168,7 +168,7 @@ def test_the_same_command_then_does_what_failed(
     request.getfixturevalue("_stumble")
     words = ["diagonal", "grid:2x2", *SHORT, "--out", "out", "--json"]
     assert call(*words).code == 1
-    monkeypatch.setattr(engines, "work", work)
+    monkeypatch.setattr(engines, "run_cell", run_cell)
     again = call(*words)
     assert (again.code, again.content["failures"], again.content["missing"]) == (0, {}, 0)
 

@@ -8,22 +8,22 @@ import numpy as np
 import pytest
 
 from distinguo.cli.parse import prototypes
-from distinguo.controls.catalog import NAMES, control
-from distinguo.controls.seeds import PAPER_SEEDS
-from distinguo.controls.uniform import uniform
+from distinguo.controls.catalog import build_representation, representation_names
+from distinguo.controls.fixed import PAPER_SEEDS, uniform
 from distinguo.errors import DistinguoError
-from distinguo.representation.file import dumps, loads
-from distinguo.representation.partition import region
+from distinguo.representations.file import dumps, loads
+from distinguo.representations.partition import region
 from distinguo.tasks.catalog import task_spec
 from tests.controls import needs_speed
 
+NAMES = representation_names()
 HILL = task_spec("puck")
 
 
 @needs_speed
 @pytest.mark.parametrize("name", NAMES)
 def test_every_name_gives_a_representation_that_survives_its_file(name: str) -> None:
-    made = control(name, HILL, seed=3)
+    made = build_representation(name, HILL, seed=3)
     again = loads(dumps(made))
     assert made.dimensions == ("x", "v")
     assert again.provenance == made.provenance
@@ -40,7 +40,7 @@ def test_every_name_gives_a_representation_that_survives_its_file(name: str) -> 
 )
 def test_a_misspelt_name_is_met_with_the_right_one(word: str, meant: str) -> None:
     with pytest.raises(DistinguoError, match=f"did you mean '{meant}'"):
-        control(word, HILL, seed=0)
+        build_representation(word, HILL, seed=0)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_a_misspelt_name_is_met_with_the_right_one(word: str, meant: str) -> Non
 )
 def test_a_bad_grid_is_told_what_a_grid_is(spec: str) -> None:
     with pytest.raises(DistinguoError, match=r"^A grid .*, got .*\.$"):
-        control(spec, HILL, seed=0)
+        build_representation(spec, HILL, seed=0)
 
 
 @pytest.mark.parametrize("counts", [(0, 3), (1000, 1000)])
@@ -67,7 +67,7 @@ def test_a_grid_cuts_equal_intervals(counts: tuple[int, int]) -> None:
 
 
 def test_seeds_are_the_points_of_the_paper() -> None:
-    made = control("seeds", HILL, seed=0)
+    made = build_representation("seeds", HILL, seed=0)
     assert made.partition.prototypes.tolist() == [[0.268, 0.62], [-0.268, -0.62]]
     assert prototypes("seeds", ["x", "v"]) is PAPER_SEEDS
 
@@ -76,4 +76,4 @@ def test_seeds_are_the_points_of_the_paper() -> None:
 def test_controls_of_the_plane_say_so(name: str) -> None:
     cube = HILL._replace(dimensions=("x", "v", "w"), low=(-1.0,) * 3, high=(1.0,) * 3)
     with pytest.raises(DistinguoError, match=f"'{name}' is made for two coordinates"):
-        control(name, cube, seed=0)
+        build_representation(name, cube, seed=0)

@@ -8,13 +8,19 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from distinguo.controls import controllability as deviation
 from distinguo.controls import controllability as module
-from distinguo.controls import deviation
-from distinguo.controls.controllability import controllability, holdable_width
-from distinguo.controls.deviation import Bundle, controllability_error, quickest_failure, send_all_sequences
+from distinguo.controls.controllability import (
+    Trajectories,
+    controllability,
+    controllability_error,
+    holdable_width,
+    quickest_failure,
+    send_all_sequences,
+)
 from distinguo.errors import DistinguoError
-from distinguo.representation.boxes import Box, Boxes, leaf_boxes
-from distinguo.representation.file import Representation, dumps
+from distinguo.representations.boxes import Box, Boxes, leaf_boxes
+from distinguo.representations.file import Representation, dumps
 from distinguo.tasks.catalog import task_spec
 from tests.controls import needs_speed
 
@@ -137,7 +143,7 @@ def test_compiled_equals_interpreted() -> None:
     found = []
     for send in (send_all_sequences, send_all_sequences.py_func):
         ended, squared = np.zeros(5, dtype=bool), np.zeros((5, 5))
-        send(HILL.task, Bundle(states, states.copy(), ended, 1 / np.array(HILL.scale), squared), 12)
+        send(HILL.task, Trajectories(states, states.copy(), ended, 1 / np.array(HILL.scale), squared), 12)
         found.append(squared.tobytes())
     assert found[0] == found[1]
 

@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from distinguo.controls.diagonal import diagonal
+from distinguo.controls.fixed import diagonal
 from distinguo.errors import DistinguoError
-from distinguo.representation.file import dumps, loads
-from distinguo.representation.partition import region
+from distinguo.representations.file import dumps, loads
+from distinguo.representations.partition import region
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.puck.analysis import DIAGONAL_SLOPE, MUST_PUSH_LEFT, MUST_PUSH_RIGHT, analyse
 

@@ -8,13 +8,21 @@ import numpy as np
 import pytest
 
 from distinguo.controller import Controller
-from distinguo.controls import visits
-from distinguo.controls.visits import failed_trial, follow_through, successful_trial
-from distinguo.controls.vrdp import SPLITS, refined, refinement, vrdp, vrdp_enhanced
+from distinguo.controls import vrdp as visits
+from distinguo.controls.vrdp import (
+    SPLITS,
+    failed_trial,
+    follow_through,
+    refined,
+    refinement,
+    successful_trial,
+    vrdp,
+    vrdp_enhanced,
+)
 from distinguo.errors import DistinguoError
-from distinguo.representation.boxes import Boxes, grid, leaf_boxes
-from distinguo.representation.file import Representation, dumps
-from distinguo.representation.partition import region
+from distinguo.representations.boxes import Boxes, grid, leaf_boxes
+from distinguo.representations.file import Representation, dumps
+from distinguo.representations.partition import region
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.puck.analysis import controllable
 from distinguo.tasks.puck.puck import RIGHT

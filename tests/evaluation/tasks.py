@@ -8,13 +8,21 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from distinguo.representation.boxes import Boxes, tree
-from distinguo.representation.file import Representation
-from distinguo.representation.voronoi import Voronoi, voronoi
+from distinguo.controls.fixed import diagonal
+from distinguo.evaluation.tester import Evaluation
+from distinguo.representations.boxes import Boxes, tree
+from distinguo.representations.file import Representation
+from distinguo.representations.voronoi import Voronoi, voronoi
+from distinguo.settings import TesterSettings as Wishes  # pytest collects names in Test
 from distinguo.tasks.catalog import task_spec
+from distinguo.tasks.extent import Extent
 
 HILL = task_spec("puck")
 State = tuple[float, float]
+EXTENT = Extent((-2.3, -5.4), (2.4, 5.5))
+SHORT = Wishes(
+    gamma=0.99, alpha=0.1, steps=1500, cap=300, batch=8, every_steps=400, every_trials=6, training_cap=350
+)
 
 
 def pushed(s: State, a: int) -> tuple[State, float, bool]:
@@ -86,3 +94,14 @@ def sensible(partition: Voronoi | Boxes, rng: np.random.Generator) -> np.ndarray
     for s in rng.uniform((-1.0, -2.0), (1.0, 2.0), (400, 2)).tolist():
         q[place(partition, (s[0], s[1])), int(s[1] < -1.7615 * s[0])] += 1.0
     return q + rng.uniform(0.0, 0.3, q.shape)
+
+
+def evaluation(
+    partition: Any, wishes: Wishes = SHORT, rows: int | None = None, spec: Any = HILL
+) -> Evaluation:
+    """Return a short evaluation of a partition."""
+    return Evaluation(spec, partition, rows_of(partition) if rows is None else rows, wishes, EXTENT)
+
+
+def two() -> Any:
+    return diagonal(HILL).partition

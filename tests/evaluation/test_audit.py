@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import distinguo
 from distinguo.controller import Controller
 from distinguo.criteria import POLICY, VALUE
 from distinguo.errors import DistinguoError
-from distinguo.evaluation.audit import audit
-from distinguo.representation.voronoi import voronoi
+from distinguo.evaluation.audit import audit_controller
+from distinguo.representations.voronoi import voronoi
 from distinguo.tasks.puck.puck import Puck
 from distinguo.tasks.task import transition
 from tests.oracle import adequate, pref, v
@@ -37,34 +36,21 @@ def test_audit_equals_the_definitions() -> None:
     rng = np.random.default_rng(0)
     states = rng.uniform([-2.4, -5.5], [2.4, 5.5], (2000, 2))
     states[:1000] = rng.uniform([-0.1, -0.2], [0.1, 0.2], (1000, 2))  # where one push may change the region
-    found = audit(Puck(), Controller(TWO, Q, 0.05), states, gamma=0.95, epsilon=0.1)
+    findings = audit_controller(Puck(), Controller(TWO, Q, 0.05), states, gamma=0.95, epsilon=0.1)
     for n, s in enumerate(map(tuple, states.tolist())):
         q, q1 = plainly(s, 0.95)
-        assert (found.rules[n] == 0) == adequate(q, q1, 0.1, 0.05)
-        assert bool(found.rules[n] & POLICY) == (not pref(q, 0.05) <= pref(q1, 0.1))
-        assert bool(found.rules[n] & VALUE) == (not abs(v(q1) - v(q)) <= 0.1)
-        assert found.regret[n] == pytest.approx(max(q1) - min(q1[a] for a in pref(q, 0.05)))
-    assert 0 < found.policy_failures < 2000
-    assert 0 < found.value_failures < 2000
-
-
-def test_audit_follows_the_policy_when_no_states_are_given() -> None:
-    run = distinguo.learn("puck", seed=1)
-    learner = run.configuration.learner
-    found = audit(
-        run.configuration.spec.task,
-        Controller(run.representation.partition, run.q),
-        gamma=learner.gamma,
-        epsilon=learner.epsilon,
-        visits=5000,
-    )
-    assert found.states[0].tolist() == [0.0, 0.0]
-    assert (np.abs(found.states[:, 0]) < 2.4).all()  # the run is solved, so nothing it visits is at the wall
-    assert found.adequate > 0.9
+        assert (findings.rules[n] == 0) == adequate(q, q1, 0.1, 0.05)
+        assert bool(findings.rules[n] & POLICY) == (not pref(q, 0.05) <= pref(q1, 0.1))
+        assert bool(findings.rules[n] & VALUE) == (not abs(v(q1) - v(q)) <= 0.1)
+        assert findings.regret[n] == pytest.approx(max(q1) - min(q1[a] for a in pref(q, 0.05)))
+    assert 0 < findings.policy_failures < 2000
+    assert 0 < findings.value_failures < 2000
 
 
 def test_bad_states_get_one_sentence() -> None:
     with pytest.raises(DistinguoError, match="rows of 2 numbers"):
-        audit(Puck(), Controller(TWO, Q), [[1.0, 2.0, 3.0]], gamma=0.9, epsilon=0.1)
+        audit_controller(Puck(), Controller(TWO, Q), [[1.0, 2.0, 3.0]], gamma=0.9, epsilon=0.1)
     with pytest.raises(DistinguoError, match="finite"):
-        audit(Puck(), Controller(TWO, Q), [[np.nan, 2.0]], gamma=0.9, epsilon=0.1)
+        audit_controller(Puck(), Controller(TWO, Q), [[np.nan, 2.0]], gamma=0.9, epsilon=0.1)
+    with pytest.raises(DistinguoError, match="rows of 2 numbers"):
+        audit_controller(Puck(), Controller(TWO, Q), np.zeros((0, 2)), gamma=0.9, epsilon=0.1)

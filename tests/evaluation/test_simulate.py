@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from distinguo.controller import TIED, Controller
-from distinguo.controls.diagonal import diagonal
-from distinguo.evaluation import simulate as evaluation
-from distinguo.evaluation.decide import outcome_of
-from distinguo.evaluation.simulate import Lanes, Outcome, evaluate, follow, run_lanes
-from distinguo.representation.function import FunctionPartition
-from distinguo.representation.table import for_lookup
+from distinguo.controls.fixed import diagonal
+from distinguo.evaluation import simulate
+from distinguo.evaluation.decide import Batch, outcome_of
+from distinguo.evaluation.simulate import Outcome, Patience, RunningTrials, evaluate, follow, run_lanes
+from distinguo.representations.boxes import for_lookup
+from distinguo.representations.declare import FunctionPartition
 from distinguo.tasks.extent import TEST, Extent
 from distinguo.tasks.puck.puck import Puck
 from tests.evaluation.tasks import (
@@ -61,25 +61,25 @@ def test_lock_step_equals_one_trial_at_a_time(
     partition: Any, starts: np.ndarray, cap: int, seed: int
 ) -> None:
     q = sensible(partition, np.random.default_rng(seed))
-    found = evaluated(partition, q, starts, cap)
-    assert list(zip(found.lengths.tolist(), found.ended.tolist(), strict=True)) == one_by_one(
+    outcome = evaluated(partition, q, starts, cap)
+    assert list(zip(outcome.lengths.tolist(), outcome.ended.tolist(), strict=True)) == one_by_one(
         partition, q, starts, cap
     )
-    assert not found.tied
+    assert not outcome.tied
 
 
 @settings(max_examples=60)
 @given(partitions(), some_starts(), CAPS, SEEDS)
-def test_everything_an_outcome_tells_is_what_a_plain_replay_sees(
+def test_an_outcome_is_what_a_plain_replay_sees(
     partition: Any, starts: np.ndarray, cap: int, seed: int
 ) -> None:
     q = sensible(partition, np.random.default_rng(seed))
-    found = evaluated(partition, q, starts, cap)
+    outcome = evaluated(partition, q, starts, cap)
     lengths, returns, fell, seen = zip(*(replay(partition, q, s, cap) for s in starts), strict=True)
-    assert found.lengths.tolist() == list(lengths)
-    assert found.returns.tolist() == list(returns)
-    assert found.ended.tolist() == list(fell)
-    assert set(np.flatnonzero(found.visited).tolist()) == set().union(*seen)
+    assert outcome.lengths.tolist() == list(lengths)
+    assert outcome.returns.tolist() == list(returns)
+    assert outcome.ended.tolist() == list(fell)
+    assert set(np.flatnonzero(outcome.visited).tolist()) == set().union(*seen)
 
 
 @settings(max_examples=100)
@@ -90,28 +90,29 @@ def test_the_cheapest_means_give_the_same_outcome(
     """Proofs may rest on more regions than the trials came through, never on fewer."""
     q = sensible(partition, np.random.default_rng(seed))
     wanted, rng = evaluated(partition, q, starts, cap), np.random.default_rng(0)
-    quick = for_lookup(partition)
-    found = outcome_of(Puck(), Controller(quick, q, 0.0), rng, starts, cap, plain=partition, proof=proof)
-    assert found.lengths.tolist() == wanted.lengths.tolist()
-    assert found.ended.tolist() == wanted.ended.tolist()
-    assert (found.visited >= wanted.visited).all()
-    assert not found.tied
+    plain = Controller(partition, q)
+    quick = plain._replace(partition=for_lookup(partition))
+    outcome = outcome_of(Puck(), quick, rng, Batch(starts, cap), plain if proof else None)
+    assert outcome.lengths.tolist() == wanted.lengths.tolist()
+    assert outcome.ended.tolist() == wanted.ended.tolist()
+    assert (outcome.visited >= wanted.visited).all()
+    assert not outcome.tied
     if not proof:
-        assert found.returns.tolist() == wanted.returns.tolist()
+        assert outcome.returns.tolist() == wanted.returns.tolist()
 
 
 @pytest.mark.parametrize("chunk", [1, 7, 333, 20_000])
 def test_trials_that_fall_and_trials_that_last_through_many_chunks(
     monkeypatch: pytest.MonkeyPatch, chunk: int
 ) -> None:
-    monkeypatch.setattr(evaluation, "CHUNK", chunk)
+    monkeypatch.setattr(simulate, "CHUNK_STEPS", chunk)
     partition, q = diagonal(HILL).partition, np.array([[0.0, -1.0], [-1.0, 0.0]])
     starts = Extent(HILL.low, HILL.high).draw(np.random.default_rng(3), TEST, 50)
-    found = evaluated(partition, q, starts, 2_500)
-    assert 5 < found.ended.sum() < 25
-    assert (found.lengths[~found.ended] == 2_500).all()
-    assert (found.lengths[found.ended] < 500).all()
-    assert list(zip(found.lengths, found.ended, strict=True)) == one_by_one(partition, q, starts, 2_500)
+    outcome = evaluated(partition, q, starts, 2_500)
+    assert 5 < outcome.ended.sum() < 25
+    assert (outcome.lengths[~outcome.ended] == 2_500).all()
+    assert (outcome.lengths[outcome.ended] < 500).all()
+    assert list(zip(outcome.lengths, outcome.ended, strict=True)) == one_by_one(partition, q, starts, 2_500)
 
 
 def test_a_trial_that_falls_at_the_very_cap_has_ended() -> None:
@@ -126,7 +127,7 @@ def lanes(partition: Any, q: np.ndarray, starts: np.ndarray, seed: int) -> list[
     """Return the arguments of ``run_lanes``."""
     count, controller = len(starts), Controller(partition, q)
     arrays = [np.zeros(count, dtype=np.int64), np.zeros(count), np.zeros(count, dtype=np.bool_)]
-    running = Lanes(starts.copy(), np.arange(count), *arrays, np.zeros(len(q), dtype=np.bool_))
+    running = RunningTrials(starts.copy(), np.arange(count), *arrays, np.zeros(len(q), dtype=np.bool_))
     return [Puck(), controller, controller.policy, np.random.default_rng(seed), running, count, 400]
 
 
@@ -138,8 +139,7 @@ def test_compiled_equals_interpreted(
     q = sensible(partition, np.random.default_rng(seed))
     q[np.random.default_rng(seed).random(len(q)) < share_of_ties] = 0.5
     fast, slow = lanes(partition, q, starts, seed), lanes(partition, q, starts, seed)
-    left = run_lanes(*fast)
-    assert left == run_lanes.py_func(*slow)
+    assert run_lanes(*fast) == run_lanes.py_func(*slow)
     assert fast[3].bit_generator.state == slow[3].bit_generator.state
     for ours, plain in zip(fast[4], slow[4], strict=True):
         assert ours.tobytes() == plain.tobytes()
@@ -151,15 +151,15 @@ def test_lanes_that_ended_stand_behind_a_wall_and_the_others_do_not(
     partition: Any, starts: np.ndarray, seed: int
 ) -> None:
     arguments = lanes(partition, sensible(partition, np.random.default_rng(seed)), starts, seed)
-    left = run_lanes(*arguments)
-    states, running = arguments[6], arguments[7][:left]
+    remaining, trials = run_lanes(*arguments), arguments[4]
+    states, running = trials.states, trials.running[:remaining]
     behind = np.flatnonzero(np.abs(states[:, 0]) >= Puck().wall)
     assert sorted([*running.tolist(), *behind.tolist()]) == list(range(len(starts)))
     assert running.tolist() == sorted(running.tolist())
 
 
 @pytest.mark.parametrize("kind", ["prototypes", "boxes"])
-def test_a_function_of_the_state_is_judged_like_the_partition_it_stands_for(kind: str) -> None:
+def test_a_function_of_the_state_is_evaluated_like_the_partition_it_stands_for(kind: str) -> None:
     rng = np.random.default_rng(4)
     partition = random_voronoi(rng, 6) if kind == "prototypes" else random_boxes(rng, 4)
     q, starts = sensible(partition, rng), rng.uniform((-0.6, -1.3), (0.6, 1.3), (10, 2))
@@ -187,8 +187,8 @@ def test_ties_count_only_where_a_trial_came_through() -> None:
     partition = random_voronoi(np.random.default_rng(0), 1)._replace(primary=np.arange(4))
     partition = partition._replace(prototypes=np.array([[1.0, 0.0], [-50.0, 0.0]]), size=np.array([2]))
     right = np.array([[0.0, 1.0], [0.0, 0.0]])
-    found = evaluated(partition, right, np.zeros((1, 2)), 500)
-    assert (found.visited.tolist(), found.tied) == ([True, False], False)
+    outcome = evaluated(partition, right, np.zeros((1, 2)), 500)
+    assert (outcome.visited.tolist(), outcome.tied) == ([True, False], False)
     assert evaluated(partition, right[::-1].copy(), np.zeros((1, 2)), 500).tied
 
 
@@ -201,7 +201,7 @@ def test_actions_within_delta_of_the_best_are_tied() -> None:
 def test_tied_actions_are_taken_equally_often() -> None:
     arguments = lanes(diagonal(HILL).partition, np.zeros((2, 2)), np.zeros((4000, 2)), 5)
     run_lanes(*arguments[:-1], 1)
-    to_the_right = int((arguments[6][:, 1] > 0).sum())
+    to_the_right = int((arguments[4].states[:, 1] > 0).sum())
     assert 1850 < to_the_right < 2150  # within 5 standard deviations
 
 
@@ -210,24 +210,21 @@ def test_tied_actions_are_taken_equally_often() -> None:
 def test_patience_changes_no_median(
     partition: Any, starts: np.ndarray, seed: int, patience: int, plain: bool
 ) -> None:
-    """Trials that can no longer change the median need not be followed; who fails before is told all the same."""
+    """Trials that can no longer change the median need not be followed; who fails before is known all the same."""
     q, cap = sensible(partition, np.random.default_rng(seed)), 3000
     whole = evaluated(partition, q, starts, cap)
-    rng = np.random.default_rng(seed)
+    rng, given_up, known = (
+        np.random.default_rng(seed),
+        Patience(patience, len(starts) // 2),
+        Controller(partition, q),
+    )
     if plain:
-        found = evaluate(Puck(), Controller(partition, q, 0.0), rng, starts, cap, patience, len(starts) // 2)
+        outcome = evaluate(Puck(), known, rng, starts, cap, given_up)
     else:
-        found = outcome_of(
-            Puck(),
-            Controller(for_lookup(partition), q, 0.0),
-            rng,
-            starts,
-            cap,
-            plain=partition,
-            patience=patience,
-        )
-    assert np.median(found.lengths) == np.median(whole.lengths)
-    assert (found.lengths >= whole.lengths).all()
-    assert (~found.ended | whole.ended).all()
+        quick = known._replace(partition=for_lookup(partition))
+        outcome = outcome_of(Puck(), quick, rng, Batch(starts, cap, given_up), known)
+    assert np.median(outcome.lengths) == np.median(whole.lengths)
+    assert (outcome.lengths >= whole.lengths).all()
+    assert (~outcome.ended | whole.ended).all()
     early = whole.lengths <= patience
-    assert np.array_equal(found.lengths[early], whole.lengths[early])
+    assert np.array_equal(outcome.lengths[early], whole.lengths[early])

@@ -7,10 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from distinguo.learners.economy.memory import INVESTIGATION_STEPS, LENGTH, TRIAL_STEPS, Memory, fresh_memory
+from distinguo.learners.agent import RUNNING, Agent, fresh_progress
+from distinguo.learners.economy.memory import fresh_memory
 from distinguo.learners.economy.reasons import drain, fresh_log
-from distinguo.learners.economy.trials import CAPPED, advance, begin, settle
-from distinguo.representation.voronoi import voronoi
+from distinguo.learners.economy.trials import advance, begin, process_stack
+from distinguo.learners.learner import leaves
+from distinguo.representations.voronoi import voronoi
 from distinguo.settings import LearnerSettings
 from distinguo.tasks.puck.puck import Puck
 from distinguo.tasks.task import start, transition
@@ -49,18 +51,20 @@ beginnings = st.sampled_from(
 
 
 def learn(
-    reading: LearnerSettings, prototypes: list, seed: int, compiled: bool = True
-) -> tuple[Memory, list]:
+    reading: LearnerSettings, prototypes: list, seed: int, compiled: bool = True, steps: int = CAP
+) -> tuple[Agent, list]:
     speed = (lambda k: k) if compiled else (lambda k: k.py_func)
-    task, rng, events = Puck(), np.random.default_rng(seed), []
-    memory, log = fresh_memory(voronoi(prototypes, SCALE, room=4000), 2), fresh_log(20_000, 2)
+    memory, events = fresh_memory(voronoi(prototypes, SCALE, room=4000), 2), []
     memory.states[: len(prototypes)] = prototypes
+    rng, log = np.random.default_rng(seed), fresh_log(20_000, 2)
+    agent = Agent(Puck(), memory, reading, fresh_progress(2, 2), log, rng)
     for _ in range(TRIALS):
-        speed(begin)(task, memory, reading, rng)
-        if speed(advance)(task, memory, reading, rng, log, CAP, CAP) == CAPPED:
-            speed(settle)(task, memory, reading, log)
-        events += [(e["event"], *e["prototypes"]) for e in drain(log, memory)]
-    return memory, events
+        speed(begin)(agent)
+        while speed(advance)(agent, CAP, steps) == RUNNING:
+            pass
+        speed(process_stack)(agent)
+        events += [(e["event"], *e["prototypes"]) for e in drain(log, memory.partition)]
+    return agent, events
 
 
 def consult(reading: LearnerSettings, prototypes: list, seed: int) -> Oracle:
@@ -82,7 +86,8 @@ def consult(reading: LearnerSettings, prototypes: list, seed: int) -> Oracle:
 @settings(max_examples=60, deadline=None)
 @given(readings, beginnings, st.integers(0, 2**32))
 def test_compiled_equals_oracle(reading: LearnerSettings, prototypes: list, seed: int) -> None:
-    memory, events = learn(reading, prototypes, seed)
+    agent, events = learn(reading, prototypes, seed)
+    memory, counts = agent.memory, agent.progress.counts
     oracle = consult(reading, prototypes, seed)
     size = memory.partition.size[0]
     assert events == oracle.events
@@ -90,8 +95,8 @@ def test_compiled_equals_oracle(reading: LearnerSettings, prototypes: list, seed
     assert memory.partition.primary[:size].tolist() == oracle.primary
     assert memory.q[:size].tolist() == oracle.q
     assert memory.updates[:size].tolist() == oracle.updates
-    assert memory.counters[TRIAL_STEPS] == oracle.steps
-    assert memory.counters[INVESTIGATION_STEPS] == oracle.investigation_steps
+    assert counts["trial_steps"][0] == oracle.steps
+    assert counts["investigation_steps"][0] == oracle.investigation_steps
 
 
 def test_the_comparison_meets_every_kind_of_event() -> None:
@@ -108,20 +113,13 @@ def test_interpreted_equals_compiled(seed: int) -> None:
     fast, fast_events = learn(LearnerSettings(), [(0.0, 0.0)], seed)
     slow, slow_events = learn(LearnerSettings(), [(0.0, 0.0)], seed, compiled=False)
     assert fast_events == slow_events
-    for one, other in zip([*fast.partition, *fast[1:]], [*slow.partition, *slow[1:]], strict=True):
-        assert np.array_equal(one, other)
+    for name, array in {**leaves(fast.memory), **leaves(fast.progress)}.items():
+        assert np.array_equal(array, {**leaves(slow.memory), **leaves(slow.progress)}[name]), name
 
 
 def test_chunks_do_not_matter() -> None:
     """A trial advanced a few steps at a time ends in the same bits."""
     whole, _ = learn(LearnerSettings(), [(0.0, 0.0)], 3)
-    task, rng = Puck(), np.random.default_rng(3)
-    memory, log = fresh_memory(voronoi([(0.0, 0.0)], SCALE, room=4000), 2), fresh_log(20_000, 2)
-    for _ in range(TRIALS):
-        begin(task, memory, LearnerSettings(), rng)
-        while (ended := advance(task, memory, LearnerSettings(), rng, log, CAP, 7)) == 0:
-            pass
-        if ended == CAPPED:
-            settle(task, memory, LearnerSettings(), log)
-    assert np.array_equal(memory.q, whole.q)
-    assert memory.counters[LENGTH] == whole.counters[LENGTH]
+    parts, _ = learn(LearnerSettings(), [(0.0, 0.0)], 3, steps=7)
+    assert np.array_equal(parts.memory.q, whole.memory.q)
+    assert np.array_equal(parts.progress.counts, whole.progress.counts)

@@ -7,8 +7,8 @@ import pytest
 
 from distinguo.controls.controllability import controllability
 from distinguo.learners.ahc import AhcMemory, AhcSettings, ahc_trial, balance, fresh_ahc
-from distinguo.representation.boxes import grid
-from distinguo.representation.partition import region
+from distinguo.representations.boxes import grid
+from distinguo.representations.partition import region
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.puck.puck import Puck
 from distinguo.tasks.task import transition

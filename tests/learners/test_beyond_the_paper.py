@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from distinguo.learners.agent import Agent, fresh_progress
 from distinguo.learners.economy.investigation import repeated_mini_trial
-from distinguo.learners.economy.memory import SESSIONS, fresh_memory
+from distinguo.learners.economy.memory import fresh_memory
 from distinguo.learners.economy.surprise import surprising
-from distinguo.representation.voronoi import voronoi
+from distinguo.representations.voronoi import voronoi
 from distinguo.runs.configuration import configure
 from distinguo.runs.learn import learn, learn_configured
-from distinguo.runs.stage import Generation
+from distinguo.runs.stage import Stage
 from distinguo.seam import implements, kernel
 from distinguo.settings import LearnerSettings
 from distinguo.tasks.catalog import task_spec
@@ -43,8 +44,8 @@ def only(task: Gamble, row: np.ndarray) -> tuple[float]:
 
 
 @kernel
-def sampled(task: Any, memory: Any, settings: Any, s: Any, a: int) -> tuple[float, bool, float]:
-    return repeated_mini_trial(task, memory, settings, s, 0, a)
+def sampled(agent: Agent, s: Any, a: int) -> tuple[float, bool, float]:
+    return repeated_mini_trial(agent, s, 0, a)
 
 
 def test_repeated_look_ahead_tends_to_definition_5() -> None:
@@ -52,10 +53,11 @@ def test_repeated_look_ahead_tends_to_definition_5() -> None:
     task = Gamble(0.3, np.random.default_rng(1))
     memory = fresh_memory(voronoi([[0.0]], [1.0]), 2)
     settings = LearnerSettings(samples=10_000)
-    mean, _, error = sampled(task, memory, settings, (0.0,), 0)
+    agent = Agent(task, memory, settings, fresh_progress(1, 1), None, task.rng)
+    mean, _, error = sampled(agent, (0.0,), 0)
     assert error == pytest.approx((0.3 * 0.7 / 10_000) ** 0.5, rel=0.05)
     assert abs(mean - 0.3) < 5 * error
-    assert sampled(task, memory, settings, (0.0,), 1) == (
+    assert sampled(agent, (0.0,), 1) == (
         pytest.approx(0.25),
         False,
         pytest.approx(0.0, abs=1e-12),
@@ -138,11 +140,11 @@ def test_cart_pole_is_solved_from_scratch() -> None:
 def test_a_task_without_an_end_is_investigated_at_intervals() -> None:
     changes = {"learner.investigate_every": 50, "stage.trials": 1, "stage.confirm": 1, "stage.cap": 200}
     with interpreted_by_day(Pendulum):
-        generation = Generation(configure("Pendulum-v1", seed=1, changes=changes))
-        for _ in generation.work():
+        stage = Stage(configure("Pendulum-v1", seed=1, changes=changes))
+        for _ in stage.work():
             pass
-    assert generation.memory.counters[SESSIONS] == 4
-    assert generation.investigation_steps > 0
+    assert stage.agent.memory.counters["sessions"][0] == 4
+    assert stage.investigation_steps > 0
 
 
 def test_investigations_on_the_way_do_not_disturb_the_trial() -> None:

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from distinguo.controls.seeds import PAPER_SEEDS
+from distinguo.controls.fixed import PAPER_SEEDS
 from distinguo.presets import PRESETS
 from distinguo.runs.configuration import configure
-from distinguo.runs.folder import Run
 from distinguo.runs.learn import learn_many
+from distinguo.runs.run import Run
 from tests.nightly import so_many
 
 SEEDS = range(70_000, 70_000 + so_many(16, nightly=100))
@@ -54,7 +54,7 @@ import sys, time
 from pathlib import Path
 from distinguo.runs.configuration import configure
 from distinguo.runs.learn import learn_configured
-from distinguo.runs.warm import warm
+from distinguo.runs.learn import warm
 short = {"stage.cap": 50_000, "stage.hold": 50_000}
 asked = configure("puck", seed=5, preset_name="paper", changes=short)
 warm(asked)

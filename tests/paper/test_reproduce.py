@@ -18,14 +18,14 @@ from distinguo.cli import main
 from distinguo.learners.ahc import Balanced
 from distinguo.paper import reproduce
 from distinguo.paper.claims import Claim, analysis_claims, critic_claim, curve_claims, generation_claims
-from distinguo.paper.reproduce import Effort
+from distinguo.paper.reproduce import Scope
 from distinguo.study import engines
-from distinguo.study.cells import work
-from distinguo.study.compare import Averaged
+from distinguo.study.engines import run_cell
+from distinguo.study.results import AveragedCurve
 from distinguo.tasks.puck.analysis import MUST_PUSH_LEFT, analyse
 from distinguo.tasks.puck.puck import Puck
 
-TINY = Effort(runs=1, cap=2000, seeds=3, quick=True)
+TINY = Scope(runs=1, cap=2000, seeds=3, quick=True)
 IDS = [
     *("balance-point", "diagonal-separates"),
     *("scratch-solves", "scratch-categories", "seeded-categories", "seeded-trials"),
@@ -121,13 +121,15 @@ class Page(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
+        attributes = dict(attrs)
         self.tags.add(tag)
         self.links += [
-            str(given[name]) for name in ("src", "href", "srcset", "action", "data") if name in given
+            str(attributes[name])
+            for name in ("src", "href", "srcset", "action", "data")
+            if name in attributes
         ]
         if tag == "tr":
-            self.row = self.rows.setdefault(str(given.get("id")), [])
+            self.row = self.rows.setdefault(str(attributes.get("id")), [])
         if tag in ("td", "figcaption"):
             self._into = self.row if tag == "td" else self.captions
             self._into.append("")
@@ -164,8 +166,8 @@ def test_the_report_tells_every_claim_and_figure(made: Made) -> None:
 def test_the_table_in_markdown_has_the_same_rows(made: Made) -> None:
     head, rule, *rows = (made.out / "claims.md").read_text().splitlines()
     assert (head, rule) == ("| claim | paper | ours | holds |", "|---|---|---|---|")
-    told = [tuple(cell.strip() for cell in row.strip("|").split("|")) for row in rows]
-    assert told == [(c.claim, c.paper, c.ours, "yes" if c.holds else "no") for c in made.claims]
+    cells = [tuple(cell.strip() for cell in row.strip("|").split("|")) for row in rows]
+    assert cells == [(c.claim, c.paper, c.ours, "yes" if c.holds else "no") for c in made.claims]
 
 
 # Again.
@@ -180,7 +182,7 @@ def kept(out: Path) -> dict[str, int]:
 def test_a_second_run_uses_what_is_there(made: Made, monkeypatch: Any, capfd: Any) -> None:
     """Also when the folder is called by another name."""
     before = kept(made.out)
-    monkeypatch.setattr(engines, "work", lambda payload: pytest.fail(f"{payload['key']} was run again"))
+    monkeypatch.setattr(engines, "run_cell", lambda payload: pytest.fail(f"{payload['key']} was run again"))
     capfd.readouterr()
     assert run_tiny(made.out.parent, made.out.name) == 0
     assert kept(made.out) == before
@@ -193,22 +195,25 @@ def test_a_second_run_uses_what_is_there(made: Made, monkeypatch: Any, capfd: An
 def stumbling(payload: dict[str, Any]) -> dict[str, Any]:
     if payload["key"] == "grid-10x10--plain--run-0":
         raise ArithmeticError("no luck today")
-    return work(payload)
+    return run_cell(payload)
 
 
-def test_a_cell_that_fails_is_told_and_can_be_run_again(made: Made, monkeypatch: Any, capfd: Any) -> None:
+def test_a_cell_that_fails_is_named_and_can_be_run_again(made: Made, monkeypatch: Any, capfd: Any) -> None:
     (lost,) = (made.out / "test" / "cells").glob("grid-10x10--*")
     content = lost.read_bytes()
     lost.unlink()
-    monkeypatch.setattr(engines, "work", stumbling)
+    monkeypatch.setattr(engines, "run_cell", stumbling)
     capfd.readouterr()
     assert run_tiny(made.out.parent, made.out.name) == 2
-    told = capfd.readouterr()
-    assert told.out == ""
-    assert "grid-10x10--plain--run-0" in told.err.splitlines()[-1]
-    assert "no luck today" in told.err.splitlines()[-1]
+    printed = capfd.readouterr()
+    assert printed.out == ""
+    assert "grid-10x10--plain--run-0" in printed.err.splitlines()[-1]
+    assert "no luck today" in printed.err.splitlines()[-1]
     monkeypatch.undo()
-    reproduce.reproduce(made.out, TINY, 0, lambda text: None)
+    monkeypatch.setattr(reproduce, "QUICK", TINY)
+    again = reproduce.reproduce(made.out, quick=True)
+    assert (again.claims, again.folder) == (made.claims, made.out)
+    assert repr(again).splitlines()[-1] == TINY.words
     assert lost.read_bytes() == content
 
 
@@ -232,14 +237,14 @@ REGIONS = {
     "controllability": 9,
 }
 SURVIVAL = {"vrdp-enhanced": 0.5, "vrdp": 0.1}
-Curves = dict[str, Averaged]
+Curves = dict[str, AveragedCurve]
 
 
 def good_curves() -> Curves:
-    def curve(name: str) -> Averaged:
+    def curve(name: str) -> AveragedCurve:
         scores = np.tile(np.array(LEVELS[name], dtype=float), (10, 1))
         survival = np.full(scores.shape, SURVIVAL.get(name, 1.0))
-        return Averaged(name, "plain", REGIONS[name], [0, 25_000, 50_000], scores, survival)
+        return AveragedCurve(name, "plain", REGIONS[name], [0, 25_000, 50_000], scores, survival)
 
     return {name: curve(name) for name in LEVELS}
 
@@ -312,8 +317,8 @@ def test_curves_that_break_a_claim_make_it_fail_and_no_other(
 
 
 def test_every_claim_about_curves_can_fail() -> None:
-    told = {claim.id for claim in curve_claims(good_curves(), CAP)}
-    assert set().union(*(fail for _, fail in CHANGES)) == told
+    ids = {claim.id for claim in curve_claims(good_curves(), CAP)}
+    assert set().union(*(fail for _, fail in CHANGES)) == ids
 
 
 def test_a_claim_tells_the_averaged_score_and_the_runs_at_the_cap() -> None:

@@ -6,8 +6,8 @@ import numpy as np
 
 from distinguo.controller import Controller
 from distinguo.evaluation.simulate import evaluate
-from distinguo.representation.boxes import grid
-from distinguo.representation.voronoi import voronoi
+from distinguo.representations.boxes import grid
+from distinguo.representations.voronoi import voronoi
 from distinguo.tasks.mountain_car import MountainCar
 
 CAR = MountainCar()
@@ -38,5 +38,5 @@ def random_policy(seed: int, prototypes: int = 24):
 def steps_of(partition, q, xs, cap: int = 400) -> np.ndarray:
     """The steps of simulated trials from rest; ``cap`` where one has not arrived by then."""
     starts = np.column_stack([xs, np.zeros(len(xs))])
-    found = evaluate(CAR, Controller(partition, q, 0.0), np.random.default_rng(0), starts, cap)
-    return np.where(found.ended, found.lengths, cap)
+    outcome = evaluate(CAR, Controller(partition, q, 0.0), np.random.default_rng(0), starts, cap)
+    return np.where(outcome.ended, outcome.lengths, cap)

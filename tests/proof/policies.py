@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from distinguo.controls.diagonal import diagonal
-from distinguo.evaluation.qlearning import train
-from distinguo.representation.boxes import grid
-from distinguo.representation.voronoi import voronoi
+from distinguo.controls.fixed import diagonal
+from distinguo.evaluation.tester import train
+from distinguo.representations.boxes import grid
+from distinguo.representations.voronoi import voronoi
 from distinguo.settings import TesterSettings
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.extent import TEST, TRAINING, Extent

@@ -13,12 +13,12 @@ from numba import config
 
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
-from distinguo.proof.actions import action_bits
 from distinguo.proof.arrive.arrival import Arrivals, arrivals, certified, within
-from distinguo.proof.arrive.follow import UNKNOWN
-from distinguo.proof.arrive_schema import ArrivalCertificate
-from distinguo.proof.certificate import controller_claim, dumps, load, loads
-from distinguo.proof.checker.hold import check
+from distinguo.proof.arrive.search import UNKNOWN
+from distinguo.proof.certificate import certificate_text, load_certificate, read_certificate
+from distinguo.proof.checker.check import check
+from distinguo.proof.claims import controller_claim
+from distinguo.proof.schema import ArrivalCertificate, domain_of
 from distinguo.proof.shield import Shield
 from distinguo.tasks.cart_pole import CartPole
 from distinguo.tasks.puck.environment import PuckOnAHillEnv
@@ -40,19 +40,17 @@ def the_certificate() -> ArrivalCertificate:
 
 def changed(**update) -> ArrivalCertificate:
     """A certificate with other content, a good digest and words that fit."""
-    from distinguo.proof.arrive_schema import domain_of
-
     other = the_certificate().model_copy(update=update)
     other = other.model_copy(update={"domain": domain_of(other.starts)})
-    return loads(dumps(other).encode())
+    return read_certificate(certificate_text(other).encode())
 
 
-def kept(partition, q, found: Arrivals, count: int, seed: int = 0) -> bool:
+def kept(partition, q, proof: Arrivals, count: int, seed: int = 0) -> bool:
     """Tell whether random starts, and the ends of all pieces, arrive as soon as is certified of their pieces."""
     rng = np.random.default_rng(seed)
-    xs = np.concatenate([rng.uniform(-0.6, -0.4, count), found.boxes[:, 0], found.boxes[:, 1]])
-    inside = (found.boxes[:, 0] <= xs[:, None]) & (xs[:, None] <= found.boxes[:, 1]) & found.proven
-    promised = np.where(inside, found.steps, 10**6).min(axis=1)
+    xs = np.concatenate([rng.uniform(-0.6, -0.4, count), proof.boxes[:, 0], proof.boxes[:, 1]])
+    inside = (proof.boxes[:, 0] <= xs[:, None]) & (xs[:, None] <= proof.boxes[:, 1]) & proof.proven
+    promised = np.where(inside, proof.steps, 10**6).min(axis=1)
     return bool((steps_of(partition, q, xs) <= promised).all())
 
 
@@ -64,32 +62,32 @@ def test_the_swing_arrives_from_everywhere():
 
 
 def test_a_border_at_rest_counts_as_both():
-    found = arrivals(CAR, Controller(swing(-0.01), SWING), pieces=32)
-    assert found.share(200) > 0.99
-    assert found.longest > 130  # what is taken to the wrong side at first comes later
-    assert kept(swing(-0.01), SWING, found, 100)
+    proof = arrivals(CAR, Controller(swing(-0.01), SWING), pieces=32)
+    assert proof.share(200) > 0.99
+    assert proof.longest > 130  # what is taken to the wrong side at first comes later
+    assert kept(swing(-0.01), SWING, proof, 100)
 
 
 def test_boxes():
     partition, q = swing_in_boxes()
-    found = arrivals(CAR, Controller(partition, q), pieces=16)
-    assert found.share(200) == 1.0
-    assert check(certified(CAR, Controller(partition, q, 0.0), found)).cells == len(found.boxes)
+    proof = arrivals(CAR, Controller(partition, q), pieces=16)
+    assert proof.share(200) == 1.0
+    assert check(certified(CAR, Controller(partition, q, 0.0), proof)).cells == len(proof.boxes)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_what_is_certified_of_ragged_policies_arrives(seed):
     partition, q = random_policy(seed)
-    found = arrivals(CAR, Controller(partition, q), pieces=32, rounds=3)
-    assert kept(partition, q, found, 300, seed)
-    if found.proven.any():
-        few = Arrivals(found.boxes[found.proven][:5], found.steps[found.proven][:5], 0)
+    proof = arrivals(CAR, Controller(partition, q), pieces=32, rounds=3)
+    assert kept(partition, q, proof, 300, seed)
+    if proof.proven.any():
+        few = Arrivals(proof.boxes[proof.proven][:5], proof.steps[proof.proven][:5], 0)
         check(certified(CAR, Controller(partition, q, 0.0), few))
 
 
 def failing_for_some():
     """A controller that lets a slow car rest in the valley, and otherwise swings."""
-    from distinguo.representation.voronoi import voronoi
+    from distinguo.representations.voronoi import voronoi
 
     places = [[x, v] for x in np.linspace(-1.2, 0.6, 19) for v in (-0.03, -0.0005, 0.0005, 0.03)]
     q = np.array(
@@ -100,10 +98,10 @@ def failing_for_some():
 
 def test_a_controller_that_fails_for_some_starts_is_not_certified_there():
     partition, q = failing_for_some()
-    found = arrivals(CAR, Controller(partition, q), pieces=32, rounds=2)
-    assert kept(partition, q, found, 2_000)
+    proof = arrivals(CAR, Controller(partition, q), pieces=32, rounds=2)
+    assert kept(partition, q, proof, 2_000)
     lost = steps_of(partition, q, np.random.default_rng(0).uniform(-0.6, -0.4, 2_000)) > 200
-    assert 0.1 < lost.mean() < 1 - found.share(200) < 1
+    assert 0.1 < lost.mean() < 1 - proof.share(200) < 1
 
 
 def test_tied_actions_count_as_all_of_them():
@@ -116,7 +114,7 @@ def test_tied_actions_count_as_all_of_them():
 
 def test_the_rounding_of_observations_decides_nothing():
     """A border that only the rounding to 32 bits moves a start across: both sides must count."""
-    from distinguo.representation.boxes import grid
+    from distinguo.representations.boxes import grid
 
     start = float(np.float64(np.float32(-0.5)) - 1e-9)  # is seen as -0.5
     tree = grid([2, 1], [-1.2, -0.07], [0.2, 0.07])  # cut at -0.5
@@ -147,12 +145,12 @@ def test_a_goal_that_asks_for_too_much_speed_or_is_out_of_reach():
 
 def test_the_file(tmp_path):
     path = tmp_path / "certificate.json"
-    path.write_text(dumps(the_certificate()))
-    claim = controller_claim(swing(), action_bits(Controller(None, SWING)))
-    assert load(path) == the_certificate()
-    assert check(load(path), claim).cells == 32
+    path.write_text(certificate_text(the_certificate()))
+    claim = controller_claim(Controller(swing(), SWING))
+    assert load_certificate(path) == the_certificate()
+    assert check(load_certificate(path), claim).cells == 32
     with pytest.raises(DistinguoError, match="another controller"):
-        check(load(path), controller_claim(swing(-0.02), action_bits(Controller(None, SWING))))
+        check(load_certificate(path), controller_claim(Controller(swing(-0.02), SWING)))
     with pytest.raises(DistinguoError, match="about arriving"):
         Shield(PuckOnAHillEnv(), path)
 
@@ -160,11 +158,11 @@ def test_the_file(tmp_path):
 @settings(max_examples=200, deadline=None)
 @given(st.integers(0, 2**40))
 def test_refuses_one_flipped_bit(bit):
-    damaged = bytearray(dumps(the_certificate()).encode())
+    damaged = bytearray(certificate_text(the_certificate()).encode())
     bit %= 8 * len(damaged)
     damaged[bit // 8] ^= 1 << bit % 8
     with pytest.raises(DistinguoError) as refusal:
-        loads(bytes(damaged))
+        read_certificate(bytes(damaged))
     assert "\n" not in str(refusal.value)
 
 
@@ -194,7 +192,7 @@ def test_refuses_claims_that_are_not_true():
 
 
 def test_refuses_claims_that_make_no_sense():
-    claim = json.loads(dumps(the_certificate()))["claim"]
+    claim = json.loads(certificate_text(the_certificate()))["claim"]
     for part, name, value in (
         ("starts", "steps", [1]),
         ("starts", "boxes", [[1.0, 0.0, 0.0, 0.0]]),
@@ -203,7 +201,7 @@ def test_refuses_claims_that_make_no_sense():
         other = {**claim, part: {**claim[part], name: value}}
         body = json.dumps(other)
         with pytest.raises(DistinguoError, match="damaged or changed"):
-            loads(
+            read_certificate(
                 f'{{"format": "distinguo-certificate", "version": 1, "sha256": "", "claim":\n{body}}}\n'.encode()
             )
 

@@ -7,11 +7,21 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from distinguo.proof.arrive.car import MountainCar
-from distinguo.proof.arrive.follow import strip_of
-from distinguo.proof.arrive.strip import ARRIVED, NEVER, Strip, blurred, follow, half, least, most, ways
-from distinguo.proof.arrive_schema import CarClaim
+from distinguo.proof.arrive.search import strip_of
+from distinguo.proof.arrive.strip import (
+    ARRIVED,
+    NEVER,
+    Strip,
+    blurred,
+    enclose_strip,
+    half,
+    least,
+    most,
+    ways,
+)
 from distinguo.proof.checker.arrive import observed
-from distinguo.proof.checker.arrive_balls import Bundle, Car
+from distinguo.proof.checker.balls import BallBundle, CarEquations
+from distinguo.proof.schema import CarClaim
 from distinguo.tasks.task import observe, transition
 
 signed = st.floats(-1, 1)
@@ -74,8 +84,8 @@ def holds(strip, s) -> bool:
 
 
 def can_go(task, strip, a, way, s, arrived) -> bool:
-    image, fate = follow(task, strip, a, way)
-    return fate != NEVER and (arrived if fate == ARRIVED else holds(image, s))
+    image, known = enclose_strip(task, strip, a, way)
+    return known != NEVER and (arrived if known == ARRIVED else holds(image, s))
 
 
 @exact
@@ -97,8 +107,8 @@ def test_every_step_at_the_ends_goes_one_of_the_ways(task, strip, share, a):
 @exact
 @given(fast_cars, at_the_goal, shares, st.integers(0, 2))
 def test_what_must_have_arrived_has_arrived(task, strip, share, a):
-    fates = {follow(task, strip, a, way)[1] for way in range(ways(task))}
-    if fates <= {NEVER, ARRIVED}:
+    outcomes = {enclose_strip(task, strip, a, way)[1] for way in range(ways(task))}
+    if outcomes <= {NEVER, ARRIVED}:
         assert transition(task, member(strip, share), a)[2]
 
 
@@ -112,18 +122,18 @@ def test_bundles_hold_every_step_too(task, strip, share, a):
     with ctx.workprec(100):
         bundle = bundle_like(strip)
         s, _, arrived = transition(task, member(strip, share), a)
-        car = Car(CarClaim(name="MountainCar-v0", parameters=task._asdict()))
-        found = list(car.outcomes(bundle, a))
-        going = [way for way in found if way is not None]
+        car = CarEquations(CarClaim(name="MountainCar-v0", parameters=task._asdict()))
+        images = list(car.outcomes(bundle, a))
+        going = [image for image in images if image is not None]
         if arrived:
-            assert None in found
+            assert None in images
         else:
-            assert any(way.all_x.contains(arb(s[0])) and way.all_v.contains(arb(s[1])) for way in going)
+            assert any(image.all_x.contains(arb(s[0])) and image.all_v.contains(arb(s[1])) for image in going)
 
 
-def bundle_like(strip) -> Bundle:
+def bundle_like(strip) -> BallBundle:
     (x, v), (dx, dv), (rx, rv) = strip
-    return Bundle(arb(x, rx + 1e-15), arb(v, rv + 1e-15), arb(dx), arb(dv))
+    return BallBundle(arb(x, rx + 1e-15), arb(v, rv + 1e-15), arb(dx), arb(dv))
 
 
 @exact
@@ -153,5 +163,5 @@ def test_a_box_becomes_a_strip_around_it(x, wide, v, high):
 
 
 def test_it_is_not_much_larger_than_the_image():
-    image, _ = follow(MountainCar(), Strip((-0.5, 0.0), (0.001, 0.0), (0.0, 0.0)), 2, 4)
+    image, _ = enclose_strip(MountainCar(), Strip((-0.5, 0.0), (0.001, 0.0), (0.0, 0.0)), 2, 4)
     assert max(image.off) < 1.2e-8  # the bend of the cosine over a thousandth

@@ -12,46 +12,47 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import config
 
-import distinguo.proof.checker.hold as checker_module
+import distinguo.proof.checker as checker
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
-from distinguo.proof.actions import action_bits
-from distinguo.proof.certificate import Certificate, cells_claim, controller_claim, dumps, load, loads
-from distinguo.proof.checker.hold import check
+from distinguo.proof.certificate import certificate_text, load_certificate, read_certificate
+from distinguo.proof.checker.check import check
+from distinguo.proof.claims import cells_claim, controller_claim, partition_of
 from distinguo.proof.grid import cell_box, state
+from distinguo.proof.hold.invariant import certify_task, prove_hold
 from distinguo.proof.hold.puck import pucks
-from distinguo.proof.verify import certify_task, verify
-from distinguo.representation.boxes import grid as box_grid
+from distinguo.proof.schema import HoldCertificate
+from distinguo.representations.boxes import grid as box_grid
 from distinguo.tasks.puck.analysis import controllable
 from distinguo.tasks.puck.puck import Puck
 
 from .policies import GOOD, HILL, ideal, trained
 
 COUNTS = (256, 128)
-CLAIM = controller_claim(ideal(), np.array([1, 2]))
+CLAIM = controller_claim(Controller(ideal(), GOOD))
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="many cells")
 
 
 @cache
 def the_proof():
-    return verify(Puck(), Controller(ideal(), GOOD), counts=COUNTS)
+    return prove_hold(Puck(), Controller(ideal(), GOOD), counts=COUNTS)
 
 
-def the_certificate() -> Certificate:
+def the_certificate() -> HoldCertificate:
     return the_proof().certificate
 
 
 @cache
 def the_bytes() -> bytes:
-    return dumps(the_certificate()).encode()
+    return certificate_text(the_certificate()).encode()
 
 
-def changed(**update) -> Certificate:
+def changed(**update) -> HoldCertificate:
     """A certificate with other content and a good digest."""
-    return loads(dumps(the_certificate().model_copy(update=update)).encode())
+    return read_certificate(certificate_text(the_certificate().model_copy(update=update)).encode())
 
 
-def with_cells(alive) -> Certificate:
+def with_cells(alive) -> HoldCertificate:
     cells = the_certificate().cells
     return changed(cells=cells_claim(cells.matrix, cells.low, cells.pitch, alive))
 
@@ -59,9 +60,9 @@ def with_cells(alive) -> Certificate:
 def test_accepts_the_truth(tmp_path):
     path = tmp_path / "certificate.json"
     path.write_bytes(the_bytes())
-    checked = check(load(path), CLAIM)
+    checked = check(load_certificate(path), CLAIM)
     assert checked.cells == the_proof().held.cells
-    assert (load(path).alive() == the_proof().held.alive).all()
+    assert (load_certificate(path).alive() == the_proof().held.alive).all()
 
 
 def test_accepts_the_maximal_set():
@@ -70,20 +71,16 @@ def test_accepts_the_maximal_set():
 
 def test_accepts_ranges_and_disturbances():
     rough = pucks(Puck(mass=0.97, beta=0.29), Puck(mass=1.03, beta=0.31), (0.0005, 0.002))
-    found = verify(rough, Controller(ideal(), GOOD), counts=COUNTS)
-    assert check(found.certificate, CLAIM).cells == found.held.cells > 0
+    proof = prove_hold(rough, Controller(ideal(), GOOD), counts=COUNTS)
+    assert check(proof.certificate, CLAIM).cells == proof.held.cells > 0
     assert check(certify_task(pucks(Puck(interval=0.019), Puck(interval=0.021)), COUNTS)).cells > 0
 
 
 @pytest.mark.parametrize("prototypes", [24, 100])
 def test_accepts_learned_controllers(prototypes):
-    partition, q = trained(0, prototypes)
-    found = verify(Puck(), Controller(partition, q), counts=(1024, 512))
-    assert (
-        check(found.certificate, controller_claim(partition, action_bits(Controller(partition, q)))).cells
-        == found.held.cells
-        > 0
-    )
+    controller = Controller(*trained(0, prototypes))
+    proof = prove_hold(Puck(), controller, counts=(1024, 512))
+    assert check(proof.certificate, controller_claim(controller)).cells == proof.held.cells > 0
 
 
 def test_accepts_boxes():
@@ -92,12 +89,15 @@ def test_accepts_boxes():
         [[x, v] for x in np.linspace(-2.376, 2.376, 100) for v in np.linspace(-5.4725, 5.4725, 200)]
     )
     q = np.where((boxes[:, 1] > -1.7615 * boxes[:, 0])[:, None], GOOD[0], GOOD[1])
-    found = verify(Puck(), Controller(tree, q), counts=COUNTS)
-    assert (
-        check(found.certificate, controller_claim(tree, action_bits(Controller(tree, q)))).cells
-        == found.held.cells
-        > 0
-    )
+    proof = prove_hold(Puck(), Controller(tree, q), counts=COUNTS)
+    assert check(proof.certificate, controller_claim(Controller(tree, q))).cells == proof.held.cells > 0
+
+
+@pytest.mark.parametrize("prototypes", [0, 24])
+def test_a_claim_names_the_whole_controller(prototypes):
+    controller = Controller(*trained(0, prototypes, 1_000))
+    claim = controller_claim(controller)
+    assert controller_claim(controller._replace(partition=partition_of(claim))) == claim
 
 
 @settings(max_examples=400, deadline=None)
@@ -107,7 +107,7 @@ def test_refuses_one_flipped_bit(bit):
     bit %= 8 * len(damaged)
     damaged[bit // 8] ^= 1 << bit % 8
     with pytest.raises(DistinguoError) as refusal:
-        loads(bytes(damaged))
+        read_certificate(bytes(damaged))
     assert "\n" not in str(refusal.value)
 
 
@@ -117,7 +117,7 @@ def test_refuses_cut_and_lengthened_files(end, more):
     data = the_bytes()[:end] + more
     if data != the_bytes():
         with pytest.raises(DistinguoError):
-            loads(data)
+            read_certificate(data)
 
 
 def doomed_cells():
@@ -174,9 +174,14 @@ def test_refuses_other_tasks_and_policies():
 
 
 def test_refuses_another_controller():
-    for partition, sets in ((ideal(), [2, 1]), (ideal(), [1, 3]), (trained(0, 24, 100)[0], [1] * 24)):
+    left, right, either = [0.0, -1.0], [-1.0, 0.0], [0.0, 0.0]
+    for partition, q in (
+        (ideal(), [right, left]),
+        (ideal(), [left, either]),
+        (trained(0, 24, 100)[0], [left] * 24),
+    ):
         with pytest.raises(DistinguoError, match="another controller"):
-            check(the_certificate(), controller_claim(partition, np.array(sets)))
+            check(the_certificate(), controller_claim(Controller(partition, np.array(q))))
     with pytest.raises(DistinguoError, match="another controller"):
         check(certify_task(Puck(), COUNTS), CLAIM)
 
@@ -187,18 +192,28 @@ def test_refuses_claims_that_make_no_sense(tmp_path):
         with pytest.raises(DistinguoError):
             changed(cells=cells.model_copy(update=update))
     with pytest.raises(DistinguoError, match="not a distinguo certificate"):
-        loads(b'{"format": "other"}')
+        read_certificate(b'{"format": "other"}')
     with pytest.raises(DistinguoError, match="Cannot read"):
-        load(tmp_path / "none.json")
+        load_certificate(tmp_path / "none.json")
+
+
+def imports(path: Path) -> set[str]:
+    """The modules of distinguo that a file names."""
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    names = {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
+    names |= {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    return {name for name in names if name.startswith("distinguo")}
 
 
 def test_the_checker_shares_no_code_with_the_prover():
-    ours = (
-        *("arrival_balls", "arrival_checker", "arrival_claims", "balls", "certificate"),
-        *("checker", "checker_actions", "claims"),
-    )
-    for name in ours:
-        tree = ast.parse((Path(checker_module.__file__).parent / f"{name}.py").read_text())
-        homes = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-        found = {home for home in homes if home and home.startswith("distinguo.proof")}
-        assert found <= {f"distinguo.proof.{home}" for home in ours}
+    """It knows the errors, the words of certificates and itself; they know the names of the tasks' parameters."""
+    folder = Path(checker.__file__).parent
+    files = sorted(folder.glob("*.py"))
+    own = {f"distinguo.proof.checker.{path.stem}" for path in files}
+    assert len(own) == 7
+    for path in files:
+        assert imports(path) <= own | {"distinguo.errors", "distinguo.proof.schema"}, path
+    for name in ("schema", "certificate"):
+        home = imports(folder.parent / f"{name}.py")
+        tasks = {"distinguo.tasks.mountain_car", "distinguo.tasks.puck.puck"}
+        assert home <= tasks | {"distinguo.errors", "distinguo.proof.schema"}

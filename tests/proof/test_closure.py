@@ -11,7 +11,7 @@ from distinguo.errors import DistinguoError
 from distinguo.evaluation.simulate import evaluate
 from distinguo.proof.hold.closure import FOREVER, UNDECIDED, certify_states
 from distinguo.proof.hold.puck import pucks
-from distinguo.representation.function import FunctionPartition
+from distinguo.representations.declare import FunctionPartition
 from distinguo.tasks.puck.analysis import controllable
 from distinguo.tasks.puck.puck import Puck
 from distinguo.tasks.task import transition
@@ -27,23 +27,23 @@ def simulate(partition, q, states, steps, seed=0):
 
 
 def agree(partition, q, states, steps):
-    """Check every verdict against simulation and return the verdicts."""
-    found = certify_states(Puck(), Controller(partition, q, 0.0), states)
-    if found.proven.any():
-        assert not simulate(partition, q, states[found.proven], steps).ended.any()
-    fallen = found.lengths >= 0
+    """Check every outcome against simulation and return the outcomes."""
+    outcomes = certify_states(Puck(), Controller(partition, q, 0.0), states)
+    if outcomes.proven.any():
+        assert not simulate(partition, q, states[outcomes.proven], steps).ended.any()
+    fallen = outcomes.lengths >= 0
     if fallen.any():
         outcome = simulate(partition, q, states[fallen], 1_000)
-        assert (outcome.lengths == found.lengths[fallen]).all()
+        assert (outcome.lengths == outcomes.lengths[fallen]).all()
         assert outcome.ended.all()
-    return found
+    return outcomes
 
 
 def test_the_diagonal_holds_every_controllable_start():
     states = starts(0)
-    found = certify_states(Puck(), Controller(ideal(), GOOD, 0.0), states)
-    assert found.proven.tolist() == [controllable(Puck(), tuple(s)) for s in states]
-    assert found.visited.all()
+    outcomes = certify_states(Puck(), Controller(ideal(), GOOD, 0.0), states)
+    assert outcomes.proven.tolist() == [controllable(Puck(), tuple(s)) for s in states]
+    assert outcomes.visited.all()
 
 
 @compiled
@@ -76,10 +76,10 @@ def test_a_flipped_diagonal_is_never_certified():
 def test_doomed_starts_are_never_certified():
     rng = np.random.default_rng(3)
     states = rng.uniform(HILL.low, HILL.high, (2_000, 2))
-    found = certify_states(Puck(), Controller(ideal(), GOOD, 0.0), states)
+    outcomes = certify_states(Puck(), Controller(ideal(), GOOD, 0.0), states)
     can = np.array([controllable(Puck(), tuple(s)) for s in states])
-    assert not (found.proven & ~can).any()
-    assert (found.proven & can).sum() > 0.99 * can.sum()
+    assert not (outcomes.proven & ~can).any()
+    assert (outcomes.proven & can).sum() > 0.99 * can.sum()
 
 
 def test_ties_count_as_every_tied_action():
@@ -103,16 +103,16 @@ def test_a_horizon_asks_for_less():
 
 
 def test_a_small_budget_leaves_states_undecided():
-    found = certify_states(Puck(), Controller(ideal(), GOOD, 0.0), np.zeros((1, 2)), budget=20)
-    assert found.lengths.tolist() == [UNDECIDED]
+    outcomes = certify_states(Puck(), Controller(ideal(), GOOD, 0.0), np.zeros((1, 2)), budget=20)
+    assert outcomes.lengths.tolist() == [UNDECIDED]
 
 
 def test_disturbed_and_uncertain_pucks():
     rough = pucks(Puck(mass=0.97), Puck(mass=1.03), (0.0, 0.005))
-    found = certify_states(Puck(), Controller(ideal(), GOOD, 0.0), starts(5, 20), enclosure=rough)
-    assert found.proven.any()
+    outcomes = certify_states(Puck(), Controller(ideal(), GOOD, 0.0), starts(5, 20), enclosure=rough)
+    assert outcomes.proven.any()
     rng = np.random.default_rng(0)
-    for s in starts(5, 20)[found.proven]:
+    for s in starts(5, 20)[outcomes.proven]:
         s = tuple(s)
         for _ in range(2_000):
             puck = Puck(mass=rng.choice([0.97, 1.03]))

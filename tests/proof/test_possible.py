@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
-from distinguo.proof.actions import action_bits, possible_in_block, room
+from distinguo.proof.actions import ActionSets, action_bits, action_sets_of, possible_in_block, stack_for
+from distinguo.proof.claims import controller_claim
 from distinguo.proof.grid import cell_box, cell_of, coordinates, grid_over, state
-from distinguo.representation.function import FunctionPartition
-from distinguo.representation.partition import region
-from distinguo.representation.voronoi import voronoi
-from distinguo.tasks.puck.puck import Puck
+from distinguo.proof.hold.puck import Puck
+from distinguo.representations.declare import FunctionPartition
+from distinguo.representations.partition import region
+from distinguo.representations.voronoi import voronoi
 
 from .policies import ideal, random_partition
 
@@ -22,8 +23,8 @@ GRID = grid_over(Puck(), (200, 100))
 
 
 def possible_of(partition, sets, i, j):
-    seen = np.zeros(len(sets), dtype=bool)
-    return possible_in_block(GRID, partition, sets, i, j, 1, 1, seen, room(partition)), seen
+    policy = ActionSets(partition, sets, np.zeros(len(sets), dtype=bool), stack_for(partition))
+    return possible_in_block(policy, GRID, i, j, 1, 1), policy.seen
 
 
 @settings(max_examples=150, deadline=None)
@@ -33,13 +34,13 @@ def test_holds_the_action_of_every_state(seed, prototypes, i, j):
     rows = prototypes or int((partition.axis < 0).sum())
     rng = np.random.default_rng(seed)
     sets = rng.integers(1, 4, rows)
-    found, seen = possible_of(partition, sets, i, j)
+    chosen, seen = possible_of(partition, sets, i, j)
     low, high = cell_box(GRID, i, j, 1, 1)
     corners = [(a, b) for a in (low[0], high[0]) for b in (low[1], high[1])]
     for w in [*corners, *rng.uniform(low, high, (30, 2))]:
         r = region(partition, state(GRID.matrix, tuple(w)))
         assert seen[r]
-        assert sets[r] & ~found == 0
+        assert sets[r] & ~chosen == 0
 
 
 def test_both_sides_of_a_boundary_count_on_it():
@@ -54,9 +55,9 @@ def test_a_tie_of_two_prototypes_counts_both():
     partition = voronoi([[middle[0] - 1, middle[1]], [middle[0] + 1, middle[1]]], [1.0, 1.0])
     i, j = cell_of(GRID, (0.0, 0.0))
     for di, dj in ((0, 0), (-1, -1), (0, -1), (-1, 0)):
-        found, _ = possible_of(partition, np.array([1, 2]), i + di, j + dj)
+        chosen, _ = possible_of(partition, np.array([1, 2]), i + di, j + dj)
         if (di, dj) != (0, -1) and (di, dj) != (-1, 0):
-            assert found == 3
+            assert chosen == 3
 
 
 def test_few_cells_are_ambiguous():
@@ -73,5 +74,10 @@ def test_actions_within_delta_are_tied():
 
 
 def test_other_partitions_are_refused():
-    with pytest.raises(DistinguoError, match="Voronoi"):
-        room(FunctionPartition(lambda s: 0, 1))
+    one = Controller(FunctionPartition(lambda s: 0, 1), np.zeros((1, 2)))
+    with pytest.raises(DistinguoError, match="A FunctionPartition cannot be proven; Boxes and Voronoi can"):
+        action_sets_of(one)
+    with pytest.raises(
+        DistinguoError, match="A FunctionPartition cannot be certified; Boxes and Voronoi can"
+    ):
+        controller_claim(one)

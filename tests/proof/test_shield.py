@@ -9,9 +9,10 @@ from numba import config
 
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
-from distinguo.proof.certificate import dumps
+from distinguo.proof.certificate import certificate_text
+from distinguo.proof.hold.invariant import certify_task, prove_hold
 from distinguo.proof.shield import OUTSIDE, UNGUARDED, Guard, Shield
-from distinguo.proof.verify import certify_task, verify
+from distinguo.study.verify import verify
 from distinguo.tasks.puck.environment import PuckOnAHillEnv
 from distinguo.tasks.puck.puck import Puck
 
@@ -52,9 +53,9 @@ def test_no_agent_falls_in_the_environment(anyone, wish):
 
 
 def test_outside_of_the_set_the_certified_policy_acts(anyone, tmp_path):
-    found = verify(Puck(), Controller(ideal(), GOOD), counts=COUNTS)
+    proof = prove_hold(Puck(), Controller(ideal(), GOOD), counts=COUNTS)
     path = tmp_path / "certificate.json"
-    path.write_text(dumps(found.certificate))
+    path.write_text(certificate_text(proof.certificate))
     env = Shield(PuckOnAHillEnv(), path)
     env.reset(options={"state": (1.5, 2.0)})
     assert not env.allowed_actions().any()
@@ -64,6 +65,18 @@ def test_outside_of_the_set_the_certified_policy_acts(anyone, tmp_path):
     env.reset(options={"state": (1.5, 2.0)})
     assert env.step(1)[4]["shield"] == UNGUARDED
     assert env.unwrapped.last_push == 1
+
+
+def test_takes_the_certificate_of_a_proof(tmp_path):
+    proof = verify("diagonal", cells=40_000, out=tmp_path)
+    for certificate in (proof.certificate, proof.path, str(proof.path)):
+        env = Shield(PuckOnAHillEnv(), certificate)
+        env.reset()
+        assert env.allowed_actions().any()
+        assert env.guard.certified_action((0.0, 1.0)) == 0
+    nothing = verify("grid:3x3", cells=40_000)
+    with pytest.raises(DistinguoError, match="nothing was proven"):
+        Shield(PuckOnAHillEnv(), nothing.certificate)
 
 
 def test_other_environments_are_refused(anyone):

@@ -1,8 +1,11 @@
-"""The command, and what it says where there is no proof."""
+"""``verify``, as a command and as a function, and what it says where there is no proof."""
 
 from __future__ import annotations
 
+import doctest
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,56 +14,148 @@ from numba import config
 from typer.testing import CliRunner
 
 import distinguo
-from distinguo.cli.verify import verify
+from distinguo.cli.verify import verify as command
 from distinguo.errors import DistinguoError
-from distinguo.proof.bounds import binomial_bound
-from distinguo.proof.certificate import load
-from distinguo.proof.checker.hold import check
-from distinguo.representation.file import Representation
-from distinguo.representation.file import dumps as written
+from distinguo.proof.certificate import load_certificate
+from distinguo.proof.checker.check import check
+from distinguo.representations.file import Representation, dumps
+from distinguo.study.trials import binomial_bound
+from distinguo.study.verify import verify
 
 from .cars import SWING, swing
 
+ROOT = Path(__file__).parent.parent.parent
 FEW = ["--cells", "40000"]
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="many cells")
 
 
 def run(*words):
     app = typer.Typer()
-    app.command()(verify)
+    app.command()(command)
     result = CliRunner().invoke(app, [*words, "--json"], catch_exceptions=False)
     return json.loads(result.stdout.splitlines()[-1])
 
 
+ALWAYS = {"proven", "share_of_controllable_starts", "cells", "certificate", "checked", "seconds", "run"}
+PROOF = ALWAYS | {"refusal", "failure", "picture", "seconds_proving"}
+
+
+def test_the_keys_that_scripts_depend_on(tmp_path):
+    hold = PROOF | {"share_of_provable", "share_of_start_box_doomed"}
+    arrive = PROOF | {"steps", "asked_steps", "mean_return_at_least", "threshold"}
+    trials = ALWAYS | {"label", "trials", "held", "bound", "threshold", "mean", "asked_steps"}
+    for words, keys in (
+        (["diagonal", *FEW], hold),
+        (["grid:3x3", *FEW], hold),
+        (["grid:2x2", "--task", "MountainCar-v0", "--cells", "1000"], arrive),
+        (["grid:2x2x2x2", "--task", "CartPole-v1"], trials),
+    ):
+        assert set(run(*words, "--out", str(tmp_path))) == keys
+
+
 def test_proves_the_diagonal(tmp_path):
-    found = run("diagonal", "--out", str(tmp_path), *FEW)
-    assert found["proven"]
-    assert found["checked"]
-    assert found["share_of_controllable_starts"] > 0.95
-    assert found["share_of_provable"] > 0.99
-    assert check(load(found["certificate"])).cells == found["cells"]
+    content = run("diagonal", "--out", str(tmp_path), *FEW)
+    assert content["proven"]
+    assert content["checked"]
+    assert content["share_of_controllable_starts"] > 0.95
+    assert content["share_of_provable"] > 0.99
+    assert check(load_certificate(content["certificate"])).cells == content["cells"]
     assert (tmp_path / "proof.png").stat().st_size > 5_000
 
 
 def test_proves_a_learned_run(tmp_path):
     distinguo.learn("puck", seed=1, out=tmp_path / "run")
-    found = run(str(tmp_path / "run"))
-    assert found["proven"]
-    assert found["certificate"] == str(tmp_path / "run" / "certificate.json")
+    content = run(str(tmp_path / "run"))
+    assert content["proven"]
+    assert content["certificate"] == str(tmp_path / "run" / "certificate.json")
+
+
+def test_the_function_says_what_the_command_prints(tmp_path):
+    content = run("diagonal", "--out", str(tmp_path), *FEW)
+    proof = verify("diagonal", cells=40_000, out=tmp_path)
+    assert proof.holds is content["proven"] is True
+    assert proof.share == content["share_of_controllable_starts"]
+    assert str(proof.path) == content["certificate"]
+    assert load_certificate(proof.path) == proof.certificate
+    timed = {"seconds", "seconds_proving"}
+    assert {k: v for k, v in proof.as_json().items() if k not in timed} == {
+        k: v for k, v in content.items() if k not in {*timed, "picture"}
+    }
+    assert (
+        proof.sentences[0]
+        == f"Proven: from its start the controller never fails ({content['cells']:,} cells)."
+    )
+    assert proof.sentences[-1] == f"Certificate, checked independently: {proof.path}"
+
+
+def test_a_proof_reads_like_a_result():
+    proof, nothing = verify("diagonal", cells=40_000), verify("grid:3x3", cells=40_000)
+    for one in (proof, nothing):
+        lines = repr(one).splitlines()
+        assert 3 <= len(lines) <= 6
+        assert max(map(len, lines)) < 160
+        assert lines[0] == f"Proof of {one.subject.name} on puck:"
+    assert len(repr(proof.certificate)) < 100
+    assert (nothing.holds, nothing.share, nothing.certificate) == (False, 0.0, None)
+    assert nothing.sentences[1] == "No certificate: nothing is proven, so there is nothing to certify."
+
+
+def test_runs_and_their_folders(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    kept = distinguo.learn("puck", seed=1, out=tmp_path / "run")
+    proof = verify(kept, cells=40_000)
+    assert proof.holds
+    assert proof.path == tmp_path / "run" / "certificate.json"
+    assert verify(tmp_path / "run", cells=40_000).certificate == proof.certificate
+    in_memory = verify(distinguo.learn("puck", seed=1), cells=40_000)
+    assert in_memory.certificate == proof.certificate
+    assert in_memory.path is in_memory.as_json()["certificate"] is None
+    assert in_memory.checked
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]  # nothing is written that nobody asked for
+
+
+def test_options_that_make_no_sense_are_refused():
+    for options, word in (
+        ({"cells": 0}, "option cells should be a whole number from 1000"),
+        ({"cells": 5e4}, "option cells should be a whole number"),
+        ({"disturbance": -1.0}, "disturbance should be two numbers not below 0"),
+        ({"disturbance": float("nan")}, "disturbance should be two numbers not below 0"),
+        ({"ranges": {"mass": 1.0}}, "range of mass should be a pair"),
+        ({"ranges": {"mass": (float("nan"), 1.0)}}, "mass"),
+    ):
+        with pytest.raises(DistinguoError, match=word):
+            verify("diagonal", **options)
+    with pytest.raises(DistinguoError, match="option steps should be a whole number from 1 to 100000, got 0"):
+        verify("grid:2x2", task="MountainCar-v0", steps=0)
+
+
+def test_trials_leave_the_certificate_of_others_alone(tmp_path):
+    (tmp_path / "certificate.json").write_text("somebody's")
+    assert not verify("grid:2x2x2x2", task="CartPole-v1", out=tmp_path).holds
+    assert (tmp_path / "certificate.json").read_text() == "somebody's"
+    assert not verify("grid:3x3", cells=40_000, out=tmp_path).holds
+    assert not (tmp_path / "certificate.json").exists()  # it would not be about this controller
+
+
+def test_what_cannot_be_verified_is_said():
+    with pytest.raises(DistinguoError, match="A list cannot be verified; give a run"):
+        verify([1, 2])
+    with pytest.raises(DistinguoError, match="Unknown"):
+        verify("diagnoal")
 
 
 def test_tells_how_a_bad_controller_fails(tmp_path):
-    found = run("grid:3x3", "--out", str(tmp_path), *FEW)
-    assert not found["proven"]
-    assert not found["checked"]
-    assert found["certificate"] is None
-    assert abs(found["failure"]["states"][-1][0]) >= 2.4
+    content = run("grid:3x3", "--out", str(tmp_path), *FEW)
+    assert not content["proven"]
+    assert not content["checked"]
+    assert content["certificate"] is None
+    assert abs(content["failure"]["states"][-1][0]) >= 2.4
 
 
 def test_a_disturbance_that_is_too_strong_is_not_proven(tmp_path):
-    found = run("diagonal", "--out", str(tmp_path), "--disturbance", "0.2", *FEW)
-    assert not found["proven"]
-    assert found["failure"] is None  # which does not show up without it
+    content = run("diagonal", "--out", str(tmp_path), "--disturbance", "0.2", *FEW)
+    assert not content["proven"]
+    assert content["failure"] is None  # which does not show up without it
 
 
 def test_ranges(tmp_path):
@@ -73,42 +168,42 @@ def test_ranges(tmp_path):
 def run_with(folder, name, representation, q):
     """The folder of a short run whose controller is replaced by one made by hand."""
     distinguo.learn(name, seed=0, out=folder, settings={"stage.steps": 1_000})
-    (folder / "representation.json").write_text(written(representation))
+    (folder / "representation.json").write_text(dumps(representation))
     np.savez(folder / "values.npz", q=q, updates=np.zeros(q.shape, dtype=np.int64))
     return str(folder)
 
 
 def test_proves_that_a_car_arrives(tmp_path):
     folder = run_with(tmp_path / "run", "MountainCar-v0", Representation(swing(), ("x", "v")), SWING)
-    found = run(folder)
-    assert found["proven"]
-    assert found["checked"]
-    assert found["share_of_controllable_starts"] == 1.0
-    assert found["steps"] < 130
-    assert -125 < found["mean_return_at_least"] < -110
-    assert check(load(found["certificate"])).cells == found["cells"] == 128
+    content = run(folder)
+    assert content["proven"]
+    assert content["checked"]
+    assert content["share_of_controllable_starts"] == 1.0
+    assert content["steps"] < 130
+    assert -125 < content["mean_return_at_least"] < -110
+    assert check(load_certificate(content["certificate"])).cells == content["cells"] == 128
     assert (tmp_path / "run" / "proof.png").stat().st_size > 5_000
 
 
 def test_tells_where_a_car_does_not_arrive(tmp_path):
-    found = run("grid:2x2", "--task", "MountainCar-v0", "--out", str(tmp_path))
-    assert not found["proven"]
-    assert found["share_of_controllable_starts"] < 1.0
-    assert -0.6 <= found["failure"]["start"][0] <= -0.4
-    assert found["failure"]["steps"] == 200
+    content = run("grid:2x2", "--task", "MountainCar-v0", "--out", str(tmp_path))
+    assert not content["proven"]
+    assert content["share_of_controllable_starts"] < 1.0
+    assert -0.6 <= content["failure"]["start"][0] <= -0.4
+    assert content["failure"]["steps"] == 200
 
 
 def test_bounds_what_cannot_be_proven(tmp_path):
     distinguo.learn("CartPole-v1", seed=0, out=tmp_path / "run")
-    found = run(str(tmp_path / "run"))
-    assert found["label"] == "not a proof"
-    assert not found["proven"]
-    assert not found["checked"]
-    assert found["certificate"] is None
-    assert found["threshold"] == 475.0
-    assert found["asked_steps"] == 500
-    assert found["bound"] == list(binomial_bound(found["held"], found["trials"]))
-    assert (found["held"] == 100) == (found["mean"] >= 475.0)
+    content = run(str(tmp_path / "run"))
+    assert content["label"] == "not a proof"
+    assert not content["proven"]
+    assert not content["checked"]
+    assert content["certificate"] is None
+    assert content["threshold"] == 475.0
+    assert content["asked_steps"] == 500
+    assert content["bound"] == list(binomial_bound(content["held"], content["trials"]))
+    assert (content["held"] == 100) == (content["mean"] >= 475.0)
     fewer = run(str(tmp_path / "run"), "--steps", "400")
     assert fewer["held"] == 0  # nobody has a return of 475 by then
 
@@ -128,6 +223,23 @@ def test_a_run_of_another_task(tmp_path):
     distinguo.learn("puck", seed=1, out=tmp_path / "run")
     with pytest.raises(DistinguoError, match="a run of puck"):
         run(str(tmp_path / "run"), "--task", "CartPole-v1")
+
+
+def test_the_document_is_true():
+    """The examples of docs/proof.md run, and every file and function that it names is there."""
+    document, package = ROOT / "docs" / "proof.md", ROOT / "src" / "distinguo"
+    failures, tried = doctest.testfile(str(document), module_relative=False, optionflags=doctest.ELLIPSIS)
+    assert tried > 5
+    assert failures == 0
+    text = document.read_text()
+    paths = set(re.findall(r"`((?:proof|tasks|representation)/[\w/]*(?:\.py)?)`", text))
+    assert len(paths) > 10
+    for path in paths:
+        assert (package / path).exists(), path
+    homes = re.findall(r"`(\w+)` in `([\w/]+\.py)`", text)
+    assert len(homes) > 4
+    for name, path in homes:
+        assert f"def {name}(" in (package / path).read_text(), name
 
 
 def test_binomial_bounds():

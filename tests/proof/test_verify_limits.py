@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from distinguo.cli.verify_arrive import _mean_return
-from distinguo.cli.verify_subject import subject_of
-from distinguo.cli.verify_trials import _bounds, sentences
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.evaluation.simulate import Outcome
 from distinguo.proof.arrive.arrival import Arrivals, certified
-from distinguo.proof.bounds import LABEL, median_bound
-from distinguo.proof.checker.hold import check
-from distinguo.representation.file import Representation, dumps
+from distinguo.proof.arrive.question import ARRIVES, mean_return_at_least
+from distinguo.proof.arrive.strip import enclose_strip
+from distinguo.proof.checker.check import check
+from distinguo.proof.enclosure import enclose
+from distinguo.proof.hold.question import HOLDS
+from distinguo.proof.verify import question_about
+from distinguo.representations.file import Representation, dumps
+from distinguo.seam import implements
+from distinguo.study.trials import LABEL, bounds, median_bound, trial_sentences
+from distinguo.study.verify import verify
 from distinguo.tasks.catalog import task_spec
 
 from .cars import CAR, SWING, steps_of, swing
@@ -26,26 +30,25 @@ def test_one_step_less_than_a_start_takes_is_refused():
     """The certificate of one single start, whose steps are known by simulation."""
     for x in (-0.6, -0.51, -0.45):
         steps = int(steps_of(swing(), SWING, [x])[0])
-        found = Arrivals(np.array([[x, x, 0.0, 0.0]]), np.array([steps]), 0)
-        assert check(certified(CAR, Controller(swing(), SWING, 0.0), found)).cells == 1
+        proof = Arrivals(np.array([[x, x, 0.0, 0.0]]), np.array([steps]), 0)
+        assert check(certified(CAR, Controller(swing(), SWING, 0.0), proof)).cells == 1
         with pytest.raises(DistinguoError, match="may not be at the goal"):
-            check(certified(CAR, Controller(swing(), SWING, 0.0), found._replace(steps=found.steps - 1)))
+            check(certified(CAR, Controller(swing(), SWING, 0.0), proof._replace(steps=proof.steps - 1)))
 
 
 def test_what_is_not_proven_may_go_on_until_the_task_stops_it():
     halves = Arrivals(np.array([[-0.6, -0.5, 0.0, 0.0], [-0.5, -0.4, 0.0, 0.0]]), np.array([100, -1]), 0)
-    subject = SimpleNamespace(spec=task_spec("MountainCar-v0"))
-    assert _mean_return(subject, halves, 120) == pytest.approx(-150)  # not -110
-    assert _mean_return(subject, halves, 300) == pytest.approx(-200)
-    endless = SimpleNamespace(spec=task_spec("MountainCar-v0")._replace(limit=None))
-    assert _mean_return(endless, halves, 120) is None
+    valley = task_spec("MountainCar-v0")
+    assert mean_return_at_least(valley, halves, 120) == pytest.approx(-150)  # not -110
+    assert mean_return_at_least(valley, halves, 300) == pytest.approx(-200)
+    assert mean_return_at_least(valley._replace(limit=None), halves, 120) is None
 
 
 def test_a_representation_of_another_task_is_refused(tmp_path):
     path = tmp_path / "swing.json"
     path.write_text(dumps(Representation(swing(), ("x", "v"), {"task": "MountainCar-v0"})))
     with pytest.raises(DistinguoError, match="learned on MountainCar-v0, not on puck"):
-        subject_of(str(path), "puck", 0, tmp_path)
+        verify(path, task="puck", out=tmp_path)
 
 
 def outcome(returns) -> Outcome:
@@ -55,12 +58,26 @@ def outcome(returns) -> Outcome:
 
 def test_trials_are_judged_by_what_the_task_says_is_good():
     returns = np.arange(-300.0, -200.0)
-    assert _bounds(task_spec("MountainCar-v0"), outcome(returns))["held"] == 0
-    assert _bounds(task_spec("puck"), outcome(returns))["held"] == 100
-    found = _bounds(task_spec("Pendulum-v1"), outcome(returns))  # nobody says which return is good
-    assert found["bound"] is None
-    assert found["median_return"] == [-261.0, -240.0]
-    assert "median return" in sentences({**found, "label": LABEL, "trials": 100})[0]
+    assert bounds(task_spec("MountainCar-v0"), outcome(returns))["held"] == 0
+    assert bounds(task_spec("puck"), outcome(returns))["held"] == 100
+    details = bounds(task_spec("Pendulum-v1"), outcome(returns))  # nobody says which return is good
+    assert details["bound"] is None
+    assert details["median_return"] == [-261.0, -240.0]
+    assert "median return" in trial_sentences({**details, "label": LABEL, "trials": 100})[0]
+
+
+def test_a_task_is_asked_what_it_has_an_enclosure_for():
+    class Held(NamedTuple):
+        pass
+
+    class Arriving(NamedTuple):
+        pass
+
+    assert question_about(Held()) is question_about(Arriving()) is None
+    implements(enclose, Held)(lambda task, low, high, a: (low, high, True))
+    implements(enclose_strip, Arriving)(lambda task, strip, a, way: (strip, 0))
+    assert question_about(Held()) is HOLDS
+    assert question_about(Arriving()) is ARRIVES
 
 
 def test_bounds_of_a_median_hold_as_often_as_they_say():

@@ -16,10 +16,9 @@ import time
 from pathlib import Path
 
 from distinguo.cli import main
-from distinguo.runs import learn
-from distinguo.runs import stage as generation
+from distinguo.runs import learn, stage
 from distinguo.runs.configuration import configure
-from distinguo.runs.warm import warm
+from distinguo.runs.learn import warm
 
 
 def command_line(arguments: list[str]) -> None:
@@ -30,8 +29,8 @@ def command_line(arguments: list[str]) -> None:
 def kills(out: Path, arguments: list[str]) -> None:
     learn.CHECKPOINT_SECONDS = 0.0
     warm(configure("puck"))
-    chunk = generation.Generation._chunk
-    generation.Generation._chunk = lambda self: (time.sleep(0.003), chunk(self))
+    chunk = stage.Stage._chunk
+    stage.Stage._chunk = lambda self: (time.sleep(0.003), chunk(self))
     draw = random.Random(1)
     ended = {signal.SIGKILL: 0, signal.SIGINT: 0}
     longest, reached = 0.2, b""
@@ -64,7 +63,7 @@ def end_after(seconds: float, how: signal.Signals, arguments: list[str]) -> bool
 
 
 def waits(here: Path, go: Path, arguments: list[str]) -> None:
-    follow = generation.follow
+    follow = stage.follow
 
     def slow_follow(*values: object) -> object:
         result = follow(*values)
@@ -74,12 +73,12 @@ def waits(here: Path, go: Path, arguments: list[str]) -> None:
                 time.sleep(0.005)
         return result
 
-    generation.follow = slow_follow
+    stage.follow = slow_follow
     command_line(arguments)
 
 
 if __name__ == "__main__":  # a mere import must change nothing: pytest collects examples here, too
-    generation.CHUNK = 100
+    stage.CHUNK = 100
     if sys.argv[1] == "kills":
         kills(Path(sys.argv[2]), sys.argv[3:])
     else:

@@ -12,15 +12,14 @@ import pytest
 from gymnasium.spaces import Box, Discrete
 
 from distinguo.errors import DistinguoError
-from distinguo.evaluation.confirmation import FAILED, OPEN, PASSED, judge
-from distinguo.learners.economy.reasons import of_these_regions
+from distinguo.evaluation.statistics import FAILED, OPEN, PASSED, judge
 from distinguo.runs import folder
 from distinguo.runs.configuration import Configuration, configure, from_toml, to_toml
 from distinguo.runs.folder import open_run
 from distinguo.runs.learn import learn, learn_configured
-from distinguo.runs.restarts import luby
-from distinguo.runs.stage import Generation
-from distinguo.study.compare import put_on_trial
+from distinguo.runs.restarts import luby, of_these_regions
+from distinguo.runs.stage import Stage
+from distinguo.study.compare import compare_plan
 from distinguo.study.plan import make_plan
 from distinguo.tasks.catalog import spec_of, task_spec
 
@@ -53,7 +52,8 @@ def registered(name: str) -> str:
 
 @pytest.mark.parametrize("name", [*PLAIN, *TOYS])
 def test_learn_test_and_read_again(name: str, tmp_path: Path) -> None:
-    run = learn(registered(name), seed=1, settings=BRIEF, out=tmp_path / "run", interpreted=True)
+    spec = task_spec(registered(name), interpreted=True)
+    run = learn(spec, seed=1, settings=BRIEF, out=tmp_path / "run")
     assert run.summary["environment_steps"] >= BRIEF["stage.steps"] or run.solved
     assert bits(open_run(tmp_path / "run")) == bits(run)
     plan = make_plan(
@@ -63,9 +63,9 @@ def test_learn_test_and_read_again(name: str, tmp_path: Path) -> None:
         task_parameters=run.configuration.spec.parameters,
         tester={"runs": 1, "steps": 300, "batch": 3, "every_steps": 150, "cap": 100},
     )
-    report = put_on_trial(plan, tmp_path / "test")
-    assert not report.failures
-    assert np.isfinite(report.curves[0].scores).all()
+    comparison = compare_plan(plan, tmp_path / "test")
+    assert not comparison.failures
+    assert np.isfinite(comparison.curves[0].scores).all()
 
 
 def test_a_twin_and_its_original_tell_the_same_of_themselves() -> None:
@@ -94,7 +94,7 @@ def run_in_pieces(configuration: Configuration, path: Path, chunks: int) -> Any:
     while not folder.is_finished(path):
         left = chunks
 
-        def watch(generation: Generation) -> None:
+        def watch(stage: Stage) -> None:
             nonlocal left
             left -= 1
             if left == 0:
@@ -259,10 +259,10 @@ def test_attempts_grow_as_they_should() -> None:
 def test_the_best_attempt_is_kept() -> None:
     """The score at the end is not below that of any attempt, give or take the luck of the trials."""
     changes = {"stage.steps": 12_000, "stage.confirm": 40, "stage.restart": 5}
-    generation = Generation(configure("CartPole-v1", seed=9, changes=changes))
-    seen = [generation.best.score for _ in generation.work() if generation.best is not None]
-    assert generation.attempts > 2
-    assert generation.solved or generation.score >= 0.7 * max(seen)
+    stage = Stage(configure("CartPole-v1", seed=9, changes=changes))
+    seen = [stage.best.score for _ in stage.work() if stage.best is not None]
+    assert stage.attempts > 2
+    assert stage.solved or stage.score >= 0.7 * max(seen)
 
 
 def test_reasons_are_of_the_regions_there_are(tmp_path: Path) -> None:

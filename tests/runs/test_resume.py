@@ -16,15 +16,14 @@ import numpy as np
 import pytest
 
 from distinguo.errors import DistinguoError
-from distinguo.learners.economy.memory import ACTION
-from distinguo.representation.file import dumps
-from distinguo.runs import folder
+from distinguo.learners.economy.learner import Economy
+from distinguo.representations.file import dumps
+from distinguo.runs import folder, stage
 from distinguo.runs import learn as lab
-from distinguo.runs import stage as generation
 from distinguo.runs.configuration import Configuration, configure
 from distinguo.runs.files import pack_arrays, read_arrays
 from distinguo.runs.learn import learn_configured, learn_many
-from distinguo.runs.stage import Generation
+from distinguo.runs.stage import Stage
 
 FAST = {"stage.cap": 2000, "stage.hold": 2000}
 SAME = ("settings.toml", "representation.json", "values.npz", "trials.csv", "reasons.jsonl")
@@ -56,10 +55,10 @@ class Stopped(Exception):
     pass
 
 
-def stop_after(chunks: int) -> Callable[[Generation], None]:
+def stop_after(chunks: int) -> Callable[[Stage], None]:
     left = chunks
 
-    def watch(_: Generation) -> None:
+    def watch(_: Stage) -> None:
         nonlocal left
         left -= 1
         if left == 0:
@@ -70,7 +69,7 @@ def stop_after(chunks: int) -> Callable[[Generation], None]:
 
 @pytest.fixture(autouse=True)
 def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(generation, "CHUNK", 300)
+    monkeypatch.setattr(stage, "CHUNK", 300)
 
 
 @pytest.fixture(params=CONFIGURATIONS, ids=lambda make: make.__name__)
@@ -82,7 +81,7 @@ def never_stopped(configuration: Configuration, path: Path) -> tuple[dict[str, A
     """Return what a run leaves that is never stopped, and the number of its chunks."""
     chunks = 0
 
-    def count(_: Generation) -> None:
+    def count(_: Stage) -> None:
         nonlocal chunks
         chunks += 1
 
@@ -138,7 +137,7 @@ def test_the_size_of_a_chunk_changes_nothing(
     configuration: Configuration, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole, _ = never_stopped(configuration, tmp_path / "whole")
-    monkeypatch.setattr(generation, "CHUNK", 10**6)
+    monkeypatch.setattr(stage, "CHUNK", 10**6)
     assert never_stopped(configuration, tmp_path / "large")[0] == whole
 
 
@@ -185,14 +184,14 @@ def interrupting(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, call: 
 
 
 PLACES = [
-    (generation, "begin", 5),
-    (generation, "advance", 3),
-    (generation, "advance", 8),
-    (generation, "drain", 2),
-    (generation, "follow", 2),
+    (Economy, "begin", 5),
+    (Economy, "advance", 3),
+    (Economy, "advance", 8),
+    (Economy, "reasons", 2),
+    (stage, "follow", 2),
     (folder, "_append", 3),
     (folder, "_append", 4),
-    (folder.checkpoint, "save", 2),
+    (folder, "write_checkpoint", 2),
     (folder, "write_atomically", 2),
 ]
 
@@ -219,7 +218,7 @@ def test_an_error_within_a_chunk_keeps_the_last_checkpoint(
     tmp_path: Path, whole: Any, often: pytest.MonkeyPatch
 ) -> None:
     """The state of a chunk that broke off is torn: a run that goes on from it would differ."""
-    advance, calls = generation.advance, iter(range(100))
+    advance, calls = Economy.advance, iter(range(100))
 
     def failing(*values: Any) -> Any:
         result = advance(*values)
@@ -227,7 +226,7 @@ def test_an_error_within_a_chunk_keeps_the_last_checkpoint(
             raise MemoryError
         return result
 
-    often.setattr(generation, "advance", failing)
+    often.setattr(Economy, "advance", failing)
     with pytest.raises(MemoryError):
         learn_configured(from_scratch(), tmp_path / "run")
     often.undo()
@@ -341,6 +340,12 @@ def with_item(arrays: dict[str, np.ndarray], name: str, place: Any, value: Any) 
     return arrays | {name: changed}
 
 
+def with_action(arrays: dict[str, np.ndarray], action: int) -> dict[str, np.ndarray]:
+    counts = arrays["progress.counts"].copy()
+    counts["action"] = action
+    return arrays | {"progress.counts": counts}
+
+
 DAMAGES: dict[str, Callable[[dict[str, np.ndarray]], dict[str, np.ndarray]]] = {
     "no facts": lambda a: {k: v for k, v in a.items() if k != "facts"},
     "facts of noise": lambda a: a | {"facts": np.arange(9, dtype=np.uint8)},
@@ -360,12 +365,12 @@ DAMAGES: dict[str, Callable[[dict[str, np.ndarray]], dict[str, np.ndarray]]] = {
     "an array of another type": lambda a: a | {"memory.updates": a["memory.updates"].astype(np.float64)},
     "an array of another shape": lambda a: a | {"memory.q1": a["memory.q1"].ravel()},
     "a number for an array": lambda a: a | {"memory.q": np.float64(0.0)},
-    "no prototypes": lambda a: with_item(a, "partition.size", 0, 0),
-    "too many prototypes": lambda a: with_item(a, "partition.size", 0, 10**9),
-    "a negative primary": lambda a: with_item(a, "partition.primary", 0, -1),
-    "a primary beyond the prototypes": lambda a: with_item(a, "partition.primary", 0, 60),
-    "an action that does not exist": lambda a: with_item(a, "memory.counters", ACTION, 10**6),
-    "a negative action": lambda a: with_item(a, "memory.counters", ACTION, -(10**6)),
+    "no prototypes": lambda a: with_item(a, "memory.partition.size", 0, 0),
+    "too many prototypes": lambda a: with_item(a, "memory.partition.size", 0, 10**9),
+    "a negative primary": lambda a: with_item(a, "memory.partition.primary", 0, -1),
+    "a primary beyond the prototypes": lambda a: with_item(a, "memory.partition.primary", 0, 60),
+    "an action that does not exist": lambda a: with_action(a, 10**6),
+    "a negative action": lambda a: with_action(a, -(10**6)),
 }
 
 
@@ -380,9 +385,9 @@ def test_a_checkpoint_that_does_not_hold_together_is_refused(tmp_path: Path, dam
 def test_a_checkpoint_without_room_for_new_prototypes_is_given_room(tmp_path: Path) -> None:
     """A full memory cannot come from us; with it, the next split would be written beyond the arrays."""
     checkpoint = stopped(tmp_path / "run", from_scratch())
-    checkpoint.write_bytes(pack_arrays(with_item(read_arrays(checkpoint), "partition.size", 0, 64)))
+    checkpoint.write_bytes(pack_arrays(with_item(read_arrays(checkpoint), "memory.partition.size", 0, 64)))
     resumed = folder.resume(tmp_path / "run", from_scratch())
-    assert len(resumed.memory.q) >= 2 * 64
+    assert len(resumed.agent.memory.q) >= 2 * 64
 
 
 @pytest.mark.parametrize("name", ["trials.csv", "reasons.jsonl"])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from distinguo.errors import DistinguoError
 from distinguo.runs.files import slug
 from distinguo.settings import TesterSettings as Wishes  # pytest collects names in Test
-from distinguo.study.plan import Cell, Plan, load_plan, make_plan, read_plan, write_plan
+from distinguo.study.plan import Plan, PlanCell, load_plan, make_plan, read_plan, write_plan
 
 DIAGONAL = '[plan]\nrepresentations = ["diagonal"]\n'
 
@@ -145,7 +145,7 @@ def some_plan(whats: list[str], variants: list[str], runs: int = 2) -> Plan:
 def test_cells_come_in_the_order_of_the_plan() -> None:
     plan = make_plan(["seeds", "diagonal"], variants={"slow": {"runs": 2}, "fast": {"runs": 1}})
     in_order = [("slow", 0), ("slow", 1), ("fast", 0)]
-    assert plan.cells() == [Cell(what, *rest) for what in ("seeds", "diagonal") for rest in in_order]
+    assert plan.cells() == [PlanCell(what, *rest) for what in ("seeds", "diagonal") for rest in in_order]
 
 
 odd = st.text("ab-_/. :", max_size=8) | st.text(max_size=5)
@@ -154,7 +154,7 @@ odd = st.text("ab-_/. :", max_size=8) | st.text(max_size=5)
 @given(st.lists(odd, min_size=1, max_size=6, unique=True), st.lists(odd, min_size=1, max_size=3, unique=True))
 def test_no_two_cells_share_a_file(whats: list[str], variants: list[str]) -> None:
     """Different words may have the same slug; such a plan is refused."""
-    keys = [Cell(what, variant, run).key for what in whats for variant in variants for run in (0, 1)]
+    keys = [PlanCell(what, variant, run).key for what in whats for variant in variants for run in (0, 1)]
     fit = all(name and slug(name) == name for name in variants)
     if fit and len(set(keys)) == len(keys) and len({*map(slug, whats)}) == len(whats):
         assert [cell.key for cell in some_plan(whats, variants).cells()] == keys

@@ -26,7 +26,7 @@ class Walk(gymnasium.Env[Any, int]):
     def beginning(self) -> float:
         return float(self.np_random.uniform(-1, 1))
 
-    def chance(self) -> float:
+    def noise(self) -> float:
         return 0.0
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
@@ -37,7 +37,7 @@ class Walk(gymnasium.Env[Any, int]):
     def step(self, action: int) -> Any:
         simulation = self.simulation
         simulation["speed"] += 0.1 if action == 1 else -0.1
-        simulation["speed"] += self.chance()
+        simulation["speed"] += self.noise()
         simulation["place"] += simulation["speed"]
         simulation["steps"] += 1
         return self.observation(), -abs(simulation["place"]), abs(simulation["place"]) > 5, False, {}
@@ -112,10 +112,10 @@ class HalfSetState(SetsState):
         self.simulation["place"] = state["place"]
 
 
-class GlobalChance(Walk):
+class GlobalNoise(Walk):
     """Draws from a generator that belongs to nobody."""
 
-    def chance(self) -> float:
+    def noise(self) -> float:
         return random.uniform(-0.1, 0.1)
 
 
@@ -129,23 +129,23 @@ class GlobalBeginning(Walk):
 class Gusts(Walk):
     """Draws from its own generator at every step."""
 
-    def chance(self) -> float:
+    def noise(self) -> float:
         return float(self.np_random.uniform(-0.1, 0.1))
 
 
 class SetsStateInGusts(Gusts, SetsState):
-    """The state that it gives lacks its chances."""
+    """The state that it gives lacks its noise."""
 
 
 class RareGusts(Gusts):
-    def chance(self) -> float:
+    def noise(self) -> float:
         return 0.1 if self.np_random.random() < 0.01 else 0.0
 
 
 class IdleDraws(Gusts):
     """Draws, but to no effect."""
 
-    def chance(self) -> float:
+    def noise(self) -> float:
         self.np_random.random()
         return 0.0
 
@@ -155,7 +155,7 @@ class Rebel(NoCopy):
 
     rebels = False
 
-    def chance(self) -> float:
+    def noise(self) -> float:
         return random.uniform(-0.1, 0.1) if self.rebels else 0.0
 
 

@@ -1,4 +1,4 @@
-"""The compiled twins against Gymnasium's own environments."""
+"""The compiled ports against Gymnasium's own environments."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ from distinguo.seam import kernel
 from distinguo.settings import checked
 from distinguo.tasks.acrobot import Acrobot, wrapped
 from distinguo.tasks.cart_pole import CartPole, rounded
-from distinguo.tasks.mountain_car import COAST, RIGHT, MountainCar
-from distinguo.tasks.pendulum import Pendulum, squared, torques
+from distinguo.tasks.mountain_car import MountainCar
+from distinguo.tasks.pendulum import Pendulum, square_by_pow, torques
 from distinguo.tasks.task import State, actions, observe, start, transition, unpack
 
+COAST, RIGHT = 1, 2  # of the mountain car
 STATES = 2000
 STEPS = 300
 
 
-class Twin(NamedTuple):
-    """A task and what it is the twin of, with the states to try it in."""
+class Port(NamedTuple):
+    """A task and what it is the port of, with the states to try it in."""
 
     task: Any
     name: str
@@ -50,31 +51,31 @@ VALLEY = (-1.2, -0.07), (0.6, 0.07)
 WHOLE_TURNS = (-20.0, -8.0), (20.0, 8.0)
 LINKS = (-math.pi, -math.pi, -4 * math.pi, -9 * math.pi), (math.pi, math.pi, 4 * math.pi, 9 * math.pi)
 
-TWINS = {
-    "cart-pole": Twin(CartPole(), "CartPole-v1", {}, *UPRIGHT),
-    "cart-pole-of-the-book": Twin(
+PORTS = {
+    "cart-pole": Port(CartPole(), "CartPole-v1", {}, *UPRIGHT),
+    "cart-pole-of-the-book": Port(
         CartPole(sutton_barto_reward=True), "CartPole-v1", {"sutton_barto_reward": True}, *UPRIGHT
     ),
-    "cart-pole-elsewhere": Twin(
+    "cart-pole-elsewhere": Port(
         CartPole(gravity=3.7, force=7.3, interval=0.03, wall=1.9, fall=0.17),
         "CartPole-v1",
         {},
         *UPRIGHT,
         {"gravity": 3.7, "force_mag": 7.3, "tau": 0.03, "x_threshold": 1.9, "theta_threshold_radians": 0.17},
     ),
-    "mountain-car": Twin(MountainCar(), "MountainCar-v0", {}, *VALLEY),
-    "mountain-car-in-a-hurry": Twin(
+    "mountain-car": Port(MountainCar(), "MountainCar-v0", {}, *VALLEY),
+    "mountain-car-in-a-hurry": Port(
         MountainCar(goal_velocity=0.03), "MountainCar-v0", {"goal_velocity": 0.03}, *VALLEY
     ),
-    "mountain-car-elsewhere": Twin(
+    "mountain-car-elsewhere": Port(
         MountainCar(force=0.0017, gravity=0.0031, max_speed=0.05, goal_position=0.4),
         "MountainCar-v0",
         {},
         *VALLEY,
         {"force": 0.0017, "gravity": 0.0031, "max_speed": 0.05, "goal_position": 0.4},
     ),
-    "acrobot": Twin(Acrobot(), "Acrobot-v1", {}, *LINKS),
-    "acrobot-of-other-links": Twin(
+    "acrobot": Port(Acrobot(), "Acrobot-v1", {}, *LINKS),
+    "acrobot-of-other-links": Port(
         Acrobot(
             length_1=1.3, mass_1=0.7, mass_2=1.1, centre_1=0.6, centre_2=0.45, inertia=0.9, interval=0.12
         ),
@@ -91,9 +92,9 @@ TWINS = {
             "dt": 0.12,
         },
     ),
-    "pendulum": Twin(Pendulum(), "Pendulum-v1", {}, *WHOLE_TURNS),
-    "pendulum-on-earth": Twin(Pendulum(g=9.81), "Pendulum-v1", {"g": 9.81}, *WHOLE_TURNS),
-    "pendulum-elsewhere": Twin(
+    "pendulum": Port(Pendulum(), "Pendulum-v1", {}, *WHOLE_TURNS),
+    "pendulum-on-earth": Port(Pendulum(g=9.81), "Pendulum-v1", {"g": 9.81}, *WHOLE_TURNS),
+    "pendulum-elsewhere": Port(
         Pendulum(mass=1.3, length=0.7, max_torque=1.7, levels=7),
         "Pendulum-v1",
         {},
@@ -102,9 +103,9 @@ TWINS = {
     ),
 }
 
-twins = pytest.mark.parametrize("twin", TWINS.values(), ids=TWINS.keys())
+ports = pytest.mark.parametrize("port", PORTS.values(), ids=PORTS.keys())
 one_of_each = pytest.mark.parametrize(
-    "twin", [TWINS[name] for name in ("cart-pole", "mountain-car", "acrobot", "pendulum")]
+    "port", [PORTS[name] for name in ("cart-pole", "mountain-car", "acrobot", "pendulum")]
 )
 
 
@@ -159,19 +160,19 @@ def start_into(task: Any, rng: np.random.Generator, row: np.ndarray) -> None:
 
 
 def ours(
-    step: Callable[..., None], twin: Twin, states: np.ndarray, chosen: np.ndarray
+    step: Callable[..., None], port: Port, states: np.ndarray, chosen: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    seen = len(observe(twin.task, tuple(states[0])))
+    seen = len(observe(port.task, tuple(states[0])))
     after, shown = np.empty((len(states), states.shape[1] + 2)), np.empty((len(states), seen))
-    step(twin.task, states, chosen, after, shown)
+    step(port.task, states, chosen, after, shown)
     return after, shown
 
 
-def theirs(twin: Twin, states: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    env, after, shown = twin.environment(), [], []
+def theirs(port: Port, states: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    env, after, shown = port.environment(), [], []
     for row, a in zip(states, chosen, strict=True):
         env.state, env.steps_beyond_terminated = row.copy(), None
-        observation, reward, ended, truncated, _ = env.step(twin.action(int(a)))
+        observation, reward, ended, truncated, _ = env.step(port.action(int(a)))
         assert observation.dtype == np.float32
         assert not truncated
         after.append([*env.state, reward, ended])
@@ -179,75 +180,75 @@ def theirs(twin: Twin, states: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarr
     return np.array(after, dtype=np.float64), np.array(shown)
 
 
-def same_as_gymnasium(twin: Twin, states: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+def same_as_gymnasium(port: Port, states: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     """Check all there is to see of these steps, in both speeds, and return what came of them."""
-    expected, expected_shown = theirs(twin, states, chosen)
+    expected, expected_shown = theirs(port, states, chosen)
     for step in (step_all, step_all.py_func):
-        after, shown = ours(step, twin, states, chosen)
+        after, shown = ours(step, port, states, chosen)
         assert agree(after[:, :-1], expected[:, :-1])
         assert np.array_equal(after[:, -1], expected[:, -1])
         assert shown_alike(shown, expected_shown)
     return expected
 
 
-def everywhere(twin: Twin, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def everywhere(port: Port, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return these states with each action."""
-    return np.repeat(states, actions(twin.task), axis=0), np.tile(np.arange(actions(twin.task)), len(states))
+    return np.repeat(states, actions(port.task), axis=0), np.tile(np.arange(actions(port.task)), len(states))
 
 
-@twins
-def test_steps_from_anywhere_are_gymnasiums(twin: Twin) -> None:
-    states = np.random.default_rng(6).uniform(twin.low, twin.high, size=(STATES, len(twin.low)))
-    after = same_as_gymnasium(twin, *everywhere(twin, states))
+@ports
+def test_steps_from_anywhere_are_gymnasiums(port: Port) -> None:
+    states = np.random.default_rng(6).uniform(port.low, port.high, size=(STATES, len(port.low)))
+    after = same_as_gymnasium(port, *everywhere(port, states))
     ends = set(after[:, -1])
-    assert ends == ({0.0} if isinstance(twin.task, Pendulum) else {0.0, 1.0})
+    assert ends == ({0.0} if isinstance(port.task, Pendulum) else {0.0, 1.0})
 
 
-@twins
-def test_compiled_and_interpreted_are_the_same_bits(twin: Twin) -> None:
+@ports
+def test_compiled_and_interpreted_are_the_same_bits(port: Port) -> None:
     """With wide states too, where angles turn many times and limits are hit."""
-    wide = np.random.default_rng(7).uniform(twin.low, twin.high, size=(500, len(twin.low))) * 3.0
-    states, chosen = everywhere(twin, wide)
+    wide = np.random.default_rng(7).uniform(port.low, port.high, size=(500, len(port.low))) * 3.0
+    states, chosen = everywhere(port, wide)
     for compiled, plain in zip(
-        ours(step_all, twin, states, chosen), ours(step_all.py_func, twin, states, chosen), strict=True
+        ours(step_all, port, states, chosen), ours(step_all.py_func, port, states, chosen), strict=True
     ):
         assert compiled.tobytes() == plain.tobytes()
 
 
 @one_of_each
 @pytest.mark.parametrize("seed", [0, 1, 12345])
-def test_trials_start_where_gymnasiums_do(twin: Twin, seed: int) -> None:
+def test_trials_start_where_gymnasiums_do(port: Port, seed: int) -> None:
     """Trial after trial, from the same generator."""
-    env: Any = twin.environment()
+    env: Any = port.environment()
     rngs = np_random(seed)[0], np_random(seed)[0]
     for trial in range(50):
         observation, _ = env.reset(seed=seed if trial == 0 else None)
         for begin, rng in zip((start_into, start_into.py_func), rngs, strict=True):
-            row = np.empty(len(twin.low))
-            begin(twin.task, rng, row)
+            row = np.empty(len(port.low))
+            begin(port.task, rng, row)
             assert np.array_equal(row, env.state.astype(np.float64))
-            seen = np.array(observe(twin.task, tuple(row.tolist())))
+            seen = np.array(observe(port.task, tuple(row.tolist())))
             # Gymnasium's acrobot shows its first state through sines of 32 bits
             assert np.allclose(seen, observation, rtol=2.0**-23, atol=0.0)
-            assert isinstance(twin.task, Acrobot) or shown_alike(seen, observation)
+            assert isinstance(port.task, Acrobot) or shown_alike(seen, observation)
 
 
 @same_sines
-@twins
+@ports
 @pytest.mark.parametrize("seed", [2, 3])
-def test_whole_trajectories_are_gymnasiums(twin: Twin, seed: int) -> None:
+def test_whole_trajectories_are_gymnasiums(port: Port, seed: int) -> None:
     """Beyond the end of a trial too: the last bit of the last step is the last bit of all before."""
-    env = twin.environment()
+    env = port.environment()
     env.reset(seed=seed)
-    chosen = np.random.default_rng(seed).integers(0, actions(twin.task), size=STEPS)
+    chosen = np.random.default_rng(seed).integers(0, actions(port.task), size=STEPS)
     expected = []
     for a in chosen:
-        _, reward, ended, _, _ = env.step(twin.action(int(a)))
+        _, reward, ended, _, _ = env.step(port.action(int(a)))
         env.steps_beyond_terminated = None
         expected.append([*env.state, reward, ended])
     for step in (follow, follow.py_func):
-        after = np.empty((STEPS, len(twin.low) + 2))
-        step(twin.task, start(twin.task, np_random(seed)[0]), chosen, after)
+        after = np.empty((STEPS, len(port.low) + 2))
+        step(port.task, start(port.task, np_random(seed)[0]), chosen, after)
         assert np.array_equal(after, np.array(expected, dtype=np.float64))
 
 
@@ -309,7 +310,7 @@ EDGES = {
 
 @pytest.mark.parametrize("name", EDGES)
 def test_steps_from_edges_are_gymnasiums(name: str) -> None:
-    same_as_gymnasium(TWINS[name], *everywhere(TWINS[name], np.array(EDGES[name])))
+    same_as_gymnasium(PORTS[name], *everywhere(PORTS[name], np.array(EDGES[name])))
 
 
 def test_the_left_end_stops_the_car_and_the_right_end_does_not() -> None:
@@ -320,7 +321,7 @@ def test_the_left_end_stops_the_car_and_the_right_end_does_not() -> None:
 
 
 def test_just_the_goal_velocity_is_enough() -> None:
-    fast = Twin(MountainCar(goal_velocity=0.07), "MountainCar-v0", {"goal_velocity": 0.07}, *VALLEY)
+    fast = Port(MountainCar(goal_velocity=0.07), "MountainCar-v0", {"goal_velocity": 0.07}, *VALLEY)
     after = same_as_gymnasium(fast, np.array([(0.5, 0.07), (0.5, 0.06)]), np.array([RIGHT, RIGHT]))
     assert after[:, -1].tolist() == [1.0, 0.0]
 
@@ -331,20 +332,20 @@ def test_the_goal_velocity_decides_who_arrives() -> None:
 
 
 def test_actions_of_any_integer_type_do_the_same() -> None:
-    for twin in TWINS.values():
-        s = tuple(0.4 * side for side in twin.high)
-        for a in range(actions(twin.task)):
+    for port in PORTS.values():
+        s = tuple(0.4 * side for side in port.high)
+        for a in range(actions(port.task)):
             for kind in (np.int64, np.int8, np.uint8):
-                assert transition(twin.task, s, kind(a)) == transition(twin.task, s, a)
+                assert transition(port.task, s, kind(a)) == transition(port.task, s, a)
 
 
 def test_results_are_plain_numbers() -> None:
     """Of a row of an array too, which does not hold plain ones."""
-    for twin in TWINS.values():
-        s, reward, ended = transition(twin.task, unpack(twin.task, np.array(twin.low) / 3.0), 0)
+    for port in PORTS.values():
+        s, reward, ended = transition(port.task, unpack(port.task, np.array(port.low) / 3.0), 0)
         assert type(ended) is bool
         assert isinstance(reward, float)
-        assert {type(x) for x in observe(twin.task, s)} == {float}
+        assert {type(x) for x in observe(port.task, s)} == {float}
 
 
 def test_torques_are_spread_evenly_and_never_exceed_the_greatest() -> None:
@@ -370,7 +371,7 @@ def test_angles_far_away_come_back_at_once() -> None:
 def test_rounding_is_to_the_nearest_of_32_bits() -> None:
     for number in np.random.default_rng(8).normal(size=200).tolist():
         assert rounded(number) == np.float32(number).item()
-        assert squared(number) == np.float64(number) ** 2
+        assert square_by_pow(number) == np.float64(number) ** 2
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,9 @@ from distinguo.settings import checked
 from distinguo.tasks.acrobot import Acrobot
 from distinguo.tasks.cart_pole import CartPole
 from distinguo.tasks.mountain_car import MountainCar
-from distinguo.tasks.noise import NoisyActions, NoisyPuck
+from distinguo.tasks.noise import ActionNoise
 from distinguo.tasks.pendulum import Pendulum
+from distinguo.tasks.puck.noisy import NoisyPuck
 from distinguo.tasks.puck.puck import LEFT, RIGHT, Puck
 from distinguo.tasks.task import (
     State,
@@ -33,13 +34,13 @@ from distinguo.tasks.task import (
 DRAWS = 20_000
 NOISY = {
     "puck": NoisyPuck(noise=0.4),
-    "puck-actions": NoisyActions(Puck(), 0.3),
-    "cart-pole-actions": NoisyActions(CartPole(), 0.3),
-    "mountain-car-actions": NoisyActions(MountainCar(), 0.3),
-    "acrobot-actions": NoisyActions(Acrobot(), 0.3),
-    "pendulum-actions": NoisyActions(Pendulum(levels=11), 0.3),
-    "noisy-puck-actions": NoisyActions(NoisyPuck(noise=0.4), 0.3),
-    "actions-twice": NoisyActions(NoisyActions(Puck(), 0.3), 0.3),
+    "puck-actions": ActionNoise(Puck(), 0.3),
+    "cart-pole-actions": ActionNoise(CartPole(), 0.3),
+    "mountain-car-actions": ActionNoise(MountainCar(), 0.3),
+    "acrobot-actions": ActionNoise(Acrobot(), 0.3),
+    "pendulum-actions": ActionNoise(Pendulum(levels=11), 0.3),
+    "noisy-puck-actions": ActionNoise(NoisyPuck(noise=0.4), 0.3),
+    "actions-twice": ActionNoise(ActionNoise(Puck(), 0.3), 0.3),
 }
 
 noisy = pytest.mark.parametrize("task", NOISY.values(), ids=NOISY.keys())
@@ -158,7 +159,7 @@ def test_a_push_is_the_pucks_with_the_strength_drawn() -> None:
 
 
 def test_without_noise_there_is_none() -> None:
-    for task in (NoisyPuck(noise=0.0), NoisyActions(Puck(), 0.0)):
+    for task in (NoisyPuck(noise=0.0), ActionNoise(Puck(), 0.0)):
         assert wandered(wander, task).tobytes() == wandered(wander, Puck()).tobytes()
 
 
@@ -173,7 +174,7 @@ def test_parameters_are_the_pucks() -> None:
 @pytest.mark.parametrize("number", [2, 5])
 def test_actions_are_replaced_by_any_alike(number: int, noise: float) -> None:
     after = np.empty((DRAWS, 2))
-    repeat(seeded(NoisyActions(Counter(number), noise), 2), (0.0, 0.0), 1, after)
+    repeat(seeded(ActionNoise(Counter(number), noise), 2), (0.0, 0.0), 1, after)
     shares = np.bincount(after[:, 0].astype(int), minlength=number) / DRAWS
     expected = np.full(number, noise / number)
     expected[1] += 1.0 - noise
@@ -183,14 +184,14 @@ def test_actions_are_replaced_by_any_alike(number: int, noise: float) -> None:
 
 def test_replacing_an_action_is_independent_of_the_one_before() -> None:
     after = np.empty((DRAWS, 2))
-    repeat(seeded(NoisyActions(Counter(4), 0.5), 2), (0.0, 0.0), 0, after)
+    repeat(seeded(ActionNoise(Counter(4), 0.5), 2), (0.0, 0.0), 0, after)
     replaced = (after[:, 0] != 0.0).astype(float)
     assert abs(np.corrcoef(replaced[:-1], replaced[1:])[0, 1]) < 4 / DRAWS**0.5
 
 
 @pytest.mark.parametrize("speed", [look, look.py_func])
 def test_all_else_is_the_inner_tasks(speed: Any) -> None:
-    task, seen = NoisyActions(Counter(4), 0.5), np.empty(1)
+    task, seen = ActionNoise(Counter(4), 0.5), np.empty(1)
     assert speed(task, np.array([2.0, 0.0]), seen) is False
     assert speed(task, np.array([3.0, 0.0]), seen) is True
     assert seen[0] == -3.0
@@ -240,16 +241,16 @@ def test_the_state_of_the_generator_is_all_that_a_checkpoint_needs(task: Any) ->
 def test_the_noise_is_not_the_agents_own_randomness() -> None:
     for seed in range(5):
         agents = np.random.default_rng(seed)
-        for task in (NoisyPuck(), NoisyActions(Puck())):
+        for task in (NoisyPuck(), ActionNoise(Puck())):
             assert randomness(seeded(task, seed)).random() != agents.random()
 
 
 def test_a_noise_out_of_range() -> None:
     assert checked(NoisyPuck, {"noise": 0.2}, "task").noise == 0.2
-    assert checked(NoisyActions, {"task": Puck(), "noise": 1}, "task").task == Puck()
+    assert checked(ActionNoise, {"task": Puck(), "noise": 1}, "task").task == Puck()
     with pytest.raises(DistinguoError, match=r"task\.noise should be greater than or equal to 0, got -0\.1"):
         checked(NoisyPuck, {"noise": -0.1}, "task")
     with pytest.raises(DistinguoError, match=r"task\.noise should be less than or equal to 1, got 1\.1"):
-        checked(NoisyActions, {"task": Puck(), "noise": 1.1}, "task")
+        checked(ActionNoise, {"task": Puck(), "noise": 1.1}, "task")
     with pytest.raises(DistinguoError, match=r"task\.rng should be an instance of Generator"):
         checked(NoisyPuck, {"rng": 3}, "task")

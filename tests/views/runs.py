@@ -8,11 +8,11 @@ import gymnasium
 import numpy as np
 from gymnasium.spaces import Box, Discrete
 
-from distinguo.representation.categories import categories
-from distinguo.representation.file import Representation
-from distinguo.representation.voronoi import voronoi
+from distinguo.representations.categories import categories
+from distinguo.representations.file import Representation
+from distinguo.representations.voronoi import voronoi
 from distinguo.runs.configuration import configure
-from distinguo.runs.folder import Run
+from distinguo.runs.run import Run
 
 #: What a learner would observe where a task does not say how far it extends.
 OBSERVED = 3.0

@@ -14,16 +14,17 @@ from hypothesis import strategies as st
 
 import distinguo
 from distinguo.errors import DistinguoError
-from distinguo.representation.boxes import Box, tree
-from distinguo.representation.file import Representation
-from distinguo.representation.partition import region
-from distinguo.representation.voronoi import voronoi
+from distinguo.representations.boxes import Box, tree
+from distinguo.representations.file import Representation
+from distinguo.representations.geometry import Outline
+from distinguo.representations.partition import region
+from distinguo.representations.voronoi import voronoi
 from distinguo.runs.configuration import configure
-from distinguo.runs.folder import Run
+from distinguo.runs.run import Run
 from distinguo.views import text
-from distinguo.views.draw import draw_run
-from distinguo.views.pictures import Outline, PartitionPicture, cell_outlines, partition_picture
-from distinguo.views.plots import draw_partition, save
+from distinguo.views.pictures import PartitionPicture, cell_outlines, partition_picture
+from distinguo.views.plots import draw_partition, save_figure
+from distinguo.views.show import draw_run
 
 FAST = {"stage.cap": 2000, "stage.hold": 2000}
 SPEC_KEYS = configure("puck").spec
@@ -231,7 +232,7 @@ def png_size(content: bytes) -> tuple[int, int]:
 
 def test_a_drawing_is_a_whole_png_and_the_same_every_time(learned: Run, tmp_path: Path) -> None:
     for name in ("one.png", "two.png"):
-        save(draw_partition(partition_picture(learned)), tmp_path / name)
+        save_figure(draw_partition(partition_picture(learned)), tmp_path / name)
     one, two = ((tmp_path / name).read_bytes() for name in ("one.png", "two.png"))
     assert one == two
     assert min(png_size(one)) > 300
@@ -239,7 +240,7 @@ def test_a_drawing_is_a_whole_png_and_the_same_every_time(learned: Run, tmp_path
 
 def test_drawing_leaves_the_settings_of_matplotlib_alone(learned: Run, tmp_path: Path) -> None:
     before = dict(mpl.rcParams)
-    save(draw_partition(partition_picture(learned)), tmp_path / "a.png")
+    save_figure(draw_partition(partition_picture(learned)), tmp_path / "a.png")
     assert dict(mpl.rcParams) == before
 
 
@@ -249,7 +250,7 @@ def test_any_partition_can_be_drawn(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[float, float]]
 ) -> None:
     path = tmp_path_factory.mktemp("drawn") / "a.png"
-    save(draw_partition(partition_picture(a_run(rows, primary=[0] * len(rows)))), path)
+    save_figure(draw_partition(partition_picture(a_run(rows, primary=[0] * len(rows)))), path)
     png_size(path.read_bytes())
 
 

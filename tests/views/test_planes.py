@@ -7,17 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from distinguo.representation.boxes import Boxes, grid, tree
-from distinguo.representation.categories import categories
-from distinguo.representation.file import Representation
-from distinguo.representation.geometry import Plane, extent_of
-from distinguo.representation.partition import region
-from distinguo.representation.voronoi import voronoi
-from distinguo.runs.folder import Run
+from distinguo.controller import Controller
+from distinguo.representations.boxes import Boxes, grid, tree
+from distinguo.representations.categories import categories
+from distinguo.representations.file import Representation
+from distinguo.representations.partition import region
+from distinguo.representations.planes import Plane, learned_extent
+from distinguo.representations.voronoi import voronoi
+from distinguo.runs.run import Run
 from distinguo.tasks.spec import TaskSpec
-from distinguo.views.colours import HUES, hue_of
-from distinguo.views.pictures import PartitionPicture, partition_picture, policy, representation_picture
-from distinguo.views.plots import draw_partition, save
+from distinguo.views.pictures import PartitionPicture, partition_picture, representation_picture
+from distinguo.views.plots import HUES, draw_partition, hue_of, save_figure
 from distinguo.views.slices import frame_of, plane_of
 from distinguo.views.tiles import OTHER, tiles_of
 from tests.views.runs import EIGHT, made_up
@@ -34,6 +34,14 @@ def a_world(
     return TaskSpec("made up", None, names, words, (low,) * len(names), (high,) * len(names), kind=kind)
 
 
+def acting(representation: Representation, q: np.ndarray) -> Controller:
+    return Controller(representation.partition, q)
+
+
+def preference(run: Run, j: int) -> tuple[int, float]:
+    return int(run.controller.policy[j]), float(run.q[j].max())
+
+
 def as_is(run: Run) -> tuple[Representation, TaskSpec]:
     return run.representation, run.configuration.spec
 
@@ -44,13 +52,13 @@ def test_a_slice_tiles_its_frame_and_tells_the_region_of_every_place(
     task: str, count: int, seed: int
 ) -> None:
     run = made_up(task, count, seed)
-    picture, plane = partition_picture(run), plane_of(run.representation)
+    picture, plane = partition_picture(run), plane_of(*as_is(run))
     assert np.isfinite([picture.low, picture.high]).all()
     assert area(cells(picture)) == pytest.approx(frame_area(picture), rel=1e-9)
     for x, y in np.random.default_rng(seed).uniform(picture.low, picture.high, (200, 2)).tolist():
         j = region(run.representation.partition, plane.state(x, y))
         here = [cell for cell in picture.cells if cell.outline and depth(cell.outline, (x, y)) > 1e-9]
-        assert all((cell.region, cell.action, cell.value) == (j, *policy(run.q[j])) for cell in here)
+        assert all((cell.region, cell.action, cell.value) == (j, *preference(run, j)) for cell in here)
         assert len(here) == 1
 
 
@@ -66,7 +74,7 @@ def test_a_slice_of_a_lattice_does_not_tear_where_many_are_equally_near(seed: in
 def test_the_plane_has_the_coordinates_of_most_difference_and_says_where_the_others_are() -> None:
     rows = [[0.0, 5.0, 0.1, -1.0], [0.0, 6.0, 0.9, -1.0], [0.0, 7.0, 0.5, -1.0]]
     representation = Representation(voronoi(rows, [1.0, 100.0, 1.0, 1.0]), ("a", "b", "c", "d"))
-    assert plane_of(representation) == Plane((1, 2), (0.0, 7.0, 0.5, -1.0))
+    assert plane_of(representation, a_world(*"abcd")) == Plane((1, 2), (0.0, 7.0, 0.5, -1.0))
     picture = representation_picture(representation, a_world(*"abcd"), "four")
     assert picture.axes == ("b", "c")
     assert picture.note.startswith("slice at a = 0, d = -1")
@@ -82,12 +90,12 @@ def test_what_is_infinite_is_framed_by_what_was_observed() -> None:
     old = representation_picture(told._replace(provenance={}), spec, "")
     assert (old.low, old.high) == ((-0.5, -2.0), (1.5, 6.0))
     for odd in ("wide", [[0.0], [1.0]], [[5.0, 5.0], [1.0, 1.0]], [[None, 0.0], [1.0, 1.0]]):
-        assert extent_of({"extent": odd}, spec.low, spec.high) == (spec.low, spec.high)
+        assert learned_extent({"extent": odd}, spec.low, spec.high) == (spec.low, spec.high)
 
 
 def test_one_dimension_is_a_strip() -> None:
     representation = Representation(voronoi([[0.5], [-0.5]], [2.0]), ("x",))
-    picture = representation_picture(representation, a_world("x"), "", np.eye(2))
+    picture = representation_picture(representation, a_world("x"), "", acting(representation, np.eye(2)))
     assert picture.cells[0].outline == ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
     assert picture.axes == ("x", "")
     assert picture.prototypes == ((0.5, 0.5), (-0.5, 0.5))
@@ -106,7 +114,8 @@ def test_a_slice_of_boxes_tells_the_region_of_every_place(dimensions: int) -> No
     rng = np.random.default_rng(dimensions)
     names = tuple("abcdef"[:dimensions])
     representation = Representation(some_boxes(rng, dimensions), names)
-    picture, plane = representation_picture(representation, a_world(*names), ""), plane_of(representation)
+    spec = a_world(*names)
+    picture, plane = representation_picture(representation, spec, ""), plane_of(representation, spec)
     assert area(cells(picture)) == pytest.approx(frame_area(picture))
     for x, y in rng.uniform(picture.low, picture.high, (200, 2)).tolist():
         here = [cell.region for cell in picture.cells if cell.outline and depth(cell.outline, (x, y)) > 1e-9]
@@ -116,7 +125,7 @@ def test_a_slice_of_boxes_tells_the_region_of_every_place(dimensions: int) -> No
 def test_boxes_of_an_endless_task_are_framed_by_their_own_extent() -> None:
     representation = Representation(grid([2, 2], [-3.0, 0.0], [3.0, 4.0]), ("x", "y"))
     spec = a_world("x", "y", low=-np.inf, high=np.inf)
-    (x0, y0), (x1, y1) = frame_of(representation, spec, plane_of(representation))
+    (x0, y0), (x1, y1) = frame_of(representation, spec, plane_of(representation, spec))
     assert (x0 <= -3.0, y0 <= 0.0, x1 >= 3.0, y1 >= 4.0) == (True,) * 4
     assert np.isfinite([x0, y0, x1, y1]).all()
 
@@ -128,7 +137,7 @@ def test_every_square_tells_the_region_of_its_category(task: str, count: int) ->
     assert area(cells(picture)) == pytest.approx(len(picture.cells))
     for cell, square in zip(picture.cells, tiles.squares, strict=True):
         j = region(run.representation.partition, square.state)
-        assert (cell.region, cell.action, cell.value) == (j, *policy(run.q[j]))
+        assert (cell.region, cell.action, cell.value) == (j, *preference(run, j))
     assert len(picture.primary) == len(picture.prototypes)
 
 
@@ -139,12 +148,12 @@ def test_few_categories_are_all_shown_and_of_many_those_with_a_prototype() -> No
     many = tiles_of(*as_is(run))
     assert len(many.squares) == run.representation.prototypes + 1
     assert many.squares[-1].state == (OTHER,) or np.isnan(many.squares[-1].state[0])
-    assert partition_picture(run).words[-1].text == "other"
+    assert partition_picture(run).labels[-1].text == "other"
     assert region(run.representation.partition, (OTHER,)) == region(run.representation.partition, (777.0,))
 
 
 def drawn(picture: PartitionPicture, path: Path) -> bytes:
-    save(draw_partition(picture), path)
+    save_figure(draw_partition(picture), path)
     return path.read_bytes()
 
 
@@ -159,8 +168,8 @@ def test_odd_partitions_can_be_drawn_too(tmp_path: Path) -> None:
     labels = Representation(categories([[0.0] * 4, [1.0] * 4]), tuple("abcd"))
     tasks = [a_world("$x"), a_world(*"abc"), a_world(*"abcd", low=0.0, high=9.0, kind="categories")]
     for representation, spec in zip((strip, boxes, labels), tasks, strict=True):
-        for q in (None, np.zeros((representation.rows, 2))):
-            picture = representation_picture(representation, spec, "odd $", q)
+        for controller in (None, acting(representation, np.zeros((representation.rows, 2)))):
+            picture = representation_picture(representation, spec, "odd $", controller)
             assert drawn(picture, tmp_path / "a.png")[:4] == b"\x89PNG"
 
 
@@ -170,8 +179,9 @@ def test_ten_actions_have_ten_hues_and_a_legend_that_fits(tmp_path: Path) -> Non
         spec = a_world("x", "y", actions=actions)
         representation = Representation(voronoi([[0.0, 0.0], [0.5, 0.5]], [2.0, 2.0]), ("x", "y"))
         representation.partition.primary[1] = 0  # type: ignore[union-attr]
-        figure = draw_partition(representation_picture(representation, spec, "", np.zeros((2, actions))))
-        save(figure, tmp_path / "a.png")
+        controller = acting(representation, np.zeros((2, actions)))
+        figure = draw_partition(representation_picture(representation, spec, "", controller))
+        save_figure(figure, tmp_path / "a.png")
         (legend,) = figure.legends
         box = legend.get_window_extent()
         assert box.x0 >= 0

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from distinguo.representation.partition import region
+from distinguo.representations.partition import region
 from distinguo.views import text
-from distinguo.views.sheets import sheet_of
+from distinguo.views.text import sheet_of
 from tests.views.runs import made_up
 
 TASKS = [

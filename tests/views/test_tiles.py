@@ -9,16 +9,15 @@ import numpy as np
 import pytest
 
 import distinguo
-from distinguo.representation.categories import categories
-from distinguo.representation.file import Representation
-from distinguo.representation.partition import region
-from distinguo.runs.folder import Run
+from distinguo.representations.categories import categories
+from distinguo.representations.file import Representation
+from distinguo.representations.partition import region
+from distinguo.runs.run import Run
 from distinguo.tasks.catalog import task_spec
 from distinguo.views import text
-from distinguo.views.colours import HUES, hue_of
 from distinguo.views.pictures import partition_picture
-from distinguo.views.plots import draw_partition, save
-from distinguo.views.sheets import sheet_of
+from distinguo.views.plots import HUES, draw_partition, hue_of, save_figure
+from distinguo.views.text import sheet_of
 from distinguo.views.tiles import MOST_PROTOTYPES, tiles_of
 from tests.views.runs import EIGHT, made_up
 
@@ -48,15 +47,15 @@ def test_every_square_has_the_action_of_its_category(task: str) -> None:
 
 def test_few_categories_are_all_shown_as_one_reads() -> None:
     picture = partition_picture(made_up("FrozenLake-v1", 5))
-    assert [word.text for word in picture.words] == [str(n) for n in range(16)]
-    assert [(word.x, word.y) for word in picture.words[:5]] == [(0, 3), (1, 3), (2, 3), (3, 3), (0, 2)]
+    assert [label.text for label in picture.labels] == [str(n) for n in range(16)]
+    assert [(label.x, label.y) for label in picture.labels[:5]] == [(0, 3), (1, 3), (2, 3), (3, 3), (0, 2)]
     assert (picture.ticks, picture.note) == (((), ()), "")
 
 
 def test_of_many_categories_those_with_a_prototype_are_shown_and_one_for_all_others() -> None:
     run = made_up("Taxi-v4", 50)
     picture = partition_picture(run)
-    shown = [word.text for word in picture.words]
+    shown = [label.text for label in picture.labels]
     own = sorted(run.representation.partition.prototypes[:, 0].tolist())
     assert shown == [*(f"{value:.0f}" for value in own), "other"]
     without = next(n for n in range(500) if n not in own)
@@ -94,7 +93,7 @@ def test_every_kind_of_task_can_be_drawn(task: str, tmp_path: Path) -> None:
 
 def assert_drawn(run: Run, tmp_path: Path) -> None:
     figure = draw_partition(partition_picture(run))
-    save(figure, tmp_path / "a.png")
+    save_figure(figure, tmp_path / "a.png")
     assert (tmp_path / "a.png").stat().st_size > 5000
     named = [entry.get_text() for entry in figure.legends[0].get_texts()]
     assert named[: len(run.configuration.spec.actions)] == list(run.configuration.spec.actions)
@@ -104,7 +103,7 @@ def test_a_single_region_of_many_dimensions_can_be_drawn(tmp_path: Path) -> None
     for task in (EIGHT, "Blackjack-v1", "MountainCar-v0"):
         run = made_up(task, 1)
         assert "1 region" in partition_picture(run).title
-        save(draw_partition(partition_picture(run)), tmp_path / "a.png")
+        save_figure(draw_partition(partition_picture(run)), tmp_path / "a.png")
         text.text_map(run)
 
 
@@ -114,7 +113,7 @@ def test_hues_are_distinct_and_names_are_not_formulas(tmp_path: Path) -> None:
     run = made_up("FrozenLake-v1", 9)
     odd = run.configuration.spec._replace(name="$\\frac{", dimensions=("$x_$",), actions=tuple("$a$$"))
     run = run._replace(configuration=run.configuration._replace(spec=odd))
-    save(draw_partition(partition_picture(run)), tmp_path / "a.png")
+    save_figure(draw_partition(partition_picture(run)), tmp_path / "a.png")
 
 
 # Text.
@@ -192,7 +191,7 @@ def test_the_table_of_very_many_regions_shows_those_that_were_updated_most() -> 
 @pytest.mark.parametrize("task", ["FrozenLake-v1", "Blackjack-v1", EIGHT])
 def test_what_was_learned_is_shown(task: str, tmp_path: Path) -> None:
     run = distinguo.learn(task, seed=2, settings=SMALL)
-    save(draw_partition(partition_picture(run)), tmp_path / "a.png")
+    save_figure(draw_partition(partition_picture(run)), tmp_path / "a.png")
     assert letters(run) or run.representation.regions == 1  # which is said in a sentence
     assert "region" in text.regions_table(run)
     assert text.reasons_table(run)

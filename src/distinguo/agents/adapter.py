@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+from gymnasium import spaces
+
+from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
+from distinguo.representations.partition import regions_of
 from distinguo.runs.configuration import Configuration
 from distinguo.tasks.catalog import task_spec as known
 from distinguo.tasks.gym.registration import PUCK_ID
-from distinguo.tasks.spec import TaskSpec
+from distinguo.tasks.gym.spaces import View, view_of
+from distinguo.tasks.spec import CATEGORIES, TaskSpec
 
 #: Parameters of a task for which there is a wrapper; an environment takes the others.
 LEVELS, NOISE = "levels", "noisy_actions"
@@ -24,12 +31,12 @@ def made(spec: TaskSpec, cap: int) -> Any:
     """
     import gymnasium
 
-    from distinguo.tasks.gym.source import spec_of
+    from distinguo.tasks.gym.source import registered_spec
     from distinguo.tasks.gym.wrappers import DiscreteActions, NoisyActions
 
     limit, name = spec.cap(cap), PUCK_ID if spec.name == "puck" else spec.name
-    spec_of(name)  # says in words if there is none
-    env = gymnasium.make(name, **(_arguments(spec) | {"max_episode_steps": limit}))
+    known_id = registered_spec(name).id  # says in words if there is none
+    env = gymnasium.make(known_id, **(_arguments(spec) | {"max_episode_steps": limit}))
     if not isinstance(env.action_space, gymnasium.spaces.Discrete):
         env = DiscreteActions(env, len(spec.actions))
     noise = spec.parameters.get(NOISE)
@@ -59,16 +66,74 @@ def vectorised(env: Any) -> Any:
 
 def placed(configuration: Configuration, env: Any) -> Configuration:
     """Return a configuration that learns in this environment; a compiled task stays as it is, for the same bits."""
-    from distinguo.tasks.gym.task import describe, make_task
+    from distinguo.tasks.gym.task import make_task
 
     spec = configuration.spec
     given = {LEVELS: spec.parameters[LEVELS]} if spec.interpreted and LEVELS in spec.parameters else {}
     task = make_task(PUCK_ID if env == "puck" else env, given)
-    found = describe(task)
-    theirs, ours = (len(found.names), found.actions), (len(spec.dimensions), len(spec.actions))
+    checked = task.driver.checked_env
+    theirs = (len(checked.view.names), checked.choices.number)
+    ours = (len(spec.dimensions), len(spec.actions))
     if theirs != ours:
         raise DistinguoError(
-            f"{found.name} has {theirs[0]} coordinates and {theirs[1]} actions, but {spec.name}, which the agent "
+            f"{checked.name} has {theirs[0]} coordinates and {theirs[1]} actions, but {spec.name}, which the agent "
             f"learned, has {ours[0]} and {ours[1]}; give an environment like it."
         )
     return configuration._replace(spec=spec._replace(task=task)) if spec.interpreted else configuration
+
+
+class Interface(NamedTuple):
+    """How observations come in and actions go out.
+
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> interface_of(task_spec("puck"))[1:]
+    ((2,), 0)
+    """
+
+    view: View
+    shape: tuple[int, ...]  #: of one observation
+    first: int  #: the environment's number of the first action
+
+    def rows(self, observation: Any, name: str) -> tuple[np.ndarray, bool]:
+        """Return one or several observations as rows of coordinates, and whether it was one."""
+        shape = np.shape(observation)
+        if shape == self.shape:
+            return np.array([self.view.flatten(observation)]), True
+        if shape[1:] != self.shape or not shape:
+            many = f"({', '.join(map(str, ('n', *self.shape)))})"
+            raise DistinguoError(
+                f"An observation of {name} should have shape {self.shape}, or {many} for several, got {shape}."
+            )
+        rows = [self.view.flatten(one) for one in observation]
+        return np.array(rows).reshape(len(rows), len(self.view.names)), False
+
+
+def interface_of(spec: TaskSpec, shape: tuple[int, ...] | None = None, first: int | None = None) -> Interface:
+    """Return the interface of a task; the shape and the first action, where its environment is not at hand."""
+    if shape is None and spec.interpreted:
+        checked = spec.task.driver.checked_env
+        space = checked.env.observation_space
+        where = (len(space.spaces),) if isinstance(space, spaces.Tuple) else space.shape
+        return Interface(checked.view, where, checked.choices.first)
+    shape = (len(spec.dimensions),) if shape is None else shape
+    if math.prod(shape) != len(spec.dimensions):
+        raise DistinguoError(f"Observations of shape {shape} are none of {spec.name}; take a whole copy.")
+    return Interface(view_of(_space(spec, shape), spec.name), shape, first or 0)
+
+
+def _space(spec: TaskSpec, shape: tuple[int, ...]) -> Any:
+    """Return a space of the same observations, in the absence of the environment itself."""
+    if spec.kind != CATEGORIES:
+        return spaces.Box(-np.inf, np.inf, shape=shape, dtype=np.float64)
+    low, high = np.array(spec.low, dtype=np.int64), np.array(spec.high, dtype=np.int64)
+    if not shape:
+        return spaces.Discrete(int(high[0] - low[0]) + 1, start=int(low[0]))
+    return spaces.MultiDiscrete((high - low + 1).reshape(shape), start=low.reshape(shape))
+
+
+def act(controller: Controller, rows: np.ndarray, rng: np.random.Generator | None) -> np.ndarray:
+    """Return an action for every row of observations: the first preferred one, or any of them at random."""
+    preferred = controller.action_sets[regions_of(controller.partition, rows)]
+    if rng is None:
+        return preferred.argmax(axis=1)
+    return (rng.random(preferred.shape) * preferred).argmax(axis=1)

@@ -11,14 +11,13 @@ import numpy as np
 
 from distinguo.agents import adapter as environment
 from distinguo.agents import archive
-from distinguo.agents.callbacks import Callbacks
-from distinguo.agents.policy import Senses, senses_of
+from distinguo.agents.adapter import Interface, act, interface_of
 from distinguo.agents.scalars import Scalars, tensorboard_writer
-from distinguo.agents.session import Course
-from distinguo.agents.training import Lesson
+from distinguo.agents.session import Session
+from distinguo.agents.training import Callbacks, TrainingLoop
 from distinguo.errors import DistinguoError
 from distinguo.presets import DEFAULT
-from distinguo.representation.file import Representation
+from distinguo.representations.file import Representation
 from distinguo.runs.configuration import Configuration, configure, of_table
 from distinguo.tasks.catalog import spec_of
 from distinguo.tasks.spec import TaskSpec
@@ -33,7 +32,7 @@ Place = str | os.PathLike[str]
 class Economy:
     """An agent that divides the state space into as few regions as its task needs, and acts by their values.
 
-    ``env`` is a Gymnasium environment, an id, or the name of one of our tasks. An id that we have a compiled twin
+    ``env`` is a Gymnasium environment, an id, or the name of one of our tasks. An id that we have a compiled port
     of is learned with that, far faster, unless ``interpreted`` refuses it. An environment object is stepped itself:
     a few steps show how it can be put back, then it is learned in a copy, where it can be copied. The settings of the
     learner are given by name, those of other tables by dotted name in ``settings``.
@@ -69,16 +68,16 @@ class Economy:
             changes={**UNLIMITED, **(settings or {}), **by_name},
             interpreted=interpreted,
         )
-        senses = senses_of(configuration.spec)
-        self._set_up(Course(configuration), senses, env, tensorboard_log, verbose)
+        interface = interface_of(configuration.spec)
+        self._set_up(Session(configuration), interface, env, tensorboard_log, verbose)
 
     def _set_up(
-        self, course: Course, senses: Senses, env: Any, tensorboard_log: Place | None, verbose: int
+        self, session: Session, interface: Interface, env: Any, tensorboard_log: Place | None, verbose: int
     ) -> None:
-        self._course, self._senses = course, senses
+        self._session, self._interface = session, interface
         self._env = None if isinstance(env, str) else env
         self._vectorised: Any = None
-        self._rng = np.random.default_rng([course.configuration.seed, _STREAM])
+        self._rng = np.random.default_rng([session.configuration.seed, _STREAM])
         self.tensorboard_log, self.verbose = tensorboard_log, verbose
         self.logger = Scalars()
         self.num_timesteps = 0  #: environment steps of trials and mini-trials, since they were last reset
@@ -109,16 +108,16 @@ class Economy:
             _whole("log_interval", log_interval, 1),
         )
         callbacks = Callbacks(callback)
-        begun = self._course.begun
-        stage = self._course.stage
+        begun = self._session.begun
+        stage = self._session.stage
         learned = stage.environment_steps if begun else 0  # the preliminary series belongs to the first call
         if reset_num_timesteps or not begun:
             self.num_timesteps = stage.environment_steps - learned
-        lesson = Lesson(self, self._course, callbacks, interval)
+        loop = TrainingLoop(self, self._session, callbacks, interval)
         if self.tensorboard_log is not None:
             self.logger.writer = tensorboard_writer(self.tensorboard_log, tb_log_name, reset_num_timesteps)
         try:
-            lesson.run(learned + steps, progress_bar, tb_log_name=tb_log_name)
+            loop.run(learned + steps, progress_bar, tb_log_name=tb_log_name)
         finally:
             self.logger.close()
         return self
@@ -132,9 +131,9 @@ class Economy:
         random if it need not be ``deterministic``. Of several attempts the best one acts. Before anything was
         learned, it is the first representation, a single region, that answers.
         """
-        rows, single = self._senses.rows(observation, self.configuration.spec.name)
+        rows, single = self._interface.rows(observation, self.configuration.spec.name)
         rng = None if deterministic else self._rng
-        chosen = self._course.policy.act(rows, self.configuration.learner.delta, rng) + self._senses.first
+        chosen = act(self._session.learned.controller, rows, rng) + self._interface.first
         return (chosen[0] if single else chosen), state
 
     def save(self, path: Place) -> None:
@@ -144,10 +143,10 @@ class Economy:
         """
         word = archive.Word(
             num_timesteps=self.num_timesteps,
-            shape=list(self._senses.shape),
-            first_action=self._senses.first,
+            shape=list(self._interface.shape),
+            first_action=self._interface.first,
         )
-        archive.write(path, self._course.packed(word))
+        archive.write(path, self._session.packed(word))
 
     @classmethod
     def load(
@@ -160,31 +159,31 @@ class Economy:
         """
         files, source = archive.read(path)
         word = archive.read_word(files, source)
-        course = Course.opened(files, source, word)
+        session = Session.opened(files, source, word)
         if word is None:
-            course.configuration = _unlimited(course.configuration)
+            session.configuration = _unlimited(session.configuration)
         if env is not None:
-            course.configuration = environment.placed(course.configuration, env)
-        senses = _senses(course.configuration.spec, None if env is not None else word)
+            session.configuration = environment.placed(session.configuration, env)
+        interface = _interface(session.configuration.spec, None if env is not None else word)
         agent = cls.__new__(cls)
-        agent._set_up(course, senses, env, tensorboard_log, verbose)
-        agent.num_timesteps = word.num_timesteps if word else course.summary.get("environment_steps", 0)
+        agent._set_up(session, interface, env, tensorboard_log, verbose)
+        agent.num_timesteps = word.num_timesteps if word else session.summary.get("environment_steps", 0)
         return agent
 
     @property
     def configuration(self) -> Configuration:
         """Return all settings."""
-        return self._course.configuration
+        return self._session.configuration
 
     @property
     def representation(self) -> Representation:
         """Return the representation that it acts by."""
-        return self._course.policy.representation
+        return self._session.learned.representation
 
     @property
     def q(self) -> np.ndarray:
         """Return the action values, one row per region as ``region`` names them."""
-        return self._course.policy.q
+        return self._session.learned.controller.q
 
     @property
     def solved(self) -> bool:
@@ -194,7 +193,7 @@ class Economy:
     @property
     def summary(self) -> dict[str, Any]:
         """Return the result so far in short, as in ``result.json``."""
-        return self._course.summary
+        return self._session.summary
 
     @property
     def env(self) -> Any:
@@ -215,7 +214,7 @@ class Economy:
 
     def dump_logs(self) -> None:
         """Write the scalars of this moment."""
-        Lesson(self, self._course, Callbacks(), 1).log()
+        TrainingLoop(self, self._session, Callbacks(), 1).log()
 
 
 def _unlimited(configuration: Configuration) -> Configuration:
@@ -223,11 +222,11 @@ def _unlimited(configuration: Configuration) -> Configuration:
     return configuration._replace(stage=configuration.stage._replace(**of_table(UNLIMITED, "stage")))
 
 
-def _senses(spec: TaskSpec, word: archive.Word | None) -> Senses:
-    """Return the senses for a task whose environment may be absent; then by the word of who knew it."""
+def _interface(spec: TaskSpec, word: archive.Word | None) -> Interface:
+    """Return the interface for a task whose environment may be absent; then by the word of who knew it."""
     if not spec.interpreted or word is None or word.shape is None:
-        return senses_of(spec)
-    return senses_of(spec, tuple(word.shape), word.first_action)
+        return interface_of(spec)
+    return interface_of(spec, tuple(word.shape), word.first_action)
 
 
 def _whole(name: str, given: Any, least: int) -> int:

@@ -11,10 +11,9 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.utils import RecordConstructorArgs
 
-from distinguo.controller import regions_of
 from distinguo.errors import DistinguoError
-from distinguo.representation.file import Representation, load
-from distinguo.representation.lookup import numbering
+from distinguo.representations.file import Representation, load
+from distinguo.representations.partition import numbering, regions_of
 from distinguo.runs.folder import REPRESENTATION
 from distinguo.tasks.gym.spaces import view_of
 
@@ -26,7 +25,7 @@ class RegionObservation(gymnasium.ObservationWrapper[Any, Any, Any], RecordConst
     0, 1, 2, … in the order of their primary prototypes. An observation is this number, from a ``Discrete`` space,
     or, if it is to be ``one_hot``, a vector of zeros with a one in its place, as neural networks like it.
 
-    >>> from distinguo.representation.boxes import grid
+    >>> from distinguo.representations.boxes import grid
     >>> halves = Representation(grid([2, 1], low=[-1.2, -0.07], high=[0.6, 0.07]), ("x", "v"))
     >>> env = RegionObservation(gymnasium.make("MountainCar-v0"), halves, one_hot=True)
     >>> env.observation_space.shape, env.observation(np.array([0.3, 0.0]))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from distinguo.errors import DistinguoError
-from distinguo.runs.stage import Generation, Trial
+from distinguo.runs.stage import Stage, TrialRow
 
 
 class Scalars:
@@ -56,16 +56,16 @@ class Scalars:
             self.writer = None
 
 
-def describe(generation: Generation, recent: Collection[Trial]) -> dict[str, float]:
+def describe(stage: Stage, recent: Collection[TrialRow]) -> dict[str, float]:
     """Return the numbers about a stage that are worth a curve; means are over the ``recent`` trials."""
     return {
         "rollout/ep_rew_mean": _mean([trial.gained for trial in recent]),
         "rollout/ep_len_mean": _mean([trial.length for trial in recent]),
-        "time/episodes": generation.count_trials,
-        "economy/regions": generation.regions,
-        "economy/prototypes": generation.prototypes,
-        "economy/investigation_steps": generation.investigation_steps,
-        "economy/attempts": generation.attempts,
+        "time/episodes": stage.count_trials,
+        "economy/regions": stage.regions,
+        "economy/prototypes": stage.prototypes,
+        "economy/investigation_steps": stage.investigation_steps,
+        "economy/attempts": stage.attempts,
     }
 
 

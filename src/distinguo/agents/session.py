@@ -1,26 +1,39 @@
-"""The course of an agent's learning: a stage that goes on, or the files of one until it is needed."""
+"""An agent's learning session: a stage that goes on, or the files of one until it is needed."""
 
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from distinguo.agents import archive
 from distinguo.agents.archive import AGENT, Files, Word
-from distinguo.agents.pace import PacedGeneration
-from distinguo.agents.policy import Policy
+from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
-from distinguo.representation import file as representation_file
+from distinguo.representations import file as representation_file
+from distinguo.representations.file import Representation
+from distinguo.representations.partition import trimmed
 from distinguo.runs import folder
 from distinguo.runs.configuration import Configuration, to_toml
 from distinguo.runs.files import pack_arrays, write_atomically
-from distinguo.runs.learn import summarise
-from distinguo.runs.stage import DONE, Trial
+from distinguo.runs.goals import SAMPLE
+from distinguo.runs.run import summarise
+from distinguo.runs.stage import BETWEEN, DONE, TRIAL, Stage, TrialRow
 
 WINDOW = 100  #: trials that means are taken over
 
 
-class Course:
+class Learned(NamedTuple):
+    """What an agent acts by at one moment; nothing changes it."""
+
+    representation: Representation
+    controller: Controller
+    values: dict[str, np.ndarray]  #: what ``values.npz`` holds
+
+
+class Session:
     """What was learned, and how to go on with it.
 
     The stage is begun, or resumed, when something needs it: an agent that only acts needs no environment.
@@ -28,30 +41,31 @@ class Course:
 
     def __init__(self, configuration: Configuration) -> None:
         self.configuration = configuration
-        self.recent: deque[Trial] = deque(maxlen=WINDOW)
+        self.recent: deque[TrialRow] = deque(maxlen=WINDOW)
         self._files: Files = {}  # of the run folder that was loaded or saved last
         self._source = "the agent"
         self._summary: dict[str, Any] = {"solved": False}
-        self._stage: PacedGeneration | None = None
-        self._policy: Policy | None = None
+        self._stage: Stage | None = None
+        self._learned: Learned | None = None
 
     @classmethod
-    def opened(cls, files: Files, source: str, word: Word | None) -> Course:
-        """Return the course that was saved in these files; a run that is not finished has no summary of its own."""
+    def opened(cls, files: Files, source: str, word: Word | None) -> Session:
+        """Return the session that was saved in these files; a run that is not finished has no summary of its own."""
         with archive.unpacked(files, source) as place:
             run = folder.open_run(place)
-        course = cls(run.configuration)
-        course._files, course._source = files, source
-        course._summary = run.summary if word is None else word.summary
-        course._policy = Policy(run.representation, run.q, run.updates)
-        course.recent.extend(run.trials[-WINDOW:])
-        return course
+        session = cls(run.configuration)
+        session._files, session._source = files, source
+        session._summary = run.summary if word is None else word.summary
+        values = {"q": run.q, "updates": run.updates}
+        session._learned = Learned(run.representation, run.controller, values)
+        session.recent.extend(run.trials[-WINDOW:])
+        return session
 
     @property
-    def stage(self) -> PacedGeneration:
+    def stage(self) -> Stage:
         """Return the stage where it is."""
         if self._stage is None:
-            self._stage = self._resumed() if self._files else PacedGeneration(self.configuration)
+            self._stage = self._resumed() if self._files else Stage(self.configuration)
         return self._stage
 
     @property
@@ -59,32 +73,40 @@ class Course:
         """Tell whether anything was learned before, here or in the files."""
         return self._stage is not None or bool(self._files)
 
-    def _resumed(self) -> PacedGeneration:
+    def _resumed(self) -> Stage:
         if folder.CHECKPOINT not in self._files:
             raise DistinguoError(
                 f"{self._source} has no {folder.CHECKPOINT}: it can act, but not learn on; take a whole copy."
             )
         with archive.unpacked(self._files, self._source) as place:
-            stage = PacedGeneration.of(folder.resume(place, self.configuration))
+            stage = folder.resume(place, self.configuration)
             self._files = archive.gathered(place)
-        stage.reopen()
+        if stage.phase == DONE and not stage.solved and not stage.is_spent:
+            stage.go_on()  # it ended without success, but its budgets allow more
         return stage
 
     @property
-    def policy(self) -> Policy:
+    def is_out_of_steps(self) -> bool:
+        """Tell whether the stage had its steps; a confirmation that is under way goes on to its end."""
+        stage = self.stage
+        steps = stage.pause_at or 0
+        return stage.phase in (BETWEEN, TRIAL) and stage.environment_steps >= steps
+
+    @property
+    def learned(self) -> Learned:
         """Return what to act by now."""
-        if self._policy is None:
-            self._policy = self.stage.policy(self.recent)
-        return self._policy
+        if self._learned is None:
+            self._learned = learned_by(self.stage, self.recent)
+        return self._learned
 
     @property
     def summary(self) -> dict[str, Any]:
         """Return the result so far in short."""
         return self._summary if self._stage is None else summarise(self._stage)
 
-    def take_note(self) -> Trial | None:
+    def take_note(self) -> TrialRow | None:
         """Take note of what the last chunk of work changed: the trial that ended, if one did."""
-        self._policy = None
+        self._learned = None
         trials = self.stage.trials
         if not trials or (self.recent and trials[-1].trial <= self.recent[-1].trial):
             return None
@@ -98,16 +120,38 @@ class Course:
         word = word.model_copy(update={"summary": self.summary})
         return {**self._files, AGENT: word.model_dump_json(indent=2).encode()}
 
-    def _written(self, stage: PacedGeneration) -> Files:
+    def _written(self, stage: Stage) -> Files:
         growing = {name: self._files[name] for name in folder.GROWING if name in self._files}
         with archive.unpacked(growing, self._source) as place:
             write_atomically(place / folder.SETTINGS, to_toml(self.configuration))
             folder.save_checkpoint(place, stage)
-            policy = self.policy
-            text = representation_file.dumps(policy.representation)
+            text = representation_file.dumps(self.learned.representation)
             write_atomically(place / folder.REPRESENTATION, text)
-            values = {"q": policy.q, "updates": policy.updates}
-            write_atomically(place / folder.VALUES, pack_arrays(values))
+            write_atomically(place / folder.VALUES, pack_arrays(self.learned.values))
             if stage.phase == DONE:
                 folder.save_result(place, summarise(stage))
             return archive.gathered(place)
+
+
+def learned_by(stage: Stage, recent: Iterable[TrialRow]) -> Learned:
+    """Return what to act by: the present attempt, or the best one before it if that did better.
+
+    A good attempt that was given up, or learned on and became worse, is known by the mean return of its greedy
+    trials; the present one by that of its last trials, once there are enough.
+    """
+    memory, best = stage.agent.memory, stage.best
+    if not stage.solved and best is not None and best.score > _present_score(stage, recent):
+        memory = best.memory
+    controller = stage.learner.controller(memory, stage.configuration.learner)
+    representation = stage.representation()._replace(partition=trimmed(controller.partition))
+    arrays = {"q": controller.q, **stage.learner.values(memory)}
+    values = {name: array[: representation.rows].copy() for name, array in arrays.items()}
+    return Learned(
+        representation, Controller(representation.partition, values["q"], controller.delta), values
+    )
+
+
+def _present_score(stage: Stage, recent: Iterable[TrialRow]) -> float:
+    since = stage.agent.progress.counts["since"][0]
+    returns = [trial.gained for trial in recent if trial.trial > since][-SAMPLE:]
+    return float(np.mean(returns)) if len(returns) == SAMPLE else -np.inf

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
-from distinguo.representation.voronoi import Voronoi
 from distinguo.tasks.gym.registration import PUCK_ID
 from distinguo.tasks.puck.puck import Puck
 
@@ -30,7 +30,7 @@ class _Map(ctypes.Structure):
     )
 
 
-def compiler() -> str | None:
+def c_compiler() -> str | None:
     """Return the C compiler of this machine, if it has one."""
     return shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 
@@ -38,15 +38,16 @@ def compiler() -> str | None:
 class Reference:
     """The functions of ``reference.c``, compiled for this machine.
 
-    >>> from distinguo.representation.voronoi import voronoi
+    >>> from distinguo.representations.voronoi import voronoi
     >>> two = voronoi([[0.3, 0.6], [-0.3, -0.6]], [4.8, 11.0])
+    >>> controller = Controller(two, np.array([[0.0, -1.0], [-1.0, 0.0]]))
     >>> starts = np.array([[0.0, 0.0], [2.0, 2.0]])
-    >>> Reference().run("run_lockstep", Puck(), two, np.array([0, 1]), starts, 1000).tolist()
+    >>> Reference().run("run_lockstep", Puck(), controller, starts, 1000).tolist()
     [1000, 9]
     """
 
     def __init__(self) -> None:
-        program = compiler()
+        program = c_compiler()
         if program is None:
             raise DistinguoError("There is no C compiler on this machine; install one, for example gcc.")
         source = files("distinguo.bench").joinpath("reference.c").read_text(encoding="utf-8")
@@ -62,16 +63,15 @@ class Reference:
         """Tell whether there is such a function: some are only for processors that have what they use."""
         return hasattr(self._library, name)
 
-    def run(
-        self, name: str, task: Puck, map_: Voronoi, policy: np.ndarray, starts: np.ndarray, cap: int
-    ) -> np.ndarray:
+    def run(self, name: str, task: Puck, controller: Controller, starts: np.ndarray, cap: int) -> np.ndarray:
         """Run the trials and return their lengths."""
-        size, count = int(map_.size[0]), len(starts)
-        prototypes, starts = np.ascontiguousarray(map_.prototypes[:size]), np.ascontiguousarray(starts)
-        by_prototype = np.ascontiguousarray(policy[map_.primary[:size]], dtype=np.int64)
+        partition = controller.partition
+        size, count = int(partition.size[0]), len(starts)
+        prototypes, starts = np.ascontiguousarray(partition.prototypes[:size]), np.ascontiguousarray(starts)
+        by_prototype = np.ascontiguousarray(controller.policy[partition.primary[:size]], dtype=np.int64)
         lengths, returns = np.zeros(count, dtype=np.int64), np.zeros(count)
         seen = np.zeros(size, dtype=np.uint8)
-        kept = _Map(size, *(array.ctypes.data for array in (prototypes, map_.weight, by_prototype)))
+        kept = _Map(size, *(array.ctypes.data for array in (prototypes, partition.weight, by_prototype)))
         addresses = [ctypes.c_void_p(array.ctypes.data) for array in (starts, lengths, returns, seen)]
         getattr(self._library, name)(
             (ctypes.c_double * 6)(*task),
@@ -87,19 +87,21 @@ class Reference:
 class GymnasiumLoop:
     """One trial at a time as one would write it without the kernels: ``env.step`` and ``argmin``.
 
-    >>> from distinguo.representation.voronoi import voronoi
+    >>> from distinguo.representations.voronoi import voronoi
     >>> two = voronoi([[0.3, 0.6], [-0.3, -0.6]], [4.8, 11.0])
-    >>> GymnasiumLoop(two, np.array([0, 1])).run(np.array([2.0, 2.0]), 1000)
+    >>> controller = Controller(two, np.array([[0.0, -1.0], [-1.0, 0.0]]))
+    >>> GymnasiumLoop(controller).run(np.array([2.0, 2.0]), 1000)
     9
     """
 
-    def __init__(self, map_: Voronoi, policy: np.ndarray) -> None:
+    def __init__(self, controller: Controller) -> None:
         import gymnasium
 
-        size = map_.size[0]
+        partition = controller.partition
+        size = partition.size[0]
         self.env: Any = gymnasium.make(PUCK_ID, disable_env_checker=True)
-        self.weight, self.scaled = map_.weight, map_.prototypes[:size] * map_.weight
-        self.policy = policy[map_.primary[:size]]
+        self.weight, self.scaled = partition.weight, partition.prototypes[:size] * partition.weight
+        self.policy = controller.policy[partition.primary[:size]]
 
     def run(self, start: np.ndarray, cap: int) -> int:
         """Return the length of a trial."""

@@ -6,13 +6,13 @@ import sys
 
 import typer
 
-from distinguo.cli.audit import audit
-from distinguo.cli.bench import bench
-from distinguo.cli.export import export
+from distinguo.cli.audit import audit_command
+from distinguo.cli.bench import bench_command
+from distinguo.cli.export import export_command
 from distinguo.cli.learn import learn
-from distinguo.cli.reproduce import reproduce
-from distinguo.cli.show import show
-from distinguo.cli.test import examine
+from distinguo.cli.reproduce import reproduce_command
+from distinguo.cli.show import show_command
+from distinguo.cli.test import compare_command
 from distinguo.cli.verify import verify
 from distinguo.errors import DistinguoError
 
@@ -28,13 +28,13 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command()(learn)
-app.command("test")(examine)
-app.command()(reproduce)
-app.command()(show)
-app.command()(audit)
+app.command("test")(compare_command)
+app.command("reproduce")(reproduce_command)
+app.command("show")(show_command)
+app.command("audit")(audit_command)
 app.command()(verify)
-app.command()(export)
-app.command()(bench)
+app.command("export")(export_command)
+app.command("bench")(bench_command)
 
 
 @app.callback(invoke_without_command=True)

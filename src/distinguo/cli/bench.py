@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 
-def bench(
+def bench_command(
     quick: Annotated[bool, typer.Option("--quick", help="Measure for seconds rather than a minute.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the prototypes and starts.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
@@ -16,17 +16,16 @@ def bench(
 
     Example: distinguo bench --quick
     """
-    from distinguo.bench.measure import FULL, QUICK, comparisons
-    from distinguo.bench.reference import compiler
+    from distinguo.bench.measure import FULL_EFFORT, QUICK_EFFORT, timings
+    from distinguo.bench.reference import c_compiler
     from distinguo.cli.console import answer, say
 
-    program = compiler()
+    program = c_compiler()
     if program is None:
         say("There is no C compiler on this machine (cc, gcc or clang), so nothing is compared with C.")
     say("kernel       prototypes   M steps/s   reference                 M steps/s   ratio (10 % to 90 %)")
-    found = []
-    for c in comparisons(QUICK if quick else FULL, seed):
-        found.append(c._asdict())
-        rate = f"{c.ours / 1e6:12.3f}   {c.reference:<24}{c.theirs / 1e6:12.4f}"
-        say(f"{c.name:<12}{c.prototypes:11}{rate}{c.ratio:10.2f} ({c.low:.2f} to {c.high:.2f})")
-    answer({"kernels": found, "compiler": program, "seed": seed}, as_json)
+    kernels = []
+    for timing in timings(QUICK_EFFORT if quick else FULL_EFFORT, seed):
+        kernels.append(timing._asdict())
+        say(str(timing))
+    answer({"kernels": kernels, "compiler": program, "seed": seed}, as_json)

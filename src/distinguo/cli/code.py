@@ -24,6 +24,15 @@ def names_code(text: str) -> bool:
     return bool(colon and name) and path.endswith(".py")
 
 
+def code_or_word(text: str) -> Any:
+    """Return what a word names if it names something in a Python file, else the word itself.
+
+    >>> code_or_word("diagonal")
+    'diagonal'
+    """
+    return load_named(text) if names_code(text) else text
+
+
 def load_named(text: str) -> Any:
     """Run the file of ``path/to/file.py:name`` and return what it calls by that name."""
     path, _, name = text.rpartition(":")
@@ -35,20 +44,30 @@ def load_named(text: str) -> Any:
 
 
 def _module(path: Path) -> ModuleType:
-    """Import a file under the name of its stem; a second time it is the same module."""
+    """Import a file under a name made of its stem; a second time it is the same module.
+
+    The name has no dot: Numba's cache looks classes up by importing their module by name.
+    """
     if not path.is_file():
         raise DistinguoError(f"There is no file {path}; give the path of a Python file before the colon.")
+    from distinguo.kernel_cache import module_of
+
     place = path.resolve()
-    key = f"distinguo_user.{place.stem}"
-    known = sys.modules.get(key)
-    if known is not None and known.__file__ == str(place):
-        return known
+    key = module_of(place)
+    while (known := sys.modules.get(key)) is not None:
+        if known.__file__ == str(place):
+            return known
+        key += "_"  # another file of that name
     spec = importlib.util.spec_from_file_location(key, place)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[key] = module  # before it runs: what it defines may look its module up
     try:
         spec.loader.exec_module(module)
+    except DistinguoError:
+        del sys.modules[key]
+        raise
     except Exception as error:
         del sys.modules[key]
         reason = " ".join(str(error).split())

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 
-def export(
+def export_command(
     run: Annotated[Path, typer.Argument(help="The folder of a run.")],
     to: Annotated[str, typer.Option(help="The format: c, json, dot or npz.")],
     out: Annotated[
@@ -23,8 +23,8 @@ def export(
     Example: distinguo export runs/puck-default-seed0 --to c
     """
     from distinguo.cli.console import answer, say
-    from distinguo.export.write import export as write
+    from distinguo.exports.write import export
 
-    path = write(run, to, out, name, force)
+    path = export(run, to, out, name, force)
     say(f"Controller: {path}")
     answer({"path": str(path), "format": to}, as_json)

@@ -11,15 +11,16 @@ from distinguo.errors import DistinguoError
 
 if TYPE_CHECKING:
     from distinguo.runs.configuration import Configuration
-    from distinguo.runs.folder import Run
-    from distinguo.runs.stage import Generation
+    from distinguo.runs.run import Run
+    from distinguo.runs.stage import Stage
 
 
 def learn(
     task: Annotated[
         str,
         typer.Argument(
-            help="The task: puck, or any Gymnasium id with discrete actions, such as CartPole-v1."
+            help="The task: puck, any Gymnasium id with discrete actions, such as CartPole-v1, or one of your own: "
+            "path/to/file.py:Class."
         ),
     ],
     seed: Annotated[int | None, typer.Option(help="Seed of all random choices; 0 if none is given.")] = None,
@@ -47,10 +48,13 @@ def learn(
             "'0.27,0.62;-0.27,-0.62', a representation file or a run folder.",
         ),
     ] = None,
+    learner: Annotated[
+        str, typer.Option(help="The learner: economy, or one of your own, path/to/file.py:Name.")
+    ] = "economy",
     interpreted: Annotated[
         bool,
         typer.Option(
-            "--interpreted", help="Run Gymnasium's own environment, even if we have a compiled twin."
+            "--interpreted", help="Run Gymnasium's own environment, even if we have a compiled port."
         ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
@@ -69,21 +73,30 @@ def learn(
       distinguo learn puck --seed 3 --preset paper --from seeds --out runs/from-seeds
 
       distinguo learn puck --seeds 1-100 --set task.beta=0.2
+
+      distinguo learn puck --learner examples/own_learner.py:GridLearner
     """
     from distinguo.cli import parse
+    from distinguo.cli.code import load_named, names_code
     from distinguo.cli.console import say, word_if_slow
     from distinguo.runs.configuration import configure, of_table
-    from distinguo.runs.warm import warm
-    from distinguo.tasks.catalog import task_spec
+    from distinguo.runs.learn import warm
 
     changes = parse.changes(assignments or [])
-    setting = task_spec(task, of_table(changes, "task"), interpreted)
+    setting = parse.named_task(task, of_table(changes, "task"), interpreted)
     prototypes = None if start is None else parse.prototypes(start, setting.dimensions)
     if setting.note:
         say(setting.note)
 
     def configured(number: int) -> Configuration:
-        return configure(setting, seed=number, preset_name=preset, changes=changes, prototypes=prototypes)
+        return configure(
+            setting,
+            seed=number,
+            preset_name=preset,
+            changes=changes,
+            prototypes=prototypes,
+            learner=load_named(learner) if names_code(learner) else learner,
+        )
 
     if seed is not None and seeds is not None:
         raise DistinguoError("--seed and --seeds exclude each other; give one of them.")
@@ -100,7 +113,7 @@ def _learn_one(configuration: Configuration, out: Path | None, as_json: bool) ->
     from distinguo.cli.console import answer, live_line, say
     from distinguo.runs.folder import REPRESENTATION, is_finished
     from distinguo.runs.learn import default_folder, learn_configured
-    from distinguo.views.draw import draw_run
+    from distinguo.views.show import draw_run
 
     path = out or default_folder(configuration)
     if is_finished(path):
@@ -123,11 +136,11 @@ def _learn_one(configuration: Configuration, out: Path | None, as_json: bool) ->
     answer({**run.summary, "run": str(path), "picture": str(picture)}, as_json)
 
 
-def _progress(generation: Generation) -> str:
-    return (f"attempt {generation.attempts}  " if generation.attempts > 1 else "") + (
-        f"trial {generation.count_trials}  length {generation.trial_length:,}  regions {generation.regions}  "
-        f"prototypes {generation.prototypes}  environment steps {generation.environment_steps:,}  "
-        f"({generation.phase})"
+def _progress(stage: Stage) -> str:
+    return (f"attempt {stage.attempts}  " if stage.attempts > 1 else "") + (
+        f"trial {stage.count_trials}  length {stage.trial_length:,}  regions {stage.regions}  "
+        f"prototypes {stage.prototypes}  environment steps {stage.environment_steps:,}  "
+        f"({stage.phase})"
     )
 
 

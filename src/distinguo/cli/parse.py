@@ -6,10 +6,13 @@ import re
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from distinguo.controls.seeds import PAPER_SEEDS
+from distinguo.controls.fixed import PAPER_SEEDS
 from distinguo.errors import DistinguoError
+
+if TYPE_CHECKING:
+    from distinguo.tasks.spec import TaskSpec
 
 MOST_SEEDS = 100_000  #: in one command
 
@@ -31,6 +34,59 @@ def changes(assignments: Sequence[str]) -> dict[str, Any]:
             raise DistinguoError(f"--set gives {key.strip()} twice; give it once.")
         result[key.strip()] = _value(text.strip())
     return result
+
+
+def named_task(word: str, parameters: dict[str, Any] | None = None, interpreted: bool = False) -> TaskSpec:
+    """Return the task that a word names: one of ours, a Gymnasium id, or ``path/to/file.py:Class``.
+
+    >>> named_task("puck", {"beta": 0.2}).task.beta
+    0.2
+    """
+    from distinguo.cli.code import load_named, names_code
+    from distinguo.tasks.catalog import spec_of, task_spec
+
+    if not names_code(word):
+        if word.endswith(".py"):
+            raise DistinguoError(f"{word} is a file; name the task in it, as in {word}:Name.")
+        return task_spec(word, parameters, interpreted)
+    if interpreted:
+        raise DistinguoError(f"--interpreted is for Gymnasium's own environments, and {word} is not one.")
+    thing = load_named(word)
+    if _is_environment_class(thing):
+        return _made_spec(thing, dict(parameters or {}))
+    return spec_of(thing, parameters)
+
+
+def task_name(word: str) -> str:
+    """Return the name by which other commands and files know the task; one in a file is declared by this.
+
+    >>> task_name("CartPole-v1")
+    'CartPole-v1'
+    """
+    from distinguo.cli.code import names_code
+
+    return named_task(word).name if names_code(word) else word
+
+
+def _is_environment_class(thing: Any) -> bool:
+    import gymnasium
+
+    return isinstance(thing, type) and issubclass(thing, gymnasium.Env)
+
+
+def _made_spec(kind: Any, parameters: dict[str, Any]) -> TaskSpec:
+    """Make an environment with these arguments; ``levels`` is for its actions."""
+    from distinguo.tasks.catalog import spec_of
+
+    arguments = {name: value for name, value in parameters.items() if name != "levels"}
+    try:
+        env = kind(**arguments)
+    except Exception as error:
+        with_these = f" with {arguments}" if arguments else ""
+        trouble = f"{type(error).__name__}: {error}".rstrip(".")
+        raise DistinguoError(f"{kind.__name__} could not be made{with_these}: {trouble}.") from error
+    levels = {name: value for name, value in parameters.items() if name == "levels"}
+    return spec_of(env, levels)._replace(parameters=parameters)
 
 
 def _value(text: str) -> Any:
@@ -82,18 +138,19 @@ def _point(point: str, text: str) -> list[float]:
 
 
 def _from_file(path: Path, dimensions: Sequence[str]) -> list[list[float]]:
-    from distinguo.representation.file import load
-    from distinguo.representation.voronoi import Voronoi
+    from distinguo.representations.file import load
+    from distinguo.representations.partition import prototypes_of
 
     representation = load(path)
-    if not isinstance(representation.partition, Voronoi):
+    prototypes = prototypes_of(representation.partition)
+    if prototypes is None:
         raise DistinguoError(f"{path} is a tree of boxes, but learning starts from prototypes.")
     if len(representation.dimensions) != len(dimensions):
         raise DistinguoError(
             f"{path} has {len(representation.dimensions)} dimensions ({', '.join(representation.dimensions)}), "
             f"but the task has {len(dimensions)} ({', '.join(dimensions)})."
         )
-    return representation.partition.prototypes.tolist()
+    return prototypes.points.tolist()
 
 
 def shard(text: str) -> tuple[int, int]:

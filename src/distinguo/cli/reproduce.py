@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 
-def reproduce(
+def reproduce_command(
     quick: Annotated[bool, typer.Option("--quick", help="Fewer runs and shorter test trials.")] = False,
     out: Annotated[
         Path | None, typer.Option(help="Folder of the results; what is there already is not run again.")
@@ -22,22 +22,17 @@ def reproduce(
     Example: distinguo reproduce --quick
     """
     from distinguo.cli.console import answer, progress_bar, say
-    from distinguo.paper.reproduce import FULL, QUICK
-    from distinguo.paper.reproduce import reproduce as run
+    from distinguo.paper.reproduce import reproduce
     from distinguo.views.report import write_report
 
-    effort = QUICK if quick else FULL
-    folder = out or Path("runs") / f"reproduce-{'quick' if quick else 'full'}-seed{seed}"
     began = time.perf_counter()
     with progress_bar("testing") as watch:
-        found = run(folder, effort, seed, say, watch)
-    report = write_report(found, folder)
-    for claim in found.claims:
-        say(f"{'holds ' if claim.holds else 'FAILS '} {claim.claim}: paper {claim.paper}; ours {claim.ours}")
-    say(effort.words)
+        reproduction = reproduce(out, quick=quick, seed=seed, say=say, watch=watch)
+    report = write_report(reproduction, reproduction.folder)
+    say(repr(reproduction))
     say(f"Report: {report}")
     content = {
-        "claims": [claim._asdict() for claim in found.claims],
+        "claims": [claim._asdict() for claim in reproduction.claims],
         "report": str(report),
         "quick": quick,
         "seconds": round(time.perf_counter() - began, 3),

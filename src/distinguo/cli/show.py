@@ -8,22 +8,31 @@ from typing import Annotated
 import typer
 
 
-def show(
+def show_command(
     run: Annotated[Path, typer.Argument(help="The folder of a run.")],
+    view: Annotated[
+        str,
+        typer.Option(help="The picture: partition, values, trials, or your own as path/to/file.py:function."),
+    ] = "partition",
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The file to draw into: .png, .svg or .pdf; by default VIEW.png in RUN."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Show a learned run: its map, its regions with their actions and values, and why they exist.
 
-    Example: distinguo show runs/puck-default-seed0
+    Example: distinguo show runs/puck-default-seed0 --view trials
     """
+    from distinguo.cli.code import code_or_word
     from distinguo.cli.console import answer, say
     from distinguo.cli.learn import verdict
     from distinguo.runs.folder import is_finished, open_run
-    from distinguo.views.draw import draw_run
+    from distinguo.views.show import draw_run
     from distinguo.views.text import reasons_table, regions_table, text_map
 
     opened = open_run(run)
-    picture = draw_run(opened)
+    picture = draw_run(opened, code_or_word(view), out)
     say(text_map(opened))
     say()
     say(regions_table(opened))

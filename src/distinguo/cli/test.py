@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from distinguo.errors import DistinguoError, did_you_mean
+from distinguo.errors import DistinguoError
 
 if TYPE_CHECKING:
-    from distinguo.study.compare import Report
     from distinguo.study.plan import Plan
 
 
-def examine(
+def compare_command(
     what: Annotated[
         list[str] | None,
         typer.Argument(
@@ -24,10 +23,13 @@ def examine(
         ),
     ] = None,
     task: Annotated[
-        str | None, typer.Option(help="The task; that of the first run folder if none is given, else puck.")
+        str | None,
+        typer.Option(
+            help="The task, as for learn; that of the first run folder if none is given, else puck."
+        ),
     ] = None,
     interpreted: Annotated[
-        bool, typer.Option("--interpreted", help="Run Gymnasium's own environment, not our compiled twin.")
+        bool, typer.Option("--interpreted", help="Run Gymnasium's own environment, not our compiled port.")
     ] = False,
     runs: Annotated[int | None, typer.Option(help="Learning curves per representation; 10.")] = None,
     steps: Annotated[int | None, typer.Option(help="Training steps of a curve; 50,000.")] = None,
@@ -58,7 +60,7 @@ def examine(
     ] = "1/1",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
-    """Put representations on trial: a fresh learner on each, and learning curves.
+    """Compare representations: a fresh learner on each, and learning curves.
 
     Examples:
       distinguo test diagonal grid:10x10 runs/puck-default-seed0
@@ -66,78 +68,52 @@ def examine(
       distinguo test diagonal --runs 3 --cap 100000 --set tester.gamma=0.95
     """
     from distinguo.cli import parse
-    from distinguo.cli.console import answer, say
-    from distinguo.study.compare import put_on_trial
+    from distinguo.cli.console import answer, progress_bar, say
+    from distinguo.study.compare import compare_plan
     from distinguo.views.curves import draw_curves
 
-    head = _given(task=task, seed=seed, interpreted=interpreted or None)
-    options = _given(runs=runs, steps=steps, cap=cap)
+    name = None if task is None else parse.task_name(task)
+    head = _set(task=name, seed=seed, interpreted=interpreted or None)
+    options = _set(runs=runs, steps=steps, cap=cap)
     if plan_file is None:
-        plan = _from_words(what, head, options, parse.changes(assignments or []))
+        plan = _from_words(what or [], head, parse.changes(assignments or []), options)
     else:
         plan = _from_file(plan_file, [*(what or []), *head, *options, *(assignments or [])])
-    folder = out or _default_folder(plan)
-    with _progress() as watch:
-        report = put_on_trial(
-            plan,
-            folder,
-            engine=engine,
-            workers=workers,
-            address=address,
-            shard=parse.shard(shard),
-            watch=watch,
+    folder, part = out or _default_folder(plan), parse.shard(shard)
+    with progress_bar("testing") as watch:
+        comparison = compare_plan(
+            plan, folder, engine=engine, workers=workers, address=address, shard=part, watch=watch
         )
-    say(_table(report))
-    picture = draw_curves(report.curves, folder / "curves.png") if report.curves else None
-    if picture:
-        say(f"Picture: {picture}")
+    say(repr(comparison))
+    if comparison.curves:
+        say(f"Picture: {draw_curves(comparison.curves, folder / 'curves.png')}")
     say(f"Results: {folder}")
-    for key, reason in report.failures.items():
+    for key, reason in comparison.failures.items():
         say(f"Failed: {key}: {reason}")
-    answer(_content(report, folder), as_json)
-    if report.failures:
-        say(f"{len(report.failures)} cells failed; the same command runs only those again.")
+    answer({**comparison.as_json(), "run": str(folder)}, as_json)
+    if comparison.failures:
+        say(f"{len(comparison.failures)} cells failed; the same command runs only those again.")
         raise typer.Exit(1)
 
 
-def _given(**options: Any) -> dict[str, Any]:
+def _set(**options: Any) -> dict[str, Any]:
+    """Return the options that were set on the command line."""
     return {name: value for name, value in options.items() if value is not None}
 
 
 def _from_words(
-    what: list[str] | None, head: dict[str, Any], options: dict[str, int], changes: dict[str, Any]
+    what: list[str], head: dict[str, Any], settings: dict[str, Any], tester: dict[str, Any]
 ) -> Plan:
-    from distinguo.study.plan import make_plan
+    from distinguo.cli.code import code_or_word
+    from distinguo.controls.catalog import registered_name
+    from distinguo.study.compare import plan_for
 
     if not what:
         raise DistinguoError(
             "Nothing to test; name a run folder, a representation file or a control like diagonal."
         )
-    tables: dict[str, dict[str, Any]] = {"tester": dict(options), "task": {}}
-    for key, value in changes.items():
-        table, _, name = key.partition(".")
-        if table not in tables or not name:
-            raise DistinguoError(f"Unknown setting '{key}'; for the table {did_you_mean(table, tables)}")
-        if table == "tester" and name in options:
-            raise DistinguoError(f"--{name} and --set {key} exclude each other; give one of them.")
-        tables[table][name] = value
-    if "task" not in head:
-        _take_task(what, head, tables["task"])
-    return make_plan(what, **head, task_parameters=tables["task"], tester=tables["tester"])
-
-
-def _take_task(what: list[str], head: dict[str, Any], parameters: dict[str, Any]) -> None:
-    """Take the task of the first run folder that is named."""
-    from distinguo.runs.folder import SETTINGS, read_settings
-
-    for word in what:
-        if (Path(word) / SETTINGS).is_file():
-            spec = read_settings(Path(word)).spec
-            head["task"] = spec.name
-            head.setdefault("interpreted", spec.interpreted)
-            for name, value in spec.parameters.items():
-                parameters.setdefault(name, value)
-            return
+    words = [registered_name(code_or_word(word)) for word in what]
+    return plan_for(words, **head, settings=settings, tester=tester)
 
 
 def _from_file(path: Path, others: list[str]) -> Plan:
@@ -155,38 +131,3 @@ def _default_folder(plan: Plan) -> Path:
     from distinguo.study.plan import write_plan
 
     return Path("runs") / f"test-{plan.spec.name}-{hashlib.sha256(write_plan(plan).encode()).hexdigest()[:8]}"
-
-
-def _progress() -> Any:
-    from distinguo.cli.console import progress_bar
-
-    return progress_bar("testing")
-
-
-def _table(report: Report) -> str:
-    low, high = report.extent
-    box = " × ".join(f"[{a:.3g}, {b:.3g}]" for a, b in zip(low, high, strict=True))
-    lines = [f"Observed extremes: {box}", ""]
-    lines.append(
-        f"{'representation':32}{'regions':>9}{'runs':>6}{'final mean':>14}{'best mean':>14}{'survival':>10}"
-    )
-    for curve in report.curves:
-        mean = curve.scores.mean(axis=0)
-        name = (
-            curve.representation if curve.variant == "plain" else f"{curve.representation} ({curve.variant})"
-        )
-        lines.append(
-            f"{name:32}{curve.regions:9}{len(curve.scores):6}{mean[-1]:14,.0f}{mean.max():14,.0f}"
-            f"{curve.survival[:, -1].mean():10.2f}"
-        )
-    return "\n".join(lines)
-
-
-def _content(report: Report, folder: Path) -> dict[str, Any]:
-    return {
-        "curves": [curve.as_json() for curve in report.curves],
-        "extent": report.extent._asdict(),
-        "failures": report.failures,
-        "missing": report.missing,
-        "run": str(folder),
-    }

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from distinguo.study.verify import Proof
+
+PICTURE = "proof.png"  #: the name of its file in the folder
 
 
 def verify(
@@ -48,28 +53,64 @@ def verify(
     Example: distinguo verify runs/puck-default-seed0
     """
     from distinguo.cli.console import answer, say, word_if_slow
-    from distinguo.cli.verify_subject import Request, subject_of
+    from distinguo.study.verify import verify as prove
 
-    subject = subject_of(what, task, seed, out)
-    method = _method(subject.spec.task)
+    folder = out or _folder(what, task or "puck", seed)
     with word_if_slow("Proving; the first time on this machine the prover is compiled …"):
-        content = method.prove(Request(subject, seed, cells, steps, disturbance, tuple(ranges or ())))
-    for line in method.sentences(content):
+        proof = prove(
+            what,
+            task=task,
+            seed=seed,
+            cells=cells,
+            steps=steps,
+            disturbance=disturbance,
+            ranges=_ranges(ranges or []),
+            out=folder,
+        )
+    for line in proof.sentences:
         say(line)
-    if content["checked"]:
-        say(f"Certificate, checked independently: {content['certificate']}")
-    if "picture" in content:
-        say(f"Picture: {content['picture']}")
-    answer(content, as_json)
+    answer({**proof.as_json(), **_picture(proof, folder)}, as_json)
 
 
-def _method(task: Any) -> Any:
-    """Return the module that knows how to prove things about a task.
+def _folder(what: str, task: str, seed: int) -> Path:
+    """Return the folder of a run, or one for what has none, found again by the same command."""
+    from distinguo.runs.files import slug
 
-    It has ``prove(request)``, which gives the answer for programs, and ``sentences(content)``, the one for people.
-    The answer has at least the keys proven, share_of_controllable_starts, cells, certificate and checked.
+    name = what if task == "puck" else f"{task}-{what}"
+    return Path(what) if Path(what).is_dir() else Path("runs") / f"verify-{slug(name)}-seed{seed}"
+
+
+def _ranges(texts: list[str]) -> dict[str, tuple[float, float]]:
+    """Read ranges of the form ``NAME=LOW:HIGH``.
+
+    >>> _ranges(["mass=0.95:1.05"])
+    {'mass': (0.95, 1.05)}
     """
-    from distinguo.cli import verify_arrive, verify_hold, verify_trials
-    from distinguo.proof.questions import ARRIVES, HOLDS, question_about
+    from distinguo.errors import DistinguoError
 
-    return {HOLDS: verify_hold, ARRIVES: verify_arrive}.get(question_about(task) or "", verify_trials)
+    ranges = {}
+    for text in texts:
+        name, _, values = text.partition("=")
+        try:
+            low, high = (float(value) for value in values.split(":"))
+        except ValueError:
+            raise DistinguoError(
+                f"--range takes NAME=LOW:HIGH, such as mass=0.95:1.05, got '{text}'."
+            ) from None
+        ranges[name] = low, high
+    return ranges
+
+
+def _picture(proof: Proof, folder: Path) -> dict[str, str]:
+    """Draw what was proven, and say where; nothing where only trials were run."""
+    from distinguo.cli.console import say
+    from distinguo.views.plots import save_figure
+    from distinguo.views.proof import proof_figure
+
+    figure = proof_figure(proof)
+    if figure is None:
+        return {}
+    path = folder / PICTURE
+    save_figure(figure, path)
+    say(f"Picture: {path}")
+    return {"picture": str(path)}

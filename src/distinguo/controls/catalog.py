@@ -1,51 +1,143 @@
-"""The control representations by name, as the command line and the tester ask for them."""
+"""The representations by name, and the door for builders of one's own."""
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
 
 from distinguo.controls.controllability import controllability
-from distinguo.controls.diagonal import diagonal
-from distinguo.controls.seeds import seeds
-from distinguo.controls.uniform import uniform
+from distinguo.controls.fixed import diagonal, seed_points, uniform, with_provenance
 from distinguo.controls.vrdp import vrdp, vrdp_enhanced
 from distinguo.errors import DistinguoError, did_you_mean
-from distinguo.representation.file import Representation
+from distinguo.representations.file import Representation
+from distinguo.representations.partition import region
+from distinguo.seam import has_own
 from distinguo.tasks.spec import TaskSpec
 
-_MAKERS: dict[str, Callable[[TaskSpec, int], Representation]] = {
-    "diagonal": lambda spec, seed: diagonal(spec),
-    "vrdp": vrdp,
-    "vrdp-enhanced": vrdp_enhanced,
-    "controllability": lambda spec, seed: controllability(spec),
-    "seeds": lambda spec, seed: seeds(spec),
-}
-
-#: The paper's controls; ``grid`` takes any counts.
-NAMES = ("diagonal", "grid:10x10", "vrdp", "vrdp-enhanced", "controllability", "seeds")
+F = TypeVar("F", bound=Callable[..., Any])
 
 
-def control(name: str, spec: TaskSpec, seed: int) -> Representation:
-    """Build the control representation of that name; only the VRDP ones depend on the seed.
+class _Builder(NamedTuple):
+    function: Callable[..., Any]
+    usage: str  #: how it is asked for
+
+
+_builders: dict[str, _Builder] = {}
+
+
+def representation(name: str, usage: str | None = None) -> Callable[[F], F]:
+    """Register a function of a task and a seed that builds a representation, or a bare partition, under a name.
+
+    It is then found wherever a representation is asked for by name. A function with a third parameter is given what
+    follows a colon, as in ``grid:10x10``; ``usage`` shows how.
+
+    >>> from distinguo.representations.boxes import grid
+    >>> @representation("strips", usage="strips:4")
+    ... def strips(spec, seed, count):
+    ...     return grid([int(count)] + [1] * (len(spec.dimensions) - 1), spec.low, spec.high)
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> build_representation("strips:4", task_spec("puck"), seed=0).regions
+    4
+    """
+
+    def register(function: F) -> F:
+        if not re.fullmatch(r"[\w.-]+", name):
+            raise DistinguoError(
+                f"The name of a representation is made of letters, digits and dashes, got '{name}'."
+            )
+        _builders[name] = _Builder(function, usage or name)
+        return function
+
+    return register
+
+
+def registered_name(what: Any) -> str:
+    """Return the name that a builder, a partition or a class of partitions goes by; it gets its own if it has none.
+
+    >>> from distinguo.representations.declare import FunctionPartition
+    >>> registered_name(FunctionPartition(lambda s: 0, 1)), registered_name("grid:2x2")
+    ('FunctionPartition', 'grid:2x2')
+    """
+    if isinstance(what, str):
+        return what
+    known = [name for name, builder in _builders.items() if builder.function is what]
+    if known:
+        return known[0]
+    name = str(getattr(what, "__name__", type(what).__name__))
+    is_builder = callable(what) and not isinstance(what, type) and not has_own(region, what)
+    representation(name)(
+        what if is_builder else lambda spec, seed: what() if isinstance(what, type) else what
+    )
+    return name
+
+
+def representation_names() -> list[str]:
+    """Return how to ask for each representation that has a name.
+
+    >>> representation_names()[:3]
+    ['diagonal', 'grid:10x10', 'vrdp']
+    """
+    return [builder.usage for builder in _builders.values()]
+
+
+def build_representation(name: str, spec: TaskSpec, seed: int) -> Representation:
+    """Build the representation of that name for a task; of the paper's controls only VRDP's depend on the seed.
 
     >>> from distinguo.tasks.catalog import task_spec
-    >>> control("grid:3x4", task_spec("puck"), seed=0).regions
+    >>> build_representation("grid:3x4", task_spec("puck"), seed=0).regions
     12
-    >>> control("diagnoal", task_spec("puck"), seed=0)
+    >>> build_representation("diagnoal", task_spec("puck"), seed=0)
     Traceback (most recent call last):
-    distinguo.errors.DistinguoError: Unknown control 'diagnoal'; did you mean 'diagonal'?
+    distinguo.errors.DistinguoError: Unknown representation 'diagnoal'; did you mean 'diagonal'?
     """
-    if name.partition(":")[0] == "grid":
-        return uniform(spec, _counts(name))
-    if name not in _MAKERS:
-        raise DistinguoError(f"Unknown control '{name}'; {did_you_mean(name, NAMES)}")
-    return _MAKERS[name](spec, seed)
+    word, colon, argument = name.partition(":")
+    if word not in _builders:
+        raise DistinguoError(f"Unknown representation '{name}'; {did_you_mean(name, representation_names())}")
+    function = _builders[word].function
+    arguments = [argument] if len(inspect.signature(function).parameters) > 2 else []
+    if colon and not arguments:
+        raise DistinguoError(f"The representation '{word}' takes nothing after a colon, got '{name}'.")
+    return as_representation(function(spec, seed, *arguments), spec, name)
 
 
-def _counts(name: str) -> list[int]:
-    if not re.fullmatch(r"grid:\d{1,6}(x\d{1,6})*", name, re.ASCII):
+def as_representation(built: Any, spec: TaskSpec, name: str) -> Representation:
+    """Return what a builder made: a representation as it is, a bare partition with the coordinates of the task."""
+    if isinstance(built, Representation):
+        return built
+    if not has_own(region, built):
         raise DistinguoError(
-            f"A grid is written with a number of intervals per coordinate, as in grid:10x10, got '{name}'."
+            f"'{name}' should be a representation or a partition (dg.partition makes one), got a value of the class "
+            f"{type(built).__name__}."
         )
-    return [int(count) for count in name.removeprefix("grid:").split("x")]
+    return with_provenance(spec, built, name)
+
+
+@representation("diagonal")
+def _diagonal(spec: TaskSpec, seed: int) -> Representation:
+    return diagonal(spec)
+
+
+@representation("grid", usage="grid:10x10")
+def _grid(spec: TaskSpec, seed: int, counts: str) -> Representation:
+    if not re.fullmatch(r"\d{1,6}(x\d{1,6})*", counts, re.ASCII):
+        raise DistinguoError(
+            "A grid is written with a number of intervals per coordinate, as in grid:10x10, got "
+            f"'grid:{counts}'."
+        )
+    return uniform(spec, [int(count) for count in counts.split("x")])
+
+
+representation("vrdp")(vrdp)
+representation("vrdp-enhanced")(vrdp_enhanced)
+
+
+@representation("controllability")
+def _controllability(spec: TaskSpec, seed: int) -> Representation:
+    return controllability(spec)
+
+
+@representation("seeds")
+def _seeds(spec: TaskSpec, seed: int) -> Representation:
+    return seed_points(spec)

@@ -1,1 +1,1 @@
-"""The separate tester and everything else that judges: simulation, audit, statistics. Knows no learner."""
+"""The separate tester and everything else that measures: simulation, audit, statistics. Knows no learner."""

@@ -22,17 +22,19 @@ from distinguo.criteria import (
 )
 from distinguo.errors import DistinguoError
 from distinguo.seam import at_speed, kernel
-from distinguo.tasks.task import start, transition, truncated, unpack
+from distinguo.tasks.task import observe, start, transition, truncated, unpack
 
 
 class Audit(NamedTuple):
     """The findings, one row per state."""
 
-    states: np.ndarray  #: (states, dimensions)
+    states: np.ndarray  #: (states, width of a state)
+    observations: np.ndarray  #: (states, dimensions) what the agent sees of each
     regions: np.ndarray  #: (states,) the region of each
     q1: np.ndarray  #: (states, actions) look-ahead values
     rules: np.ndarray  #: (states,) the broken rules, as bits of ``criteria.POLICY`` and ``criteria.VALUE``
     regret: np.ndarray  #: (states,) the incremental regret
+    epsilon: float  #: the reward that may be lost
 
     @property
     def adequate(self) -> float:
@@ -49,8 +51,23 @@ class Audit(NamedTuple):
         """Return how many states break the value rule (Eq. 2)."""
         return int(((self.rules & VALUE) > 0).sum())
 
+    @property
+    def worst(self) -> int:
+        """Return the row of the state with the greatest regret."""
+        return int(self.regret.argmax())
 
-def audit(
+    def __repr__(self) -> str:
+        n, count = self.worst, len(self.states)
+        place = ", ".join(f"{c:.4f}" for c in self.observations[n])
+        return (
+            f"{self.adequate:.1%} of {count:,} states are {self.epsilon:.4g}-adequate.\n"
+            f"Policy rule (Eq. 1) broken at {self.policy_failures:,}, "
+            f"value rule (Eq. 2) at {self.value_failures:,}.\n"
+            f"Greatest regret: {self.regret[n]:.4f} at ({place}), in region {self.regions[n]}."
+        )
+
+
+def audit_controller(
     task: Any,
     controller: Controller,
     states: ArrayLike | None = None,
@@ -65,30 +82,34 @@ def audit(
 
     Where transitions are random, ``samples`` look-aheads of each action are averaged (Definition 5).
 
-    >>> from distinguo.representation.voronoi import voronoi
+    >>> from distinguo.representations.voronoi import voronoi
     >>> from distinguo.tasks.puck.puck import Puck
-    >>> one = voronoi([[0.0, 0.0]], [4.8, 11.0])
-    >>> q = np.array([[-0.5, -0.5]])
-    >>> audit(Puck(), Controller(one, q), [(0.0, 0.0), (2.39, 5.0)], gamma=1.0, epsilon=0.1).rules.tolist()
-    [0, 2]
+    >>> one = Controller(voronoi([[0.0, 0.0]], [4.8, 11.0]), np.array([[-0.5, -0.5]]))
+    >>> audit_controller(Puck(), one, [(0.0, 0.0), (2.39, 5.0)], gamma=1.0, epsilon=0.1)
+    50.0% of 2 states are 0.1-adequate.
+    Policy rule (Eq. 1) broken at 0, value rule (Eq. 2) at 1.
+    Greatest regret: 0.0000 at (0.0000, 0.0000), in region 0.
     """
     rng = np.random.default_rng(seed)
     rows = visited(task, controller, rng, visits) if states is None else _checked(task, states)
-    found = Audit(
-        rows,
-        np.zeros(len(rows), dtype=np.int64),
-        np.zeros((len(rows), controller.q.shape[1])),
-        np.zeros(len(rows), dtype=np.int64),
-        np.zeros(len(rows)),
+    count, width = len(rows), len(observe(task, unpack(task, rows[0])))
+    findings = Audit(
+        states=rows,
+        observations=np.zeros((count, width)),
+        regions=np.zeros(count, dtype=np.int64),
+        q1=np.zeros((count, controller.q.shape[1])),
+        rules=np.zeros(count, dtype=np.int64),
+        regret=np.zeros(count),
+        epsilon=epsilon,
     )
-    at_speed(_examine, task, controller.partition)(task, controller, gamma, epsilon, samples, found)
-    return found
+    at_speed(_look_ahead, task, controller.partition)(task, controller, gamma, samples, findings)
+    return findings
 
 
 def _checked(task: Any, states: ArrayLike) -> np.ndarray:
     rows = np.array(states, dtype=np.float64)
     width = len(start(task, np.random.default_rng(0)))
-    if rows.ndim != 2 or rows.shape[1] != width or not np.isfinite(rows).all():
+    if rows.ndim != 2 or rows.shape[1] != width or not len(rows) or not np.isfinite(rows).all():
         raise DistinguoError(
             f"States to audit should be finite rows of {width} numbers, got shape {rows.shape}."
         )
@@ -116,18 +137,19 @@ def _visit(task: Any, controller: Controller, rng: np.random.Generator, rows: np
 
 
 @kernel
-def _examine(
-    task: Any, controller: Controller, gamma: float, epsilon: float, samples: int, found: Audit
-) -> None:
+def _look_ahead(task: Any, controller: Controller, gamma: float, samples: int, findings: Audit) -> None:
     partition, q, delta = controller.partition, controller.q, controller.delta
-    for n in range(len(found.states)):
-        s = unpack(task, found.states[n])
+    for n in range(len(findings.states)):
+        s = unpack(task, findings.states[n])
+        seen = observe(task, s)
+        for i in range(len(seen)):
+            findings.observations[n, i] = seen[i]
         j = region_at(task, partition, s)
         for a in range(q.shape[1]):
             for _ in range(samples):
                 s_next, r, terminal = transition(task, s, a)
                 v = 0.0 if terminal else state_value(q[region_at(task, partition, s_next)])
-                found.q1[n, a] += look_ahead(r, gamma, v) / samples
-        found.regions[n] = j
-        found.rules[n] = inadequacy(q[j], found.q1[n], epsilon, delta)
-        found.regret[n] = incremental_regret(q[j], found.q1[n], delta)
+                findings.q1[n, a] += look_ahead(r, gamma, v) / samples
+        findings.regions[n] = j
+        findings.rules[n] = inadequacy(q[j], findings.q1[n], findings.epsilon, delta)
+        findings.regret[n] = incremental_regret(q[j], findings.q1[n], delta)

@@ -14,7 +14,7 @@ from distinguo.controller import TIED, Controller, choose, region_at
 from distinguo.seam import at_speed, is_compiled, kernel
 from distinguo.tasks.task import transition, truncated, unpack
 
-CHUNK = 20_000  #: steps of every lane between two looks at the keyboard
+CHUNK_STEPS = 20_000  #: steps of every lane between two looks at the keyboard
 
 
 class Outcome(NamedTuple):
@@ -24,10 +24,20 @@ class Outcome(NamedTuple):
     returns: np.ndarray  #: (trials,) the sum of rewards
     ended: np.ndarray  #: (trials,) whether it ended in a terminal state
     visited: np.ndarray  #: (regions,) the regions that any trial came through
-    tied: bool  #: whether a visited region had tied actions, so that chance played a part
+    tied: bool  #: whether a visited region had tied actions, so that random numbers played a part
 
 
-class Lanes(NamedTuple):
+class Patience(NamedTuple):
+    """When trials need not be followed to the cap: they then count as having reached it.
+
+    With half of the trials as ``failures`` the median stays exact, as the others can no longer change it.
+    """
+
+    steps: int  #: after so many steps
+    failures: int  #: if more trials than these have ended
+
+
+class RunningTrials(NamedTuple):
     """The trials of a batch while they run; a lane that has ended is no longer among the ``running``."""
 
     states: np.ndarray  #: (trials, width of a state) the present states
@@ -44,15 +54,11 @@ def evaluate(
     rng: np.random.Generator,
     starts: np.ndarray,
     cap: int,
-    patience: int | None = None,
-    half: int = 0,
+    patience: Patience | None = None,
 ) -> Outcome:
     """Follow the greedy policy from every start, for at most ``cap`` steps.
 
-    With ``patience``, after so many steps the trials that are left count as having reached the cap if more than
-    ``half`` have ended, because they can no longer change the median.
-
-    >>> from distinguo.representation.voronoi import voronoi
+    >>> from distinguo.representations.voronoi import voronoi
     >>> from distinguo.tasks.puck.puck import Puck
     >>> two = voronoi([[0.3, 0.6], [-0.3, -0.6]], [4.8, 11.0])
     >>> diagonal = Controller(two, np.array([[0.0, -1.0], [-1.0, 0.0]]))
@@ -66,19 +72,19 @@ def evaluate(
         lanes.running[: len(together)] = together
         remaining, done = len(together), 0
         while remaining and done < cap:
-            steps = min(CHUNK, cap - done)
+            steps = min(CHUNK_STEPS, cap - done)
             remaining = advance(task, controller, policy, rng, lanes, remaining, steps)
             done += steps
-            if patience is not None and done >= patience and lanes.ended.sum() > half:
+            if patience is not None and done >= patience.steps and lanes.ended.sum() > patience.failures:
                 lanes.lengths[lanes.running[:remaining]] = cap
                 break
     tied = bool((policy[lanes.visited] == TIED).any())
     return Outcome(lanes.lengths, lanes.returns, lanes.ended, lanes.visited, tied)
 
 
-def _lanes(starts: np.ndarray, regions: int) -> Lanes:
+def _lanes(starts: np.ndarray, regions: int) -> RunningTrials:
     count = len(starts)
-    return Lanes(
+    return RunningTrials(
         states=np.array(starts, dtype=np.float64),
         running=np.zeros(count, dtype=np.int64),
         lengths=np.zeros(count, dtype=np.int64),
@@ -99,7 +105,7 @@ def run_lanes(
     controller: Controller,
     policy: np.ndarray,
     rng: np.random.Generator,
-    lanes: Lanes,
+    lanes: RunningTrials,
     count: int,
     steps: int,
 ) -> int:

@@ -1,13 +1,17 @@
-"""Statistics over runs, from scipy. Score arrays have the shape runs × checkpoints."""
+"""Learning curves, their averages and intervals, and when a mean return is good enough."""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
 
 CONFIDENCE = 0.95
 RESAMPLES = 2_000
-LARGEST = 10_000_000  #: numbers that are resampled at once
+AT_ONCE = 10_000_000  #: numbers that are resampled together
 
 
 def interval(scores: np.ndarray, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -21,13 +25,13 @@ def interval(scores: np.ndarray, seed: int = 0) -> tuple[np.ndarray, np.ndarray]
     """
     if len(scores) == 1:
         return scores[0], scores[0]
-    width = max(1, LARGEST // (RESAMPLES * len(scores)))
+    width = max(1, AT_ONCE // (RESAMPLES * len(scores)))
     blocks = [_interval(scores[:, n : n + width], seed) for n in range(0, scores.shape[1], width)]
     return np.concatenate([low for low, _ in blocks]), np.concatenate([high for _, high in blocks])
 
 
 def _interval(scores: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    found = stats.bootstrap(
+    bootstrap = stats.bootstrap(
         (scores,),
         np.mean,
         axis=0,
@@ -36,7 +40,7 @@ def _interval(scores: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
         method="percentile",
         rng=np.random.default_rng(seed),
     )
-    return found.confidence_interval.low, found.confidence_interval.high
+    return bootstrap.confidence_interval.low, bootstrap.confidence_interval.high
 
 
 def interquartile_mean(scores: np.ndarray) -> np.ndarray:
@@ -56,7 +60,7 @@ def stratified_interval(groups: list[np.ndarray], seed: int = 0) -> tuple[float,
     (2.0, 2.0)
     """
     rng = np.random.default_rng(seed)
-    found = stats.bootstrap(
+    bootstrap = stats.bootstrap(
         [np.repeat(group, 2) if len(group) == 1 else group for group in groups],  # one run has no spread
         lambda *samples: np.mean([np.mean(s, axis=-1) for s in samples], axis=0),
         n_resamples=RESAMPLES,
@@ -65,7 +69,7 @@ def stratified_interval(groups: list[np.ndarray], seed: int = 0) -> tuple[float,
         vectorized=False,
         rng=rng,
     )
-    return float(found.confidence_interval.low), float(found.confidence_interval.high)
+    return float(bootstrap.confidence_interval.low), float(bootstrap.confidence_interval.high)
 
 
 def probability_better(ours: np.ndarray, theirs: np.ndarray) -> float:
@@ -76,3 +80,64 @@ def probability_better(ours: np.ndarray, theirs: np.ndarray) -> float:
     """
     wins = stats.mannwhitneyu(ours, theirs).statistic
     return float(wins / (len(ours) * len(theirs)))
+
+
+PASSED, FAILED, OPEN = "passed", "failed", "open"
+FEWEST = 10  #: trials before a policy is given up
+GIVE_UP = 3.0  #: standard errors that the mean of a policy is below the threshold when it is given up
+
+
+def judge(returns: Sequence[float], threshold: float | None, most: int, *, final: bool = False) -> str:
+    """Judge the returns of greedy trials so far.
+
+    A policy passes by the mean of all ``most`` trials alone: a few good ones may be luck. It fails sooner if its
+    mean is clearly below the threshold; ``final`` asks for all trials, as their mean is to be reported.
+
+    >>> judge([500.0] * 10, 475.0, 100), judge([500.0] * 100, 475.0, 100), judge([200.0] * 10, 475.0, 100)
+    ('open', 'passed', 'failed')
+    """
+    if len(returns) >= most:
+        return PASSED if threshold is not None and np.mean(returns) >= threshold else FAILED
+    if final or threshold is None or len(returns) < min(FEWEST, most):
+        return OPEN
+    error = float(np.std(returns, ddof=1)) / math.sqrt(len(returns)) if len(returns) > 1 else 0.0
+    return FAILED if float(np.mean(returns)) + GIVE_UP * error < threshold else OPEN
+
+
+class Curve(NamedTuple):
+    """One run of the tester: a measurement at the end of some trials.
+
+    >>> Curve([0, 700, 1200], [20.0, 90.0, 5e6], [0.0, 0.5, 1.0]).at([500, 1000]).tolist()
+    [90.0, 5000000.0]
+    """
+
+    training_steps: list[int]  #: learning steps before each measurement
+    scores: list[float]  #: the median over the batch
+    survival: list[float]  #: the share of the controllable starts that reached the cap
+
+    def add(self, steps: int, score: float, survival: float) -> None:
+        """Add the measurement after so many training steps."""
+        self.training_steps.append(steps)
+        self.scores.append(score)
+        self.survival.append(survival)
+
+    def at(self, checkpoints: list[int]) -> np.ndarray:
+        """Return the score at each checkpoint: of the first measurement after at least so many steps."""
+        return np.array(self.scores)[self._places(checkpoints)]
+
+    def survival_at(self, checkpoints: list[int]) -> np.ndarray:
+        """Return the survival at each checkpoint, of the same measurements."""
+        return np.array(self.survival)[self._places(checkpoints)]
+
+    def _places(self, checkpoints: list[int]) -> np.ndarray:
+        places = np.searchsorted(self.training_steps, checkpoints)
+        return np.minimum(places, len(self.training_steps) - 1)
+
+
+def checkpoints(steps: int, every: int) -> list[int]:
+    """Return the training steps at which runs are compared.
+
+    >>> checkpoints(10, 4)
+    [0, 4, 8, 10]
+    """
+    return sorted({*range(0, steps, every), steps})

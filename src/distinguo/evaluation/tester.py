@@ -12,23 +12,48 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distinguo.controller import Controller
-from distinguo.evaluation.curve import Curve
-from distinguo.evaluation.decide import outcome_of
-from distinguo.evaluation.qlearning import train
-from distinguo.evaluation.simulate import Outcome
-from distinguo.representation.table import for_lookup
-from distinguo.seam import at_speed, is_compiled
+from distinguo.controller import Controller, choose, region_at
+from distinguo.criteria import look_ahead, state_value
+from distinguo.evaluation.decide import Batch, outcome_of
+from distinguo.evaluation.simulate import Outcome, Patience
+from distinguo.evaluation.statistics import Curve
+from distinguo.representations.boxes import for_lookup
+from distinguo.seam import at_speed, is_compiled, kernel
 from distinguo.settings import TesterSettings
 from distinguo.tasks.extent import TEST, TRAINING, Extent
-from distinguo.tasks.spec import LENGTH, TaskSpec
-from distinguo.tasks.task import seeded, start
-
-Watch = Callable[[int], None]  #: told the training steps done so far
+from distinguo.tasks.spec import TaskSpec
+from distinguo.tasks.task import seeded, start, transition, truncated, unpack
 
 
-class Exam(NamedTuple):
-    """A partition on trial: everything that one run of the tester needs."""
+@kernel
+def train(
+    task: Any,
+    partition: Any,
+    q: np.ndarray,
+    settings: TesterSettings,
+    rng: np.random.Generator,
+    now: np.ndarray,
+    cap: int,
+) -> tuple[int, bool]:
+    """Learn the action values ``q`` in one trial from ``now``: its length, and whether it ended in failure."""
+    s = unpack(task, now)
+    j = region_at(task, partition, s)
+    length = 0
+    terminal, stopped = False, False
+    while not terminal and not stopped and length < cap:
+        a = choose(q[j], settings.delta, rng)
+        s, r, terminal = transition(task, s, a)
+        k = region_at(task, partition, s)
+        q_new = r if terminal else look_ahead(r, settings.gamma, state_value(q[k]))
+        q[j, a] += settings.alpha * (q_new - q[j, a])
+        j = k
+        length += 1
+        stopped = truncated(task, s)
+    return length, terminal
+
+
+class Evaluation(NamedTuple):
+    """Everything that one run of the tester needs to know of a partition and its task."""
 
     spec: TaskSpec
     partition: Any
@@ -41,35 +66,33 @@ class Exam(NamedTuple):
 
         A compiled task can be put anywhere; an environment, only where it has been.
         """
-        if self.spec.score == LENGTH and is_compiled(self.spec.task):
+        if self.spec.goal.is_proven_by_lengths and is_compiled(self.spec.task):
             return self.extent.draw(rng, share, count)
         return np.array([start(self.spec.task, rng) for _ in range(count)])
 
 
-class _Judge:
-    """Measures the greedy policy; knows when a new policy cannot do other than the last one."""
+class _TestTrials:
+    """The batch of test trials; knows when a new policy cannot do other than the last one."""
 
-    def __init__(self, exam: Exam, rng: np.random.Generator) -> None:
-        self.exam, self.rng = exam, rng
-        self.quick = for_lookup(exam.partition)
-        self.starts = exam.starts(rng, TEST, exam.settings.batch)
-        self.controllable = exam.spec.controllable_among(self.starts)
+    def __init__(self, evaluation: Evaluation, rng: np.random.Generator) -> None:
+        self.evaluation, self.rng = evaluation, rng
+        self.partition = for_lookup(evaluation.partition)
+        self.starts = evaluation.starts(rng, TEST, evaluation.settings.batch)
+        self.controllable = evaluation.spec.controllable_among(self.starts)
         self.policy: np.ndarray | None = None
         self.outcome: Outcome | None = None
 
     def measure(self, q: np.ndarray) -> tuple[float, float]:
         """Return the median score of the batch and the share of the controllable starts that survive."""
-        settings = self.exam.settings
-        controller = Controller(self.quick, q, settings.delta)
+        controller = Controller(self.partition, q, self.evaluation.settings.delta)
         policy = controller.policy
         if not self._known(policy):
             self.policy, self.outcome = policy, self._evaluate(controller)
         assert self.outcome is not None
-        spec, outcome = self.exam.spec, self.outcome
-        scores = outcome.lengths if spec.score == LENGTH else outcome.returns
-        alive = ~outcome.ended if spec.threshold is None else outcome.returns >= spec.threshold
-        held = alive[self.controllable]
-        return float(np.median(scores)), float(held.mean()) if len(held) else 1.0
+        goal, outcome = self.evaluation.spec.goal, self.outcome
+        scores = goal.scores(outcome.lengths, outcome.returns)
+        reached = goal.reached(outcome.ended, outcome.returns)[self.controllable]
+        return float(np.median(scores)), float(reached.mean()) if len(reached) else 1.0
 
     def _known(self, policy: np.ndarray) -> bool:
         """Tell whether all regions that the last evaluation came through have kept their action."""
@@ -79,40 +102,39 @@ class _Judge:
         return bool((policy[visited] == self.policy[visited]).all())
 
     def _evaluate(self, controller: Controller) -> Outcome:
-        exam, settings = self.exam, self.exam.settings
-        return outcome_of(
-            exam.spec.task,
-            controller,
-            self.rng,
-            self.starts,
-            exam.spec.cap(settings.cap),
-            plain=exam.partition,
-            proof=settings.proof and exam.spec.score == LENGTH,
-            patience=settings.patience if exam.spec.score == LENGTH else None,
-        )
+        spec, settings = self.evaluation.spec, self.evaluation.settings
+        batch, provable = Batch(self.starts, spec.cap(settings.cap)), None
+        if spec.goal.is_proven_by_lengths:  # else every trial is followed to its end
+            batch = batch._replace(patience=Patience(settings.patience, len(self.starts) // 2))
+            provable = controller._replace(partition=self.evaluation.partition) if settings.proof else None
+        return outcome_of(spec.task, controller, self.rng, batch, provable)
 
 
-def learning_curve(exam: Exam, seed: int, run: int, watch: Watch | None = None) -> Curve:
+def learning_curve(
+    evaluation: Evaluation, seed: int, run: int, watch: Callable[[int], None] | None = None
+) -> Curve:
     """Return the learning curve of one run, which depends on its seed and number alone.
 
-    >>> from distinguo.representation.voronoi import voronoi
+    ``watch`` is given the training steps done so far, after every trial.
+
+    >>> from distinguo.representations.voronoi import voronoi
     >>> from distinguo.tasks.catalog import task_spec
     >>> hill = task_spec("puck")
     >>> two = voronoi([[0.3, 0.6], [-0.3, -0.6]], hill.scale)
     >>> short = TesterSettings(steps=20_000, cap=1000)
-    >>> learning_curve(Exam(hill, two, 2, short, Extent(hill.low, hill.high)), seed=0, run=0).scores[-1]
+    >>> learning_curve(Evaluation(hill, two, 2, short, Extent(hill.low, hill.high)), seed=0, run=0).scores[-1]
     1000.0
     """
-    settings = exam.settings
-    own = seeded(exam.spec.task, int(np.random.SeedSequence([seed, run, 1]).generate_state(1)[0]))
-    exam = exam._replace(spec=exam.spec._replace(task=own))
+    settings = evaluation.settings
+    own = seeded(evaluation.spec.task, int(np.random.SeedSequence([seed, run, 1]).generate_state(1)[0]))
+    evaluation = evaluation._replace(spec=evaluation.spec._replace(task=own))
     training, testing = (np.random.default_rng(s) for s in np.random.SeedSequence([seed, run]).spawn(2))
-    judge, q = _Judge(exam, testing), np.zeros((exam.rows, len(exam.spec.actions)))
-    curve = Curve([0], *([value] for value in judge.measure(q)))
+    test, q = _TestTrials(evaluation, testing), np.zeros((evaluation.rows, len(evaluation.spec.actions)))
+    curve = Curve([0], *([value] for value in test.measure(q)))
     steps = trials = 0
     measured_steps = measured_trials = 0
     while steps < settings.steps:
-        steps += _train_once(exam, judge.quick, q, training)
+        steps += _train_once(evaluation, test.partition, q, training)
         trials += 1
         due = (
             steps - measured_steps >= settings.every_steps
@@ -120,22 +142,24 @@ def learning_curve(exam: Exam, seed: int, run: int, watch: Watch | None = None) 
         )
         if due or steps >= settings.steps:
             measured_steps, measured_trials = steps, trials
-            _add(curve, steps, *judge.measure(q))
+            curve.add(steps, *test.measure(q))
         if watch:
             watch(steps)
     return curve
 
 
-def _train_once(exam: Exam, partition: Any, q: np.ndarray, rng: np.random.Generator) -> int:
-    first = exam.starts(rng, TRAINING, 1)[0]
-    cap = exam.spec.cap(exam.settings.training_cap)
-    length, _ = at_speed(train, exam.spec.task, partition)(
-        exam.spec.task, partition, q, exam.settings, rng, first, cap
+def trained_values(evaluation: Evaluation, rng: np.random.Generator) -> np.ndarray:
+    """Return the action values that a fresh learner has at the end of its training, without measuring it."""
+    q, steps = np.zeros((evaluation.rows, len(evaluation.spec.actions))), 0
+    while steps < evaluation.settings.steps:
+        steps += _train_once(evaluation, evaluation.partition, q, rng)
+    return q
+
+
+def _train_once(evaluation: Evaluation, partition: Any, q: np.ndarray, rng: np.random.Generator) -> int:
+    spec, settings = evaluation.spec, evaluation.settings
+    first = evaluation.starts(rng, TRAINING, 1)[0]
+    length, _ = at_speed(train, spec.task, partition)(
+        spec.task, partition, q, settings, rng, first, spec.cap(settings.training_cap)
     )
     return int(length)
-
-
-def _add(curve: Curve, steps: int, score: float, survival: float) -> None:
-    curve.training_steps.append(steps)
-    curve.scores.append(score)
-    curve.survival.append(survival)

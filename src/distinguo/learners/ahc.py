@@ -117,7 +117,7 @@ def balance(
 ) -> Balanced:
     """Learn from the start until a trial holds so many steps; "over 10,000 steps" in the paper, section 4.2.2.
 
-    >>> from distinguo.representation.voronoi import voronoi
+    >>> from distinguo.representations.voronoi import voronoi
     >>> from distinguo.tasks.puck.puck import Puck
     >>> two = voronoi([[0.3, 0.6], [-0.3, -0.6]], [4.8, 11.0])
     >>> balance(Puck(), two, rows=2, seed=0, hold=2000).solved

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.learners.ahc import Balanced
-from distinguo.study.compare import Averaged
+from distinguo.study.results import AveragedCurve
 from distinguo.tasks.puck.analysis import DIAGONAL_SLOPE, PuckMap, balance_point, separates
 from distinguo.tasks.puck.puck import Puck
 
@@ -34,6 +34,9 @@ class Claim(NamedTuple):
     paper: str
     ours: str
     holds: bool
+
+    def __repr__(self) -> str:
+        return f"{'holds ' if self.holds else 'FAILS '} {self.claim}: paper {self.paper}; ours {self.ours}"
 
 
 def analysis_claims(task: Puck, puck_map: PuckMap) -> list[Claim]:
@@ -98,7 +101,7 @@ def _words(spread: np.ndarray) -> str:
     return f"{spread[1]:.0f} (median; 5-95 %: {spread[0]:.0f}-{spread[2]:.0f})"
 
 
-def curve_claims(curves: dict[str, Averaged], cap: int) -> list[Claim]:
+def curve_claims(curves: dict[str, AveragedCurve], cap: int) -> list[Claim]:
     """Section 4.2.3: what the learning curves show."""
     mean = {name: curve.scores.mean(axis=0) for name, curve in curves.items()}
     rows = [_reaches(curves[name], cap) for name in ("diagonal", "learned")]
@@ -118,7 +121,7 @@ def curve_claims(curves: dict[str, Averaged], cap: int) -> list[Claim]:
     return rows + _sizes(curves)
 
 
-def _better(curves: dict[str, Averaged]) -> Claim:
+def _better(curves: dict[str, AveragedCurve]) -> Claim:
     """Compare the VRDP representations by survival, which is not ruled by single runs at the cap as scores are."""
     enhanced, original = (float(curves[name].survival.mean()) for name in ("vrdp-enhanced", "vrdp"))
     return Claim(
@@ -130,7 +133,7 @@ def _better(curves: dict[str, Averaged]) -> Claim:
     )
 
 
-def _reaches(curve: Averaged, cap: int) -> Claim:
+def _reaches(curve: AveragedCurve, cap: int) -> Claim:
     at_cap = int((curve.scores[:, -1] >= cap).sum())
     runs = len(curve.scores)
     return Claim(
@@ -160,7 +163,7 @@ def _order(mean: dict[str, np.ndarray]) -> Claim:
     )
 
 
-def _sizes(curves: dict[str, Averaged]) -> list[Claim]:
+def _sizes(curves: dict[str, AveragedCurve]) -> list[Claim]:
     papers = (DIAGONAL_CATEGORIES, SCRATCH_CATEGORIES, GRID_CATEGORIES, ENHANCED_CATEGORIES)
     rows = []
     for name, paper in zip(BEST_FOUR, papers, strict=True):

@@ -10,9 +10,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from distinguo.controls.catalog import control
-from distinguo.controls.seeds import PAPER_SEEDS
-from distinguo.errors import DistinguoError
+from distinguo.controls.catalog import build_representation
+from distinguo.controls.fixed import PAPER_SEEDS
 from distinguo.learners.ahc import Balanced, balance
 from distinguo.paper.claims import (
     ENHANCED_CATEGORIES,
@@ -22,14 +21,15 @@ from distinguo.paper.claims import (
     curve_claims,
     generation_claims,
 )
-from distinguo.representation.file import dumps
+from distinguo.representations.file import dumps
 from distinguo.runs.configuration import Configuration, configure
 from distinguo.runs.files import write_atomically
-from distinguo.runs.folder import Run
 from distinguo.runs.learn import learn_configured, learn_many
+from distinguo.runs.run import Run
 from distinguo.settings import TesterSettings
-from distinguo.study.compare import Averaged, put_on_trial
+from distinguo.study.compare import CellsDone, compare_plan
 from distinguo.study.plan import make_plan
+from distinguo.study.results import AveragedCurve
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.puck.analysis import PuckMap, analyse
 from distinguo.tasks.spec import TaskSpec
@@ -39,8 +39,8 @@ VRDP_TRIALS = 20  #: successful trials of which the one nearest to the paper's i
 CRITICS = 20  #: seeds of the adaptive heuristic critic
 
 
-class Effort(NamedTuple):
-    """How much is run."""
+class Scope(NamedTuple):
+    """How much of the paper's protocol is run."""
 
     runs: int  #: learning curves per representation
     cap: int  #: steps of a test trial
@@ -55,67 +55,77 @@ class Effort(NamedTuple):
         return f"Quick: {self.runs} runs and a cap of {self.cap:,} steps instead of 10 runs and 5,000,000."
 
 
-FULL = Effort(runs=TesterSettings().runs, cap=TesterSettings().cap, seeds=100, quick=False)
-QUICK = Effort(runs=3, cap=200_000, seeds=20, quick=True)
+FULL = Scope(runs=TesterSettings().runs, cap=TesterSettings().cap, seeds=100, quick=False)
+QUICK = Scope(runs=3, cap=200_000, seeds=20, quick=True)
 
 
 class Reproduction(NamedTuple):
     """All that the report shows."""
 
-    effort: Effort
+    scope: Scope
     spec: TaskSpec
     puck_map: PuckMap
     scratch: Run
     seeded: Run
-    curves: dict[str, Averaged]
+    curves: dict[str, AveragedCurve]
     claims: list[Claim]
+    folder: Path
+
+    def __repr__(self) -> str:
+        return "\n".join([*map(repr, self.claims), self.scope.words])
 
 
-Say = Callable[[str], None]
-Watch = Callable[[int, int], None]
+def reproduce(
+    out: str | Path | None = None,
+    *,
+    quick: bool = False,
+    seed: int = 0,
+    say: Callable[[str], None] | None = None,
+    watch: CellsDone | None = None,
+) -> Reproduction:
+    """Run the whole case study and return what the paper claims beside what came out.
 
-
-def reproduce(out: Path, effort: Effort, seed: int, say: Say, watch: Watch | None = None) -> Reproduction:
-    """Run everything and return it; ``say`` is told what is going on."""
+    The results are kept in ``out``, or in a folder under ``runs`` that is named by the seed; ``quick`` does with
+    fewer runs and shorter test trials. ``say`` is given sentences on what is going on, ``watch`` how many test runs
+    are done, of how many.
+    """
+    scope, say = QUICK if quick else FULL, say or (lambda text: None)
+    folder = Path(out or Path("runs") / f"reproduce-{'quick' if quick else 'full'}-seed{seed}")
     hill = task_spec("puck")
     say("Analysing the task (Figures 8 and 9) …")
     puck_map = analyse(hill.task)
     say("Generating representations (Figures 10 and 11) …")
-    scratch = learn_configured(_configuration(seed), out / "learned")
-    seeded = learn_configured(_configuration(seed, PAPER_SEEDS), out / "from-seeds")
-    numbers = range(seed, seed + effort.seeds)
+    scratch = learn_configured(_configuration(seed), folder / "learned")
+    seeded = learn_configured(_configuration(seed, PAPER_SEEDS), folder / "from-seeds")
+    numbers = range(seed, seed + scope.seeds)
     many = [run.summary for run in learn_many([_configuration(n) for n in numbers])]
     many_seeded = [run.summary for run in learn_many([_configuration(n, PAPER_SEEDS) for n in numbers])]
     say("Testing representations (Figures 12 to 16) …")
-    curves = _curves(out, effort, seed, watch)
+    curves = _curves(folder, scope, seed, watch)
     say("Training the adaptive heuristic critic …")
     balanced = critic(hill, seeds=range(seed, seed + CRITICS))
     claims = [
         *analysis_claims(hill.task, puck_map),
         *generation_claims(many, many_seeded),
-        *curve_claims(curves, effort.cap),
+        *curve_claims(curves, scope.cap),
         critic_claim(balanced),
     ]
-    write_atomically(out / "claims.json", json.dumps([c._asdict() for c in claims], indent=2) + "\n")
-    return Reproduction(effort, hill, puck_map, scratch, seeded, curves, claims)
+    write_atomically(folder / "claims.json", json.dumps([c._asdict() for c in claims], indent=2) + "\n")
+    return Reproduction(scope, hill, puck_map, scratch, seeded, curves, claims, folder)
 
 
 def _configuration(seed: int, prototypes: Any = None) -> Configuration:
     return configure("puck", seed=seed, preset_name="paper", prototypes=prototypes)
 
 
-def _curves(out: Path, effort: Effort, seed: int, watch: Watch | None) -> dict[str, Averaged]:
+def _curves(out: Path, scope: Scope, seed: int, watch: CellsDone | None) -> dict[str, AveragedCurve]:
     names = [CONTROLS[0], "learned", *CONTROLS[1:]]
     files = {"learned": out / "learned", **_vrdp_files(out)}
     # resolved, so that it is the same plan from whichever folder it is called
     whats = [str(files[name].resolve()) if name in files else name for name in names]
-    plan = make_plan(whats, seed=seed, tester={"runs": effort.runs, "cap": effort.cap})
-    report = put_on_trial(plan, out / "test", watch=watch)
-    for key, reason in report.failures.items():
-        raise DistinguoError(f"Cell {key} failed ({reason}); the same command runs only what is missing.")
-    return {
-        name: curve._replace(representation=name) for name, curve in zip(names, report.curves, strict=True)
-    }
+    plan = make_plan(whats, seed=seed, tester={"runs": scope.runs, "cap": scope.cap})
+    curves = compare_plan(plan, out / "test", watch=watch).without_failures().curves
+    return {name: curve._replace(representation=name) for name, curve in zip(names, curves, strict=True)}
 
 
 def _vrdp_files(out: Path) -> dict[str, Path]:
@@ -127,15 +137,15 @@ def _vrdp_files(out: Path) -> dict[str, Path]:
     files = {name: out / "controls" / f"{name}.json" for name in ("vrdp", "vrdp-enhanced")}
     if not all(path.exists() for path in files.values()):
         hill = task_spec("puck")
-        sizes = [control("vrdp-enhanced", hill, n).regions for n in range(VRDP_TRIALS)]
+        sizes = [build_representation("vrdp-enhanced", hill, n).regions for n in range(VRDP_TRIALS)]
         nearest = min(range(VRDP_TRIALS), key=lambda n: abs(sizes[n] - ENHANCED_CATEGORIES))
         (out / "controls").mkdir(parents=True, exist_ok=True)
         for name, path in files.items():
-            write_atomically(path, dumps(control(name, hill, nearest)))
+            write_atomically(path, dumps(build_representation(name, hill, nearest)))
     return files
 
 
 def critic(hill: TaskSpec, seeds: Sequence[int]) -> list[Balanced]:
     """Let the adaptive heuristic critic learn on the controllability quantization, once per seed."""
-    representation = control("controllability", hill, 0)
+    representation = build_representation("controllability", hill, 0)
     return [balance(hill.task, representation.partition, representation.rows, seed) for seed in seeds]

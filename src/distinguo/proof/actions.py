@@ -1,13 +1,14 @@
 """Which actions can a greedy policy take somewhere in a cell? Ties, and what rounding may decide, count as all.
 
-A cell is a hexagon of states, its centre and three half edges; of a parallelogram the third is nothing. A set of
-actions is a number whose bit ``a`` stands for action ``a``.
+A set of actions is a number whose bit ``a`` stands for action ``a``. A kind of partition becomes provable by
+implementing two generics for its class (``distinguo.seam.implements``): :func:`possible` and, if its search needs
+room, :func:`stack_for`. To be certified it also needs words in a certificate (``claims.claim_of``).
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,14 +16,55 @@ from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.proof.enclosure import SLACK, Pair
 from distinguo.proof.grid import Grid, cell_box, state
-from distinguo.representation.boxes import Boxes
-from distinguo.representation.voronoi import Voronoi
-from distinguo.seam import generic, implements, part
+from distinguo.representations.boxes import Boxes
+from distinguo.representations.voronoi import Voronoi
+from distinguo.seam import generic, generic_with_default, has_own, implements, part
 
 #: A prototype is out of question only if another is nearer everywhere by this share of the squared distances. In
 #: floating point they are off by 1e-15 of themselves (docs/proof.md, "Rounding").
 MARGIN = 1e-10
 MOST_ACTIONS = 30
+
+
+class Hexagon(NamedTuple):
+    """The states around a centre that three half edges span; of a parallelogram the third is nothing."""
+
+    centre: Pair
+    first: Pair
+    second: Pair
+    third: Pair
+
+
+class ActionSets(NamedTuple):
+    """What a controller may do in every region, and which regions a proof has come to."""
+
+    partition: Any
+    sets: np.ndarray  #: (regions,) the preferred actions of each, a bit for every action
+    seen: np.ndarray  #: (regions,) whether a cell of the proof touches it
+    stack: np.ndarray  #: room for :func:`possible`
+
+
+def action_sets_of(controller: Controller) -> ActionSets:
+    """Return what a controller may do, before a proof begins; raise if its partition cannot be proven.
+
+    >>> from distinguo.representations.voronoi import voronoi
+    >>> action_sets_of(Controller(voronoi([[1.0], [-1.0]], [1.0]), np.array([[0.0, -1.0], [0.5, 0.5]]))).sets.tolist()
+    [1, 3]
+    """
+    partition = controller.partition
+    if not has_own(possible, partition):
+        raise DistinguoError(f"A {type(partition).__name__} cannot be proven; {kinds_with(possible)} can.")
+    sets = action_bits(controller)
+    return ActionSets(partition, sets, np.zeros(len(sets), dtype=np.bool_), stack_for(partition))
+
+
+def kinds_with(capability: Any) -> str:
+    """Name the classes that implement a generic, for an error about one that does not.
+
+    >>> kinds_with(possible)
+    'Boxes and Voronoi'
+    """
+    return " and ".join(sorted(kind.__name__ for kind in capability.registry if kind is not object))
 
 
 def action_bits(controller: Controller) -> np.ndarray:
@@ -40,41 +82,36 @@ def action_bits(controller: Controller) -> np.ndarray:
 
 
 @generic
-def possible(
-    partition: Any,
-    sets: np.ndarray,
-    centre: Pair,
-    first: Pair,
-    second: Pair,
-    third: Pair,
-    seen: np.ndarray,
-    stack: np.ndarray,
-) -> int:
-    """Return the actions that can be chosen in a cell; marks the regions that it may touch in ``seen``.
+def possible(partition: Any, policy: ActionSets, cell: Hexagon) -> int:
+    """Return the actions that can be chosen in a cell, and mark the regions that it may touch as seen.
 
-    ``sets`` holds the actions of every region, ``stack`` is room for as many numbers as the partition has nodes.
+    The partition is that of the policy, named first because its class decides how the answer is found.
 
-    >>> from distinguo.representation.voronoi import voronoi
+    >>> from distinguo.representations.voronoi import voronoi
     >>> two = voronoi([[1.0, 0.0], [-1.0, 0.0]], [1.0, 1.0])
-    >>> sets, seen, stack = np.array([1, 2]), np.zeros(2, dtype=bool), np.zeros(2, dtype=int)
-    >>> [possible(two, sets, (x, 0.0), (0.1, 0.0), (0.0, 0.1), (0.0, 0.0), seen, stack) for x in (0.2, 0.05, -0.1001)]
+    >>> policy = action_sets_of(Controller(two, np.array([[0.0, -1.0], [-1.0, 0.0]])))
+    >>> edges = (0.1, 0.0), (0.0, 0.1), (0.0, 0.0)
+    >>> [possible(two, policy, Hexagon((x, 0.0), *edges)) for x in (0.2, 0.05, -0.1001)]
     [1, 3, 2]
     """
     raise NotImplementedError
 
 
-def room(partition: Any) -> np.ndarray:
-    """Return the stack that ``possible`` needs.
+@generic_with_default
+def stack_for(partition: Any) -> np.ndarray:
+    """Return the room that :func:`possible` needs to search a partition; usually none.
 
-    >>> from distinguo.representation.boxes import grid
-    >>> len(room(grid([2, 2], [0, 0], [1, 1])))
+    >>> from distinguo.representations.boxes import grid
+    >>> len(stack_for(grid([2, 2], [0, 0], [1, 1])))
     8
     """
-    if isinstance(partition, Boxes):
-        return np.zeros(len(partition.axis) + 1, dtype=np.int64)
-    if isinstance(partition, Voronoi):
-        return np.zeros(1, dtype=np.int64)
-    raise DistinguoError(f"Only Voronoi and box partitions can be proven, not a {type(partition).__name__}.")
+    return np.zeros(1, dtype=np.int64)
+
+
+@implements(stack_for, Boxes)
+def one_place_per_node(partition: Boxes) -> np.ndarray:
+    """Make room for all nodes of the tree at once."""
+    return np.zeros(len(partition.axis) + 1, dtype=np.int64)
 
 
 @part
@@ -99,16 +136,7 @@ def _size(partition: Voronoi, edge: Pair) -> float:
 
 
 @implements(possible, Voronoi)
-def nearest_somewhere(
-    partition: Voronoi,
-    sets: np.ndarray,
-    centre: Pair,
-    first: Pair,
-    second: Pair,
-    third: Pair,
-    seen: np.ndarray,
-    stack: np.ndarray,
-) -> int:
+def nearest_somewhere(partition: Voronoi, policy: ActionSets, cell: Hexagon) -> int:
     """Exclude every prototype that the one nearest to the centre beats at all corners.
 
     The difference of two squared distances is affine, so its least value over the cell is at a corner.
@@ -116,54 +144,50 @@ def nearest_somewhere(
     k = 0
     least = np.inf
     for p in range(partition.size[0]):
-        d = _squared_distance(partition, p, centre)
+        d = _squared_distance(partition, p, cell.centre)
         if d < least:
             k, least = p, d
-    one, two, three = _size(partition, first), _size(partition, second), _size(partition, third)
+    one, two, three = (
+        _size(partition, cell.first),
+        _size(partition, cell.second),
+        _size(partition, cell.third),
+    )
     size = 1.0 + 9.0 * (one + two + three)
     # nobody farther from the centre than the nearest by a diameter can be nearest in the cell: no need to look closer
     near = math.sqrt(least) + 2.0 * (math.sqrt(one) + math.sqrt(two) + math.sqrt(three))
     enough = near * near * (1.0 + 4.0 * MARGIN) + 4.0 * MARGIN * size
-    found = 0
+    chosen = 0
     for p in range(partition.size[0]):
-        d = _squared_distance(partition, p, centre)
+        d = _squared_distance(partition, p, cell.centre)
         if d > enough:
             continue
-        edges = _reach(partition, p, k, first) + _reach(partition, p, k, second)
-        lead = d - least - edges - _reach(partition, p, k, third)
+        edges = _reach(partition, p, k, cell.first) + _reach(partition, p, k, cell.second)
+        lead = d - least - edges - _reach(partition, p, k, cell.third)
         if p == k or not lead > MARGIN * (size + d):
-            seen[partition.primary[p]] = True
-            found |= sets[partition.primary[p]]
-    return int(found)
+            policy.seen[partition.primary[p]] = True
+            chosen |= policy.sets[partition.primary[p]]
+    return int(chosen)
 
 
 @implements(possible, Boxes)
-def overlapping(
-    partition: Boxes,
-    sets: np.ndarray,
-    centre: Pair,
-    first: Pair,
-    second: Pair,
-    third: Pair,
-    seen: np.ndarray,
-    stack: np.ndarray,
-) -> int:
+def overlapping(partition: Boxes, policy: ActionSets, cell: Hexagon) -> int:
     """Walk down both sides of every cut that the bounds of the cell reach."""
-    found = 0
+    chosen = 0
     depth = 1
+    stack = policy.stack
     stack[0] = 0
     while depth > 0:
         depth -= 1
         node = stack[depth]
         axis = partition.axis[node]
         if axis < 0:
-            seen[partition.below[node]] = True
-            found |= sets[partition.below[node]]
+            policy.seen[partition.below[node]] = True
+            chosen |= policy.sets[partition.below[node]]
             continue
         middle, half = (
-            (centre[0], abs(first[0]) + abs(second[0]) + abs(third[0]))
+            (cell.centre[0], abs(cell.first[0]) + abs(cell.second[0]) + abs(cell.third[0]))
             if axis == 0
-            else (centre[1], abs(first[1]) + abs(second[1]) + abs(third[1]))
+            else (cell.centre[1], abs(cell.first[1]) + abs(cell.second[1]) + abs(cell.third[1]))
         )
         cut = partition.cut[node]
         half += MARGIN * (1.0 + abs(middle) + abs(cut))
@@ -173,25 +197,16 @@ def overlapping(
         if middle + half >= cut:
             stack[depth] = partition.above[node]
             depth += 1
-    return int(found)
+    return int(chosen)
 
 
 @part
-def possible_in_block(
-    grid: Grid,
-    partition: Any,
-    sets: np.ndarray,
-    i: int,
-    j: int,
-    rows: int,
-    columns: int,
-    seen: np.ndarray,
-    stack: np.ndarray,
-) -> int:
+def possible_in_block(policy: ActionSets, grid: Grid, i: int, j: int, rows: int, columns: int) -> int:
     """Return the possible actions of a block of cells."""
     low, high = cell_box(grid, i, j, rows, columns)
     y, z = 0.5 * (low[0] + high[0]), 0.5 * (low[1] + high[1])
     wide = 1.0 + 4.0 * SLACK  # against the rounding of the edges
     first = state(grid.matrix, (0.5 * wide * (high[0] - low[0]), 0.0))
     second = state(grid.matrix, (0.0, 0.5 * wide * (high[1] - low[1])))
-    return possible(partition, sets, state(grid.matrix, (y, z)), first, second, (0.0, 0.0), seen, stack)
+    block = Hexagon(state(grid.matrix, (y, z)), first, second, (0.0, 0.0))
+    return possible(policy.partition, policy, block)

@@ -10,102 +10,31 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import numpy as np
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
 from distinguo.errors import DistinguoError
-from distinguo.proof.arrive_schema import CAR, ArrivalCertificate
-from distinguo.proof.schema import BoxesClaim, CellsClaim, Strict, TaskClaim, VoronoiClaim
-from distinguo.representation.boxes import Boxes
-from distinguo.representation.voronoi import Voronoi
-from distinguo.tasks.puck.puck import Puck
+from distinguo.proof.schema import ArrivalCertificate, Certificate, HoldCertificate
 
 FORMAT, VERSION = "distinguo-certificate", 1
 LARGEST_FILE = 64 * 2**20  #: bytes
+#: What is claimed of a task, by its name.
+KINDS: dict[str, type[HoldCertificate] | type[ArrivalCertificate]] = {
+    "puck": HoldCertificate,
+    "MountainCar-v0": ArrivalCertificate,
+}
 
 
-class Certificate(Strict):
-    """The claim that no state of the cells ever leaves them or fails.
+def certificate_text(certificate: Certificate) -> str:
+    """Return a certificate as the text of its file.
 
-    With a controller this holds whatever it does among tied actions. Without one it says that in every cell there is
-    an action that keeps all of it in the cells.
-    """
-
-    task: TaskClaim
-    controller: Annotated[VoronoiClaim | BoxesClaim, Field(discriminator="kind")] | None
-    cells: CellsClaim
-
-    def alive(self) -> np.ndarray:
-        """Return which cells of the grid are certified."""
-        found = np.zeros(self.cells.counts, dtype=np.bool_)
-        for row, first, last in self.cells.runs:
-            found[row, first : last + 1] = True
-        return found
-
-
-def controller_claim(partition: Any, sets: np.ndarray) -> VoronoiClaim | BoxesClaim:
-    """Return a greedy policy in the words of a certificate; ``sets`` has a bit per preferred action.
-
-    >>> from distinguo.representation.voronoi import voronoi
-    >>> controller_claim(voronoi([[1.0, 0.0], [-1.0, 0.0]], [1.0, 2.0]), np.array([1, 3])).actions
-    [[0], [0, 1]]
-    """
-    actions = [[a for a in range(30) if int(bits) >> a & 1] for bits in sets]
-    if isinstance(partition, Voronoi):
-        size = int(partition.size[0])
-        return VoronoiClaim(
-            kind="voronoi",
-            prototypes=partition.prototypes[:size].tolist(),
-            primary=partition.primary[:size].tolist(),
-            weight=partition.weight.tolist(),
-            actions=actions[:size],
-        )
-    if isinstance(partition, Boxes):
-        columns = {name: getattr(partition, name).tolist() for name in ("axis", "cut", "below", "above")}
-        return BoxesClaim(kind="boxes", **columns, actions=actions)
-    raise DistinguoError(
-        f"Only Voronoi and box partitions can be certified, not a {type(partition).__name__}."
-    )
-
-
-def task_claim(low: Puck, high: Puck, disturbance: tuple[float, float]) -> TaskClaim:
-    """Return a range of pucks in the words of a certificate.
-
-    >>> task_claim(Puck(), Puck(), (0.0, 0.0)).low["beta"]
-    0.3
-    """
-    first, last = ({k: float(v) for k, v in puck._asdict().items()} for puck in (low, high))
-    return TaskClaim(name="puck", low=first, high=last, disturbance=[float(d) for d in disturbance])
-
-
-def cells_claim(matrix: Any, low: Any, pitch: Any, alive: np.ndarray) -> CellsClaim:
-    """Return a set of cells in the words of a certificate.
-
-    >>> cells_claim((1, 0, 0, 1), (0, 0), (1, 1), np.array([[0, 1, 1], [1, 0, 1]], dtype=bool)).runs
-    [[0, 1, 2], [1, 0, 0], [1, 2, 2]]
-    """
-    if not alive.any():
-        raise DistinguoError("There is nothing to certify: no cell is held.")
-    padded = np.pad(alive.astype(np.int8), ((0, 0), (1, 1)))
-    rows, firsts = np.nonzero(np.diff(padded, axis=1) == 1)
-    lasts = np.nonzero(np.diff(padded, axis=1) == -1)[1] - 1
-    return CellsClaim(
-        matrix=[float(number) for number in matrix],
-        low=[float(number) for number in low],
-        pitch=[float(number) for number in pitch],
-        counts=list(alive.shape),
-        runs=np.column_stack([rows, firsts, lasts]).tolist(),
-    )
-
-
-def dumps(certificate: Certificate | ArrivalCertificate) -> str:
-    """Write a certificate as text.
-
+    >>> from distinguo.proof.claims import cells_claim, task_claim
+    >>> from distinguo.proof.hold.puck import Puck, pucks
+    >>> import numpy as np
     >>> cells = cells_claim((1, 0, 0, 1), (0, 0), (1, 1), np.ones((1, 1), dtype=bool))
-    >>> one = Certificate(task=task_claim(Puck(), Puck(), (0.0, 0.0)), controller=None, cells=cells)
-    >>> loads(dumps(one).encode()) == one
+    >>> one = HoldCertificate(task=task_claim(pucks(Puck())), controller=None, cells=cells)
+    >>> read_certificate(certificate_text(one).encode()) == one
     True
     """
     body = (
@@ -117,13 +46,15 @@ def dumps(certificate: Certificate | ArrivalCertificate) -> str:
     return f'{{"format": "{FORMAT}", "version": {VERSION}, "sha256": "{digest}", "claim":\n{body}}}\n'
 
 
-def loads(data: bytes, source: str = "certificate") -> Certificate | ArrivalCertificate:
+def read_certificate(data: bytes, source: str = "certificate") -> Certificate:
     """Read a certificate, refusing one that is not exactly as it was written.
 
-    >>> loads(b"{}", "mine.json")
+    >>> read_certificate(b"{}", "mine.json")
     Traceback (most recent call last):
     distinguo.errors.DistinguoError: mine.json is not a distinguo certificate.
     """
+    if len(data) > LARGEST_FILE:
+        raise DistinguoError(f"{source} is larger than {LARGEST_FILE // 2**20} MiB; it was not read.")
     try:
         content = json.loads(data)
         if not isinstance(content, dict) or content.get("format") != FORMAT:
@@ -133,7 +64,7 @@ def loads(data: bytes, source: str = "certificate") -> Certificate | ArrivalCert
                 f"{source} has another format version than {VERSION}, which this distinguo reads."
             )
         certificate = _kind(content.get("claim")).model_validate(content.get("claim"))
-        whole = dumps(certificate).encode() == data
+        whole = certificate_text(certificate).encode() == data
     except DistinguoError:
         raise
     except ValidationError as error:
@@ -148,18 +79,18 @@ def loads(data: bytes, source: str = "certificate") -> Certificate | ArrivalCert
     return certificate
 
 
-def _kind(claim: Any) -> type[Certificate] | type[ArrivalCertificate]:
+def _kind(claim: Any) -> type[HoldCertificate] | type[ArrivalCertificate]:
     """Tell by the task what is claimed of it."""
     task = claim.get("task") if isinstance(claim, dict) else None
-    return ArrivalCertificate if isinstance(task, dict) and task.get("name") == CAR else Certificate
+    name = task.get("name") if isinstance(task, dict) else None
+    return KINDS.get(name, HoldCertificate) if isinstance(name, str) else HoldCertificate
 
 
-def load(path: str | Path) -> Certificate | ArrivalCertificate:
+def load_certificate(path: str | Path) -> Certificate:
     """Read a certificate file."""
     path = Path(path)
     try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise DistinguoError(f"{path} is larger than {LARGEST_FILE // 2**20} MiB; it was not read.")
-        return loads(path.read_bytes(), str(path))
+        with path.open("rb") as file:
+            return read_certificate(file.read(LARGEST_FILE + 1), str(path))
     except OSError as error:
         raise DistinguoError(f"Cannot read {path}: {error.strerror}.") from None

@@ -1,7 +1,8 @@
 """What a proof asks of a task: where can one step lead from anywhere in a cell?
 
 A *cell* is a box in the task's own coordinates ``w = A s``, two linear combinations of the state. A task of two
-dimensions becomes provable by implementing three generics for its class (``distinguo.seam.implements``):
+dimensions whose trials should never end becomes provable by implementing, for its class
+(``distinguo.seam.implements``):
 
 ``axes(task)``
     the matrix ``A`` as ``(a00, a01, a10, a11)``. Good axes keep the images of cells small: directions in which
@@ -12,14 +13,14 @@ dimensions becomes provable by implementing three generics for its class (``dist
 ``extent(task)``
     the box in which a proof of the whole task should look for states that can be held. It may be too small, which
     costs proofs and never soundness.
-
 ``widened(task, low, high, disturbance)``
     the set of tasks whose parameters lie between those of two dictionaries, and whose steps are off by so much at
-    most; what it returns must have the three above as well.
+    most. What it returns is what a proof speaks of: it has all of the above as well, ``claims.task_claim``, and the
+    task in the middle of its ranges as ``middle``.
 
-Tasks whose trials are meant to arrive somewhere, not to go on for ever, are asked another question (``strip``).
+Tasks whose trials are meant to arrive somewhere are asked another question (``arrive.strip``).
 
-The enclosure of the puck is in ``puck_enclosure``; another task's belongs beside it or beside the task.
+The enclosure of the puck is in ``hold.puck``; another task's belongs beside it or beside the task.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from distinguo.seam import generic
+from distinguo.errors import DistinguoError
+from distinguo.seam import generic, generic_with_default
 
 #: By how much, in units of a task's magnitudes, cells and images are widened. One step of the puck in floating point
 #: is off by 2e-16 of them, and the bookkeeping of cells by 1e-12 at most (docs/proof.md, "Rounding").
@@ -71,7 +73,7 @@ def extent(task: Any) -> tuple[Pair, Pair]:
     raise NotImplementedError
 
 
-@generic
+@generic_with_default
 def widened(task: Any, low: Mapping[str, float], high: Mapping[str, float], disturbance: Pair) -> Any:
     """Return all tasks with parameters between two, of which each step is off by at most a disturbance.
 
@@ -81,4 +83,6 @@ def widened(task: Any, low: Mapping[str, float], high: Mapping[str, float], dist
     >>> widened(Puck(), {"mass": 0.9}, {"mass": 1.1}, (0.0, 0.01)).high.mass
     1.1
     """
-    raise NotImplementedError
+    raise DistinguoError(
+        f"There is no enclosure for a {type(task).__name__}, so nothing can be proven about it."
+    )

@@ -6,7 +6,6 @@ import math
 from typing import Any, NamedTuple
 
 from distinguo.proof.enclosure import SLACK, Pair, axes, extent
-from distinguo.proof.hold import puck as _known  # noqa: F401  so that the puck's enclosure is registered
 from distinguo.seam import part
 
 

@@ -1,17 +1,24 @@
-"""What a certificate says: which tasks, which controller, which cells; each checked for making sense."""
+"""What certificates say: which task, which controller, which states; each claim is checked for making sense.
+
+Prover and checker share these classes and nothing else: a certificate is all that passes between them.
+"""
 
 from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from distinguo.tasks.mountain_car import MountainCar
 from distinguo.tasks.puck.puck import Puck
 
 MOST_CELLS = 2**26
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0)]
+Two = Annotated[list[Finite], Field(min_length=2, max_length=2)]
+Four = Annotated[list[Finite], Field(min_length=4, max_length=4)]
 Actions = Annotated[list[Count], Field(min_length=1, max_length=30)]
 
 
@@ -21,23 +28,39 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True)
 
 
-class TaskClaim(Strict):
+class PuckClaim(Strict):
     """The puck: each parameter from ``low`` to ``high``, and what may disturb every step."""
 
     name: Literal["puck"]
     low: dict[str, Finite]
     high: dict[str, Finite]
-    disturbance: Annotated[list[Finite], Field(min_length=2, max_length=2)]
+    disturbance: Two
 
     @model_validator(mode="after")
     def _ranges(self) -> Self:
         if tuple(self.low) != Puck._fields or tuple(self.high) != Puck._fields:
             raise ValueError(f"a puck has the parameters {', '.join(Puck._fields)}")
-        if (
-            not all(0 < self.low[name] <= self.high[name] for name in Puck._fields)
-            or min(self.disturbance) < 0
-        ):
+        in_order = all(0 < self.low[name] <= self.high[name] for name in Puck._fields)
+        if not in_order or min(self.disturbance) < 0:
             raise ValueError("every range should be positive and in order")
+        return self
+
+
+class CarClaim(Strict):
+    """The car in the valley, with these parameters."""
+
+    name: Literal["MountainCar-v0"]
+    parameters: dict[str, Finite]
+
+    @model_validator(mode="after")
+    def _sense(self) -> Self:
+        car = self.parameters
+        if tuple(car) != MountainCar._fields:
+            raise ValueError(f"a car has the parameters {', '.join(MountainCar._fields)}")
+        if not car["min_position"] < car["max_position"] or not car["max_speed"] > 0:
+            raise ValueError("the car should have room to drive")
+        if not min(car["force"], car["gravity"]) > 0:
+            raise ValueError("force and gravity should be positive")
         return self
 
 
@@ -45,11 +68,9 @@ class VoronoiClaim(Strict):
     """A greedy policy over prototypes: the actions, more than one where they are tied, of every region."""
 
     kind: Literal["voronoi"]
-    prototypes: Annotated[
-        list[Annotated[list[Finite], Field(min_length=2, max_length=2)]], Field(min_length=1)
-    ]
+    prototypes: Annotated[list[Two], Field(min_length=1)]
     primary: list[Count]
-    weight: Annotated[list[Finite], Field(min_length=2, max_length=2)]
+    weight: Two
     actions: list[Actions]
 
     @model_validator(mode="after")
@@ -83,11 +104,14 @@ class BoxesClaim(Strict):
         return self
 
 
+ControllerClaim = Annotated[VoronoiClaim | BoxesClaim, Field(discriminator="kind")]
+
+
 class CellsClaim(Strict):
     """Cells of a grid in the coordinates ``matrix @ state``, as runs ``[row, first column, last column]``."""
 
-    matrix: Annotated[list[Finite], Field(min_length=4, max_length=4)]
-    low: Annotated[list[Finite], Field(min_length=2, max_length=2)]
+    matrix: Four
+    low: Two
     pitch: Annotated[list[Annotated[float, Field(gt=0)]], Field(min_length=2, max_length=2)]
     counts: Annotated[list[Annotated[int, Field(gt=0)]], Field(min_length=2, max_length=2)]
     runs: Annotated[list[Annotated[list[Count], Field(min_length=3, max_length=3)]], Field(min_length=1)]
@@ -103,3 +127,82 @@ class CellsClaim(Strict):
             if not (row < rows and first <= last < columns and ends[-3] < ends[-2]):
                 raise ValueError("the runs should lie in the grid, in order")
         return self
+
+
+class HoldCertificate(Strict):
+    """The claim that no state of the cells ever leaves them or fails.
+
+    With a controller this holds whatever it does among tied actions. Without one it says that in every cell there is
+    an action that keeps all of it in the cells.
+    """
+
+    task: PuckClaim
+    controller: ControllerClaim | None
+    cells: CellsClaim
+
+    def alive(self) -> np.ndarray:
+        """Return which cells of the grid are certified."""
+        alive = np.zeros(self.cells.counts, dtype=np.bool_)
+        for row, first, last in self.cells.runs:
+            alive[row, first : last + 1] = True
+        return alive
+
+    def __repr__(self) -> str:
+        cells = sum(last - first + 1 for _, first, last in self.cells.runs)
+        whose = "some controller" if self.controller is None else f"a {self.controller.kind} controller"
+        return f"<certificate: {cells:,} cells of the {self.task.name} that {whose} never leaves>"
+
+    __str__ = __repr__
+
+
+class StartsClaim(Strict):
+    """Boxes of starts, low x, high x, low v, high v, and the steps within which all of each arrive."""
+
+    boxes: Annotated[list[Four], Field(min_length=1)]
+    steps: list[Annotated[int, Field(ge=1)]]
+
+    @model_validator(mode="after")
+    def _fit(self) -> Self:
+        if len(self.steps) != len(self.boxes):
+            raise ValueError("every box of starts should have its steps")
+        if not all(box[0] <= box[1] and box[2] <= box[3] for box in self.boxes):
+            raise ValueError("the sides of every box of starts should be in order")
+        return self
+
+
+class ArrivalCertificate(Strict):
+    """The claim that every start of the boxes is at the goal after at most so many steps.
+
+    It holds whatever the controller does among tied actions.
+    """
+
+    task: CarClaim
+    controller: ControllerClaim
+    starts: StartsClaim
+    domain: str  #: the starts in words, for those who only want to name them
+
+    @model_validator(mode="after")
+    def _words(self) -> Self:
+        if self.domain != domain_of(self.starts):
+            raise ValueError("the words for the starts do not fit them")
+        return self
+
+    def __repr__(self) -> str:
+        return f"<certificate: {self.task.name}, a {self.controller.kind} controller, {self.domain}>"
+
+    __str__ = __repr__
+
+
+def domain_of(starts: StartsClaim) -> str:
+    """Say roughly which starts are meant.
+
+    >>> domain_of(StartsClaim(boxes=[[-0.6, -0.5, 0.0, 0.0], [-0.5, -0.4, 0.0, 0.0]], steps=[110, 120]))
+    '2 boxes of starts between (-0.6, 0) and (-0.4, 0), at the goal within 120 steps'
+    """
+    low, high = ([f(box[i] for box in starts.boxes) for i in p] for f, p in ((min, (0, 2)), (max, (1, 3))))
+    corners = " and ".join(f"({x:g}, {v:g})" for x, v in (low, high))
+    count = len(starts.boxes)
+    return f"{count} boxes of starts between {corners}, at the goal within {max(starts.steps)} steps"
+
+
+Certificate = HoldCertificate | ArrivalCertificate

@@ -13,17 +13,15 @@ import gymnasium
 import numpy as np
 
 from distinguo.errors import DistinguoError
-from distinguo.proof.arrive_schema import ArrivalCertificate
-from distinguo.proof.certificate import Certificate, load
-from distinguo.proof.checker.hold import check
+from distinguo.proof.certificate import load_certificate
+from distinguo.proof.checker.check import check
+from distinguo.proof.claims import partition_of
 from distinguo.proof.enclosure import enclose
 from distinguo.proof.grid import Grid, around, coordinates
-from distinguo.proof.hold.hill import inside
+from distinguo.proof.hold.invariant import inside
 from distinguo.proof.hold.puck import Pucks, pucks
-from distinguo.proof.schema import BoxesClaim, VoronoiClaim
-from distinguo.representation.boxes import Boxes
-from distinguo.representation.partition import region
-from distinguo.representation.voronoi import Voronoi
+from distinguo.proof.schema import Certificate, HoldCertificate
+from distinguo.representations.partition import region
 from distinguo.seam import kernel, part
 from distinguo.tasks.puck.puck import Puck
 from distinguo.tasks.task import State, actions, transition
@@ -42,13 +40,13 @@ def allowed_bits(task: Any, grid: Grid, alive: np.ndarray, s: Any) -> int:
     0
     """
     low, high = around(coordinates(grid.matrix, (s[0], s[1])))
-    found = 0
+    allowed = 0
     if inside(grid, alive, low, high):
         for a in range(actions(task)):
             first, last, stays = enclose(task, low, high, a)
             if stays and inside(grid, alive, first, last):
-                found |= 1 << a
-    return found
+                allowed |= 1 << a
+    return allowed
 
 
 @kernel
@@ -88,13 +86,13 @@ def random_walk(
 class Guard:
     """What a certificate allows.
 
-    >>> from distinguo.proof.verify import certify_task
+    >>> from distinguo.proof.hold.invariant import certify_task
     >>> guard = Guard(certify_task(Puck(), counts=(256, 128)))
     >>> guard.allowed_actions((0.0, 0.0)).tolist(), guard.allowed_actions((0.0, 1.15)).tolist()
     ([True, True], [True, False])
     """
 
-    def __init__(self, certificate: Certificate) -> None:
+    def __init__(self, certificate: HoldCertificate) -> None:
         claim, cells = certificate.task, certificate.cells
         self.task: Pucks = pucks(
             Puck(**claim.low), Puck(**claim.high), (claim.disturbance[0], claim.disturbance[1])
@@ -103,7 +101,7 @@ class Guard:
         self.grid = Grid(tuple(cells.matrix), corner, pitch, counts)  # type: ignore[arg-type]
         self.alive = certificate.alive()
         self.controller = certificate.controller
-        self.partition = None if self.controller is None else _partition(self.controller)
+        self.partition = None if self.controller is None else partition_of(self.controller)
 
     def allowed_actions(self, s: Any) -> np.ndarray:
         """Return the mask of the actions that certainly stay in the set; none outside of it."""
@@ -118,35 +116,44 @@ class Guard:
 
     def walk(self, s: State, steps: int, seed: int = 0) -> int:
         """Return how many steps of that many a shielded random agent lasts."""
-        middle = Puck(*((a + b) / 2 for a, b in zip(self.task.low, self.task.high, strict=True)))
-        start = (float(s[0]), float(s[1]))
-        rng = np.random.default_rng(seed)
-        return int(random_walk(self.task, middle, self.grid, self.alive, start, rng, steps)[0])
+        start, rng = (float(s[0]), float(s[1])), np.random.default_rng(seed)
+        return int(random_walk(self.task, self.task.middle, self.grid, self.alive, start, rng, steps)[0])
 
 
-def _partition(claim: VoronoiClaim | BoxesClaim) -> Voronoi | Boxes:
-    if isinstance(claim, VoronoiClaim):
-        weight = np.array(claim.weight)
-        return Voronoi(
-            np.array(claim.prototypes),
-            np.array(claim.primary),
-            np.array([len(claim.primary)]),
-            1 / weight,
-            weight,
+def _hold_certificate(certificate: Certificate | str | Path | None) -> HoldCertificate:
+    """Return a certificate, read if it is a file, that a set is never left."""
+    content = load_certificate(certificate) if isinstance(certificate, str | Path) else certificate
+    if content is None:
+        raise DistinguoError(
+            "A shield needs a certificate, but nothing was proven; certify another controller."
         )
-    axis, cut, below, above = (
-        np.array(column) for column in (claim.axis, claim.cut, claim.below, claim.above)
-    )
-    return Boxes(axis, cut, below, above, np.zeros(2), np.zeros(2))  # the extent is for pictures only
+    if not isinstance(content, HoldCertificate):
+        raise DistinguoError(
+            "A shield needs a certificate that a set is never left; this one is about arriving."
+        )
+    return content
+
+
+def _refuse_another_task(env: gymnasium.Env, certificate: HoldCertificate) -> None:
+    puck, claim = getattr(env.unwrapped, "puck", None), certificate.task
+    if not isinstance(puck, Puck):
+        raise DistinguoError("The shield is made for distinguo/PuckOnAHill-v0; wrap that environment.")
+    for name, value in puck._asdict().items():
+        if not claim.low[name] <= value <= claim.high[name]:
+            raise DistinguoError(
+                f"The certificate is about {name} from {claim.low[name]} to {claim.high[name]}, "
+                f"but the environment has {value}; certify that task."
+            )
 
 
 class Shield(gymnasium.Wrapper):
     """A Gymnasium wrapper for the puck that lets no agent leave the certified set of a certificate.
 
-    The certificate is checked first, unless ``checked`` says that it was. After a step that the shield had a part in,
-    ``info["shield"]`` says which; ``allowed_actions`` is a mask for agents that can use one.
+    The certificate, or the file that holds it, is checked first, unless ``checked`` says that it was. After a step
+    that the shield had a part in, ``info["shield"]`` says which; ``allowed_actions`` is a mask for agents that take
+    one.
 
-    >>> from distinguo.proof.verify import certify_task
+    >>> from distinguo.proof.hold.invariant import certify_task
     >>> from distinguo.tasks.puck.environment import PuckOnAHillEnv
     >>> env = Shield(PuckOnAHillEnv(), certify_task(Puck(), counts=(256, 128)))
     >>> observation, info = env.reset(options={"state": (0.0, 1.15)})
@@ -157,28 +164,16 @@ class Shield(gymnasium.Wrapper):
     def __init__(
         self,
         env: gymnasium.Env,
-        certificate: Certificate | ArrivalCertificate | str | Path,
+        certificate: Certificate | str | Path | None,
         *,
         checked: bool = False,
     ) -> None:
         super().__init__(env)
-        content = load(certificate) if isinstance(certificate, str | Path) else certificate
-        if not isinstance(content, Certificate):
-            raise DistinguoError(
-                "A shield needs a certificate that a set is never left; this one is about arriving."
-            )
+        claim = _hold_certificate(certificate)
         if not checked:
-            check(content)
-        self.guard = Guard(content)
-        puck = getattr(env.unwrapped, "puck", None)
-        if not isinstance(puck, Puck):
-            raise DistinguoError("The shield is made for distinguo/PuckOnAHill-v0; wrap that environment.")
-        for name, value in puck._asdict().items():
-            if not content.task.low[name] <= value <= content.task.high[name]:
-                raise DistinguoError(
-                    f"The certificate is about {name} from {content.task.low[name]} to {content.task.high[name]}, "
-                    f"but the environment has {value}; certify that task."
-                )
+            check(claim)
+        self.guard = Guard(claim)
+        _refuse_another_task(env, claim)
 
     def allowed_actions(self) -> np.ndarray:
         """Return the mask of the actions that certainly stay in the set from the present state."""

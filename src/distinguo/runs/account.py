@@ -2,82 +2,98 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from distinguo.learners.economy.memory import (
-    ATTEMPT,
-    INVESTIGATION_STEPS,
-    LENGTH,
-    TRIAL_STEPS,
-    TRIALS,
-    Memory,
-)
-from distinguo.learners.economy.values import current_epsilon
-from distinguo.representation.file import Representation
-from distinguo.representation.prototypes import count_regions, trimmed
+from distinguo.controller import Controller
+from distinguo.learners.agent import Agent
+from distinguo.learners.learner import Learner
+from distinguo.representations.file import Representation
+from distinguo.representations.partition import trimmed
 from distinguo.runs.configuration import Configuration
 from distinguo.tasks.extent import Extent, Preliminaries
-from distinguo.tasks.spec import LENGTH as BY_LENGTH
 
 
 class Account:
     """The readings of a stage; the stage itself fills in what they are read from."""
 
     configuration: Configuration
-    memory: Memory
+    learner: Learner
+    agent: Agent
     preliminaries: Preliminaries
     extent: Extent  #: of the observations, as far as it is known
     solved: bool
 
     @property
-    def count_trials(self) -> int:
-        """Return the number of trials begun."""
-        return int(self.memory.counters[TRIALS])
+    def controller(self) -> Controller:
+        """Return what the learner would act by now."""
+        return self.learner.controller(self.agent.memory, self.configuration.learner)
+
+    def _count(self, name: str) -> int:
+        return int(self.agent.progress.counts[name][0])
 
     @property
-    def epsilon(self) -> float:
-        """Return the reward that may be lost: as given, or the present share of what was found."""
-        return float(current_epsilon(self.memory, self.configuration.learner))
+    def count_trials(self) -> int:
+        """Return the number of trials begun."""
+        return self._count("trials")
 
     @property
     def attempts(self) -> int:
         """Return how often learning was begun from scratch."""
-        return int(self.memory.counters[ATTEMPT]) + 1
+        return self._count("attempt") + 1
 
     @property
     def trial_length(self) -> int:
         """Return the steps of the running, or else of the last trial."""
-        return int(self.memory.counters[LENGTH])
+        return self._count("length")
 
     @property
-    def final_trial_steps(self) -> int:
-        """Return the length of the long trial that ended a solved run; 0 for others."""
-        by_length = self.configuration.spec.score == BY_LENGTH
-        return self.trial_length if self.solved and by_length else 0
+    def gained(self) -> float:
+        """Return the sum of its rewards."""
+        return float(self.agent.progress.counts["gained"][0])
 
     @property
     def regions(self) -> int:
         """Return the number of regions."""
-        return int(count_regions(self.memory.partition))
+        return self._map().regions
 
     @property
     def prototypes(self) -> int:
         """Return the number of prototypes."""
-        return int(self.memory.partition.size[0])
+        return self._map().prototypes
 
     @property
     def investigation_steps(self) -> int:
         """Return the steps of all mini-trials."""
-        return int(self.memory.counters[INVESTIGATION_STEPS])
+        return self._count("investigation_steps")
 
     @property
     def environment_steps(self) -> int:
         """Return the steps of all trials and mini-trials, and of the preliminary series where there was one."""
-        return int(self.memory.counters[TRIAL_STEPS]) + self.investigation_steps + self.preliminaries.steps
+        return self._count("trial_steps") + self.investigation_steps + self.preliminaries.steps
+
+    @property
+    def cap(self) -> int:
+        """Return the steps after which a trial is stopped."""
+        return self.configuration.spec.cap(self.configuration.stage.cap)
+
+    @property
+    def is_spent(self) -> bool:
+        """Tell whether a budget is used up."""
+        stage = self.configuration.stage
+        return (
+            self.count_trials >= stage.trials
+            or self.environment_steps >= stage.steps
+            or (stage.restart == 0 and self.prototypes >= stage.prototypes)
+        )
+
+    def _map(self) -> Representation:
+        return Representation(self.controller.partition, self.configuration.spec.dimensions)
 
     def representation(self) -> Representation:
         """Return the representation as it is now."""
-        provenance = {
+        provenance: dict[str, Any] = {
             "task": self.configuration.spec.name,
             "preset": self.configuration.preset,
             "seed": self.configuration.seed,
@@ -85,9 +101,11 @@ class Account:
             "solved": self.solved,
             "extent": [list(self.extent.low), list(self.extent.high)],
         }
-        return Representation(trimmed(self.memory.partition), self.configuration.spec.dimensions, provenance)
+        partition = self.controller.partition
+        return Representation(trimmed(partition), self.configuration.spec.dimensions, provenance)
 
     def values(self) -> dict[str, np.ndarray]:
-        """Return the action values and how often each was updated."""
-        size = self.prototypes
-        return {"q": self.memory.q[:size].copy(), "updates": self.memory.updates[:size].copy()}
+        """Return the action values, and what else the learner keeps beside them."""
+        arrays = {"q": self.controller.q, **self.learner.values(self.agent.memory)}
+        rows = self._map().rows
+        return {name: array[:rows].copy() for name, array in arrays.items()}

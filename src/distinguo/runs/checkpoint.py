@@ -10,18 +10,30 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from distinguo.errors import DistinguoError
-from distinguo.learners.economy.memory import ACTION, Memory, fresh_memory, with_room
-from distinguo.representation.prototypes import grown
-from distinguo.representation.voronoi import voronoi
+from distinguo.learners.agent import check_arrays
+from distinguo.learners.learner import leaves, with_leaves
 from distinguo.runs.configuration import Configuration
 from distinguo.runs.files import pack_arrays, read_arrays, write_atomically
 from distinguo.runs.restarts import Best
-from distinguo.runs.stage import Generation, _log_for
+from distinguo.runs.stage import Stage
+from distinguo.runs.upgrades import VERSION, upgraded
+from distinguo.tasks.extent import Extent
 from distinguo.tasks.task import memories, randomness, remember
 
-VERSION = 2
 _PLAIN = ("phase", "solved", "score", "confirmation_steps", "seconds", "returns", "held", "purpose")
 _Count = Annotated[int, Field(ge=0)]
+_Numbers = list[float]
+#: What a damaged file may do to the code that reads it.
+_DAMAGE = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError)
+
+
+class _BestFacts(BaseModel):
+    """What is known of the best attempt, beside its memory."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+    score: float
+    attempt: _Count
+    trials: _Count
 
 
 class _Facts(BaseModel):
@@ -29,116 +41,103 @@ class _Facts(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
     version: int
-    phase: Literal["between trials", "trial", "holding", "confirming", "done"]
+    phase: Literal["between trials", "trial", "confirming", "done"]
     solved: bool
     score: int | float
-    returns: list[float] = []
-    held: _Count = 0
-    purpose: Literal["claim", "attempt over", "stage over"] = "claim"
-    best: float | None = None
+    returns: _Numbers
+    held: _Count
+    purpose: Literal["claim", "attempt over", "stage over"]
+    best: _BestFacts | None
     confirmation_steps: _Count
     seconds: float
+    extent: (
+        Annotated[list[_Numbers], Field(min_length=2, max_length=2)] | None
+    )  #: None in files of earlier versions: as before the first trial
     rng: dict[str, Any]
-    chance: dict[str, Any] | None = None  # the task's own generator
+    noise: dict[str, Any] | None  #: the task's own generator
     sizes: dict[str, _Count]
 
 
-def save(generation: Generation, path: Path, sizes: dict[str, int]) -> None:
+def save_checkpoint(stage: Stage, path: Path, sizes: dict[str, int]) -> None:
     """Write a checkpoint; ``sizes`` are the bytes of the growing files that belong to it."""
-    facts = {name: getattr(generation, name) for name in _PLAIN}
-    facts |= {"version": VERSION, "rng": generation.rng.bit_generator.state, "sizes": sizes}
-    chance = randomness(generation.task)
-    facts["chance"] = None if chance is None else chance.bit_generator.state
-    facts["best"] = None if generation.best is None else generation.best.score
-    arrays = _written(generation.memory)
-    if generation.best is not None:
-        arrays |= {f"best.{name}": array for name, array in _written(generation.best.memory).items()}
-    arrays |= {f"task.{k}": v for k, v in memories(generation.task, needed_states(generation.memory)).items()}
-    arrays["facts"] = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
+    arrays = {f"memory.{name}": array for name, array in leaves(stage.agent.memory).items()}
+    arrays |= {f"progress.{name}": array for name, array in leaves(stage.agent.progress).items()}
+    if stage.best is not None:
+        arrays |= {f"best.{name}": array for name, array in leaves(stage.best.memory).items()}
+    arrays |= {f"task.{name}": array for name, array in memories(stage.task, _needed(stage)).items()}
+    arrays["facts"] = np.frombuffer(json.dumps(_facts(stage, sizes)).encode(), dtype=np.uint8)
     write_atomically(path, pack_arrays(arrays))
 
 
-def _written(memory: Memory) -> dict[str, np.ndarray]:
-    arrays = {f"memory.{name}": array for name, array in memory._asdict().items() if name != "partition"}
-    return arrays | {f"partition.{name}": array for name, array in memory.partition._asdict().items()}
+def _facts(stage: Stage, sizes: dict[str, int]) -> dict[str, Any]:
+    own, best = randomness(stage.task), stage.best
+    return {name: getattr(stage, name) for name in _PLAIN} | {
+        "version": VERSION,
+        "rng": stage.rng.bit_generator.state,
+        "noise": None if own is None else own.bit_generator.state,
+        "best": best and {"score": best.score, "attempt": best.attempt, "trials": best.trials},
+        "extent": [list(stage.extent.low), list(stage.extent.high)],
+        "sizes": sizes,
+    }
 
 
-def needed_states(memory: Memory) -> np.ndarray:
-    """Return the states that the learner may come back to: of prototypes, on the stack, and the running one."""
-    size = int(memory.partition.size[0])
-    stacked = memory.stacked[:size][memory.pushed_at[:size] > 0]
-    return np.concatenate([memory.states[:size], stacked, memory.now[None]])
+def _needed(stage: Stage) -> np.ndarray:
+    """Return the states that may be come back to: those the learner wants, and the running one."""
+    wanted, now = stage.learner.states_needed(stage.agent.memory), stage.agent.progress.now[None]
+    return now if wanted is None else np.concatenate([wanted, now])
 
 
-def load(path: Path, configuration: Configuration) -> tuple[Generation, dict[str, int]]:
+def load_checkpoint(path: Path, configuration: Configuration) -> tuple[Stage, dict[str, int]]:
     """Read a checkpoint of a run with this configuration."""
     arrays = read_arrays(path)
-    generation = Generation(configuration)
+    stage = Stage(configuration)
     try:
         written = json.loads(arrays.pop("facts").tobytes())
         if written["version"] > VERSION:
             raise DistinguoError(f"{path} was written by a newer distinguo; upgrade to resume it.")
+        written, arrays = upgraded(written, arrays)
         facts = _Facts.model_validate(written)
-        if facts.best is not None:
-            best = {k.removeprefix("best."): v for k, v in arrays.items() if k.startswith("best.")}
-            generation.best = Best(facts.best, _memory(best, generation.memory))
-        generation.memory = _memory(_upgraded(arrays), generation.memory)
-        generation.rng.bit_generator.state = facts.rng
-        _restore_task(generation, facts, arrays)
+        _restore(stage, facts, arrays)
     except DistinguoError:
         raise
-    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError) as error:
+    except _DAMAGE as error:
         why = " ".join(str(error).split())[:200]
         raise DistinguoError(f"{path} is damaged ({why}); delete it to learn from the start.") from None
+    return stage, facts.sizes
+
+
+def _restore(stage: Stage, facts: _Facts, arrays: dict[str, np.ndarray]) -> None:
+    agent = stage.agent
+    memory = _memory(stage, _table(arrays, "memory"))
+    progress = with_leaves(agent.progress, _table(arrays, "progress"))
+    _check_progress(stage, progress)
+    if facts.best is not None:
+        best = _memory(stage, _table(arrays, "best"))
+        stage.best = Best(facts.best.score, best, facts.best.attempt, facts.best.trials)
+    log = stage.learner.fresh_log(memory)
+    stage.agent = agent._replace(memory=memory, progress=progress, log=log)
+    stage.rng.bit_generator.state = facts.rng
+    own = randomness(stage.task)
+    if own is not None and facts.noise is not None:
+        own.bit_generator.state = facts.noise
+    remember(stage.task, _table(arrays, "task"))
+    if facts.extent is not None:
+        stage.extent = Extent(*(tuple(side) for side in facts.extent))
     for name in _PLAIN:
-        setattr(generation, name, getattr(facts, name))
-    generation.log = _log_for(generation.memory)
-    return generation, facts.sizes
+        setattr(stage, name, getattr(facts, name))
 
 
-def _upgraded(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Give a checkpoint of version 1 what it lacks: then states were observations, and chance was unknown."""
-    if "memory.states" in arrays:
-        return arrays
-    prototypes, q = arrays["partition.prototypes"], arrays["memory.q"]
-    fresh = fresh_memory(voronoi(prototypes, np.ones(prototypes.shape[1])), q.shape[1])
-    added = {
-        f"memory.{name}": getattr(fresh, name) for name in ("gained", "error", "seen", "extremes", "extent")
-    }
-    counters = np.zeros_like(fresh.counters)
-    counters[: len(arrays["memory.counters"])] = arrays["memory.counters"]
-    return {**arrays, **added, "memory.states": prototypes.copy(), "memory.counters": counters}
+def _table(arrays: dict[str, np.ndarray], name: str) -> dict[str, np.ndarray]:
+    return {k.removeprefix(f"{name}."): v for k, v in arrays.items() if k.startswith(f"{name}.")}
 
 
-def _restore_task(generation: Generation, facts: _Facts, arrays: dict[str, np.ndarray]) -> None:
-    chance = randomness(generation.task)
-    if chance is not None and facts.chance is not None:
-        chance.bit_generator.state = facts.chance
-    remember(
-        generation.task, {k.removeprefix("task."): v for k, v in arrays.items() if k.startswith("task.")}
-    )
+def _memory(stage: Stage, arrays: dict[str, np.ndarray]) -> Any:
+    fresh = stage.agent.memory
+    return stage.learner.checked(with_leaves(fresh, arrays), fresh)
 
 
-def _memory(arrays: dict[str, np.ndarray], like: Memory) -> Memory:
-    """Rebuild the memory, with everything checked that could lead compiled code out of an array."""
-    partition = like.partition._replace(
-        **{name: arrays[f"partition.{name}"] for name in like.partition._fields}
-    )
-    rest = {name: arrays[f"memory.{name}"] for name in Memory._fields if name != "partition"}
-    memory = Memory(partition=partition, **rest)
-    room, actions = len(memory.q), like.q.shape[1]
-    expected = fresh_memory(grown(like.partition, room), actions, len(like.now))
-    for new, right in zip(_leaves(memory), _leaves(expected), strict=True):
-        if new.dtype != right.dtype or new.shape != right.shape or not new.flags.c_contiguous:
-            raise ValueError("an array has an unexpected shape or type")
-    size = int(partition.size[0])
-    primary = partition.primary[:size]
-    if not 1 <= size <= room or not ((primary >= 0) & (primary < size)).all():
-        raise ValueError("the prototypes are inconsistent")
-    if not -1 <= memory.counters[ACTION] < actions:
+def _check_progress(stage: Stage, progress: Any) -> None:
+    like = stage.agent.progress
+    check_arrays(progress, width=len(like.now), dimensions=like.extent.shape[1])
+    if not -1 <= progress.counts["action"][0] < len(stage.configuration.spec.actions):
         raise ValueError("the next action does not exist")
-    return with_room(memory, 2 * size + 2)  # as at the begin of every trial: the room that it may need
-
-
-def _leaves(memory: Memory) -> list[np.ndarray]:
-    return [*memory.partition, *memory[1:]]

@@ -12,15 +12,25 @@ import tomlkit
 from pydantic.fields import FieldInfo
 
 from distinguo.errors import DistinguoError, did_you_mean
-from distinguo.presets import DEFAULT, PAPER, preset
-from distinguo.settings import LearnerSettings, StageSettings, checked
-from distinguo.tasks.catalog import task_spec
+from distinguo.learners.economy.learner import ECONOMY
+from distinguo.learners.learner import Learner, learner_named, learner_or_absent
+from distinguo.presets import DEFAULT, preset, suited
+from distinguo.settings import StageSettings, checked
+from distinguo.tasks.catalog import check_own, task_spec, written_spec
 from distinguo.tasks.spec import TaskSpec
 
 VERSION = 1
 TABLES = ("task", "learner", "stage")
-RUN = ("version", "task", "seed", "preset", "prototypes", "interpreted")  #: the keys of the table ``run``
-#: The keys of the table ``world``, which only environments without a compiled task have.
+RUN = (
+    "version",
+    "task",
+    "seed",
+    "preset",
+    "learner",
+    "prototypes",
+    "interpreted",
+)  #: the keys of the table ``run``
+#: The keys of the table ``world``: what is known of a task that its name alone does not make again.
 SPEC_KEYS = ("dimensions", "actions", "low", "high", "score", "kind", "threshold", "limit", "note")
 Prototypes = tuple[tuple[float, ...], ...]
 
@@ -33,11 +43,12 @@ class Configuration(NamedTuple):
     """
 
     spec: TaskSpec
-    learner: LearnerSettings
+    learner: Any  #: the settings of the learner
     stage: StageSettings
     seed: int
     preset: str
     prototypes: Prototypes | None = None  #: None: one prototype at the first state of the first trial
+    learner_name: str = ECONOMY
 
 
 class WrittenSpec(NamedTuple):
@@ -62,22 +73,28 @@ def configure(
     changes: Mapping[str, Any] | None = None,
     prototypes: Any = None,
     interpreted: bool = False,
+    learner: Any = ECONOMY,
 ) -> Configuration:
     """Put a configuration together; ``changes`` are settings by dotted name, such as ``learner.epsilon``."""
     asked = _by_table(changes or {})
     setting = task if isinstance(task, TaskSpec) else task_spec(task, asked["task"], interpreted)
     _check_given(setting, asked["task"])
-    suited = setting.required if preset_name == PAPER else {**setting.suggested, **setting.required}
+    suggested = suited(setting, preset_name)
     if "learner.epsilon" in (changes or {}):  # who gives an amount does not want a share of something
-        suited = {**suited, "learner.epsilon_share": 0.0}
-    tables = _by_table({**preset(preset_name), **suited, **(changes or {})})
+        suggested["learner.epsilon_share"] = 0.0
+    known = {**preset(preset_name), **suggested}
+    chosen = learner if isinstance(learner, Learner) else learner_named(learner)
+    if chosen.name != ECONOMY:  # they know the settings of one learner only
+        known = {key: value for key, value in known.items() if not key.startswith("learner.")}
+    tables = _by_table({**known, **(changes or {})})
     return Configuration(
         spec=setting,
-        learner=checked(LearnerSettings, tables["learner"], "learner"),
+        learner=checked(chosen.settings, tables["learner"], "learner"),
         stage=checked(StageSettings, tables["stage"], "stage"),
         seed=check_seed(seed),
         preset=preset_name,
         prototypes=None if prototypes is None else check_prototypes(prototypes, setting),
+        learner_name=chosen.name,
     )
 
 
@@ -152,6 +169,8 @@ def to_toml(configuration: Configuration) -> str:
     run = tomlkit.table()
     run.update({"version": VERSION, "task": configuration.spec.name, "seed": configuration.seed})
     run["preset"] = configuration.preset
+    if configuration.learner_name != ECONOMY:
+        run["learner"] = configuration.learner_name
     if configuration.spec.interpreted:
         run["interpreted"] = True
     if configuration.prototypes is not None:
@@ -159,7 +178,7 @@ def to_toml(configuration: Configuration) -> str:
     document["run"] = run
     for name, values in zip(TABLES, _values(configuration), strict=True):
         document[name] = _commented(*values)
-    if configuration.spec.interpreted:
+    if configuration.spec.interpreted or not configuration.spec.portable:
         document["world"] = _spec_table(configuration.spec)
     return tomlkit.dumps(document)
 
@@ -169,13 +188,13 @@ def _values(configuration: Configuration) -> tuple[tuple[Any, Mapping[str, Any]]
     spec, learner, stage = configuration.spec, configuration.learner, configuration.stage
     return (
         (type(spec.task), spec.parameters),
-        (LearnerSettings, learner._asdict()),
+        (type(learner), learner._asdict()),
         (StageSettings, stage._asdict()),
     )
 
 
 def _spec_table(spec: TaskSpec) -> tomlkit.items.Table:
-    """Write down what is known of an environment, so that a run can be opened where there is none."""
+    """Write down what is known of a task, so that a run can be opened where the task is not."""
     table = tomlkit.table()
     for name in SPEC_KEYS:
         value = getattr(spec, name)
@@ -214,22 +233,29 @@ def from_toml(text: str, source: str = "settings.toml") -> Configuration:
         raise DistinguoError(f"{source} is not the settings of a run: {', '.join(TABLES)} should be tables.")
     changes = {f"{table}.{key}": value for table, values in tables.items() for key, value in values.items()}
     setting: str | TaskSpec = task
-    if run.get("interpreted"):
-        setting = _read_spec(task, content.get("world"), tables["task"], source)
-    return configure(setting, seed=seed, preset_name=name, changes=changes, prototypes=run.get("prototypes"))
+    if run.get("interpreted") or "world" in content:
+        words = _read_words(content.get("world"), source)
+        setting = written_spec(task, words, tables["task"], bool(run.get("interpreted")))
+    else:
+        check_own(task, source)
+    return configure(
+        setting,
+        seed=seed,
+        preset_name=name,
+        changes=changes,
+        prototypes=run.get("prototypes"),
+        learner=learner_or_absent(str(run.get("learner", ECONOMY)), tables["learner"]),
+    )
 
 
-def _read_spec(name: str, table: Any, parameters: Mapping[str, Any], source: str) -> TaskSpec:
-    """Describe an environment from what was written down; it is made when it is needed."""
-    from distinguo.tasks.gym.spec import absent_spec
-
+def _read_words(table: Any, source: str) -> dict[str, Any]:
+    """Return what was written down of a task."""
     try:
         _check_names(table, SPEC_KEYS, source)
         given = {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
-        found = checked(WrittenSpec, given, "world")
+        return checked(WrittenSpec, given, "world")._asdict()
     except (TypeError, AttributeError):
         raise DistinguoError(f"{source} is not the settings of a run: its spec is missing.") from None
-    return absent_spec(name, found._asdict(), parameters)
 
 
 def _check_names(given: Mapping[str, Any], known: tuple[str, ...], source: str) -> None:
@@ -253,6 +279,7 @@ def _flat(configuration: Configuration) -> dict[str, Any]:
         "task": configuration.spec.name,
         "seed": configuration.seed,
         "interpreted": configuration.spec.interpreted,
+        "learner": configuration.learner_name,
         "prototypes": configuration.prototypes,
     }
     for table, (_, values) in zip(TABLES, _values(configuration), strict=True):

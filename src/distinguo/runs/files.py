@@ -1,13 +1,16 @@
-"""Files that a kill can neither tear nor lose: written aside, flushed to the disk, renamed."""
+"""Files that a kill can neither tear nor lose: written aside, flushed to the disk, renamed; Ctrl-C waits for them."""
 
 from __future__ import annotations
 
 import hashlib
 import io
 import os
+import signal
 import tempfile
+import threading
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -73,3 +76,36 @@ def slug(what: str) -> str:
         return word
     mark = hashlib.sha256(what.encode(errors="surrogatepass")).hexdigest()[:12]
     return f"{word.encode()[len(mark) + 1 - LONGEST_WORD :].decode(errors='ignore')}-{mark}"
+
+
+@contextmanager
+def held() -> Iterator[Callable[[], None]]:
+    """Hold Ctrl-C back; calling what is given lets it in, and so does the end.
+
+    Only the main thread ever sees Ctrl-C, and a handler that somebody else put in place stays there.
+
+    >>> with held() as let_in:
+    ...     signal.raise_signal(signal.SIGINT)  # nothing happens yet
+    ...     try:
+    ...         let_in()
+    ...     except KeyboardInterrupt:
+    ...         "stopped"
+    'stopped'
+    """
+    pressed = threading.Event()
+
+    def let_in() -> None:
+        if pressed.is_set():
+            pressed.clear()
+            raise KeyboardInterrupt
+
+    main = threading.current_thread() is threading.main_thread()
+    if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield let_in
+        return
+    signal.signal(signal.SIGINT, lambda *_: pressed.set())
+    try:
+        yield let_in
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    let_in()

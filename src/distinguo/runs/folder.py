@@ -12,20 +12,20 @@ import io
 import json
 import os
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
-from distinguo.learners.economy.reasons import of_these_regions
-from distinguo.representation import file as representation_file
-from distinguo.representation.file import Representation
-from distinguo.runs import checkpoint
+from distinguo.representations import file as representation_file
+from distinguo.runs.checkpoint import load_checkpoint
+from distinguo.runs.checkpoint import save_checkpoint as write_checkpoint
 from distinguo.runs.configuration import Configuration, differences, from_toml, to_toml
 from distinguo.runs.files import pack_arrays as pack
 from distinguo.runs.files import read_arrays, write_atomically
-from distinguo.runs.stage import Generation, Trial
+from distinguo.runs.restarts import of_these_regions
+from distinguo.runs.run import Run
+from distinguo.runs.stage import Stage, TrialRow
 
 SETTINGS, REPRESENTATION, VALUES = "settings.toml", "representation.json", "values.npz"
 REASONS, TRIALS, RESULT = "reasons.jsonl", "trials.csv", "result.json"
@@ -37,39 +37,6 @@ PROMISED = (
     *("task", "seed", "solved", "score", "regions", "prototypes"),
     *("trials", "environment_steps", "investigation_steps", "seconds"),
 )
-
-
-class Run(NamedTuple):
-    """A learning run: what was asked, what was learned, and how it went.
-
-    >>> import distinguo
-    >>> run = distinguo.learn("puck", seed=1)
-    >>> run.solved, run.action((0.5, 1.0))
-    (True, 'left')
-    """
-
-    configuration: Configuration
-    representation: Representation
-    q: np.ndarray
-    updates: np.ndarray
-    summary: dict[str, Any]
-    trials: list[Trial]
-    reasons: list[dict[str, Any]]
-    path: Path | None = None
-
-    @property
-    def solved(self) -> bool:
-        """Return whether the greedy policy held for the required length."""
-        return bool(self.summary["solved"])
-
-    @property
-    def controller(self) -> Controller:
-        """Return what the run acts by."""
-        return Controller(self.representation.partition, self.q, self.configuration.learner.delta)
-
-    def action(self, s: tuple[float, ...]) -> str:
-        """Return the name of the greedy action in state ``s``; of tied actions the first."""
-        return self.configuration.spec.actions[self.controller.action(s)]
 
 
 def prepare(path: Path, configuration: Configuration) -> None:
@@ -96,13 +63,13 @@ def is_finished(path: Path) -> bool:
     return (path / RESULT).exists()
 
 
-def resume(path: Path, configuration: Configuration) -> Generation:
+def resume(path: Path, configuration: Configuration) -> Stage:
     """Return the stage where its last checkpoint left it, or a fresh one."""
     if not (path / CHECKPOINT).exists():
         for name in GROWING:
             (path / name).unlink(missing_ok=True)
-        return Generation(configuration)
-    generation, sizes = checkpoint.load(path / CHECKPOINT, configuration)
+        return Stage(configuration)
+    stage, sizes = load_checkpoint(path / CHECKPOINT, configuration)
     if set(sizes) != set(GROWING):
         raise DistinguoError(f"{path / CHECKPOINT} is damaged; delete it to learn from the start.")
     for name, size in sizes.items():
@@ -112,15 +79,15 @@ def resume(path: Path, configuration: Configuration) -> Generation:
             )
     for name, size in sizes.items():
         os.truncate(path / name, size)
-    return generation
+    return stage
 
 
-def save_checkpoint(path: Path, generation: Generation) -> None:
+def save_checkpoint(path: Path, stage: Stage) -> None:
     """Append what is new to the growing files, then write the checkpoint that vouches for them."""
-    _append(path / TRIALS, _csv(generation.trials, header=not (path / TRIALS).exists()))
-    _append(path / REASONS, "".join(json.dumps(reason) + "\n" for reason in generation.reasons))
-    generation.trials, generation.reasons = [], []
-    checkpoint.save(generation, path / CHECKPOINT, {n: (path / n).stat().st_size for n in GROWING})
+    _append(path / TRIALS, _csv(stage.trials, header=not (path / TRIALS).exists()))
+    _append(path / REASONS, "".join(json.dumps(reason) + "\n" for reason in stage.reasons))
+    stage.trials, stage.reasons = [], []
+    write_checkpoint(stage, path / CHECKPOINT, {n: (path / n).stat().st_size for n in GROWING})
 
 
 def _append(path: Path, text: str) -> None:
@@ -130,19 +97,19 @@ def _append(path: Path, text: str) -> None:
         os.fsync(file.fileno())
 
 
-def _csv(trials: list[Trial], header: bool) -> str:
+def _csv(trials: list[TrialRow], header: bool) -> str:
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     if header:
-        writer.writerow(Trial._fields)
+        writer.writerow(TrialRow._fields)
     writer.writerows(trials)
     return buffer.getvalue()
 
 
-def save_learned(path: Path, generation: Generation) -> None:
+def save_learned(path: Path, stage: Stage) -> None:
     """Write the representation and the values as they are now."""
-    write_atomically(path / REPRESENTATION, representation_file.dumps(generation.representation()))
-    write_atomically(path / VALUES, pack(generation.values()))
+    write_atomically(path / REPRESENTATION, representation_file.dumps(stage.representation()))
+    write_atomically(path / VALUES, pack(stage.values()))
 
 
 def save_result(path: Path, summary: dict[str, Any]) -> None:
@@ -180,12 +147,12 @@ def open_run(path: str | Path) -> Run:
         raise DistinguoError(
             f"{path / REPRESENTATION} has other dimensions than the task of {path / SETTINGS}."
         )
-    values = _read_values(path, (representation.rows, len(configuration.spec.actions)))
+    q, updates = _read_values(path, (representation.rows, len(configuration.spec.actions)))
     return Run(
         configuration,
         representation,
-        values["q"],
-        values["updates"],
+        q,
+        updates,
         _read_result(path / RESULT) if is_finished(path) else {"solved": False},
         _read_trials(path / TRIALS),
         _read_reasons(path / REASONS),
@@ -193,14 +160,14 @@ def open_run(path: str | Path) -> Run:
     )
 
 
-def _read_values(path: Path, shape: tuple[int, int]) -> dict[str, np.ndarray]:
-    values = read_arrays(path / VALUES)
+def _read_values(path: Path, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+    values = {"updates": np.zeros(shape, dtype=np.int64), **read_arrays(path / VALUES)}
     for name, dtype in (("q", np.float64), ("updates", np.int64)):
         if name not in values or values[name].shape != shape or values[name].dtype != dtype:
             raise DistinguoError(
                 f"{path / VALUES} does not belong to {path / REPRESENTATION}: {name} should have shape {shape}."
             )
-    return values
+    return values["q"], values["updates"]
 
 
 def _read_result(path: Path) -> dict[str, Any]:
@@ -213,10 +180,10 @@ def _read_result(path: Path) -> dict[str, Any]:
     raise DistinguoError(f"{path} is damaged; delete it and learn again to write it anew.")
 
 
-def _read_trials(path: Path) -> list[Trial]:
+def _read_trials(path: Path) -> list[TrialRow]:
     try:
         rows = list(csv.reader(io.StringIO(_text(path), newline="")))[1:]
-        return [Trial(*(read(cell) for read, cell in zip(_COLUMNS, row, strict=False))) for row in rows]
+        return [TrialRow(*(read(cell) for read, cell in zip(_COLUMNS, row, strict=False))) for row in rows]
     except (ValueError, TypeError, csv.Error) as error:
         if isinstance(error, DistinguoError):
             raise

@@ -10,18 +10,20 @@ from pathlib import Path
 from typing import Any
 
 from distinguo.errors import DistinguoError
-from distinguo.learners.economy.reasons import of_these_regions
+from distinguo.learners.economy.learner import ECONOMY
 from distinguo.presets import DEFAULT
 from distinguo.runs import folder
 from distinguo.runs.configuration import Configuration, configure, differences, of_table
-from distinguo.runs.files import slug
-from distinguo.runs.folder import Run
-from distinguo.runs.interrupts import held
-from distinguo.runs.stage import Generation
+from distinguo.runs.files import held, slug
+from distinguo.runs.run import Run, run_of, summarise
+from distinguo.runs.stage import Stage
+from distinguo.seam import is_compiled
+from distinguo.settings import StageSettings
 from distinguo.tasks.catalog import spec_of
+from distinguo.tasks.spec import TaskSpec
 
 CHECKPOINT_SECONDS = 2.0  #: between two checkpoints of a run that has a folder
-Watch = Callable[[Generation], None]
+Watch = Callable[[Stage], None]
 
 
 def learn(
@@ -29,16 +31,17 @@ def learn(
     *,
     seed: int = 0,
     preset: str = DEFAULT,
+    learner: Any = ECONOMY,
     settings: Mapping[str, Any] | None = None,
     prototypes: Any = None,
     out: str | Path | None = None,
     watch: Watch | None = None,
-    interpreted: bool = False,
 ) -> Run:
     """Learn a representation of a task from scratch, or from given prototypes.
 
-    ``task`` is the name of one, such as ``puck``, any Gymnasium id, or a Gymnasium environment itself;
-    ``interpreted`` refuses our compiled twin of one and runs Gymnasium's own.
+    ``task`` is the name of one, such as ``puck``, any Gymnasium id, a Gymnasium environment itself, or a task of your
+    own; ``learner`` is the name of one, or the class that declares it. An id that we have a compiled port of is
+    learned with that: hand the environment over to have it stepped itself.
 
     ``settings`` are changes by dotted name; ``out`` is a folder for the run, resumed if it was interrupted;
     ``watch`` is called after every chunk of work.
@@ -48,12 +51,12 @@ def learn(
     (True, 1000)
     """
     configuration = configure(
-        task if isinstance(task, str) else spec_of(task, of_table(settings or {}, "task")),
+        task if isinstance(task, str | TaskSpec) else spec_of(task, of_table(settings or {}, "task")),
         seed=seed,
         preset_name=preset,
         changes=settings,
         prototypes=prototypes,
-        interpreted=interpreted,
+        learner=learner,
     )
     return learn_configured(configuration, None if out is None else Path(out), watch)
 
@@ -63,90 +66,51 @@ def learn_configured(
 ) -> Run:
     """Learn as configured, in a folder or in memory."""
     if out is None:
-        generation = Generation(configuration)
-        for _ in generation.work():
+        stage = Stage(configuration)
+        for _ in stage.work():
             if watch:
-                watch(generation)
-        return _in_memory(generation)
+                watch(stage)
+        return run_of(stage)
     folder.prepare(out, configuration)
     if not folder.is_finished(out):
         _learn_in(out, folder.resume(out, configuration), watch)
     return folder.open_run(out)
 
 
-def _learn_in(out: Path, generation: Generation, watch: Watch | None) -> None:
+def _learn_in(out: Path, stage: Stage, watch: Watch | None) -> None:
     saved = time.monotonic()
     with held() as let_in:
-        for _ in _kept_if_it_fails(out, generation):
+        for _ in _kept_if_it_fails(out, stage):
             if time.monotonic() - saved > CHECKPOINT_SECONDS:
-                folder.save_checkpoint(out, generation)
+                folder.save_checkpoint(out, stage)
                 saved = time.monotonic()
             try:
                 let_in()
                 if watch:
-                    watch(generation)
+                    watch(stage)
             except BaseException:  # stopped between two chunks: what was learned so far is kept
-                _save(out, generation)
+                _save(out, stage)
                 raise
-        _save(out, generation)
-        folder.save_result(out, summarise(generation))
+        _save(out, stage)
+        folder.save_result(out, summarise(stage))
 
 
-def _kept_if_it_fails(out: Path, generation: Generation) -> Iterator[Generation]:
+def _kept_if_it_fails(out: Path, stage: Stage) -> Iterator[Stage]:
     """Work, and if the task fails on the way, save what was learned until then; only the running trial is lost.
 
     Any other error leaves the last checkpoint as it is: the state within a chunk is torn.
     """
     try:
-        yield from generation.work()
+        yield from stage.work()
     except DistinguoError:
-        generation.abandon_trial()
-        _save(out, generation)
+        stage.abandon_trial()
+        _save(out, stage)
         raise
 
 
-def _save(out: Path, generation: Generation) -> None:
-    folder.save_checkpoint(out, generation)
-    folder.save_learned(out, generation)
-
-
-def summarise(generation: Generation) -> dict[str, Any]:
-    """Return the result of a stage in short.
-
-    ``environment_steps`` counts trials and mini-trials, without the final long trial of a solved run, which is
-    given apart, and without the confirmation.
-    """
-    final = generation.final_trial_steps
-    return {
-        "task": generation.configuration.spec.name,
-        "seed": generation.configuration.seed,
-        "preset": generation.configuration.preset,
-        "solved": generation.solved,
-        "score": generation.score,
-        "regions": generation.regions,
-        "prototypes": generation.prototypes,
-        "trials": generation.count_trials,
-        "environment_steps": generation.environment_steps - final,
-        "investigation_steps": generation.investigation_steps,
-        "final_trial_steps": final,
-        "confirmation_steps": generation.confirmation_steps,
-        "attempts": generation.attempts,
-        "epsilon": generation.epsilon,
-        "seconds": round(generation.seconds, 4),
-    }
-
-
-def _in_memory(generation: Generation) -> Run:
-    values = generation.values()
-    return Run(
-        generation.configuration,
-        generation.representation(),
-        values["q"],
-        values["updates"],
-        summarise(generation),
-        generation.trials,
-        of_these_regions(generation.reasons),
-    )
+def _save(out: Path, stage: Stage) -> None:
+    folder.save_checkpoint(out, stage)
+    folder.save_learned(out, stage)
 
 
 def learn_many(
@@ -175,7 +139,8 @@ def learn_many(
 
 def default_folder(configuration: Configuration, base: Path = Path("runs")) -> Path:
     """Return the first folder under ``base`` that is free, or that holds this very run."""
-    stem = f"{slug(configuration.spec.name)}-{configuration.preset}-seed{configuration.seed}"
+    way = configuration.preset if configuration.learner_name == ECONOMY else configuration.learner_name
+    stem = f"{slug(configuration.spec.name)}-{slug(way)}-seed{configuration.seed}"
     for number in range(1, 10_000):
         path = base / (stem if number == 1 else f"{stem}-{number}")
         try:
@@ -190,3 +155,13 @@ def _same_run(path: Path, configuration: Configuration) -> bool:
     if not (path / folder.SETTINGS).is_file():
         return False
     return not differences(configuration, folder.read_settings(path))
+
+
+def warm(configuration: Configuration) -> None:
+    """Run a stage of one step with the same types, and throw it away; plain Python needs no such thing."""
+    if not is_compiled(configuration.spec.task):
+        return
+    stage = Stage(configuration._replace(stage=StageSettings(cap=1, hold=1, trials=1, confirm=1)))
+    for _ in stage.work():
+        pass
+    stage.settle()

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import numpy as np
+from distinguo.learners.agent import Agent, Progress
+from distinguo.learners.learner import leaves, with_leaves
 
-from distinguo.learners.economy.memory import (
-    ATTEMPT,
-    INVESTIGATION_STEPS,
-    SINCE,
-    TRIAL_STEPS,
-    TRIALS,
-    Memory,
-)
+#: Reasons of their own: another attempt began from scratch; the stage ended with an earlier attempt.
+RESTART, RETURN = "restart", "return"
 
 
 def luby(n: int) -> int:
@@ -28,33 +23,51 @@ def luby(n: int) -> int:
     return 2 ** (power - 1) if n == 2**power - 1 else luby(n - 2 ** (power - 1) + 1)
 
 
-def is_over(memory: Memory, restart: int) -> bool:
+def is_over(progress: Progress, restart: int) -> bool:
     """Tell whether an attempt had as many trials as it should."""
     if restart == 0:
         return False
-    counters = memory.counters
-    return bool(counters[TRIALS] - counters[SINCE] >= restart * luby(int(counters[ATTEMPT]) + 1))
-
-
-def begin_anew(old: Memory, fresh: Memory) -> Memory:
-    """Return a fresh memory that knows nothing of the task but its extent, and goes on counting."""
-    for place in (TRIALS, TRIAL_STEPS, INVESTIGATION_STEPS):
-        fresh.counters[place] = old.counters[place]
-    fresh.counters[ATTEMPT] = old.counters[ATTEMPT] + 1
-    fresh.counters[SINCE] = old.counters[TRIALS]
-    return fresh._replace(extent=old.extent)
+    counts = progress.counts
+    had = counts["trials"][0] - counts["since"][0]
+    return bool(had >= restart * luby(int(counts["attempt"][0]) + 1))
 
 
 class Best(NamedTuple):
-    """The best attempt so far, and its mean return."""
+    """The best attempt so far, its mean return, which attempt it was, and the trials until then."""
 
     score: float
-    memory: Memory
+    memory: Any
+    attempt: int
+    trials: int
 
 
-def better(best: Best | None, score: float, memory: Memory) -> Best:
+def better(best: Best | None, score: float, agent: Agent) -> Best:
     """Return the better of the best attempt so far and this one; the earlier, if they are equal."""
     if best is not None and best.score >= score:
         return best
-    partition = type(memory.partition)(*map(np.array, memory.partition))
-    return Best(score, Memory(partition, *map(np.array, memory[1:])))
+    copies = {name: array.copy() for name, array in leaves(agent.memory).items()}
+    counts = agent.progress.counts
+    memory = with_leaves(agent.memory, copies)
+    return Best(score, memory, int(counts["attempt"][0]), int(counts["trials"][0]))
+
+
+def returned_to(trial: int, attempt: int, until: int) -> dict[str, Any]:
+    """Return the entry that says which attempt a stage ended with, and how far that had come."""
+    return {"event": RETURN, "trial": trial, "attempt": attempt, "until": until}
+
+
+def of_these_regions(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the entries about the regions that there are now: those of one attempt.
+
+    >>> of_these_regions([{"event": "split", "trial": 1}, {"event": "restart", "trial": 9}])
+    []
+    """
+    attempts: list[list[dict[str, Any]]] = [[]]
+    for entry in entries:
+        if entry["event"] == RESTART:
+            attempts.append([])
+        elif entry["event"] == RETURN:
+            attempts.append([e for e in attempts[entry["attempt"]] if e["trial"] <= entry["until"]])
+        else:
+            attempts[-1].append(entry)
+    return attempts[-1]

@@ -1,185 +1,225 @@
-"""Putting representations on trial: a plan, its folder, and the curves that come out.
-
-The folder holds ``plan.toml``, ``extent.json`` (the observed extremes), ``representations/`` and one file per cell in
-``cells/``, written whole when the cell is done. A cell that is there is not run again.
-"""
+"""Compare representations: a fresh learner on each, again and again, and the learning curves that come out."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+import os
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 import numpy as np
 
-from distinguo.errors import DistinguoError
-from distinguo.evaluation.curve import Curve, checkpoints
-from distinguo.evaluation.statistics import interquartile_mean, interval
-from distinguo.representation.file import Representation, dumps, load
-from distinguo.runs.files import slug, write_atomically
-from distinguo.settings import checked
+from distinguo.errors import DistinguoError, did_you_mean
+from distinguo.evaluation.statistics import checkpoints
+from distinguo.representations.file import Representation
+from distinguo.runs.folder import SETTINGS, read_settings
+from distinguo.runs.run import Run
+from distinguo.seam import is_compiled
 from distinguo.study import engines
-from distinguo.study.cells import pack
-from distinguo.study.plan import Cell, Plan, load_plan, write_plan
-from distinguo.study.sources import contestant
-from distinguo.tasks.extent import Extent, extent_of
+from distinguo.study.engines import payload_of
+from distinguo.study.plan import Plan, PlanCell, make_plan
+from distinguo.study.results import AveragedCurve, Comparison
+from distinguo.study.sources import name_of, representation_named
+from distinguo.study.storage import Folder, written
+from distinguo.tasks.catalog import check_present, spec_of
+from distinguo.tasks.declare import declared_by_name
+from distinguo.tasks.spec import TaskSpec
 
-T = TypeVar("T")
-Watch = Callable[[int, int], None]  #: told how many cells are done, of how many
-
-
-class Averaged(NamedTuple):
-    """The learning curves of one representation under one variant: runs × checkpoints, and their average."""
-
-    representation: str
-    variant: str
-    regions: int
-    training_steps: list[int]
-    scores: np.ndarray
-    survival: np.ndarray
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the curve as the command line prints it."""
-        low, high = interval(self.scores)
-        return {
-            "representation": self.representation,
-            "variant": self.variant,
-            "regions": self.regions,
-            "runs": len(self.scores),
-            "training_steps": self.training_steps,
-            "mean": self.scores.mean(axis=0).tolist(),
-            "low": low.tolist(),
-            "high": high.tolist(),
-            "interquartile_mean": interquartile_mean(self.scores).tolist(),
-            "survival": self.survival.mean(axis=0).tolist(),
-            "scores": self.scores.tolist(),
-        }
+CellsDone = Callable[[int, int], None]  #: called with how many cells are done, of how many
 
 
-class Report(NamedTuple):
-    """What became of a plan: the curves of finished cells, and the cells that failed, each with its reason."""
+def compare(
+    whats: Sequence[Any] | Mapping[str, Any],
+    task: Any = None,
+    *,
+    seed: int = 0,
+    out: str | Path | None = None,
+    engine: str = "threads",
+    workers: int | None = None,
+    settings: Mapping[str, Any] | None = None,
+    **tester: Any,
+) -> Comparison:
+    """Compare representations by the learning curves of a fresh learner on each.
 
-    curves: list[Averaged]
-    extent: Extent
-    failures: dict[str, str]
-    missing: int  #: cells left to other shards
+    ``whats`` are runs, paths of run folders or representation files, names such as ``diagonal`` or ``grid:10x10``,
+    representations or partitions; a mapping gives them names of your own. The task is that of the first run unless
+    it is given, else the puck. ``out`` is a folder for the results, where what is there is not run again.
+
+    The tester's settings go by their names, such as ``runs=10``, ``steps=50_000`` and ``cap=5_000_000``; ``settings``
+    takes them and those of the task by dotted name, as in ``{"task.beta": 0.2}``.
+
+    >>> compare(["diagonal", "grid:2x1"], runs=2, steps=20_000, cap=1000)
+    Observed extremes: [-2.4, 2.4] × [-5.48, 5.48]
+    <BLANKLINE>
+    representation                    regions  runs    final mean     best mean  survival
+    diagonal                                2     2         1,000         1,000      1.00
+    grid:2x1                                2     2           ...
+    """
+    named = dict(whats) if isinstance(whats, Mapping) else _named(whats)
+    if not isinstance(task, str | TaskSpec | None):
+        task = spec_of(task)
+    plan = plan_for(named, task=task, seed=seed, settings=settings, tester=tester)
+    values = {name: what for name, what in named.items() if not _is_called(what, name)}
+    known = {name: representation_named(what, plan.spec, seed) for name, what in values.items()}
+    if plan.in_memory and not is_compiled(plan.spec.task):
+        workers = 1  # there may be but one environment
+    if out is not None:
+        return compare_plan(plan, Path(out), known, engine=engine, workers=workers).without_failures()
+    with tempfile.TemporaryDirectory() as folder:
+        comparison = compare_plan(plan, Path(folder), known, engine=engine, workers=workers)
+        return comparison._replace(folder=None).without_failures()
 
 
-def put_on_trial(
+def _named(whats: Sequence[Any]) -> dict[str, Any]:
+    """Name what is compared; values of the same name are numbered."""
+    if isinstance(whats, str | os.PathLike) or hasattr(whats, "_fields"):  # a single one
+        whats = [whats]
+    named: dict[str, Any] = {}
+    for what in whats:
+        name = stem = name_of(what)
+        number = 1
+        while name in named:
+            if _is_called(what, name):
+                raise DistinguoError(f"'{name}' is named twice; name each representation once.")
+            number += 1
+            name = f"{stem}-{number}"
+        named[name] = what
+    return named
+
+
+def _is_called(what: Any, name: str) -> bool:
+    return isinstance(what, str | os.PathLike) and os.fspath(what) == name
+
+
+def plan_for(
+    whats: Sequence[str] | Mapping[str, Any],
+    *,
+    task: str | TaskSpec | None = None,
+    seed: int = 0,
+    interpreted: bool = False,
+    settings: Mapping[str, Any] | None = None,
+    tester: Mapping[str, Any] | None = None,
+) -> Plan:
+    """Make the plan of a comparison; ``settings`` go by dotted name, those of the ``tester`` by their own.
+
+    >>> plan_for(["diagonal"], settings={"tester.gamma": 0.9, "task.beta": 0.2}, tester={"runs": 3}).spec.task.beta
+    0.2
+    """
+    tables: dict[str, dict[str, Any]] = {"tester": dict(tester or {}), "task": {}}
+    for key, value in (settings or {}).items():
+        table, _, name = key.partition(".")
+        if table not in tables or not name:
+            raise DistinguoError(f"Unknown setting '{key}'; for the table {did_you_mean(table, tables)}")
+        if table == "tester" and name in (tester or {}):
+            raise DistinguoError(f"{name} and {key} exclude each other; give one of them.")
+        tables[table][name] = value
+    options = _task_of(whats, task)
+    if isinstance(options["task"], TaskSpec) and (tables["task"] or interpreted):
+        options = _by_name(options["task"])  # made again, with other parameters
+    options["task_parameters"] = {**options.get("task_parameters", {}), **tables["task"]}
+    options["interpreted"] = interpreted or options.get("interpreted", False)
+    return make_plan(list(whats), **options, seed=seed, tester=tables["tester"])
+
+
+def _task_of(whats: Sequence[Any] | Mapping[str, Any], asked: str | TaskSpec | None) -> dict[str, Any]:
+    """Return the task that is asked for, or else that of the first run, as options of a plan.
+
+    A task of a run folder goes by its name. One that only a file of the user's can make is asked for by that file,
+    and still has the parameters of the run.
+    """
+    if isinstance(asked, TaskSpec) or (asked is not None and declared_by_name(asked) is None):
+        return {"task": asked}
+    for what in whats.values() if isinstance(whats, Mapping) else whats:
+        if isinstance(what, Run) and asked is None:
+            return {"task": what.configuration.spec}
+        if isinstance(what, str | os.PathLike) and (Path(what) / SETTINGS).is_file():
+            spec = read_settings(Path(what)).spec
+            if asked is not None and (spec.portable or spec.name != asked):
+                break
+            check_present(spec, str(what))
+            return _by_name(spec)
+    return {"task": "puck" if asked is None else asked}
+
+
+def _by_name(spec: TaskSpec) -> dict[str, Any]:
+    return {"task": spec.name, "task_parameters": spec.parameters, "interpreted": spec.interpreted}
+
+
+def compare_plan(
     plan: Plan,
     out: Path,
+    representations: Mapping[str, Representation] | None = None,
     *,
     engine: str = "threads",
     workers: int | None = None,
     address: str | None = None,
     shard: tuple[int, int] = (1, 1),
-    watch: Watch | None = None,
-) -> Report:
-    """Run what is missing of a plan and return all its curves."""
-    _check_folder(out, plan)
-    representations = {what: _representation(out, plan, what) for what in plan.head.representations}
-    _prepare(out, plan, representations)
-    extent = _extent(out, plan)
-    cells = plan.cells()
+    watch: CellsDone | None = None,
+) -> Comparison:
+    """Run what is missing of a plan and return all its curves.
+
+    ``representations`` are those of its names that stand for something in memory.
+    """
+    folder = Folder(out, plan)
+    folder.check()
+    known = {what: _known(folder, what, representations or {}) for what in plan.head.representations}
+    texts = {what: written(representation) for what, representation in known.items()}
+    _check_engine(engine, plan, texts)
+    folder.prepare({what: text for what, text in texts.items() if text is not None})
+    extent, cells = folder.extent(), plan.cells()
     mine = [cell for n, cell in enumerate(cells) if n % shard[1] == shard[0] - 1]
-    todo = [cell for cell in mine if not _path(out, cell).exists()]
-    payloads = [pack(plan, cell, representations[cell.representation], extent) for cell in todo]
+    todo = [cell for cell in mine if not folder.has(cell)]
+    payloads = [
+        payload_of(plan, cell, texts[cell.representation] or known[cell.representation], extent)
+        for cell in todo
+    ]
     failures: dict[str, str] = {}
     done = len(mine) - len(todo)
-    for key, outcome in engines.run_all(payloads, engine, workers, address):
+    for key, result in engines.run_all(payloads, engine, workers, address):
         done += 1
-        if isinstance(outcome, BaseException):
-            failures[key] = f"{type(outcome).__name__}: {outcome}"
+        if isinstance(result, BaseException):
+            failures[key] = f"{type(result).__name__}: {result}"
         else:
-            write_atomically(out / "cells" / f"{key}.json", json.dumps(outcome) + "\n")
+            folder.keep(key, result)
         if watch:
             watch(done, len(mine))
-    there = [cell for cell in cells if _path(out, cell).exists()]
-    return Report(_average(out, plan, there, representations), extent, failures, len(cells) - len(there))
+    there = [cell for cell in cells if folder.has(cell)]
+    return Comparison(_average(folder, there, known), extent, failures, len(cells) - len(there), out)
 
 
-def _check_folder(out: Path, plan: Plan) -> None:
-    """Refuse a folder that holds something else, before anything is written."""
-    path = out / "plan.toml"
-    if path.exists():
-        if write_plan(load_plan(path)) != write_plan(plan):  # tasks may hold what cannot be compared
-            raise DistinguoError(f"{out} holds the results of another plan; choose another --out.")
-    elif out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise DistinguoError(f"{out} exists and holds no plan; choose another --out.")
+def _known(folder: Folder, what: str, values: Mapping[str, Representation]) -> Representation:
+    """Return a representation: the one that is kept in the folder, if it is the same as the value now."""
+    kept = folder.representation(what)
+    if what not in values:
+        plan = folder.plan
+        return kept or representation_named(what, plan.spec, plan.head.seed)
+    if (folder.path / "plan.toml").exists() and (kept is None or written(kept) != written(values[what])):
+        raise DistinguoError(f"{folder.path} may hold results of another {what}; choose another --out.")
+    return values[what]
 
 
-def _representation(out: Path, plan: Plan, what: str) -> Representation:
-    """Return a representation as it was when the plan was first run, so that all cells see the same one."""
-    path = _representation_path(out, what)
-    return load(path) if path.exists() else contestant(what, plan.spec, plan.head.seed)
-
-
-def _representation_path(out: Path, what: str) -> Path:
-    return out / "representations" / f"{slug(what)}.json"
-
-
-def _prepare(out: Path, plan: Plan, representations: dict[str, Representation]) -> None:
-    try:
-        for folder in ("cells", "representations"):
-            (out / folder).mkdir(parents=True, exist_ok=True)
-        if not (out / "plan.toml").exists():
-            write_atomically(out / "plan.toml", write_plan(plan))
-        for what, representation in representations.items():
-            if not _representation_path(out, what).exists():
-                write_atomically(_representation_path(out, what), dumps(representation))
-    except OSError as error:
-        raise DistinguoError(f"Cannot write to {out}: {error.strerror}.") from None
-
-
-def _extent(out: Path, plan: Plan) -> Extent:
-    path = out / "extent.json"
-    if not path.exists():
-        found = extent_of(plan.spec, plan.head.seed)
-        write_atomically(path, json.dumps(found._asdict()) + "\n")
-    extent = _stored(path, Extent)
-    if len(extent.low) != len(plan.spec.dimensions):
-        raise _damaged(path)
-    return extent
-
-
-def _path(out: Path, cell: Cell) -> Path:
-    return out / "cells" / f"{cell.key}.json"
+def _check_engine(engine: str, plan: Plan, texts: Mapping[str, str | None]) -> None:
+    held = [what for what, text in texts.items() if text is None]
+    held += [plan.spec.name] if plan.in_memory else []
+    if held and engine != "threads":
+        raise DistinguoError(
+            f"{held[0]} is known to this process only, so it runs on threads, got the engine '{engine}'."
+        )
 
 
 def _average(
-    out: Path, plan: Plan, cells: list[Cell], representations: dict[str, Representation]
-) -> list[Averaged]:
+    folder: Folder, cells: Sequence[PlanCell], representations: Mapping[str, Representation]
+) -> list[AveragedCurve]:
     curves = []
-    for what in plan.head.representations:
-        for variant, settings in plan.variants.items():
-            runs = [
-                _stored(_path(out, c), Curve)
-                for c in cells
-                if (c.representation, c.variant) == (what, variant)
-            ]
-            if not runs:
-                continue
-            grid = checkpoints(settings.steps, settings.every_steps)
-            scores = np.array([run.at(grid) for run in runs])
-            survival = np.array([run.survival_at(grid) for run in runs])
-            curves.append(Averaged(what, variant, representations[what].regions, grid, scores, survival))
+    for what in folder.plan.head.representations:
+        for variant, settings in folder.plan.variants.items():
+            own = [cell for cell in cells if (cell.representation, cell.variant) == (what, variant)]
+            if own:
+                grid = checkpoints(settings.steps, settings.every_steps)
+                runs = [folder.curve(cell) for cell in own]
+                scores = np.array([run.at(grid) for run in runs])
+                survival = np.array([run.survival_at(grid) for run in runs])
+                regions = representations[what].regions
+                curves.append(AveragedCurve(what, variant, regions, grid, scores, survival))
     return curves
-
-
-def _stored(path: Path, kind: type[T]) -> T:
-    """Read a curve or an extent: columns of numbers, all as long."""
-    fields: tuple[str, ...] = kind._fields  # type: ignore[attr-defined]
-    try:
-        content = json.loads(path.read_text())
-        found = checked(kind, {name: content[name] for name in fields}, path.name)
-        columns = np.array(found, dtype=np.float64)
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise _damaged(path) from None
-    if not columns.size or not np.isfinite(columns).all():
-        raise _damaged(path)
-    return found
-
-
-def _damaged(path: Path) -> DistinguoError:
-    return DistinguoError(f"{path} is damaged; delete it and run the plan again.")

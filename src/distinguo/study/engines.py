@@ -14,7 +14,45 @@ from typing import Any
 from uuid import uuid4
 
 from distinguo.errors import DistinguoError, did_you_mean
-from distinguo.study.cells import Payload, work
+from distinguo.evaluation.tester import Evaluation, learning_curve
+from distinguo.representations.file import Representation, loads
+from distinguo.settings import TesterSettings, checked
+from distinguo.study.plan import Plan, PlanCell
+from distinguo.tasks.catalog import task_spec
+from distinguo.tasks.extent import Extent
+from distinguo.tasks.spec import TaskSpec
+
+Payload = dict[str, Any]
+
+
+def payload_of(plan: Plan, cell: PlanCell, representation: str | Representation, extent: Extent) -> Payload:
+    """Put everything that decides the result of a cell together; a representation comes as the text of its file."""
+    return {
+        "key": cell.key,
+        "task": plan.spec if plan.in_memory else plan.task_by_name,
+        "representation": representation,
+        "tester": plan.variants[cell.variant]._asdict(),
+        "extent": [list(extent.low), list(extent.high)],
+        "seed": plan.head.seed,
+        "run": cell.run,
+    }
+
+
+def run_cell(payload: Payload) -> dict[str, Any]:
+    """Run a cell."""
+    task, representation = payload["task"], payload["representation"]
+    if isinstance(representation, str):
+        representation = loads(representation, payload["key"])
+    evaluation = Evaluation(
+        task if isinstance(task, TaskSpec) else task_spec(**task),
+        representation.partition,
+        representation.rows,
+        checked(TesterSettings, payload["tester"], "tester"),
+        Extent(*(tuple(side) for side in payload["extent"])),
+    )
+    curve = learning_curve(evaluation, payload["seed"], payload["run"])
+    return {"key": payload["key"], "run": payload["run"], **curve._asdict()}
+
 
 Result = tuple[str, dict[str, Any] | BaseException]  #: the key of a cell, and its result or what went wrong
 ENGINES = ("threads", "processes", "dask")
@@ -40,7 +78,7 @@ def run_all(
 
 def _pooled(pool: ThreadPoolExecutor | ProcessPoolExecutor, payloads: Sequence[Payload]) -> Iterator[Result]:
     try:
-        futures = {pool.submit(work, payload): payload["key"] for payload in payloads}
+        futures = {pool.submit(run_cell, payload): payload["key"] for payload in payloads}
         for future in as_completed(futures):
             yield futures[future], _outcome(future)
     finally:
@@ -53,19 +91,19 @@ def _outcome(future: Future[dict[str, Any]]) -> dict[str, Any] | BaseException:
 
 
 def _in_processes(payloads: Sequence[Payload], count: int) -> Iterator[Result]:
-    """Use a pool of processes, and a new one for what is left when a worker of the old one was killed.
+    """Use a pool of processes, and a new one for what remains when a worker of the old one was killed.
 
     In the end every cell gets a process of its own, so that one which always kills it takes no other with it.
     """
-    left = {payload["key"]: payload for payload in payloads}
+    remaining = {payload["key"]: payload for payload in payloads}
     for _ in range(ATTEMPTS - 1):
-        for key, outcome in _pooled(ProcessPoolExecutor(count), list(left.values())):
+        for key, outcome in _pooled(ProcessPoolExecutor(count), list(remaining.values())):
             if not isinstance(outcome, BrokenProcessPool):
-                del left[key]
+                del remaining[key]
                 yield key, outcome
-        if not left:
+        if not remaining:
             return
-    for payload in left.values():
+    for payload in remaining.values():
         yield from _pooled(ProcessPoolExecutor(1), [payload])
 
 
@@ -75,7 +113,7 @@ def _on_cluster(payloads: Sequence[Payload], count: int, address: str | None) ->
     with _client(distributed, count, address) as client:
         mark = uuid4().hex  # on a shared cluster, another plan may have cells of the same name
         futures = {
-            client.submit(work, p, key=f"{p['key']}-{mark}", pure=False, retries=ATTEMPTS): p["key"]
+            client.submit(run_cell, p, key=f"{p['key']}-{mark}", pure=False, retries=ATTEMPTS): p["key"]
             for p in payloads
         }
         for future in distributed.as_completed(list(futures)):

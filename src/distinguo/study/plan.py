@@ -1,4 +1,4 @@
-"""A plan: which representations are put on trial, how often, and under which settings of the tester."""
+"""A plan: which representations are compared, how often, and under which settings of the tester."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pydantic import Field
 from distinguo.errors import DistinguoError, did_you_mean
 from distinguo.runs.files import slug
 from distinguo.settings import TesterSettings, checked
-from distinguo.tasks.catalog import task_spec
+from distinguo.tasks.catalog import check_imported, task_spec
 from distinguo.tasks.spec import TaskSpec
 
 TABLES = ("plan", "task", "tester", "variant")
@@ -40,18 +40,25 @@ class Plan(NamedTuple):
     head: PlanHead
     spec: TaskSpec
     variants: dict[str, TesterSettings]
+    in_memory: bool = False  #: whether the task is an object that its name cannot make again
 
-    def cells(self) -> list[Cell]:
+    @property
+    def task_by_name(self) -> dict[str, Any]:
+        """Return what ``task_spec`` makes the task from."""
+        spec = self.spec
+        return {"name": spec.name, "parameters": dict(spec.parameters), "interpreted": spec.interpreted}
+
+    def cells(self) -> list[PlanCell]:
         """Return the units of work, in a fixed order."""
         return [
-            Cell(what, variant, run)
+            PlanCell(what, variant, run)
             for what in self.head.representations
             for variant, settings in self.variants.items()
             for run in range(settings.runs)
         ]
 
 
-class Cell(NamedTuple):
+class PlanCell(NamedTuple):
     """One run of the tester on one representation."""
 
     representation: str
@@ -67,7 +74,7 @@ class Cell(NamedTuple):
 def make_plan(
     representations: Sequence[str],
     *,
-    task: str = "puck",
+    task: str | TaskSpec = "puck",
     seed: int = 0,
     interpreted: bool = False,
     task_parameters: Mapping[str, Any] | None = None,
@@ -75,15 +82,20 @@ def make_plan(
     variants: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Plan:
     """Make a plan; each variant changes some settings of the tester."""
-    given = {"representations": representations, "task": task, "seed": seed, "interpreted": interpreted}
-    head = checked(PlanHead, given, "plan")
+    made = task if isinstance(task, TaskSpec) else None
+    if made is not None:
+        task, interpreted = made.name, made.interpreted
+    fields = {"representations": representations, "task": task, "seed": seed, "interpreted": interpreted}
+    head = checked(PlanHead, fields, "plan")
     base = dict(tester or {})
     settings = {
         name: checked(TesterSettings, {**base, **changes}, "tester")
         for name, changes in (variants or {DEFAULT_VARIANT: {}}).items()
     }
     _check_names(head.representations, settings)
-    return Plan(head, task_spec(head.task, task_parameters, head.interpreted), settings)
+    if made is None:
+        return Plan(head, task_spec(head.task, task_parameters, head.interpreted), settings)
+    return Plan(head, made, settings, in_memory=not made.portable)
 
 
 def _check_names(representations: Sequence[str], variants: Mapping[str, Any]) -> None:
@@ -94,7 +106,7 @@ def _check_names(representations: Sequence[str], variants: Mapping[str, Any]) ->
                 f"The variant '{name}' should have a short name of letters, digits, dots and dashes."
             )
     slugs = {slug(what) for what in representations}
-    keys = {Cell(what, variant, 0).key for what in representations for variant in variants}
+    keys = {PlanCell(what, variant, 0).key for what in representations for variant in variants}
     if len(slugs) < len(representations) or len(keys) < len(representations) * len(variants):
         raise DistinguoError(
             "A plan should name each representation once, and differently from the others, but some are named twice."
@@ -119,6 +131,7 @@ def read_plan(text: str, source: str = "plan.toml") -> Plan:
             raise DistinguoError(
                 f"Unknown setting plan.{key} in {source}; {did_you_mean(key, PlanHead._fields)}"
             )
+    check_imported(str(head.get("task", "")), source)
     return make_plan(
         head.pop("representations", []),
         **head,

@@ -1,47 +1,86 @@
-"""What can be put on trial: a run folder, a representation file, a NumPy file of prototypes, or a control."""
+"""What can be compared: run folders, representation files, NumPy files of prototypes, names, and values."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from distinguo.controls.catalog import control
+from distinguo.controls.catalog import as_representation, build_representation
 from distinguo.errors import DistinguoError
-from distinguo.representation.file import Representation, load
-from distinguo.representation.voronoi import voronoi
+from distinguo.representations.file import Representation, load
+from distinguo.representations.partition import region
+from distinguo.representations.voronoi import voronoi
 from distinguo.runs.configuration import check_prototypes
 from distinguo.runs.files import LARGEST_ARRAYS
 from distinguo.runs.folder import REPRESENTATION
-from distinguo.tasks.extent import extent_of
+from distinguo.runs.run import Run
+from distinguo.seam import has_own
+from distinguo.tasks.extent import task_extent
 from distinguo.tasks.spec import TaskSpec
 
 
-def contestant(what: str, spec: TaskSpec, seed: int) -> Representation:
-    """Return the representation that a word of the command line means, checked against the task.
+def representation_named(what: Any, spec: TaskSpec, seed: int) -> Representation:
+    """Return the representation that is meant, checked against the task.
+
+    ``what`` is a path (a run folder, a representation file, a ``.npy`` file of prototypes), the name of a
+    representation, a representation or a run itself, a partition, a class of partitions, or a function of the task
+    and the seed that builds one of these.
 
     >>> from distinguo.tasks.catalog import task_spec
-    >>> contestant("grid:2x3", task_spec("puck"), seed=0).regions
+    >>> representation_named("grid:2x3", task_spec("puck"), seed=0).regions
     6
     """
     if not spec.bounded:
-        extent = extent_of(spec, seed)
+        extent = task_extent(spec, seed)
         spec = spec._replace(low=extent.low, high=extent.high)
-    path = Path(what)
-    if path.is_dir():
-        found = load(path / REPRESENTATION)
-    elif path.suffix == ".npy":
-        found = _prototypes(path, spec)
-    elif path.exists() or path.suffix == ".json":
-        found = load(path)
-    else:
-        found = control(what, spec, seed)
-    if len(found.dimensions) != len(spec.dimensions):
+    named = isinstance(what, str | os.PathLike)
+    known = _by_name(str(what), spec, seed) if named else _by_value(what, spec, seed)
+    if len(known.dimensions) != len(spec.dimensions):
         raise DistinguoError(
-            f"{what} has {len(found.dimensions)} dimensions ({', '.join(found.dimensions)}), but the task "
+            f"{name_of(what)} has {len(known.dimensions)} dimensions ({', '.join(known.dimensions)}), but the task "
             f"{spec.name} has {len(spec.dimensions)} ({', '.join(spec.dimensions)})."
         )
-    return found
+    return known
+
+
+def name_of(what: Any) -> str:
+    """Return what to call a representation in tables and file names.
+
+    >>> from distinguo.representations.declare import FunctionPartition
+    >>> name_of("grid:2x3"), name_of(FunctionPartition(int, 2))
+    ('grid:2x3', 'FunctionPartition')
+    """
+    if isinstance(what, str | os.PathLike):
+        return str(what)
+    if isinstance(what, Run):
+        seed = what.configuration.seed
+        return f"{what.configuration.spec.name}-seed{seed}" if what.path is None else str(what.path)
+    return str(getattr(what, "__name__", type(what).__name__))
+
+
+def _by_name(word: str, spec: TaskSpec, seed: int) -> Representation:
+    path = Path(word)
+    if path.is_dir():
+        return load(path / REPRESENTATION)
+    if path.suffix == ".npy":
+        return _prototypes(path, spec)
+    if path.exists() or path.suffix == ".json":
+        return load(path)
+    return build_representation(word, spec, seed)
+
+
+def _by_value(what: Any, spec: TaskSpec, seed: int) -> Representation:
+    name = name_of(what)
+    if isinstance(what, type):
+        what = what()  # a class of partitions, whose fields have defaults
+    elif callable(what) and not has_own(region, what):
+        what = what(spec, seed)
+    if not has_own(region, what):
+        what = getattr(what, "representation", what)
+    return as_representation(what, spec, name)
 
 
 def _prototypes(path: Path, spec: TaskSpec) -> Representation:

@@ -1,4 +1,4 @@
-"""The acrobot: a compiled twin of Gymnasium's Acrobot-v1.
+"""The acrobot: a compiled port of Gymnasium's Acrobot-v1.
 
 Two links hang from a bar, with a motor in the joint between them; the free end is to be swung up.
 
@@ -43,29 +43,40 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from distinguo.seam import implements, part
+from distinguo.seam import part
 from distinguo.tasks.cart_pole import rounded
+from distinguo.tasks.declare import task
 from distinguo.tasks.mountain_car import clipped
-from distinguo.tasks.pendulum import normalised, squared
-from distinguo.tasks.task import actions, observe, start, transition, unpack
+from distinguo.tasks.pendulum import normalised, square_by_pow
 
-LEFT, NONE, RIGHT = 0, 1, 2
 AcrobotState = tuple[float, float, float, float]
 AcrobotObservation = tuple[float, float, float, float, float, float]
 
 #: Each coordinate of the first state lies between minus this and this.
-SPREAD = 0.1
+_SPREAD = 0.1
+#: Gymnasium's bounds of the observations, on either side.
+_BOUNDS = tuple(rounded(bound) for bound in (1.0, 1.0, 1.0, 1.0, 4 * math.pi, 9 * math.pi))
 #: Angles beyond this are not wrapped turn by turn, as Gymnasium does, which could take for ever.
-FAR = 1e4
+_FAR = 1e4
 
 
+@task(
+    name="Acrobot-v1",
+    states=("angle_1", "angle_2", "turning_1", "turning_2"),
+    actions=("-1", "0", "+1"),
+    observations=("cos1", "sin1", "cos2", "sin2", "v1", "v2"),
+    low=tuple(-bound for bound in _BOUNDS),
+    high=_BOUNDS,
+    threshold=-100.0,
+    limit=500,
+)
 class Acrobot(NamedTuple):
     """The parameters of the task; the defaults are Gymnasium's.
 
     >>> from distinguo.tasks.task import transition
-    >>> transition(Acrobot(), (0.0, 0.0, 0.0, 0.0), NONE)[1:]
+    >>> transition(Acrobot(), (0.0, 0.0, 0.0, 0.0), 1)[1:]
     (-1.0, False)
-    >>> transition(Acrobot(), (3.0, 0.0, 0.0, 0.0), NONE)[1:]
+    >>> transition(Acrobot(), (3.0, 0.0, 0.0, 0.0), 1)[1:]
     (0.0, True)
     """
 
@@ -96,32 +107,47 @@ class Acrobot(NamedTuple):
         float, Field(ge=-2, lt=2, description="above the bar, to end a trial (Gymnasium's Acrobot-v1)")
     ] = 1.0
 
+    def transition(self, s: AcrobotState, a: int) -> tuple[AcrobotState, float, bool]:
+        """Apply a torque for one interval."""
+        angle_1, angle_2, turning_1, turning_2 = _integrated(self, s, (float(a) - 1.0) * self.torque)
+        angle_1, angle_2 = wrapped(angle_1), wrapped(angle_2)
+        turning_1 = clipped(turning_1, -self.max_speed_1, self.max_speed_1)
+        turning_2 = clipped(turning_2, -self.max_speed_2, self.max_speed_2)
+        risen = bool(-math.cos(angle_1) - math.cos(angle_2 + angle_1) > self.height)
+        return (angle_1, angle_2, turning_1, turning_2), (0.0 if risen else -1.0), risen
 
-@implements(transition, Acrobot)
-def swing(task: Acrobot, s: AcrobotState, a: int) -> tuple[AcrobotState, float, bool]:
-    """Apply a torque for one interval."""
-    angle_1, angle_2, turning_1, turning_2 = integrated(task, s, (float(a) - 1.0) * task.torque)
-    angle_1, angle_2 = wrapped(angle_1), wrapped(angle_2)
-    turning_1 = clipped(turning_1, -task.max_speed_1, task.max_speed_1)
-    turning_2 = clipped(turning_2, -task.max_speed_2, task.max_speed_2)
-    risen = bool(-math.cos(angle_1) - math.cos(angle_2 + angle_1) > task.height)
-    return (angle_1, angle_2, turning_1, turning_2), (0.0 if risen else -1.0), risen
+    def start(self, rng: np.random.Generator) -> AcrobotState:
+        """Start nearly hanging down at rest."""
+        angle_1, angle_2 = rng.uniform(-_SPREAD, _SPREAD), rng.uniform(-_SPREAD, _SPREAD)
+        turning_1, turning_2 = rng.uniform(-_SPREAD, _SPREAD), rng.uniform(-_SPREAD, _SPREAD)
+        return (rounded(angle_1), rounded(angle_2), rounded(turning_1), rounded(turning_2))
+
+    def observe(self, s: AcrobotState) -> AcrobotObservation:
+        """Return where the links point and how fast they turn."""
+        first = (rounded(math.cos(s[0])), rounded(math.sin(s[0])))
+        second = (rounded(math.cos(s[1])), rounded(math.sin(s[1])))
+        return (first[0], first[1], second[0], second[1], rounded(s[2]), rounded(s[3]))
 
 
 @part
-def integrated(task: Acrobot, s: AcrobotState, torque: float) -> AcrobotState:
+def _integrated(task: Acrobot, s: AcrobotState, torque: float) -> AcrobotState:
     """Take one step of the classical Runge-Kutta method."""
     half = task.interval / 2.0
-    k1 = slopes(task, s, torque)
-    k2 = slopes(task, along(s, half, k1), torque)
-    k3 = slopes(task, along(s, half, k2), torque)
-    k4 = slopes(task, along(s, task.interval, k3), torque)
-    mixed = (mix(k1, k2, k3, k4, 0), mix(k1, k2, k3, k4, 1), mix(k1, k2, k3, k4, 2), mix(k1, k2, k3, k4, 3))
-    return along(s, task.interval / 6.0, mixed)
+    k1 = _slopes(task, s, torque)
+    k2 = _slopes(task, _along(s, half, k1), torque)
+    k3 = _slopes(task, _along(s, half, k2), torque)
+    k4 = _slopes(task, _along(s, task.interval, k3), torque)
+    mixed = (
+        _mix(k1, k2, k3, k4, 0),
+        _mix(k1, k2, k3, k4, 1),
+        _mix(k1, k2, k3, k4, 2),
+        _mix(k1, k2, k3, k4, 3),
+    )
+    return _along(s, task.interval / 6.0, mixed)
 
 
 @part
-def along(s: AcrobotState, time: float, slope: AcrobotState) -> AcrobotState:
+def _along(s: AcrobotState, time: float, slope: AcrobotState) -> AcrobotState:
     """Go straight along a slope for some time."""
     return (
         s[0] + time * slope[0],
@@ -132,33 +158,33 @@ def along(s: AcrobotState, time: float, slope: AcrobotState) -> AcrobotState:
 
 
 @part
-def mix(k1: AcrobotState, k2: AcrobotState, k3: AcrobotState, k4: AcrobotState, i: int) -> float:
+def _mix(k1: AcrobotState, k2: AcrobotState, k3: AcrobotState, k4: AcrobotState, i: int) -> float:
     """Return six times the mean slope of a coordinate."""
     return k1[i] + 2.0 * k2[i] + 2.0 * k3[i] + k4[i]
 
 
 @part
-def slopes(task: Acrobot, s: AcrobotState, torque: float) -> AcrobotState:
+def _slopes(task: Acrobot, s: AcrobotState, torque: float) -> AcrobotState:
     """Return how fast each coordinate changes: Gymnasium's operations in Gymnasium's order."""
     angle_1, angle_2, w1, w2 = s
     m2, l1, c2 = task.mass_2, task.length_1, task.centre_2
-    d1, d2 = inertias(task, math.cos(angle_2))
+    d1, d2 = _inertias(task, math.cos(angle_2))
     bend = math.sin(angle_2)
     phi2 = m2 * c2 * task.gravity * math.cos(angle_1 + angle_2 - math.pi / 2.0)
     hang = (task.mass_1 * task.centre_1 + m2 * l1) * task.gravity * math.cos(angle_1 - math.pi / 2.0)
-    phi1 = -m2 * l1 * c2 * squared(w2) * bend - 2.0 * m2 * l1 * c2 * w2 * w1 * bend + hang + phi2
-    load = m2 * squared(c2) + task.inertia - squared(d2) / d1
-    speeding_2 = (torque + d2 / d1 * phi1 - m2 * l1 * c2 * squared(w1) * bend - phi2) / load
+    phi1 = -m2 * l1 * c2 * square_by_pow(w2) * bend - 2.0 * m2 * l1 * c2 * w2 * w1 * bend + hang + phi2
+    load = m2 * square_by_pow(c2) + task.inertia - square_by_pow(d2) / d1
+    speeding_2 = (torque + d2 / d1 * phi1 - m2 * l1 * c2 * square_by_pow(w1) * bend - phi2) / load
     return (w1, w2, -(d2 * speeding_2 + phi1) / d1, speeding_2)
 
 
 @part
-def inertias(task: Acrobot, cosine: float) -> tuple[float, float]:
+def _inertias(task: Acrobot, cosine: float) -> tuple[float, float]:
     """Return the inertia of both links about the bar, and that which couples them."""
     m2, l1, c2 = task.mass_2, task.length_1, task.centre_2
-    reach = squared(l1) + squared(c2) + 2.0 * l1 * c2 * cosine
-    about_bar = task.mass_1 * squared(task.centre_1) + m2 * reach + task.inertia + task.inertia
-    return about_bar, m2 * (squared(c2) + l1 * c2 * cosine) + task.inertia
+    reach = square_by_pow(l1) + square_by_pow(c2) + 2.0 * l1 * c2 * cosine
+    about_bar = task.mass_1 * square_by_pow(task.centre_1) + m2 * reach + task.inertia + task.inertia
+    return about_bar, m2 * (square_by_pow(c2) + l1 * c2 * cosine) + task.inertia
 
 
 @part
@@ -168,38 +194,10 @@ def wrapped(angle: float) -> float:
     >>> wrapped(1.5 * math.pi) == -math.pi / 2
     True
     """
-    if abs(angle) > FAR:
+    if abs(angle) > _FAR:
         return normalised(angle)
     while angle > math.pi:
         angle = angle - 2.0 * math.pi
     while angle < -math.pi:
         angle = angle + 2.0 * math.pi
     return angle
-
-
-@implements(start, Acrobot)
-def nearly_hanging(task: Acrobot, rng: np.random.Generator) -> AcrobotState:
-    """Start nearly hanging down at rest."""
-    angle_1, angle_2 = rng.uniform(-SPREAD, SPREAD), rng.uniform(-SPREAD, SPREAD)
-    turning_1, turning_2 = rng.uniform(-SPREAD, SPREAD), rng.uniform(-SPREAD, SPREAD)
-    return (rounded(angle_1), rounded(angle_2), rounded(turning_1), rounded(turning_2))
-
-
-@implements(actions, Acrobot)
-def left_none_and_right(task: Acrobot) -> int:
-    """There are three actions."""
-    return 3
-
-
-@implements(unpack, Acrobot)
-def angles_and_turnings(task: Acrobot, row: np.ndarray) -> AcrobotState:
-    """Read the state from a row."""
-    return (row[0], row[1], row[2], row[3])
-
-
-@implements(observe, Acrobot)
-def joints_and_turnings(task: Acrobot, s: AcrobotState) -> AcrobotObservation:
-    """Return where the links point and how fast they turn."""
-    first = (rounded(math.cos(s[0])), rounded(math.sin(s[0])))
-    second = (rounded(math.cos(s[1])), rounded(math.sin(s[1])))
-    return (first[0], first[1], second[0], second[1], rounded(s[2]), rounded(s[3]))

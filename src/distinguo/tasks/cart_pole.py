@@ -1,4 +1,4 @@
-"""The pole on a cart: a compiled twin of Gymnasium's CartPole-v1.
+"""The pole on a cart: a compiled port of Gymnasium's CartPole-v1.
 
 A cart is pushed left or right so that the pole on it stays up and the cart stays on its track.
 
@@ -38,23 +38,47 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from distinguo.seam import implements, part
-from distinguo.tasks.task import actions, observe, start, transition, unpack
+from distinguo.seam import part
+from distinguo.tasks.declare import task
 
-LEFT, RIGHT = 0, 1
 CartPoleState = tuple[float, float, float, float]
 
+_RIGHT = 1
 #: Each coordinate of the first state lies between minus this and this.
-SPREAD = 0.05
+_SPREAD = 0.05
 
 
+@part
+def rounded(number: float) -> float:
+    """Round a number to 32 bits, as Gymnasium rounds what it shows, and keep it in 64.
+
+    >>> rounded(0.1)
+    0.10000000149011612
+    """
+    return float(np.float64(np.float32(number)))  # compiled, float() alone would keep 32 bits
+
+
+#: Gymnasium's bounds of the observations, on either side.
+_BOUNDS = tuple(rounded(bound) for bound in (4.8, math.inf, 24 * math.pi / 180, math.inf))
+
+
+@task(
+    name="CartPole-v1",
+    states=("x", "v", "angle", "angular_v"),
+    actions=("left", "right"),
+    observations=("x", "v", "angle", "angular_v"),
+    low=tuple(-bound for bound in _BOUNDS),
+    high=_BOUNDS,
+    threshold=475.0,
+    limit=500,
+)
 class CartPole(NamedTuple):
     """The parameters of the task; the defaults are Gymnasium's.
 
     >>> from distinguo.tasks.task import transition
-    >>> transition(CartPole(), (1.0, 0.5, 0.0, 0.0), RIGHT)[0][:2]
+    >>> transition(CartPole(), (1.0, 0.5, 0.0, 0.0), 1)[0][:2]
     (1.01, 0.6951219512195121)
-    >>> transition(CartPole(sutton_barto_reward=True), (2.4, 0.5, 0.0, 0.0), RIGHT)[1:]
+    >>> transition(CartPole(sutton_barto_reward=True), (2.4, 0.5, 0.0, 0.0), 1)[1:]
     (-1.0, True)
     """
 
@@ -78,22 +102,29 @@ class CartPole(NamedTuple):
         bool, Field(description="-1 at the end instead of 1 per step (Gymnasium's CartPole-v1)")
     ] = False
 
+    def transition(self, s: CartPoleState, a: int) -> tuple[CartPoleState, float, bool]:
+        """Push the cart for one interval."""
+        x, v, angle, turning = s
+        speeding, bending = _accelerations(self, angle, turning, self.force if a == _RIGHT else -self.force)
+        x_next = x + self.interval * v
+        v_next = v + self.interval * speeding
+        angle_next = angle + self.interval * turning
+        turning_next = turning + self.interval * bending
+        fell = not (-self.wall <= x_next <= self.wall and -self.fall <= angle_next <= self.fall)
+        return (x_next, v_next, angle_next, turning_next), _reward(self, fell), fell
 
-@implements(transition, CartPole)
-def push_cart(task: CartPole, s: CartPoleState, a: int) -> tuple[CartPoleState, float, bool]:
-    """Push the cart for one interval."""
-    x, v, angle, turning = s
-    speeding, bending = accelerations(task, angle, turning, task.force if a == RIGHT else -task.force)
-    x_next = x + task.interval * v
-    v_next = v + task.interval * speeding
-    angle_next = angle + task.interval * turning
-    turning_next = turning + task.interval * bending
-    fell = not (-task.wall <= x_next <= task.wall and -task.fall <= angle_next <= task.fall)
-    return (x_next, v_next, angle_next, turning_next), reward(task, fell), fell
+    def start(self, rng: np.random.Generator) -> CartPoleState:
+        """Start nearly upright in the middle of the track."""
+        x, v = rng.uniform(-_SPREAD, _SPREAD), rng.uniform(-_SPREAD, _SPREAD)
+        return (x, v, rng.uniform(-_SPREAD, _SPREAD), rng.uniform(-_SPREAD, _SPREAD))
+
+    def observe(self, s: CartPoleState) -> CartPoleState:
+        """Return the state rounded to 32 bits."""
+        return (rounded(s[0]), rounded(s[1]), rounded(s[2]), rounded(s[3]))
 
 
 @part
-def accelerations(task: CartPole, angle: float, turning: float, f: float) -> tuple[float, float]:
+def _accelerations(task: CartPole, angle: float, turning: float, f: float) -> tuple[float, float]:
     """Return how fast the cart's and the pole's velocities change under a push.
 
     Gymnasium's operations in Gymnasium's order, for the sake of the last bit.
@@ -108,43 +139,8 @@ def accelerations(task: CartPole, angle: float, turning: float, f: float) -> tup
 
 
 @part
-def reward(task: CartPole, fell: bool) -> float:
+def _reward(task: CartPole, fell: bool) -> float:
     """Return the reward of a step."""
     if task.sutton_barto_reward:
         return -1.0 if fell else 0.0
     return 1.0
-
-
-@implements(start, CartPole)
-def nearly_upright(task: CartPole, rng: np.random.Generator) -> CartPoleState:
-    """Start nearly upright in the middle of the track."""
-    x, v = rng.uniform(-SPREAD, SPREAD), rng.uniform(-SPREAD, SPREAD)
-    return (x, v, rng.uniform(-SPREAD, SPREAD), rng.uniform(-SPREAD, SPREAD))
-
-
-@implements(actions, CartPole)
-def left_and_right(task: CartPole) -> int:
-    """There are two actions."""
-    return 2
-
-
-@implements(unpack, CartPole)
-def cart_and_pole(task: CartPole, row: np.ndarray) -> CartPoleState:
-    """Read the state from a row."""
-    return (row[0], row[1], row[2], row[3])
-
-
-@implements(observe, CartPole)
-def rounded_state(task: CartPole, s: CartPoleState) -> CartPoleState:
-    """Return the state rounded to 32 bits."""
-    return (rounded(s[0]), rounded(s[1]), rounded(s[2]), rounded(s[3]))
-
-
-@part
-def rounded(number: float) -> float:
-    """Round a number to 32 bits, as Gymnasium rounds what it shows, and keep it in 64.
-
-    >>> rounded(0.1)
-    0.10000000149011612
-    """
-    return float(np.float64(np.float32(number)))  # compiled, float() alone would keep 32 bits

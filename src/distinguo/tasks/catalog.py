@@ -1,162 +1,47 @@
-"""The tasks known by name: the puck, the compiled twins of Gymnasium's classic control, and any other id."""
+"""The tasks known by name: our own, the compiled ports of Gymnasium's classic control, declared ones, and any id."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any, NamedTuple
-
-import numpy as np
-from pydantic import Field
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
 
 from distinguo.errors import DistinguoError, did_you_mean
-from distinguo.settings import checked
+from distinguo.seam import implements_interpreted
 from distinguo.tasks.acrobot import Acrobot
 from distinguo.tasks.cart_pole import CartPole
+from distinguo.tasks.check import check_first_steps
+from distinguo.tasks.declare import declared_by_name, declared_spec, is_declared, parameters_of
 from distinguo.tasks.gym.registration import PUCK_ID
 from distinguo.tasks.mountain_car import MountainCar
-from distinguo.tasks.noise import NoisyActions, NoisyPuck
-from distinguo.tasks.pendulum import Pendulum, torques
-from distinguo.tasks.puck.analysis import controllable
-from distinguo.tasks.puck.puck import EXTREME_SPEED, Puck
-from distinguo.tasks.spec import RETURN, TaskSpec
-
-Parameters = Mapping[str, Any]
+from distinguo.tasks.pendulum import Pendulum
+from distinguo.tasks.puck.noisy import NoisyPuck, puck_spec
+from distinguo.tasks.puck.puck import Puck
+from distinguo.tasks.spec import Parameters, TaskSpec
+from distinguo.tasks.task import actions, observe, start, transition, unpack
 
 
-class Noise(NamedTuple):
-    """Chance that can be added to any compiled task."""
-
-    noisy_actions: Annotated[
-        float, Field(ge=0, le=1, description="share of the actions that are replaced by random ones")
-    ] = 0.0
+def _port_spec(kind: type, parameters: Parameters) -> TaskSpec:
+    spec = declared_spec(kind, parameters)
+    note = f"{spec.name} runs as a compiled port with the same numbers; --interpreted runs Gymnasium's own."
+    return spec._replace(note=note, portable=True)
 
 
-class ForceNoise(NamedTuple):
-    """Chance that can be added to the puck besides."""
-
-    noise: Annotated[
-        float, Field(ge=0, le=10, description="standard deviation of the force, as a share of it")
-    ] = 0.0
+def _puck_spec(parameters: Parameters) -> TaskSpec:
+    return puck_spec(parameters)._replace(portable=True)
 
 
-#: What suits tasks that are judged by return, whose rewards and bounds may be anything (docs/readings.md).
-BY_RETURN = {
-    "learner.epsilon_share": 0.05,
-    "learner.optimistic": True,
-    "learner.rescale": True,
-    "stage.trials": 100_000,
-    "stage.steps": 200_000,
-    "stage.prototypes": 300,
-    "stage.restart": 60,
-}
-#: What chance asks of the learner: a statistical test for surprise, and, where chance may be strong, repeated
-#: look-ahead (docs/readings.md, "Chance").
-SOME_CHANCE = {"learner.confidence": 2.0}
-CHANCE = {"learner.confidence": 2.0, "learner.samples": 8}
-
-
-def _puck(parameters: Parameters) -> TaskSpec:
-    chance, rest = _taken(Noise, parameters)
-    force, rest = _taken(ForceNoise, rest)
-    task = checked(Puck, rest, "task")
-    low, high = (-task.wall, -EXTREME_SPEED), (task.wall, EXTREME_SPEED)
-    hill = TaskSpec("puck", task, ("x", "v"), ("left", "right"), low, high, "length", controllable)
-    hill = hill._replace(parameters=task._asdict())
-    if force.noise > 0.0:
-        noisy = NoisyPuck(*task, noise=force.noise, rng=np.random.default_rng(0))
-        parameters = {**hill.parameters, "noise": force.noise}
-        hill = hill._replace(task=noisy, controllable=None, suggested=SOME_CHANCE, parameters=parameters)
-    return _with_noise(hill, chance)
-
-
-def _cart_pole(parameters: Parameters) -> TaskSpec:
-    low = (-4.8, -math.inf, -24 * math.pi / 180, -math.inf)
-    names = ("x", "v", "angle", "angular_v")
-    return _twin("CartPole-v1", CartPole, parameters, names, ("left", "right"), low, 475.0, 500)
-
-
-def _mountain_car(parameters: Parameters) -> TaskSpec:
-    twin = _twin(
-        "MountainCar-v0",
-        MountainCar,
-        parameters,
-        ("x", "v"),
-        ("left", "none", "right"),
-        (-1.2, -0.07),
-        -110.0,
-        200,
-    )
-    return twin._replace(high=_single((0.6, 0.07)))
-
-
-def _acrobot(parameters: Parameters) -> TaskSpec:
-    names = ("cos1", "sin1", "cos2", "sin2", "v1", "v2")
-    low = (-1.0, -1.0, -1.0, -1.0, -4 * math.pi, -9 * math.pi)
-    return _twin("Acrobot-v1", Acrobot, parameters, names, ("-1", "0", "+1"), low, -100.0, 500)
-
-
-def _pendulum(parameters: Parameters) -> TaskSpec:
-    low = (-1.0, -1.0, -8.0)
-    twin = _twin("Pendulum-v1", Pendulum, parameters, ("cos", "sin", "v"), (), low, None, 200)
-    return twin._replace(actions=tuple(f"{torque:+g}" for torque in torques(_inner(twin.task))))
-
-
-def _twin(
-    name: str,
-    kind: type,
-    parameters: Parameters,
-    dimensions: tuple[str, ...],
-    actions: tuple[str, ...],
-    low: tuple[float, ...],
-    threshold: float | None,
-    limit: int,
-) -> TaskSpec:
-    """Describe a compiled twin of a Gymnasium environment, whose observations lie between ``low`` and ``-low``."""
-    chance, rest = _taken(Noise, parameters)
-    task: Any = checked(kind, rest, "task")
-    low = _single(low)
-    high = tuple(-v for v in low)
-    spec = TaskSpec(name, task, dimensions, actions, low, high, RETURN, None)
-    note = f"{name} runs as a compiled twin with the same numbers; --interpreted runs Gymnasium's own."
-    spec = spec._replace(threshold=threshold, limit=limit, parameters=task._asdict(), note=note)
-    return _with_noise(spec._replace(suggested=BY_RETURN), chance)
-
-
-def _single(bounds: tuple[float, ...]) -> tuple[float, ...]:
-    """Round to single precision, as Gymnasium has its bounds."""
-    return tuple(float(np.float32(bound)) for bound in bounds)
-
-
-def _taken(kind: Any, parameters: Parameters) -> tuple[Any, dict[str, Any]]:
-    """Take the parameters of chance out of those of the task."""
-    ours = {name: value for name, value in parameters.items() if name in kind._fields}
-    return checked(kind, ours, "task"), {k: v for k, v in parameters.items() if k not in ours}
-
-
-def _with_noise(spec: TaskSpec, chance: Noise) -> TaskSpec:
-    if chance.noisy_actions == 0.0:
-        return spec
-    return spec._replace(
-        task=NoisyActions(spec.task, chance.noisy_actions, np.random.default_rng(0)),
-        controllable=None,
-        suggested={**spec.suggested, **SOME_CHANCE},
-        parameters={**spec.parameters, "noisy_actions": chance.noisy_actions},
-    )
-
-
-def _inner(task: Any) -> Any:
-    return task.task if isinstance(task, NoisyActions) else task
-
-
+#: What makes each of our own tasks from its parameters.
 SPECS: dict[str, Callable[[Parameters], TaskSpec]] = {
-    "puck": _puck,
-    "CartPole-v1": _cart_pole,
-    "MountainCar-v0": _mountain_car,
-    "Acrobot-v1": _acrobot,
-    "Pendulum-v1": _pendulum,
+    "puck": _puck_spec,
+    "CartPole-v1": partial(_port_spec, CartPole),
+    "MountainCar-v0": partial(_port_spec, MountainCar),
+    "Acrobot-v1": partial(_port_spec, Acrobot),
+    "Pendulum-v1": partial(_port_spec, Pendulum),
 }
 ALIASES = {PUCK_ID: "puck"}
+OWN = (Puck, NoisyPuck, CartPole, MountainCar, Acrobot, Pendulum)
 
 
 def task_spec(name: str, parameters: Parameters | None = None, interpreted: bool = False) -> TaskSpec:
@@ -170,16 +55,27 @@ def task_spec(name: str, parameters: Parameters | None = None, interpreted: bool
     name = ALIASES.get(name, name)
     if name in SPECS and not interpreted:
         return SPECS[name](parameters or {})
-    from distinguo.tasks.gym.spec import gym_spec
+    kind = None if name in SPECS else declared_by_name(name)
+    if kind is not None:
+        if interpreted:
+            raise DistinguoError(
+                f"{name} is not Gymnasium's; to run it as plain Python, declare it with compiled=False."
+            )
+        return _declared(kind, parameters or {})
+    from distinguo.tasks.gym.task import gym_spec
 
     _check_name(name)
-    return gym_spec(name, parameters or {}, SPECS.get(name), BY_RETURN, CHANCE)
+    return gym_spec(name, parameters or {}, SPECS.get(name))
 
 
 def _check_name(name: str) -> None:
     """Offer the nearest of our own names and of Gymnasium's for one that is in neither."""
     from gymnasium import registry
 
+    if ".py:" in name:
+        raise DistinguoError(
+            f"'{name}' names code, which only the command line takes; in Python, import it and give the class."
+        )
     if name in SPECS or name in registry or ":" in name:
         return
     near = did_you_mean(name, [*SPECS, *registry])
@@ -187,8 +83,93 @@ def _check_name(name: str) -> None:
     raise DistinguoError(f"Unknown task '{name}'; {hint}")
 
 
-def spec_of(environment: Any, parameters: Parameters | None = None) -> TaskSpec:
-    """Return a Gymnasium environment that was made already as a task."""
-    from distinguo.tasks.gym.spec import gym_spec
+def check_own(name: str, source: str) -> None:
+    """Refuse a name that a file gives without a description, unless it is one of our own tasks."""
+    if ALIASES.get(name, name) not in SPECS:
+        raise DistinguoError(f"{source} names the unknown task '{name}'; {did_you_mean(name, SPECS)}")
 
-    return gym_spec(environment, parameters or {}, None, BY_RETURN, CHANCE)
+
+def check_imported(name: str, source: str) -> None:
+    """Refuse a name with a module to import, as in ``package:Name-v0``, that only a file gives."""
+    module = name.rpartition(":")[0]
+    if module and module not in sys.modules:
+        raise DistinguoError(
+            f"{source} names code, '{name}', and no file may have code imported; name the task yourself: "
+            f"--task {name}."
+        )
+
+
+def spec_of(thing: Any, parameters: Parameters | None = None) -> TaskSpec:
+    """Return a task that was made already: a declared class or one of its tasks, or a Gymnasium environment.
+
+    >>> spec_of(Puck(beta=0.2)).parameters["beta"]
+    0.2
+    """
+    kind = thing if isinstance(thing, type) else type(thing)
+    if isinstance(thing, TaskSpec):
+        return thing
+    if is_declared(kind):
+        return _declared(kind, (parameters or {}) if thing is kind else parameters_of(thing))
+    from distinguo.tasks.gym.task import gym_spec
+
+    return gym_spec(thing, parameters or {})
+
+
+def _declared(kind: type, parameters: Parameters) -> TaskSpec:
+    """Return a task of a declared class, which is tried if it is not one of ours."""
+    spec = declared_spec(kind, parameters)
+    if kind in OWN:
+        return SPECS[spec.name](parameters)
+    if spec.name in SPECS:
+        raise DistinguoError(f"{kind.__name__} is named '{spec.name}', as one of our own tasks; rename it.")
+    check_first_steps(spec)
+    return spec
+
+
+class AbsentTask(NamedTuple):
+    """A task that a run was learned on, in a process where it is not declared."""
+
+    name: str
+
+
+def _absence(name: str) -> DistinguoError:
+    return DistinguoError(
+        f"{name}, which was learned here, is not declared in this process, or was declared otherwise; name the "
+        f"file that declares it: --task path/to/file.py:{name}, or import it first."
+    )
+
+
+@implements_interpreted(transition, AbsentTask)
+@implements_interpreted(start, AbsentTask)
+@implements_interpreted(actions, AbsentTask)
+@implements_interpreted(unpack, AbsentTask)
+@implements_interpreted(observe, AbsentTask)
+def _absent(task: AbsentTask, *_: Any) -> Any:
+    raise _absence(task.name)
+
+
+def check_present(spec: TaskSpec, source: str) -> None:
+    """Refuse a task that a file names, but that cannot be run here."""
+    if isinstance(spec.task, AbsentTask):
+        raise _absence(spec.name)
+    check_imported(spec.name, source)
+
+
+def written_spec(name: str, words: Parameters, parameters: Parameters, interpreted: bool = False) -> TaskSpec:
+    """Return the task that a run folder describes; no code is looked for, whatever the folder says.
+
+    Where that task is not declared in this process, or where it is an environment that somebody made, the
+    description is all there is until a step is asked for.
+    """
+    if interpreted:
+        from distinguo.tasks.gym.task import absent_gym_spec
+
+        return absent_gym_spec(name, words, parameters)
+    absent = TaskSpec(name, AbsentTask(name), parameters=dict(parameters), portable=False, **words)
+    kind = declared_by_name(name)
+    try:
+        spec = absent if kind is None else _declared(kind, parameters)
+    except DistinguoError:  # it has changed since
+        return absent
+    same = all(getattr(spec, word) == getattr(absent, word) for word in words)
+    return spec if same else absent

@@ -17,8 +17,8 @@ from distinguo.seam import at_speed, is_compiled, kernel
 from distinguo.tasks.spec import LENGTH, TaskSpec
 from distinguo.tasks.task import actions, observe, seeded, start, transition, truncated
 
-TRIALS = 200  #: trials of the series
-CAP = 10_000  #: steps after which one is stopped
+SERIES_TRIALS = 200  #: trials of the series
+SERIES_CAP = 10_000  #: steps after which one is stopped
 #: The same where the series only serves to scale distances, and the steps after which no further trial begins.
 SHORT_TRIALS, SHORT_CAP, SHORT_STEPS = 30, 200, 1_000
 TRAINING, TEST = 3, 4  #: the central third and the central quarter (paper, section 3.4)
@@ -51,7 +51,7 @@ class Extent(NamedTuple):
         return rng.uniform(low, high, (count, len(low)))
 
 
-def observed_extent(task: Any, seed: int = 0, trials: int = TRIALS, cap: int = CAP) -> Extent:
+def observed_extent(task: Any, seed: int = 0, trials: int = SERIES_TRIALS, cap: int = SERIES_CAP) -> Extent:
     """Run the preliminary series: trials that repeat each action in turn, and trials of random actions.
 
     >>> from distinguo.tasks.puck.puck import Puck
@@ -62,7 +62,7 @@ def observed_extent(task: Any, seed: int = 0, trials: int = TRIALS, cap: int = C
     return _series(task, seed, trials, cap).extent
 
 
-def extent_of(spec: TaskSpec, seed: int) -> Extent:
+def task_extent(spec: TaskSpec, seed: int) -> Extent:
     """Return the extent of a task's observations: all bounds by experience, or only the infinite ones.
 
     Where trials start as the task says, the tester needs the extent to draw and to scale, and a short series will do.
@@ -83,8 +83,8 @@ class Preliminaries(NamedTuple):
 
 def preliminary_series(task: Any, spec: TaskSpec, seed: int) -> Preliminaries:
     """Find the extent of coordinates whose bounds are infinite; bounds that are known stay as they are."""
-    found = _series(task, seed, SHORT_TRIALS, spec.cap(SHORT_CAP), SHORT_STEPS)
-    return found._replace(extent=completed(spec, *found.extent))
+    series = _series(task, seed, SHORT_TRIALS, spec.cap(SHORT_CAP), SHORT_STEPS)
+    return series._replace(extent=completed(spec, *series.extent))
 
 
 def completed(spec: TaskSpec, low: Sequence[float], high: Sequence[float]) -> Extent:

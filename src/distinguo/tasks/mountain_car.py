@@ -1,4 +1,4 @@
-"""The car in a valley: a compiled twin of Gymnasium's MountainCar-v0.
+"""The car in a valley: a compiled port of Gymnasium's MountainCar-v0.
 
 A car too weak for the hill on its right must swing back and forth to get up there.
 
@@ -33,22 +33,31 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from distinguo.seam import implements, part
+from distinguo.seam import part
 from distinguo.tasks.cart_pole import rounded
-from distinguo.tasks.task import actions, observe, start, transition, unpack
+from distinguo.tasks.declare import task
 
-LEFT, COAST, RIGHT = 0, 1, 2
 MountainCarState = tuple[float, float]
 
 #: Trials start between these positions.
 FIRST_LOW, FIRST_HIGH = -0.6, -0.4
 
 
+@task(
+    name="MountainCar-v0",
+    states=("x", "v"),
+    actions=("left", "none", "right"),
+    observations=("x", "v"),
+    low=(rounded(-1.2), rounded(-0.07)),
+    high=(rounded(0.6), rounded(0.07)),
+    threshold=-110.0,
+    limit=200,
+)
 class MountainCar(NamedTuple):
     """The parameters of the task; the defaults are Gymnasium's.
 
     >>> from distinguo.tasks.task import transition
-    >>> transition(MountainCar(), (-1.15, -0.07), LEFT)
+    >>> transition(MountainCar(), (-1.15, -0.07), 0)
     ((-1.2, 0.0), -1.0, False)
     """
 
@@ -74,18 +83,24 @@ class MountainCar(NamedTuple):
         float, Field(gt=0, le=1e6, description="velocity per step (Gymnasium's MountainCar-v0)")
     ] = 0.0025
 
+    def transition(self, s: MountainCarState, a: int) -> tuple[MountainCarState, float, bool]:
+        """Drive for one step."""
+        x, v = s
+        v_next = v + ((float(a) - 1.0) * self.force + math.cos(3.0 * x) * (-self.gravity))
+        v_next = clipped(v_next, -self.max_speed, self.max_speed)
+        x_next = clipped(x + v_next, self.min_position, self.max_position)
+        if x_next == self.min_position and v_next < 0.0:
+            v_next = 0.0
+        arrived = bool(x_next >= self.goal_position and v_next >= self.goal_velocity)
+        return (x_next, v_next), -1.0, arrived
 
-@implements(transition, MountainCar)
-def drive(task: MountainCar, s: MountainCarState, a: int) -> tuple[MountainCarState, float, bool]:
-    """Drive for one step."""
-    x, v = s
-    v_next = v + ((float(a) - 1.0) * task.force + math.cos(3.0 * x) * (-task.gravity))
-    v_next = clipped(v_next, -task.max_speed, task.max_speed)
-    x_next = clipped(x + v_next, task.min_position, task.max_position)
-    if x_next == task.min_position and v_next < 0.0:
-        v_next = 0.0
-    arrived = bool(x_next >= task.goal_position and v_next >= task.goal_velocity)
-    return (x_next, v_next), -1.0, arrived
+    def start(self, rng: np.random.Generator) -> MountainCarState:
+        """Start at rest near the bottom."""
+        return (rng.uniform(FIRST_LOW, FIRST_HIGH), 0.0)
+
+    def observe(self, s: MountainCarState) -> MountainCarState:
+        """Return the state rounded to 32 bits."""
+        return (rounded(s[0]), rounded(s[1]))
 
 
 @part
@@ -98,27 +113,3 @@ def clipped(number: float, low: float, high: float) -> float:
     if number < low:
         return low
     return high if number > high else number
-
-
-@implements(start, MountainCar)
-def in_the_valley(task: MountainCar, rng: np.random.Generator) -> MountainCarState:
-    """Start at rest near the bottom."""
-    return (rng.uniform(FIRST_LOW, FIRST_HIGH), 0.0)
-
-
-@implements(actions, MountainCar)
-def left_none_and_right(task: MountainCar) -> int:
-    """There are three actions."""
-    return 3
-
-
-@implements(unpack, MountainCar)
-def position_and_velocity(task: MountainCar, row: np.ndarray) -> MountainCarState:
-    """Read ``(x, v)`` from a row."""
-    return (row[0], row[1])
-
-
-@implements(observe, MountainCar)
-def rounded_state(task: MountainCar, s: MountainCarState) -> MountainCarState:
-    """Return the state rounded to 32 bits."""
-    return (rounded(s[0]), rounded(s[1]))

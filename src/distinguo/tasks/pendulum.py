@@ -1,4 +1,4 @@
-"""The pendulum: a compiled twin of Gymnasium's Pendulum-v1, with a few torques to choose from.
+"""The pendulum: a compiled port of Gymnasium's Pendulum-v1, with a few torques to choose from.
 
 A pendulum with a weak motor is to be swung up and held there.
 
@@ -34,17 +34,28 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from distinguo.seam import implements, part
+from distinguo.seam import part
 from distinguo.tasks.cart_pole import rounded
+from distinguo.tasks.declare import task
 from distinguo.tasks.mountain_car import clipped
-from distinguo.tasks.task import actions, observe, start, transition, unpack
+from distinguo.tasks.spec import RETURN
 
 PendulumState = tuple[float, float]
 
 #: The first angle and the first velocity lie between minus these and these.
-FIRST_ANGLE, FIRST_TURNING = math.pi, 1.0
+_FIRST_ANGLE, _FIRST_TURNING = math.pi, 1.0
 
 
+@task(
+    name="Pendulum-v1",
+    states=("angle", "turning"),
+    actions=lambda pendulum: [f"{torque:+g}" for torque in torques(pendulum)],
+    observations=("cos", "sin", "v"),
+    low=(-1.0, -1.0, -8.0),
+    high=(1.0, 1.0, 8.0),
+    score=RETURN,
+    limit=200,
+)
 class Pendulum(NamedTuple):
     """The parameters of the task; the defaults are Gymnasium's, but for ``levels``, which is ours.
 
@@ -65,6 +76,28 @@ class Pendulum(NamedTuple):
         int, Field(ge=2, le=101, description="how many torques (Gymnasium's Pendulum-v1 has all between)")
     ] = 5
 
+    def transition(self, s: PendulumState, a: int) -> tuple[PendulumState, float, bool]:
+        """Apply a torque for one interval."""
+        angle, turning = s
+        torque = _torque_of(self, a)
+        weight = 3.0 * self.g / (2.0 * self.length) * math.sin(angle)
+        push = 3.0 / (self.mass * square_by_pow(self.length)) * torque
+        turning_next = clipped(turning + (weight + push) * self.interval, -self.max_speed, self.max_speed)
+        angle_next = angle + turning_next * self.interval
+        return (angle_next, turning_next), -_cost(angle, turning, torque), False
+
+    def start(self, rng: np.random.Generator) -> PendulumState:
+        """Start at any angle, turning slowly."""
+        return (rng.uniform(-_FIRST_ANGLE, _FIRST_ANGLE), rng.uniform(-_FIRST_TURNING, _FIRST_TURNING))
+
+    def actions(self) -> int:
+        """There are as many actions as torques."""
+        return self.levels
+
+    def observe(self, s: PendulumState) -> tuple[float, float, float]:
+        """Return where the tip is and how fast it turns."""
+        return (rounded(math.cos(s[0])), rounded(math.sin(s[0])), rounded(s[1]))
+
 
 def torques(task: Pendulum) -> list[float]:
     """Return the torque of each action.
@@ -72,32 +105,20 @@ def torques(task: Pendulum) -> list[float]:
     >>> torques(Pendulum())
     [-2.0, -1.0, 0.0, 1.0, 2.0]
     """
-    return [torque_of(task, a) for a in range(task.levels)]
+    return [_torque_of(task, a) for a in range(task.levels)]
 
 
 @part
-def torque_of(task: Pendulum, a: int) -> float:
+def _torque_of(task: Pendulum, a: int) -> float:
     """Return the torque of an action; clipped, because the division may round beyond the greatest."""
     torque = -task.max_torque + 2.0 * task.max_torque * float(a) / float(task.levels - 1)
     return clipped(torque, -task.max_torque, task.max_torque)
 
 
-@implements(transition, Pendulum)
-def turn(task: Pendulum, s: PendulumState, a: int) -> tuple[PendulumState, float, bool]:
-    """Apply a torque for one interval."""
-    angle, turning = s
-    torque = torque_of(task, a)
-    weight = 3.0 * task.g / (2.0 * task.length) * math.sin(angle)
-    push = 3.0 / (task.mass * squared(task.length)) * torque
-    turning_next = clipped(turning + (weight + push) * task.interval, -task.max_speed, task.max_speed)
-    angle_next = angle + turning_next * task.interval
-    return (angle_next, turning_next), -cost(angle, turning, torque), False
-
-
 @part
-def cost(angle: float, turning: float, torque: float) -> float:
+def _cost(angle: float, turning: float, torque: float) -> float:
     """Return how far the pendulum is from resting upright without effort."""
-    return squared(normalised(angle)) + 0.1 * squared(turning) + 0.001 * squared(torque)
+    return square_by_pow(normalised(angle)) + 0.1 * square_by_pow(turning) + 0.001 * square_by_pow(torque)
 
 
 @part
@@ -111,37 +132,13 @@ def normalised(angle: float) -> float:
 
 
 @part
-def squared(number: float) -> float:
+def square_by_pow(number: float) -> float:
     """Square a number with the C library's power function, as Gymnasium does.
 
     Its last bit is not always that of a product. The exponent is two, but written so that the compiler cannot
     tell, which would multiply instead.
 
-    >>> squared(-3.0)
+    >>> square_by_pow(-3.0)
     9.0
     """
     return number ** (2.0 + 0.0 * number)
-
-
-@implements(start, Pendulum)
-def anywhere(task: Pendulum, rng: np.random.Generator) -> PendulumState:
-    """Start at any angle, turning slowly."""
-    return (rng.uniform(-FIRST_ANGLE, FIRST_ANGLE), rng.uniform(-FIRST_TURNING, FIRST_TURNING))
-
-
-@implements(actions, Pendulum)
-def levels_of_torque(task: Pendulum) -> int:
-    """There are as many actions as torques."""
-    return task.levels
-
-
-@implements(unpack, Pendulum)
-def angle_and_turning(task: Pendulum, row: np.ndarray) -> PendulumState:
-    """Read ``(angle, turning)`` from a row."""
-    return (row[0], row[1])
-
-
-@implements(observe, Pendulum)
-def tip_and_turning(task: Pendulum, s: PendulumState) -> tuple[float, float, float]:
-    """Return where the tip is and how fast it turns."""
-    return (rounded(math.cos(s[0])), rounded(math.sin(s[0])), rounded(s[1]))

@@ -1,15 +1,62 @@
-"""A task and the words for it: what a learner cannot see from its functions alone."""
+"""A task and the words for it: what a learner cannot see from its functions alone, and what the task asks for."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+
+class Hold(NamedTuple):
+    """Trials should never end; they are judged by their length.
+
+    >>> Hold().scores(np.array([10, 500]), np.array([-1.0, 0.0])).tolist()
+    [10, 500]
+    """
+
+    name: str = "length"
+    #: A proof that a trial never ends decides it, and trials may start anywhere in the middle of the space.
+    is_proven_by_lengths: bool = True
+
+    def scores(self, lengths: np.ndarray, returns: np.ndarray) -> np.ndarray:
+        """Return what each trial is judged by."""
+        return lengths
+
+    def reached(self, ended: np.ndarray, returns: np.ndarray) -> np.ndarray:
+        """Return which trials did what is asked for."""
+        return ~ended
+
+
+class MeanReturn(NamedTuple):
+    """The mean return of trials should reach a threshold, where one is known.
+
+    >>> MeanReturn(475.0).reached(np.array([True, False]), np.array([100.0, 500.0])).tolist()
+    [False, True]
+    """
+
+    threshold: float | None = None
+    name: str = "return"
+    is_proven_by_lengths: bool = False
+
+    def scores(self, lengths: np.ndarray, returns: np.ndarray) -> np.ndarray:
+        """Return what each trial is judged by."""
+        return returns
+
+    def reached(self, ended: np.ndarray, returns: np.ndarray) -> np.ndarray:
+        """Return which trials did what is asked for; without a threshold, those that were still running."""
+        return ~ended if self.threshold is None else returns >= self.threshold
+
+
+Goal = Hold | MeanReturn
+
+
 CONTINUOUS, CATEGORIES = "continuous", "categories"
 LENGTH, RETURN = "length", "return"
+#: Whether the same action in the same state may lead to different ones: never, now and then, or usually.
+Stochastic = Literal["no", "some", "strong"]
+Parameters = Mapping[str, Any]
 
 
 class TaskSpec(NamedTuple):
@@ -33,11 +80,17 @@ class TaskSpec(NamedTuple):
     kind: str = CONTINUOUS  #: whether coordinates are amounts or exact "categories"
     threshold: float | None = None  #: the mean return that solves the task
     limit: int | None = None  #: steps after which its makers stop a trial
-    parameters: Mapping[str, Any] = {}  #: what was asked of the task, by name
-    suggested: Mapping[str, Any] = {}  #: settings that suit it, by dotted name; not for ``paper``
-    required: Mapping[str, Any] = {}  #: settings without which nothing can be learned
-    interpreted: bool = False  #: whether it was asked to run as plain Python
+    parameters: Parameters = {}  # noqa: RUF012 #: what was asked of the task, by name
+    stochastic: Stochastic = "no"  #: how much noise there is in its transitions
+    restorable: bool = True  #: whether any earlier state can be gone on from, as look-ahead needs it
+    interpreted: bool = False  #: whether it is Gymnasium's own environment, run as plain Python
+    portable: bool = True  #: whether another process can make it again from its name and parameters
     note: str = ""  #: a word to the user on how it runs
+
+    @property
+    def goal(self) -> Goal:
+        """Return what the task asks for."""
+        return Hold() if self.score == LENGTH else MeanReturn(self.threshold)
 
     @property
     def scale(self) -> tuple[float, ...]:
@@ -49,9 +102,9 @@ class TaskSpec(NamedTuple):
         """Tell whether the extent of the observations is known beforehand."""
         return self.kind == CATEGORIES or all(math.isfinite(w) and w > 0.0 for w in self.scale)
 
-    def cap(self, given: int) -> int:
-        """Return the steps after which a trial is stopped: as given, or sooner where the task says so."""
-        return given if self.limit is None else min(given, self.limit)
+    def cap(self, steps: int) -> int:
+        """Return the steps after which a trial is stopped: these, or fewer where the task says so."""
+        return steps if self.limit is None else min(steps, self.limit)
 
     def controllable_among(self, states: np.ndarray) -> np.ndarray:
         """Return which rows are not doomed whatever the agent does; all of them where that is not known."""

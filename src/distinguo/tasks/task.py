@@ -1,8 +1,8 @@
 """What a task is: a ``NamedTuple`` of parameters and a few functions of it.
 
-States are tuples of floats, actions are the numbers ``0 .. actions(task) - 1``. Tasks implement the first four
-generics for their class, and the others where their answer is not the usual one; everything downstream knows a
-task by them alone.
+States are tuples of floats, actions are the numbers ``0 .. actions(task) - 1``. A class of tasks implements the first
+four generics, and the others where their answer is not the usual one; the decorator ``@task`` of
+:mod:`distinguo.tasks.declare` registers what a class body defines. Everything downstream knows a task by them alone.
 
 A *state* is all that a transition needs; what the learner sees of it, and what regions are made of, is its
 *observation*. For the puck they are the same.

@@ -1,23 +1,79 @@
-"""Learning curves as a picture."""
+"""Curves: the learning curves of a comparison, and numbers over the trials of a run."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 from matplotlib.figure import Figure
 
+from distinguo.errors import DistinguoError
 from distinguo.evaluation.statistics import interval
-from distinguo.study.compare import Averaged
-from distinguo.views.plots import save
+from distinguo.runs.run import Run
+from distinguo.study.results import AveragedCurve
+from distinguo.views.plots import draw, plain, save_figure
 
 
-def draw_curves(curves: list[Averaged], path: Path) -> Path:
+class Series(NamedTuple):
+    """Numbers, one for each place of the axis that all series of a picture share."""
+
+    name: str
+    values: tuple[float, ...]
+    logarithmic: bool = False
+
+
+class SeriesPicture(NamedTuple):
+    """One panel per series, one below the other.
+
+    >>> lengths = Series("steps", (12.0, 40.0, 900.0), logarithmic=True)
+    >>> len(draw(SeriesPicture("my run", "trial", (1.0, 2.0, 3.0), (lengths,))).axes)
+    1
+    """
+
+    title: str
+    axis: str  #: what the places are
+    places: tuple[float, ...]
+    series: tuple[Series, ...]
+
+
+def trials_picture(run: Run) -> SeriesPicture:
+    """Compute the picture of how a run was learned: the length of its trials, and the size of its partition."""
+    if not run.trials:
+        raise DistinguoError("This run has no trials to show; learn it into a folder with out=….")
+    columns = {name: tuple(float(value) for value in column) for name, column in _columns(run).items()}
+    places = columns.pop("trial")
+    title = f"{run.configuration.spec.name}, seed {run.configuration.seed}: {len(places)} trials"
+    names = {"length": "length in steps", "regions": "regions", "prototypes": "prototypes"}
+    series = tuple(Series(words, columns[name], name == "length") for name, words in names.items())
+    return SeriesPicture(title, "trial", places, series)
+
+
+def _columns(run: Run) -> dict[str, list[float]]:
+    names = ("trial", "length", "regions", "prototypes")
+    return {name: [getattr(trial, name) for trial in run.trials] for name in names}
+
+
+@draw.register(SeriesPicture)
+def draw_series(picture: SeriesPicture) -> Figure:
+    """Draw the panels with a common axis."""
+    figure = Figure(figsize=(7.2, 1.2 + 1.6 * len(picture.series)), layout="constrained")
+    panels = figure.subplots(len(picture.series), 1, sharex=True, squeeze=False)[:, 0]
+    for panel, series in zip(panels, picture.series, strict=True):
+        panel.plot(picture.places, series.values, drawstyle="steps-mid")
+        panel.set_ylabel(plain(series.name))
+        panel.set_yscale("log" if series.logarithmic else "linear")
+    panels[-1].set_xlabel(plain(picture.axis))
+    figure.suptitle(plain(picture.title))
+    return figure
+
+
+def draw_curves(curves: list[AveragedCurve], path: Path) -> Path:
     """Draw learning curves into a file."""
-    save(curves_figure(curves), path)
+    save_figure(curves_figure(curves), path)
     return path
 
 
-def curves_figure(curves: list[Averaged]) -> Figure:
+def curves_figure(curves: list[AveragedCurve]) -> Figure:
     """Draw the averaged curves with their intervals, and every run as a faint line."""
     figure = Figure(figsize=(7.2, 5.0), layout="constrained")
     axes = figure.add_subplot()
@@ -25,12 +81,8 @@ def curves_figure(curves: list[Averaged]) -> Figure:
         colour = f"C{number % 10}"
         low, high = interval(curve.scores)
         mean = curve.scores.mean(axis=0)
-        name = (
-            curve.representation if curve.variant == "plain" else f"{curve.representation} ({curve.variant})"
-        )
-        axes.plot(
-            curve.training_steps, mean, color=colour, label=f"{name} ({curve.regions} regions)", zorder=3
-        )
+        label = f"{curve.name} ({curve.regions} regions)"
+        axes.plot(curve.training_steps, mean, color=colour, label=label, zorder=3)
         axes.fill_between(curve.training_steps, low, high, color=colour, alpha=0.15, linewidth=0)
         axes.plot(curve.training_steps, curve.scores.T, color=colour, alpha=0.2, linewidth=0.6)
     axes.set_yscale("symlog", linthresh=10)

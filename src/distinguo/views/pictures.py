@@ -6,27 +6,25 @@ dimension as a strip, and one of categories by squares (views/tiles.py).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
-from distinguo.representation import geometry
-from distinguo.representation.boxes import Boxes
-from distinguo.representation.categories import Categories
-from distinguo.representation.file import Representation
-from distinguo.representation.geometry import Plane
-from distinguo.representation.partition import region
-from distinguo.runs.folder import Run
+from distinguo.controller import TIED, Controller
+from distinguo.representations.file import Representation
+from distinguo.representations.geometry import Outline, outlines, rectangle
+from distinguo.representations.partition import has_labels, prototypes_of, region
+from distinguo.representations.planes import Pair, Plane
+from distinguo.runs.run import Run
 from distinguo.tasks.spec import TaskSpec
-from distinguo.views.labels import Word, words_in
-from distinguo.views.slices import Pair, frame_of, names_of, note_of, plane_of
-from distinguo.views.tiles import Tiles, label, place_of, tiles_of
+from distinguo.views.slices import Label, frame_of, labels_in, names_of, note_of, plane_of
+from distinguo.views.tiles import Tiles, category_name, square_of, tiles_of
 
-Outline = geometry.Outline
 BELOW = 0.3  #: of a square; how far the mark of a prototype is below its label
 
 
-class Cell(NamedTuple):
+class CellPicture(NamedTuple):
     """One Voronoi cell, box or category: its outline, the region it belongs to, and what the policy does there."""
 
     outline: Outline
@@ -36,7 +34,7 @@ class Cell(NamedTuple):
 
 
 class PartitionPicture(NamedTuple):
-    """A partition, or a slice of it, with the greedy action and the state value of each region.
+    """A partition, or a slice of it, with the preferred action and the state value of each region.
 
     >>> import distinguo
     >>> picture = partition_picture(distinguo.learn("puck", seed=1))
@@ -48,16 +46,20 @@ class PartitionPicture(NamedTuple):
     axes: tuple[str, str]  #: the second is empty if there is none
     low: Pair
     high: Pair
-    cells: tuple[Cell, ...]
+    cells: tuple[CellPicture, ...]
     prototypes: tuple[Pair, ...]  #: those that lie in what is shown
     primary: tuple[bool, ...]  #: whether each prototype stands for its region
     actions: tuple[str, ...]  #: their names; none for a partition without values
     note: str = ""  #: which part of the partition is shown, if not all
-    words: tuple[Word, ...] = ()
-    ticks: tuple[tuple[str, ...] | None, tuple[str, ...] | None] = (
-        None,
-        None,
-    )  #: words at 0, 1, 2, … of each axis; None for numbers
+    labels: tuple[Label, ...] = ()
+    #: words at 0, 1, 2, … of each axis; None for numbers
+    ticks: tuple[tuple[str, ...] | None, tuple[str, ...] | None] = (None, None)
+
+
+class ValuePicture(NamedTuple):
+    """A partition, to be coloured by the state value of its regions alone."""
+
+    partition: PartitionPicture
 
 
 def partition_picture(run: Run) -> PartitionPicture:
@@ -65,116 +67,96 @@ def partition_picture(run: Run) -> PartitionPicture:
     regions = run.representation.regions
     size = f"{regions} region" if regions == 1 else f"{regions} regions"
     title = f"{run.configuration.spec.name}, seed {run.configuration.seed}: {size}"
-    return representation_picture(run.representation, run.configuration.spec, title, run.q)
+    return representation_picture(run.representation, run.configuration.spec, title, run.controller)
 
 
 def representation_picture(
-    representation: Representation, spec: TaskSpec, title: str, q: np.ndarray | None = None
+    representation: Representation, spec: TaskSpec, title: str, controller: Controller | None = None
 ) -> PartitionPicture:
-    """Compute the picture of a partition, with what its values say if there are any."""
-    values = np.zeros((representation.rows, len(spec.actions))) if q is None else q
-    if isinstance(representation.partition, Categories):
-        picture = _squares(representation, tiles_of(representation, spec), values)
+    """Compute the picture of a partition, with what a controller does in its regions if there is one."""
+    behaviour = _Behaviour(representation, controller)
+    if has_labels(representation.partition):
+        picture = _squares(representation, tiles_of(representation, spec), behaviour)
     else:
-        picture = _slice(representation, spec, values)
-    return picture._replace(title=title, actions=() if q is None else spec.actions)
+        picture = _slice(representation, spec, behaviour)
+    return picture._replace(title=title, actions=() if controller is None else spec.actions)
 
 
-def policy(q: np.ndarray) -> tuple[int, float]:
-    """Return the greedy action of a row of values, -1 if several are tied, and the state value.
+class _Behaviour:
+    """The action and the value of every region; without a controller none and zero."""
 
-    >>> policy(np.array([-1.0, 0.5])), policy(np.array([0.5, 0.5]))
-    ((1, 0.5), (-1, 0.5))
-    """
-    best = np.flatnonzero(q == q.max())
-    return (int(best[0]) if len(best) == 1 else -1), float(q.max())
+    def __init__(self, representation: Representation, controller: Controller | None) -> None:
+        rows = representation.rows
+        self.policy = np.full(rows, TIED) if controller is None else controller.policy
+        self.values = np.zeros(rows) if controller is None else controller.q.max(axis=1)
+
+    def cells(self, regions: Iterable[tuple[int, Outline]]) -> list[CellPicture]:
+        return [CellPicture(o, j, int(self.policy[j]), float(self.values[j])) for j, o in regions]
 
 
-def _slice(representation: Representation, spec: TaskSpec, q: np.ndarray) -> PartitionPicture:
-    plane = plane_of(representation)
+def _slice(representation: Representation, spec: TaskSpec, behaviour: _Behaviour) -> PartitionPicture:
+    plane = plane_of(representation, spec)
     low, high = frame_of(representation, spec, plane)
-    outlines = _outlines(representation, plane, low, high)
-    regions = _regions(representation)
-    cells = [Cell(o, j, *policy(q[j])) for o, j in zip(outlines, regions, strict=True)]
+    cells = behaviour.cells(outlines(representation.partition, plane, low, high))
     places, primary = _prototypes_in(representation, plane)
-    words: tuple[Word, ...] = ()
+    labels: tuple[Label, ...] = ()
     if plane.held:  # the marks of the prototypes are not there to tell the cells apart
         cells = [cell for cell in cells if cell.outline]
-        numbered = [(cell.outline, str(cell.region)) for cell in cells]
-        words = words_in(numbered, places, low, high)
+        labels = labels_in([(cell.outline, str(cell.region)) for cell in cells], places, low, high)
     note, names = note_of(plane, spec.dimensions), names_of(plane, spec.dimensions)
-    note += "; the numbers are regions" if words else ""
+    note += "; the numbers are regions" if labels else ""
     ticks = (None, None if names[1] else ())
-    return PartitionPicture("", names, low, high, tuple(cells), places, primary, (), note, words, ticks)
+    return PartitionPicture("", names, low, high, tuple(cells), places, primary, (), note, labels, ticks)
 
 
 def _prototypes_in(representation: Representation, plane: Plane) -> tuple[tuple[Pair, ...], tuple[bool, ...]]:
     """Return the prototypes that lie in a plane, in the middle of a strip, and whether each stands for its region."""
-    partition = representation.partition
-    if isinstance(partition, Boxes):
+    prototypes = prototypes_of(representation.partition)
+    if prototypes is None:
         return (), ()
-    rows = partition.prototypes[: representation.prototypes]
-    shown = np.flatnonzero((rows[:, plane.held] == np.array(plane.at)[plane.held]).all(axis=1)).tolist()
-    places = tuple(plane.corner(rows[p].tolist(), 0.5) for p in shown)
-    return places, tuple(bool(partition.primary[p] == p) for p in shown)
-
-
-def _regions(representation: Representation) -> list[int]:
-    if isinstance(representation.partition, Boxes):
-        return list(range(representation.regions))
-    return representation.partition.primary[: representation.prototypes].tolist()
+    rows = prototypes.points
+    shown = np.flatnonzero((rows[:, plane.held] == np.array(plane.at)[plane.held]).all(axis=1))
+    places = tuple(plane.corner(row, 0.5) for row in rows[shown].tolist())
+    return places, tuple(prototypes.is_primary[shown].tolist())
 
 
 def cell_outlines(representation: Representation, low: Pair, high: Pair) -> list[Outline]:
     """Return the outline of every cell of a plane within a frame, in the order of the prototypes or leaves."""
-    return _outlines(representation, Plane((0, 1), (0.0, 0.0)), low, high)
+    plane = Plane((0, 1), (0.0, 0.0))
+    return [outline for _, outline in outlines(representation.partition, plane, low, high)]
 
 
-def _outlines(representation: Representation, plane: Plane, low: Pair, high: Pair) -> list[Outline]:
-    if isinstance(representation.partition, Boxes):
-        return geometry.box_outlines(representation.partition, plane)
-    assert not isinstance(representation.partition, Categories)
-    return geometry.voronoi_outlines(representation.partition, plane, low, high)
-
-
-def _squares(representation: Representation, tiles: Tiles, q: np.ndarray) -> PartitionPicture:
-    partition = representation.partition
-    regions = [region(partition, square.state) for square in tiles.squares]
-    cells = tuple(
-        Cell(_square(square.x, square.y), j, *policy(q[j]))
-        for square, j in zip(tiles.squares, regions, strict=True)
-    )
-    places, primary = _prototypes_among(representation, tiles)
-    named = tiles.ticks == ((), ())
-    labels = tuple(Word(s.x, s.y, label(s.state[0]), n) for n, s in enumerate(tiles.squares))
-    low, high = (-0.5, -0.5), (tiles.columns - 0.5, tiles.rows - 0.5)
+def _squares(representation: Representation, tiles: Tiles, behaviour: _Behaviour) -> PartitionPicture:
+    partition, named = representation.partition, tiles.ticks == ((), ())
+    places, primary = _prototypes_among(representation, tiles, BELOW if named else 0.0)
+    labels = [Label(s.x, s.y, category_name(s.state[0]), n) for n, s in enumerate(tiles.squares)]
     return PartitionPicture(
-        "",
-        tiles.axes,
-        low,
-        high,
-        cells,
-        places,
-        primary,
-        (),
-        tiles.note,
-        labels if named else (),
-        tiles.ticks,
+        title="",
+        axes=tiles.axes,
+        low=(-0.5, -0.5),
+        high=(tiles.columns - 0.5, tiles.rows - 0.5),
+        cells=tuple(behaviour.cells((region(partition, s.state), _square(s.x, s.y)) for s in tiles.squares)),
+        prototypes=places,
+        primary=primary,
+        actions=(),
+        note=tiles.note,
+        labels=tuple(labels) if named else (),
+        ticks=tiles.ticks,
     )
 
 
 def _square(x: int, y: int) -> Outline:
-    return geometry.rectangle((x - 0.5, y - 0.5), (x + 0.5, y + 0.5))
+    return rectangle((x - 0.5, y - 0.5), (x + 0.5, y + 0.5))
 
 
 def _prototypes_among(
-    representation: Representation, tiles: Tiles
+    representation: Representation, tiles: Tiles, below: float
 ) -> tuple[tuple[Pair, ...], tuple[bool, ...]]:
     """Return the places of the prototypes that are among the squares, and whether each stands for its region."""
-    partition = representation.partition
-    assert isinstance(partition, Categories)
-    lower = BELOW if tiles.ticks == ((), ()) else 0.0
-    found = [place_of(tiles, row) for row in partition.prototypes[: representation.prototypes].tolist()]
-    shown = [(p, place) for p, place in enumerate(found) if place is not None]
-    places = tuple((float(x), y - lower) for _, (x, y) in shown)
-    return places, tuple(bool(partition.primary[p] == p) for p, _ in shown)
+    prototypes = prototypes_of(representation.partition)
+    if prototypes is None:
+        return (), ()
+    squares = [square_of(tiles, row) for row in prototypes.points.tolist()]
+    shown = [(p, place) for p, place in enumerate(squares) if place is not None]
+    places = tuple((float(x), y - below) for _, (x, y) in shown)
+    return places, tuple(bool(prototypes.is_primary[p]) for p, _ in shown)

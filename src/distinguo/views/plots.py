@@ -4,40 +4,151 @@ from __future__ import annotations
 
 import io
 import textwrap
+from collections.abc import Sequence
+from functools import singledispatch
 from pathlib import Path
+from typing import Any
 
+from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.cm import ScalarMappable
 from matplotlib.collections import PolyCollection
+from matplotlib.colors import LinearSegmentedColormap, Normalize, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from distinguo.errors import DistinguoError, did_you_mean
 from distinguo.runs.files import write_atomically
-from distinguo.views.colours import Colour, greys, hue_of, ink_on, palest, shaded, shades_of
-from distinguo.views.labels import Word
-from distinguo.views.pictures import Cell, PartitionPicture
+from distinguo.views.pictures import CellPicture, PartitionPicture, ValuePicture
+from distinguo.views.slices import Label
+
+#: One hue per action: Okabe and Ito's colours, which are told apart by colour-blind eyes, and two of Paul Tol's.
+HUES = (
+    "#0072b2",  # blue
+    "#e69f00",  # orange
+    "#009e73",  # green
+    "#cc79a7",  # pink
+    "#56b4e9",  # sky
+    "#d55e00",  # vermilion
+    "#f0e442",  # yellow
+    "#882255",  # wine
+    "#999933",  # olive
+    "#332288",  # indigo
+)
+UNDECIDED = "#777777"  #: for regions without a preferred action
+PALEST, PALEST_OF_MANY = 0.3, 0.65  #: shares of the hue at the lowest value
+FEW = 4  #: hues that are told apart even when they are pale
+
+Colour = tuple[float, float, float]
+
+
+def hue_of(action: int) -> str:
+    """Return the hue of an action; -1 is undecided."""
+    return UNDECIDED if action < 0 else HUES[action % len(HUES)]
+
+
+def shaded(hue: str, share: float) -> Colour:
+    """Return a hue mixed with white.
+
+    >>> shaded("#000000", 0.25)
+    (0.75, 0.75, 0.75)
+    """
+    red, green, blue = (1.0 - share * (1.0 - part) for part in to_rgb(hue))
+    return red, green, blue
+
+
+def palest(actions: int) -> float:
+    """Return the share of the hue that the least valuable state gets: many hues must stay strong."""
+    return PALEST if actions <= FEW else PALEST_OF_MANY
+
+
+def shades_of(values: Sequence[float]) -> Normalize:
+    """Return the scale of the shades; differences in the last digits are none."""
+    highest = max(values)
+    least = 0.01 * max(1.0, abs(highest))
+    return Normalize(highest - max(highest - min(values), least), highest)
+
+
+def greys(actions: int) -> LinearSegmentedColormap:
+    """Return the shades alone, for the bar beside a picture."""
+    ends = [shaded(UNDECIDED, palest(actions)), shaded(UNDECIDED, 1.0)]
+    return LinearSegmentedColormap.from_list("shades", ends)
+
+
+def value_colours(share: float) -> Colour:
+    """Return the colour of a value between the least (0) and the greatest (1), whatever is done there."""
+    red, green, blue, _ = colormaps["viridis"](share)
+    return red, green, blue
+
+
+def ink_on(colour: Colour) -> str:
+    """Return what to write with on a colour.
+
+    >>> ink_on((1.0, 1.0, 0.9)), ink_on((0.2, 0.1, 0.5))
+    ('black', 'white')
+    """
+    red, green, blue = colour
+    return "black" if 0.299 * red + 0.587 * green + 0.114 * blue > 0.55 else "white"
+
 
 WIDTH, HEIGHT, STRIP = 7.2, 5.4, 2.4  #: inches
 LEGEND, MARK = 100, 9  #: letters in a line of the legend, and the room that a mark takes
 NOTE = 95  #: letters in a line of the note
 TICKS = 16  #: words along an axis that are all written
+DPI = 100
+#: What a figure can be written as, and how to leave the date out: the same picture gives the same bytes.
+FORMATS: dict[str, dict[str, Any]] = {
+    ".png": {},
+    ".svg": {"metadata": {"Date": None}},
+    ".pdf": {"metadata": {"CreationDate": None}},
+}
 
 
+@singledispatch
+def draw(picture: Any) -> Figure:
+    """Draw a picture, by the class of its value; a figure is taken as it is."""
+    raise DistinguoError(
+        f"A {type(picture).__name__} is not a picture; a view returns one of ours, such as a PartitionPicture or a "
+        "SeriesPicture, or a figure of matplotlib."
+    )
+
+
+@draw.register(Figure)
+def _(picture: Figure) -> Figure:
+    return picture
+
+
+@draw.register(ValuePicture)
+def draw_values(picture: ValuePicture) -> Figure:
+    """Draw a partition with a colour for the state value of each region."""
+    shown = picture.partition
+    values = [cell.value for cell in shown.cells]
+    scale = shades_of(values)
+    figure = _drawn(shown, [value_colours(float(scale(value))) for value in values])
+    figure.colorbar(ScalarMappable(scale, "viridis"), ax=figure.axes[0], label="state value V")
+    return figure
+
+
+@draw.register(PartitionPicture)
 def draw_partition(picture: PartitionPicture) -> Figure:
     """Draw a partition: hue for the action, shade for the value, dots for the prototypes."""
+    figure = _drawn(picture, _colours(picture))
+    if picture.actions:
+        _explain(figure, picture)
+    return figure
+
+
+def _drawn(picture: PartitionPicture, colours: list[Colour]) -> Figure:
     is_strip = picture.ticks == (None, ())
     figure = Figure(figsize=(WIDTH, STRIP if is_strip else HEIGHT), layout="constrained")
     axes = figure.add_subplot()
-    colours = _colours(picture)
     _fill(axes, picture, colours)
     for (x, y), stands in zip(picture.prototypes, picture.primary, strict=True):
         axes.plot(x, y, "o", color="black", markersize=4, fillstyle="full" if stands else "none")
     _write(axes, picture, colours)
     _frame(axes, picture)
     _title(figure, picture)
-    if picture.actions:
-        _explain(figure, picture)
     return figure
 
 
@@ -47,7 +158,7 @@ def _colours(picture: PartitionPicture) -> list[Colour]:
     shades = shades_of([cell.value for cell in picture.cells])
     pale = palest(len(picture.actions))
 
-    def colour(cell: Cell) -> Colour:
+    def colour(cell: CellPicture) -> Colour:
         return shaded(hue_of(cell.action), pale + (1.0 - pale) * float(shades(cell.value)))
 
     return [colour(cell) for cell in picture.cells]
@@ -66,18 +177,18 @@ def _fill(axes: Axes, picture: PartitionPicture, colours: list[Colour]) -> None:
 
 
 def _write(axes: Axes, picture: PartitionPicture, colours: list[Colour]) -> None:
-    """Write the words, small enough for their squares."""
-    if not picture.words:
+    """Write the labels, small enough for their squares."""
+    if not picture.labels:
         return
-    longest = max(len(word.text) for word in picture.words)
+    longest = max(len(label.text) for label in picture.labels)
     tiles = (picture.high[0] - picture.low[0]) if picture.ticks == ((), ()) else 12.0
     size = min(10.0, 380.0 / tiles / (0.7 * max(longest, 2)))
-    for word in picture.words:
-        _word(axes, word, size, ink_on(colours[word.cell]))
+    for label in picture.labels:
+        _label(axes, label, size, ink_on(colours[label.cell]))
 
 
-def _word(axes: Axes, word: Word, size: float, ink: str) -> None:
-    axes.text(word.x, word.y, plain(word.text), ha="center", va="center", fontsize=size, color=ink)
+def _label(axes: Axes, label: Label, size: float, ink: str) -> None:
+    axes.text(label.x, label.y, plain(label.text), ha="center", va="center", fontsize=size, color=ink)
 
 
 def plain(text: str) -> str:
@@ -148,9 +259,20 @@ def _dot(fill: str) -> Line2D:
     return Line2D([], [], linestyle="", marker="o", color="black", markersize=4, fillstyle=fill)  # type: ignore[arg-type]
 
 
-def save(figure: Figure, path: Path) -> None:
-    """Write a figure as PNG, whole or not at all."""
+def save_figure(figure: Figure, path: Path) -> None:
+    """Write a figure as PNG, SVG or PDF, as its name says, whole or not at all."""
+    suffix = path.suffix.lower()
+    if suffix not in FORMATS:
+        raise DistinguoError(f"A picture cannot be written as '{path}'; {did_you_mean(suffix, FORMATS)}")
+    try:
+        write_atomically(path, rendered(figure, suffix))
+    except OSError as error:
+        raise DistinguoError(f"Cannot write {path}: {error.strerror}.") from None
+
+
+def rendered(figure: Figure, suffix: str = ".png", dpi: int = DPI) -> bytes:
+    """Return the content of the file of a figure."""
     buffer = io.BytesIO()
     FigureCanvasAgg(figure)
-    figure.savefig(buffer, format="png", dpi=100)
-    write_atomically(path, buffer.getvalue())
+    figure.savefig(buffer, format=suffix.removeprefix("."), dpi=dpi, **FORMATS[suffix])
+    return buffer.getvalue()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,17 +11,39 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from distinguo.proof.arrive.arrival import Arrivals
-from distinguo.proof.verify import Verification
-from distinguo.representation.file import Representation
-from distinguo.tasks.spec import TaskSpec
-from distinguo.views.pictures import Outline, cell_outlines
+from distinguo.proof.arrive.question import ArrivalFinding
+from distinguo.proof.hold.question import HoldFinding
+from distinguo.representations.file import Representation
+from distinguo.representations.geometry import Outline
+from distinguo.study.verify import Proof
+from distinguo.views.pictures import cell_outlines
 
 _NAMES = ("doomed whatever is done", "undecided", "proven for ever")
 _COLOURS = ("#f0f0f0", "#fdae6b", "#74c476")
 
 
-class ProofPicture(NamedTuple):
+def proof_figure(proof: Proof) -> Figure | None:
+    """Draw what was proven; None where there is no proof to draw, only trials."""
+    return finding_figure(proof.finding, proof.subject.representation, proof.subject.name)
+
+
+@singledispatch
+def finding_figure(finding: Any, representation: Representation, title: str) -> Figure | None:
+    """Draw what a prover found out, by the class of the finding; usually there is nothing to draw."""
+    return None
+
+
+@finding_figure.register
+def _(finding: HoldFinding, representation: Representation, title: str) -> Figure:
+    return draw_hold(hold_picture(finding, representation, title))
+
+
+@finding_figure.register
+def _(finding: ArrivalFinding, representation: Representation, title: str) -> Figure:
+    return draw_arrival(arrival_picture(finding, representation, title))
+
+
+class HoldPicture(NamedTuple):
     """What is known of every state of a grid, and the outlines of the partition."""
 
     title: str
@@ -31,25 +54,22 @@ class ProofPicture(NamedTuple):
     outlines: tuple[Outline, ...]
 
 
-def proof_picture(
-    found: Verification, representation: Representation, spec: TaskSpec, title: str, size: int = 161
-) -> ProofPicture:
+def hold_picture(
+    finding: HoldFinding, representation: Representation, title: str, size: int = 161
+) -> HoldPicture:
     """Compute the picture of a proof over the whole extent of a task.
 
-    >>> from distinguo.controls.diagonal import diagonal
-    >>> from distinguo.proof.verify import verify
-    >>> from distinguo.tasks.catalog import task_spec
-    >>> hill = task_spec("puck")
-    >>> controller = Controller(diagonal(hill).partition, np.array([[0.0, -1.0], [-1.0, 0.0]]))
-    >>> found = verify(hill.task, controller, counts=(256, 128))
-    >>> picture = proof_picture(found, diagonal(hill), hill, "diagonal", size=5)
+    >>> from distinguo.study.verify import verify
+    >>> proof = verify("diagonal", cells=40_000)
+    >>> picture = hold_picture(proof.finding, proof.subject.representation, "diagonal", size=5)
     >>> picture.codes.shape, int(picture.codes[2, 2])
     ((5, 5), 2)
     """
+    spec = finding.request.spec
     low, high = (spec.low[0], spec.low[1]), (spec.high[0], spec.high[1])
     xs, vs = (np.linspace(low[i], high[i], size) for i in (0, 1))
     axes = (spec.dimensions[0], spec.dimensions[1])
-    return ProofPicture(title, axes, xs, vs, found.codes(xs, vs), _outlines(representation, low, high))
+    return HoldPicture(title, axes, xs, vs, finding.codes(xs, vs), _outlines(representation, low, high))
 
 
 def _outlines(
@@ -58,8 +78,8 @@ def _outlines(
     return tuple(outline for outline in cell_outlines(representation, low, high) if outline)
 
 
-def draw_proof(picture: ProofPicture) -> Figure:
-    """Draw a proof: a colour for what is known, lines for the partition."""
+def draw_hold(picture: HoldPicture) -> Figure:
+    """Draw what is proven for ever: a colour for what is known, lines for the partition."""
     figure = Figure(figsize=(7.2, 5.4), layout="constrained")
     axes = figure.add_subplot()
     frame = (picture.x[0], picture.x[-1], picture.v[0], picture.v[-1])
@@ -105,26 +125,20 @@ class ArrivalPicture(NamedTuple):
     outlines: tuple[Outline, ...]
 
 
-def arrival_picture(
-    found: Arrivals, representation: Representation, spec: TaskSpec, title: str, asked: int
-) -> ArrivalPicture:
+def arrival_picture(finding: ArrivalFinding, representation: Representation, title: str) -> ArrivalPicture:
     """Compute the picture of a proof of arrival.
 
-    >>> from distinguo.controls.uniform import uniform
-    >>> from distinguo.proof.arrive.arrival import arrivals
-    >>> from distinguo.tasks.catalog import task_spec
-    >>> car = task_spec("MountainCar-v0")
-    >>> halves = uniform(car, (1, 2))
-    >>> controller = Controller(halves.partition, np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]))
-    >>> found = arrivals(car.task, controller, pieces=64)
-    >>> bool(arrival_picture(found, halves, car, "halves", 200).steps.max() <= 200)
-    True
+    >>> from distinguo.study.verify import verify
+    >>> proof = verify("grid:2x2", task="MountainCar-v0", cells=1_000)
+    >>> int(arrival_picture(proof.finding, proof.subject.representation, "four boxes").steps.max())
+    200
     """
+    spec, proof = finding.request.spec, finding.proof
     low, high = (spec.low[0], spec.low[1]), (spec.high[0], spec.high[1])
-    steps = np.where(found.proven, found.steps, asked)
+    steps = np.where(proof.proven, proof.steps, finding.asked)
     axes = (spec.dimensions[0], spec.dimensions[1])
     outlines = _outlines(representation, low, high)
-    return ArrivalPicture(title, axes, low, high, found.boxes, steps, found.proven, outlines)
+    return ArrivalPicture(title, axes, low, high, proof.boxes, steps, proof.proven, outlines)
 
 
 def draw_arrival(picture: ArrivalPicture) -> Figure:

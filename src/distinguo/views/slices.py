@@ -1,75 +1,32 @@
-"""Which plane to show of a space that has more than two dimensions.
-
-The two coordinates in which the regions differ most vary in the plane; all others are held where the *median
-prototype* has them, the one that is nearest to all others taken together. It was really observed, which cannot be
-said of the middle of each coordinate for itself.
-"""
+"""The part of a space that a picture shows: a plane, the frame around it, and the labels in its cells."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from distinguo.representation.boxes import Boxes
-from distinguo.representation.categories import Categories
-from distinguo.representation.file import Representation
-from distinguo.representation.geometry import Plane, extent_of
+from distinguo.representations.file import Representation
+from distinguo.representations.geometry import Outline
+from distinguo.representations.planes import Pair, Plane, landmarks, learned_extent, main_plane
 from distinguo.tasks.spec import TaskSpec
 
 MOST_HELD = 6  #: coordinates that a note names
-Pair = tuple[float, float]
+ROOM = 0.025  #: of the frame; a label stands in a cell that reaches so far around its middle
 
 
-def plane_of(representation: Representation) -> Plane:
+def plane_of(representation: Representation, spec: TaskSpec) -> Plane:
     """Return the plane that shows most of a partition; in two dimensions the only one there is.
 
-    >>> from distinguo.representation.voronoi import voronoi
-    >>> rows = [[0.0, 0.0, 1.0], [0.1, 5.0, 2.0], [0.2, 9.0, 4.0]]
-    >>> plane_of(Representation(voronoi(rows, [1.0, 10.0, 10.0]), ("x", "y", "z")))
-    Plane(axes=(1, 2), at=(0.1, 5.0, 2.0))
+    Of a partition that knows of none it is that of the first two coordinates, through the middle of the task.
     """
-    if isinstance(representation.partition, Boxes):
-        return _most_cut(representation.partition)
-    rows = primaries(representation.partition)
-    different = _different(representation.partition)
-    return Plane(_two_of(_spread(representation.partition)), tuple(_median(rows, different).tolist()))
-
-
-def primaries(partition: Any) -> np.ndarray:
-    """Return the prototypes that stand for their regions."""
-    size = int(partition.size[0])
-    return partition.prototypes[:size][partition.primary[:size] == np.arange(size)]
-
-
-def _most_cut(partition: Boxes) -> Plane:
-    cuts = [int((partition.axis == i).sum()) for i in range(len(partition.low))]
-    return Plane(_two_of(cuts), tuple(((partition.low + partition.high) / 2).tolist()))
-
-
-def _two_of(spread: Sequence[float]) -> tuple[int, ...]:
-    """Return the two coordinates of largest spread in their order; of equal ones the first."""
-    return tuple(sorted(np.argsort(-np.array(spread, dtype=float), kind="stable")[:2].tolist()))
-
-
-def _spread(partition: Any) -> list[float]:
-    """Return how much the regions differ in each coordinate: its deviation, or its number of categories."""
-    rows = primaries(partition)
-    if isinstance(partition, Categories):
-        return [float(len(np.unique(column))) for column in rows.T]
-    return (rows / partition.scale).std(axis=0).tolist()
-
-
-def _different(partition: Any) -> Any:
-    """Return how far the rows are from one of them."""
-    if isinstance(partition, Categories):
-        return lambda rows, row: (rows != row).sum(axis=1)
-    return lambda rows, row: np.sqrt((((rows - row) * partition.weight) ** 2).sum(axis=1))
-
-
-def _median(rows: np.ndarray, different: Any) -> np.ndarray:
-    return rows[int(np.argmin([different(rows, row).sum() for row in rows]))]
+    known = main_plane(representation.partition)
+    if known is not None:
+        return known
+    low, high = np.array(learned_extent(representation.provenance, spec.low, spec.high))
+    middle = [sum(_span(np.array(ends))) / 2 for ends in zip(low, high, strict=True)]
+    return Plane(tuple(range(min(2, len(middle)))), tuple(middle))
 
 
 def note_of(plane: Plane, names: Sequence[str]) -> str:
@@ -94,12 +51,8 @@ def frame_of(representation: Representation, spec: TaskSpec, plane: Plane) -> tu
 
     What is infinite is as wide as the prototypes and half as much again on either side.
     """
-    partition = representation.partition
-    extent = extent_of(representation.provenance, spec.low, spec.high)
-    if isinstance(partition, Boxes):
-        corners = np.vstack([extent, partition.low, partition.high])
-    else:
-        corners = np.vstack([extent, partition.prototypes[: representation.prototypes]])
+    extent = np.array(learned_extent(representation.provenance, spec.low, spec.high))
+    corners = np.vstack([extent, landmarks(representation.partition).reshape(-1, extent.shape[1])])
     low, high = zip(*(_span(column) for column in corners.T), strict=True)
     return plane.corner(low, 0.0), plane.corner(high, 1.0)
 
@@ -115,3 +68,47 @@ def _span(values: np.ndarray) -> Pair:
         low - beyond if (values == -np.inf).any() else low,
         high + beyond if (values == np.inf).any() else high,
     )
+
+
+class Label(NamedTuple):
+    """A few letters in a picture: the number of a region, or the name of a category."""
+
+    x: float
+    y: float
+    text: str
+    cell: int  #: that it stands in
+
+
+def labels_in(
+    cells: Sequence[tuple[Outline, str]], marks: Sequence[Pair], low: Pair, high: Pair
+) -> tuple[Label, ...]:
+    """Return the labels for the middles of convex cells that have room for one, out of the way of marks.
+
+    >>> square = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
+    >>> labels_in([(square, "7")], [], (0.0, 0.0), (2.0, 1.0))
+    (Label(x=0.5, y=0.5, text='7', cell=0),)
+    """
+    middles = [_middle(outline, low, high) for outline, _ in cells]
+    labels = [Label(*m, text, n) for n, (m, (_, text)) in enumerate(zip(middles, cells, strict=True)) if m]
+    return tuple(_aside(label, marks, low, high) for label in labels)
+
+
+def _middle(outline: Outline, low: Pair, high: Pair) -> Pair | None:
+    """Return the middle of a cell, if there is room for a label around it."""
+    corners = (np.array(outline) - low) / np.subtract(high, low)
+    middle = corners.mean(axis=0)
+    edges = np.roll(corners, -1, axis=0) - corners
+    lengths = np.hypot(*edges.T)
+    inward = edges[:, 0] * (middle - corners)[:, 1] - edges[:, 1] * (middle - corners)[:, 0]
+    long = lengths > 1e-12
+    if not long.any() or (inward[long] / lengths[long]).min() < ROOM:
+        return None
+    x, y = (middle * np.subtract(high, low) + low).tolist()
+    return x, y
+
+
+def _aside(label: Label, marks: Sequence[Pair], low: Pair, high: Pair) -> Label:
+    """Move a label out of the way of the mark of a prototype."""
+    wide, tall = high[0] - low[0], high[1] - low[1]
+    near = any(abs(x - label.x) < ROOM * wide and abs(y - label.y) < ROOM * tall for x, y in marks)
+    return label._replace(y=label.y - 1.5 * ROOM * tall) if near else label

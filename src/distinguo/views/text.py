@@ -2,19 +2,96 @@
 
 from __future__ import annotations
 
+import math
 import string
-from collections import Counter
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from distinguo.controller import regions_of
-from distinguo.representation.boxes import Boxes
-from distinguo.representation.categories import Categories
-from distinguo.representation.partition import region
-from distinguo.runs.folder import Run
-from distinguo.views.pictures import policy
-from distinguo.views.sheets import COLUMNS, ROWS, Sheet, sheet_of
+from distinguo.representations.file import Representation
+from distinguo.representations.partition import (
+    has_labels,
+    prototypes_of,
+    region,
+    region_numbers,
+    regions_of,
+)
+from distinguo.runs.run import Run
+from distinguo.tasks.spec import TaskSpec
+from distinguo.views.slices import frame_of, names_of, note_of, plane_of
+from distinguo.views.tiles import category_name, tiles_of
+
+COLUMNS, ROWS = 64, 20
+MOST_DECIMALS = 9
+
+State = tuple[float, ...]
+
+
+class Sheet(NamedTuple):
+    """Rows of states from the top, each with the words beside it, and the words below them.
+
+    >>> from distinguo.representations.voronoi import voronoi
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> sheet = sheet_of(Representation(voronoi([[0.0, 0.0]], [4.8, 11.0]), ("x", "v")), task_spec("puck"))
+    >>> sheet.rows[0][0], sheet.rows[0][1][0], sheet.left, sheet.right
+    ('5.50', (-2.4, 5.5), '-2.40', '2.40')
+    """
+
+    axes: tuple[str, str]
+    rows: tuple[tuple[str, tuple[State, ...]], ...]
+    left: str  #: below the first column
+    right: str  #: below the last one
+    note: str  #: which part is shown, if not all
+
+
+def sheet_of(representation: Representation, spec: TaskSpec) -> Sheet:
+    """Return the places of a map of any partition."""
+    if has_labels(representation.partition):
+        return _of_categories(representation, spec)
+    plane = plane_of(representation, spec)
+    (x0, y0), (x1, y1) = frame_of(representation, spec, plane)
+    names = names_of(plane, spec.dimensions)
+    xs = np.linspace(x0, x1, COLUMNS).tolist()
+    ys = np.linspace(y1, y0, ROWS).tolist() if names[1] else [0.5]
+    rows = tuple((_number(y, y1 - y0) if names[1] else "", tuple(plane.state(x, y) for x in xs)) for y in ys)
+    return Sheet(names, rows, _number(x0, x1 - x0), _number(x1, x1 - x0), note_of(plane, spec.dimensions))
+
+
+def _number(value: float, width: float) -> str:
+    """Write a place with as many digits as its axis asks for.
+
+    >>> _number(5.5, 11.0), _number(-0.0663, 0.14)
+    ('5.50', '-0.066')
+    """
+    if width >= 1e7:
+        return f"{value:.3g}"
+    decimals = min(max(2, 2 - math.floor(math.log10(width))), MOST_DECIMALS)
+    return f"{value + 0.0:.{decimals}f}"  # minus zero is a zero here
+
+
+def _of_categories(representation: Representation, spec: TaskSpec) -> Sheet:
+    tiles = tiles_of(representation, spec)
+    states: dict[int, list[State]] = {}
+    for square in tiles.squares:
+        states.setdefault(square.y, []).append(square.state)
+    columns, beside = tiles.ticks
+    rows = tuple(
+        (beside[y] if beside else _from_to(states[y]), tuple(states[y])) for y in sorted(states, reverse=True)
+    )
+    left, right = (columns[0], columns[-1]) if columns else ("", "")
+    return Sheet(tiles.axes, rows, left, right, tiles.note)
+
+
+def _from_to(states: list[State]) -> str:
+    """Name a row of categories by its ends.
+
+    >>> _from_to([(0.0,), (1.0,), (2.0,)]), _from_to([(468.0,)])
+    ('0…2', '468')
+    """
+    first, last = category_name(states[0][0]), category_name(states[-1][0])
+    return first if first == last else f"{first}…{last}"
+
 
 __all__ = ["COLUMNS", "ROWS", "letters_of", "reasons_table", "regions_table", "text_map"]
 
@@ -39,7 +116,8 @@ def text_map(run: Run) -> str:
         return f"(no map: all is one region, where {_everywhere(run)})"
     sheet = sheet_of(run.representation, spec)
     names = letters_of(spec.actions)
-    lines = [_letters(run, states, names) for _, states in sheet.rows]
+    policy = run.controller.policy
+    lines = [_letters(run, policy, states, names) for _, states in sheet.rows]
     beside = max(7, *(len(place) for place, _ in sheet.rows))
     head = [f"({sheet.note})"] if sheet.note else []
     head.append(f"{sheet.axes[1]}  greedy action: {_legend(spec.actions, names, lines)}".lstrip())
@@ -50,7 +128,7 @@ def text_map(run: Run) -> str:
 def _everywhere(run: Run) -> str:
     """Say what is done in the only region, whichever prototype stands for it."""
     anywhere = (0.0,) * len(run.representation.dimensions)
-    action, _ = policy(run.q[region(run.representation.partition, anywhere)])
+    action = run.controller.policy[region(run.representation.partition, anywhere)]
     if action < 0:
         return "several actions are tied"
     return f"the greedy action is {run.configuration.spec.actions[action]}"
@@ -61,9 +139,9 @@ def _below(sheet: Sheet, beside: int, width: int) -> str:
     return f"{'':{beside + 2}}{ends.rstrip()}  {sheet.axes[0]}".rstrip()
 
 
-def _letters(run: Run, states: Sequence[tuple[float, ...]], names: str) -> str:
-    found = regions_of(run.representation.partition, np.array(states, dtype=float))
-    actions = [policy(run.q[j])[0] for j in found.tolist()]
+def _letters(run: Run, policy: np.ndarray, states: Sequence[tuple[float, ...]], names: str) -> str:
+    regions = regions_of(run.representation.partition, np.array(states, dtype=float))
+    actions = policy[regions].tolist()
     return "".join(TIED if action < 0 else names[action] for action in actions)
 
 
@@ -95,33 +173,45 @@ def _legend(actions: Sequence[str], names: str, lines: Sequence[str]) -> str:
 def regions_table(run: Run, most: int = MOST_REGIONS) -> str:
     """Return the regions: the primary prototype, how many prototypes, the action, the value, the updates.
 
-    Of very many regions those are shown that were updated most.
+    Of very many regions those are shown that were updated most; where there are no prototypes, nothing of them.
     """
-    partition = run.representation.partition
-    if isinstance(partition, Boxes):
-        return f"{run.representation.regions} boxes"
-    counts = Counter(partition.primary[: run.representation.prototypes].tolist())
-    numbers = sorted(counts)
-    if len(numbers) > most:
-        numbers = sorted(numbers, key=lambda j: (-run.updates[j].sum(), j))[:most]
-    head = ["region", *run.configuration.spec.dimensions, "prototypes", "action", "value", "updates"]
-    lines = _aligned([head, *(_row(run, j, counts[j]) for j in numbers)])
-    if len(counts) > len(numbers):
-        lines.append(f"… and {len(counts) - len(numbers)} more regions, which were updated less.")
+    every = region_numbers(run.representation.partition).tolist()
+    numbers = every
+    if len(every) > most:
+        numbers = sorted(every, key=lambda j: (-run.updates[j].sum(), j))[:most]
+    columns = [["region", *map(str, numbers)], *_places(run, numbers), *_learned(run, numbers)]
+    lines = _aligned(list(zip(*columns, strict=True)))
+    if len(every) > len(numbers):
+        lines.append(f"… and {len(every) - len(numbers)} more regions, which were updated less.")
     return "\n".join(lines)
 
 
-def _row(run: Run, j: int, prototypes: int) -> list[str]:
-    partition = run.representation.partition
-    assert not isinstance(partition, Boxes)
-    action, value = policy(run.q[j])
-    name = "tied" if action < 0 else run.configuration.spec.actions[action]
-    place = [_coordinate(run, c) for c in partition.prototypes[j].tolist()]
-    return [str(j), *place, str(prototypes), name, f"{value:.4f}", str(int(run.updates[j].sum()))]
+def _places(run: Run, numbers: Sequence[int]) -> list[list[str]]:
+    """Return the columns of the primary prototypes, and of how many prototypes each region has."""
+    prototypes = prototypes_of(run.representation.partition)
+    if prototypes is None:
+        return []
+    rows = prototypes.points[list(numbers)]
+    places = [
+        [name, *(_coordinate(run, value) for value in column)]
+        for name, column in zip(run.configuration.spec.dimensions, rows.T.tolist(), strict=True)
+    ]
+    counts = np.bincount(prototypes.primary)[list(numbers)]
+    return [*places, ["prototypes", *map(str, counts.tolist())]]
+
+
+def _learned(run: Run, numbers: Sequence[int]) -> list[list[str]]:
+    """Return the columns of the action, the value and the updates."""
+    policy, actions = run.controller.policy, run.configuration.spec.actions
+    return [
+        ["action", *("tied" if policy[j] < 0 else actions[policy[j]] for j in numbers)],
+        ["value", *(f"{run.q[j].max():.4f}" for j in numbers)],
+        ["updates", *(str(int(run.updates[j].sum())) for j in numbers)],
+    ]
 
 
 def _coordinate(run: Run, value: float) -> str:
-    if isinstance(run.representation.partition, Categories):
+    if has_labels(run.representation.partition):
         return f"{value:.6g}"
     return f"{value:.4f}" if len(run.representation.dimensions) <= NARROW else f"{value:.3g}"
 

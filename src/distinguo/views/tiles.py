@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distinguo.representation.categories import Categories
-from distinguo.representation.file import Representation
-from distinguo.representation.geometry import Plane
+from distinguo.representations.file import Representation
+from distinguo.representations.partition import prototypes_of
+from distinguo.representations.planes import Plane
 from distinguo.tasks.spec import TaskSpec
 from distinguo.views.slices import names_of, note_of, plane_of
 
@@ -32,7 +32,7 @@ class Square(NamedTuple):
 class Tiles(NamedTuple):
     """Squares in rows, with the words beside them.
 
-    >>> from distinguo.representation.categories import categories
+    >>> from distinguo.representations.categories import categories
     >>> from distinguo.tasks.catalog import task_spec
     >>> four = Representation(categories([[0.0], [14.0]]), ("o0",))
     >>> tiles = tiles_of(four, task_spec("FrozenLake-v1"))
@@ -45,24 +45,23 @@ class Tiles(NamedTuple):
     rows: int
     axes: tuple[str, str]
     note: str
-    ticks: tuple[
-        tuple[str, ...], tuple[str, ...]
-    ]  #: beside columns and rows; none if every square has its label
+    #: beside columns and rows; none if every square has its label
+    ticks: tuple[tuple[str, ...], tuple[str, ...]]
 
 
 def tiles_of(representation: Representation, spec: TaskSpec) -> Tiles:
     """Lay out the categories of a task."""
-    assert isinstance(representation.partition, Categories)
-    prototypes = representation.partition.prototypes[: representation.prototypes]
+    prototypes = prototypes_of(representation.partition)
+    points = np.empty((0, len(spec.dimensions))) if prototypes is None else prototypes.points
     if len(spec.dimensions) == 1:
-        return _in_rows(prototypes[:, 0], spec)
-    return _in_a_plane(prototypes, spec, plane_of(representation))
+        return _in_rows(points[:, 0], spec)
+    return _in_a_plane(points, spec, plane_of(representation, spec))
 
 
-def label(value: float) -> str:
-    """Return a category in words.
+def category_name(value: float) -> str:
+    """Return what a category is called in a picture.
 
-    >>> label(3.0), label(OTHER)
+    >>> category_name(3.0), category_name(OTHER)
     ('3', 'other')
     """
     return "other" if math.isnan(value) else f"{value:.6g}"
@@ -87,7 +86,7 @@ def _in_a_plane(prototypes: np.ndarray, spec: TaskSpec, plane: Plane) -> Tiles:
     squares = tuple(
         Square(x, y, plane.state(a, b)) for y, b in enumerate(sides[1]) for x, a in enumerate(sides[0])
     )
-    ticks = (tuple(map(label, sides[0])), tuple(map(label, sides[1])))
+    ticks = (tuple(map(category_name, sides[0])), tuple(map(category_name, sides[1])))
     names = names_of(plane, spec.dimensions)
     return Tiles(squares, len(sides[0]), len(sides[1]), names, note_of(plane, spec.dimensions), ticks)
 
@@ -113,7 +112,7 @@ def _columns(count: int) -> int:
     return max(even, default=math.ceil(math.sqrt(count)))
 
 
-def place_of(tiles: Tiles, prototype: Sequence[float]) -> tuple[int, int] | None:
+def square_of(tiles: Tiles, prototype: Sequence[float]) -> tuple[int, int] | None:
     """Return where a prototype is shown, if it is."""
     wanted = tuple(prototype)
     return next(((square.x, square.y) for square in tiles.squares if square.state == wanted), None)

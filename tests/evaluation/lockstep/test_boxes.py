@@ -10,13 +10,21 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from distinguo.controller import Controller
-from distinguo.evaluation.decide import outcome_of
-from distinguo.evaluation.lockstep.boxes import evaluate_boxes
-from distinguo.evaluation.lockstep.lanes import BITS
+from distinguo.evaluation.decide import Batch, outcome_of
+from distinguo.evaluation.lockstep.block import BITS
+from distinguo.evaluation.lockstep.driver import evaluate_lockstep
 from distinguo.evaluation.simulate import Outcome, evaluate
-from distinguo.representation.boxes import Box, Boxes, count_leaves, grid, leaf_boxes, leaf_of, tree
-from distinguo.representation.table import BoxTable, tabulated
-from distinguo.representation.voronoi import voronoi
+from distinguo.representations.boxes import (
+    Box,
+    Boxes,
+    BoxTable,
+    count_leaves,
+    grid,
+    leaf_boxes,
+    leaf_of,
+    tabulated,
+    tree,
+)
 from distinguo.seam import config, implements_interpreted
 from distinguo.tasks.puck.puck import Puck
 from distinguo.tasks.task import transition
@@ -76,7 +84,7 @@ def agree(task: Any, table: Any, q: np.ndarray, starts: np.ndarray, cap: int) ->
     assert isinstance(table, BoxTable)
     cap = -(-cap // SCALE)
     plain = evaluate(task, Controller(table, q, 0.0), np.random.default_rng(0), starts, cap)
-    quick = evaluate_boxes(task, Controller(table, q, 0.0), starts, cap)
+    quick = evaluate_lockstep(task, Controller(table, q, 0.0), starts, cap)
     if plain.tied:
         assert quick is None
         return None
@@ -135,18 +143,18 @@ def test_grids_of_few_and_of_many_places(cuts: int) -> None:
     boxes = grid([cuts + 1] * 2, low=[-0.2, -0.4], high=[0.2, 0.4])
     assert (cuts < 7) == (count_leaves(boxes) <= BITS)
     starts = rng.uniform(-0.3, 0.3, (50, 2))
-    found = agree(Puck(), tabulated(boxes), random_values(rng, Puck(), boxes, good=True), starts, 2_000)
-    assert found is not None
-    assert found.visited.sum() > 1
+    outcome = agree(Puck(), tabulated(boxes), random_values(rng, Puck(), boxes, good=True), starts, 2_000)
+    assert outcome is not None
+    assert outcome.visited.sum() > 1
 
 
 def test_long_trials_that_hold() -> None:
     boxes = grid([10, 10], low=[-2.4, -5.5], high=[2.4, 5.5])
     rng = np.random.default_rng(0)
     q = random_values(rng, Puck(), boxes, good=True)
-    found = agree(Puck(), tabulated(boxes), q, rng.uniform(-0.3, 0.3, (50, 2)), 30_000)  # several chunks
-    assert found is not None
-    assert not found.ended.any()
+    outcome = agree(Puck(), tabulated(boxes), q, rng.uniform(-0.3, 0.3, (50, 2)), 30_000)  # several chunks
+    assert outcome is not None
+    assert not outcome.ended.any()
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of NumPy, where nothing is compiled
@@ -166,9 +174,9 @@ def test_beyond_the_last_cut_at_infinity() -> None:
     boxes = grid([5, 2], low=[-1.0, -1.0], high=[1.0, 1.0])
     q = np.eye(10)[:, :2] - 0.1 * np.arange(2)  # no ties
     start = np.array([[0.1, np.inf]])
-    found = evaluate_boxes(Puck(), Controller(tabulated(boxes), q, 0.0), start, 1)
-    assert found is not None
-    assert np.flatnonzero(found.visited).tolist() == [leaf_of(boxes, (0.1, np.inf))]
+    outcome = evaluate_lockstep(Puck(), Controller(tabulated(boxes), q, 0.0), start, 1)
+    assert outcome is not None
+    assert np.flatnonzero(outcome.visited).tolist() == [leaf_of(boxes, (0.1, np.inf))]
 
 
 def test_ties_matter_only_where_a_trial_comes() -> None:
@@ -178,21 +186,22 @@ def test_ties_matter_only_where_a_trial_comes() -> None:
     starts = np.array([[0.0, 0.0], [0.1, 0.2]])
     table = tabulated(boxes)
     assert agree(Puck(), table, q, starts, 500) is not None
-    assert evaluate_boxes(Puck(), Controller(table, q, 2.0), starts, 500) is None
-    assert evaluate_boxes(Puck(), Controller(table, q, 0.0), np.array([[0.0, 0.0], [2.0, 5.4]]), 500) is None
+    assert evaluate_lockstep(Puck(), Controller(table, q, 2.0), starts, 500) is None
+    assert (
+        evaluate_lockstep(Puck(), Controller(table, q, 0.0), np.array([[0.0, 0.0], [2.0, 5.4]]), 500) is None
+    )
     many = tabulated(grid([100, 100], low=[-0.1, -0.1], high=[0.1, 0.1]))
     spread = np.random.default_rng(0).uniform(-0.1, 0.1, (50, 2))
-    assert evaluate_boxes(Puck(), Controller(many, np.zeros((10_000, 2)), 0.0), spread, 500) is None
+    assert evaluate_lockstep(Puck(), Controller(many, np.zeros((10_000, 2)), 0.0), spread, 500) is None
 
 
 def test_what_is_not_supported_is_left_to_the_plain_evaluation() -> None:
     starts, q = np.zeros((2, 2)), np.eye(4)[:, :2]
     four = grid([2, 2], [-1, -1], [1, 1])
-    assert evaluate_boxes(Puck(), Controller(four, q, 0.0), starts, 5) is None
-    assert evaluate_boxes(Puck(), Controller(voronoi([[0.0, 0.0]], [1.0, 1.0]), q, 0.0), starts, 5) is None
-    assert evaluate_boxes(Foreign(), Controller(tabulated(four), q, 0.0), starts, 5) is None
+    assert evaluate_lockstep(Puck(), Controller(four, q, 0.0), starts, 5) is None
+    assert evaluate_lockstep(Foreign(), Controller(tabulated(four), q, 0.0), starts, 5) is None
     nine = tabulated(grid([2] + [1] * 8, [-1] * 9, [1] * 9))
-    assert evaluate_boxes(Puck(), Controller(nine, q, 0.0), np.zeros((2, 9)), 5) is None
+    assert evaluate_lockstep(Puck(), Controller(nine, q, 0.0), np.zeros((2, 9)), 5) is None
 
 
 @pytest.mark.parametrize(("lanes", "cap"), [(0, 10), (3, 0), (3, 1)])
@@ -201,13 +210,14 @@ def test_no_trials_and_no_steps(lanes: int, cap: int) -> None:
     agree(Puck(), two, np.eye(2), np.zeros((lanes, 2)), cap)
 
 
-def test_verdicts_over_boxes_need_no_plain_evaluation(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outcomes_over_boxes_need_no_plain_evaluation(monkeypatch: pytest.MonkeyPatch) -> None:
     boxes = grid([10, 10], low=[-2.4, -5.5], high=[2.4, 5.5])
     q = random_values(np.random.default_rng(0), Puck(), boxes, good=True)
     starts = np.random.default_rng(0).uniform(-0.3, 0.3, (20, 2))
     table = tabulated(boxes)
     expected = evaluate(Puck(), Controller(table, q, 0.0), np.random.default_rng(0), starts, 200)
     monkeypatch.setattr("distinguo.evaluation.decide.evaluate", None)
-    found = outcome_of(Puck(), Controller(table, q, 0.0), np.random.default_rng(0), starts, 200, proof=False)
-    for one, other in zip(expected, found, strict=True):
+    batch = Batch(starts, cap=200)
+    outcome = outcome_of(Puck(), Controller(table, q, 0.0), np.random.default_rng(0), batch)
+    for one, other in zip(expected, outcome, strict=True):
         np.testing.assert_array_equal(one, other)

@@ -10,11 +10,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from distinguo.controller import Controller
-from distinguo.evaluation.lockstep.lanes import BITS
-from distinguo.evaluation.lockstep.voronoi import evaluate_lockstep
+from distinguo.evaluation.lockstep.block import BITS
+from distinguo.evaluation.lockstep.driver import evaluate_lockstep
 from distinguo.evaluation.simulate import evaluate
-from distinguo.representation.boxes import grid
-from distinguo.representation.voronoi import Voronoi, voronoi
+from distinguo.representations.boxes import grid
+from distinguo.representations.voronoi import Voronoi, voronoi
 from distinguo.seam import config
 from distinguo.tasks.puck.puck import Puck
 from tests.evaluation.lockstep.tasks import Lattice, Ring

@@ -1,4 +1,4 @@
-"""Going back: the right way is found, a wrong one never, and every way back leads to the same state."""
+"""Snapshots: a method that works is found, a wrong one never taken, and each restores the same state."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from gymnasium.wrappers import TimeLimit
 
 import distinguo  # noqa: F401 makes our environments known
 from distinguo.errors import DistinguoError
-from distinguo.tasks.gym.history import Anchors
+from distinguo.tasks.gym.records import Snapshots
 from distinguo.tasks.gym.task import GymTask, make_task
 from distinguo.tasks.gym.wrappers import NoisyActions
 from distinguo.tasks.task import State, actions, memories, remember, seeded, start, transition, truncated
 from tests.tasks import faulty
 
 RNG = np.random.default_rng(0)  # the driver leaves it alone
-#: The way back, and whether chance has a part.
+#: The method that works, and whether the environment is stochastic.
 KNOWN = {
     "CartPole-v1": ("deep copy", False),
     "MountainCar-v0": ("deep copy", False),
@@ -54,11 +54,11 @@ def walk(task: GymTask, steps: int, seed: int = 0, longest: int = 60) -> list[St
 
 
 @pytest.mark.parametrize("name", KNOWN)
-def test_the_way_back_is_found(name: str) -> None:
+def test_the_method_is_found(name: str) -> None:
     driver = task_of(name).driver
     assert (driver.restoring.name, driver.stochastic) == KNOWN[name]
     assert driver.restoring.sentence.startswith(f"{name} is put back by ")
-    assert driver.verdict.replayable
+    assert driver.probed.replayable
 
 
 @pytest.mark.parametrize("name", [name for name, (_, stochastic) in KNOWN.items() if not stochastic])
@@ -76,7 +76,7 @@ def test_back_and_forth_among_visited_states(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, (_, stochastic) in KNOWN.items() if stochastic])
-def test_chances_differ_ahead_but_the_trial_keeps_its_own(name: str) -> None:
+def test_noise_differs_ahead_but_the_trial_keeps_its_own(name: str) -> None:
     """The same trials with and without look-aheads between their steps."""
     quiet, busy = task_of(name, seed=2), task_of(name, seed=2)
     rng, seen = np.random.default_rng(0), set()
@@ -96,13 +96,13 @@ def test_chances_differ_ahead_but_the_trial_keeps_its_own(name: str) -> None:
     assert len(seen) > len({earlier for earlier, _ in seen})
 
 
-def test_noisy_actions_are_seen_as_chance() -> None:
+def test_noisy_actions_are_recognised_as_stochastic() -> None:
     task = make_task(NoisyActions(gymnasium.make("CartPole-v1"), noise=0.02))
     assert task.driver.stochastic
     assert task.driver.restoring.name == "deep copy"
     noisy = make_task(NoisyActions(gymnasium.make("distinguo/PuckOnAHill-v0"), noise=0.5))
     assert noisy.driver.restoring.name == "deep copy"
-    assert "would not bring the trial's own chances back" in noisy.driver.restoring.sentence
+    assert "would not restore the trial's own noise" in noisy.driver.restoring.sentence
     s = start(noisy, RNG)
     transition(noisy, s, 0)
     assert len({transition(noisy, s, 0)[0][2:] for _ in range(20)}) == 2
@@ -125,18 +125,18 @@ def test_noisy_actions_are_seen_as_chance() -> None:
         (faulty.RareGusts, "deep copy", True),
         (faulty.IdleDraws, "deep copy", False),
         (faulty.GlobalBeginning, "deep copy", True),
-        (faulty.GlobalChance, "none", True),
+        (faulty.GlobalNoise, "none", True),
     ],
 )
-def test_a_wrong_way_is_never_taken(kind: Any, name: str, stochastic: bool) -> None:
+def test_a_wrong_method_is_never_taken(kind: Any, name: str, stochastic: bool) -> None:
     driver = make_task(kind(), seed=9).driver
     assert driver.restoring.name == name
     assert driver.stochastic == stochastic
 
 
-def test_what_did_not_work_is_told() -> None:
-    told = make_task(faulty.IdleSetState()).driver.restoring.sentence
-    assert told == (
+def test_what_did_not_work_is_said() -> None:
+    sentence = make_task(faulty.IdleSetState()).driver.restoring.sentence
+    assert sentence == (
         "IdleSetState is put back by a replay of the trial's seed and actions "
         '(reset(options={"state": ...}) ignores the state it is given; set_state does not lead to the same state; '
         "a deep copy raises TypeError: cannot copy a simulation)."
@@ -144,14 +144,14 @@ def test_what_did_not_work_is_told() -> None:
     assert (
         "a deep copy does not lead to the same state" in make_task(faulty.Sharing()).driver.restoring.sentence
     )
-    none = make_task(faulty.GlobalChance()).driver.restoring.sentence
-    assert none.startswith("GlobalChance cannot be put back into an earlier state (")
+    none = make_task(faulty.GlobalNoise()).driver.restoring.sentence
+    assert none.startswith("GlobalNoise cannot be put back into an earlier state (")
 
 
 @pytest.mark.parametrize(
     "kind", [faulty.Walk, faulty.TakesOptions, faulty.NoCopy, faulty.SetsState, faulty.ClonesState]
 )
-def test_every_way_leads_back(kind: Any) -> None:
+def test_every_method_restores_the_state(kind: Any) -> None:
     task = make_task(kind(), seed=1)
     log = walk(task, 200, longest=90)
     before = task.driver.steps
@@ -163,14 +163,14 @@ def test_every_way_leads_back(kind: Any) -> None:
     assert task.driver.replayed == 0 or kind is not faulty.TakesOptions
 
 
-def test_anchors_save_steps() -> None:
+def test_snapshots_save_steps() -> None:
     """The second visit to a state starts from just before it."""
     task = make_task(faulty.SetsState())
     s = start(task, RNG)
     for i in range(100):
         s, _, _ = transition(task, s, i % 4 in (0, 3))
     far = (s[0], 90.0, *walked(task, 90))
-    task.driver._verdict = task.driver.verdict._replace(price=1)  # whatever the clock says
+    task.driver._probed = task.driver.probed._replace(price=1)  # whatever the clock says
     transition(task, far, 0)
     once = task.driver.replayed
     transition(task, far, 1)
@@ -180,15 +180,15 @@ def test_anchors_save_steps() -> None:
 def walked(task: GymTask, step: int) -> tuple[float, ...]:
     """Return what is seen at a step of the latest trial."""
     env = faulty.SetsState()
-    env.reset(seed=task.driver.past.latest.seed)
-    for move in task.driver.past.latest.moves[:step]:
+    env.reset(seed=task.driver.history.latest.seed)
+    for move in task.driver.history.latest.moves[:step]:
         observation = env.step(move)[0]
     return tuple(observation.tolist())
 
 
 def test_a_trial_that_no_seed_brings_back() -> None:
     task = make_task(faulty.GlobalBeginning())
-    assert not task.driver.verdict.replayable
+    assert not task.driver.probed.replayable
     for s, a, after, reward, _ in walk(task, 60, longest=30):
         ahead, again, _ = transition(task, s, a)
         assert (ahead[2:], again) == (after[2:], reward)
@@ -220,13 +220,13 @@ def test_one_cannot_come_back_to_a_look_ahead() -> None:
         transition(task, ahead, 1)
 
 
-def test_where_there_is_no_way_back() -> None:
-    task = make_task(faulty.GlobalChance())
+def test_where_no_state_can_be_restored() -> None:
+    task = make_task(faulty.GlobalNoise())
     s = start(task, RNG)
     after, _, _ = transition(task, s, 0)
     transition(task, after, 0)
     with pytest.raises(
-        DistinguoError, match=r"GlobalChance cannot be put back .*, asked for trial 0, step 0; "
+        DistinguoError, match=r"GlobalNoise cannot be put back .*, asked for trial 0, step 0; "
     ):
         transition(task, s, 0)
 
@@ -299,12 +299,12 @@ def test_memories_drop_what_is_not_needed() -> None:
     log = walk(task, 100)
     for s, *_ in log[::5]:
         transition(task, s, 0)
-    past = task.driver.past
+    history = task.driver.history
     kept = log[40][0]
     memories(task, np.array([kept, (-1.0, 3.0, 0.0, 0.0, 0.0, 0.0)]))
-    assert list(past.trials) == [int(kept[0])]
-    assert len(past.trials[int(kept[0])].moves) == int(kept[1])
-    assert set(past.anchors.steps) <= {int(kept[0])}
+    assert list(history.trials) == [int(kept[0])]
+    assert len(history.trials[int(kept[0])].moves) == int(kept[1])
+    assert set(history.snapshots.steps) <= {int(kept[0])}
     assert transition(task, kept, log[40][1])[0][2:] == log[40][2][2:]
     with pytest.raises(DistinguoError, match="CartPole-v1 has no memory of trial 0, step 2; "):
         transition(task, log[2][0], 0)
@@ -362,7 +362,7 @@ def test_memories_that_lack_something(name: str) -> None:
 def test_drivers_that_share_an_environment_do_not_disturb_each_other() -> None:
     one = make_task(faulty.NoCopy(), seed=1)
     two = seeded(one, 2)
-    assert two.driver.handle.env is one.driver.handle.env
+    assert two.driver.checked_env.env is one.driver.checked_env.env
     alone, alike = make_task(faulty.NoCopy(), seed=1), make_task(faulty.NoCopy(), seed=2)
     s, t, u, v = (start(task, RNG) for task in (one, two, alone, alike))
     for i in range(12):
@@ -377,17 +377,17 @@ def test_a_copied_environment_is_another_one() -> None:
     random.seed(0)
     one = make_task(faulty.Walk(), seed=1)
     two = seeded(one, 1)
-    assert two.driver.handle.env is not one.driver.handle.env
+    assert two.driver.checked_env.env is not one.driver.checked_env.env
     assert walk(one, 40) == walk(two, 40)
 
 
-def test_old_anchors_make_room() -> None:
-    anchors = Anchors(most=3)
+def test_old_snapshots_make_room() -> None:
+    snapshots = Snapshots(most=3)
     for step in range(5):
-        anchors.put(step % 2, step, step)
-    assert len(anchors.kept) == 3
-    anchors.before(0, 3)
-    anchors.put(1, 9, 9)
-    assert anchors.before(0, 3) == (2, 2)
-    anchors.keep_only([1])
-    assert anchors.before(0, 9) is None
+        snapshots.put(step % 2, step, step)
+    assert len(snapshots.kept) == 3
+    snapshots.before(0, 3)
+    snapshots.put(1, 9, 9)
+    assert snapshots.before(0, 3) == (2, 2)
+    snapshots.keep_only([1])
+    assert snapshots.before(0, 9) is None

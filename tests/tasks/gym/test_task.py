@@ -17,7 +17,7 @@ from distinguo.errors import DistinguoError
 from distinguo.seam import at_speed, is_compiled, kernel
 from distinguo.tasks.gym import source as gym_making
 from distinguo.tasks.gym.driver import trial_seed
-from distinguo.tasks.gym.task import describe, make_absent_task, make_task
+from distinguo.tasks.gym.task import gym_spec, make_absent_task, make_task
 from distinguo.tasks.puck.puck import Puck
 from distinguo.tasks.task import actions, observe, randomness, seeded, start, transition, truncated, unpack
 from tests.clock import times_as_long
@@ -79,17 +79,18 @@ def test_states_survive_being_kept_in_an_array() -> None:
     assert task.driver.replayed == 0
 
 
-def test_what_a_catalogue_needs() -> None:
-    found = describe(make_task("CartPole-v1"))
-    assert (found.name, found.names, found.kind) == ("CartPole-v1", ("o0", "o1", "o2", "o3"), "continuous")
-    assert (found.actions, found.limit, found.threshold) == (2, 500, 475.0)
-    assert found.high[0] == pytest.approx(4.8)
-    assert found.high[1] == math.inf
-    assert describe(make_task("CartPole-v1", {"max_episode_steps": 70})).limit == 70
-    assert describe(make_task("Blackjack-v1")).limit is None
-    assert describe(make_task(gymnasium.make("MountainCar-v0"))).limit == 200
-    own = describe(make_task(Walk()))
-    assert (own.name, own.limit, own.threshold) == ("Walk", None, None)
+def test_what_is_known_of_an_environment() -> None:
+    spec = gym_spec("CartPole-v1", {})
+    assert (spec.name, spec.dimensions, spec.kind) == ("CartPole-v1", ("o0", "o1", "o2", "o3"), "continuous")
+    assert (len(spec.actions), spec.limit, spec.threshold) == (2, 500, 475.0)
+    assert (spec.stochastic, spec.restorable, spec.portable) == ("no", True, True)
+    assert spec.high[0] == pytest.approx(4.8)
+    assert spec.high[1] == math.inf
+    assert gym_spec("CartPole-v1", {"max_episode_steps": 70}).limit == 70
+    assert gym_spec("Blackjack-v1", {}).limit is None
+    assert gym_spec(gymnasium.make("MountainCar-v0"), {}).limit == 200
+    own = gym_spec(Walk(), {})
+    assert (own.name, own.limit, own.threshold, own.portable) == ("Walk", None, None, False)
 
 
 def test_no_time_limit_by_id_but_that_of_an_object() -> None:
@@ -116,9 +117,9 @@ def test_a_seed_of_its_own() -> None:
 
 
 def test_the_arguments_of_an_environment() -> None:
-    task = make_task("FrozenLake-v1", {"is_slippery": False, "map_name": "8x8"})
-    assert describe(task).high == (63.0,)
-    assert not task.driver.stochastic
+    spec = gym_spec("FrozenLake-v1", {"is_slippery": False, "map_name": "8x8"})
+    assert spec.high == (63.0,)
+    assert spec.stochastic == "no"
 
 
 def test_levels_of_continuous_actions() -> None:
@@ -304,7 +305,8 @@ def test_arguments_that_do_not_fit() -> None:
     ):
         make_task("CartPole-v1", {"max_episode_steps": 0})
     with pytest.raises(
-        DistinguoError, match=r"must be an id such as 'CartPole-v1' or a gymnasium.Env, got list"
+        DistinguoError,
+        match=r"must be an id such as 'CartPole-v1', a gymnasium.Env or a class with @task, got list",
     ):
         make_task([Walk()])
 
@@ -332,10 +334,10 @@ def test_an_interrupted_step_can_be_taken_again() -> None:
     env = Interrupted()
     task = make_task(TimeLimit(env, 100))
     s, _, _ = transition(task, start(task, RNG), 1)
-    task.driver.handle.env.unwrapped.interrupts = True
+    task.driver.checked_env.env.unwrapped.interrupts = True
     with pytest.raises(KeyboardInterrupt):
         transition(task, s, 1)
-    task.driver.handle.env.unwrapped.interrupts = False
+    task.driver.checked_env.env.unwrapped.interrupts = False
     after, _, _ = transition(task, s, 1)
     assert after[:2] == (0.0, 2.0)
     env.reset(seed=trial_seed(0, 0))

@@ -1,7 +1,6 @@
-"""Lanes in lock-step: the loops that take most of the time of an evaluation.
+"""The loops over lanes that all partitions share: act, step, draw the box, note what happened.
 
-All numbers of a lane lie ``LANES`` apart in one array. So a loop over lanes touches contiguous numbers at distances
-that the compiler knows, and becomes vector instructions; loops that gather stand apart from those that calculate.
+Loops that gather stand apart from those that calculate, which become vector instructions.
 """
 
 from __future__ import annotations
@@ -10,83 +9,34 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distinguo.evaluation.lockstep.hints import inlined, widest_vectors
-from distinguo.evaluation.lockstep.tuples import load, outside, squared, store
+from distinguo.evaluation.lockstep.block import ACTION, BITS, LANES, ORDER, PICKED, VECTOR, Lanes
+from distinguo.evaluation.lockstep.tuples import inlined, outside, read_state, widest_vectors, write_state
 from distinguo.seam import part
 from distinguo.tasks.task import State, transition
 
-LANES = 64  #: lanes of a block
-VECTOR = 8  #: the lanes in use are rounded up to a multiple of this, so that no loop has a slow rest
-BITS = 62  #: a shorter list names its entries by one bit each
-PICKED, ACTION, ORDER = 0, LANES, 2 * LANES  #: where in ``marks`` the columns begin
+BOX_MARGIN = 0.25  #: how far the box reaches beyond the lanes on each side, in widths of theirs
 
 
-class Block(NamedTuple):
-    """A block of lanes and the list of prototypes that can be nearest to any of them."""
+class Results(NamedTuple):
+    """What became of each trial of a block."""
 
-    numbers: np.ndarray  #: the state, one column per coordinate; then returns, ended, least distance
-    marks: np.ndarray  #: the picked entry of the list, the action, the number of the trial
-    box: np.ndarray  #: low corner, high corner: while all lanes are inside, the list is complete
-    entries: np.ndarray  #: (prototypes,) the listed prototypes, in ascending order
-    places: np.ndarray  #: their coordinates, one row after the other
-    policy: np.ndarray  #: the action of each entry, 0 where several are tied
-    ties: np.ndarray  #: whether the actions of each entry are tied
-    masks: np.ndarray  #: (actions,) the bits of the entries with each action
-    seen: np.ndarray  #: (prototypes,) whether each prototype was nearest to a lane
-    weight: np.ndarray  #: (dimensions,)
-    everything: np.ndarray  #: the coordinates of all prototypes, one row after the other
+    lengths: np.ndarray
+    returns: np.ndarray
+    ended: np.ndarray
 
 
 @part
-def find_two(block: Block, like: State, count: int, c: int, first: int, second: int) -> None:
-    """Let every lane pick the nearer of the entries ``c`` and ``c + 1``; at ``c > 0`` if nearer than its pick."""
-    inlined()
-    widest_vectors()
-    numbers, marks = block.numbers, block.marks
-    best = (len(like) + 2) * LANES
-    w = load(like, block.weight, 0, 1)
-    p = load(like, block.places, c * len(like), 1)
-    o = load(like, block.places, (c + 1) * len(like), 1)
-    if c == 0:
-        for lane in range(count):
-            s = load(like, numbers, lane, LANES)
-            near, other = squared(s, p, w, 0.0), squared(s, o, w, 0.0)
-            numbers[best + lane] = other if other < near else near
-            marks[PICKED + lane] = second if other < near else first
-        return
-    for lane in range(count):
-        s = load(like, numbers, lane, LANES)
-        near, pick = numbers[best + lane], marks[PICKED + lane]
-        here, other = squared(s, p, w, 0.0), squared(s, o, w, 0.0)
-        pick = first if here < near else pick
-        near = here if here < near else near
-        numbers[best + lane] = other if other < near else near
-        marks[PICKED + lane] = second if other < near else pick
-
-
-@part
-def find(block: Block, like: State, count: int, size: int) -> None:
-    """Let every lane pick the nearest entry of the list, which is padded to an even size."""
-    inlined()
-    for c in range(0, size, 2):
-        if size <= BITS:
-            find_two(block, like, count, c, 1 << c, 2 << c)
-        else:
-            find_two(block, like, count, c, c, c + 1)
-
-
-@part
-def decide(block: Block, count: int, size: int, visited: int) -> int:
+def choose_actions(lanes: Lanes, count: int, size: int, visited: int) -> int:
     """Turn the picks into actions. Return the bits of all entries picked so far, or whether one of them had ties."""
     inlined()
     widest_vectors()
-    marks, masks = block.marks, block.masks
+    marks, masks = lanes.marks, lanes.masks
     if size > BITS:
         for lane in range(count):
             c = marks[PICKED + lane]
-            marks[ACTION + lane] = block.policy[c]
-            block.seen[block.entries[c]] = True
-            visited |= block.ties[c]
+            marks[ACTION + lane] = lanes.policy[c]
+            lanes.seen[lanes.entries[c]] = True
+            visited |= lanes.ties[c]
         return visited
     second = masks[1]
     for lane in range(count):
@@ -100,19 +50,100 @@ def decide(block: Block, count: int, size: int, visited: int) -> int:
 
 
 @part
-def move(task: Any, block: Block, like: State, count: int) -> tuple[int, int]:
+def move(task: Any, lanes: Lanes, like: State, count: int) -> tuple[int, int]:
     """Take one step in every lane: how many lanes ended, and how many left the box."""
     inlined()
     widest_vectors()
-    numbers, marks = block.numbers, block.marks
-    low, high = load(like, block.box, 0, 1), load(like, block.box, len(like), 1)
+    numbers, marks = lanes.numbers, lanes.marks
+    low, high = read_state(like, lanes.box, 0, 1), read_state(like, lanes.box, len(like), 1)
     returns, over = len(like) * LANES, (len(like) + 1) * LANES
-    ended = left = 0
+    ended = escaped = 0
     for lane in range(count):
-        s, r, terminal = transition(task, load(like, numbers, lane, LANES), marks[ACTION + lane])
-        store(s, numbers, lane, LANES)
+        s, r, terminal = transition(task, read_state(like, numbers, lane, LANES), marks[ACTION + lane])
+        write_state(s, numbers, lane, LANES)
         numbers[returns + lane] += r
         numbers[over + lane] = 1.0 if terminal else 0.0
         ended += int(terminal)
-        left += outside(s, low, high)
-    return ended, left
+        escaped += outside(s, low, high)
+    return ended, escaped
+
+
+@part
+def note_visits(lanes: Lanes, size: int, picked: int) -> int:
+    """Note what the entries whose bits are set stand for; tell whether one of them has tied actions."""
+    if size > BITS:
+        return picked
+    ties = 0
+    for c in range(size):
+        if picked & (1 << c):
+            lanes.seen[lanes.entries[c]] = True
+            ties |= lanes.ties[c]
+    return ties
+
+
+@part
+def draw_box(lanes: Lanes, dimensions: int, count: int, keep: bool) -> bool:
+    """Draw the box around the lanes, with some room, and around its old self if asked.
+
+    It is around everything, and False, if a lane is somewhere that is not a finite number.
+    """
+    for i in range(dimensions):
+        low = high = lanes.numbers[i * LANES]
+        for lane in range(count):
+            x = lanes.numbers[i * LANES + lane]
+            if not -np.inf < x < np.inf:
+                open_box(lanes, dimensions)
+                return False
+            low, high = min(low, x), max(high, x)
+        room = BOX_MARGIN * (high - low)
+        low, high = low - room, high + room
+        if keep:
+            low, high = min(low, lanes.box[i]), max(high, lanes.box[dimensions + i])
+        lanes.box[i], lanes.box[dimensions + i] = low, high
+    return True
+
+
+@part
+def open_box(lanes: Lanes, dimensions: int) -> None:
+    """Let the box hold everything."""
+    for i in range(dimensions):
+        lanes.box[i], lanes.box[dimensions + i] = -np.inf, np.inf
+
+
+@part
+def retire(lanes: Lanes, dimensions: int, count: int, length: int, results: Results) -> int:
+    """Write down the trials that have ended, after so many steps, and close the gaps; return how many remain."""
+    numbers, marks = lanes.numbers, lanes.marks
+    returns, over = dimensions * LANES, (dimensions + 1) * LANES
+    kept = 0
+    for lane in range(count):
+        trial = marks[ORDER + lane]
+        if numbers[over + lane] != 0.0:
+            results.lengths[trial] = length
+            results.returns[trial] = numbers[returns + lane]
+            results.ended[trial] = True
+            continue
+        for i in range(dimensions + 1):
+            numbers[i * LANES + kept] = numbers[i * LANES + lane]
+        marks[ORDER + kept] = trial
+        kept += 1
+    fill_up(lanes, dimensions, kept)
+    return kept
+
+
+@part
+def in_use(count: int) -> int:
+    """Return how many lanes are advanced for so many trials.
+
+    >>> in_use(50)
+    56
+    """
+    return (count + VECTOR - 1) // VECTOR * VECTOR
+
+
+@part
+def fill_up(lanes: Lanes, dimensions: int, count: int) -> None:
+    """Let the lanes in use that carry no trial repeat the first one: they end and leave the box with it."""
+    for lane in range(count, in_use(count)):
+        for i in range(dimensions):
+            lanes.numbers[i * LANES + lane] = lanes.numbers[i * LANES]

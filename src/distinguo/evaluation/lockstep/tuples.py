@@ -1,8 +1,4 @@
-"""Sums over the coordinates of a state that leave no loop behind when they are compiled.
-
-Compiled, these functions unroll themselves by recursion over the length of their first argument, a tuple: an index
-that is only known when the program runs would keep the loops around them from becoming vector instructions.
-"""
+"""Loops over tuples that the compiler unrolls, and hints to it: what makes the lanes vector instructions."""
 
 from __future__ import annotations
 
@@ -10,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba.extending import overload
+from numba import types
+from numba.extending import intrinsic, overload
 
 from distinguo.tasks.task import State
 
@@ -33,32 +30,32 @@ def _unrolled(last: Function, more: Function) -> Callable[[Function], Function]:
 
 @_unrolled(
     lambda like, array, place, stride: (array[place],),
-    lambda like, array, place, stride: (array[place], *load(like[1:], array, place + stride, stride)),
+    lambda like, array, place, stride: (array[place], *read_state(like[1:], array, place + stride, stride)),
 )
-def load(like: State, array: np.ndarray, place: int, stride: int) -> State:
+def read_state(like: State, array: np.ndarray, place: int, stride: int) -> State:
     """Read a state from every ``stride``-th number of an array, as long as the tuple ``like``.
 
-    >>> load((0.0, 0.0), np.arange(8.0), 1, 3)
+    >>> read_state((0.0, 0.0), np.arange(8.0), 1, 3)
     (1.0, 4.0)
     """
     return tuple(float(array[place + stride * i]) for i in range(len(like)))
 
 
-def _store_last(s: Any, array: Any, place: Any, stride: Any) -> None:
+def _write_last(s: Any, array: Any, place: Any, stride: Any) -> None:
     array[place] = s[0]
 
 
-def _store_more(s: Any, array: Any, place: Any, stride: Any) -> None:
+def _write_more(s: Any, array: Any, place: Any, stride: Any) -> None:
     array[place] = s[0]
-    store(s[1:], array, place + stride, stride)
+    write_state(s[1:], array, place + stride, stride)
 
 
-@_unrolled(_store_last, _store_more)
-def store(s: State, array: np.ndarray, place: int, stride: int) -> None:
+@_unrolled(_write_last, _write_more)
+def write_state(s: State, array: np.ndarray, place: int, stride: int) -> None:
     """Write a state to every ``stride``-th number of an array.
 
     >>> numbers = np.zeros(4)
-    >>> store((1.0, 2.0), numbers, 0, 3)
+    >>> write_state((1.0, 2.0), numbers, 0, 3)
     >>> numbers.tolist()
     [1.0, 0.0, 0.0, 2.0]
     """
@@ -73,14 +70,14 @@ def _squared_last(s: Any, p: Any, w: Any, total: Any) -> Any:
 
 def _squared_more(s: Any, p: Any, w: Any, total: Any) -> Any:
     d = (s[0] - p[0]) * w[0]
-    return squared(s[1:], p[1:], w[1:], total + d * d)
+    return squared_distance(s[1:], p[1:], w[1:], total + d * d)
 
 
 @_unrolled(_squared_last, _squared_more)
-def squared(s: State, p: State, w: State, total: float) -> float:
+def squared_distance(s: State, p: State, w: State, total: float) -> float:
     """Add the squared distance of two states to a total, coordinate by coordinate as ``nearest`` does.
 
-    >>> squared((3.0, 0.0), (0.0, 2.0), (1.0, 2.0), 0.0)
+    >>> squared_distance((3.0, 0.0), (0.0, 2.0), (1.0, 2.0), 0.0)
     25.0
     """
     for i in range(len(s)):
@@ -182,3 +179,49 @@ def lead(p: State, q: State, low: State, high: State, w: State, total: float) ->
     for i in range(len(p)):
         total = _lead_last(p[i:], q[i:], low[i:], high[i:], w[i:], total)
     return total
+
+
+def widest_vectors() -> None:
+    """Make the loops of the calling function as wide as the machine can.
+
+    >>> widest_vectors()
+    """
+
+
+def inlined() -> None:
+    """Inline the calling function wherever it is called.
+
+    >>> inlined()
+    """
+
+
+def _prefer_wide(context: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        attributes = builder.function.attributes
+        if isinstance(attributes, set):  # past the list of attributes that llvmlite knows by name
+            set.add(attributes, '"prefer-vector-width"="512"')
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
+def _always_inline(context: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        builder.function.attributes.add("alwaysinline")
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
+_wide: Any = intrinsic(_prefer_wide)
+_inline: Any = intrinsic(_always_inline)
+
+
+@overload(widest_vectors, inline="always")
+def _widest_vectors() -> Any:
+    return lambda: _wide()
+
+
+@overload(inlined, inline="always")
+def _inlined() -> Any:
+    return lambda: _inline()

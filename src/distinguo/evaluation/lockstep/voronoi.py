@@ -1,226 +1,185 @@
-"""Greedy evaluation over a Voronoi partition at the speed of C, with the same bits as :func:`evaluate`.
+"""Voronoi partitions in lock-step: the list holds the prototypes that can be nearest to a state anywhere in the box.
 
-The trials run in blocks of lanes in lock-step. All lanes of a block share one short list of prototypes, made anew
-when a lane leaves the box that the list is good for, and now and then because the lanes have drawn together.
+A prototype is left out only if another one is nearer in the whole box, by more than rounding can hide; so looking
+through the list gives the same prototype, bit for bit, as looking through them all.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from distinguo.controller import Controller
-from distinguo.evaluation.lockstep.candidates import make_list, open_wide, surround
-from distinguo.evaluation.lockstep.hints import widest_vectors
-from distinguo.evaluation.lockstep.lanes import BITS, LANES, ORDER, VECTOR, Block, decide, find, move
-from distinguo.evaluation.simulate import CHUNK, Outcome
-from distinguo.representation.voronoi import Voronoi
-from distinguo.seam import has_own, is_compiled, kernel, part
-from distinguo.tasks.task import State, observe, randomness, unpack
-
-DIMENSIONS = 8  #: the most coordinates
-#: Where in ``course`` it is kept how far a block has come.
-LEFT, DONE, SIZE, STALE, PAUSE, AGE, ENDED, TIES = range(8)
-FRESH, RENEW, WIDEN = range(3)  #: what the list needs
-FIRST_PAUSE = (
-    8  #: steps until the first look whether a shorter list will do; each pause is twice the one before
+from distinguo.controller import TIED, Controller
+from distinguo.evaluation.lockstep.block import (
+    BITS,
+    LANES,
+    PICKED,
+    Lanes,
+    list_entries,
+    make_block,
+    make_lanes,
+    pick_entries,
 )
+from distinguo.evaluation.lockstep.tuples import (
+    closest,
+    farthest,
+    inlined,
+    lead,
+    read_state,
+    squared_distance,
+    widest_vectors,
+)
+from distinguo.representations.voronoi import Voronoi
+from distinguo.seam import implements, part
+from distinguo.tasks.task import State
+
+#: Squared distances in double precision err by less than 1e-14 of themselves in up to 40 dimensions.
+SAFETY = 1e-12
+SMALLEST = 1e-290  #: beside numbers so small that they lose digits
+PAIRWISE = 2048  #: the longest list that is thinned by comparing every two entries
 
 
-def evaluate_lockstep(task: Any, controller: Controller, starts: np.ndarray, cap: int) -> Outcome | None:
-    """Follow the greedy policy from every start, as :func:`evaluate` does; None where only that one can.
+class VoronoiBlock(NamedTuple):
+    """Lanes, the listed prototypes and all prototypes."""
 
-    That is where a trial comes to a region with tied actions, and for other than Voronoi partitions.
-
-    >>> from distinguo.controller import Controller
-    from distinguo.representation.voronoi import voronoi
-    >>> from distinguo.tasks.puck.puck import Puck
-    >>> two = voronoi([[0.3, 0.6], [-0.3, -0.6]], [4.8, 11.0])
-    >>> q = np.array([[0.0, -1.0], [-1.0, 0.0]])
-    >>> starts = np.array([[0.0, 0.0], [2.0, 2.0]])
-    >>> evaluate_lockstep(Puck(), Controller(two, q, 0.0), starts, 1000).lengths.tolist()
-    [1000, 9]
-    """
-    partition, q = controller.partition, controller.q
-    states = np.array(starts, dtype=np.float64, order="C")
-    if not supported(task, partition, states):
-        return None
-    policy = controller.policy
-    count = len(states)
-    lengths, returns = np.full(count, max(cap, 0), dtype=np.int64), np.zeros(count)
-    ended, visited = np.zeros(count, dtype=np.bool_), np.zeros(len(q), dtype=np.bool_)
-    block = make_block(partition, q.shape[1])
-    for first in range(0, count, LANES):
-        lanes = slice(first, first + LANES)
-        told = Told(lengths[lanes], returns[lanes], ended[lanes])
-        if not run_to_end(task, partition, policy, block, states[lanes], told, cap):
-            return None
-    size = partition.size[0]
-    visited[partition.primary[:size][block.seen]] = True
-    return Outcome(lengths, returns, ended, visited, False)
+    lanes: Lanes
+    places: np.ndarray  #: the coordinates of the listed prototypes, one row after the other
+    everything: np.ndarray  #: the coordinates of all prototypes, one row after the other
+    actions: np.ndarray  #: (prototypes,) the action of each, ``TIED`` where there are several
+    weight: np.ndarray  #: (dimensions,)
 
 
-class Told(NamedTuple):
-    """What is told of each trial of a block."""
-
-    lengths: np.ndarray
-    returns: np.ndarray
-    ended: np.ndarray
-
-
-def supported(task: Any, partition: Any, states: np.ndarray) -> bool:
-    """Tell whether a compiled task, a Voronoi partition and not too many dimensions came together."""
-    if not isinstance(partition, Voronoi) or not is_simple(task) or states.ndim != 2:
-        return False
-    return states.shape[1] == len(partition.weight) <= DIMENSIONS
-
-
-def is_simple(task: Any) -> bool:
-    """Tell whether a task is compiled, without chance, and seen as it is."""
-    return is_compiled(task) and randomness(task) is None and not has_own(observe, task)
-
-
-def make_block(partition: Voronoi, choices: int) -> Block:
-    """Make room for a block of lanes and for lists of any length."""
+@make_block.register(Voronoi)
+def make_voronoi_block(partition: Voronoi, controller: Controller) -> VoronoiBlock:
+    """Make room for lists of any length; the last of an odd number of prototypes is listed twice."""
     size, dimensions = int(partition.size[0]), len(partition.weight)
-    return Block(
-        numbers=np.zeros((dimensions + 3) * LANES),
-        marks=np.zeros(3 * LANES, dtype=np.int64),
-        box=np.zeros(2 * dimensions),
-        entries=np.zeros(size + 1, dtype=np.int64),
+    primary = partition.primary[:size]
+    return VoronoiBlock(
+        lanes=make_lanes(dimensions, size + 1, controller.q.shape[1], primary),
         places=np.zeros((size + 1) * dimensions),
-        policy=np.zeros(size + 1, dtype=np.int64),
-        ties=np.zeros(size + 1, dtype=np.int64),
-        masks=np.zeros(max(choices, 2), dtype=np.int64),
-        seen=np.zeros(size, dtype=np.bool_),
-        weight=partition.weight,
         everything=partition.prototypes[:size].ravel(),
+        actions=controller.policy[primary],
+        weight=partition.weight,
     )
 
 
-def run_to_end(
-    task: Any, partition: Voronoi, policy: np.ndarray, block: Block, starts: np.ndarray, told: Told, cap: int
-) -> bool:
-    """Run a block of trials until all have ended or come to the cap; False if one came to tied actions."""
-    count, dimensions = starts.shape
-    block.numbers[:] = 0.0
-    block.numbers.reshape(-1, LANES)[:dimensions, :count] = starts.T
-    block.marks[ORDER : ORDER + count] = np.arange(count)
-    course = np.array([count, 0, 0, RENEW, FIRST_PAUSE, 0, 0, 0])
-    while course[LEFT] and course[DONE] < cap and not course[TIES]:
-        until = min(int(course[DONE]) + CHUNK, cap)
-        run_block(task, partition, policy, block, starts[0], course, until, told)
-    return not course[TIES]
+@implements(pick_entries, VoronoiBlock)
+def pick_nearest(block: VoronoiBlock, like: State, count: int, size: int) -> None:
+    """Let every lane pick the nearest prototype of the list, which is padded to an even size."""
+    inlined()
+    for c in range(0, size, 2):
+        if size <= BITS:
+            pick_nearer(block, like, count, c, 1 << c, 2 << c)
+        else:
+            pick_nearer(block, like, count, c, c, c + 1)
 
 
-@kernel
-def run_block(
-    task: Any,
-    partition: Voronoi,
-    policy: np.ndarray,
-    block: Block,
-    row: np.ndarray,
-    course: np.ndarray,
-    until: int,
-    told: Told,
-) -> None:
-    """Advance a block until so many steps are done or no lane is left."""
+@part
+def pick_nearer(block: VoronoiBlock, like: State, count: int, c: int, first: int, second: int) -> None:
+    """Let every lane pick the nearer of the entries ``c`` and ``c + 1``; at ``c > 0`` if nearer than its pick."""
+    inlined()
     widest_vectors()
-    like = unpack(task, row)  # only its length counts
-    fill_up(block, len(like), course[LEFT])
-    while course[LEFT] > 0 and course[DONE] < until and not course[TIES]:
-        if course[STALE] != FRESH:
-            renew(partition, policy, block, like, course)
-        advance(task, block, like, course, until)
-        if course[ENDED]:
-            retire(block, len(like), course, told)
-    for lane in range(course[LEFT]):
-        told.returns[block.marks[ORDER + lane]] = block.numbers[len(like) * LANES + lane]
+    numbers, marks = block.lanes.numbers, block.lanes.marks
+    best = (len(like) + 2) * LANES
+    w = read_state(like, block.weight, 0, 1)
+    p = read_state(like, block.places, c * len(like), 1)
+    o = read_state(like, block.places, (c + 1) * len(like), 1)
+    if c == 0:
+        for lane in range(count):
+            s = read_state(like, numbers, lane, LANES)
+            near, other = squared_distance(s, p, w, 0.0), squared_distance(s, o, w, 0.0)
+            numbers[best + lane] = other if other < near else near
+            marks[PICKED + lane] = second if other < near else first
+        return
+    for lane in range(count):
+        s = read_state(like, numbers, lane, LANES)
+        near, pick = numbers[best + lane], marks[PICKED + lane]
+        here, other = squared_distance(s, p, w, 0.0), squared_distance(s, o, w, 0.0)
+        pick = first if here < near else pick
+        near = here if here < near else near
+        numbers[best + lane] = other if other < near else near
+        marks[PICKED + lane] = second if other < near else pick
 
 
-@part
-def renew(partition: Voronoi, policy: np.ndarray, block: Block, like: State, course: np.ndarray) -> None:
-    """Draw the box and make its list anew."""
-    dimensions = len(like)
-    lost = not surround(block, dimensions, course[LEFT], course[STALE] == WIDEN)
-    if lost:
-        open_wide(block, dimensions)
-    course[SIZE] = make_list(partition, block, policy, like, lost, course[PAUSE])
-    course[STALE] = FRESH
+@implements(list_entries, VoronoiBlock)
+def list_prototypes(block: VoronoiBlock, like: State, everywhere: bool, pause: int) -> int:
+    """List the prototypes that can be nearest within the box; return how many, padded to an even number.
 
-
-@part
-def advance(task: Any, block: Block, like: State, course: np.ndarray, until: int) -> None:
-    """Take steps until a lane ends or leaves the box, or it is time to look for a shorter list."""
-    lanes = in_use(course[LEFT])
-    size, first = course[SIZE], course[DONE]
-    stop = min(until, first + course[PAUSE] - course[AGE])
-    step = first
-    picked = 0
-    ended = left = 0
-    while step < stop and ended == 0 and left == 0:
-        find(block, like, lanes, size)
-        picked = decide(block, lanes, size, picked)
-        ended, left = move(task, block, like, lanes)
-        step += 1
-    course[TIES] = note(block, size, picked)
-    course[DONE], course[ENDED] = step, ended
-    course[AGE] += step - first
-    if left:
-        course[STALE] = WIDEN
-    elif course[AGE] >= course[PAUSE]:
-        course[AGE], course[STALE] = 0, RENEW
-        course[PAUSE] *= 2
-
-
-@part
-def note(block: Block, size: int, picked: int) -> int:
-    """Mark the prototypes of the entries whose bits are set; tell whether one of them has tied actions."""
-    if size > BITS:
-        return picked
-    ties = 0
-    for c in range(size):
-        if picked & (1 << c):
-            block.seen[block.entries[c]] = True
-            ties |= block.ties[c]
-    return ties
-
-
-@part
-def retire(block: Block, dimensions: int, course: np.ndarray, told: Told) -> None:
-    """Write down the trials that have ended and close the gaps they leave."""
-    numbers, marks = block.numbers, block.marks
-    returns, over = dimensions * LANES, (dimensions + 1) * LANES
-    kept = 0
-    for lane in range(course[LEFT]):
-        trial = marks[ORDER + lane]
-        if numbers[over + lane] != 0.0:
-            told.lengths[trial] = course[DONE]
-            told.returns[trial] = numbers[returns + lane]
-            told.ended[trial] = True
-            continue
-        for i in range(dimensions + 1):
-            numbers[i * LANES + kept] = numbers[i * LANES + lane]
-        marks[ORDER + kept] = trial
-        kept += 1
-    course[LEFT], course[PAUSE], course[AGE] = kept, FIRST_PAUSE, 0
-    fill_up(block, dimensions, kept)
-
-
-@part
-def in_use(count: int) -> int:
-    """Return how many lanes are advanced for so many trials.
-
-    >>> in_use(50)
-    56
+    Comparing every two entries takes about as long as using the list for as many steps as it has entries, so this
+    is only done for a list that may be in use that long.
     """
-    return (count + VECTOR - 1) // VECTOR * VECTOR
+    size = list_all(block) if everywhere else list_within_reach(block, like)
+    if size <= min(pause, PAIRWISE) and not everywhere:
+        size = thin_out(block, like, size)
+    return copy_prototypes(block, len(like), size)
 
 
 @part
-def fill_up(block: Block, dimensions: int, count: int) -> None:
-    """Let the lanes in use that carry no trial repeat the first one: they end and leave the box with it."""
-    for lane in range(count, in_use(count)):
+def list_all(block: VoronoiBlock) -> int:
+    """List all prototypes."""
+    for p in range(len(block.actions)):
+        block.lanes.entries[p] = p
+    return len(block.actions)
+
+
+@part
+def list_within_reach(block: VoronoiBlock, like: State) -> int:
+    """List the prototypes that are somewhere not farther than some other one is everywhere."""
+    dimensions, box = len(like), block.lanes.box
+    low, high = read_state(like, box, 0, 1), read_state(like, box, dimensions, 1)
+    w = read_state(like, block.weight, 0, 1)
+    least = np.inf
+    for p in range(len(block.actions)):
+        distance = farthest(read_state(like, block.everything, p * dimensions, 1), low, high, w, 0.0)
+        least = distance if distance < least else least
+    least = least * (1.0 + SAFETY) + SMALLEST
+    size = 0
+    for p in range(len(block.actions)):
+        if not closest(read_state(like, block.everything, p * dimensions, 1), low, high, w, 0.0) > least:
+            block.lanes.entries[size] = p
+            size += 1
+    return size
+
+
+@part
+def thin_out(block: VoronoiBlock, like: State, size: int) -> int:
+    """Take out of the list what another entry beats in the whole box."""
+    dimensions, box, entries = len(like), block.lanes.box, block.lanes.entries
+    low, high = read_state(like, box, 0, 1), read_state(like, box, dimensions, 1)
+    w = read_state(like, block.weight, 0, 1)
+    kept = 0
+    for c in range(size):
+        p = read_state(like, block.everything, entries[c] * dimensions, 1)
+        limit = -(SAFETY * farthest(p, low, high, w, 0.0) + SMALLEST)
+        beaten = False
+        for other in range(size):
+            # places below ``kept`` hold survivors, those above ``c`` what is still to be compared: any may beat it
+            if other < kept or other > c:
+                q = read_state(like, block.everything, entries[other] * dimensions, 1)
+                if lead(p, q, low, high, w, 0.0) < limit:
+                    beaten = True
+                    break
+        if not beaten:
+            entries[kept] = entries[c]
+            kept += 1
+    return kept
+
+
+@part
+def copy_prototypes(block: VoronoiBlock, dimensions: int, size: int) -> int:
+    """Copy what the lanes need of each entry; an odd list gets its last entry twice, which changes no pick."""
+    lanes, padded = block.lanes, size + size % 2
+    if size % 2:
+        lanes.entries[size] = lanes.entries[size - 1]
+    for a in range(len(lanes.masks)):
+        lanes.masks[a] = 0
+    for c in range(padded):
+        p = lanes.entries[c]
         for i in range(dimensions):
-            block.numbers[i * LANES + lane] = block.numbers[i * LANES]
+            block.places[c * dimensions + i] = block.everything[p * dimensions + i]
+        lanes.ties[c] = block.actions[p] == TIED
+        lanes.policy[c] = max(block.actions[p], 0)
+        if padded <= BITS:
+            lanes.masks[lanes.policy[c]] |= 1 << c
+    return padded

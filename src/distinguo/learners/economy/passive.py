@@ -7,52 +7,52 @@ own action values take the place of profiles.
 
 from __future__ import annotations
 
-from typing import Any
-
-from distinguo.learners.economy.abstraction import add_state, join_compatible, merge_timer, reduce_reliability
-from distinguo.learners.economy.memory import STATE, Memory
-from distinguo.learners.economy.reasons import SPLIT, Log, record
-from distinguo.learners.economy.values import current_epsilon, reliable_prototype
-from distinguo.representation.partition import nearest
-from distinguo.representation.prototypes import is_at
+from distinguo.learners.agent import Agent
+from distinguo.learners.economy.abstraction import (
+    add_state,
+    join_compatible,
+    merge_timer,
+    reduce_reliability,
+)
+from distinguo.learners.economy.memory import STATE
+from distinguo.learners.economy.reasons import SPLIT, record
+from distinguo.learners.economy.values import reliable_prototype
+from distinguo.representations.partition import nearest
+from distinguo.representations.prototypes import is_at
 from distinguo.seam import part
-from distinguo.settings import LearnerSettings
 from distinguo.tasks.task import State, observe
 
 
 @part
-def split_by_surprise(
-    task: Any,
-    memory: Memory,
-    settings: LearnerSettings,
-    log: Log,
-    s: State,
-    j: int,
-    a: int,
-    q_new: float,
-    surprise: bool,
-) -> None:
+def split_by_surprise(agent: Agent, s: State, j: int, a: int, q_new: float) -> None:
     """Make a surprising state of a reliable region a region of its own, which begins with the same values."""
-    partition = memory.partition
-    if not (surprise and reliable_prototype(memory, j, settings.min_updates)):
+    memory, settings = agent.memory, agent.settings
+    if not may_split(agent, s, j):
         return
-    if partition.size[0] >= len(memory.q) or is_at(
-        partition, nearest(partition, observe(task, s)), observe(task, s)
-    ):
-        return
-    p = add_state(task, memory, s)
+    p = add_state(agent, s)
     for b in range(memory.q.shape[1]):
         memory.q[p, b] = memory.q[j, b]
         memory.updates[p, b] = settings.new_updates
         memory.q1[STATE, b] = q_new if b == a else memory.q[j, b]
     memory.investigated[p] = True
     reduce_reliability(memory, settings, j)
-    record(log, memory, SPLIT, j, p, memory.q[j], memory.q1[STATE], current_epsilon(memory, settings))
+    record(agent, SPLIT, j, p, memory.q[j], memory.q1[STATE])
 
 
 @part
-def consolidate_by_values(memory: Memory, settings: LearnerSettings, log: Log) -> None:
+def may_split(agent: Agent, s: State, j: int) -> bool:
+    """Tell whether region ``j`` is reliable, and there is room for a prototype at ``s`` and none there yet."""
+    memory, seen = agent.memory, observe(agent.task, s)
+    if not reliable_prototype(memory, j, agent.settings.min_updates):
+        return False
+    there_is_room = memory.partition.size[0] < len(memory.q)
+    return there_is_room and not is_at(memory.partition, nearest(memory.partition, seen), seen)
+
+
+@part
+def consolidate_by_values(agent: Agent) -> None:
     """Merge regions whose own action values are compatible, at every ``merge_interval``-th trial."""
+    memory, settings = agent.memory, agent.settings
     if not merge_timer(memory, settings):
         return
     for p in range(memory.partition.size[0]):
@@ -60,4 +60,4 @@ def consolidate_by_values(memory: Memory, settings: LearnerSettings, log: Log) -
             memory.q1[p, a] = memory.q[p, a]
             memory.reliable[p, a] = memory.updates[p, a] >= settings.min_updates
             memory.error[p, a] = 0.0
-    join_compatible(memory, settings, log)
+    join_compatible(agent)

@@ -10,14 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distinguo.criteria import BEST, POLICY, VALUE, incompatibility, stake
-from distinguo.learners.economy.memory import ATTEMPT, INVESTIGATION_STEPS, TRIAL_STEPS, TRIALS, Memory
+from distinguo.criteria import BEST, POLICY, VALUE, Vector, incompatibility, stake
+from distinguo.learners.agent import Agent
+from distinguo.learners.economy.values import current_epsilon
 from distinguo.seam import part
 
 SPLIT, MERGE, DETACH = 0, 1, 2
 KINDS = ("split", "merge", "detach")
-#: Entries of their own: another attempt began from scratch; the stage ended with an earlier attempt.
-RESTART, RETURN = "restart", "return"
 RULES = {POLICY: "policy (Eq. 3)", VALUE: "value (Eq. 4)", BEST: "best action (Eq. 6)"}
 
 
@@ -41,42 +40,35 @@ def fresh_log(room: int, actions: int) -> Log:
 
 
 @part
-def record(
-    log: Log,
-    memory: Memory,
-    kind: int,
-    first: int,
-    second: int,
-    q1: np.ndarray,
-    q2: np.ndarray,
-    epsilon: float,
-) -> None:
+def record(agent: Agent, kind: int, first: int, second: int, q1: Vector, q2: Vector) -> None:
     """Write down that something happened between two prototypes, with their profiles."""
+    log, counts = agent.log, agent.progress.counts
+    epsilon = current_epsilon(agent.memory, agent.settings)
     n = log.size[0]
     log.size[0] = n + 1
     log.kind[n, 0] = kind
     log.kind[n, 1] = incompatibility(q1, q2, epsilon, epsilon)
     log.kind[n, 2] = first
     log.kind[n, 3] = second
-    log.kind[n, 4] = memory.counters[TRIALS]
-    log.kind[n, 5] = memory.counters[TRIAL_STEPS]
-    log.kind[n, 6] = memory.counters[INVESTIGATION_STEPS]
+    log.kind[n, 4] = counts["trials"][0]
+    log.kind[n, 5] = counts["trial_steps"][0]
+    log.kind[n, 6] = counts["investigation_steps"][0]
     for a in range(len(q1)):
         log.profiles[n, 0, a] = q1[a]
         log.profiles[n, 1, a] = q2[a]
     log.regret[n] = stake(q1, q2)
 
 
-def drain(log: Log, memory: Memory) -> list[dict[str, Any]]:
+def drain(log: Log, partition: Any) -> list[dict[str, Any]]:
     """Return the entries as plain dictionaries and empty the log."""
-    entries = [_entry(log, memory, n) for n in range(log.size[0])]
+    entries = [_entry(log, partition, n) for n in range(log.size[0])]
     log.size[0] = 0
     return entries
 
 
-def _entry(log: Log, memory: Memory, n: int) -> dict[str, Any]:
+def _entry(log: Log, partition: Any, n: int) -> dict[str, Any]:
     kind, rules, first, second, trial, trial_steps, investigation_steps = log.kind[n].tolist()
-    states = memory.partition.prototypes
+    states = partition.prototypes
     return {
         "event": KINDS[kind],
         "trial": trial,
@@ -87,26 +79,3 @@ def _entry(log: Log, memory: Memory, n: int) -> dict[str, Any]:
         "rules": [name for bit, name in RULES.items() if rules & bit],
         "regret": float(log.regret[n]),
     }
-
-
-def returned_to(memory: Memory, trial: int) -> dict[str, Any]:
-    """Return the entry that says which attempt a stage ended with, and how far that had come."""
-    attempt, until = int(memory.counters[ATTEMPT]), int(memory.counters[TRIALS])
-    return {"event": RETURN, "trial": trial, "attempt": attempt, "until": until}
-
-
-def of_these_regions(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the entries about the regions that there are now: those of one attempt.
-
-    >>> of_these_regions([{"event": "split", "trial": 1}, {"event": "restart", "trial": 9}])
-    []
-    """
-    attempts: list[list[dict[str, Any]]] = [[]]
-    for entry in entries:
-        if entry["event"] == RESTART:
-            attempts.append([])
-        elif entry["event"] == RETURN:
-            attempts.append([e for e in attempts[entry["attempt"]] if e["trial"] <= entry["until"]])
-        else:
-            attempts[-1].append(entry)
-    return attempts[-1]

@@ -1,4 +1,8 @@
-"""Which transitions are surprising (section 3.1), and, where chance plays a part, more than chance explains."""
+"""Surprising states: which they are (section 3.1; more than noise explains), and the replacing-stack (section 3.2).
+
+Pushing a state removes any earlier state of the same region, so there is at most one entry per region: the stack is a
+table by region, with the time of each push. Popping takes the latest.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +34,7 @@ def surprising(memory: Memory, settings: LearnerSettings, j: int, a: int, q1: fl
 
 @part
 def seems_inadequate(memory: Memory, settings: LearnerSettings, j: int, a: int, q1: float) -> bool:
-    """Judge a state by one transition, as if there were no chance."""
+    """Judge a state by one transition, as if the task were deterministic."""
     epsilon = current_epsilon(memory, settings)
     if settings.surprise_by_transition:
         return not abs(q1 - memory.q[j, a]) <= epsilon
@@ -61,3 +65,24 @@ def take_note(memory: Memory, j: int, a: int, difference: float) -> None:
     step = difference - seen[MEAN]
     seen[MEAN] += step / seen[COUNT]
     seen[DEVIATION] += step * (difference - seen[MEAN])
+
+
+@part
+def push(memory: Memory, s: tuple[float, ...], j: int) -> None:
+    """Push ``s``, which lies in region ``j``, in place of any earlier state of that region."""
+    memory.counters["clock"][0] += 1
+    memory.pushed_at[j] = memory.counters["clock"][0]
+    for i in range(len(s)):
+        memory.stacked[j, i] = s[i]
+
+
+@part
+def pop(memory: Memory) -> int:
+    """Take the latest entry off the stack and return its place in ``memory.stacked``; -1 if there is none."""
+    latest = -1
+    for j in range(memory.partition.size[0]):
+        if memory.pushed_at[j] > 0 and (latest < 0 or memory.pushed_at[j] > memory.pushed_at[latest]):
+            latest = j
+    if latest >= 0:
+        memory.pushed_at[latest] = 0
+    return latest

@@ -2,87 +2,71 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
 from distinguo.controller import choose, region_at
 from distinguo.criteria import look_ahead, state_value
+from distinguo.learners.agent import (
+    CAPPED,
+    NO_ACTION,
+    PAUSED,
+    RUNNING,
+    TERMINAL,
+    Agent,
+    begin_counting,
+    keep,
+    widen,
+)
 from distinguo.learners.economy.abstraction import update_representation
 from distinguo.learners.economy.investigation import investigate
-from distinguo.learners.economy.memory import (
-    ACTION,
-    FE_CALLS,
-    GREATEST,
-    LEAST,
-    LENGTH,
-    SESSIONS,
-    STATE,
-    TRIAL_STEPS,
-    TRIALS,
-    Memory,
-)
+from distinguo.learners.economy.memory import STATE, Memory
 from distinguo.learners.economy.passive import consolidate_by_values, split_by_surprise
-from distinguo.learners.economy.reasons import Log
-from distinguo.learners.economy.stack import pop, push
-from distinguo.learners.economy.surprise import surprising
+from distinguo.learners.economy.surprise import pop, push, surprising
 from distinguo.learners.economy.values import apply_profile, back_up, reliable_source
 from distinguo.seam import kernel, part
 from distinguo.settings import LearnerSettings
-from distinguo.tasks.task import Observation, State, observe, start, transition, truncated, unpack
-
-#: How :func:`advance` leaves a trial. A paused one needs room for more prototypes, or an investigation.
-RUNNING, FELL, CAPPED, PAUSED = 0, 1, 2, 3
-NO_ACTION = -1
+from distinguo.tasks.task import State, observe, start, transition, truncated, unpack
 
 
 @kernel
-def begin(task: Any, memory: Memory, settings: LearnerSettings, rng: np.random.Generator) -> None:
+def begin(agent: Agent) -> None:
     """Begin a trial."""
-    s = start(task, rng)
-    keep(memory, s)
-    memory.counters[TRIALS] += 1
-    memory.counters[LENGTH] = 0
-    memory.gained[0] = 0.0
-    memory.counters[ACTION] = next_action(memory, settings, region_at(task, memory.partition, s), rng)
+    s = start(agent.task, agent.rng)
+    begin_counting(agent.progress, s)
+    j = region_at(agent.task, agent.memory.partition, s)
+    agent.progress.counts["action"][0] = next_action(agent, j)
 
 
 @kernel
-def advance(
-    task: Any,
-    memory: Memory,
-    settings: LearnerSettings,
-    rng: np.random.Generator,
-    log: Log,
-    cap: int,
-    steps: int,
-) -> int:
-    """Drive the running trial for at most so many steps, to its end or to the cap: the paper's driver process."""
-    s = unpack(task, memory.now)
+def advance(agent: Agent, cap: int, steps: int) -> int:
+    """Drive the running trial for at most so many steps, to its end or to the cap: the paper's driver process.
+
+    When a trial has ended or was stopped, :func:`process_stack` is due.
+    """
+    task, memory, settings, progress = agent.task, agent.memory, agent.settings, agent.progress
+    s = unpack(task, progress.now)
     j = region_at(task, memory.partition, s)
-    a = memory.counters[ACTION]
-    first = memory.counters[LENGTH]
+    a = progress.counts["action"][0]
+    first = progress.counts["length"][0]
     length = first
     terminal, stopped, paused = False, False, False
     while not terminal and not stopped and not paused and length < min(cap, first + steps):
         s_next, r, terminal = transition(task, s, a)
         k = region_at(task, memory.partition, s_next)
         length += 1
-        memory.counters[TRIAL_STEPS] += 1
-        memory.gained[0] += r
-        a = get_action(task, memory, settings, rng, log, s, j, a, r, k, terminal)
+        progress.counts["trial_steps"][0] += 1
+        progress.counts["gained"][0] += r
+        a = get_action(agent, s, j, a, r, k, terminal)
         s, j = s_next, k
         if settings.rescale:
-            widen(memory, observe(task, s))
+            widen(progress, observe(task, s))
         if not settings.active:  # a split on the way may have changed the region
             j = region_at(task, memory.partition, s)
         stopped = not terminal and truncated(task, s)
         paused = time_to_pause(memory, settings, length)
-    memory.counters[LENGTH] = length
-    memory.counters[ACTION] = a
-    keep(memory, s)
+    progress.counts["length"][0] = length
+    progress.counts["action"][0] = a
+    keep(progress, s)
     if terminal:
-        return FELL
+        return TERMINAL
     if stopped or length >= cap:
         return CAPPED
     return PAUSED if paused else RUNNING
@@ -97,67 +81,44 @@ def time_to_pause(memory: Memory, settings: LearnerSettings, length: int) -> boo
 
 
 @part
-def widen(memory: Memory, seen: Observation) -> None:
-    """Widen the extent of what was observed."""
-    for i in range(len(seen)):
-        memory.extent[LEAST, i] = min(memory.extent[LEAST, i], seen[i])
-        memory.extent[GREATEST, i] = max(memory.extent[GREATEST, i], seen[i])
+def get_action(agent: Agent, s: State, j: int, a: int, r: float, k: int, terminal: bool) -> int:
+    """Figure 1: learn from a transition from ``s`` in region ``j`` to region ``k``, and choose the next action.
 
-
-@part
-def keep(memory: Memory, s: State) -> None:
-    """Write the state of the running trial down."""
-    for i in range(len(s)):
-        memory.now[i] = s[i]
-
-
-@part
-def get_action(
-    task: Any,
-    memory: Memory,
-    settings: LearnerSettings,
-    rng: np.random.Generator,
-    log: Log,
-    s: State,
-    j: int,
-    a: int,
-    r: float,
-    k: int,
-    terminal: bool,
-) -> int:
-    """Figure 1: learn from a transition from ``s`` in region ``j`` to region ``k``, and choose the next action."""
+    At a terminal state there is none; the figure's ``process_stack()`` is called by whoever drives the trial.
+    """
+    memory, settings = agent.memory, agent.settings
     q_new = r if terminal else look_ahead(r, settings.gamma, state_value(memory.q[k]))
     if terminal or reliable_source(memory, k, settings.min_updates):
         back_up(memory, j, a, q_new, settings.alpha)
     surprise = surprising(memory, settings, j, a, q_new)
     if not settings.active:
-        split_by_surprise(task, memory, settings, log, s, j, a, q_new, surprise)
+        if surprise:
+            split_by_surprise(agent, s, j, a, q_new)
     elif (
         surprise
         or not memory.investigated[j]
-        or rng.random() < settings.coin  # a weighted coin flip returns heads
+        or agent.rng.random() < settings.coin  # a weighted coin flip returns heads
     ):
         push(memory, s, j)
-    if terminal:
-        process_stack(task, memory, settings, log)
-        return NO_ACTION
-    return next_action(memory, settings, k, rng)
+    return NO_ACTION if terminal else next_action(agent, k)
 
 
 @part
-def next_action(memory: Memory, settings: LearnerSettings, j: int, rng: np.random.Generator) -> int:
+def next_action(agent: Agent, j: int) -> int:
     """Choose an action in region ``j`` by the current policy."""
+    q, settings, rng = agent.memory.q, agent.settings, agent.rng
     if settings.explore > 0.0 and rng.random() < settings.explore:
-        return int(rng.random() * memory.q.shape[1])
-    return choose(memory.q[j], settings.delta, rng)
+        return int(rng.random() * q.shape[1])
+    return choose(q[j], settings.delta, rng)
 
 
-@part
-def process_stack(task: Any, memory: Memory, settings: LearnerSettings, log: Log) -> None:
+@kernel
+def process_stack(agent: Agent) -> None:
     """Figure 2: investigate the surprising states of a trial, the latest first."""
-    memory.counters[SESSIONS] += 1
+    task, memory, settings = agent.task, agent.memory, agent.settings
+    memory.counters["sessions"][0] += 1
     if not settings.active:
-        consolidate_by_values(memory, settings, log)
+        consolidate_by_values(agent)
     while True:
         place = pop(memory)
         if place < 0:
@@ -165,21 +126,15 @@ def process_stack(task: Any, memory: Memory, settings: LearnerSettings, log: Log
         s = unpack(task, memory.stacked[place])
         j = region_at(task, memory.partition, s)
         if fe_timer(memory, settings):
-            update_representation(task, memory, settings, log, s, j)
+            update_representation(agent, s, j)
         else:
-            q1, reliable = investigate(task, memory, settings, s, STATE)
-            apply_profile(memory, settings, j, q1, reliable)
+            profile = investigate(agent, s, STATE)
+            apply_profile(memory, settings, j, profile.q1, profile.reliable)
 
 
 @part
 def fe_timer(memory: Memory, settings: LearnerSettings) -> bool:
     """FE_TIMER of Figure 2: true in every ``fe_interval``-th session, or at every such call."""
-    memory.counters[FE_CALLS] += 1
-    ticks = memory.counters[SESSIONS] if settings.fe_counts_trials else memory.counters[FE_CALLS]
-    return ticks % settings.fe_interval == 0
-
-
-@kernel
-def settle(task: Any, memory: Memory, settings: LearnerSettings, log: Log) -> None:
-    """Process the stack of a trial that was stopped, or in the midst of one."""
-    process_stack(task, memory, settings, log)
+    memory.counters["fe_calls"][0] += 1
+    sessions, calls = memory.counters["sessions"][0], memory.counters["fe_calls"][0]
+    return (sessions if settings.fe_counts_trials else calls) % settings.fe_interval == 0

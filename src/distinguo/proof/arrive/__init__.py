@@ -1,1 +1,3 @@
-"""Proofs that a controller reaches its goal."""
+"""Proofs that a controller arrives; the enclosure of the car in the valley is known from the start."""
+
+from distinguo.proof.arrive import car as car

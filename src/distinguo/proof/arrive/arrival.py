@@ -11,23 +11,20 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from pydantic import ValidationError
 
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
-from distinguo.proof.actions import action_bits, room
-from distinguo.proof.arrive.follow import UNKNOWN, arrive_all, make_desk
-from distinguo.proof.arrive.strip import first_states
-from distinguo.proof.arrive_schema import CAR, ArrivalCertificate, CarClaim, StartsClaim, domain_of
-from distinguo.proof.certificate import controller_claim
-from distinguo.proof.questions import ARRIVES, question_about
+from distinguo.proof.actions import action_sets_of
+from distinguo.proof.arrive.search import UNKNOWN, arrive_all, nothing_waiting
+from distinguo.proof.arrive.strip import enclose_strip, first_states
+from distinguo.proof.claims import controller_claim, task_claim
+from distinguo.proof.schema import ArrivalCertificate, StartsClaim, domain_of
+from distinguo.seam import has_own
 
 PIECES = 128  #: pieces that the starts are cut into at first
 ROUNDS = 5  #: how often what is not proven is halved
-FEW, WORTH = (
-    64,
-    0.1,
-)  #: of more halves than a few, the share that must be proven for another round to be worth it
+#: Of more halves than a few, the share that must be proven for another round to be worth it.
+FEW, WORTH = 64, 0.1
 BUDGET = 50_000  #: steps of strips that one piece may take
 HORIZON = 200  #: steps after which a trial that has not arrived counts as lost
 
@@ -76,58 +73,55 @@ def arrivals(
 ) -> Arrivals:
     """Prove for as many starts as can be that the greedy policy arrives within ``horizon`` steps.
 
-    >>> from distinguo.representation.voronoi import voronoi
+    >>> from distinguo.representations.voronoi import voronoi
     >>> from distinguo.tasks.mountain_car import MountainCar
     >>> with_the_swing = voronoi([[-0.5, 0.01], [-0.5, -0.0101]], [1.8, 0.14])
-    >>> found = arrivals(MountainCar(), Controller(with_the_swing, np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])))
-    >>> found.share(200), found.longest
+    >>> proof = arrivals(MountainCar(), Controller(with_the_swing, np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])))
+    >>> proof.share(200), proof.longest
     (1.0, 125)
     """
-    if question_about(task) != ARRIVES:
+    if not has_own(enclose_strip, task):
         raise DistinguoError(f"There is no way known to prove that a {type(task).__name__} arrives.")
     boxes = cut_evenly(*first_states(task), pieces)
-    found = Arrivals(boxes, *within(task, controller, boxes, horizon))
+    proof = Arrivals(boxes, *within(task, controller, boxes, horizon))
     for _ in range(rounds):
-        if found.proven.all():
+        if proof.proven.all():
             break
-        boxes = halved(found.boxes[~found.proven])
-        steps, strips = within(task, controller, boxes, horizon)
-        found = _refined(found, boxes, steps, strips)
+        halves = halved(proof.boxes[~proof.proven])
+        steps, strips = within(task, controller, halves, horizon)
+        proof = _refined(proof, Arrivals(halves, steps, strips))
         if len(steps) > FEW and (steps != UNKNOWN).mean() < WORTH:
             break
-    return found
+    return proof
 
 
-def _refined(found: Arrivals, boxes: np.ndarray, steps: np.ndarray, strips: int) -> Arrivals:
+def _refined(proof: Arrivals, halves: Arrivals) -> Arrivals:
     """Put the halves of what was not proven in its place."""
-    kept, left = np.flatnonzero(found.proven), np.flatnonzero(~found.proven)
-    order = np.argsort(np.concatenate([kept, np.repeat(left, 2)]), kind="stable")
-    every = np.concatenate([found.boxes[kept], boxes])[order]
-    return Arrivals(every, np.concatenate([found.steps[kept], steps])[order], found.strips + strips)
+    kept, replaced = np.flatnonzero(proof.proven), np.flatnonzero(~proof.proven)
+    order = np.argsort(np.concatenate([kept, np.repeat(replaced, 2)]), kind="stable")
+    boxes = np.concatenate([proof.boxes[kept], halves.boxes])[order]
+    steps = np.concatenate([proof.steps[kept], halves.steps])[order]
+    return Arrivals(boxes, steps, proof.strips + halves.strips)
 
 
-def certified(task: Any, controller: Controller, found: Arrivals) -> ArrivalCertificate | None:
+def certified(task: Any, controller: Controller, proof: Arrivals) -> ArrivalCertificate | None:
     """Write down what was proven; None if it is nothing."""
-    if not found.proven.any():
+    if not proof.proven.any():
         return None
-    starts = StartsClaim(boxes=found.boxes[found.proven].tolist(), steps=found.steps[found.proven].tolist())
-    try:
-        car = CarClaim(name=CAR, parameters={name: float(value) for name, value in task._asdict().items()})
-    except ValidationError as error:
-        problem = error.errors()[0]["msg"].removeprefix("Value error, ")
-        raise DistinguoError(f"There is no certificate for this task: {problem}.") from None
-    claim = controller_claim(controller.partition, action_bits(controller))
-    return ArrivalCertificate(task=car, controller=claim, starts=starts, domain=domain_of(starts))
+    starts = StartsClaim(boxes=proof.boxes[proof.proven].tolist(), steps=proof.steps[proof.proven].tolist())
+    return ArrivalCertificate(
+        task=task_claim(task),
+        controller=controller_claim(controller),
+        starts=starts,
+        domain=domain_of(starts),
+    )
 
 
 def within(task: Any, controller: Controller, boxes: np.ndarray, horizon: int) -> tuple[np.ndarray, int]:
     """Return in how many steps each box of states arrives, or ``UNKNOWN``, and the work that it took."""
-    partition = controller.partition
-    room(partition)  # says which partitions can be proven, before anything is compiled
-    sets = action_bits(controller)
-    desk, steps = make_desk(partition, len(sets)), np.full(len(boxes), UNKNOWN, dtype=np.int64)
-    arrive_all(task, partition, sets, desk, boxes, steps, horizon, BUDGET)
-    return steps, int(desk.used[1])
+    waiting, steps = nothing_waiting(), np.full(len(boxes), UNKNOWN, dtype=np.int64)
+    arrive_all(task, action_sets_of(controller), waiting, boxes, steps, horizon, BUDGET)
+    return steps, int(waiting.used[1])
 
 
 def cut_evenly(low: Any, high: Any, pieces: int) -> np.ndarray:

@@ -12,21 +12,26 @@ from __future__ import annotations
 
 import math
 
+from pydantic import ValidationError
+
+from distinguo.errors import DistinguoError
 from distinguo.proof.arrive.strip import (
     ARRIVED,
     NEVER,
     ON,
     Strip,
     blurred,
-    cost,
+    enclose_strip,
     first_states,
-    follow,
     least,
     most,
     reach,
+    step_cost,
     ways,
 )
+from distinguo.proof.claims import task_claim
 from distinguo.proof.enclosure import SLACK, Pair
+from distinguo.proof.schema import CarClaim
 from distinguo.seam import implements, part
 from distinguo.tasks.mountain_car import FIRST_HIGH, FIRST_LOW, MountainCar, clipped
 
@@ -114,7 +119,7 @@ def _reaches(task: MountainCar, driven: Strip, speed: int) -> bool:
     return low <= task.max_speed and high >= -task.max_speed
 
 
-@implements(follow, MountainCar)
+@implements(enclose_strip, MountainCar)
 def drive_on(task: MountainCar, strip: Strip, a: int, way: int) -> tuple[Strip, int]:
     """Follow a strip in one of the nine ways."""
     speed, place = way // 3, way % 3
@@ -139,13 +144,24 @@ def rounded_to_32_bits(task: MountainCar, strip: Strip) -> Pair:
     return HALF_DIGIT * x + NEXT_TO_NOTHING, HALF_DIGIT * v + NEXT_TO_NOTHING
 
 
-@implements(cost, MountainCar)
+@implements(step_cost, MountainCar)
 def one_per_step(task: MountainCar) -> float:
     """Every step has the reward -1."""
     return 1.0
 
 
 @implements(first_states, MountainCar)
-def in_the_valley(task: MountainCar) -> tuple[Pair, Pair]:
+def at_rest_near_the_bottom(task: MountainCar) -> tuple[Pair, Pair]:
     """Trials start at rest near the bottom."""
     return (FIRST_LOW, 0.0), (FIRST_HIGH, 0.0)
+
+
+@implements(task_claim, MountainCar)
+def car_claim(task: MountainCar) -> CarClaim:
+    """Name every parameter; a car that makes no sense is not certified."""
+    parameters = {name: float(value) for name, value in task._asdict().items()}
+    try:
+        return CarClaim(name="MountainCar-v0", parameters=parameters)
+    except ValidationError as error:
+        problem = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise DistinguoError(f"There is no certificate for this task: {problem}.") from None

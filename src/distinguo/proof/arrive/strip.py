@@ -9,7 +9,7 @@ implementing, for its class (``distinguo.seam.implements``):
 
 ``ways(task)``
     how many ways there are.
-``follow(task, strip, a, way)``
+``enclose_strip(task, strip, a, way)``
     a strip that holds every ``s'`` that action ``a`` leads to in this way from a state of the strip, as the
     *floating-point* program computes it, and what is then known: ``NEVER`` if no state goes this way, ``ARRIVED`` if
     all that do have arrived, otherwise ``ON``. Every step of every state must go one of the ways.
@@ -17,10 +17,10 @@ implementing, for its class (``distinguo.seam.implements``):
     by how much the observation of a state of the strip, on which the policy decides, may differ from the state.
 ``first_states(task)``
     the box that trials start in, all states alike.
-``cost(task)``
-    what every step costs, so that the return of a trial of n steps is ``-n cost``.
+``step_cost(task)``
+    what every step costs, so that the return of a trial of n steps is ``-n step_cost``.
 
-The car's are in ``car_enclosure``.
+The car's are in ``car``.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ def ways(task: Any) -> int:
 
 
 @generic
-def follow(task: Any, strip: Strip, a: int, way: int) -> tuple[Strip, int]:
-    """Return where a strip is led by action ``a`` in one way, and what is then known.
+def enclose_strip(task: Any, strip: Strip, a: int, way: int) -> tuple[Strip, int]:
+    """Return a strip around where action ``a`` leads in one way, and what is then known.
 
     >>> from distinguo.proof.arrive.car import FREE, GOAL, WITHIN, MountainCar
     >>> valley = Strip((-0.5, 0.0), (0.01, 0.0), (0.0, 0.0))
-    >>> there, fate = follow(MountainCar(), valley, 2, 3 * WITHIN + FREE)
-    >>> fate == ON, round(there.centre[1], 6), follow(MountainCar(), valley, 2, 3 * WITHIN + GOAL)[1] == NEVER
-    (True, 0.000823, True)
+    >>> image, known = enclose_strip(MountainCar(), valley, 2, 3 * WITHIN + FREE)
+    >>> round(image.centre[1], 6), known == ON, enclose_strip(MountainCar(), valley, 2, 3 * WITHIN + GOAL)[1] == NEVER
+    (0.000823, True, True)
     """
     raise NotImplementedError
 
@@ -93,11 +93,11 @@ def first_states(task: Any) -> tuple[Pair, Pair]:
 
 
 @generic
-def cost(task: Any) -> float:
+def step_cost(task: Any) -> float:
     """Return what every step costs.
 
     >>> from distinguo.proof.arrive.car import MountainCar
-    >>> cost(MountainCar())
+    >>> step_cost(MountainCar())
     1.0
     """
     raise NotImplementedError

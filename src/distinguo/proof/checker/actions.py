@@ -1,29 +1,69 @@
-"""The checker's own answer to the question which actions a controller may take in a block of cells."""
+"""The checker's own answer to the question which actions a controller may take in a block of states."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import singledispatch
+from typing import Any, NamedTuple
 
 import numpy as np
 from flint import arb
 
-from distinguo.proof.checker.balls import ONE, ROUNDING, Block
+from distinguo.errors import DistinguoError
+from distinguo.proof.checker.balls import ONE, ROUNDING, StateBlock
 from distinguo.proof.schema import BoxesClaim, VoronoiClaim
 
+Places = list[int]  #: prototypes, or nodes of a tree
 
-def _voronoi_actions(controller: VoronoiClaim) -> Any:
-    points = [(arb(p[0]), arb(p[1])) for p in controller.prototypes]
-    w0, w1 = (arb(w) ** 2 for w in controller.weight)
-    weight = np.array(controller.weight)
-    plain = np.array(controller.prototypes) * weight
 
-    def narrow(block: Block, candidates: list[int]) -> list[int]:
+class Decisions(NamedTuple):
+    """How a controller decides, by places that each stand for a region."""
+
+    everywhere: Places  #: where the search for the places of a block begins
+    narrowed: Callable[
+        [StateBlock, Places], Places
+    ]  #: those that a block may touch, of those of a larger block
+    actions: Callable[[int], list[int]]  #: the actions of a place
+
+    def possible(self, block: StateBlock) -> set[int]:
+        """Return the actions that may be taken somewhere in a block."""
+        return self.actions_at(self.narrowed(block, self.everywhere))
+
+    def actions_at(self, places: Places) -> set[int]:
+        """Return the actions of any of these places."""
+        return {a for place in places for a in self.actions(place)}
+
+
+@singledispatch
+def decisions(claim: Any) -> Decisions:
+    """Return how the controller of a claim decides.
+
+    >>> decisions(None).actions(0)
+    [0, 1]
+    """
+    raise DistinguoError(f"The checker knows no controllers like a {type(claim).__name__}.")
+
+
+@decisions.register
+def _(claim: None) -> Decisions:
+    """Without a controller any action may be taken."""
+    return Decisions([0], lambda block, places: places, lambda place: [0, 1])
+
+
+@decisions.register
+def _(claim: VoronoiClaim) -> Decisions:
+    points = [(arb(p[0]), arb(p[1])) for p in claim.prototypes]
+    w0, w1 = (arb(w) ** 2 for w in claim.weight)
+    weight = np.array(claim.weight)
+    plain = np.array(claim.prototypes) * weight
+
+    def narrowed(block: StateBlock, prototypes: Places) -> Places:
         """Drop the prototypes that another certainly beats everywhere in a block, rounding included."""
-        k, candidates = _near(plain, weight, block, candidates)
+        k, near = _near(plain, weight, block, prototypes)
         size = block.rx**2 * w0 + block.rv**2 * w1
         best = (block.x - points[k][0]) ** 2 * w0 + (block.v - points[k][1]) ** 2 * w1
         kept = []
-        for p in candidates:
+        for p in near:
             d = (block.x - points[p][0]) ** 2 * w0 + (block.v - points[p][1]) ** 2 * w1
             g0, g1 = 2 * (points[p][0] - points[k][0]) * w0, 2 * (points[p][1] - points[k][1]) * w1
             reach = sum(abs(g0 * e[0] + g1 * e[1]) for e in block.edges)
@@ -31,59 +71,42 @@ def _voronoi_actions(controller: VoronoiClaim) -> Any:
                 kept.append(p)
         return kept
 
-    return list(range(len(points))), narrow, lambda p: controller.actions[controller.primary[p]]
+    return Decisions(list(range(len(points))), narrowed, lambda p: claim.actions[claim.primary[p]])
 
 
-def _near(
-    plain: np.ndarray, weight: np.ndarray, block: Block, candidates: list[int]
-) -> tuple[int, list[int]]:
-    """Return the candidate nearest to the centre, and those that are not out of question by far.
+def _near(plain: np.ndarray, weight: np.ndarray, block: StateBlock, prototypes: Places) -> tuple[int, Places]:
+    """Return the prototype nearest to the centre, and those that are not out of question by far.
 
     A prototype that is farther from the centre than another by the whole width of the block is the nearest nowhere.
     Plain numbers, off by 1e-15, may say so, as they are given a leeway of 1e-9: balls decide where it is close.
     """
     centre = np.array([float(block.x), float(block.v)]) * weight
     reach = np.array([float(block.rx.abs_upper()), float(block.rv.abs_upper())]) * weight
-    distances = ((plain[candidates] - centre) ** 2).sum(axis=1)
+    distances = ((plain[prototypes] - centre) ** 2).sum(axis=1)
     far = (np.sqrt(distances.min()) + 2.0 * np.hypot(*reach)) ** 2
     leeway = 1e-6 * far + 1e-9 * (1.0 + (centre**2).sum())
-    kept = [p for p, drop in zip(candidates, distances > far + leeway, strict=True) if not drop]
-    return candidates[int(distances.argmin())], kept
+    kept = [p for p, drop in zip(prototypes, distances > far + leeway, strict=True) if not drop]
+    return prototypes[int(distances.argmin())], kept
 
 
-def _boxes_actions(controller: BoxesClaim) -> Any:
-    cuts = [arb(cut) for cut in controller.cut]
+@decisions.register
+def _(claim: BoxesClaim) -> Decisions:
+    cuts = [arb(cut) for cut in claim.cut]
 
-    def narrow(block: Block, candidates: list[int]) -> list[int]:
-        """Follow every cut that a block is not certainly on one side of; nodes stand for what is below them."""
-        todo, leaves = list(candidates), []
+    def leaves(block: StateBlock, _: Places) -> Places:
+        """Follow, from the root, every cut that a block is not certainly on one side of."""
+        todo, reached = [0], []
         while todo:
             node = todo.pop()
-            axis = controller.axis[node]
+            axis = claim.axis[node]
             if axis < 0:
-                leaves.append(node)
+                reached.append(node)
                 continue
             middle, half = ((block.x, block.rx), (block.v, block.rv))[axis]
             if not middle - half >= cuts[node]:
-                todo.append(controller.below[node])
+                todo.append(claim.below[node])
             if not middle + half < cuts[node]:
-                todo.append(controller.above[node])
-        return leaves
+                todo.append(claim.above[node])
+        return reached
 
-    def from_root(block: Block, _: list[int]) -> list[int]:
-        return narrow(block, [0])
-
-    return [0], from_root, lambda leaf: controller.actions[controller.below[leaf]]
-
-
-def policy(claim: VoronoiClaim | BoxesClaim | None) -> Any:
-    """Return what to begin with, how to narrow it to what a block may touch, and the actions of what is left.
-
-    >>> policy(None)[2](0)
-    [0, 1]
-    """
-    if isinstance(claim, VoronoiClaim):
-        return _voronoi_actions(claim)
-    if isinstance(claim, BoxesClaim):
-        return _boxes_actions(claim)
-    return [0], lambda block, candidates: candidates, lambda _: [0, 1]
+    return Decisions([0], leaves, lambda leaf: claim.actions[claim.below[leaf]])

@@ -1,40 +1,30 @@
-"""An independent check of a certificate, in ball arithmetic (Arb).
+"""An independent check of a certificate that a set of cells is never left, in ball arithmetic (Arb).
 
-This module shares no code with the prover: it reads the certificate, knows the equations of the task, and encloses
-the image of a block of cells by its own formula, in numbers that carry a rigorous bound of their error. A block whose
-image is not certainly inside the certified cells is halved, down to single cells; one that fails refutes the file.
+This module knows the equations of the task, and encloses the image of a block of cells by its own formula, in numbers
+that carry a rigorous bound of their error. A block whose image is not certainly inside the certified cells is halved,
+down to single cells; one that fails refutes the certificate.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from flint import arb, ctx
+from flint import arb
 
 from distinguo.errors import DistinguoError
-from distinguo.proof.arrive_schema import ArrivalCertificate
-from distinguo.proof.certificate import Certificate
-from distinguo.proof.checker.actions import policy
-from distinguo.proof.checker.arrive import check_arrival
-from distinguo.proof.checker.balls import ONE, Block, Dynamics, Span, ball, span
-from distinguo.proof.schema import BoxesClaim, VoronoiClaim
-
-PRECISION = 100  #: bits of the balls
+from distinguo.proof.checker.actions import decisions
+from distinguo.proof.checker.balls import ONE, PuckEquations, Span, StateBlock, ball, span
+from distinguo.proof.schema import HoldCertificate
 
 
-class Checked(NamedTuple):
-    """What a check went through."""
+class CellChecker:
+    """Encloses the images of blocks of cells under the equations of a certificate."""
 
-    cells: int  #: cells, or boxes of starts, that are certified, all of them verified
-    blocks: int  #: blocks, or bundles, whose images were enclosed
-
-
-class _Checker:
-    def __init__(self, certificate: Certificate) -> None:
-        self.certificate, self.dynamics = certificate, Dynamics(certificate.task)
+    def __init__(self, certificate: HoldCertificate) -> None:
+        self.certificate, self.equations = certificate, PuckEquations(certificate.task)
         cells = certificate.cells
         self.matrix, self.low = [arb(n) for n in cells.matrix], [arb(n) for n in cells.low]
         self.pitch, self.counts = [arb(n) for n in cells.pitch], cells.counts
@@ -54,48 +44,51 @@ class _Checker:
         s = self.sums
         return int(s[i + m, j + n] - s[i, j + n] - s[i + m, j] + s[i, j])
 
-    def block(self, i: int, j: int, m: int, n: int) -> Block:
+    def block(self, i: int, j: int, m: int, n: int) -> StateBlock:
+        """Return the states of a block of cells."""
         ry, rz = m * self.pitch[0] / 2, n * self.pitch[1] / 2
         y, z = self.low[0] + i * self.pitch[0] + ry, self.low[1] + j * self.pitch[1] + rz
         p, q, r, s = self.inverse
         first, second = (p * ry, r * ry), (q * rz, s * rz)
         rx, rv = abs(first[0]) + abs(second[0]), abs(first[1]) + abs(second[1])
-        return Block(p * y + q * z, r * y + s * z, rx, rv, (first, second))
+        return StateBlock(p * y + q * z, r * y + s * z, rx, rv, (first, second))
 
-    def keeps(self, block: Block, a: int) -> bool:
+    def keeps(self, block: StateBlock, a: int) -> bool:
         """Tell whether the image of a block certainly stays off the walls and in the certified cells.
 
         With ``acc(x) = slope * x + rest(x)`` all but ``rest`` is linear in the coordinates of cells, and so known
         exactly; the mean value theorem bounds ``rest``. As a step is affine in its interval, the steps of all
         intervals lie between those of the shortest and of the longest.
         """
-        spec = self.dynamics
-        slope = spec.slope(block.x, a, spec.middle).mid()
+        equations = self.equations
+        slope = equations.slope(block.x, a, equations.middle).mid()
         whole = ball(block.x - block.rx, block.x + block.rx)
-        turn = (spec.slope(whole, a, spec.ball) - slope) * block.rx
-        at = spec.acceleration(block.x, a)
+        turn = (equations.slope(whole, a, equations.ball) - slope) * block.rx
+        at = equations.acceleration(block.x, a)
         rest = ball(at.low - abs(turn), at.high + abs(turn)) - slope * block.x
-        rounding = spec.rounding * (ONE + abs(whole) + abs(block.v) + block.rv)
+        rounding = equations.rounding * (ONE + abs(whole) + abs(block.v) + block.rv)
         images = []
-        for d in spec.intervals:
+        for d in equations.intervals:
             if not self._off_walls(block, d, rounding):
                 return False
             images.append([self._image(block, row, d, slope, rest, rounding) for row in (0, 1)])
         return self._inside([span(*(end for image in images for end in image[row])) for row in (0, 1)])
 
-    def _image(self, block: Block, row: int, d: Any, slope: Any, rest: Any, rounding: Any) -> tuple[Any, Any]:
+    def _image(
+        self, block: StateBlock, row: int, d: Any, slope: Any, rest: Any, rounding: Any
+    ) -> tuple[Any, Any]:
         """Return the ends of one coordinate of the image."""
         p, q = self.matrix[2 * row], self.matrix[2 * row + 1]
         of_x, of_v = p + q * d * slope, p * d + q
         spread = sum((abs(of_x * e[0] + of_v * e[1]) for e in block.edges), start=arb(0))
-        spread += abs(p) * (self.dynamics.shake_x + rounding) + abs(q) * (self.dynamics.shake_v + rounding)
+        spread += abs(p) * (self.equations.shake_x + rounding) + abs(q) * (self.equations.shake_v + rounding)
         centre = of_x * block.x + of_v * block.v + q * d * rest
         return centre - spread, centre + spread
 
-    def _off_walls(self, block: Block, d: Any, rounding: Any) -> bool:
+    def _off_walls(self, block: StateBlock, d: Any, rounding: Any) -> bool:
         spread = sum((abs(e[0] + d * e[1]) for e in block.edges), start=arb(0))
-        far = abs(block.x + d * block.v) + spread + self.dynamics.shake_x + rounding
-        return bool(far < self.dynamics.low["wall"])
+        far = abs(block.x + d * block.v) + spread + self.equations.shake_x + rounding
+        return bool(far < self.equations.low["wall"])
 
     def _inside(self, ends: list[Span]) -> bool:
         """Tell whether a box lies in certified cells: whole numbers say which, balls that it is so."""
@@ -130,41 +123,19 @@ def _halves(i: int, j: int, m: int, n: int) -> Iterator[tuple[int, int, int, int
         yield i, j + n // 2, m, n - n // 2
 
 
-def check(
-    certificate: Certificate | ArrivalCertificate, controller: VoronoiClaim | BoxesClaim | None = None
-) -> Checked:
-    """Verify every cell or box of starts of a certificate, and that it is about this controller if one is given.
-
-    Raises a ``DistinguoError`` that says in one sentence why a certificate is refused.
-
-    >>> from distinguo.proof.certificate import cells_claim, task_claim
-    >>> from distinguo.tasks.puck.puck import Puck
-    >>> everything = cells_claim((1, 0, 0, 1), (-1, -1), (1, 1), np.ones((2, 2), dtype=bool))
-    >>> task = task_claim(Puck(), Puck(), (0.0, 0.0))
-    >>> check(Certificate(task=task, controller=None, cells=everything))
-    Traceback (most recent call last):
-    distinguo.errors.DistinguoError: The certificate is wrong: a step from the cell around (0.5000, 0.5000) may ...
-    """
-    if controller is not None and controller != certificate.controller:
-        raise DistinguoError("The certificate belongs to another controller.")
-    with ctx.workprec(PRECISION):
-        if isinstance(certificate, ArrivalCertificate):
-            return Checked(*check_arrival(certificate))
-        return _check(certificate)
-
-
-def _check(certificate: Certificate) -> Checked:
-    checker, claim = _Checker(certificate), certificate.controller
-    everything, narrow, actions = policy(claim)
+def check_cells(certificate: HoldCertificate) -> tuple[int, int]:
+    """Verify every cell, or raise: how many there are, and how many blocks it took."""
+    checker, claim = CellChecker(certificate), certificate.controller
+    policy = decisions(claim)
     enough = any if claim is None else all
-    todo, blocks = [((0, 0, *certificate.cells.counts), everything)], 0
+    todo, blocks = [((0, 0, *certificate.cells.counts), policy.everywhere)], 0
     while todo:
         place, candidates = todo.pop()
         if not checker.count(*place):
             continue
         block = checker.block(*place)
-        left = narrow(block, candidates)
-        chosen = sorted({a for p in left for a in actions(p)})
+        touched = policy.narrowed(block, candidates)
+        chosen = sorted(policy.actions_at(touched))
         blocks += 1
         if max(chosen) < 2 and enough(checker.keeps(block, a) for a in chosen):
             continue
@@ -173,5 +144,5 @@ def _check(certificate: Certificate) -> Checked:
             raise DistinguoError(
                 f"The certificate is wrong: a step from the cell around {state} may leave the set."
             )
-        todo += [(half, left) for half in _halves(*place)]
-    return Checked(int(checker.alive.sum()), blocks)
+        todo += [(half, touched) for half in _halves(*place)]
+    return int(checker.alive.sum()), blocks

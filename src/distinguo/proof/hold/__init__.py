@@ -1,1 +1,3 @@
-"""Proofs that a controller never fails."""
+"""Proofs that a controller never fails; the enclosure of the puck is known from the start."""
+
+from distinguo.proof.hold import puck as puck

@@ -12,24 +12,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.controller import Controller
-from distinguo.proof.actions import action_bits, room
+from distinguo.proof.actions import action_sets_of, possible
 from distinguo.proof.enclosure import enclose
 from distinguo.proof.grid import Grid, grid_over
-from distinguo.proof.hold.search import FOREVER, UNDECIDED, close, make_room, rehearse
-from distinguo.representation.boxes import Boxes
-from distinguo.representation.voronoi import Voronoi
+from distinguo.proof.hold.search import FOREVER, UNDECIDED, empty_search, run_first, search_states
+from distinguo.seam import has_own
 
-__all__ = ["FOREVER", "UNDECIDED", "Verdicts", "certify_states", "is_provable"]
+__all__ = ["FOREVER", "UNDECIDED", "StateOutcomes", "certify_states", "is_provable"]
 
 #: Cells per coordinate, coarse to fine; each is tried on the states that the one before left undecided.
 RESOLUTIONS = ((400, 200), (1600, 800), (6400, 3200))
 BUDGET = 60_000  #: cells that one search may touch
-REHEARSAL = (
-    150  #: steps that a state is followed before the proof: what falls soon is known, the rest settles
-)
+#: Steps that the program itself runs before the proof: what falls soon is known, and the rest has settled.
+FIRST_STEPS = 150
 
 
-class Verdicts(NamedTuple):
+class StateOutcomes(NamedTuple):
     """What is known of each state, and the regions that this knowledge rests on."""
 
     lengths: np.ndarray  #: (states,) ``FOREVER``, ``UNDECIDED``, or the steps after which it fails
@@ -49,51 +47,46 @@ def certify_states(
     *,
     enclosure: Any = None,
     horizon: int = -1,
-    rehearsal: int = REHEARSAL,
+    first_steps: int = FIRST_STEPS,
     budget: int = BUDGET,
     resolutions: tuple[tuple[int, int], ...] = RESOLUTIONS,
-) -> Verdicts:
+) -> StateOutcomes:
     """Say of each state whether the greedy policy never fails from it; ties count as every tied action.
 
-    ``enclosure`` may stand for more than the task, such as ``pucks(...)``; a rehearsal would then show one puck
-    out of many, so there is none. With a ``horizon`` the question is about so many steps only.
+    ``enclosure`` may stand for more than the task, such as ``pucks(...)``; first steps would then show one puck
+    out of many, so there are none. With a ``horizon`` the question is about so many steps only.
 
-    >>> from distinguo.representation.voronoi import voronoi
+    >>> from distinguo.representations.voronoi import voronoi
     >>> from distinguo.tasks.puck.puck import Puck
     >>> two = voronoi([[0.3, 0.6], [-0.3, -0.6]], [4.8, 11.0])
     >>> q = np.array([[0.0, -1.0], [-1.0, 0.0]])
     >>> certify_states(Puck(), Controller(two, q, 0.0), np.array([[0.0, 0.0], [2.0, 2.0]])).lengths.tolist()
     [-1, 9]
     """
-    partition, regions = controller.partition, len(controller.q)
-    room(partition)  # says which partitions can be proven, before anything is compiled
-    sets, now = action_bits(controller), np.array(states, dtype=np.float64)
-    lengths, visited = np.full(len(now), UNDECIDED, dtype=np.int64), np.zeros(regions, dtype=np.bool_)
+    policy, now = action_sets_of(controller), np.array(states, dtype=np.float64)
+    lengths = np.full(len(now), UNDECIDED, dtype=np.int64)
     if enclosure is None and horizon < 0:
-        rehearse(task, partition, sets, now, lengths, visited, rehearsal)
-    cells = 0
+        run_first(task, policy, now, lengths, first_steps)
+    enclosed, cells = task if enclosure is None else enclosure, 0
     for counts in resolutions:
         if not (lengths == UNDECIDED).any():
             break
-        spec = task if enclosure is None else enclosure
-        grid = closure_grid(spec, counts)
-        work = make_room(grid, partition, regions, budget)
-        close(spec, partition, sets, grid, work, now, lengths, horizon)
-        visited |= work.seen
-        cells += int(work.used[1])
-    return Verdicts(lengths, visited, cells)
+        grid = closure_grid(enclosed, counts)
+        search = empty_search(grid, budget)
+        search_states(enclosed, policy, grid, search, now, lengths, horizon)
+        cells += int(search.used[1])
+    return StateOutcomes(lengths, policy.seen, cells)
 
 
 def is_provable(task: Any, partition: Any) -> bool:
     """Tell whether ``certify_states`` can be asked about a task and a partition.
 
-    >>> from distinguo.representation.boxes import grid
+    >>> from distinguo.representations.boxes import grid
     >>> from distinguo.tasks.puck.puck import Puck
     >>> is_provable(Puck(), grid([2, 2], [0, 0], [1, 1])), is_provable("chess", grid([2, 2], [0, 0], [1, 1]))
     (True, False)
     """
-    known: Any = enclose
-    return type(task) in known.registry and isinstance(partition, Voronoi | Boxes)
+    return has_own(enclose, task) and has_own(possible, partition)
 
 
 def closure_grid(task: Any, counts: tuple[int, int]) -> Grid:

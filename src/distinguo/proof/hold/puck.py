@@ -21,7 +21,9 @@ from typing import NamedTuple
 import numpy as np
 
 from distinguo.errors import DistinguoError
+from distinguo.proof.claims import task_claim
 from distinguo.proof.enclosure import SLACK, Pair, axes, enclose, extent, widened
+from distinguo.proof.schema import PuckClaim
 from distinguo.seam import implements, kernel, part
 from distinguo.settings import checked
 from distinguo.tasks.puck.analysis import controllable
@@ -44,6 +46,11 @@ class Pucks(NamedTuple):
     shake_x: float
     shake_v: float
 
+    @property
+    def middle(self) -> Puck:
+        """Return the puck with every parameter in the middle of its range."""
+        return Puck(*((a + b) / 2 for a, b in zip(self.low, self.high, strict=True)))
+
 
 def pucks(low: Puck, high: Puck | None = None, disturbance: Pair = (0.0, 0.0)) -> Pucks:
     """Build a set of pucks, checking that the ranges are ranges."""
@@ -64,8 +71,24 @@ def between_pucks(
     task: Puck, low: Mapping[str, float], high: Mapping[str, float], disturbance: Pair
 ) -> Pucks:
     """Return the pucks between two."""
-    first, last = (checked(Puck, {**task._asdict(), **end}, "task") for end in (low, high))
-    return pucks(first, last, disturbance)
+    return pucks_around(Pucks(task, task, 0.0, 0.0), low, high, disturbance)
+
+
+@implements(widened, Pucks)
+def pucks_around(
+    task: Pucks, low: Mapping[str, float], high: Mapping[str, float], disturbance: Pair
+) -> Pucks:
+    """Return the pucks between two, disturbed on top of what disturbs them already."""
+    first = checked(Puck, {**task.low._asdict(), **low}, "task")
+    last = checked(Puck, {**task.high._asdict(), **high}, "task")
+    return pucks(first, last, (task.shake_x + disturbance[0], task.shake_v + disturbance[1]))
+
+
+@implements(task_claim, Pucks)
+def pucks_claim(task: Pucks) -> PuckClaim:
+    """Name both ends of every range."""
+    low, high = ({k: float(v) for k, v in puck._asdict().items()} for puck in (task.low, task.high))
+    return PuckClaim(name="puck", low=low, high=high, disturbance=[task.shake_x, task.shake_v])
 
 
 @part
@@ -176,7 +199,7 @@ def enclose_one(task: Puck, low: Pair, high: Pair, a: int) -> tuple[Pair, Pair, 
 
 
 @implements(actions, Pucks)
-def left_and_right(task: Pucks) -> int:
+def two_pushes(task: Pucks) -> int:
     """There are two actions."""
     return 2
 
@@ -193,7 +216,7 @@ def _widen(task: Puck, xs: np.ndarray, vs: np.ndarray, stretch: float, most: np.
 @implements(extent, Pucks)
 def around_controllable(task: Pucks) -> tuple[Pair, Pair]:
     """Return a box around the controllable states of the puck in the middle, found on a grid of states."""
-    middle = Puck(*((a + b) / 2 for a, b in zip(task.low, task.high, strict=True)))
+    middle = task.middle
     stretch, most = axes(task)[0], np.zeros(2)
     fastest = math.sqrt((stretch * middle.wall) ** 2 + 4 * middle.force / middle.mass * middle.wall)
     xs = np.linspace(-middle.wall, middle.wall, 97)

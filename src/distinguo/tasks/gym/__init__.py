@@ -1,1 +1,1 @@
-"""Any Gymnasium environment as a task, with ways back to its earlier states."""
+"""Any Gymnasium environment as a task, with snapshots to go back to earlier states."""

@@ -1,4 +1,4 @@
-"""The hand on an environment: every reset and step goes through it, and what goes wrong is told in one sentence."""
+"""An environment whose every answer is checked: what goes wrong is said in one sentence, with trial and step."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import math
 from typing import Any, NamedTuple
 
 from distinguo.errors import DistinguoError
-from distinguo.tasks.gym.snapshots import Outcome
+from distinguo.tasks.gym.snapshots import StepResult
 from distinguo.tasks.gym.spaces import Choices, MisfitError, View, choices_of, view_of
 
 
-class Place(NamedTuple):
+class StepPlace(NamedTuple):
     """Where something happens: at a step of a trial, or so many steps of a look-ahead farther.
 
-    >>> print(Place(3, 17), Place(3, 17, 2), sep=", ")
+    >>> print(StepPlace(3, 17), StepPlace(3, 17, 2), sep=", ")
     in trial 3 at step 17, in a look-ahead from trial 3, step 17, at its step 2
     """
 
@@ -27,8 +27,8 @@ class Place(NamedTuple):
         return f"in trial {self.trial} at step {self.step}"
 
 
-class Handle:
-    """An environment with its name, its view and its actions."""
+class CheckedEnv:
+    """An environment with its name, the view of its observations and its actions."""
 
     def __init__(self, env: Any, name: str) -> None:
         self.env, self.name = env, name
@@ -36,37 +36,37 @@ class Handle:
         self.choices: Choices = choices_of(env.action_space, name)
 
     def reset(self, seed: int, trial: int) -> tuple[float, ...]:
-        """Begin a trial: what is observed."""
+        """Begin a trial, and return what is observed."""
         place = (trial, 0)
         try:
             answer = self.env.reset(seed=seed)
         except Exception as error:
             raise self.raised(error, *place) from error
         try:
-            found, _ = answer
+            observation, _ = answer
         except (TypeError, ValueError):
             words = f"reset to {answer!r}; allowed is a pair, the observation and a dictionary"
             raise self.fault(words, *place) from None
-        return self._seen(found, *place)
+        return self._flat(observation, *place)
 
-    def act(self, move: int, trial: int, step: int, ahead: int = 0) -> Outcome:
-        """Take an action; the place is where it leads."""
+    def step(self, a: int, trial: int, step: int, ahead: int = 0) -> StepResult:
+        """Take action ``a``; the numbers say where it leads."""
         try:
-            answer = self.env.step(move + self.choices.first)
+            answer = self.env.step(a + self.choices.first)
         except Exception as error:
             raise self.raised(error, trial, step, ahead) from error
         try:
-            found, reward, terminated, truncated, _ = answer
+            observation, reward, terminated, truncated, _ = answer
         except (TypeError, ValueError):
             words = f"returned {answer!r} from step; allowed are five values, as Gymnasium 1.0 has them"
             raise self.fault(words, trial, step, ahead) from None
         if type(reward) is not float or not math.isfinite(reward):
             reward = self._amount(reward, trial, step, ahead)
-        return self._seen(found, trial, step, ahead), reward, bool(terminated), bool(truncated)
+        return self._flat(observation, trial, step, ahead), reward, bool(terminated), bool(truncated)
 
-    def _seen(self, found: Any, trial: int, step: int, ahead: int = 0) -> tuple[float, ...]:
+    def _flat(self, observation: Any, trial: int, step: int, ahead: int = 0) -> tuple[float, ...]:
         try:
-            return self.view.flatten(found)
+            return self.view.flatten(observation)
         except MisfitError as misfit:
             raise self.fault(misfit.words, trial, step, ahead) from None
 
@@ -82,7 +82,7 @@ class Handle:
 
     def fault(self, words: str, trial: int, step: int, ahead: int = 0) -> DistinguoError:
         """Return the sentence for something that the environment did wrong."""
-        return DistinguoError(f"{self.name} {words}, {Place(trial, step, ahead)}; mend the environment.")
+        return DistinguoError(f"{self.name} {words}, {StepPlace(trial, step, ahead)}; mend the environment.")
 
     def raised(self, error: Exception, trial: int, step: int, ahead: int = 0) -> DistinguoError:
         """Return the sentence for an exception."""

@@ -11,15 +11,15 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from distinguo.tasks.gym.checked_env import Handle
-from distinguo.tasks.gym.past import Past
-from distinguo.tasks.gym.probe import Verdict, find
-from distinguo.tasks.gym.snapshots import Restoring, set_chance
+from distinguo.tasks.gym.checked_env import CheckedEnv
+from distinguo.tasks.gym.history import History
+from distinguo.tasks.gym.probe import ProbeResult, probe
+from distinguo.tasks.gym.snapshots import Restoring, set_generator
 from distinguo.tasks.gym.source import Source
 from distinguo.tasks.task import State
 
 AHEAD = -1.0  #: the trial of the states of look-aheads
-_STREAM = 1  #: follows the seed in the keys of chances, so that they are not the agent's
+_STREAM = 1  #: follows the seed in the keys of the noise, so that it is not the agent's
 
 
 def trial_seed(seed: int, trial: int) -> int:
@@ -45,13 +45,13 @@ class Driver:
 
     def __init__(self, source: Source, seed: int = 0) -> None:
         self.source, self.seed = source, seed
-        self.past = Past()
+        self.history = History()
         self.steps = 0  #: that were asked for
         self._branches = 0  # states of look-aheads so far
         self._looks = 0  # look-aheads so far
-        self._handle: Handle | None = None
-        self._verdict: Verdict | None = None
-        self._seat: list[Driver | None] = [None]  # who used the environment last, if drivers share it
+        self._checked: CheckedEnv | None = None
+        self._probed: ProbeResult | None = None
+        self._user: list[Driver | None] = [None]  # who used the environment last, if drivers share it
         self._now: State | None = None  # where the environment is
         self._stopped = False  # whether it was truncated there
         self._ahead = 0  # steps into a look-ahead; the next one is counted already
@@ -70,102 +70,103 @@ class Driver:
     @property
     def replayed(self) -> int:
         """Return how many steps were only taken to come back to a state."""
-        return self.past.replayed
+        return self.history.replayed
 
     @property
-    def handle(self) -> Handle:
+    def checked_env(self) -> CheckedEnv:
         """Return the environment with its view and its actions."""
-        if self._handle is None:
-            self._handle = Handle(self.source.make(), self.name)
-        return self._handle
+        if self._checked is None:
+            self._checked = CheckedEnv(self.source.make(), self.name)
+        return self._checked
 
     @property
-    def verdict(self) -> Verdict:
-        """Return what was found out about the environment, once; that is before the first trial."""
-        if self._verdict is None:
-            self._take_seat()
-            handle = self.handle
-            self._verdict = find(handle.env, handle.view, handle.choices, self.name)
-        return self._verdict
+    def probed(self) -> ProbeResult:
+        """Return what trying the environment showed; that is done once, before the first trial."""
+        if self._probed is None:
+            self._take_over()
+            checked = self.checked_env
+            self._probed = probe(checked.env, checked.view, checked.choices, self.name)
+        return self._probed
 
     @property
     def restoring(self) -> Restoring:
         """Return how the environment is put back into earlier states."""
-        return self.verdict.restoring
+        return self.probed.restoring
 
     @property
     def stochastic(self) -> bool:
-        """Tell whether the environment leaves anything to chance."""
-        return self.verdict.stochastic
+        """Tell whether the same action in the same state may lead to different ones."""
+        return self.probed.stochastic
 
     def again(self, seed: int) -> Driver:
         """Return a driver of an environment like this one, with nothing behind it."""
         source, another = self.source.again()
         driver = Driver(source, seed)
-        driver._verdict = self._verdict
+        driver._probed = self._probed
         if not another:
-            driver._seat, driver._handle = self._seat, self.handle
+            driver._user, driver._checked = self._user, self.checked_env
         return driver
 
-    def _take_seat(self) -> None:
-        self._seat[0] = self
+    def _take_over(self) -> None:
+        self._user[0] = self
         self._now = None  # wherever the environment was, it will not be there
 
     def start(self) -> State:
         """Begin a trial."""
-        verdict = self.verdict
-        self._take_seat()
-        trial = self.past.begin(trial_seed(self.seed, self.past.count))
-        found = self.handle.reset(self.past.latest.seed, trial)
-        self.past.take_beginning(self.handle, verdict, found)
+        probed = self.probed
+        self._take_over()
+        trial = self.history.begin(trial_seed(self.seed, self.history.count))
+        observation = self.checked_env.reset(self.history.latest.seed, trial)
+        self.history.keep_beginning(self.checked_env, probed, observation)
         self._ahead, self._stopped = 0, False
-        self._now = (float(trial), 0.0, *found)
+        self._now = (float(trial), 0.0, *observation)
         return self._now
 
     def step(self, s: State, a: int) -> tuple[State, float, bool]:
         """Take action ``a`` from state ``s``: the next state, the reward, and whether it is terminal."""
-        if (s is not self._now and s != self._now) or self._seat[0] is not self:
+        if (s is not self._now and s != self._now) or self._user[0] is not self:
             self._go_to(s)
         self._now = None  # nowhere, should the step fail
         self.steps += 1
         return self._look_ahead(int(a)) if self._ahead else self._go_on(s, int(a))
 
     def _go_on(self, s: State, a: int) -> tuple[State, float, bool]:
-        latest = self.past.latest
-        found, reward, terminated, self._stopped = self.handle.act(a, int(s[0]), int(s[1]) + 1)
+        latest = self.history.latest
+        step = int(s[1]) + 1
+        observation, reward, terminated, self._stopped = self.checked_env.step(a, int(s[0]), step)
         latest.moves.append(a)
         latest.stopped = self._stopped
-        self._now = now = (s[0], s[1] + 1.0, *found)
+        self._now = now = (s[0], s[1] + 1.0, *observation)
         return now, reward, terminated
 
     def _look_ahead(self, a: int) -> tuple[State, float, bool]:
-        found, reward, terminated, self._stopped = self.handle.act(a, *self._origin, self._ahead)
+        observation, reward, terminated, self._stopped = self.checked_env.step(a, *self._origin, self._ahead)
         self._ahead += 1
         self._branches += 1
-        self._now = now = (AHEAD, float(self._branches), *found)
+        self._now = now = (AHEAD, float(self._branches), *observation)
         return now, reward, terminated
 
     def _go_to(self, s: State) -> None:
-        verdict = self.verdict
-        self._take_seat()
-        self.past.go_to(self.handle, verdict, s)
+        probed = self.probed
+        self._take_over()
+        self.history.go_to(self.checked_env, probed, s)
         self._origin = (int(s[0]), int(s[1]))
-        self._ahead = 0 if self.past.is_head(*self._origin) else 1
-        if self._ahead and verdict.stochastic:
+        self._ahead = 0 if self.history.is_head(*self._origin) else 1
+        if self._ahead and probed.stochastic:
             self._looks += 1
-            set_chance(self.handle.env, self.seed, _STREAM, self._looks)
+            set_generator(self.checked_env.env, self.seed, _STREAM, self._looks)
 
     def truncated(self, s: State) -> bool:
         """Tell whether the environment itself stopped the trial in ``s``, which is not terminal."""
         if s is self._now or s == self._now:
             return self._stopped
-        return self.past.stopped_at(int(s[0]), int(s[1]))
+        return self.history.stopped_at(int(s[0]), int(s[1]))
 
     def memories(self, states: np.ndarray) -> dict[str, np.ndarray]:
         """Return what is needed to come back to these states, and drop what is not."""
-        return self.past.pack(self.verdict, states, [self._branches, self._looks])
+        return self.history.to_arrays(self.probed, states, [self._branches, self._looks])
 
     def remember(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Take back what :meth:`memories` gave."""
-        self._branches, self._looks = self.past.unpack(arrays, self.handle.choices.number)
+        self._branches, self._looks = self.history.from_arrays(arrays, self.checked_env.choices.number)
         self._now = None

@@ -1,8 +1,8 @@
-"""Ways back to an earlier state of an environment; Gymnasium itself has none.
+"""Ways to restore an earlier state of an environment; Gymnasium itself has none.
 
-A *keeper* takes something down while the environment is in a state, and later puts the environment back by it. Which
-keeper works is not known from the outside: some environments ignore the state they are given, some copies share what
-they should not. :mod:`distinguo.tasks.gym.probe` tries them.
+A *snapshot* is taken while the environment is in a state, and restores it later. Which method works is not known
+from the outside: some environments ignore the state they are given, some copies share what they should not.
+:mod:`distinguo.tasks.gym.probe` tries them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ OPTIONS, SET_STATE, DEEP_COPY, REPLAY, NONE = "options", "set_state", "deep copy
 #: Pairs of methods that some environments have: what gives the state, and what takes it back.
 METHODS = (("get_state", "set_state"), ("clone_state", "restore_state"))
 
-Outcome = tuple[tuple[float, ...], float, bool, bool]  #: observation, reward, terminated, truncated
+StepResult = tuple[tuple[float, ...], float, bool, bool]  #: observation, reward, terminated, truncated
 
 
 class Restoring(NamedTuple):
@@ -41,21 +41,21 @@ class Moment(NamedTuple):
     observation: tuple[float, ...]
 
 
-class Keeper(Protocol):
-    """Takes a state down, and puts the environment back into it."""
+class SnapshotMethod(Protocol):
+    """One way to take snapshots of an environment and to restore them."""
 
     name: str
     subject: str  #: in words, to say what it does
     by: str  #: in words: "is put back by ..."
 
     def take(self, env: Any, moment: Moment) -> Any:
-        """Return what is needed to come back to where the environment is."""
+        """Return a snapshot of where the environment is."""
 
-    def give(self, env: Any, token: Any) -> tuple[Any, tuple[float, ...] | None]:
+    def restore(self, env: Any, snapshot: Any) -> tuple[Any, tuple[float, ...] | None]:
         """Go back there: the environment to go on with, and the observation where it can be had."""
 
 
-class ByOptions:
+class ResetOptions:
     """The environment's own ``reset(options={"state": observation})``."""
 
     name = OPTIONS
@@ -69,16 +69,15 @@ class ByOptions:
         """Return the observation, and when it was."""
         return moment.step, moment.observation
 
-    def give(self, env: Any, token: Any) -> tuple[Any, tuple[float, ...] | None]:
+    def restore(self, env: Any, snapshot: Any) -> tuple[Any, tuple[float, ...] | None]:
         """Reset to the observation."""
-        step, observation = token
-        given = self.view.unflatten(observation)
-        found, _ = env.reset(options={"state": given})
+        step, values = snapshot
+        observation, _ = env.reset(options={"state": self.view.unflatten(values)})
         set_clock(env, step)
-        return env, self.view.flatten(found)
+        return env, self.view.flatten(observation)
 
 
-class ByMethods:
+class StateMethods:
     """A pair of methods such as ``get_state`` and ``set_state`` of the innermost environment."""
 
     name = SET_STATE
@@ -92,15 +91,15 @@ class ByMethods:
         """Return a copy of the state; the environment may go on changing what it gave."""
         return moment.step, copy.deepcopy(getattr(env.unwrapped, self.getter)())
 
-    def give(self, env: Any, token: Any) -> tuple[Any, tuple[float, ...] | None]:
+    def restore(self, env: Any, snapshot: Any) -> tuple[Any, tuple[float, ...] | None]:
         """Set a copy of the state."""
-        step, state = token
+        step, state = snapshot
         getattr(env.unwrapped, self.setter)(copy.deepcopy(state))
         set_clock(env, step)
         return env, None
 
 
-class ByCopies:
+class DeepCopies:
     """Deep copies of the whole environment."""
 
     name = DEEP_COPY
@@ -111,12 +110,12 @@ class ByCopies:
         """Return a copy."""
         return copy.deepcopy(env)
 
-    def give(self, env: Any, token: Any) -> tuple[Any, tuple[float, ...] | None]:
+    def restore(self, env: Any, snapshot: Any) -> tuple[Any, tuple[float, ...] | None]:
         """Go on with a copy of the copy, which can then be used again."""
-        return copy.deepcopy(token), None
+        return copy.deepcopy(snapshot), None
 
 
-class ByReplay:
+class Replays:
     """The trial once more: its seed and all of its actions."""
 
     name = REPLAY
@@ -130,28 +129,28 @@ class ByReplay:
         """Return what the trial was made of."""
         return moment._replace(moves=tuple(moment.moves))
 
-    def give(self, env: Any, token: Any) -> tuple[Any, tuple[float, ...] | None]:
-        """Live through it again."""
-        observation = self.view.flatten(env.reset(seed=token.seed)[0])
-        outcomes = play(env, self.view, self.choices, token.moves)
-        return env, outcomes[-1][0] if outcomes else observation
+    def restore(self, env: Any, snapshot: Any) -> tuple[Any, tuple[float, ...] | None]:
+        """Take the same actions again."""
+        observation = self.view.flatten(env.reset(seed=snapshot.seed)[0])
+        results = play(env, self.view, self.choices, snapshot.moves)
+        return env, results[-1][0] if results else observation
 
 
-def keepers(env: Any, view: View, choices: Choices) -> list[Keeper]:
-    """Return the ways back that this environment may have, the best first."""
-    own = [ByMethods(*pair) for pair in METHODS if all(hasattr(env.unwrapped, name) for name in pair)]
-    return [ByOptions(view), *own, ByCopies(), ByReplay(view, choices)]
+def snapshot_methods(env: Any, view: View, choices: Choices) -> list[SnapshotMethod]:
+    """Return the methods that this environment may allow, the best first."""
+    own = [StateMethods(*pair) for pair in METHODS if all(hasattr(env.unwrapped, name) for name in pair)]
+    return [ResetOptions(view), *own, DeepCopies(), Replays(view, choices)]
 
 
-def play(env: Any, view: View, choices: Choices, moves: Sequence[int]) -> list[Outcome]:
+def play(env: Any, view: View, choices: Choices, moves: Sequence[int]) -> list[StepResult]:
     """Take these actions one after the other, no farther than to the end of the trial."""
-    outcomes: list[Outcome] = []
+    results: list[StepResult] = []
     for move in moves:
-        found, reward, terminated, truncated, _ = env.step(move + choices.first)
-        outcomes.append((view.flatten(found), float(reward), bool(terminated), bool(truncated)))
+        observation, reward, terminated, truncated, _ = env.step(move + choices.first)
+        results.append((view.flatten(observation), float(reward), bool(terminated), bool(truncated)))
         if terminated or truncated or not math.isfinite(float(reward)):
             break
-    return outcomes
+    return results
 
 
 def set_clock(env: Any, step: int) -> None:
@@ -162,6 +161,6 @@ def set_clock(env: Any, step: int) -> None:
         env = env.env
 
 
-def set_chance(env: Any, *key: int) -> None:
+def set_generator(env: Any, *key: int) -> None:
     """Give the environment a fresh generator of random numbers."""
     env.unwrapped.np_random = np.random.default_rng(key)

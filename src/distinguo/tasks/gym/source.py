@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import importlib
 import re
+import sys
 import warnings
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -23,7 +24,7 @@ class Source(NamedTuple):
     """What an environment is made from, and what Gymnasium says about it."""
 
     name: str
-    given: Any = None  #: the object, where it is not made from its id
+    env: Any = None  #: the object, where it is not made from its id
     arguments: Mapping[str, Any] = {}
     limit: int | None = None  #: steps after which its makers stop a trial
     threshold: float | None = None  #: the mean return that they call solved
@@ -31,15 +32,15 @@ class Source(NamedTuple):
     def make(self) -> Any:
         """Return the environment; one that is made from its id does not stop trials for their length."""
         own = {key: value for key, value in self.arguments.items() if key not in (LEVELS, LIMIT)}
-        env = _made(self.name, own) if self.given is None else self.given
+        env = _made(self.name, own) if self.env is None else self.env
         return DiscreteActions(env, self.arguments[LEVELS]) if LEVELS in self.arguments else env
 
     def again(self) -> tuple[Source, bool]:
         """Return a source of an environment like it, and whether that environment is another one."""
-        if self.given is None:
+        if self.env is None:
             return self, True
         try:
-            return self._replace(given=copy.deepcopy(self.given)), True
+            return self._replace(env=copy.deepcopy(self.env)), True
         except Exception:  # it cannot be copied, for whatever reason
             return self, False
 
@@ -54,17 +55,18 @@ def source_of(origin: Any, arguments: Mapping[str, Any]) -> Source:
     distinguo.errors.DistinguoError: Unknown environment 'CartPoole-v1'; did you mean 'CartPole-v1'?
     """
     if isinstance(origin, str):
-        spec = spec_of(origin)
+        spec = registered_spec(origin, may_import=True)
         limit = _limit(arguments.get(LIMIT, spec.max_episode_steps), origin)
         return Source(origin, None, dict(arguments), limit, spec.reward_threshold)
     if not isinstance(origin, gymnasium.Env):
         raise DistinguoError(
-            f"A task must be an id such as 'CartPole-v1' or a gymnasium.Env, got {type(origin).__name__}; make one."
+            f"A task must be an id such as 'CartPole-v1', a gymnasium.Env or a class with @task, got "
+            f"{type(origin).__name__}; make one."
         )
-    return _given(origin, arguments)
+    return _source_of_object(origin, arguments)
 
 
-def _given(env: Any, arguments: Mapping[str, Any]) -> Source:
+def _source_of_object(env: Any, arguments: Mapping[str, Any]) -> Source:
     unknown = sorted(set(arguments).difference([LEVELS]))
     if unknown:
         raise DistinguoError(
@@ -84,29 +86,39 @@ def _limit(limit: Any, name: str) -> int | None:
     return limit
 
 
-def spec_of(identifier: str) -> Any:
-    """Return what Gymnasium knows of an id; it may begin with a module to import, as in ``"package:Name-v0"``."""
+def registered_spec(identifier: str, may_import: bool = False) -> Any:
+    """Return what Gymnasium knows of an id; it may begin with a module, as in ``"package:Name-v0"``.
+
+    That module is only imported where the id was named by a person: a file may not have code imported.
+    """
     module, _, name = identifier.rpartition(":")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
-            if module:
+            if module and may_import:
                 importlib.import_module(module)
             return gymnasium.spec(name)
     except ImportError as error:
         raise _lacking(identifier, error) from error
     except gymnasium.error.Error:
-        hint = did_you_mean(identifier, gymnasium.registry)
+        near = did_you_mean(identifier, gymnasium.registry)
+        hint = (
+            near
+            if near.startswith("did")
+            else "take an id that Gymnasium knows, or hand the environment over."
+        )
+        if module and module not in sys.modules:
+            hint = f"import {module} first, or name the task yourself: --task {identifier}."
         raise DistinguoError(f"Unknown environment '{identifier}'; {hint}") from None
 
 
 def _made(identifier: str, arguments: Mapping[str, Any]) -> Any:
-    spec_of(identifier)
+    name = registered_spec(identifier).id  # without the module, which Gymnasium would import
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # those of the packages that it imports
             # -1 leaves the time limit out; what the checker would find we tell in our own words
-            return gymnasium.make(identifier, max_episode_steps=-1, disable_env_checker=True, **arguments)
+            return gymnasium.make(name, max_episode_steps=-1, disable_env_checker=True, **arguments)
     except (DependencyNotInstalled, ImportError) as error:
         raise _lacking(identifier, error) from error
     except Exception as error:

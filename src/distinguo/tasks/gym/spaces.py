@@ -14,8 +14,8 @@ import numpy as np
 from gymnasium import spaces
 
 from distinguo.errors import DistinguoError
+from distinguo.tasks.spec import CATEGORIES, CONTINUOUS
 
-CONTINUOUS, CATEGORIES = "continuous", "categories"
 #: Bounds beyond this are only the largest numbers of their type, and say nothing about the task.
 ASTRONOMICAL = 1e30
 _ALLOWED = "allowed are Box, Discrete, MultiDiscrete, MultiBinary and a Tuple of Discretes"

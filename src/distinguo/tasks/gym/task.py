@@ -10,14 +10,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from distinguo.seam import implements_interpreted
 from distinguo.tasks.gym.driver import Driver
+from distinguo.tasks.gym.registration import PUCK_ID
+from distinguo.tasks.gym.snapshots import NONE
 from distinguo.tasks.gym.source import Source, source_of
+from distinguo.tasks.spec import RETURN, Parameters, TaskSpec
 from distinguo.tasks.task import (
     Observation,
     State,
@@ -39,19 +42,6 @@ class GymTask(NamedTuple):
     driver: Driver
 
 
-class Description(NamedTuple):
-    """What a catalogue needs to know of an environment."""
-
-    name: str
-    names: tuple[str, ...]  #: of the coordinates of an observation
-    low: tuple[float, ...]
-    high: tuple[float, ...]
-    kind: str  #: "continuous" or "categories"
-    actions: int
-    limit: int | None  #: steps after which its makers stop a trial
-    threshold: float | None  #: the mean return that they call solved
-
-
 def make_task(origin: Any, arguments: Mapping[str, Any] | None = None, seed: int = 0) -> GymTask:
     """Return an environment as a task; ``origin`` is its id or the environment itself.
 
@@ -64,7 +54,7 @@ def make_task(origin: Any, arguments: Mapping[str, Any] | None = None, seed: int
 
 
 def make_absent_task(name: str, arguments: Mapping[str, Any] | None = None, seed: int = 0) -> GymTask:
-    """Return a task of which only the name is known; its environment is looked for when it is needed.
+    """Return a task of which only the name is known; its environment is made when it is needed.
 
     >>> make_absent_task("Nowhere-v0").driver.name
     'Nowhere-v0'
@@ -72,67 +62,107 @@ def make_absent_task(name: str, arguments: Mapping[str, Any] | None = None, seed
     return GymTask(Driver(Source(name, None, dict(arguments or {})), seed))
 
 
-def describe(task: GymTask) -> Description:
-    """Describe the environment of a task.
+def gym_spec(
+    origin: Any, parameters: Parameters, port: Callable[[Parameters], TaskSpec] | None = None
+) -> TaskSpec:
+    """Describe an environment; its compiled port, if it has one, knows better names and bounds.
 
-    >>> describe(make_task("MountainCar-v0")).actions
-    3
+    >>> gym_spec("FrozenLake-v1", {}).kind
+    'categories'
     """
-    source, handle = task.driver.source, task.driver.handle
-    view = handle.view
-    extent = (view.names, view.low, view.high, view.kind)
-    return Description(source.name, *extent, handle.choices.number, source.limit, source.threshold)
+    if port is not None:
+        return _in_place_of(port(parameters), parameters)
+    task = make_task(origin, dict(parameters))
+    source, checked = task.driver.source, task.driver.checked_env
+    spec = TaskSpec(
+        name=source.name,
+        task=task,
+        dimensions=checked.view.names,
+        actions=tuple(f"a{a}" for a in range(checked.choices.number)),
+        low=checked.view.low,
+        high=checked.view.high,
+        score=RETURN,
+        kind=checked.view.kind,
+        threshold=source.threshold,
+        limit=source.limit,
+        parameters=dict(parameters),
+        stochastic="strong" if task.driver.stochastic else "no",
+        portable=isinstance(origin, str),
+    )
+    return _with_facts(spec)
+
+
+def _in_place_of(port: TaskSpec, parameters: Parameters) -> TaskSpec:
+    """Return the description of a compiled port with Gymnasium's environment in its place.
+
+    Which of its states can be held is known of the port only.
+    """
+    arguments = dict(parameters)
+    if port.name == "Pendulum-v1":
+        arguments.setdefault("levels", len(port.actions))
+    task = make_task(PUCK_ID if port.name == "puck" else port.name, arguments)
+    return _with_facts(port._replace(task=task, controllable=None, parameters=arguments))
+
+
+def _with_facts(spec: TaskSpec) -> TaskSpec:
+    """Add what trying the environment has shown."""
+    restoring = spec.task.driver.restoring
+    return spec._replace(interpreted=True, note=restoring.sentence, restorable=restoring.name != NONE)
+
+
+def absent_gym_spec(name: str, words: Mapping[str, Any], parameters: Parameters) -> TaskSpec:
+    """Describe an environment by what a run folder says; it is made when the first step is asked for.
+
+    One that was given as an object cannot be made again: it has to be handed over.
+    """
+    task = make_absent_task(PUCK_ID if name == "puck" else name, dict(parameters))
+    return TaskSpec(name=name, task=task, parameters=dict(parameters), interpreted=True, **words)
 
 
 @implements_interpreted(transition, GymTask)
-def step(task: GymTask, s: State, a: int) -> tuple[State, float, bool]:
-    """Take a step from ``s``, wherever the environment is."""
+def _transition(task: GymTask, s: State, a: int) -> tuple[State, float, bool]:
     return task.driver.step(s, a)
 
 
 @implements_interpreted(start, GymTask)
-def begin(task: GymTask, rng: np.random.Generator) -> State:
+def _start(task: GymTask, rng: np.random.Generator) -> State:
     """Begin a trial with a seed of its own; the learner's generator is left alone, as by the compiled tasks."""
     return task.driver.start()
 
 
 @implements_interpreted(actions, GymTask)
-def count(task: GymTask) -> int:
-    """Count the actions."""
-    return task.driver.handle.choices.number
+def _actions(task: GymTask) -> int:
+    return task.driver.checked_env.choices.number
 
 
 @implements_interpreted(unpack, GymTask)
-def state_of(task: GymTask, row: np.ndarray) -> State:
-    """Read a state from a row."""
+def _unpack(task: GymTask, row: np.ndarray) -> State:
     return tuple(row.tolist())
 
 
 @implements_interpreted(observe, GymTask)
-def seen(task: GymTask, s: State) -> Observation:
+def _observe(task: GymTask, s: State) -> Observation:
     """Leave out which trial and step it was."""
     return s[2:]
 
 
 @implements_interpreted(truncated, GymTask)
-def stopped(task: GymTask, s: State) -> bool:
-    """Tell whether the environment stopped the trial in ``s``."""
+def _truncated(task: GymTask, s: State) -> bool:
     return task.driver.truncated(s)
 
 
 @implements_interpreted(seeded, GymTask)
-def another(task: GymTask, seed: int) -> GymTask:
+def _seeded(task: GymTask, seed: int) -> GymTask:
     """Return a task with a driver of its own."""
     return GymTask(task.driver.again(seed))
 
 
 @implements_interpreted(memories, GymTask)
-def pack(task: GymTask, states: np.ndarray) -> dict[str, np.ndarray]:
+def _memories(task: GymTask, states: np.ndarray) -> dict[str, np.ndarray]:
     """Return the seeds and actions of the trials that are still needed."""
     return task.driver.memories(states)
 
 
 @implements_interpreted(remember, GymTask)
-def take_back(task: GymTask, arrays: dict[str, np.ndarray]) -> None:
-    """Take back what ``memories`` gave."""
+def _remember(task: GymTask, arrays: dict[str, np.ndarray]) -> None:
     task.driver.remember(arrays)

@@ -1,4 +1,4 @@
-"""Wrappers that make an environment fit: continuous actions in a few levels, and actions that go wrong by chance."""
+"""Wrappers that make an environment fit: continuous actions in a few levels, and noisy actions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gymnasium.utils import RecordConstructorArgs
 
 from distinguo.errors import DistinguoError
 
-MOST_ACTIONS = 1000
+MOST_COMBINATIONS = 1000
 
 
 class DiscreteActions(gymnasium.ActionWrapper[Any, int, Any], RecordConstructorArgs):
@@ -65,7 +65,7 @@ class NoisyActions(gymnasium.ActionWrapper[Any, int, int], RecordConstructorArgs
         self.count, self.first = int(space.n), int(space.start)
 
     def action(self, action: int) -> int:
-        """Return this action, or by chance another."""
+        """Return this action, or a random one."""
         if self.np_random.random() < self.noise:
             return self.first + int(self.np_random.integers(self.count))
         return action
@@ -86,9 +86,9 @@ def _checked_box(env: Any, levels: Any) -> spaces.Box:
             "another wrapper that gives bounds."
         )
     size = math.prod(box.shape)
-    if levels**size > MOST_ACTIONS:
+    if levels**size > MOST_COMBINATIONS:
         raise DistinguoError(
-            f"{levels} levels of {size} coordinates make {levels**size} actions; allowed are {MOST_ACTIONS}; "
+            f"{levels} levels of {size} coordinates make {levels**size} actions; allowed are {MOST_COMBINATIONS}; "
             "choose fewer levels."
         )
     return box

@@ -28,8 +28,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from distinguo.seam import implements
-from distinguo.tasks.task import actions, start, transition, unpack
+from distinguo.tasks.declare import task
 
 LEFT, RIGHT = 0, 1
 PuckState = tuple[float, float]
@@ -38,6 +37,13 @@ PuckState = tuple[float, float]
 EXTREME_SPEED = 5.5
 
 
+@task(
+    name="puck",
+    states=("x", "v"),
+    actions=("left", "right"),
+    low=lambda puck: (-puck.wall, -EXTREME_SPEED),
+    high=lambda puck: (puck.wall, EXTREME_SPEED),
+)
 class Puck(NamedTuple):
     """The parameters of the task; the defaults are the paper's.
 
@@ -53,37 +59,21 @@ class Puck(NamedTuple):
     interval: Annotated[float, Field(gt=0, le=1, description="s between actions (paper, section 4)")] = 0.02
     wall: Annotated[float, Field(gt=0, le=1e6, description="m from the top (paper, section 4)")] = 2.4
 
+    def transition(self, s: PuckState, a: int) -> tuple[PuckState, float, bool]:
+        """Push the puck for one interval.
 
-@implements(transition, Puck)
-def push(task: Puck, s: PuckState, a: int) -> tuple[PuckState, float, bool]:
-    """Push the puck for one interval.
+        ``sin(arctan u) = u c`` and ``cos(arctan u) = c`` with ``c = 1 / sqrt(1 + u^2)``: one square root and one
+        division, both correctly rounded everywhere, instead of three trigonometric calls that are not.
+        """
+        x, v = s
+        u = -2.0 * self.beta * x
+        c = 1.0 / math.sqrt(1.0 + u * u)
+        f = self.force if a == RIGHT else -self.force
+        x_next = x + self.interval * v
+        v_next = v + self.interval * ((f / self.mass - self.gravity * (u * c)) * c)
+        fell = not (-self.wall < x_next < self.wall)
+        return (x_next, v_next), (-1.0 if fell else 0.0), fell
 
-    ``sin(arctan u) = u c`` and ``cos(arctan u) = c`` with ``c = 1 / sqrt(1 + u^2)``: one square root and one
-    division, both correctly rounded everywhere, instead of three trigonometric calls that are not.
-    """
-    x, v = s
-    u = -2.0 * task.beta * x
-    c = 1.0 / math.sqrt(1.0 + u * u)
-    f = task.force if a == RIGHT else -task.force
-    x_next = x + task.interval * v
-    v_next = v + task.interval * ((f / task.mass - task.gravity * (u * c)) * c)
-    fell = not (-task.wall < x_next < task.wall)
-    return (x_next, v_next), (-1.0 if fell else 0.0), fell
-
-
-@implements(start, Puck)
-def on_top(task: Puck, rng: np.random.Generator) -> PuckState:
-    """Start every trial at rest on the top of the hill."""
-    return (0.0, 0.0)
-
-
-@implements(actions, Puck)
-def left_and_right(task: Puck) -> int:
-    """There are two actions."""
-    return 2
-
-
-@implements(unpack, Puck)
-def position_and_velocity(task: Puck, row: np.ndarray) -> PuckState:
-    """Read ``(x, v)`` from a row."""
-    return (row[0], row[1])
+    def start(self, rng: np.random.Generator) -> PuckState:
+        """Start every trial at rest on the top of the hill."""
+        return (0.0, 0.0)

@@ -1,0 +1,151 @@
+"""Greedy evaluation in lock-step, at the speed of C and with the same bits as :func:`evaluate`.
+
+The trials run in blocks (:mod:`distinguo.evaluation.lockstep.block`). The list of a block is made anew when a lane
+leaves the box that it is good for, and now and then because the lanes have drawn together.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from distinguo.controller import Controller
+from distinguo.evaluation.lockstep import boxes, voronoi  # noqa: F401 they implement the generics of a block
+from distinguo.evaluation.lockstep.block import (
+    LANES,
+    MOST_DIMENSIONS,
+    ORDER,
+    list_entries,
+    make_block,
+    pick_entries,
+)
+from distinguo.evaluation.lockstep.lanes import (
+    Results,
+    choose_actions,
+    draw_box,
+    fill_up,
+    in_use,
+    move,
+    note_visits,
+    retire,
+)
+from distinguo.evaluation.lockstep.tuples import widest_vectors
+from distinguo.evaluation.simulate import CHUNK_STEPS, Outcome
+from distinguo.seam import has_own, is_compiled, kernel, part
+from distinguo.tasks.task import State, observe, randomness, unpack
+
+FRESH, RENEW, WIDEN = range(3)  #: what the list needs
+#: Steps until the first look whether a shorter list will do; each pause is twice the one before.
+FIRST_PAUSE = 8
+#: How far a block has come: a structured array of one element, which compiled and plain code read by name. Aligned,
+#: as Numba is slower with packed records; not a ``recarray``, whose type it would work out anew at each call.
+PROGRESS = np.dtype(
+    [
+        ("remaining", np.int64),  # trials that still run
+        ("done", np.int64),  # steps
+        ("size", np.int64),  # entries of the list
+        ("state", np.int64),  # of the list: FRESH, RENEW or WIDEN
+        ("pause", np.int64),  # steps from one look for a shorter list to the next
+        ("age", np.int64),  # steps since the last look
+        ("ended", np.int64),  # trials that ended in the last step
+        ("ties", np.int64),  # whether a trial came to tied actions
+    ],
+    align=True,
+)
+
+
+def evaluate_lockstep(task: Any, controller: Controller, starts: np.ndarray, cap: int) -> Outcome | None:
+    """Follow the greedy policy from every start, as :func:`evaluate` does; None where only that one can.
+
+    That is where a trial comes to a region with tied actions, where the task is interpreted, stochastic or not
+    observed as it is, and where there are no blocks for the partition.
+
+    >>> from distinguo.representations.voronoi import voronoi
+    >>> from distinguo.tasks.puck.puck import Puck
+    >>> halves = voronoi([[0.3, 0.6], [-0.3, -0.6]], [4.8, 11.0])
+    >>> two = Controller(halves, np.array([[0.0, -1.0], [-1.0, 0.0]]))
+    >>> evaluate_lockstep(Puck(), two, np.array([[0.0, 0.0], [2.0, 2.0]]), 1000).lengths.tolist()
+    [1000, 9]
+    """
+    states = np.array(starts, dtype=np.float64, order="C")
+    block = make_block(controller.partition, controller) if _is_simple(task) else None
+    if block is None or not _fits(block, states):
+        return None
+    count, visited = len(states), np.zeros(len(controller.q), dtype=np.bool_)
+    results = Results(np.full(count, max(cap, 0)), np.zeros(count), np.zeros(count, dtype=np.bool_))
+    for first in range(0, count, LANES):
+        some = slice(first, first + LANES)
+        if not _run_to_end(task, block, states[some], Results(*(column[some] for column in results)), cap):
+            return None
+    visited[block.lanes.regions[block.lanes.seen]] = True
+    return Outcome(*results, visited, tied=False)
+
+
+def _is_simple(task: Any) -> bool:
+    """Tell whether a task is compiled, deterministic, and observed as it is."""
+    return is_compiled(task) and randomness(task) is None and not has_own(observe, task)
+
+
+def _fits(block: Any, states: np.ndarray) -> bool:
+    return states.ndim == 2 and 2 * states.shape[1] == len(block.lanes.box) <= 2 * MOST_DIMENSIONS
+
+
+def _run_to_end(task: Any, block: Any, starts: np.ndarray, results: Results, cap: int) -> bool:
+    """Run a block of trials until all have ended or come to the cap; False if one came to tied actions."""
+    count, dimensions = starts.shape
+    block.lanes.numbers[:] = 0.0
+    block.lanes.numbers.reshape(-1, LANES)[:dimensions, :count] = starts.T
+    block.lanes.marks[ORDER : ORDER + count] = np.arange(count)
+    progress = np.array([(count, 0, 0, RENEW, FIRST_PAUSE, 0, 0, 0)], dtype=PROGRESS)
+    until, going_on = 0, count > 0
+    while going_on and until < cap:
+        until = min(until + CHUNK_STEPS, cap)
+        going_on = run_block(task, block, starts[0], progress, until, results)
+    return not progress["ties"][0]
+
+
+@kernel
+def run_block(
+    task: Any, block: Any, row: np.ndarray, progress: np.ndarray, until: int, results: Results
+) -> bool:
+    """Advance a block until so many steps are done; False if it need not go on after that."""
+    widest_vectors()
+    like = unpack(task, row)  # only its length counts
+    now, lanes = progress[0], block.lanes
+    fill_up(lanes, len(like), now["remaining"])
+    while now["remaining"] > 0 and now["done"] < until and not now["ties"]:
+        if now["state"] != FRESH:
+            everywhere = not draw_box(lanes, len(like), now["remaining"], now["state"] == WIDEN)
+            now["size"] = list_entries(block, like, everywhere, now["pause"])
+            now["state"] = FRESH
+        advance_block(task, block, like, progress, until)
+        if now["ended"]:
+            now["remaining"] = retire(lanes, len(like), now["remaining"], now["done"], results)
+            now["pause"], now["age"] = FIRST_PAUSE, 0
+    for lane in range(now["remaining"]):
+        results.returns[lanes.marks[ORDER + lane]] = lanes.numbers[len(like) * LANES + lane]
+    return now["remaining"] > 0 and not now["ties"]
+
+
+@part
+def advance_block(task: Any, block: Any, like: State, progress: np.ndarray, until: int) -> None:
+    """Take steps until a trial ends or leaves the box, or it is time to look for a shorter list."""
+    now, lanes = progress[0], block.lanes
+    count, size = in_use(now["remaining"]), now["size"]
+    step = first = now["done"]
+    stop = min(until, first + now["pause"] - now["age"])
+    picked = ended = escaped = 0
+    while step < stop and ended == 0 and escaped == 0:
+        pick_entries(block, like, count, size)
+        picked = choose_actions(lanes, count, size, picked)
+        ended, escaped = move(task, lanes, like, count)
+        step += 1
+    now["ties"] = note_visits(lanes, size, picked)
+    now["done"], now["ended"] = step, ended
+    now["age"] += step - first
+    if escaped:
+        now["state"] = WIDEN
+    elif now["age"] >= now["pause"]:
+        now["age"], now["state"] = 0, RENEW
+        now["pause"] *= 2

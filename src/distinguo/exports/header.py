@@ -1,0 +1,139 @@
+"""A controller as one C99 header: constant tables and two functions, nothing to link and nothing to allocate.
+
+The functions repeat the arithmetic of ``region(partition, s)`` operation by operation, so that a state that lies
+exactly between two regions falls on the same side in both languages.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from distinguo import __version__
+from distinguo.errors import DistinguoError
+from distinguo.exports.labelled import LabelledController
+from distinguo.exports.tables import in_c, integers
+from distinguo.representations.partition import count_regions, has_labels
+
+PREFIX = "distinguo"
+
+_FRAME = """\
+/* {about}
+ */
+#ifndef {guard}_H
+#define {guard}_H
+
+#include <math.h> /* HUGE_VAL; nothing of libm is called */
+
+#ifdef __FAST_MATH__
+#error "fast-math reorders sums: compile this controller without it"
+#endif
+
+#define {guard}_DIMENSIONS {dimensions}
+#define {guard}_REGIONS {regions}
+#define {guard}_ACTIONS {actions}
+{names}
+{tables}
+#if defined(__clang__) || !defined(__GNUC__) /* GCC does not know this pragma: see above */
+#pragma STDC FP_CONTRACT OFF
+#endif
+
+/* The region that an observation falls in. */
+static inline int {prefix}_region(const double s[{dimensions}])
+{{
+{body}
+}}
+
+/* The action to take at an observation. */
+static inline int {prefix}_action(const double s[{dimensions}])
+{{
+    return (int){prefix}_actions[{prefix}_region(s)];
+}}
+
+#endif
+"""
+
+
+def to_header(named: LabelledController, name: str = PREFIX) -> str:
+    """Return the controller as C.
+
+    >>> import numpy as np
+    >>> from distinguo.controller import Controller
+    >>> from distinguo.representations.voronoi import voronoi
+    >>> two = Controller(voronoi([[1.0], [-1.0]], [1.0]), np.array([[0.0, -1.0], [-1.0, 0.0]]))
+    >>> header = to_header(LabelledController(two, ("x",), ("left", "right")), "cart")
+    >>> "static inline int cart_action(const double s[1])" in header
+    True
+    """
+    check_name(name)
+    partition = named.controller.partition
+    tables, body = in_c(partition, name)
+    return _FRAME.format(
+        about="\n".join(f" * {line}".rstrip() for line in _about(named, name))[3:],
+        guard=name.upper(),
+        prefix=name,
+        dimensions=len(named.dimensions),
+        regions=count_regions(partition),
+        actions=len(named.actions),
+        names=_action_names(named.actions, name.upper()),
+        tables="\n".join([*tables, integers(f"{name}_actions", named.controller.greedy)]),
+        body=body,
+    )
+
+
+def check_name(name: str) -> None:
+    """Refuse a prefix that C would not take."""
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,40}", name):
+        raise DistinguoError(
+            f"--name should be a letter followed by at most 40 letters, digits or underscores, got {name!r}."
+        )
+
+
+def _about(named: LabelledController, name: str) -> list[str]:
+    regions = count_regions(named.controller.partition)
+    lines = [
+        f"A controller of {regions} regions, exported by distinguo {__version__}.",
+        "",
+        f"Task:        {comment(named.task or 'unknown')}",
+        f"Input:       {_input(named)}",
+        f"Coordinates: {comment(', '.join(f's[{i}] = {n}' for i, n in enumerate(named.dimensions)))}",
+        f"Actions:     {comment(', '.join(f'{a} = {n}' for a, n in enumerate(named.actions)))}",
+        f"Provenance:  {comment(json.dumps(named.provenance, sort_keys=True, default=str))}",
+    ]
+    if named.certificate is not None:
+        proof = named.certificate
+        lines.append(f"Certificate: {proof.file}, SHA-256 {proof.sha256}")
+        if proof.domain:
+            lines.append(f"It claims:   {comment(proof.domain)}")
+    return [
+        *lines,
+        "",
+        f"{name}_region(s) and {name}_action(s) give the same answers as distinguo does in Python, also on the",
+        "borders of regions, if the compiler does not contract a * b + c into one operation. C99 compilers are",
+        "told so by a pragma. GCC ignores it: compile with -std=c99 or -ffp-contract=off, and C++ with the latter.",
+    ]
+
+
+def _input(named: LabelledController) -> str:
+    """Say what ``s`` is: it is easily taken for the whole state of a task, of which little may be observed."""
+    words = "s is the observation as the task gives it, unscaled, in the order of the coordinates"
+    return f"{words}; each is an exact label." if has_labels(named.controller.partition) else f"{words}."
+
+
+def comment(text: str) -> str:
+    """Make any text safe inside a comment.
+
+    >>> comment("a */ system(); /* é")
+    'a * / system(); / * ?'
+    """
+    plain = "".join(c if c.isascii() and c.isprintable() and c != "\\" else "?" for c in text)
+    return plain.replace("*/", "* /").replace("/*", "/ *").replace("??/", "? ?/")
+
+
+def _action_names(actions: tuple[str, ...], guard: str) -> str:
+    """Name the actions, unless their words do not make distinct identifiers."""
+    words = [re.sub(r"[^A-Z0-9]+", "_", action.upper()).strip("_") for action in actions]
+    if not all(words) or len(set(words)) < len(words):
+        return ""
+    rows = ", ".join(f"{guard}_ACTION_{word} = {a}" for a, word in enumerate(words))
+    return f"enum {{ {rows} }};\n"

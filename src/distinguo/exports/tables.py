@@ -1,0 +1,187 @@
+"""A partition as tables: in C with the body of the function that finds the region of ``s`` in them, and as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from distinguo.representations.boxes import Boxes
+from distinguo.representations.categories import Categories
+from distinguo.representations.declare import capability
+from distinguo.representations.partition import lacking
+from distinguo.representations.prototypes import in_use
+from distinguo.representations.voronoi import Voronoi
+
+WIDTH = 100  #: columns of a line of a table
+
+_NEAREST = """\
+    long best = 0;
+    double best_distance = HUGE_VAL;
+    for (long p = 0; p < {count}; p++) {{
+        double distance = 0.0;
+        for (int i = 0; i < {dimensions}; i++) {{
+            const double d = (s[i] - {prefix}_prototypes[p][i]) * {prefix}_weight[i];
+            distance += d * d;
+        }}
+        if (distance < best_distance) {{ /* of equally near ones the first */
+            best = p;
+            best_distance = distance;
+        }}
+    }}
+    return (int){prefix}_primary[best];"""
+
+_ALIKE = """\
+    long best = 0;
+    int least = {dimensions} + 1;
+    for (long p = 0; p < {count}; p++) {{
+        int different = 0;
+        for (int i = 0; i < {dimensions}; i++) {{
+            different += s[i] != {prefix}_prototypes[p][i]; /* labels: equal or not, never near */
+        }}
+        if (different < least) {{ /* of equally different ones the first */
+            best = p;
+            least = different;
+        }}
+    }}
+    return (int){prefix}_primary[best];"""
+
+_WALK = """\
+    long node = 0;
+    while ({prefix}_axis[node] >= 0) {{
+        node = (long)(s[{prefix}_axis[node]] < {prefix}_cut[node] ? {prefix}_below[node] : {prefix}_above[node]);
+    }}
+    return (int){prefix}_below[node];"""
+
+
+Code = tuple[list[str], str]  #: tables, and the body of the function
+
+
+@singledispatch
+def in_c(partition: Any, name: str) -> Code:
+    """Return the tables of a partition and the body of its function; every name begins with ``name``.
+
+    >>> from distinguo.representations.categories import categories
+    >>> tables, body = in_c(categories([[3.0], [7.0]]), "lake")
+    >>> print(tables[0].strip())
+    static const double lake_prototypes[2][1] = {
+        {3.0}, {7.0},
+    };
+    """
+    raise lacking(
+        partition, "cannot be written in C", "give it a method in_c(self, name), or export it as npz"
+    )
+
+
+@in_c.register(Boxes)
+def _(partition: Boxes, name: str) -> Code:
+    return _boxes(partition, name), _WALK.format(prefix=name)
+
+
+@in_c.register(Categories)
+def _(partition: Categories, name: str) -> Code:
+    return _prototypes(partition, name), _ALIKE.format(**_names(partition, name))
+
+
+@in_c.register(Voronoi)
+def _(partition: Voronoi, name: str) -> Code:
+    weight = table(f"double {name}_weight[{len(partition.weight)}]", map(_number, partition.weight.tolist()))
+    return [weight, *_prototypes(partition, name)], _NEAREST.format(**_names(partition, name))
+
+
+def _names(partition: Voronoi | Categories, name: str) -> dict[str, Any]:
+    count, width = in_use(partition).points.shape
+    return {"prefix": name, "count": count, "dimensions": width}
+
+
+def _prototypes(partition: Voronoi | Categories, name: str) -> list[str]:
+    points, primary = in_use(partition)
+    rows = ["{" + ", ".join(map(_number, row)) + "}" for row in points.tolist()]
+    return [
+        table(f"double {name}_prototypes[{len(points)}][{points.shape[1]}]", rows),
+        integers(f"{name}_primary", primary),
+    ]
+
+
+def _boxes(partition: Boxes, name: str) -> list[str]:
+    return [
+        integers(f"{name}_axis", partition.axis),
+        table(f"double {name}_cut[{len(partition.cut)}]", map(_number, partition.cut.tolist())),
+        integers(f"{name}_below", partition.below),
+        integers(f"{name}_above", partition.above),
+    ]
+
+
+def _number(value: float) -> str:
+    """Write a double so that any compiler reads the same one back: the shortest digits that are exact."""
+    return repr(value)
+
+
+def integers(name: str, values: np.ndarray) -> str:
+    """Write whole numbers in the smallest type that holds them everywhere, as controllers live in small memories."""
+    least, most = int(values.min()), int(values.max())
+    kinds = [("signed char", 2**7), ("short", 2**15), ("long", 2**31)]
+    kind = next(kind for kind, end in kinds if -end <= least and most < end)
+    return table(f"{kind} {name}[{len(values)}]", map(str, values.tolist()))
+
+
+def table(declaration: str, entries: Iterable[str]) -> str:
+    """Write a constant table, several entries to a line."""
+    lines, line = [], "   "
+    for entry in entries:
+        if len(line) + len(entry) + 2 > WIDTH and line.strip():
+            lines.append(line)
+            line = "   "
+        line += f" {entry},"
+    lines.append(line)
+    return f"static const {declaration} = {{\n" + "\n".join(lines) + "\n};\n"
+
+
+@singledispatch
+def arrays_of(partition: Any) -> dict[str, np.ndarray]:
+    """Return the arrays that a partition consists of, by name.
+
+    A Voronoi partition is ``prototypes``, ``primary`` and ``scale``, one of categories the first two of these; one
+    of boxes is the columns of its tree.
+    """
+    raise lacking(partition, "cannot be written as arrays", "give it a method arrays_of(self)")
+
+
+@arrays_of.register(Boxes)
+def _(partition: Boxes) -> dict[str, np.ndarray]:
+    return partition._asdict()
+
+
+@arrays_of.register(Categories)
+def _(partition: Categories) -> dict[str, np.ndarray]:
+    points, primary = in_use(partition)
+    return {"prototypes": points, "primary": primary}
+
+
+@arrays_of.register(Voronoi)
+def _(partition: Voronoi) -> dict[str, np.ndarray]:
+    points, primary = in_use(partition)
+    return {"prototypes": points, "primary": primary, "scale": partition.scale}
+
+
+@singledispatch
+def certified_tables(partition: Any) -> dict[str, np.ndarray]:
+    """Return the tables by which a certificate knows a partition; usually its arrays."""
+    return arrays_of(partition)
+
+
+@certified_tables.register(Voronoi)
+def _(partition: Voronoi) -> dict[str, np.ndarray]:
+    points, primary = in_use(partition)
+    return {"prototypes": points, "primary": primary, "weight": partition.weight}
+
+
+@certified_tables.register(Boxes)
+def _(partition: Boxes) -> dict[str, np.ndarray]:
+    return {name: getattr(partition, name) for name in ("axis", "cut", "below", "above")}
+
+
+capability("in_c", in_c)
+capability("arrays_of", arrays_of)

@@ -1,0 +1,172 @@
+"""An agent at work, as compiled code sees it: the task, what is remembered, and how far the trial has come.
+
+Memories are tables: each array of a ``NamedTuple`` is declared once, with its type, shape and first values. From that
+follow fresh arrays, larger ones, and the check of arrays that come from a file.
+
+>>> class Tally(NamedTuple):
+...     counts: Annotated[np.ndarray, field(int, "rooms", 2)]
+>>> fresh_arrays(Tally, rooms=3).counts.tolist()
+[[0, 0], [0, 0], [0, 0]]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
+
+import numpy as np
+
+from distinguo.seam import part
+from distinguo.tasks.task import Observation, State
+
+ROOM = "room"  #: the axis of prototypes: rows are kept when there is room for more of them
+
+
+class Field(NamedTuple):
+    """How an array is made."""
+
+    dtype: Any
+    shape: tuple[Any, ...]  #: numbers, or the names of sizes
+    first: Any  #: the value, or the values, that it begins with
+
+    def array(self, sizes: Mapping[str, int]) -> np.ndarray:
+        """Return the array as it is in the beginning."""
+        shape = tuple(sizes[axis] if isinstance(axis, str) else axis for axis in self.shape)
+        made = np.zeros(shape, dtype=self.dtype)
+        if self.first is not None:
+            made[...] = self.first
+        return made
+
+
+def field(dtype: Any, *shape: Any, first: Any = None) -> Field:
+    """Declare an array; ``first`` is broadcast to its shape."""
+    return Field(np.dtype(dtype), shape, first)
+
+
+@cache
+def fields_of(kind: Any) -> Mapping[str, Field]:
+    """Return the declared arrays of a ``NamedTuple`` class, by name."""
+    hints = get_type_hints(kind, include_extras=True)
+    notes = {name: get_args(hint)[1:] for name, hint in hints.items()}
+    return {name: note[0] for name, note in notes.items() if note and isinstance(note[0], Field)}
+
+
+def _declared(memory: Any) -> Mapping[str, Field]:
+    kind: Any = type(memory)
+    return fields_of(kind)
+
+
+def fresh_arrays(kind: Any, given: Mapping[str, Any] | None = None, **sizes: int) -> Any:
+    """Return a tuple of arrays in their first state; ``given`` are the fields that are not declared arrays."""
+    return kind(**(given or {}), **{name: f.array(sizes) for name, f in fields_of(kind).items()})
+
+
+def larger_arrays(memory: Any, given: Mapping[str, Any], size: int, **sizes: int) -> Any:
+    """Return a copy for larger sizes that keeps the first ``size`` rows of every array with an axis of prototypes.
+
+    Arrays whose shape does not depend on the room are shared; scratch arrays begin anew.
+    """
+    larger = fresh_arrays(type(memory), given, **sizes)
+    kept = {}
+    for name, f in _declared(memory).items():
+        old, new = getattr(memory, name), getattr(larger, name)
+        if f.shape[0] == ROOM:
+            new[:size] = old[:size]
+        elif new.shape == old.shape:
+            kept[name] = old
+    return larger._replace(**kept)
+
+
+def check_arrays(memory: Any, **sizes: int) -> None:
+    """Raise unless every declared array has its type and shape, so that compiled code cannot leave it."""
+    for name, f in _declared(memory).items():
+        array, expected = getattr(memory, name), f.array(sizes)
+        same = array.dtype == expected.dtype and array.shape == expected.shape
+        if not same or not array.flags.c_contiguous:
+            raise ValueError(f"{name} has an unexpected shape or type")
+
+
+#: How a learner leaves a trial: it goes on, came to a terminal state, was stopped, or waits to be looked after.
+RUNNING, TERMINAL, CAPPED, PAUSED = 0, 1, 2, 3
+NO_ACTION = -1
+LEAST, GREATEST = 0, 1  #: rows of ``Progress.extent``
+
+#: What is counted, as one record.
+COUNTS = np.dtype(
+    [
+        ("trials", np.int64),  # begun
+        ("trial_steps", np.int64),  # of all trials
+        ("investigation_steps", np.int64),  # of all mini-trials
+        ("length", np.int64),  # of the running trial so far
+        ("action", np.int64),  # that it takes next
+        ("gained", np.float64),  # the sum of its rewards
+        ("attempt", np.int64),  # how often learning was begun from scratch before
+        ("since", np.int64),  # the trials that were begun before this attempt
+    ],
+    align=True,
+)
+
+
+class Progress(NamedTuple):
+    """How far learning has come, whatever the learner; it goes on when learning begins from scratch."""
+
+    now: Annotated[np.ndarray, field(float, "width")]  #: the state of the running trial
+    counts: Annotated[np.ndarray, field(COUNTS, 1)]
+    extent: Annotated[
+        np.ndarray, field(float, 2, "dimensions", first=[[np.inf], [-np.inf]])
+    ]  #: the least and the greatest of each coordinate that was observed
+
+
+def fresh_progress(width: int, dimensions: int) -> Progress:
+    """Return the progress before the first trial.
+
+    >>> fresh_progress(2, 2).counts["trials"].tolist()
+    [0]
+    """
+    return fresh_arrays(Progress, width=width, dimensions=dimensions)
+
+
+class Agent(NamedTuple):
+    """A learner at work."""
+
+    task: Any
+    memory: Any
+    settings: Any
+    progress: Progress
+    log: Any  #: where it writes down its reasons, or None
+    rng: np.random.Generator
+
+
+class Transition(NamedTuple):
+    """A step of a trial, by the observations before and after it."""
+
+    s: Observation
+    a: int
+    r: float
+    s_next: Observation
+    terminal: bool
+
+
+@part
+def keep(progress: Progress, s: State) -> None:
+    """Write the state of the running trial down."""
+    for i in range(len(s)):
+        progress.now[i] = s[i]
+
+
+@part
+def begin_counting(progress: Progress, s: State) -> None:
+    """Begin a trial at ``s``."""
+    keep(progress, s)
+    progress.counts["trials"][0] += 1
+    progress.counts["length"][0] = 0
+    progress.counts["gained"][0] = 0.0
+
+
+@part
+def widen(progress: Progress, seen: Observation) -> None:
+    """Widen the extent of what was observed."""
+    for i in range(len(seen)):
+        progress.extent[LEAST, i] = min(progress.extent[LEAST, i], seen[i])
+        progress.extent[GREATEST, i] = max(progress.extent[GREATEST, i], seen[i])

@@ -1,0 +1,149 @@
+"""The door for learners of your own: a memory with a few methods, and the trials are driven for you."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+from distinguo.controller import Controller
+from distinguo.errors import DistinguoError
+from distinguo.learners.agent import (
+    CAPPED,
+    NO_ACTION,
+    RUNNING,
+    TERMINAL,
+    Agent,
+    Transition,
+    begin_counting,
+    keep,
+)
+from distinguo.learners.learner import Learner, Setup, register
+from distinguo.seam import at_speed, generic, generic_with_default, implements, kernel, part
+from distinguo.tasks.task import Observation, observe, start, transition, truncated, unpack
+
+T = TypeVar("T", bound=type)
+
+
+class NoSettings(NamedTuple):
+    """The settings of a learner that has none."""
+
+
+@generic
+def act(memory: Any, agent: Agent, s: Observation) -> int:
+    """Return the action to take where ``s`` is observed."""
+    raise NotImplementedError
+
+
+@generic
+def learn_from(memory: Any, agent: Agent, t: Transition) -> None:
+    """Learn from one step of a trial."""
+    raise NotImplementedError
+
+
+@generic_with_default
+def end_trial(memory: Any, agent: Agent) -> None:
+    """Learn from a trial as a whole, when it has ended; usually there is nothing left to learn."""
+
+
+_METHODS = {"act": act, "learn": learn_from, "end_trial": end_trial}
+_NEEDED = ("fresh", "act", "learn", "controller")
+
+
+def learner(name: str, settings: type = NoSettings) -> Callable[[T], T]:
+    """Declare a learner: a ``NamedTuple`` of arrays, its memory, with these methods.
+
+    ``fresh(setup)``, called on the class, returns the memory to begin with; ``controller(self)`` what it would act
+    by now. ``act(self, agent, s)`` and ``learn(self, agent, t)`` are compiled and called at every step, with
+    ``agent.settings`` and ``agent.rng`` at hand and ``t`` a :class:`Transition`; ``end_trial(self, agent)`` may be
+    there too. See examples/own_learner.py.
+    """
+
+    def declare(memory: T) -> T:
+        missing = [method for method in _NEEDED if method not in vars(memory)]
+        if missing or not hasattr(memory, "_fields"):
+            what = f"has no {', '.join(missing)}" if missing else "is not a NamedTuple"
+            raise DistinguoError(
+                f"The learner {memory.__name__} {what}; a learner is a NamedTuple with the methods "
+                f"{', '.join(_NEEDED)}."
+            )
+        for method, function in _METHODS.items():
+            if method in vars(memory):
+                implements(function, memory)(vars(memory)[method])
+        register(DeclaredLearner(name, memory, settings))
+        return memory
+
+    return declare
+
+
+class DeclaredLearner(Learner):
+    """A learner that was declared by its memory."""
+
+    def __init__(self, name: str, memory: Any, settings: type) -> None:
+        self.name, self.declared, self.settings = name, memory, settings
+
+    def fresh(self, setup: Setup) -> Any:
+        """Ask the class of the memory."""
+        return self.declared.fresh(setup)
+
+    def begin(self, agent: Agent) -> None:
+        """Begin a trial."""
+        at_speed(begin_trial, agent.task, agent.memory.partition)(agent)
+
+    def advance(self, agent: Agent, cap: int, steps: int) -> int:
+        """Drive the trial."""
+        ended: int = at_speed(drive, agent.task, agent.memory.partition)(agent, cap, steps)
+        return ended
+
+    def settle(self, agent: Agent) -> None:
+        """Let the learner learn from the whole trial."""
+        at_speed(end, agent.task, agent.memory.partition)(agent)
+
+    def controller(self, memory: Any, settings: Any) -> Controller:
+        """Ask the memory."""
+        made: Controller = memory.controller()
+        return made
+
+
+@kernel
+def begin_trial(agent: Agent) -> None:
+    """Begin a trial."""
+    s = start(agent.task, agent.rng)
+    begin_counting(agent.progress, s)
+    agent.progress.counts["action"][0] = act(agent.memory, agent, observe(agent.task, s))
+
+
+@kernel
+def drive(agent: Agent, cap: int, steps: int) -> int:
+    """Drive the running trial for at most so many steps, to its end or to the cap."""
+    task, progress = agent.task, agent.progress
+    s = unpack(task, progress.now)
+    first = progress.counts["length"][0]
+    terminal, stopped = False, False
+    while not terminal and not stopped and progress.counts["length"][0] < min(cap, first + steps):
+        s, terminal = step(agent, s)
+        stopped = not terminal and truncated(task, s)
+    keep(progress, s)
+    if terminal:
+        return TERMINAL
+    return CAPPED if stopped or progress.counts["length"][0] >= cap else RUNNING
+
+
+@part
+def step(agent: Agent, s: Any) -> tuple[Any, bool]:
+    """Take the chosen action, learn from it, and choose the next."""
+    task, counts = agent.task, agent.progress.counts
+    a = counts["action"][0]
+    s_next, r, terminal = transition(task, s, a)
+    counts["length"][0] += 1
+    counts["trial_steps"][0] += 1
+    counts["gained"][0] += r
+    seen = observe(task, s_next)
+    learn_from(agent.memory, agent, Transition(observe(task, s), a, r, seen, terminal))
+    counts["action"][0] = NO_ACTION if terminal else act(agent.memory, agent, seen)
+    return s_next, terminal
+
+
+@kernel
+def end(agent: Agent) -> None:
+    """End a trial."""
+    end_trial(agent.memory, agent)

@@ -1,0 +1,184 @@
+"""What a learner is: something that makes a controller out of trials.
+
+A learner gives ``fresh`` (the memory it begins with), ``advance`` (drive a trial for some steps) and ``controller``
+(what it would act by now). Stage, run folder, resume and confirmation are shared by all (runs/). The memory is a
+``NamedTuple`` of arrays, so that compiled code can read it and a checkpoint can hold it.
+
+Most learners need no loop of their own: see :func:`distinguo.learners.declare.learner`.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from distinguo.controller import Controller
+from distinguo.errors import DistinguoError, did_you_mean
+from distinguo.learners.agent import Agent
+from distinguo.tasks.extent import Extent
+from distinguo.tasks.task import State
+
+
+class Setup(NamedTuple):
+    """What a learner is told before its first trial, or before it begins again from scratch."""
+
+    task: Any
+    actions: int  #: how many there are
+    first: State  #: the state that a trial may begin from
+    seen: tuple[float, ...]  #: its observation
+    extent: Extent  #: of the observations, as far as it is known
+    categories: bool  #: whether observations are labels and not amounts
+    mean_reward: float  #: of a step in the preliminary series
+    prototypes: Sequence[tuple[float, ...]] | None  #: what to begin with, if anything was given
+    settings: Any
+
+    @property
+    def low(self) -> tuple[float, ...]:
+        """Return the least of each coordinate."""
+        return self.extent.low
+
+    @property
+    def high(self) -> tuple[float, ...]:
+        """Return the greatest of each coordinate."""
+        return self.extent.high
+
+
+class Learner:
+    """The part of a learner that the stage talks to; a learner of your own overrides what it needs."""
+
+    name: str
+    settings: Any  #: the ``NamedTuple`` class of its settings
+    declared: Any = None  #: the class that a user declared it by
+
+    def fresh(self, setup: Setup) -> Any:
+        """Return the memory of a learner that knows nothing."""
+        raise NotImplementedError
+
+    def begin(self, agent: Agent) -> None:
+        """Begin a trial."""
+        raise NotImplementedError
+
+    def advance(self, agent: Agent, cap: int, steps: int) -> int:
+        """Drive the running trial for at most so many steps; say how it was left (``agent.RUNNING``, …)."""
+        raise NotImplementedError
+
+    def controller(self, memory: Any, settings: Any) -> Controller:
+        """Return what the learner would act by now."""
+        raise NotImplementedError
+
+    def settle(self, agent: Agent) -> None:
+        """Learn from a trial that has ended, was stopped or paused; usually all was learned on the way."""
+
+    def prepared(self, agent: Agent, extent: Extent | None) -> Agent:
+        """Return the agent with the room that the next trial may need; ``extent`` is new, if it is given."""
+        return agent
+
+    def fresh_log(self, memory: Any) -> Any:
+        """Return an empty log for reasons, which compiled code can write; None for a learner without."""
+        return None
+
+    def reasons(self, agent: Agent) -> list[dict[str, Any]]:
+        """Return the reasons that were logged, and empty the log."""
+        return []
+
+    def values(self, memory: Any) -> Mapping[str, np.ndarray]:
+        """Return what ``values.npz`` holds besides the action values, a row for each of theirs."""
+        return {}
+
+    def figures(self, memory: Any, settings: Any) -> Mapping[str, Any]:
+        """Return figures for the summary of a run that only this learner has."""
+        return {}
+
+    def states_needed(self, memory: Any) -> np.ndarray | None:
+        """Return the states that the learner may want to come back to; None for one that never does."""
+        return None
+
+    def forget_running(self, memory: Any) -> None:
+        """Forget states of a trial that failed, which the task may not be able to come back to."""
+
+    def checked(self, memory: Any, fresh: Any) -> Any:
+        """Return a memory that came from a file if compiled code can trust it, else raise ``ValueError``."""
+        for name, array in leaves(memory).items():
+            like = leaves(fresh)[name]
+            if array.dtype != like.dtype or array.shape != like.shape or not array.flags.c_contiguous:
+                raise ValueError(f"{name} has an unexpected shape or type")
+        return memory
+
+
+def leaves(memory: Any, prefix: str = "") -> dict[str, np.ndarray]:
+    """Return all arrays of a tuple of tuples, by dotted name.
+
+    >>> from distinguo.representations.voronoi import voronoi
+    >>> list(leaves(Controller(voronoi([[0.0]], [1.0]), np.zeros((1, 2)))))[:2]
+    ['partition.prototypes', 'partition.primary']
+    """
+    arrays: dict[str, np.ndarray] = {}
+    for name, value in memory._asdict().items():
+        if isinstance(value, np.ndarray):
+            arrays[prefix + name] = value
+        elif hasattr(value, "_asdict"):
+            arrays |= leaves(value, f"{prefix}{name}.")
+    return arrays
+
+
+def with_leaves(memory: Any, arrays: Mapping[str, np.ndarray], prefix: str = "") -> Any:
+    """Return the tuple with its arrays replaced by those of the same dotted name."""
+    replaced = {}
+    for name, value in memory._asdict().items():
+        if isinstance(value, np.ndarray):
+            replaced[name] = _as_declared(arrays[prefix + name], value.dtype)
+        elif hasattr(value, "_asdict"):
+            replaced[name] = with_leaves(value, arrays, f"{prefix}{name}.")
+    return memory._replace(**replaced)
+
+
+def _as_declared(array: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
+    """Return records from a file with the alignment that compiled code expects, which files do not tell."""
+    return array.view(dtype) if dtype.names and array.dtype == dtype else array
+
+
+_LEARNERS: dict[str, Learner] = {}
+
+
+def register(learner: Learner) -> None:
+    """Make a learner known by its name."""
+    _LEARNERS[learner.name] = learner
+
+
+def learner_named(what: Any) -> Learner:
+    """Return the learner of that name, or that was declared by that class.
+
+    >>> from distinguo.learners.economy import learner as _
+    >>> learner_named("econmy")
+    Traceback (most recent call last):
+    distinguo.errors.DistinguoError: Unknown learner 'econmy'; did you mean 'economy'?
+    """
+    for learner in _LEARNERS.values():
+        if what == learner.name or (learner.declared is not None and what is learner.declared):
+            return learner
+    if not isinstance(what, str):
+        raise DistinguoError(f"{what!r} is not a learner; declare it with the decorator distinguo.learner.")
+    raise DistinguoError(f"Unknown learner '{what}'; {did_you_mean(what, _LEARNERS)}")
+
+
+def learner_or_absent(name: str, settings: Mapping[str, Any]) -> Learner:
+    """Return the learner of that name or, where none is known, a stand-in that only carries its settings."""
+    return _LEARNERS[name] if name in _LEARNERS else AbsentLearner(name, settings)
+
+
+class AbsentLearner(Learner):
+    """A learner that a run was learned with and that is not declared here: the run can be read, not continued."""
+
+    def __init__(self, name: str, settings: Mapping[str, Any]) -> None:
+        self.name = name
+        self.settings = namedtuple("Settings", list(settings), defaults=list(settings.values()))  # type: ignore[misc]
+
+    def fresh(self, setup: Setup) -> Any:
+        """Say what is missing."""
+        raise DistinguoError(
+            f"The learner '{self.name}' is not known here; name it with --learner path/to/file.py:Name, or import "
+            "the module that declares it."
+        )

@@ -1,1 +1,0 @@
-"""Partitions of the state-space, and the file they are kept in."""

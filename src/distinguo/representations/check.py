@@ -1,0 +1,128 @@
+"""What a partition promises, put to the test; our own partitions have to pass it, too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from distinguo.errors import DistinguoError
+from distinguo.representations.partition import State, count_rows, region, region_numbers, regions_of
+from distinguo.representations.planes import landmarks
+from distinguo.seam import is_compiled
+
+BEYOND = 3.0  #: states are also taken from so many widths around the extent: a task may go there
+
+
+class PartitionCheck(NamedTuple):
+    """What was found in a partition that keeps its promises."""
+
+    regions: int
+    states: int  #: that were tried
+    unreached: tuple[int, ...]  #: regions that none of them fell in
+
+
+def check_partition(
+    partition: Any, low: Sequence[float], high: Sequence[float], *, states: int = 1000, seed: int = 0
+) -> PartitionCheck:
+    """Try a partition on states in and around an extent, and raise an error if it breaks a promise.
+
+    Every state has a region, always the same and one that exists, and compiled code finds the one that Python finds.
+    Regions that no state fell in are no error; the answer names them.
+
+    >>> from distinguo.representations.declare import FunctionPartition
+    >>> check_partition(FunctionPartition(lambda s: int(s[0] > 0), regions=3), [-1.0], [1.0])
+    PartitionCheck(regions=3, states=1003, unreached=(2,))
+    """
+    numbers, name = _numbers(partition), type(partition).__name__
+    rows = _states(partition, *_extent(low, high), states, seed)
+    regions = [_region(partition, tuple(row)) for row in rows.tolist()]
+    for row, j in zip(rows.tolist(), regions, strict=True):
+        if j not in numbers:
+            raise DistinguoError(
+                f"The partition {name} gave region {j} for {tuple(row)}; {_allowed(numbers)}."
+            )
+        if _region(partition, tuple(row)) != j:
+            raise DistinguoError(
+                f"The partition {name} gave another region than {j} for {tuple(row)} when it was asked again; a "
+                "region must depend on the state alone."
+            )
+    if is_compiled(partition):
+        _check_compiled(partition, rows, regions)
+    return PartitionCheck(len(numbers), len(rows), tuple(sorted(numbers - set(regions))))
+
+
+def _numbers(partition: Any) -> set[int]:
+    numbers = region_numbers(partition).tolist()
+    rows, name = count_rows(partition), type(partition).__name__
+    if not numbers or len(set(numbers)) < len(numbers) or not 0 <= min(numbers) <= max(numbers) < rows:
+        raise DistinguoError(
+            f"The partition {name} should have one region or more, each with a number below {rows}, got "
+            f"{numbers[:10]}."
+        )
+    return set(numbers)
+
+
+def _extent(low: Sequence[float], high: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+    lower, upper = np.array(low, dtype=float), np.array(high, dtype=float)
+    if lower.shape != upper.shape or not np.isfinite([lower, upper]).all() or (lower > upper).any():
+        raise DistinguoError(
+            f"A partition is checked between two finite corners, the lower one first, got {low} and {high}."
+        )
+    return lower, upper
+
+
+def _allowed(numbers: set[int]) -> str:
+    if numbers == set(range(len(numbers))):
+        return f"allowed are 0 to {len(numbers) - 1}"
+    return f"allowed are {', '.join(map(str, sorted(numbers)[:10]))}{', …' if len(numbers) > 10 else ''}"
+
+
+def _states(partition: Any, low: np.ndarray, high: np.ndarray, count: int, seed: int) -> np.ndarray:
+    """Return states of the extent, its corners and middle, states around it, and what the partition knows of."""
+    rng, middle, width = np.random.default_rng(seed), (low + high) / 2, high - low
+    inside = rng.uniform(low, high, (count - count // 5, len(low)))
+    around = middle + BEYOND * width * rng.uniform(-1.0, 1.0, (count // 5, len(low)))
+    known = landmarks(partition).reshape(-1, len(low))
+    return np.vstack([inside, around, low, middle, high, known])
+
+
+def _region(partition: Any, s: State) -> int:
+    try:
+        j = region(partition, s)
+    except DistinguoError:
+        raise
+    except Exception as error:
+        raise DistinguoError(
+            f"The partition {type(partition).__name__} has no region for {s}: {type(error).__name__}: {error}."
+        ) from error
+    if not isinstance(j, int | np.integer) or isinstance(j, bool):
+        raise DistinguoError(
+            f"The partition {type(partition).__name__} gave {j!r} as the region of {s}; a region is a whole number: "
+            "return int(…)."
+        )
+    return int(j)
+
+
+def _check_compiled(partition: Any, rows: np.ndarray, regions: list[int]) -> None:
+    name = type(partition).__name__
+    try:
+        compiled = regions_of(partition, rows)
+    except Exception as error:  # Numba raises several kinds
+        raise DistinguoError(
+            f"The partition {name} cannot be compiled ({_reason(error)}); use only what Numba knows, or say "
+            "@partition(compiled=False)."
+        ) from error
+    for row, there, here in zip(rows.tolist(), compiled.tolist(), regions, strict=True):
+        if there != here:
+            raise DistinguoError(
+                f"The partition {name} gave region {there} for {tuple(row)} compiled, but {here} as plain Python; "
+                "look for whole numbers that overflow, or say @partition(compiled=False)."
+            )
+
+
+def _reason(error: Exception, most: int = 200) -> str:
+    """Return the heart of a long message: what the innermost function was rejected for."""
+    words = " ".join(str(error).rpartition("raised a specific error:")[2].split())
+    return words.partition(" raised from ")[0][:most]

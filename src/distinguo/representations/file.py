@@ -1,0 +1,179 @@
+"""The representation file: a partition as JSON that others can read.
+
+It knows no task, no action and no value. Loading runs no code and checks sizes first; for that reason a partition of
+somebody's own class has no file.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import singledispatch
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from distinguo.errors import DistinguoError
+from distinguo.representations.boxes import Boxes
+from distinguo.representations.categories import Categories
+from distinguo.representations.partition import count_regions, count_rows, lacking
+from distinguo.representations.prototypes import in_use
+from distinguo.representations.schema import ADAPTER
+from distinguo.representations.voronoi import Voronoi
+
+FORMAT = "distinguo-representation"
+VERSION = 2
+#: The version that a reader must know to read a kind: a file says no more than it needs.
+NEEDS = {"voronoi": 1, "boxes": 1, "categories": 2}
+LARGEST_FILE = 64 * 2**20  #: bytes
+
+
+class Representation(NamedTuple):
+    """A partition with the names of its coordinates and where it came from.
+
+    >>> from distinguo.representations.voronoi import voronoi
+    >>> maze = Representation(voronoi([[0.0, 1.0]], [1.0, 1.0]), ("x", "y"))
+    >>> loads(dumps(maze)).dimensions
+    ('x', 'y')
+    """
+
+    partition: Any
+    dimensions: tuple[str, ...]
+    provenance: dict[str, Any] = {}  # noqa: RUF012
+
+    @property
+    def regions(self) -> int:
+        """Return the number of regions."""
+        return count_regions(self.partition)
+
+    @property
+    def prototypes(self) -> int:
+        """Return the number of prototypes; for partitions without any the number of regions."""
+        return self.rows
+
+    @property
+    def rows(self) -> int:
+        """Return how many rows a table of action values indexed by region must have."""
+        return count_rows(self.partition)
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON schema of the file, for readers in other languages."""
+    return ADAPTER.json_schema()
+
+
+def dumps(representation: Representation) -> str:
+    """Write a representation as JSON text."""
+    body = file_content(representation.partition)
+    head = {"format": FORMAT, "version": NEEDS[body["kind"]], "dimensions": list(representation.dimensions)}
+    return _pretty({**head, **body, "provenance": representation.provenance})
+
+
+@singledispatch
+def file_content(partition: Any) -> dict[str, Any]:
+    """Return what a file says of a partition: its kind, and the fields of that kind."""
+    raise lacking(
+        partition,
+        "cannot be written to a file",
+        "files hold prototypes and boxes, and never name code: keep the code that builds it instead",
+    )
+
+
+def can_be_written(partition: Any) -> bool:
+    """Tell whether there is a kind of file for a partition.
+
+    >>> from distinguo.representations.declare import FunctionPartition
+    >>> from distinguo.representations.voronoi import voronoi
+    >>> can_be_written(voronoi([[0.0]], [1.0])), can_be_written(FunctionPartition(int, 2))
+    (True, False)
+    """
+    return type(partition) in file_content.registry
+
+
+@file_content.register(Voronoi)
+def _(partition: Voronoi) -> dict[str, Any]:
+    return {"kind": "voronoi", "scale": partition.scale.tolist(), **_rows(partition)}
+
+
+@file_content.register(Categories)
+def _(partition: Categories) -> dict[str, Any]:
+    return {"kind": "categories", **_rows(partition)}
+
+
+def _rows(partition: Voronoi | Categories) -> dict[str, Any]:
+    points, primary = in_use(partition)
+    return {"prototypes": points.tolist(), "primary": primary.tolist()}
+
+
+@file_content.register(Boxes)
+def _(partition: Boxes) -> dict[str, Any]:
+    nodes: list[dict[str, Any]] = []
+    columns = (partition.axis, partition.cut, partition.below, partition.above)
+    for axis, cut, below, above in zip(*(column.tolist() for column in columns), strict=True):
+        leaf = {"region": below}
+        nodes.append(leaf if axis < 0 else {"axis": axis, "cut": cut, "below": below, "above": above})
+    return {"kind": "boxes", "low": partition.low.tolist(), "high": partition.high.tolist(), "nodes": nodes}
+
+
+def _pretty(content: dict[str, Any]) -> str:
+    """One line per key, and one per row of a long list: readable by hand, and small."""
+    lines = []
+    for key, value in content.items():
+        text = json.dumps(value, ensure_ascii=False)
+        if isinstance(value, list) and value and isinstance(value[0], list | dict):
+            text = "[\n" + ",\n".join("    " + json.dumps(row) for row in value) + "\n  ]"
+        lines.append(f"  {json.dumps(key)}: {text}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def loads(text: str | bytes, source: str = "representation") -> Representation:
+    """Read a representation from JSON text; ``source`` names it in messages."""
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        where = f" at line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        raise DistinguoError(
+            f"{source} is not a whole JSON file (damaged{where}); take a copy that was not cut off."
+        ) from None
+    _check_head(content, source)
+    try:
+        parsed = ADAPTER.validate_python(content)
+    except ValidationError as error:
+        raise DistinguoError(f"{source} is not a valid representation: {_first_problem(error)}.") from None
+    return Representation(parsed.partition(), tuple(parsed.dimensions), parsed.provenance)
+
+
+def _check_head(content: Any, source: str) -> None:
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise DistinguoError(f"{source} is not a distinguo representation: its format should be '{FORMAT}'.")
+    version = content.get("version")
+    if isinstance(version, int) and version > VERSION:
+        raise DistinguoError(
+            f"{source} has format version {version}, but this distinguo reads up to {VERSION}; upgrade distinguo."
+        )
+
+
+def _first_problem(error: ValidationError) -> str:
+    problem = error.errors()[0]
+    place = ".".join(str(p) for p in problem["loc"] if p not in tuple(NEEDS))
+    message = problem["msg"].removeprefix("Value error, ")
+    return f"{_line(place)}: {_line(message)}" if place else _line(message)
+
+
+def _line(text: str, most: int = 160) -> str:
+    """Make words that come from a file fit for a message."""
+    shown = "".join(c if c.isprintable() else "?" for c in text)
+    return shown if len(shown) <= most else shown[:most] + "…"
+
+
+def load(path: str | Path) -> Representation:
+    """Read a representation file."""
+    path = Path(path)
+    try:
+        if path.exists() and not path.is_file():
+            raise DistinguoError(f"{path} is not a file.")
+        if path.stat().st_size > LARGEST_FILE:
+            raise DistinguoError(f"{path} is larger than {LARGEST_FILE // 2**20} MiB; it was not read.")
+        return loads(path.read_bytes(), str(path))
+    except OSError as error:
+        raise DistinguoError(f"Cannot read {path}: {error.strerror}.") from None

@@ -1,0 +1,135 @@
+"""What a partition is: anything that says in which region a state falls, and how many regions there are.
+
+These two, :func:`region` and :func:`count_regions`, are all that testing needs. Whatever else can be asked of a
+partition is a *capability*: a function with an implementation per class. Some have an answer that suits most
+partitions; where there is none, :func:`lacking` makes the sentence that says so. Capabilities of the plane are in
+``planes`` and ``geometry``, that of being written to a file in ``file``; ``declare`` takes all of them from a class.
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.extending import overload
+
+from distinguo.errors import DistinguoError
+from distinguo.seam import at_speed, generic, kernel
+
+State = tuple[float, ...]
+
+
+@generic
+def region(partition: Any, s: State) -> int:
+    """Return the region of the state-space that ``s`` falls in."""
+    raise NotImplementedError
+
+
+@generic
+def nearest(partition: Any, s: State) -> int:
+    """Return the index of the prototype nearest to ``s``, of equally near ones the oldest."""
+    raise NotImplementedError
+
+
+def lacking(partition: Any, what: str, remedy: str) -> DistinguoError:
+    """Return the error for a partition that lacks a capability.
+
+    >>> raise lacking(3, "cannot be drawn", "give it a method outlines")
+    Traceback (most recent call last):
+    distinguo.errors.DistinguoError: A partition of the class int cannot be drawn; give it a method outlines.
+    """
+    return DistinguoError(f"A partition of the class {type(partition).__name__} {what}; {remedy}.")
+
+
+@singledispatch
+def count_regions(partition: Any) -> int:
+    """Return the number of regions, simple and compound."""
+    raise lacking(partition, "does not say how many regions it has", "give it a method regions(self)")
+
+
+@singledispatch
+def count_rows(partition: Any) -> int:
+    """Return how many rows a table of values indexed by region must have; usually one per region."""
+    return count_regions(partition)
+
+
+@singledispatch
+def region_numbers(partition: Any) -> np.ndarray:
+    """Return what the regions are called, in ascending order; usually 0, 1, 2, …"""
+    return np.arange(count_regions(partition))
+
+
+@singledispatch
+def trimmed(partition: Any) -> Any:
+    """Return the partition without room to grow; usually it has none."""
+    return partition
+
+
+@singledispatch
+def has_labels(partition: Any) -> bool:
+    """Tell whether coordinates are exact labels, such as the number of a category; usually they are amounts."""
+    return False
+
+
+class Prototypes(NamedTuple):
+    """The states that stand for the regions of a partition by nearest prototype."""
+
+    points: np.ndarray  #: (prototypes, dimensions)
+    primary: np.ndarray  #: (prototypes,) the primary of each, which is the name of its region
+
+    @property
+    def is_primary(self) -> np.ndarray:
+        """Return which prototypes stand for their region."""
+        return self.primary == np.arange(len(self.primary))
+
+
+@singledispatch
+def prototypes_of(partition: Any) -> Prototypes | None:
+    """Return the prototypes of a partition that has some; usually there are none."""
+    return None
+
+
+def numbering(partition: Any) -> np.ndarray:
+    """Return the number of the region that a partition calls ``j``: 0, 1, 2, … without gaps, -1 where there is none.
+
+    >>> from distinguo.representations.voronoi import voronoi
+    >>> merged = voronoi([[0.0], [1.0], [2.0]], [1.0])
+    >>> merged.primary[1] = 0
+    >>> numbering(merged)
+    array([ 0, -1,  1])
+    """
+    names = region_numbers(partition)
+    numbers = np.full(count_rows(partition), -1)
+    numbers[names] = np.arange(len(names))
+    return numbers
+
+
+def regions_of(partition: Any, rows: np.ndarray) -> np.ndarray:
+    """Return the region of every row of observations, compiled where the partition is.
+
+    >>> from distinguo.representations.voronoi import voronoi
+    >>> regions_of(voronoi([[0.0, 0.0], [1.0, 1.0]], [1.0, 1.0]), np.array([[0.9, 0.8], [0.1, 0.2]]))
+    array([1, 0])
+    """
+    regions = np.empty(len(rows), dtype=np.int64)
+    at_speed(_fill_regions, partition)(partition, rows, (0.0,) * rows.shape[1], regions)
+    return regions
+
+
+@kernel
+def _fill_regions(partition: Any, rows: np.ndarray, like: State, regions: np.ndarray) -> None:
+    for n in range(len(rows)):
+        regions[n] = region(partition, _as_state(like, rows[n], 0))
+
+
+def _as_state(like: State, row: np.ndarray, first: int) -> State:
+    """Return a row as a tuple as long as ``like``: an implementation of ``region`` may unpack it."""
+    return tuple(row[first:].tolist())
+
+
+@overload(_as_state, jit_options={"nogil": True, "error_model": "numpy"}, strict=False)
+def _as_state_compiled(like: Any, row: Any, first: Any) -> Any:
+    if len(like) == 1:
+        return lambda like, row, first: (row[first],)
+    return lambda like, row, first: (row[first], *_as_state(like[1:], row, first + 1))

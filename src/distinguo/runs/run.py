@@ -1,0 +1,118 @@
+"""A learning run as a value: what was asked, what was learned, and how it went."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from distinguo.controller import Controller
+from distinguo.representations.file import Representation
+from distinguo.runs.configuration import Configuration
+from distinguo.runs.restarts import of_these_regions
+from distinguo.runs.stage import Stage, TrialRow
+
+
+class Run(NamedTuple):
+    """A learning run.
+
+    >>> import distinguo
+    >>> run = distinguo.learn("puck", seed=1)
+    >>> run
+    Run of puck, seed 1, preset default: solved
+      score 500000, 4 regions in 4 prototypes
+      17 trials, 1,433 environment steps (866 of them in mini-trials)
+    >>> run.action((0.5, 1.0))
+    'left'
+    """
+
+    configuration: Configuration
+    representation: Representation
+    q: np.ndarray
+    updates: np.ndarray
+    summary: dict[str, Any]
+    trials: list[TrialRow]
+    reasons: list[dict[str, Any]]
+    path: Path | None = None
+
+    def __repr__(self) -> str:
+        """Return the result in a few lines."""
+        asked, summary = self.configuration, self.summary
+        head = f"Run of {asked.spec.name}, seed {asked.seed}, preset {asked.preset}"
+        if asked.learner_name != "economy":
+            head += f", learner {asked.learner_name}"
+        if "trials" not in summary:
+            return f"{head}: not finished, {self.representation.regions} regions so far"
+        lines = [
+            f"{head}: {'solved' if self.solved else 'not solved'}",
+            f"  score {summary['score']:g}, {summary['regions']} regions in {summary['prototypes']} prototypes",
+            f"  {summary['trials']:,} trials, {summary['environment_steps']:,} environment steps "
+            f"({summary['investigation_steps']:,} of them in mini-trials)",
+        ]
+        return "\n".join([*lines, f"  in {self.path}"] if self.path else lines)
+
+    def _repr_html_(self) -> str:
+        """Return the map and the figures, for notebooks."""
+        from distinguo.views.notebook import (
+            run_html,  # the one arrow back: pictures of a value that is below them
+        )
+
+        return run_html(self)
+
+    @property
+    def solved(self) -> bool:
+        """Return whether the greedy policy did what the task asks for, and that was confirmed."""
+        return bool(self.summary["solved"])
+
+    @property
+    def controller(self) -> Controller:
+        """Return what the run acts by."""
+        delta = getattr(self.configuration.learner, "delta", 0.0)
+        return Controller(self.representation.partition, self.q, delta)
+
+    def action(self, s: Sequence[float]) -> str:
+        """Return the name of the greedy action where ``s`` is observed; of tied actions the first."""
+        return self.configuration.spec.actions[self.controller.action(s)]
+
+
+def run_of(stage: Stage) -> Run:
+    """Return a stage that has ended as a run."""
+    values = stage.values()
+    return Run(
+        stage.configuration,
+        stage.representation(),
+        values["q"],
+        values.get("updates", np.zeros(values["q"].shape, dtype=np.int64)),
+        summarise(stage),
+        stage.trials,
+        of_these_regions(stage.reasons),
+    )
+
+
+def summarise(stage: Stage) -> dict[str, Any]:
+    """Return the result of a stage in short.
+
+    ``environment_steps`` counts trials and mini-trials, without the final long trial of a solved run, which is
+    given apart, and without the confirmation.
+    """
+    final = stage.rules.final_trial_steps(stage)
+    return {
+        "task": stage.configuration.spec.name,
+        "seed": stage.configuration.seed,
+        "preset": stage.configuration.preset,
+        "learner": stage.configuration.learner_name,
+        "solved": stage.solved,
+        "score": stage.score,
+        "regions": stage.regions,
+        "prototypes": stage.prototypes,
+        "trials": stage.count_trials,
+        "environment_steps": stage.environment_steps - final,
+        "investigation_steps": stage.investigation_steps,
+        "final_trial_steps": final,
+        "confirmation_steps": stage.confirmation_steps,
+        "attempts": stage.attempts,
+        **stage.learner.figures(stage.agent.memory, stage.configuration.learner),
+        "seconds": round(stage.seconds, 4),
+    }

@@ -1,0 +1,115 @@
+"""The folder of a comparison.
+
+It holds ``plan.toml``, ``extent.json`` (the observed extremes), ``representations/`` and one file per cell in
+``cells/``, each written whole when it is done. A cell that is there is not run again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from distinguo.errors import DistinguoError
+from distinguo.evaluation.statistics import Curve
+from distinguo.representations.file import Representation, can_be_written, dumps, load
+from distinguo.runs.files import slug, write_atomically
+from distinguo.settings import checked
+from distinguo.study.plan import Plan, PlanCell, load_plan, write_plan
+from distinguo.tasks.extent import Extent, task_extent
+
+Columns = TypeVar("Columns", Curve, Extent)
+
+
+class Folder(NamedTuple):
+    """Where the results of a plan are kept."""
+
+    path: Path
+    plan: Plan
+
+    def check(self) -> None:
+        """Refuse a folder that holds something else, before anything is written."""
+        path, plan = self.path / "plan.toml", self.plan
+        if path.exists():
+            if plan.in_memory and plan.spec.interpreted:
+                raise DistinguoError(
+                    f"{self.path} holds results of {plan.spec.name}, which may have been another environment then; "
+                    "choose another --out."
+                )
+            if write_plan(load_plan(path)) != write_plan(plan):  # tasks may hold what cannot be compared
+                raise DistinguoError(f"{self.path} holds the results of another plan; choose another --out.")
+        elif self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+            raise DistinguoError(f"{self.path} exists and holds no plan; choose another --out.")
+
+    def prepare(self, texts: Mapping[str, str]) -> None:
+        """Write the plan and the files of the representations, where they are not there yet."""
+        try:
+            for folder in ("cells", "representations"):
+                (self.path / folder).mkdir(parents=True, exist_ok=True)
+            if not (self.path / "plan.toml").exists():
+                write_atomically(self.path / "plan.toml", write_plan(self.plan))
+            for what, text in texts.items():
+                if not self.representation_path(what).exists():
+                    write_atomically(self.representation_path(what), text)
+        except OSError as error:
+            raise DistinguoError(f"Cannot write to {self.path}: {error.strerror}.") from None
+
+    def representation_path(self, what: str) -> Path:
+        """Return where a representation is kept."""
+        return self.path / "representations" / f"{slug(what)}.json"
+
+    def representation(self, what: str) -> Representation | None:
+        """Return a representation as it was when the plan was first run, so that all cells see the same one."""
+        path = self.representation_path(what)
+        return load(path) if path.exists() else None
+
+    def extent(self) -> Extent:
+        """Return the observed extremes; they are observed when they are first asked for."""
+        path = self.path / "extent.json"
+        if not path.exists():
+            observed = task_extent(self.plan.spec, self.plan.head.seed)
+            write_atomically(path, json.dumps(observed._asdict()) + "\n")
+        extent = _columns(path, Extent)
+        if len(extent.low) != len(self.plan.spec.dimensions):
+            raise _damaged(path)
+        return extent
+
+    def has(self, cell: PlanCell) -> bool:
+        """Tell whether a cell is done."""
+        return self._cell_path(cell.key).exists()
+
+    def curve(self, cell: PlanCell) -> Curve:
+        """Read the curve of a cell that is done."""
+        return _columns(self._cell_path(cell.key), Curve)
+
+    def keep(self, key: str, result: Mapping[str, Any]) -> None:
+        """Write the result of a cell."""
+        write_atomically(self._cell_path(key), json.dumps(result) + "\n")
+
+    def _cell_path(self, key: str) -> Path:
+        return self.path / "cells" / f"{key}.json"
+
+
+def written(representation: Representation) -> str | None:
+    """Return the text of the file of a representation; None if its partition has no file."""
+    return dumps(representation) if can_be_written(representation.partition) else None
+
+
+def _columns(path: Path, kind: type[Columns]) -> Columns:
+    """Read a curve or an extent: columns of numbers, all as long."""
+    try:
+        content = json.loads(path.read_text())
+        columns = checked(kind, {name: content[name] for name in kind._fields}, path.name)
+        numbers = np.array(columns, dtype=np.float64)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise _damaged(path) from None
+    if not numbers.size or not np.isfinite(numbers).all():
+        raise _damaged(path)
+    return columns
+
+
+def _damaged(path: Path) -> DistinguoError:
+    return DistinguoError(f"{path} is damaged; delete it and run the plan again.")

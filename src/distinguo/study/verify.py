@@ -1,0 +1,220 @@
+"""Verify a controller: prove that it never fails, or arrives, and have the certificate checked independently.
+
+    proof = verify("runs/puck-default-seed0")
+    proof.holds, proof.share                     # proven from its start? for which share of the others?
+    Shield(env, proof.certificate)               # lets no agent leave what is proven
+
+Where nothing can be proven, trials give exact bounds, which ``proof.holds`` never takes for a proof.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from functools import singledispatch
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from distinguo.controller import Controller
+from distinguo.errors import DistinguoError
+from distinguo.evaluation.tester import Evaluation, trained_values
+from distinguo.proof.certificate import certificate_text
+from distinguo.proof.question import Answer, Finding, Question, Request
+from distinguo.proof.schema import Certificate
+from distinguo.proof.verify import question_about, refusal_of
+from distinguo.representations.file import Representation
+from distinguo.runs.files import write_atomically
+from distinguo.runs.folder import open_run
+from distinguo.runs.run import Run
+from distinguo.settings import TesterSettings
+from distinguo.study.sources import representation_named
+from distinguo.study.trials import BOUNDED
+from distinguo.tasks.catalog import task_spec
+from distinguo.tasks.extent import Extent
+from distinguo.tasks.spec import TaskSpec
+from distinguo.tasks.task import seeded
+
+
+class Subject(NamedTuple):
+    """A controller that something is asked about."""
+
+    name: str
+    spec: TaskSpec
+    representation: Representation
+    controller: Controller
+    folder: Path | None = None  #: the folder of the run, if it has one
+
+
+@singledispatch
+def subject_of(what: Any, task: str | None, seed: int) -> Subject:
+    """Return what a word, a path or a run means; what has no values learns them on a task, with a seed.
+
+    >>> subject_of("diagonal", "puck", seed=0).controller.policy.tolist()
+    [0, 1]
+    """
+    raise DistinguoError(
+        f"A {type(what).__name__} cannot be verified; give a run, its folder, a representation file or a control."
+    )
+
+
+@subject_of.register
+def _(what: Run, task: str | None, seed: int) -> Subject:
+    spec = what.configuration.spec
+    name = str(what.path) if what.path else f"the run of seed {what.configuration.seed}"
+    if task not in (None, spec.name):
+        raise DistinguoError(f"{name} is a run of {spec.name}, not of {task}.")
+    return Subject(name, spec, what.representation, what.controller, what.path)
+
+
+@subject_of.register(str)
+@subject_of.register(Path)
+def _(what: str | Path, task: str | None, seed: int) -> Subject:
+    if Path(what).is_dir():
+        return subject_of(open_run(what), task, seed)._replace(name=str(what))
+    return _trained(str(what), task or "puck", seed)
+
+
+def _trained(what: str, task: str, seed: int) -> Subject:
+    """Learn the values of a representation as the tester does."""
+    spec = task_spec(task)
+    spec = spec._replace(task=seeded(spec.task, seed))
+    representation = representation_named(what, spec, seed)
+    _refuse_another_task(what, representation, spec)
+    settings, extent = TesterSettings(), Extent(spec.low, spec.high)
+    evaluation = Evaluation(spec, representation.partition, representation.rows, settings, extent)
+    q = trained_values(evaluation, np.random.default_rng(seed))
+    return Subject(what, spec, representation, Controller(representation.partition, q, settings.delta))
+
+
+def _refuse_another_task(what: str, representation: Representation, spec: TaskSpec) -> None:
+    """Refuse a file that was learned on another task, even one whose coordinates have the same names."""
+    home = representation.provenance.get("task")
+    if isinstance(home, str) and home != spec.name:
+        raise DistinguoError(f"{what} was learned on {home}, not on {spec.name}; give --task {home}.")
+
+
+CERTIFICATE = "certificate.json"  #: the name of its file in a folder
+
+
+class Proof(NamedTuple):
+    """What was proven of a controller, and what the checker said to it."""
+
+    subject: Subject
+    question: Question
+    finding: Finding  #: what the prover found out; pictures are drawn of it
+    answer: Answer
+    path: Path | None  #: the file of the certificate, if one was written
+    refusal: str | None  #: why the checker did not accept the certificate, or why there is none
+    seconds_proving: float
+    seconds: float
+
+    @property
+    def holds(self) -> bool:
+        """Tell whether it is proven, and checked, that the controller does what it should from every start asked."""
+        return self.answer.proven
+
+    @property
+    def share(self) -> float:
+        """Return the share of the controllable starts for which it is proven."""
+        return self.answer.share
+
+    @property
+    def checked(self) -> bool:
+        """Tell whether there is a certificate and the checker accepted it."""
+        return self.refusal is None
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """Return what can be checked again, or shields an agent; None if nothing is proven."""
+        return self.finding.certificate
+
+    @property
+    def sentences(self) -> list[str]:
+        """Say what is proven, to people."""
+        lines = list(self.answer.sentences)
+        if self.question.certifies and self.refusal:
+            lines.insert(1, f"No certificate: {self.refusal}")
+        if self.checked:
+            filed = f"Certificate, checked independently: {self.path}"
+            lines.append(filed if self.path else "The certificate was checked independently.")
+        return lines
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the proof as ``distinguo verify --json`` prints it."""
+        content = {
+            "proven": self.holds,
+            "share_of_controllable_starts": self.share,
+            "cells": self.answer.cells,
+            "certificate": self.path and str(self.path),
+            "checked": self.checked,
+            **self.answer.details,
+            "seconds": self.seconds,
+            "run": self.subject.name,
+        }
+        if self.question.certifies:
+            content |= {"refusal": self.refusal, "seconds_proving": self.seconds_proving}
+        return content
+
+    def __repr__(self) -> str:
+        return "\n".join([f"Proof of {self.subject.name} on {self.subject.spec.name}:", *self.sentences])
+
+
+def verify(
+    what: Run | str | Path,
+    *,
+    task: str | None = None,
+    seed: int = 0,
+    cells: int | None = None,
+    steps: int | None = None,
+    disturbance: float = 0.0,
+    ranges: Mapping[str, tuple[float, float]] | None = None,
+    out: str | Path | None = None,
+) -> Proof:
+    """Prove what can be proven of a run, of the folder of one, of a representation file or of a control.
+
+    The puck should never fail; MountainCar-v0 should reach its goal, within ``steps``. What has no values learns them
+    as the tester does, on ``task``, with ``seed``. A proof may use about so many ``cells``, and may be asked to hold
+    even if every step is off by a ``disturbance`` of the velocity or parameters are only known to lie in ``ranges``.
+    The certificate is written to the folder of the run or to ``out``; without either, nothing is written.
+
+    >>> proof = verify("diagonal", cells=40_000)
+    >>> proof.holds, round(proof.share, 2), proof.checked
+    (True, 0.97, True)
+    """
+    subject = subject_of(what, task, seed)
+    request = Request(subject.spec, subject.controller, seed, cells, steps, disturbance, ranges or {})
+    folder = _made(subject.folder if out is None else Path(out))
+    question = question_about(subject.spec.task) or BOUNDED
+    begun = time.monotonic()
+    finding = question.ask(request)
+    proving = time.monotonic() - begun
+    path, refusal = _checked(finding.certificate, subject.controller, folder if question.certifies else None)
+    answer = finding.answer(refusal is None)
+    return Proof(subject, question, finding, answer, path, refusal, proving, time.monotonic() - begun)
+
+
+def _made(folder: Path | None) -> Path | None:
+    """Make the folder to write to, if there is to be one."""
+    try:
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DistinguoError(f"Cannot write to {folder}: {error.strerror}.") from None
+    return folder
+
+
+def _checked(
+    certificate: Certificate | None, controller: Controller, folder: Path | None
+) -> tuple[Path | None, str | None]:
+    """Write a certificate, read it back and have it checked: its file, and why it is refused."""
+    data = None if certificate is None else certificate_text(certificate).encode()
+    if folder is None:
+        return None, refusal_of(data, controller)
+    path = folder / CERTIFICATE
+    if data is None:
+        path.unlink(missing_ok=True)  # one from before would be about something else
+        return None, refusal_of(None, controller)
+    write_atomically(path, data)
+    return path, refusal_of(path.read_bytes(), controller)

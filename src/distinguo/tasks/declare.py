@@ -1,0 +1,174 @@
+"""The door for tasks: ``@task`` makes a class of parameters and functions into something to learn.
+
+>>> from typing import NamedTuple
+>>> @task(states=("x", "v"), actions=("left", "right"), low=(-1, -3), high=(1, 3))
+... class Cart(NamedTuple):
+...     push: float = 3.0
+...     def transition(self, s, a):
+...         x, v = s[0] + 0.02 * s[1], s[1] + 0.02 * (self.push if a == 1 else -self.push)
+...         return (x, v), (-1.0 if abs(x) > 1.0 else 0.0), abs(x) > 1.0
+...     def start(self, rng):
+...         return (0.0, 0.0)
+>>> declared_spec(Cart, {"push": 2}).task
+Cart(push=2.0)
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, TypeVar, Unpack
+
+from distinguo.errors import DistinguoError
+from distinguo.seam import implements, implements_interpreted, part
+from distinguo.settings import checked
+from distinguo.tasks import task as generics
+from distinguo.tasks.declaration import ActionNames, Bounds, Declaration, TaskOptions, declared
+from distinguo.tasks.noise import NoiseParameters, noise_generator, separated, with_noise
+from distinguo.tasks.spec import Parameters, TaskSpec
+
+T = TypeVar("T")
+
+#: The functions that a class body may define, and what each takes.
+FUNCTIONS = {
+    "transition": "(self, s, a)",
+    "start": "(self, rng)",
+    "actions": "(self)",
+    "unpack": "(self, row)",
+    "observe": "(self, s)",
+    "truncated": "(self, s)",
+    "seeded": "(self, seed)",
+    "randomness": "(self)",
+    "memories": "(self, states)",
+    "remember": "(self, memories)",
+}
+GENERATOR = "rng"  #: the field that a stochastic task draws its noise from
+
+_declarations: dict[type, Declaration] = {}
+_by_name: dict[str, type] = {}
+
+
+def task(
+    *, states: Sequence[str], actions: ActionNames, low: Bounds, high: Bounds, **options: Unpack[TaskOptions]
+) -> Callable[[type[T]], type[T]]:
+    """Declare a ``NamedTuple`` of parameters, with the functions of a task in its body, as a task.
+
+    ``states`` and ``actions`` are the names of the coordinates of a state and of the actions; ``low`` and ``high``
+    are the bounds of the observations, which scale distances; where one is infinite, experience takes its place.
+    ``actions``, ``low`` and ``high`` may be functions of the task if they depend on its parameters. For the
+    options see :class:`~distinguo.tasks.declaration.TaskOptions`.
+
+    The class body must define ``transition(self, s, a)``, which returns the next state, the reward and whether it
+    is terminal, and ``start(self, rng)``; states are tuples of floats. It may define the other generics of
+    :mod:`distinguo.tasks.task`. A field ``rng``, a ``numpy.random.Generator``, makes the task stochastic: it is
+    renewed for every run and kept in checkpoints. Functions of the same file that the body calls are marked with
+    :func:`distinguo.seam.part`, unless ``compiled=False``.
+    """
+
+    def declare(kind: type[T]) -> type[T]:
+        bodies = _checked_functions(kind, "observations" in options)
+        stochastic = GENERATOR in kind._fields or "randomness" in bodies  # type: ignore[attr-defined]
+        declaration = declared(kind.__name__, states, actions, (low, high), options, stochastic)
+        if not any(map(callable, (actions, low, high))):  # what they call may be defined after the class
+            declaration.spec(*_made(kind, {}))
+        _implement(kind, declaration, bodies)
+        _declarations[kind] = declaration
+        _by_name[declaration.name] = kind
+        return kind
+
+    return declare
+
+
+def _checked_functions(kind: Any, observations: bool) -> dict[str, Any]:
+    """Return the functions of a class body that is fit to be a task."""
+    name = getattr(kind, "__name__", repr(kind))
+    if not hasattr(kind, "_field_defaults"):
+        raise DistinguoError(f"{name} should be a NamedTuple of its parameters: class {name}(NamedTuple).")
+    for field in kind._fields:
+        if field not in kind._field_defaults:
+            raise DistinguoError(f"The parameter '{field}' of {name} has no default; give it one.")
+    bodies = {word: body for word, body in vars(kind).items() if hasattr(body, "__code__")}
+    for needed in ("transition", "start"):
+        if needed not in bodies:
+            raise DistinguoError(f"{name} has no {needed}; define {needed}{FUNCTIONS[needed]} in its body.")
+    if ("observe" in bodies) != observations:
+        other = "observe(self, s)" if observations else "observations=('x', ...)"
+        raise DistinguoError(f"{name} lacks {other}; what observe shows needs names, and names need observe.")
+    for word, body in bodies.items():
+        _check_function(name, word, body)
+    return {word: body for word, body in bodies.items() if word in FUNCTIONS}
+
+
+def _check_function(name: str, word: str, body: Any) -> None:
+    """Refuse another number of arguments, and a name that is nearly one of ours: it would be ignored."""
+    if word in FUNCTIONS:
+        count = body.__code__.co_argcount
+        if count != FUNCTIONS[word].count(",") + 1:
+            raise DistinguoError(f"{word} of {name} should take {FUNCTIONS[word]}, got {count} arguments.")
+    elif near := difflib.get_close_matches(word, FUNCTIONS, n=1, cutoff=0.8):
+        raise DistinguoError(f"{name} defines '{word}', which no task has; did you mean '{near[0]}'?")
+
+
+def _implement(kind: Any, declaration: Declaration, bodies: dict[str, Any]) -> None:
+    """Register the functions of a class body with their generics, and those that follow from the names."""
+    register = implements if declaration.compiled else implements_interpreted
+    functions: dict[str, Any] = {"unpack": _reader(len(declaration.states))}
+    if not callable(declaration.actions):
+        functions["actions"] = _counter(len(declaration.actions))
+    if GENERATOR in kind._fields:
+        functions |= {"seeded": _reseeded, "randomness": _own_generator}
+    for word, body in (functions | bodies).items():
+        register(getattr(generics, word), kind)(body)
+
+
+@cache
+def _reader(width: int) -> Any:
+    """Return a function that reads so many numbers from a row; compiled, it has no loop."""
+    if width == 1:
+        return part(lambda task, row: (row[0],))
+    shorter, last = _reader(width - 1), width - 1
+    return part(lambda task, row: (*shorter(task, row), row[last]))
+
+
+@cache
+def _counter(number: int) -> Any:
+    return lambda task: number
+
+
+def _reseeded(task: Any, seed: int) -> Any:
+    return task._replace(rng=noise_generator(seed))
+
+
+def _own_generator(task: Any) -> Any:
+    return task.rng
+
+
+def is_declared(kind: Any) -> bool:
+    """Tell whether a class was declared as a task."""
+    return isinstance(kind, type) and kind in _declarations
+
+
+def declared_by_name(name: str) -> type | None:
+    """Return the class that was last declared under a name in this process."""
+    return _by_name.get(name)
+
+
+def declared_spec(kind: Any, parameters: Parameters) -> TaskSpec:
+    """Return a declared task with some of its parameters changed."""
+    declaration = _declarations[kind]
+    if not declaration.compiled:  # the noise is compiled, and cannot call what is not
+        return declaration.spec(*_made(kind, parameters))
+    noise, rest = separated(NoiseParameters, parameters)
+    return with_noise(declaration.spec(*_made(kind, rest)), noise)
+
+
+def _made(kind: Any, parameters: Parameters) -> tuple[Any, dict[str, Any]]:
+    """Return the task and its parameters, all checked."""
+    task = checked(kind, {**kind._field_defaults, **parameters}, "task")
+    return task, parameters_of(task)
+
+
+def parameters_of(task: Any) -> dict[str, Any]:
+    """Return the parameters that a task was made with; its generator is not one of them."""
+    return {name: value for name, value in task._asdict().items() if name != GENERATOR}

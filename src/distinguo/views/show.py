@@ -1,0 +1,109 @@
+"""The views by name, the door for views of one's own, and showing a run by one of them.
+
+A view is a function from a run to a picture, which is a value; matplotlib draws it afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from distinguo.errors import DistinguoError, did_you_mean
+from distinguo.runs.files import slug
+from distinguo.runs.folder import open_run
+from distinguo.runs.run import Run
+from distinguo.views.pictures import PartitionPicture, ValuePicture, partition_picture
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ViewFunction = Callable[[Run], Any]
+F = TypeVar("F", bound=ViewFunction)
+PARTITION = "partition"
+_views: dict[str, ViewFunction] = {}
+
+
+def view(name: str) -> Callable[[F], F]:
+    """Register a function from a run to a picture, so that :func:`show` knows it by name.
+
+    A picture is a ``PartitionPicture``, a ``ValuePicture``, a ``SeriesPicture``, or a class of one's own that
+    ``draw`` was registered for; a figure of matplotlib will do as well.
+
+    >>> @view("only values")
+    ... def only_values(run):
+    ...     return ValuePicture(partition_picture(run))
+    >>> view_named("only values") is only_values
+    True
+    """
+
+    def register(function: F) -> F:
+        _views[name] = function
+        return function
+
+    return register
+
+
+def view_named(name: str) -> ViewFunction:
+    """Return the view of that name.
+
+    >>> view_named("partitoin")
+    Traceback (most recent call last):
+    distinguo.errors.DistinguoError: Unknown view 'partitoin'; did you mean 'partition'?
+    """
+    if name not in _views:
+        raise DistinguoError(f"Unknown view '{name}'; {did_you_mean(name, _views)}")
+    return _views[name]
+
+
+@view(PARTITION)
+def partition_view(run: Run) -> PartitionPicture:
+    """Show the regions: hue for the action, shade for the value."""
+    return partition_picture(run)
+
+
+@view("values")
+def values_view(run: Run) -> ValuePicture:
+    """Show the state value of each region."""
+    return ValuePicture(partition_picture(run))
+
+
+@view("trials")
+def trials_view(run: Run) -> Any:
+    """Show the length of the trials and the size of the partition as it was learned."""
+    from distinguo.views.curves import trials_picture  # it loads matplotlib
+
+    return trials_picture(run)
+
+
+def show(
+    run: Run | str | Path, view: str | ViewFunction = PARTITION, path: str | Path | None = None
+) -> Figure:
+    """Draw a run, or the run in a folder, and return the figure; with a path it is written there, too.
+
+    ``view`` is the name of one, such as ``partition``, ``values`` or ``trials``, or a function from a run to a
+    picture; the suffix of the path is ``.png``, ``.svg`` or ``.pdf``.
+
+    >>> import distinguo
+    >>> figure = show(distinguo.learn("puck", seed=1), view="values")
+    >>> figure.axes[0].get_xlabel()
+    'x'
+    """
+    from distinguo.views.plots import draw, save_figure
+
+    opened = run if isinstance(run, Run) else open_run(run)
+    picture = (view_named(view) if isinstance(view, str) else view)(opened)
+    figure = draw(picture)
+    if path is not None:
+        save_figure(figure, Path(path))
+    return figure
+
+
+def draw_run(run: Run, view: str | ViewFunction = PARTITION, path: Path | None = None) -> Path:
+    """Draw a run into a file, by default into its folder, and return where."""
+    if path is None:
+        if run.path is None:
+            raise DistinguoError("This run has no folder to draw into; learn it with out=….")
+        path = run.path / f"{slug(view if isinstance(view, str) else view.__name__)}.png"
+    show(run, view, path)
+    return path
