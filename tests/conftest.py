@@ -16,7 +16,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("distinguo", deadline=None, max_examples=so_many(100, nightly=500))
 settings.load_profile("distinguo")
 
-#: Two workers take files from the top of this list. One of them compiles the learner, for a minute; meanwhile the
+#: Two workers take files from the top of this list. One of them compiles the learner; meanwhile the
 #: other has files that do not need it, so that nothing is compiled twice. Then come long ones, then all the others.
 FIRST = (
     "tests/runs/test_warm.py",

@@ -10,8 +10,7 @@ import pytest
 from numba.core import event
 
 from distinguo.runs.configuration import configure
-from distinguo.runs.learn import learn
-from distinguo.runs.warm import warm
+from distinguo.runs.learn import learn, warm
 from distinguo.seam import config
 
 
