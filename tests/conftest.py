@@ -16,14 +16,15 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("distinguo", deadline=None, max_examples=so_many(100, nightly=500))
 settings.load_profile("distinguo")
 
-#: Two workers take files from the top of this list. One of them compiles the learner, for a minute; meanwhile the
+#: Two workers take files from the top of this list. One of them compiles the learner; meanwhile the
 #: other has files that do not need it, so that nothing is compiled twice. Then come long ones, then all the others.
 FIRST = (
-    "tests/agents/test_archive.py",
+    "tests/runs/test_warm.py",
     "tests/evaluation/lockstep/test_voronoi.py",
     "tests/evaluation/lockstep/test_boxes.py",
     "tests/proof/test_arrival.py",
     "tests/learners/test_beyond_the_paper.py",
+    "tests/agents/test_archive.py",
     "tests/proof/test_certificate.py",
     "tests/study/test_compare.py",
     "tests/cli/test_cli.py",
