@@ -10,7 +10,7 @@ import pytest
 import distinguo
 from distinguo.views import text
 from distinguo.views.pictures import partition_picture
-from distinguo.views.plots import draw_partition, save
+from distinguo.views.plots import draw_partition, save_figure
 from tests.runs.test_any_task import BRIEF
 from tests.tasks.gym import test_snapshots as snapshots
 from tests.views import test_tiles as tiles
@@ -51,7 +51,7 @@ def test_its_letters_are_the_actions() -> None:
 
 def test_what_was_learned_is_shown(tmp_path: Path) -> None:
     run = distinguo.learn(LANDER, seed=2, settings=tiles.SMALL)
-    save(draw_partition(partition_picture(run)), tmp_path / "a.png")
+    save_figure(draw_partition(partition_picture(run)), tmp_path / "a.png")
     assert tiles.letters(run) or run.representation.regions == 1  # which is said in a sentence
     assert "region" in text.regions_table(run)
     assert text.reasons_table(run)

@@ -18,7 +18,7 @@ from distinguo.runs.stage import Stage
 from distinguo.seam import implements, kernel
 from distinguo.settings import LearnerSettings
 from distinguo.tasks.catalog import task_spec
-from distinguo.tasks.noise import NoisyActions
+from distinguo.tasks.noise import ActionNoise
 from distinguo.tasks.pendulum import Pendulum
 from distinguo.tasks.spec import TaskSpec
 from distinguo.tasks.task import actions, observe, start, transition, unpack
@@ -114,7 +114,7 @@ def test_noise_is_not_the_same_in_two_seeds_and_is_in_one() -> None:
 def test_a_cart_pole_whose_actions_are_noisy_is_solved() -> None:
     """At night at least 7 of 8 seeds; by day one of those that need few steps."""
     seeds = range(71_000, 71_008) if NIGHTLY else [71_002]
-    with interpreted_by_day(NoisyActions):
+    with interpreted_by_day(ActionNoise):
         runs = [
             learn("CartPole-v1", seed=s, settings={"task.noisy_actions": 0.1, "stage.confirm": 20})
             for s in seeds

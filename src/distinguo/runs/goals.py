@@ -134,6 +134,7 @@ class ReturnRules:
 def rules_for(goal: Goal) -> Rules:
     """Return the rules for the goal of a task.
 
+    >>> from distinguo.tasks.spec import Hold
     >>> type(rules_for(Hold())).__name__
     'HoldRules'
     """

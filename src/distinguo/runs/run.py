@@ -22,8 +22,8 @@ class Run(NamedTuple):
     >>> run = distinguo.learn("puck", seed=1)
     >>> run
     Run of puck, seed 1, preset default: solved
-      score 500000, 4 regions in 4 prototypes
-      17 trials, 1,433 environment steps (866 of them in mini-trials)
+      score 500000, 4 regions in 5 prototypes
+      17 trials, 1,403 environment steps (265 of them in mini-trials)
     >>> run.action((0.5, 1.0))
     'left'
     """
