@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from distinguo.learners.agent import RUNNING, Agent, fresh_progress
 from distinguo.learners.economy.memory import fresh_memory
 from distinguo.learners.economy.reasons import drain, fresh_log
-from distinguo.learners.economy.trials import advance, begin, process_stack
+from distinguo.learners.economy.trials import advance, begin, settle
 from distinguo.learners.learner import leaves
 from distinguo.representations.voronoi import voronoi
 from distinguo.settings import LearnerSettings
@@ -59,10 +59,10 @@ def learn(
     rng, log = np.random.default_rng(seed), fresh_log(20_000, 2)
     agent = Agent(Puck(), memory, reading, fresh_progress(2, 2), log, rng)
     for _ in range(TRIALS):
-        speed(begin)(agent)
-        while speed(advance)(agent, CAP, steps) == RUNNING:
+        speed(begin)(*agent)
+        while speed(advance)(*agent, CAP, steps) == RUNNING:
             pass
-        speed(process_stack)(agent)
+        speed(settle)(*agent)
         events += [(e["event"], *e["prototypes"]) for e in drain(log, memory.partition)]
     return agent, events
 

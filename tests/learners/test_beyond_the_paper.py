@@ -150,7 +150,9 @@ def test_a_task_without_an_end_is_investigated_at_intervals() -> None:
 def test_investigations_on_the_way_do_not_disturb_the_trial() -> None:
     """An environment that is led away for them must be brought back: the same bits as the compiled task."""
     changes = {"learner.investigate_every": 10, "stage.trials": 12, "stage.cap": 300, "stage.hold": 300}
-    fast, slow = (learn("puck", seed=4, settings=changes, interpreted=flag) for flag in (False, True))
+    fast, slow = (
+        learn(task_spec("puck", interpreted=flag), seed=4, settings=changes) for flag in (False, True)
+    )
     assert fast.trials == slow.trials
     assert fast.q.tobytes() == slow.q.tobytes()
     assert fast.summary["investigation_steps"] > 0
@@ -169,7 +171,9 @@ def test_the_non_active_form_makes_no_mini_trials_and_still_splits() -> None:
 
 def test_the_non_active_form_gives_the_same_bits_compiled_and_interpreted() -> None:
     changes = {"learner.active": False, "learner.explore": 0.1, "stage.trials": 20, "stage.cap": 500}
-    fast, slow = (learn("puck", seed=3, settings=changes, interpreted=flag) for flag in (False, True))
+    fast, slow = (
+        learn(task_spec("puck", interpreted=flag), seed=3, settings=changes) for flag in (False, True)
+    )
     assert fast.q.tobytes() == slow.q.tobytes()
     assert (
         fast.representation.partition.prototypes.tobytes()

@@ -71,8 +71,8 @@ def agent_in(task: Corridor, prototypes: list[list[float]], q: float, settings: 
 
 
 def walk(agent: Agent, cap: int = 50) -> int:
-    begin.py_func(agent)
-    ended: int = advance.py_func(agent, cap, cap)
+    begin.py_func(*agent)
+    ended: int = advance.py_func(*agent, cap, cap)
     return ended
 
 
@@ -114,8 +114,8 @@ def test_without_mini_trials_a_surprising_state_becomes_a_region(surprise: bool)
     settings = SETTINGS._replace(active=False, epsilon=1.0, surprise_by_transition=True, alpha=0.1)
     q = 100.0 if surprise else 4.0  # worth 2 + 0.5 q: far from q, or near it
     agent = agent_in(Corridor(stop=2.0), [[0.0]], q, settings)
-    begin.py_func(agent)
-    advance.py_func(agent, 2, 2)
+    begin.py_func(*agent)
+    advance.py_func(*agent, 2, 2)
     assert agent.memory.partition.size[0] == (2 if surprise else 1)
     assert [e["event"] for e in drain(agent.log, agent.memory.partition)] == ["split"] * surprise
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
+from numpy.random import Generator
+
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.learners.agent import (
@@ -13,6 +15,7 @@ from distinguo.learners.agent import (
     RUNNING,
     TERMINAL,
     Agent,
+    Progress,
     Transition,
     begin_counting,
     keep,
@@ -87,16 +90,16 @@ class DeclaredLearner(Learner):
 
     def begin(self, agent: Agent) -> None:
         """Begin a trial."""
-        at_speed(begin_trial, agent.task, agent.memory.partition)(agent)
+        at_speed(begin_declared, agent.task, agent.memory.partition)(*agent)
 
     def advance(self, agent: Agent, cap: int, steps: int) -> int:
         """Drive the trial."""
-        ended: int = at_speed(drive, agent.task, agent.memory.partition)(agent, cap, steps)
+        ended: int = at_speed(drive_declared, agent.task, agent.memory.partition)(*agent, cap, steps)
         return ended
 
     def settle(self, agent: Agent) -> None:
         """Let the learner learn from the whole trial."""
-        at_speed(end, agent.task, agent.memory.partition)(agent)
+        at_speed(end_declared, agent.task, agent.memory.partition)(*agent)
 
     def controller(self, memory: Any, settings: Any) -> Controller:
         """Ask the memory."""
@@ -105,22 +108,27 @@ class DeclaredLearner(Learner):
 
 
 @kernel
-def begin_trial(agent: Agent) -> None:
+def begin_declared(
+    task: Any, memory: Any, settings: Any, progress: Progress, log: Any, rng: Generator
+) -> None:
     """Begin a trial."""
+    agent = Agent(task, memory, settings, progress, log, rng)
     s = start(agent.task, agent.rng)
     begin_counting(agent.progress, s)
     agent.progress.counts["action"][0] = act(agent.memory, agent, observe(agent.task, s))
 
 
 @kernel
-def drive(agent: Agent, cap: int, steps: int) -> int:
+def drive_declared(
+    task: Any, memory: Any, settings: Any, progress: Progress, log: Any, rng: Generator, cap: int, steps: int
+) -> int:
     """Drive the running trial for at most so many steps, to its end or to the cap."""
-    task, progress = agent.task, agent.progress
+    agent = Agent(task, memory, settings, progress, log, rng)
     s = unpack(task, progress.now)
     first = progress.counts["length"][0]
     terminal, stopped = False, False
     while not terminal and not stopped and progress.counts["length"][0] < min(cap, first + steps):
-        s, terminal = step(agent, s)
+        s, terminal = step_and_learn(agent, s)
         stopped = not terminal and truncated(task, s)
     keep(progress, s)
     if terminal:
@@ -129,7 +137,7 @@ def drive(agent: Agent, cap: int, steps: int) -> int:
 
 
 @part
-def step(agent: Agent, s: Any) -> tuple[Any, bool]:
+def step_and_learn(agent: Agent, s: Any) -> tuple[Any, bool]:
     """Take the chosen action, learn from it, and choose the next."""
     task, counts = agent.task, agent.progress.counts
     a = counts["action"][0]
@@ -144,6 +152,6 @@ def step(agent: Agent, s: Any) -> tuple[Any, bool]:
 
 
 @kernel
-def end(agent: Agent) -> None:
+def end_declared(task: Any, memory: Any, settings: Any, progress: Progress, log: Any, rng: Generator) -> None:
     """End a trial."""
-    end_trial(agent.memory, agent)
+    end_trial(memory, Agent(task, memory, settings, progress, log, rng))

@@ -12,7 +12,7 @@ from distinguo.errors import DistinguoError
 from distinguo.learners.agent import Agent
 from distinguo.learners.economy.memory import Memory, checked_memory, fresh_memory, with_room
 from distinguo.learners.economy.reasons import Log, drain, fresh_log
-from distinguo.learners.economy.trials import advance, begin, process_stack
+from distinguo.learners.economy.trials import advance, begin, settle
 from distinguo.learners.economy.values import current_epsilon
 from distinguo.learners.learner import Learner, Setup, register
 from distinguo.representations.categories import categories
@@ -54,16 +54,16 @@ class Economy(Learner):
 
     def begin(self, agent: Agent) -> None:
         """Begin a trial."""
-        at_speed(begin, agent.task)(agent)
+        at_speed(begin, agent.task)(*agent)
 
     def advance(self, agent: Agent, cap: int, steps: int) -> int:
         """Figure 1, step by step."""
-        ended: int = at_speed(advance, agent.task)(agent, cap, steps)
+        ended: int = at_speed(advance, agent.task)(*agent, cap, steps)
         return ended
 
     def settle(self, agent: Agent) -> None:
         """Figure 2."""
-        at_speed(process_stack, agent.task)(agent)
+        at_speed(settle, agent.task)(*agent)
 
     def controller(self, memory: Memory, settings: LearnerSettings) -> Controller:
         """Act by the action values of the regions."""

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from numpy.random import Generator
+
 from distinguo.controller import choose, region_at
 from distinguo.criteria import look_ahead, state_value
 from distinguo.learners.agent import (
@@ -11,6 +15,7 @@ from distinguo.learners.agent import (
     RUNNING,
     TERMINAL,
     Agent,
+    Progress,
     begin_counting,
     keep,
     widen,
@@ -19,6 +24,7 @@ from distinguo.learners.economy.abstraction import update_representation
 from distinguo.learners.economy.investigation import investigate
 from distinguo.learners.economy.memory import STATE, Memory
 from distinguo.learners.economy.passive import consolidate_by_values, split_by_surprise
+from distinguo.learners.economy.reasons import Log
 from distinguo.learners.economy.surprise import pop, push, surprising
 from distinguo.learners.economy.values import apply_profile, back_up, reliable_source
 from distinguo.seam import kernel, part
@@ -26,8 +32,8 @@ from distinguo.settings import LearnerSettings
 from distinguo.tasks.task import State, observe, start, transition, truncated, unpack
 
 
-@kernel
-def begin(agent: Agent) -> None:
+@part
+def begin_trial(agent: Agent) -> None:
     """Begin a trial."""
     s = start(agent.task, agent.rng)
     begin_counting(agent.progress, s)
@@ -35,8 +41,8 @@ def begin(agent: Agent) -> None:
     agent.progress.counts["action"][0] = next_action(agent, j)
 
 
-@kernel
-def advance(agent: Agent, cap: int, steps: int) -> int:
+@part
+def drive_trial(agent: Agent, cap: int, steps: int) -> int:
     """Drive the running trial for at most so many steps, to its end or to the cap: the paper's driver process.
 
     When a trial has ended or was stopped, :func:`process_stack` is due.
@@ -112,7 +118,7 @@ def next_action(agent: Agent, j: int) -> int:
     return choose(q[j], settings.delta, rng)
 
 
-@kernel
+@part
 def process_stack(agent: Agent) -> None:
     """Figure 2: investigate the surprising states of a trial, the latest first."""
     task, memory, settings = agent.task, agent.memory, agent.settings
@@ -138,3 +144,34 @@ def fe_timer(memory: Memory, settings: LearnerSettings) -> bool:
     memory.counters["fe_calls"][0] += 1
     sessions, calls = memory.counters["sessions"][0], memory.counters["fe_calls"][0]
     return (sessions if settings.fe_counts_trials else calls) % settings.fe_interval == 0
+
+
+# Kernels take the fields of an agent one by one, as in ``advance(*agent, cap, steps)``: Numba knows the type of each
+# at once, but would work out that of all of them together anew at every call.
+
+
+@kernel
+def begin(task: Any, memory: Memory, settings: Any, progress: Progress, log: Log, rng: Generator) -> None:
+    """Begin a trial."""
+    begin_trial(Agent(task, memory, settings, progress, log, rng))
+
+
+@kernel
+def advance(
+    task: Any,
+    memory: Memory,
+    settings: Any,
+    progress: Progress,
+    log: Log,
+    rng: Generator,
+    cap: int,
+    steps: int,
+) -> int:
+    """Drive the running trial for at most so many steps; see :func:`drive_trial`."""
+    return drive_trial(Agent(task, memory, settings, progress, log, rng), cap, steps)
+
+
+@kernel
+def settle(task: Any, memory: Memory, settings: Any, progress: Progress, log: Log, rng: Generator) -> None:
+    """Process the stack of a trial that has ended, was stopped, or is in progress."""
+    process_stack(Agent(task, memory, settings, progress, log, rng))
