@@ -28,7 +28,7 @@ BY_RETURN: Mapping[str, Any] = {
     "stage.restart": 60,
 }
 #: What noise asks of the learner: a statistical test for surprise, and, where it may be strong, repeated look-ahead
-#: (docs/readings.md, "Chance").
+#: (docs/readings.md, "Noise").
 BY_NOISE: Mapping[str, Mapping[str, Any]] = {
     "no": {},
     "some": {"learner.confidence": 2.0},

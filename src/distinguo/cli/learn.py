@@ -128,7 +128,7 @@ def _learn_one(configuration: Configuration, out: Path | None, as_json: bool) ->
         kept = f" What was learned until then is in {path}." if (path / REPRESENTATION).exists() else ""
         raise DistinguoError(f"{error}{kept}") from error
     picture = draw_run(run)
-    say(verdict(run))
+    say(outcome_sentence(run))
     for word in remarks(run):
         say(word)
     say(f"Picture: {picture}")
@@ -144,7 +144,7 @@ def _progress(stage: Stage) -> str:
     )
 
 
-def verdict(run: Run) -> str:
+def outcome_sentence(run: Run) -> str:
     """Say in a sentence or two how a run ended."""
     summary = run.summary
     size = f"{_count(summary['regions'], 'region')} ({_count(summary['prototypes'], 'prototype')})"

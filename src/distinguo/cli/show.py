@@ -26,7 +26,7 @@ def show_command(
     """
     from distinguo.cli.code import code_or_word
     from distinguo.cli.console import answer, say
-    from distinguo.cli.learn import verdict
+    from distinguo.cli.learn import outcome_sentence
     from distinguo.runs.folder import is_finished, open_run
     from distinguo.views.show import draw_run
     from distinguo.views.text import reasons_table, regions_table, text_map
@@ -39,6 +39,6 @@ def show_command(
     say()
     say(reasons_table(opened))
     say()
-    say(verdict(opened) if is_finished(run) else f"{run} is not finished; resume it with distinguo learn.")
+    say(outcome_sentence(opened) if is_finished(run) else f"{run} is not finished; resume it with distinguo learn.")
     say(f"Picture: {picture}")
     answer({**opened.summary, "run": str(run), "picture": str(picture)}, as_json)
