@@ -52,9 +52,14 @@ def verify(
 
     Example: distinguo verify runs/puck-default-seed0
     """
+    from distinguo.cli import parse
+    from distinguo.cli.code import code_or_word
     from distinguo.cli.console import answer, say, word_if_slow
+    from distinguo.controls.catalog import registered_name
     from distinguo.study.verify import verify as prove
 
+    task = None if task is None else parse.task_name(task)
+    what = registered_name(code_or_word(what))
     folder = out or _folder(what, task or "puck", seed)
     with word_if_slow("Proving; the first time on this machine the prover is compiled …"):
         proof = prove(
