@@ -141,3 +141,12 @@ def _writable(folder: str) -> bool:
     except OSError:
         return False
     return True
+
+
+def numba_reason(error: Exception) -> str:
+    """Return the line of a long message that says what is wrong."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    marks = [n for n, line in enumerate(lines) if line.startswith("Rejected as the implementation raised")]
+    after = lines[marks[0] + 1 :] if marks else lines
+    said = [line for line in after if line and "Failed in nopython mode pipeline" not in line]
+    return (said or ["Numba gives no reason"])[0].rstrip(".")

@@ -64,7 +64,10 @@ class LearnerSettings(NamedTuple):
 
     # What the paper names as beyond it, and improvements of ours; each is off in the preset ``paper``.
     samples: Annotated[
-        int, Field(ge=1, le=10_000, description="look-aheads per action, for stochastic tasks; paper, Definition 5")
+        int,
+        Field(
+            ge=1, le=10_000, description="look-aheads per action, for stochastic tasks; paper, Definition 5"
+        ),
     ] = 1
     confidence: Annotated[
         float,

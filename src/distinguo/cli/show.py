@@ -39,6 +39,10 @@ def show_command(
     say()
     say(reasons_table(opened))
     say()
-    say(outcome_sentence(opened) if is_finished(run) else f"{run} is not finished; resume it with distinguo learn.")
+    say(
+        outcome_sentence(opened)
+        if is_finished(run)
+        else f"{run} is not finished; resume it with distinguo learn."
+    )
     say(f"Picture: {picture}")
     answer({**opened.summary, "run": str(run), "picture": str(picture)}, as_json)

@@ -79,7 +79,7 @@ def compare_command(
         plan = _from_words(what or [], head, parse.changes(assignments or []), options)
     else:
         plan = _from_file(plan_file, [*(what or []), *head, *options, *(assignments or [])])
-    folder, part = out or _default_folder(plan), parse.shard(shard)
+    folder, part = out or _default_folder(plan, [*(what or []), task or ""]), parse.shard(shard)
     with progress_bar("testing") as watch:
         comparison = compare_plan(
             plan, folder, engine=engine, workers=workers, address=address, shard=part, watch=watch
@@ -126,8 +126,13 @@ def _from_file(path: Path, others: list[str]) -> Plan:
     return load_plan(path)
 
 
-def _default_folder(plan: Plan) -> Path:
-    """Name the folder by what is asked, so that the same command finds its results again."""
+def _default_folder(plan: Plan, words: list[str]) -> Path:
+    """Name the folder by what is asked, code included, so that the same command finds its results again."""
+    from distinguo.cli.code import names_code
     from distinguo.study.plan import write_plan
 
-    return Path("runs") / f"test-{plan.spec.name}-{hashlib.sha256(write_plan(plan).encode()).hexdigest()[:8]}"
+    digest = hashlib.sha256(write_plan(plan).encode())
+    for word in words:
+        if names_code(word):
+            digest.update(word.encode() + Path(word.rpartition(":")[0]).read_bytes())
+    return Path("runs") / f"test-{plan.spec.name}-{digest.hexdigest()[:8]}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import re
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
@@ -10,12 +11,15 @@ from typing import Any, NamedTuple, TypeVar
 from distinguo.controls.controllability import controllability
 from distinguo.controls.fixed import diagonal, seed_points, uniform, with_provenance
 from distinguo.controls.vrdp import vrdp, vrdp_enhanced
-from distinguo.errors import DistinguoError, did_you_mean
+from distinguo.errors import DistinguoError, call_user_code, did_you_mean
+from distinguo.representations.check import check_partition
+from distinguo.representations.declare import is_declared
 from distinguo.representations.file import Representation
 from distinguo.representations.partition import region
 from distinguo.seam import has_own
 from distinguo.tasks.spec import TaskSpec
 
+CHECKED_STATES = 200  #: on which a partition of a user's is tried before it is used
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -99,7 +103,8 @@ def build_representation(name: str, spec: TaskSpec, seed: int) -> Representation
     arguments = [argument] if len(inspect.signature(function).parameters) > 2 else []
     if colon and not arguments:
         raise DistinguoError(f"The representation '{word}' takes nothing after a colon, got '{name}'.")
-    return as_representation(function(spec, seed, *arguments), spec, name)
+    built = call_user_code(f"The representation '{name}'", function, spec, seed, *arguments)
+    return as_representation(built, spec, name)
 
 
 def as_representation(built: Any, spec: TaskSpec, name: str) -> Representation:
@@ -111,7 +116,16 @@ def as_representation(built: Any, spec: TaskSpec, name: str) -> Representation:
             f"'{name}' should be a representation or a partition (dg.partition makes one), got a value of the class "
             f"{type(built).__name__}."
         )
+    if is_declared(built):  # compiled code follows its word without a look
+        check_partition(built, *_finite(spec), states=CHECKED_STATES)
     return with_provenance(spec, built, name)
+
+
+def _finite(spec: TaskSpec) -> tuple[list[float], list[float]]:
+    """Return the extent of a task, with something in place of what is infinite."""
+    low = [a if math.isfinite(a) else -1.0 for a in spec.low]
+    high = [b if math.isfinite(b) else 1.0 for b in spec.high]
+    return low, [max(a + 1e-9, b) for a, b in zip(low, high, strict=True)]
 
 
 @representation("diagonal")

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
+from numba.core.errors import NumbaError
 from numpy.random import Generator
 
 from distinguo.controller import Controller
-from distinguo.errors import DistinguoError
+from distinguo.errors import DistinguoError, call_user_code
+from distinguo.kernel_cache import numba_reason
 from distinguo.learners.agent import (
     CAPPED,
     NO_ACTION,
@@ -21,6 +24,7 @@ from distinguo.learners.agent import (
     keep,
 )
 from distinguo.learners.learner import Learner, Setup, register
+from distinguo.representations.partition import count_rows
 from distinguo.seam import at_speed, generic, generic_with_default, implements, kernel, part
 from distinguo.tasks.task import Observation, observe, start, transition, truncated, unpack
 
@@ -85,21 +89,54 @@ class DeclaredLearner(Learner):
         self.name, self.declared, self.settings = name, memory, settings
 
     def fresh(self, setup: Setup) -> Any:
-        """Ask the class of the memory."""
-        return self.declared.fresh(setup)
+        """Ask the class of the memory, and try whether what it gives belongs together."""
+        memory = call_user_code(f"The learner '{self.name}'", self.declared.fresh, setup)
+        self._check(memory, setup.actions)
+        return memory
+
+    def _check(self, memory: Any, actions: int) -> None:
+        """Raise unless the action values have a row for every region: compiled code would read beyond them."""
+        if not isinstance(memory, self.declared):
+            raise DistinguoError(
+                f"fresh of the learner '{self.name}' should return a {self.declared.__name__}, got a "
+                f"{type(memory).__name__}."
+            )
+        controller = call_user_code(f"The learner '{self.name}'", self.declared.controller, memory)
+        if not isinstance(controller, Controller):
+            raise DistinguoError(
+                f"controller of the learner '{self.name}' should return a Controller, got a "
+                f"{type(controller).__name__}."
+            )
+        rows, shape = count_rows(controller.partition), np.shape(controller.q)
+        if len(shape) != 2 or shape[0] < rows or shape[1] != actions:
+            raise DistinguoError(
+                f"The action values of the learner '{self.name}' should have a row for each of {rows} regions and a "
+                f"column for each of {actions} actions, got the shape {shape}."
+            )
 
     def begin(self, agent: Agent) -> None:
         """Begin a trial."""
-        at_speed(begin_declared, agent.task, agent.memory.partition)(*agent)
+        self._call(begin_declared, agent)
 
     def advance(self, agent: Agent, cap: int, steps: int) -> int:
         """Drive the trial."""
-        ended: int = at_speed(drive_declared, agent.task, agent.memory.partition)(*agent, cap, steps)
+        ended: int = self._call(drive_declared, agent, cap, steps)
         return ended
 
     def settle(self, agent: Agent) -> None:
         """Let the learner learn from the whole trial."""
-        at_speed(end_declared, agent.task, agent.memory.partition)(*agent)
+        self._call(end_declared, agent)
+
+    def _call(self, driver: Any, agent: Agent, *arguments: int) -> Any:
+        """Run a kernel on the agent; what cannot be compiled, or fails, is said in one sentence."""
+        function = at_speed(driver, agent.task, self.declared.controller(agent.memory).partition)
+        try:
+            return function(*agent, *arguments)
+        except NumbaError as error:
+            raise DistinguoError(
+                f"The learner '{self.name}' cannot be compiled: {numba_reason(error)}; write arrays element by "
+                "element, and call only functions marked with distinguo.part."
+            ) from None
 
     def controller(self, memory: Any, settings: Any) -> Controller:
         """Ask the memory."""

@@ -101,6 +101,11 @@ def _in_python(function: Any, kind: type) -> Any:
     return lambda method: function.register(kind, method)
 
 
+def is_declared(partition: Any) -> bool:
+    """Tell whether a partition is of a class that went through this door."""
+    return type(partition) in _declared
+
+
 def capability(name: str, function: Any) -> None:
     """Let a method of that name be the implementation of a generic, also in classes that were declared before."""
     _PLAIN[name] = function

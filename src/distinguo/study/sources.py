@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from distinguo.controls.catalog import as_representation, build_representation
-from distinguo.errors import DistinguoError
+from distinguo.errors import DistinguoError, call_user_code
 from distinguo.representations.file import Representation, load
 from distinguo.representations.partition import region
 from distinguo.representations.voronoi import voronoi
@@ -75,9 +75,9 @@ def _by_name(word: str, spec: TaskSpec, seed: int) -> Representation:
 def _by_value(what: Any, spec: TaskSpec, seed: int) -> Representation:
     name = name_of(what)
     if isinstance(what, type):
-        what = what()  # a class of partitions, whose fields have defaults
+        what = call_user_code(f"The partition {name}", what)  # a class, whose fields have defaults
     elif callable(what) and not has_own(region, what):
-        what = what(spec, seed)
+        what = call_user_code(f"The representation {name}", what, spec, seed)
     if not has_own(region, what):
         what = getattr(what, "representation", what)
     return as_representation(what, spec, name)

@@ -14,6 +14,7 @@ import numpy as np
 from numba.core.errors import NumbaError
 
 from distinguo.errors import DistinguoError
+from distinguo.kernel_cache import numba_reason
 from distinguo.seam import is_compiled, kernel
 from distinguo.tasks.spec import TaskSpec
 from distinguo.tasks.task import (
@@ -214,7 +215,7 @@ class _Contract(NamedTuple):
             record(task, rng, rng.integers(len(self.spec.actions), size=steps), rows)
         except NumbaError as error:
             raise DistinguoError(
-                f"{self.spec.name} cannot be compiled: {_reason(error)}; call only functions marked with "
+                f"{self.spec.name} cannot be compiled: {numba_reason(error)}; call only functions marked with "
                 "distinguo.seam.part, or declare it with compiled=False."
             ) from None
         return rows
@@ -240,12 +241,3 @@ def _record(task: Any, rng: np.random.Generator, choices: np.ndarray, rows: np.n
 def _is_finite_number(reward: Any) -> bool:
     number = isinstance(reward, int | float | np.number) and not isinstance(reward, bool)
     return number and math.isfinite(reward)
-
-
-def _reason(error: NumbaError) -> str:
-    """Return the line of a long message that says what is wrong."""
-    lines = [line.strip() for line in str(error).splitlines()]
-    marks = [n for n, line in enumerate(lines) if line.startswith("Rejected as the implementation raised")]
-    after = lines[marks[0] + 1 :] if marks else lines
-    said = [line for line in after if line and "Failed in nopython mode pipeline" not in line]
-    return (said or ["Numba gives no reason"])[0].rstrip(".")

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from distinguo.errors import DistinguoError, did_you_mean
+from distinguo.errors import DistinguoError, call_user_code, did_you_mean
 from distinguo.runs.files import slug
 from distinguo.runs.folder import open_run
 from distinguo.runs.run import Run
@@ -92,8 +92,11 @@ def show(
     from distinguo.views.plots import draw, save_figure
 
     opened = run if isinstance(run, Run) else open_run(run)
-    picture = (view_named(view) if isinstance(view, str) else view)(opened)
-    figure = draw(picture)
+    name = view if isinstance(view, str) else view.__name__
+    picture = call_user_code(
+        f"The view '{name}'", view_named(name) if isinstance(view, str) else view, opened
+    )
+    figure = call_user_code(f"The view '{name}'", draw, picture)
     if path is not None:
         save_figure(figure, Path(path))
     return figure
