@@ -30,10 +30,10 @@ def test_it_is_put_back_by_replay_while_it_is_learned(tmp_path: Path) -> None:
     assert run.summary["investigation_steps"] > 0
 
 
-def test_the_way_back_is_a_replay_and_chance_has_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_restored_by_replay_and_is_stochastic(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(snapshots.KNOWN, LANDER, ("replay", True))
-    snapshots.test_the_way_back_is_found(LANDER)
-    snapshots.test_chances_differ_ahead_but_the_trial_keeps_its_own(LANDER)
+    snapshots.test_the_method_is_found(LANDER)
+    snapshots.test_noise_differs_ahead_but_the_trial_keeps_its_own(LANDER)
 
 
 def test_memories_let_another_process_go_on() -> None:
