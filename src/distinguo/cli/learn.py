@@ -49,8 +49,12 @@ def learn(
         ),
     ] = None,
     learner: Annotated[
-        str, typer.Option(help="The learner: economy, or one of your own, path/to/file.py:Name.")
-    ] = "economy",
+        str | None,
+        typer.Option(
+            help="The learner: economy (the paper's), probation, or one of your own, path/to/file.py:Name; the one "
+            "that suits the task if none is given."
+        ),
+    ] = None,
     interpreted: Annotated[
         bool,
         typer.Option(
@@ -95,7 +99,7 @@ def learn(
             preset_name=preset,
             changes=changes,
             prototypes=prototypes,
-            learner=load_named(learner) if names_code(learner) else learner,
+            learner=load_named(learner) if learner and names_code(learner) else learner,
         )
 
     if seed is not None and seeds is not None:

@@ -17,8 +17,9 @@ import numpy as np
 
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError, did_you_mean
-from distinguo.learners.agent import Agent
+from distinguo.learners.agent import CAPPED, Agent
 from distinguo.tasks.extent import Extent
+from distinguo.tasks.spec import Goal
 from distinguo.tasks.task import State
 
 
@@ -34,6 +35,10 @@ class Setup(NamedTuple):
     mean_reward: float  #: of a step in the preliminary series
     prototypes: Sequence[tuple[float, ...]] | None  #: what to begin with, if anything was given
     settings: Any
+    goal: Goal  #: what the task asks for
+    limit: int | None  #: steps after which the task stops a trial
+    stochastic: str  #: how much noise there is: "no", "some" or "strong"
+    restorable: bool  #: whether any earlier state can be gone on from
 
     @property
     def low(self) -> tuple[float, ...]:
@@ -52,6 +57,10 @@ class Learner:
     name: str
     settings: Any  #: the ``NamedTuple`` class of its settings
     declared: Any = None  #: the class that a user declared it by
+    suggested: Mapping[str, Any] = {}  #: settings of the stage that suit it, by dotted name
+    needs_extent = True  #: whether a preliminary series should find the extent of the observations
+    #: Whether a task that asks for trials that never end is solved by a long trial of the learner itself.
+    ends_with_long_trial = True
 
     def fresh(self, setup: Setup) -> Any:
         """Return the memory of a learner that knows nothing."""
@@ -83,6 +92,24 @@ class Learner:
     def reasons(self, agent: Agent) -> list[dict[str, Any]]:
         """Return the reasons that were logged, and empty the log."""
         return []
+
+    def claims(self, agent: Agent, ended: int, goal: Goal) -> bool:
+        """Tell, after a trial, whether it is worth confirming that the task is solved."""
+        return goal.is_claimed(ended == CAPPED, float(agent.progress.counts["gained"][0]))
+
+    def begin_tests(self, agent: Agent) -> None:
+        """Prepare for a confirmation."""
+
+    def runs_tests(self, memory: Any) -> bool:
+        """Tell whether the learner runs the trials of a confirmation itself, so as to remember them."""
+        return False
+
+    def test(self, agent: Agent, cap: int) -> tuple[int, float]:
+        """Run a trial of a confirmation from a new start: its steps, and what it gained."""
+        raise NotImplementedError
+
+    def refuted(self, agent: Agent, returns: Sequence[float]) -> None:
+        """Learn from the returns of a confirmation that failed."""
 
     def values(self, memory: Any) -> Mapping[str, np.ndarray]:
         """Return what ``values.npz`` holds besides the action values, a row for each of theirs."""

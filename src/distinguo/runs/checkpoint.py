@@ -20,7 +20,7 @@ from distinguo.runs.upgrades import VERSION, upgraded
 from distinguo.tasks.extent import Extent
 from distinguo.tasks.task import memories, randomness, remember
 
-_PLAIN = ("phase", "solved", "score", "confirmation_steps", "seconds", "returns", "held", "purpose")
+_PLAIN = ("phase", "solved", "score", "confirmation_steps", "seconds", "returns", "held", "purpose", "tested")
 _Count = Annotated[int, Field(ge=0)]
 _Numbers = list[float]
 #: What a damaged file may do to the code that reads it.
@@ -46,6 +46,9 @@ class _Facts(BaseModel):
     score: int | float
     returns: _Numbers
     held: _Count
+    tested: _Count = 0
+    least: float | None = None  #: None before the first trial, and in files of earlier versions
+    greatest: float | None = None
     purpose: Literal["claim", "attempt over", "stage over"]
     best: _BestFacts | None
     confirmation_steps: _Count
@@ -76,6 +79,8 @@ def _facts(stage: Stage, sizes: dict[str, int]) -> dict[str, Any]:
         "rng": stage.rng.bit_generator.state,
         "noise": None if own is None else own.bit_generator.state,
         "best": best and {"score": best.score, "attempt": best.attempt, "trials": best.trials},
+        "least": None if np.isinf(stage.least) else stage.least,
+        "greatest": None if np.isinf(stage.greatest) else stage.greatest,
         "extent": [list(stage.extent.low), list(stage.extent.high)],
         "sizes": sizes,
     }
@@ -123,6 +128,8 @@ def _restore(stage: Stage, facts: _Facts, arrays: dict[str, np.ndarray]) -> None
     remember(stage.task, _table(arrays, "task"))
     if facts.extent is not None:
         stage.extent = Extent(*(tuple(side) for side in facts.extent))
+    if facts.least is not None and facts.greatest is not None:
+        stage.least, stage.greatest = facts.least, facts.greatest
     for name in _PLAIN:
         setattr(stage, name, getattr(facts, name))
 

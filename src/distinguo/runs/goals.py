@@ -1,7 +1,7 @@
 """How a stage knows that its task is solved: one set of rules for each goal.
 
 A task whose trials should never end is solved when the greedy policy holds for the required length from the start of
-a trial; one that asks for a mean return, when so many greedy trials have that mean.
+a trial; one that asks for a mean return, when a sequential test of greedy trials says so (evaluation/confirmation.py).
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from distinguo.evaluation.statistics import OPEN, PASSED, judge
-from distinguo.learners.agent import CAPPED, TERMINAL
+from distinguo.evaluation.confirmation import FAILED, OPEN, PASSED, USUAL, Question, judge
+from distinguo.learners.agent import TERMINAL
 from distinguo.tasks.spec import Goal, MeanReturn
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class HoldRules:
 
     def after_trial(self, stage: Stage, ended: int) -> None:
         """Confirm a trial that reached the cap; learn from one that fell."""
-        if ended == CAPPED:
+        if stage.claims(ended):
             stage.begin_confirmation(CLAIM)
             stage.score = 0
         else:
@@ -61,6 +61,7 @@ class HoldRules:
         if fell:
             stage.settle()
             stage.end_trial("cap")
+            stage.learner.refuted(stage.agent, [])
         elif stage.held >= hold:
             stage.end_trial("cap")
             stage.finish(solved=True)
@@ -75,7 +76,7 @@ class HoldRules:
 
     def final_trial_steps(self, stage: Stage) -> int:
         """Return the length of the trial that reached the cap."""
-        return stage.trial_length if stage.solved else 0
+        return stage.trial_length if stage.solved and stage.learner.ends_with_long_trial else 0
 
 
 class ReturnRules:
@@ -87,9 +88,9 @@ class ReturnRules:
     def after_trial(self, stage: Stage, ended: int) -> None:
         """Learn from the trial, and confirm the greedy policy if it was good."""
         stage.settle()
-        good = self.threshold is not None and stage.gained >= self.threshold
+        claimed = stage.claims(ended)
         stage.end_trial("terminal" if ended == TERMINAL else "cap")
-        if good:
+        if claimed:
             stage.begin_confirmation(CLAIM)
 
     def confirm(self, stage: Stage) -> None:
@@ -97,14 +98,26 @@ class ReturnRules:
         ended = stage.follow(stage.cap - stage.held)
         if not ended and stage.held < stage.cap:
             return
-        most = stage.configuration.stage.confirm
-        if stage.purpose == ATTEMPT_OVER:
-            most = min(SAMPLE, most)
-        outcome = judge(stage.returns, self.threshold, most, final=stage.purpose != CLAIM)
+        outcome = self._judge(stage)
         if outcome == OPEN:
             stage.begin_greedy_trial()
         else:
             self._conclude(stage, outcome == PASSED)
+
+    def _judge(self, stage: Stage) -> str:
+        """Judge the trials so far; a mere sample will do where there is no threshold, or an attempt is over."""
+        most, count = stage.configuration.stage.confirm, len(stage.returns)
+        if self.threshold is None or stage.purpose == ATTEMPT_OVER:
+            enough = min(most, SAMPLE if stage.purpose == ATTEMPT_OVER else USUAL)
+            return FAILED if count >= enough else OPEN
+        question = Question(
+            self.threshold,
+            stage.least,
+            stage.greatest,
+            steps=stage.configuration.stage.confirm_steps,
+            most=most,
+        )
+        return judge(stage.returns, stage.tested, question, final=stage.purpose != CLAIM)
 
     def _conclude(self, stage: Stage, passed: bool) -> None:
         """Draw the conclusion; a mere sample is enough to keep an attempt in mind, not to call it solved."""
@@ -114,6 +127,7 @@ class ReturnRules:
             stage.restart()
         elif stage.purpose == CLAIM and not passed:
             stage.keep_if_best()
+            stage.learner.refuted(stage.agent, stage.returns)
             stage.go_on()
         elif passed or not stage.turn_to_best():
             stage.finish(solved=passed)

@@ -31,7 +31,7 @@ def learn(
     *,
     seed: int = 0,
     preset: str = DEFAULT,
-    learner: Any = ECONOMY,
+    learner: Any = None,
     settings: Mapping[str, Any] | None = None,
     prototypes: Any = None,
     out: str | Path | None = None,
@@ -40,7 +40,7 @@ def learn(
     """Learn a representation of a task from scratch, or from given prototypes.
 
     ``task`` is the name of one, such as ``puck``, any Gymnasium id, a Gymnasium environment itself, or a task of your
-    own; ``learner`` is the name of one, or the class that declares it. An id that we have a compiled port of is
+    own; ``learner`` is the name of one, or the class that declares it, and without it the one that suits the task. An id that we have a compiled port of is
     learned with that: hand the environment over to have it stepped itself.
 
     ``settings`` are changes by dotted name; ``out`` is a folder for the run, resumed if it was interrupted;

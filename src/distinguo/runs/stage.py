@@ -68,6 +68,8 @@ class Stage(Account):
         self.confirmation_steps = 0
         self.returns: list[float] = []  #: of the confirmation that is under way
         self.held = 0  #: steps of its trial so far
+        self.tested = 0  #: steps of all its trials so far
+        self.least, self.greatest = np.inf, -np.inf  #: return of any trial
         self.purpose = CLAIM  #: of that confirmation
         self.best: Best | None = None
         self.seconds = 0.0
@@ -116,6 +118,9 @@ class Stage(Account):
         spec, learner = self.configuration.spec, self.configuration.learner
         if spec.bounded and not getattr(learner, "optimistic", False):
             return Preliminaries(Extent(spec.low, spec.high), 0.0, 0)
+        if not self.learner.needs_extent:  # it finds that out by itself, as it goes
+            seen = observe(self.task, start(self.task, np.random.default_rng(self.configuration.seed)))
+            return Preliminaries(completed(spec, seen, seen), 0.0, 0)
         return preliminary_series(self.task, spec, self.configuration.seed)
 
     def _fresh_agent(self) -> Agent:
@@ -137,6 +142,10 @@ class Stage(Account):
             mean_reward=self.preliminaries.reward,
             prototypes=self.configuration.prototypes,
             settings=self.configuration.learner,
+            goal=self.configuration.spec.goal,
+            limit=self.configuration.spec.limit,
+            stochastic=self.configuration.spec.stochastic,
+            restorable=self.configuration.spec.restorable,
         )
 
     def _prepare(self) -> None:
@@ -165,8 +174,13 @@ class Stage(Account):
         """Let the learner learn from a trial as a whole."""
         self.learner.settle(self.agent)
 
+    def claims(self, ended: int) -> bool:
+        """Tell whether the learner has reason to believe that the task is solved."""
+        return self.learner.claims(self.agent, ended, self.configuration.spec.goal)
+
     def end_trial(self, how: str) -> None:
         """Write the trial down."""
+        self._note_return(self.gained)
         self.reasons += self.learner.reasons(self.agent)
         self.trials.append(
             TrialRow(
@@ -184,24 +198,42 @@ class Stage(Account):
 
     def begin_confirmation(self, purpose: str) -> None:
         """Begin to confirm the greedy policy."""
-        self.returns, self.purpose, self.phase = [], purpose, CONFIRMING
+        self.returns, self.tested, self.purpose, self.phase = [], 0, purpose, CONFIRMING
+        self.learner.begin_tests(self.agent)
         self.begin_greedy_trial()
 
     def begin_greedy_trial(self) -> None:
-        """Begin the next trial of a confirmation."""
+        """Begin the next trial of a confirmation, unless the learner runs it itself."""
+        if self.returns:
+            self._note_return(self.returns[-1])
         self.returns.append(0.0)
         self.held = 0
-        self.agent.progress.now[:] = start(self.task, self.rng)
+        if self._learner_tests:
+            self.agent = self.learner.prepared(self.agent, None)
+        else:
+            self.agent.progress.now[:] = start(self.task, self.rng)
+
+    @property
+    def _learner_tests(self) -> bool:
+        return self.learner.runs_tests(self.agent.memory)
 
     def follow(self, most: int) -> bool:
         """Follow the greedy policy for a while, at most so many steps; tell whether the trial ended."""
-        steps, ended, gained = at_speed(follow, self.task, self.controller.partition)(
-            self.task, self.controller, self.rng, self.agent.progress.now, min(self.steps_at_once, most)
-        )
+        if self._learner_tests:
+            steps, gained = self.learner.test(self.agent, most)
+            ended = True
+        else:
+            steps, ended, gained = at_speed(follow, self.task, self.controller.partition)(
+                self.task, self.controller, self.rng, self.agent.progress.now, min(self.steps_at_once, most)
+            )
         self.confirmation_steps += steps
         self.held += steps
+        self.tested += steps
         self.returns[-1] += gained
         return bool(ended)
+
+    def _note_return(self, gained: float) -> None:
+        self.least, self.greatest = min(self.least, gained), max(self.greatest, gained)
 
     def go_on(self) -> None:
         """Go on with the next trial."""

@@ -28,6 +28,10 @@ class Hold(NamedTuple):
         """Return which trials did what is asked for."""
         return ~ended
 
+    def is_claimed(self, stopped: bool, gained: float) -> bool:
+        """Tell whether a single trial looks like success: it had to be stopped."""
+        return stopped
+
 
 class MeanReturn(NamedTuple):
     """The mean return of trials should reach a threshold, where one is known.
@@ -47,6 +51,10 @@ class MeanReturn(NamedTuple):
     def reached(self, ended: np.ndarray, returns: np.ndarray) -> np.ndarray:
         """Return which trials did what is asked for; without a threshold, those that were still running."""
         return ~ended if self.threshold is None else returns >= self.threshold
+
+    def is_claimed(self, stopped: bool, gained: float) -> bool:
+        """Tell whether a single trial looks like success: it gained as much as is asked for on average."""
+        return self.threshold is not None and gained >= self.threshold
 
 
 Goal = Hold | MeanReturn

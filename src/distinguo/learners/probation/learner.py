@@ -1,0 +1,226 @@
+"""The learner ``probation`` as the stage sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from distinguo.controller import Controller
+from distinguo.errors import DistinguoError
+from distinguo.learners.agent import Agent, Progress, begin_counting
+from distinguo.learners.learner import Learner, Setup, register
+from distinguo.learners.probation.memory import (
+    MOST_PROTOTYPES,
+    RACE,
+    WIDEN,
+    Map,
+    Memory,
+    checked_memory,
+    fresh_memory,
+    with_room,
+)
+from distinguo.learners.probation.race import drive
+from distinguo.learners.probation.reasons import Log, drain, fresh_log
+from distinguo.learners.probation.settings import ProbationSettings
+from distinguo.learners.probation.tree import new_root, run_trial
+from distinguo.seam import at_speed, is_compiled, kernel
+from distinguo.tasks.extent import Extent
+from distinguo.tasks.spec import Goal, Hold
+
+
+class Probation(Learner):
+    """Distinctions on probation: propose a change of the map, try it where it changes a decision, keep it if it pays.
+
+    The map is a *controller*: prototypes, an action for each, and the weights of the metric, all of them learned.
+    """
+
+    name = "probation"
+    settings = ProbationSettings
+    suggested: Mapping[str, Any] = {  # it begins again by itself, and most proposals take few steps
+        "stage.restart": 0,
+        "stage.trials": 10**6,
+        "stage.steps": 200_000,
+    }
+    needs_extent = False
+    ends_with_long_trial = False
+
+    def fresh(self, setup: Setup) -> Memory:
+        """Begin with nothing, or with the prototypes that were given."""
+        if setup.categories:
+            raise DistinguoError(
+                "The learner 'probation' needs observations that are amounts, but these are labels; "
+                "use --learner sweeping."
+            )
+        settings = setup.settings
+        cap = settings.horizon if setup.limit is None else setup.limit
+        memory = fresh_memory(len(setup.first), len(setup.seen), setup.actions, settings.model, cap)
+        hold = isinstance(setup.goal, Hold)
+        memory.facts["hold"] = hold
+        memory.facts["returns"] = is_compiled(setup.task)
+        memory.facts["repeats"] = setup.stochastic == "no" and setup.restorable
+        memory.facts["threshold"] = (
+            cap if hold else (np.nan if setup.goal.threshold is None else setup.goal.threshold)
+        )
+        memory.incumbent.partition.prototypes[0] = setup.seen
+        return memory
+
+    def begin(self, agent: Agent) -> None:
+        """Begin to try the next proposal."""
+        agent.memory.status["claimed"] = 0
+        begin_counting(agent.progress, tuple(agent.progress.now.tolist()))
+
+    def advance(self, agent: Agent, cap: int, steps: int) -> int:
+        """Try it."""
+        most = min(cap, len(agent.memory.scratch.path) - 1)
+        ended: int = at_speed(advance, agent.task)(*agent, most, steps)
+        return ended
+
+    def controller(self, memory: Memory, settings: ProbationSettings) -> Controller:
+        """Act by the present map, or by that of the best attempt if it gained more."""
+        chosen = _chosen(memory)
+        return Controller(chosen.partition, preferences(chosen, memory.tree.child.shape[1]))
+
+    def prepared(self, agent: Agent, extent: Extent | None) -> Agent:
+        """Make room for a few trials."""
+        cap = len(agent.memory.scratch.path)
+        return agent._replace(memory=with_room(agent.memory, 8 * cap + 8))
+
+    def fresh_log(self, memory: Memory) -> Log:
+        """Return an empty log."""
+        return fresh_log(memory.tree.seen.shape[1])
+
+    def reasons(self, agent: Agent) -> list[dict[str, Any]]:
+        """Return what was kept, and what it paid."""
+        return drain(agent.log)
+
+    def figures(self, memory: Memory, settings: ProbationSettings) -> Mapping[str, Any]:
+        """Return how many proposals were tried and kept."""
+        status = memory.status[0]
+        return {"proposals": int(status["proposals"]), "kept": int(status["kept"])}
+
+    def states_needed(self, memory: Memory) -> np.ndarray:
+        """Return the starts that trials may be begun from again."""
+        status = memory.status[0]
+        roots = [int(status["root"])] if status["root"] >= 0 else []
+        roots += memory.starts.roots[: int(status["starts"])].tolist()
+        roots += memory.starts.tests[: int(status["tests"])].tolist()
+        return memory.tree.states[np.array(roots, dtype=np.int64)]
+
+    def checked(self, memory: Memory, fresh: Memory) -> Memory:
+        """Check a memory from a file."""
+        return checked_memory(memory, fresh)
+
+    # ---- confirmation ---------------------------------------------------------------------------------------------
+
+    def claims(self, agent: Agent, ended: int, goal: Goal) -> bool:
+        """Tell whether the present map reaches the threshold on its starts, and was not refuted as it is."""
+        status = agent.memory.status
+        racing = status["phase"][0] == RACE and not status["pending"][0] and status["changed"][0]
+        claimed = bool(racing and _mean(agent.memory) >= agent.memory.facts["threshold"][0])
+        status["claimed"] = claimed
+        if claimed:
+            status["changed"] = 0
+        return claimed
+
+    def begin_tests(self, agent: Agent) -> None:
+        """Forget the trials of the last confirmation."""
+        agent.memory.status["tests"] = 0
+
+    def runs_tests(self, memory: Memory) -> bool:
+        """Remember trials that are judged by return: a failure is a counterexample."""
+        return not memory.facts["hold"][0]
+
+    def test(self, agent: Agent, cap: int) -> tuple[int, float]:
+        """Run a trial from a new start, and remember it."""
+        most = min(cap, len(agent.memory.scratch.path) - 1)
+        steps, gained = at_speed(test, agent.task)(*agent, _chosen(agent.memory), most)
+        return int(steps), float(gained)
+
+    def refuted(self, agent: Agent, returns: Sequence[float]) -> None:
+        """Let the worst starts of a failed confirmation, and a median one, join the race."""
+        memory, settings = agent.memory, agent.settings
+        if memory.facts["hold"][0] and memory.status["starts"][0] < settings.most_starts:
+            memory.status["widened"], memory.status["phase"] = 1, WIDEN
+        ranked = np.argsort(returns[: int(memory.status["tests"][0])], kind="stable")
+        count = min(settings.counterexamples, len(ranked))
+        chosen = list(ranked[:count])
+        if count > 1:
+            chosen[-1] = ranked[max(len(ranked) // 2, count - 1)]
+        for place in chosen:
+            self._join(memory, settings, int(memory.starts.tests[place]), float(returns[place]))
+        memory.status["stalled"] = 0.0
+
+    @staticmethod
+    def _join(memory: Memory, settings: ProbationSettings, root: int, gained: float) -> None:
+        starts, count = memory.starts, int(memory.status["starts"][0])
+        slot = count if count < settings.most_starts else int(np.argmax(starts.returns[:count]))
+        memory.status["starts"] = max(count, slot + 1)
+        starts.roots[slot], starts.returns[slot] = root, gained
+
+
+def _chosen(memory: Memory) -> Map:
+    """Return the present map, or that of the best attempt if it gained more and nothing is claimed of the present."""
+    better = memory.status["best"][0] > _mean(memory)
+    return memory.best if better and not memory.status["claimed"][0] else memory.incumbent
+
+
+def _mean(memory: Memory) -> float:
+    count = int(memory.status["starts"][0])
+    return float(memory.starts.returns[:count].mean()) if count else -np.inf
+
+
+def preferences(given: Map, actions: int) -> np.ndarray:
+    """Return action values that only say which action a map takes: 1 for it, 0 for the others.
+
+    >>> from distinguo.learners.probation.memory import fresh_map
+    >>> preferences(fresh_map(2), actions=3)[0].tolist()
+    [1.0, 0.0, 0.0]
+    """
+    q = np.zeros((MOST_PROTOTYPES, actions))
+    q[np.arange(MOST_PROTOTYPES), given.actions] = 1.0
+    return q
+
+
+@kernel
+def advance(
+    task: Any,
+    memory: Memory,
+    settings: Any,
+    progress: Progress,
+    log: Log,
+    rng: Generator,
+    cap: int,
+    steps: int,
+) -> int:
+    """Try proposals; see :func:`drive`."""
+    return drive(Agent(task, memory, settings, progress, log, rng), cap, steps)
+
+
+@kernel
+def test(
+    task: Any,
+    memory: Memory,
+    settings: Any,
+    progress: Progress,
+    log: Log,
+    rng: Generator,
+    chosen: Map,
+    cap: int,
+) -> tuple[int, float]:
+    """Run a trial of a map from a new start: its steps, and what it gained."""
+    agent = Agent(task, memory, settings, progress, log, rng)
+    root = new_root(agent)
+    place = memory.status["tests"][0]
+    if place < len(memory.starts.tests):
+        memory.starts.tests[place] = root
+        memory.status["tests"][0] = place + 1
+    last, steps = run_trial(agent, chosen, root, cap, -1e300)
+    return steps, memory.tree.gained[last]
+
+
+PROBATION = Probation.name
+
+register(Probation())

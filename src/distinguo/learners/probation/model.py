@@ -1,0 +1,80 @@
+"""Imagined trials: what a map would do if every step changed the observation as the most similar step so far did.
+
+Nothing is run for them and nothing is kept because of them: they only choose which proposal is worth trying.
+"""
+
+from __future__ import annotations
+
+from distinguo.learners.agent import GREATEST, LEAST, Agent
+from distinguo.learners.probation.memory import ENDED, NONE, RUNNING_ON, Map
+from distinguo.representations.voronoi import nearest_prototype
+from distinguo.seam import part
+
+NARROW = 1e-12  #: an extent below this counts as none
+
+
+@part
+def record(agent: Agent, k: int, a: int, j: int) -> None:
+    """Remember the transition from node ``k`` to ``j`` in place of the oldest by the same action."""
+    tree, model = agent.memory.tree, agent.memory.model
+    place = model.count[a] % model.reward.shape[1]
+    model.count[a] += 1
+    for i in range(tree.seen.shape[1]):
+        model.seen[a, place, i] = tree.seen[k, i]
+        model.change[a, place, i] = tree.seen[j, i] - tree.seen[k, i]
+    model.reward[a, place] = tree.gained[j] - tree.gained[k]
+    model.end[a, place] = tree.end[j] == ENDED
+
+
+@part
+def most_similar(agent: Agent, a: int) -> int:
+    """Return the remembered transition by action ``a`` that began nearest to the imagined point."""
+    model, scratch = agent.memory.model, agent.memory.scratch
+    best, place = 1e300, NONE
+    for q in range(min(model.count[a], model.reward.shape[1])):
+        distance = 0.0
+        for i in range(len(scratch.point)):
+            d = (scratch.point[i] - model.seen[a, q, i]) * scratch.weight[i]
+            distance += d * d
+        if distance < best:
+            best, place = distance, q
+    return place
+
+
+@part
+def set_weights(agent: Agent) -> None:
+    """Weigh coordinates by the extent that was seen so far."""
+    extent, scratch = agent.progress.extent, agent.memory.scratch
+    for i in range(len(scratch.weight)):
+        scratch.weight[i] = 1.0 / max(extent[GREATEST, i] - extent[LEAST, i], NARROW)
+
+
+@part
+def imagined_return(agent: Agent, given: Map, k: int, cap: int, first: int) -> float:
+    """Imagine the trial of a map from node ``k``, where it takes the action ``first`` if there is one."""
+    tree, model, point = agent.memory.tree, agent.memory.model, agent.memory.scratch.point
+    while first == NONE and tree.end[k] == RUNNING_ON and tree.depth[k] < cap:  # what is known needs no guess
+        j = tree.child[k, given.actions[nearest_prototype(given.partition, tree.seen[k])]]
+        if j == NONE:
+            break
+        k = j
+    gained, depth = tree.gained[k], tree.depth[k]
+    if tree.end[k] != RUNNING_ON:
+        return gained
+    for i in range(len(point)):
+        point[i] = tree.seen[k, i]
+    a = first
+    while depth < cap:
+        if a == NONE:
+            a = given.actions[nearest_prototype(given.partition, point)]
+        place = most_similar(agent, a)
+        if place == NONE:
+            return gained
+        for i in range(len(point)):
+            point[i] += model.change[a, place, i]
+        gained += model.reward[a, place]
+        depth += 1
+        if model.end[a, place]:
+            return gained
+        a = NONE
+    return gained
