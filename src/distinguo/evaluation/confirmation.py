@@ -2,9 +2,9 @@
 
 Money is bet, trial by trial, on the mean being *above* the threshold, at stakes that can never lose more than all of
 it: each trial multiplies the capital by ``1 + stake * (return - threshold)``. If the mean is below the threshold, the
-capital is not expected to grow, whatever the distribution of returns, and the chance that it *ever* reaches ``1/e`` is
-at most ``e`` (Ville's inequality). So the test may stop as soon as it does. A second capital bets on the opposite, so
-that a hopeless policy is found out soon.
+capital is not expected to grow, whatever the distribution of returns, and the chance that it *ever* reaches ``1/e``
+is at most ``e`` (Ville's inequality). So the test may stop as soon as it does. A second capital bets on the opposite,
+so that a hopeless policy is found out soon.
 
 What is assumed: no return is below the least that any trial of the run had. A return that is takes all the capital.
 """

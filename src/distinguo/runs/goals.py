@@ -1,7 +1,8 @@
 """How a stage knows that its task is solved: one set of rules for each goal.
 
 A task whose trials should never end is solved when the greedy policy holds for the required length from the start of
-a trial; one that asks for a mean return, when a sequential test of greedy trials says so (evaluation/confirmation.py).
+a trial; one that asks for a mean return, when a sequential test of greedy trials says so
+(evaluation/confirmation.py).
 """
 
 from __future__ import annotations

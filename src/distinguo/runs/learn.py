@@ -40,8 +40,8 @@ def learn(
     """Learn a representation of a task from scratch, or from given prototypes.
 
     ``task`` is the name of one, such as ``puck``, any Gymnasium id, a Gymnasium environment itself, or a task of your
-    own; ``learner`` is the name of one, or the class that declares it, and without it the one that suits the task. An id that we have a compiled port of is
-    learned with that: hand the environment over to have it stepped itself.
+    own; ``learner`` is the name of one, or the class that declares it; without it, the one that suits the task. An
+    id that we have a compiled port of is learned with that: hand the environment over to have it stepped itself.
 
     ``settings`` are changes by dotted name; ``out`` is a folder for the run, resumed if it was interrupted;
     ``watch`` is called after every chunk of work.

@@ -12,9 +12,8 @@ from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.learners.agent import Agent, Progress, begin_counting
 from distinguo.learners.learner import Learner, Setup, register
+from distinguo.learners.probation.conclusions import is_claimable
 from distinguo.learners.probation.memory import (
-    MOST_PROTOTYPES,
-    RACE,
     WIDEN,
     Map,
     Memory,
@@ -24,7 +23,7 @@ from distinguo.learners.probation.memory import (
 )
 from distinguo.learners.probation.race import drive
 from distinguo.learners.probation.reasons import Log, drain, fresh_log
-from distinguo.learners.probation.settings import ProbationSettings
+from distinguo.learners.probation.settings import MOST_PROTOTYPES, ProbationSettings
 from distinguo.learners.probation.tree import new_root, run_trial
 from distinguo.seam import at_speed, is_compiled, kernel
 from distinguo.tasks.extent import Extent
@@ -57,13 +56,10 @@ class Probation(Learner):
         settings = setup.settings
         cap = settings.horizon if setup.limit is None else setup.limit
         memory = fresh_memory(len(setup.first), len(setup.seen), setup.actions, settings.model, cap)
-        hold = isinstance(setup.goal, Hold)
-        memory.facts["hold"] = hold
+        memory.facts["hold"] = isinstance(setup.goal, Hold)
         memory.facts["returns"] = is_compiled(setup.task)
         memory.facts["repeats"] = setup.stochastic == "no" and setup.restorable
-        memory.facts["threshold"] = (
-            cap if hold else (np.nan if setup.goal.threshold is None else setup.goal.threshold)
-        )
+        memory.facts["threshold"] = _threshold(setup.goal, cap)
         memory.incumbent.partition.prototypes[0] = setup.seen
         return memory
 
@@ -118,8 +114,7 @@ class Probation(Learner):
     def claims(self, agent: Agent, ended: int, goal: Goal) -> bool:
         """Tell whether the present map reaches the threshold on its starts, and was not refuted as it is."""
         status = agent.memory.status
-        racing = status["phase"][0] == RACE and not status["pending"][0] and status["changed"][0]
-        claimed = bool(racing and _mean(agent.memory) >= agent.memory.facts["threshold"][0])
+        claimed = bool(not status["pending"][0] and is_claimable(agent))
         status["claimed"] = claimed
         if claimed:
             status["changed"] = 0
@@ -151,7 +146,7 @@ class Probation(Learner):
             chosen[-1] = ranked[max(len(ranked) // 2, count - 1)]
         for place in chosen:
             self._join(memory, settings, int(memory.starts.tests[place]), float(returns[place]))
-        memory.status["stalled"] = 0.0
+        memory.status["stalled"], memory.status["shrink"] = 0.0, 0
 
     @staticmethod
     def _join(memory: Memory, settings: ProbationSettings, root: int, gained: float) -> None:
@@ -159,6 +154,13 @@ class Probation(Learner):
         slot = count if count < settings.most_starts else int(np.argmax(starts.returns[:count]))
         memory.status["starts"] = max(count, slot + 1)
         starts.roots[slot], starts.returns[slot] = root, gained
+
+
+def _threshold(goal: Goal, cap: int) -> float:
+    """Return the mean return that solves a task; NaN, which nothing reaches, if none is known."""
+    if isinstance(goal, Hold):
+        return cap
+    return np.nan if goal.threshold is None else goal.threshold
 
 
 def _chosen(memory: Memory) -> Map:

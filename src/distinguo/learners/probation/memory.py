@@ -37,6 +37,7 @@ STATUS = np.dtype(
         ("kinds", np.int64),  # of changes in the pending proposal, a bit for each
         ("changed", np.int64),  # whether the map does otherwise than when it was last confirmed
         ("claimed", np.int64),  # whether it is being confirmed
+        ("shrink", np.int64),  # tries that are left to do without a prototype
         ("widened", np.int64),  # starts that are still to be added
         ("total", np.float64),  # what the pending proposal gained so far
         ("present", np.float64),  # what the present map gains on the same starts
@@ -89,7 +90,7 @@ class Model(NamedTuple):
     change: Annotated[np.ndarray, field(float, "actions", "kept", "dimensions")]
     reward: Annotated[np.ndarray, field(float, "actions", "kept")]
     end: Annotated[np.ndarray, field(np.int8, "actions", "kept")]
-    count: Annotated[np.ndarray, field(int, "actions")]
+    times: Annotated[np.ndarray, field(int, "actions")]  #: how many there were
 
 
 class Starts(NamedTuple):
@@ -151,8 +152,8 @@ def fresh_memory(width: int, dimensions: int, actions: int, kept: int, cap: int)
         "cap": cap + 1,
     }
     given: dict[str, Any] = {name: fresh_map(dimensions) for name in MAPS}
-    given |= {"tree": fresh_arrays(Tree, **sizes), "model": fresh_arrays(Model, **sizes)}
-    given |= {"starts": fresh_arrays(Starts, **sizes), "scratch": fresh_arrays(Scratch, **sizes)}
+    tables = {"tree": Tree, "model": Model, "starts": Starts, "scratch": Scratch}
+    given |= {name: fresh_arrays(kind, {}, **sizes) for name, kind in tables.items()}
     memory: Memory = fresh_arrays(Memory, given, **sizes)
     status = memory.status
     for name in ("baseline", "reward", "success", "best"):
@@ -217,7 +218,7 @@ def _check_places(memory: Memory, room: int, cap: int) -> None:
     if not 0 <= status["place"] <= MOST_STARTS or not 0 <= status["constant"] <= tree.child.shape[1]:
         raise ValueError("a count is out of range")
     ordered = starts.order
-    if (ordered < 0).any() or (ordered >= MOST_STARTS).any() or (memory.model.count < 0).any():
+    if (ordered < 0).any() or (ordered >= MOST_STARTS).any() or (memory.model.times < 0).any():
         raise ValueError("a count is out of range")
 
 

@@ -17,8 +17,8 @@ NARROW = 1e-12  #: an extent below this counts as none
 def record(agent: Agent, k: int, a: int, j: int) -> None:
     """Remember the transition from node ``k`` to ``j`` in place of the oldest by the same action."""
     tree, model = agent.memory.tree, agent.memory.model
-    place = model.count[a] % model.reward.shape[1]
-    model.count[a] += 1
+    place = model.times[a] % model.reward.shape[1]
+    model.times[a] += 1
     for i in range(tree.seen.shape[1]):
         model.seen[a, place, i] = tree.seen[k, i]
         model.change[a, place, i] = tree.seen[j, i] - tree.seen[k, i]
@@ -31,7 +31,7 @@ def most_similar(agent: Agent, a: int) -> int:
     """Return the remembered transition by action ``a`` that began nearest to the imagined point."""
     model, scratch = agent.memory.model, agent.memory.scratch
     best, place = 1e300, NONE
-    for q in range(min(model.count[a], model.reward.shape[1])):
+    for q in range(min(model.times[a], model.reward.shape[1])):
         distance = 0.0
         for i in range(len(scratch.point)):
             d = (scratch.point[i] - model.seen[a, q, i]) * scratch.weight[i]
@@ -50,8 +50,11 @@ def set_weights(agent: Agent) -> None:
 
 
 @part
-def imagined_return(agent: Agent, given: Map, k: int, cap: int, first: int) -> float:
-    """Imagine the trial of a map from node ``k``, where it takes the action ``first`` if there is one."""
+def imagined_return(agent: Agent, given: Map, k: int, cap: int, first: int, need: float) -> float:
+    """Imagine the trial of a map from node ``k``, where it takes the action ``first`` if there is one.
+
+    It is given up when it can no longer gain what is needed.
+    """
     tree, model, point = agent.memory.tree, agent.memory.model, agent.memory.scratch.point
     while first == NONE and tree.end[k] == RUNNING_ON and tree.depth[k] < cap:  # what is known needs no guess
         j = tree.child[k, given.actions[nearest_prototype(given.partition, tree.seen[k])]]
@@ -64,7 +67,8 @@ def imagined_return(agent: Agent, given: Map, k: int, cap: int, first: int) -> f
     for i in range(len(point)):
         point[i] = tree.seen[k, i]
     a = first
-    while depth < cap:
+    reward = max(agent.memory.status["reward"][0], 0.0)
+    while depth < cap and gained + reward * (cap - depth) >= need:
         if a == NONE:
             a = given.actions[nearest_prototype(given.partition, point)]
         place = most_similar(agent, a)

@@ -165,7 +165,7 @@ def most_regretted(agent: Agent, root: int, cap: int) -> tuple[int, int]:
     for _ in range(LOOKS):
         k = node_at(agent, root, below(agent, length))
         a = below(agent, tree.child.shape[1])
-        gained = imagined_return(agent, incumbent, k, cap, a)
+        gained = imagined_return(agent, incumbent, k, cap, a, best)
         if a != action_of(incumbent, tree.seen[k]) and gained > best:
             best, where, what = gained, k, a
     return where, what

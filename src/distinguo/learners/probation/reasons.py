@@ -37,7 +37,7 @@ ENTRY = np.dtype(
 class Log(NamedTuple):
     """Entries that were not drained yet."""
 
-    count: np.ndarray
+    used: np.ndarray  #: (1,) how many there are
     entries: np.ndarray
     seen: np.ndarray  #: (entries, dimensions) where the two first differ
 
@@ -51,10 +51,10 @@ def fresh_log(dimensions: int) -> Log:
 def log_kept(agent: Agent) -> None:
     """Write down a proposal that is about to be kept."""
     memory, log = agent.memory, agent.log
-    n = log.count[0]
+    n = log.used[0]
     if n >= len(log.entries):
         return
-    log.count[0] = n + 1
+    log.used[0] = n + 1
     status, starts, entries = memory.status, memory.starts, log.entries
     i = starts.order[0] if memory.facts["repeats"][0] else 0
     entries["trial"][n] = agent.progress.counts["trials"][0]
@@ -88,8 +88,8 @@ def write_first_difference(agent: Agent, root: int, n: int) -> None:
 
 def drain(log: Log) -> list[dict[str, Any]]:
     """Return the entries, and empty the log."""
-    entries = [_in_words(log.entries[n], log.seen[n]) for n in range(int(log.count[0]))]
-    log.count[0] = 0
+    entries = [_in_words(log.entries[n], log.seen[n]) for n in range(int(log.used[0]))]
+    log.used[0] = 0
     return entries
 
 

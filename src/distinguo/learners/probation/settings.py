@@ -58,6 +58,10 @@ class ProbationSettings(NamedTuple):
         float,
         Field(ge=0, le=1, description="share of additions where the value differs most from its region's"),
     ] = 0.0
+    shrink: Annotated[
+        int,
+        Field(ge=0, le=100, description="tries per prototype to do without one, before success is claimed"),
+    ] = 3
     near: Annotated[
         float, Field(ge=0, le=1, description="how near to the threshold a stalled race takes more starts")
     ] = 0.15
