@@ -175,7 +175,8 @@ class TesterSettings(NamedTuple):
     steps: Annotated[int, Field(ge=1, description="training steps of a curve; paper, section 4.2")] = 50_000
 
 
-#: What the tester takes for tasks that are judged by return (docs/readings.md, "The tester").
+#: What the tester takes for tasks that are judged by return: where coordinates are amounts and regions may be large,
+#: and where they are exact categories (docs/readings.md, "The tester").
 TESTER_BY_RETURN: Mapping[str, Any] = {
     "gamma": 0.99,
     "explore": 0.2,
@@ -184,15 +185,18 @@ TESTER_BY_RETURN: Mapping[str, Any] = {
     "averaging": True,
     "batch": 100,
 }
+TESTER_OF_CATEGORIES: Mapping[str, Any] = {"gamma": 0.99, "alpha": 0.3, "explore": 0.1, "batch": 100}
 
 
-def tester_suited(score: str) -> Mapping[str, Any]:
-    """Return the tester's settings that suit a task, by what its trials are judged by.
+def tester_suited(score: str, kind: str) -> Mapping[str, Any]:
+    """Return the tester's settings that suit a task, by what its trials are judged by and what it shows.
 
-    >>> tester_suited("length"), tester_suited("return")["traces"]
+    >>> tester_suited("length", "continuous"), tester_suited("return", "continuous")["traces"]
     ({}, 1.0)
     """
-    return TESTER_BY_RETURN if score == "return" else {}
+    if score == "length":
+        return {}
+    return TESTER_OF_CATEGORIES if kind == "categories" else TESTER_BY_RETURN
 
 
 @cache

@@ -88,7 +88,7 @@ def make_plan(
     fields = {"representations": representations, "task": task, "seed": seed, "interpreted": interpreted}
     head = checked(PlanHead, fields, "plan")
     spec = made or task_spec(head.task, task_parameters, head.interpreted)
-    base = {**tester_suited(spec.score), **(tester or {})}
+    base = {**tester_suited(spec.score, spec.kind), **(tester or {})}
     settings = {
         name: checked(TesterSettings, {**base, **changes}, "tester")
         for name, changes in (variants or {DEFAULT_VARIANT: {}}).items()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,6 +14,8 @@ from distinguo.evaluation.statistics import interquartile_mean, interval
 from distinguo.study.plan import DEFAULT_VARIANT
 from distinguo.tasks.extent import Extent
 
+CSV, MARKDOWN = "results.csv", "results.md"  #: the table of results: every checkpoint, and the last one
+COLUMNS = ("training_steps", "mean", "low", "high", "interquartile_mean", "survival")
 HEAD = f"{'representation':32}{'regions':>9}{'runs':>6}{'final mean':>14}{'best mean':>14}{'survival':>10}"
 
 
@@ -24,6 +28,7 @@ class AveragedCurve(NamedTuple):
     training_steps: list[int]
     scores: np.ndarray
     survival: np.ndarray
+    score: str = "median length"  #: what a batch of trials is judged by
 
     @property
     def name(self) -> str:
@@ -33,7 +38,7 @@ class AveragedCurve(NamedTuple):
 
     def __repr__(self) -> str:
         mean, survival = self.scores.mean(axis=0), self.survival[:, -1].mean()
-        numbers = f"{len(self.scores):6}{mean[-1]:14,.0f}{mean.max():14,.0f}{survival:10.2f}"
+        numbers = f"{len(self.scores):6}{readable(mean[-1]):>14}{readable(mean.max()):>14}{survival:10.2f}"
         return f"{self.name:32}{self.regions:9}{numbers}"
 
     def as_json(self) -> dict[str, Any]:
@@ -52,6 +57,17 @@ class AveragedCurve(NamedTuple):
             "survival": self.survival.mean(axis=0).tolist(),
             "scores": self.scores.tolist(),
         }
+
+
+def readable(number: float) -> str:
+    """Return a number with as many digits as it takes to compare it.
+
+    >>> readable(5e6), readable(-105.96), readable(0.7333), readable(-500)
+    ('5,000,000', '-106.0', '0.733', '-500')
+    """
+    if abs(number) >= 1000 or number == round(number):
+        return f"{number:,.0f}"
+    return f"{number:.1f}" if abs(number) >= 10 else f"{number:.3g}"
 
 
 class Comparison(NamedTuple):
@@ -76,6 +92,34 @@ class Comparison(NamedTuple):
             "failures": self.failures,
             "missing": self.missing,
         }
+
+    def csv(self) -> str:
+        """Return the curves as a table with a row for every checkpoint."""
+        text = io.StringIO()
+        table = csv.writer(text, lineterminator="\n")
+        table.writerow(("representation", "variant", "regions", "runs", "score", *COLUMNS))
+        for curve in self.curves:
+            content = curve.as_json()
+            head = (curve.representation, curve.variant, curve.regions, len(curve.scores), curve.score)
+            table.writerows((*head, *row) for row in zip(*(content[name] for name in COLUMNS), strict=True))
+        return text.getvalue()
+
+    def markdown(self) -> str:
+        """Return what the curves end at as a table in Markdown."""
+        lines = [
+            "| representation | regions | runs | training steps | final mean | interval | best mean | survival |",
+            "|---|---|---|---|---|---|---|---|",
+        ]
+        for curve in self.curves:
+            low, high = interval(curve.scores)
+            mean = curve.scores.mean(axis=0)
+            between = f"{readable(low[-1])} to {readable(high[-1])}"
+            lines.append(
+                f"| {curve.name.replace('|', '/')} | {curve.regions} | {len(curve.scores)} "
+                f"| {curve.training_steps[-1]:,} | {readable(mean[-1])} | {between} | {readable(mean.max())} "
+                f"| {curve.survival[:, -1].mean():.2f} |"
+            )
+        return "\n".join(lines) + "\n"
 
     def without_failures(self) -> Comparison:
         """Return the comparison, or say which cell failed and why."""

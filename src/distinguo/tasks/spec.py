@@ -19,6 +19,7 @@ class Hold(NamedTuple):
     name: str = "length"
     #: A proof that a trial never ends decides it, and trials may start anywhere in the middle of the space.
     is_proven_by_lengths: bool = True
+    score_name: str = "median length"  #: what a batch of trials is judged by
 
     def score(self, lengths: np.ndarray, returns: np.ndarray) -> float:
         """Return what a batch of trials is judged by: the median, as some starts are doomed whatever is done."""
@@ -39,6 +40,7 @@ class MeanReturn(NamedTuple):
     threshold: float | None = None
     name: str = "return"
     is_proven_by_lengths: bool = False
+    score_name: str = "mean return"
 
     def score(self, lengths: np.ndarray, returns: np.ndarray) -> float:
         """Return what a batch of trials is judged by: the mean, which the threshold speaks of."""

@@ -1,8 +1,8 @@
-"""Improve a map on probation: a change is judged on the same starts, re-run from the first decision it changes.
+"""Improve a map on probation: a change is judged on the same starts, run from the first decision it changes.
 
-Changes come from investigation and from chance. Investigation takes another action once at a state of a poor trial and
-follows the map from there; where that gains, a prototype of that action is drawn towards the state, or the state
-becomes one. Chance moves a prototype, stretches a coordinate, changes an action or drops a prototype.
+Changes come from investigation and from chance. Investigation tries another action for a few steps at a state of a
+poor trial and follows the map from there; where that gains, a prototype of that action is drawn towards the state, or
+the state becomes one. Chance adds, moves or drops a prototype, stretches a coordinate or changes an action.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distinguo.learners.probation.reruns import Trail, fresh_trail, rerun, mini_trial
+from distinguo.learners.probation.reruns import Trail, fresh_trail, mini_trial, rerun
 from distinguo.representations.voronoi import Voronoi, voronoi
 from distinguo.seam import at_speed
 from distinguo.tasks.spec import TaskSpec

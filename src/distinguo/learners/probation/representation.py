@@ -1,8 +1,8 @@
 """From a controller to a representation: a map on which another learner, with fresh values, does well.
 
-A controller may only just solve its task, on the trials it was confirmed by. A learner that finds the best policy on its
-map can do no better than that, and fails when its own trials are less lucky. So the map is improved on probation until
-the mean of a hundred new trials would reach the threshold with some *assurance*.
+A controller may only just solve its task, on the trials it was confirmed by. A learner that finds the best policy on
+its map can do no better than that, and fails when its own trials are less lucky. So the map is improved on probation
+until the mean of a hundred new trials would reach the threshold with some *assurance*.
 
 Then its values are settled by investigation: the value of an action in a region is what trials are worth from their
 first step there, if the region takes that action for the rest of the trial. Regions that no trial comes through are
@@ -59,7 +59,8 @@ def representation_from(
 
     >>> from distinguo.representations.voronoi import voronoi
     >>> from distinguo.tasks.catalog import task_spec
-    >>> swing = Controller(voronoi([[-0.5, -0.01], [-0.5, 0.01]], [1.8, 0.14]), np.array([[0, -1, -1], [-1, -1, 0.0]]))
+    >>> halves = voronoi([[-0.5, -0.01], [-0.5, 0.01]], [1.8, 0.14])
+    >>> swing = Controller(halves, np.array([[0.0, -1.0, -1.0], [-1.0, -1.0, 0.0]]))
     >>> better = representation_from(task_spec("MountainCar-v0"), swing, np.random.default_rng(1))
     >>> better.assured, better.score > -110.0, len(better.controller.q) < 12
     (True, True, True)
