@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distinguo.learners.probation.reruns import Trail, fresh_trail, mini_trial, rerun
+from distinguo.learners.probation.reruns import Trail, Try, fresh_trail, rerun, return_of
 from distinguo.representations.voronoi import Voronoi, voronoi
-from distinguo.seam import at_speed
 from distinguo.tasks.spec import TaskSpec
 from distinguo.tasks.task import observe, start, unpack
 
@@ -74,9 +73,10 @@ class Improvement:
 
     def fresh_trails(self, count: int) -> list[Trail]:
         """Run the map from new starts."""
-        task = self.spec.task
-        firsts = [np.array(start(task, self.rng), dtype=np.float64) for _ in range(count)]
-        return [self._rerun(self.map, fresh_trail(first, self.cap)) for first in firsts]
+        return [self._rerun(self.map, self._begun()) for _ in range(count)]
+
+    def _begun(self) -> Trail:
+        return fresh_trail(np.array(start(self.spec.task, self.rng), dtype=np.float64), self.cap)
 
     def _rerun(self, changed: Map, old: Trail) -> Trail:
         trail, steps = rerun(self.spec.task, changed.partition, changed.actions, old)
@@ -130,10 +130,10 @@ class Improvement:
         return int(min(one, other, key=lambda n: self.trails[n].total))
 
     def _return_of(self, trail: Trail, step: int, a: int) -> float:
-        task, partition, gained = self.spec.task, self.map.partition, np.zeros(1)
-        run = at_speed(mini_trial, task, partition)
-        self.steps += int(run(task, partition, self.map.actions, trail, step, a, HELD, gained))
-        return float(gained[0])
+        another = Try(step, a, HELD)
+        gained, steps = return_of(self.spec.task, self.map.partition, self.map.actions, trail, another)
+        self.steps += steps
+        return gained
 
     def _by_chance(self, begun: Map, most: int) -> Map:
         """Return the map with a change or, now and then, several."""

@@ -33,7 +33,7 @@ class RepresentationSettings(NamedTuple):
     )
     most_starts: int = 120  #: trials that they are judged by at most
     assurance: float = 1.64  #: standard errors by which new trials must be above the threshold
-    patience: int = 200  #: proposals without a gain before the map is taken as it is
+    patience: int = 500  #: proposals without a gain before the map is taken as it is
     steps: int = 300_000  #: environment steps after which no further change is proposed
     most: int = 12  #: prototypes beyond which no more are added
     settling: int = 10  #: trials that every action of every region is tried in
@@ -59,10 +59,10 @@ def representation_from(
 
     >>> from distinguo.representations.voronoi import voronoi
     >>> from distinguo.tasks.catalog import task_spec
-    >>> halves = voronoi([[-0.5, -0.01], [-0.5, 0.01]], [1.8, 0.14])
-    >>> swing = Controller(halves, np.array([[0.0, -1.0, -1.0], [-1.0, -1.0, 0.0]]))
-    >>> better = representation_from(task_spec("MountainCar-v0"), swing, np.random.default_rng(1))
-    >>> better.assured, better.score > -110.0, len(better.controller.q) < 12
+    >>> three = voronoi([[-0.4421, 0.0052], [-0.338, -0.0029], [-0.2853, 0.0133]], [2.852, 0.14])
+    >>> narrow = Controller(three, np.array([[-1.0, -1.0, 0.0], [0.0, -1.0, -1.0], [-1.0, -1.0, 0.0]]))
+    >>> better = representation_from(task_spec("MountainCar-v0"), narrow, np.random.default_rng(1))
+    >>> better.assured, better.score > -107.0, len(better.controller.q) <= 12
     (True, True, True)
     """
     if not spec.restorable:

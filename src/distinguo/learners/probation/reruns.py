@@ -1,7 +1,8 @@
 """Trials that are written down, so that another map is run only from where it decides otherwise.
 
 A *trail* is a trial as it went: its states, the actions taken and the rewards. Another map goes the same way until it
-would take another action; that state is restored, and only the rest is run.
+would take another action; that state is restored, and only the rest is run. Compiled tasks go on from anywhere; an
+environment is sure to come back to the starts of its trials, so it runs a changed trial from there.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.controller import region_at
-from distinguo.seam import at_speed, kernel, part
+from distinguo.seam import at_speed, is_compiled, kernel, part
 from distinguo.tasks.task import transition, truncated, unpack
 
 
@@ -50,19 +51,24 @@ def fresh_trail(first: np.ndarray, cap: int) -> Trail:
 def rerun(task: Any, partition: Any, actions: np.ndarray, old: Trail) -> tuple[Trail, int]:
     """Return the trial of another map from the same start, and the steps that had to be run for it."""
     new = Trail(*(column.copy() for column in old))
-    steps = at_speed(follow_map, task, partition)(task, partition, actions, old, new)
+    run = at_speed(follow_map, task, partition)
+    steps = run(task, partition, actions, old, new, is_compiled(task))
     return new, int(steps)
 
 
 @kernel
-def follow_map(task: Any, partition: Any, actions: np.ndarray, old: Trail, new: Trail) -> int:
-    """Write the trial of a map into ``new``, a copy of ``old``; return the steps from the first changed decision."""
+def follow_map(task: Any, partition: Any, actions: np.ndarray, old: Trail, new: Trail, anywhere: bool) -> int:
+    """Write the trial of a map into ``new``, a copy of ``old``; return the steps that were run.
+
+    They begin at the first changed decision if the task goes on from ``anywhere``, else at the start.
+    """
     shared = _first_change(task, partition, actions, old, new)
     cap = len(new.actions)
     if old.length[0] > 0 and shared == old.length[0]:
         return 0
-    s = unpack(task, old.states[shared])
-    length = shared
+    begin = shared if anywhere else 0
+    s = unpack(task, old.states[begin])
+    length = begin
     terminal, stopped = False, False
     while not terminal and not stopped and length < cap:
         j = region_at(task, partition, s)
@@ -73,7 +79,7 @@ def follow_map(task: Any, partition: Any, actions: np.ndarray, old: Trail, new: 
             new.states[length, i] = s[i]
         stopped = truncated(task, s)
     new.length[0] = length
-    return length - shared
+    return length - begin
 
 
 @part
@@ -94,32 +100,54 @@ def _write(trail: Trail, step: int, j: int, a: int, r: float) -> None:
     trail.rewards[step] = r
 
 
+class Try(NamedTuple):
+    """Another action: from which step of a trial on, which, and for how many steps."""
+
+    step: int
+    action: int
+    held: int
+
+
+def return_of(
+    task: Any, partition: Any, actions: np.ndarray, trail: Trail, another: Try
+) -> tuple[float, int]:
+    """Return what a trial is worth with another action for a while, and the steps that had to be run for it."""
+    begin, gained = another.step if is_compiled(task) else 0, np.zeros(1)
+    run = at_speed(mini_trial, task, partition)
+    steps = run(task, partition, actions, trail, another, begin, gained)
+    return float(gained[0]), int(steps)
+
+
 @kernel
 def mini_trial(
     task: Any,
     partition: Any,
     actions: np.ndarray,
     trail: Trail,
-    step: int,
-    a: int,
-    held: int,
+    another: Try,
+    begin: int,
     gained: np.ndarray,
 ) -> int:
-    """Take an action ``held`` times from a step of a trail on, and follow the map from there.
+    """Go through a trail from ``begin`` to a step, hold another action there, and follow the map after that.
 
     The return of the whole trial is put in ``gained``; the steps that were run are returned.
     """
     total = 0.0
-    for before in range(step):
+    for before in range(begin):
         total += trail.rewards[before]
-    s = unpack(task, trail.states[step])
-    length = step
+    s = unpack(task, trail.states[begin])
+    length = begin
     terminal, stopped = False, False
     while not terminal and not stopped and length < len(trail.actions):
-        action = a if length < step + held else actions[region_at(task, partition, s)]
-        s, r, terminal = transition(task, s, action)
+        if length < another.step:
+            a = trail.actions[length]
+        elif length < another.step + another.held:
+            a = another.action
+        else:
+            a = actions[region_at(task, partition, s)]
+        s, r, terminal = transition(task, s, a)
         total += r
         length += 1
         stopped = truncated(task, s)
     gained[0] = total
-    return length - step
+    return length - begin
