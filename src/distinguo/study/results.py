@@ -13,6 +13,7 @@ from distinguo.errors import DistinguoError
 from distinguo.evaluation.statistics import interquartile_mean, interval
 from distinguo.study.plan import DEFAULT_VARIANT
 from distinguo.tasks.extent import Extent
+from distinguo.tasks.spec import Hold
 
 CSV, MARKDOWN = "results.csv", "results.md"  #: the table of results: every checkpoint, and the last one
 COLUMNS = ("training_steps", "mean", "low", "high", "interquartile_mean", "survival")
@@ -28,7 +29,7 @@ class AveragedCurve(NamedTuple):
     training_steps: list[int]
     scores: np.ndarray
     survival: np.ndarray
-    score: str = "median length"  #: what a batch of trials is judged by
+    score: str = Hold().score_name  #: what a batch of trials is judged by
 
     @property
     def name(self) -> str:
@@ -38,8 +39,28 @@ class AveragedCurve(NamedTuple):
 
     def __repr__(self) -> str:
         mean, survival = self.scores.mean(axis=0), self.survival[:, -1].mean()
-        numbers = f"{len(self.scores):6}{readable(mean[-1]):>14}{readable(mean.max()):>14}{survival:10.2f}"
+        last, best = self.written(mean[-1]), self.written(mean.max())
+        numbers = f"{len(self.scores):6}{last:>14}{best:>14}{survival:10.2f}"
         return f"{self.name:32}{self.regions:9}{numbers}"
+
+    def written(self, score: float) -> str:
+        """Return a score as people read it: lengths in whole steps, returns with the digits that matter."""
+        return f"{score:,.0f}" if self.score == Hold().score_name else readable(score)
+
+    def cells(self) -> list[str]:
+        """Return what the curve ends at, for a table."""
+        low, high = interval(self.scores)
+        mean, survival = self.scores.mean(axis=0), self.survival[:, -1].mean()
+        return [
+            self.name.replace("|", "/"),
+            str(self.regions),
+            str(len(self.scores)),
+            f"{self.training_steps[-1]:,}",
+            self.written(mean[-1]),
+            f"{self.written(low[-1])} to {self.written(high[-1])}",
+            self.written(mean.max()),
+            f"{survival:.2f}",
+        ]
 
     def as_json(self) -> dict[str, Any]:
         """Return the curve as the command line prints it."""
@@ -110,15 +131,7 @@ class Comparison(NamedTuple):
             "| representation | regions | runs | training steps | final mean | interval | best mean | survival |",
             "|---|---|---|---|---|---|---|---|",
         ]
-        for curve in self.curves:
-            low, high = interval(curve.scores)
-            mean = curve.scores.mean(axis=0)
-            between = f"{readable(low[-1])} to {readable(high[-1])}"
-            lines.append(
-                f"| {curve.name.replace('|', '/')} | {curve.regions} | {len(curve.scores)} "
-                f"| {curve.training_steps[-1]:,} | {readable(mean[-1])} | {between} | {readable(mean.max())} "
-                f"| {curve.survival[:, -1].mean():.2f} |"
-            )
+        lines += [f"| {' | '.join(curve.cells())} |" for curve in self.curves]
         return "\n".join(lines) + "\n"
 
     def without_failures(self) -> Comparison:

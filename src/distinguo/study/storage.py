@@ -93,8 +93,10 @@ class Folder(NamedTuple):
 
     def keep_table(self, comparison: Comparison) -> None:
         """Write the table of results: every checkpoint for programs, the last one for readers."""
-        write_atomically(self.path / CSV, comparison.csv())
-        write_atomically(self.path / MARKDOWN, comparison.markdown())
+        for name, text in ((CSV, comparison.csv()), (MARKDOWN, comparison.markdown())):
+            path = self.path / name
+            if not path.exists() or path.read_bytes() != text.encode():
+                write_atomically(path, text)
 
     def _cell_path(self, key: str) -> Path:
         return self.path / "cells" / f"{key}.json"

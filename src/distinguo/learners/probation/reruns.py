@@ -113,13 +113,13 @@ def return_of(
 ) -> tuple[float, int]:
     """Return what a trial is worth with another action for a while, and the steps that had to be run for it."""
     begin, gained = another.step if is_compiled(task) else 0, np.zeros(1)
-    run = at_speed(mini_trial, task, partition)
+    run = at_speed(try_action, task, partition)
     steps = run(task, partition, actions, trail, another, begin, gained)
     return float(gained[0]), int(steps)
 
 
 @kernel
-def mini_trial(
+def try_action(
     task: Any,
     partition: Any,
     actions: np.ndarray,
