@@ -7,8 +7,8 @@ import pytest
 
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
-from distinguo.learners.probation.improvement import Improvement, Map, is_hopeless
-from distinguo.learners.probation.representation import (
+from distinguo.learners.refinement.improvement import Improvement, PrototypeMap, is_hopeless
+from distinguo.learners.refinement.representation import (
     RepresentationSettings,
     is_assured,
     map_of,
@@ -16,18 +16,18 @@ from distinguo.learners.probation.representation import (
     settled_values,
     worth_from,
 )
-from distinguo.learners.probation.reruns import Trail, Try, follow_map, fresh_trail, rerun, return_of
+from distinguo.learners.refinement.reruns import Trail, Try, follow_map, fresh_trail, rerun, return_of
 from distinguo.representations.voronoi import voronoi
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.task import start, transition
 
 CAR, BOT = task_spec("MountainCar-v0"), task_spec("Acrobot-v1")
 #: Against the velocity in the middle, and one prototype far away that is hardly met.
-SWING = Map(
+SWING = PrototypeMap(
     np.array([[-0.5, -0.01], [-0.5, 0.01], [0.55, -0.06]]), np.array([0, 2, 1]), np.array([1.8, 0.14])
 )
 #: Solves the task with little to spare: a mean of -108.
-NARROW = Map(
+NARROW = PrototypeMap(
     np.array([[-0.4421, 0.0052], [-0.338, -0.0029], [-0.2853, 0.0133]]),
     np.array([2, 0, 2]),
     np.array([2.852, 0.14]),
@@ -40,11 +40,11 @@ def first_states(count: int, seed: int = 0) -> list[np.ndarray]:
     return [np.array(start(CAR.task, rng)) for _ in range(count)]
 
 
-def run(changed: Map, old: Trail) -> tuple[Trail, int]:
+def run(changed: PrototypeMap, old: Trail) -> tuple[Trail, int]:
     return rerun(CAR.task, changed.partition, changed.actions, old)
 
 
-def as_controller(one: Map) -> Controller:
+def as_controller(one: PrototypeMap) -> Controller:
     q = np.full((len(one.actions), 3), -1.0)
     q[np.arange(len(q)), one.actions] = 0.0
     return Controller(one.partition, q)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distinguo.learners.probation.reruns import Trail, Try, fresh_trail, rerun, return_of
+from distinguo.learners.refinement.reruns import Trail, Try, fresh_trail, rerun, return_of
 from distinguo.representations.voronoi import Voronoi, voronoi
 from distinguo.tasks.spec import TaskSpec
 from distinguo.tasks.task import observe, start, unpack
@@ -25,7 +25,7 @@ CHANGES = ("drop", "add", "act", "stretch", "move")
 SHIFT, STRETCH = 0.1, 0.5  #: how far a prototype moves, in extents; how much a weight changes, in logarithms
 
 
-class Map(NamedTuple):
+class PrototypeMap(NamedTuple):
     """Prototypes, an action for each, and the width of each coordinate."""
 
     prototypes: np.ndarray
@@ -37,25 +37,25 @@ class Map(NamedTuple):
         """Return the regions."""
         return voronoi(self.prototypes, self.scale)
 
-    def without(self, j: int) -> Map:
+    def without(self, j: int) -> PrototypeMap:
         """Return the map without a prototype."""
         return self._replace(
             prototypes=np.delete(self.prototypes, j, axis=0), actions=np.delete(self.actions, j)
         )
 
-    def with_one(self, place: np.ndarray, a: int) -> Map:
+    def with_one(self, place: np.ndarray, a: int) -> PrototypeMap:
         """Return the map with another prototype."""
         return self._replace(
             prototypes=np.vstack([self.prototypes, place]), actions=np.append(self.actions, a)
         )
 
-    def with_action(self, j: int, a: int) -> Map:
+    def with_action(self, j: int, a: int) -> PrototypeMap:
         """Return the map with another action in a region."""
         actions = self.actions.copy()
         actions[j] = a
         return self._replace(actions=actions)
 
-    def with_place(self, j: int, place: np.ndarray) -> Map:
+    def with_place(self, j: int, place: np.ndarray) -> PrototypeMap:
         """Return the map with a prototype moved."""
         prototypes = self.prototypes.copy()
         prototypes[j] = place
@@ -65,7 +65,7 @@ class Map(NamedTuple):
 class Improvement:
     """A map, the trials it is judged by, and the steps that were run."""
 
-    def __init__(self, spec: TaskSpec, begun: Map, cap: int, rng: np.random.Generator) -> None:
+    def __init__(self, spec: TaskSpec, begun: PrototypeMap, cap: int, rng: np.random.Generator) -> None:
         self.spec, self.map, self.cap, self.rng = spec, begun, cap, rng
         self.trails: list[Trail] = []
         self.steps = 0
@@ -78,12 +78,12 @@ class Improvement:
     def _begun(self) -> Trail:
         return fresh_trail(np.array(start(self.spec.task, self.rng), dtype=np.float64), self.cap)
 
-    def _rerun(self, changed: Map, old: Trail) -> Trail:
+    def _rerun(self, changed: PrototypeMap, old: Trail) -> Trail:
         trail, steps = rerun(self.spec.task, changed.partition, changed.actions, old)
         self.steps += steps
         return trail
 
-    def rerun_all(self, changed: Map, trails: list[Trail]) -> list[Trail]:
+    def rerun_all(self, changed: PrototypeMap, trails: list[Trail]) -> list[Trail]:
         """Return the trials of another map, from the same starts."""
         return [self._rerun(changed, old) for old in trails]
 
@@ -95,7 +95,7 @@ class Improvement:
         self.gains[source] += gain
         return gain
 
-    def judge(self, changed: Map) -> bool:
+    def judge(self, changed: PrototypeMap) -> bool:
         """Keep a change that pays, or costs nothing with no more prototypes; the poorest trials are run first."""
         differences: list[float] = []
         renewed = list(self.trails)
@@ -109,7 +109,7 @@ class Improvement:
             self.map, self.trails = changed, renewed
         return gain > 0
 
-    def _investigated(self, most: int) -> Map | None:
+    def _investigated(self, most: int) -> PrototypeMap | None:
         """Return the map changed where another action gains, if the action that was tried does."""
         trail = self.trails[self._poor_trail()]
         step, a = int(self.rng.integers(trail.length[0])), int(self.rng.integers(len(self.spec.actions)))
@@ -135,7 +135,7 @@ class Improvement:
         self.steps += steps
         return gained
 
-    def _by_chance(self, begun: Map, most: int) -> Map:
+    def _by_chance(self, begun: PrototypeMap, most: int) -> PrototypeMap:
         """Return the map with a change or, now and then, several."""
         kind, j = CHANGES[self.rng.integers(len(CHANGES))], int(self.rng.integers(len(begun.actions)))
         a = int(self.rng.integers(len(self.spec.actions)))

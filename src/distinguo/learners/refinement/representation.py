@@ -17,8 +17,8 @@ import numpy as np
 
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
-from distinguo.learners.probation.improvement import Improvement, Map
-from distinguo.learners.probation.reruns import Trail
+from distinguo.learners.refinement.improvement import Improvement, PrototypeMap
+from distinguo.learners.refinement.reruns import Trail
 from distinguo.representations.prototypes import in_use
 from distinguo.tasks.spec import TaskSpec
 
@@ -81,10 +81,10 @@ def representation_from(
     return Settled(Controller(work.map.partition, q), score, assured, work.steps, work.gains)
 
 
-def map_of(controller: Controller) -> Map:
+def map_of(controller: Controller) -> PrototypeMap:
     """Return the prototypes of a controller and their actions."""
     points, primary = in_use(controller.partition)
-    return Map(points.copy(), controller.greedy[primary], controller.partition.scale.copy())
+    return PrototypeMap(points.copy(), controller.greedy[primary], controller.partition.scale.copy())
 
 
 def is_assured(trails: list[Trail], threshold: float | None, settings: RepresentationSettings) -> bool:
