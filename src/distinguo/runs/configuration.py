@@ -14,6 +14,7 @@ from pydantic.fields import FieldInfo
 from distinguo.errors import DistinguoError, did_you_mean
 from distinguo.learners.economy.learner import ECONOMY
 from distinguo.learners.learner import Learner, learner_named, learner_or_absent
+from distinguo.learners.sweeping import learner as _sweeping  # noqa: F401 # known by its name
 from distinguo.presets import DEFAULT, preset, suited
 from distinguo.settings import StageSettings, checked
 from distinguo.tasks.catalog import check_own, task_spec, written_spec
@@ -86,6 +87,7 @@ def configure(
     chosen = learner if isinstance(learner, Learner) else learner_named(learner)
     if chosen.name != ECONOMY:  # they know the settings of one learner only
         known = {key: value for key, value in known.items() if not key.startswith("learner.")}
+        known |= {f"stage.{key}": value for key, value in getattr(chosen, "stage", {}).items()}
     tables = _by_table({**known, **(changes or {})})
     return Configuration(
         spec=setting,
