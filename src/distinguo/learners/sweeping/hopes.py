@@ -35,7 +35,7 @@ def hope_of(memory: SweepingMemory, settings: SweepingSettings, j: int, a: int) 
     n = memory.tries[j, a]
     if n == 0:
         return dream(memory)
-    known = expected(memory, memory.highest, j, a, settings.gamma)
+    known = expected(memory, memory.highest, j, a, memory.amounts["gamma"][0])
     imagined = settings.doubt if memory.counters["chance"][0] == 1 else 0.0
     return (n * known + imagined * dream(memory)) / (n + imagined)
 
@@ -69,7 +69,7 @@ def let_wait_before(memory: SweepingMemory, settings: SweepingSettings, k: int, 
     while change > least and e != NOTHING:
         pair = memory.edge_pair[e]
         j, a = pair // memory.tries.shape[1], pair % memory.tries.shape[1]
-        urgency = settings.gamma * change * memory.edge_count[e] / memory.tries[j, a]
+        urgency = memory.amounts["gamma"][0] * change * memory.edge_count[e] / memory.tries[j, a]
         if urgency > least and not memory.edge_ends[e]:
             enqueue(memory, j, urgency)
         e = memory.edge_way[e]

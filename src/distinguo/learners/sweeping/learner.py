@@ -57,7 +57,7 @@ class Sweeping(Learner):
             raise DistinguoError(
                 "The learner 'sweeping' finds its prototypes itself and cannot begin from given ones; leave them out."
             )
-        return fresh_sweeping(categories([setup.seen], FIRST_ROOM), setup.actions)
+        return fresh_sweeping(categories([setup.seen], FIRST_ROOM), setup.actions, setup.settings.gamma)
 
     def begin(self, agent: Agent) -> None:
         """Begin a trial."""
@@ -75,12 +75,13 @@ class Sweeping(Learner):
         counters = memory.counters[0]
         if counters["experience"] <= settings.plan_growth * counters["planned"]:
             return
+        discount = float(memory.amounts["gamma"][0])
         make_plan_of_model(memory, settings)
         settled = rests_on_experience(memory, settings)
         consolidate_plan(memory, settings, settled)
         memory.counters["settled"][0] = settled
         draw_map(memory)
-        if note_greatest_value(memory):
+        if note_greatest_value(memory) or memory.amounts["gamma"][0] != discount:
             expect_more(memory)
 
     def claims(self, agent: Agent, threshold: float) -> bool:

@@ -90,11 +90,12 @@ class SweepingMemory(NamedTuple):
     amounts: Annotated[np.ndarray, field(AMOUNTS, 1)]
 
 
-def fresh_sweeping(partition: Any, actions: int) -> SweepingMemory:
+def fresh_sweeping(partition: Any, actions: int, gamma: float = 0.99) -> SweepingMemory:
     """Return the memory of a learner that has seen nothing."""
     memory: SweepingMemory = fresh_arrays(
         SweepingMemory, {"partition": partition}, **_sizes(partition.prototypes, actions, 0)
     )
+    memory.amounts["gamma"] = gamma
     memory.amounts["best"], memory.amounts["worst"] = -np.inf, np.inf
     return memory
 

@@ -19,6 +19,7 @@ LOOKS = (1.0, 2.0, 4.0, 8.0)  #: the discounts are 1 - look / horizon
 SHORTEST_LOOK = 0.5  #: and no less than this
 MOST_SWEEPS = 20_000  #: of value iteration
 FEW_TRIALS = 10  #: before which starts are not known
+UNCERTAIN = 0.01  #: share of a plan's steps that may come from pairs tried too seldom
 
 
 @part
@@ -161,16 +162,18 @@ def note_greatest_value(memory: SweepingMemory) -> bool:
 
 @kernel
 def rests_on_experience(memory: SweepingMemory, settings: SweepingSettings) -> bool:
-    """Tell whether the plan rests on enough: known starts, and pairs tried often enough wherever it comes.
+    """Tell whether the plan rests on enough: known starts, and pairs tried often enough nearly wherever it comes.
 
     Starts are known when there were a few trials and none of the starts was seen but once: by Good and Turing's
     estimate, hardly any is left to be seen.
     """
-    trials, needed = 0, settings.enough if memory.counters["chance"][0] == 1 else 1
+    trials, visits, uncertain = 0, 0.0, 0.0
+    needed = settings.enough if memory.counters["chance"][0] == 1 else 1
     for j in range(memory.counters["states"][0]):
-        trials += memory.starts[j]
         if memory.starts[j] == 1:
             return False
-        if memory.weight[j] > 0.0 and memory.tries[j, memory.policy[j]] < needed:
-            return False
-    return trials >= FEW_TRIALS
+        trials += memory.starts[j]
+        visits += memory.weight[j]
+        if memory.tries[j, memory.policy[j]] < needed:
+            uncertain += memory.weight[j]
+    return trials >= FEW_TRIALS and uncertain <= UNCERTAIN * visits
