@@ -1,8 +1,8 @@
 """Consolidation: states that need not be told apart share an action, and states that do not matter are left out.
 
-States can be together if some action is good in all of them, up to a tolerance. The model says what the policy of such
-groups returns; where that costs too much, the tolerance is made smaller. Once a plan rests on enough experience, the
-states that its policy never comes to are left out, and those that are left are grouped again.
+States can be together if some action is good in all of them, up to a tolerance. The model says what the policy of
+such groups returns; where that costs too much, the tolerance is made smaller. Once a plan rests on enough experience,
+the states that its policy comes to never, or too rarely to matter, are left out, and the others are grouped again.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from distinguo.learners.sweeping.settings import SweepingSettings
 from distinguo.seam import kernel, part
 
 LEFT_OUT = -2  #: the group of a state that does not matter
+RARE = (0.1, 0.03, 0.01, 0.003, 0.001, 0.0)  #: visits in a trial that may not matter
 SMALLER = 0.25  #: the next tolerance after one that cost too much, as a share of it
 ATTEMPTS = 6  #: of them, before only exact ties are put together
 
@@ -26,26 +27,45 @@ def consolidate_plan(memory: SweepingMemory, settings: SweepingSettings, settled
         memory.best_action[j] = memory.policy[j]
     group_within_loss(memory, settings)
     if settled:
-        leave_out_unvisited(memory, settings)
+        leave_out_rare(memory, settings)
         group_within_loss(memory, settings)
     weigh_states(memory, considered_horizon(memory, settings))
 
 
 @part
-def leave_out_unvisited(memory: SweepingMemory, settings: SweepingSettings) -> None:
-    """Leave the states out that the policy of the groups never comes to; the others keep it as their best action."""
+def leave_out_rare(memory: SweepingMemory, settings: SweepingSettings) -> None:
+    """Leave out states that the policy of the groups comes to so rarely that what it does there does not matter.
+
+    The others keep that policy as their best action.
+    """
     weigh_states(memory, considered_horizon(memory, settings))
     for j in range(memory.counters["states"][0]):
-        if memory.group[j] >= 0:
-            memory.best_action[j] = memory.group[j]
-        if memory.weight[j] == 0.0:
-            memory.group[j] = LEFT_OUT
+        memory.best_action[j] = memory.policy[j]
+    for rare in RARE:
+        if memory.seen.shape[1] == 1 or rare == 0.0:  # else a state left out need not be in the largest group
+            leave_out_below(memory, rare)
+            if act_by_groups(memory, settings) >= memory.amounts["worth"][0] - allowed_loss(memory, settings):
+                return
+
+
+@part
+def leave_out_below(memory: SweepingMemory, rare: float) -> None:
+    """Leave out the states with no more visits in a trial than these."""
+    for j in range(memory.counters["states"][0]):
+        known = memory.tries[j, memory.best_action[j]] > 0
+        memory.group[j] = memory.best_action[j] if known and memory.weight[j] > rare else LEFT_OUT
+
+
+@part
+def allowed_loss(memory: SweepingMemory, settings: SweepingSettings) -> float:
+    """Return the mean return that consolidation may cost."""
+    return settings.epsilon * spread(memory)
 
 
 @part
 def group_within_loss(memory: SweepingMemory, settings: SweepingSettings) -> None:
     """Group states with the greatest tolerance that costs no more than allowed, and act by the groups."""
-    allowed = settings.epsilon * spread(memory)
+    allowed = allowed_loss(memory, settings)
     tolerance = allowed
     for _ in range(ATTEMPTS):
         group_states(memory, tolerance)
@@ -64,7 +84,7 @@ def keep_best_actions(memory: SweepingMemory, settings: SweepingSettings) -> Non
     act_by_groups(memory, settings)
 
 
-@part
+@kernel
 def group_states(memory: SweepingMemory, tolerance: float) -> None:
     """Group states by a good action: first the action that is good in most, then the one in most of the rest."""
     states = memory.counters["states"][0]
@@ -101,7 +121,7 @@ def is_good(memory: SweepingMemory, j: int, a: int, tolerance: float) -> bool:
     return memory.value[j, a] >= memory.value[j, memory.best_action[j]] - tolerance
 
 
-@part
+@kernel
 def act_by_groups(memory: SweepingMemory, settings: SweepingSettings) -> float:
     """Let the policy be that of the groups; return its mean return in the model.
 

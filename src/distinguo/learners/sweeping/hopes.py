@@ -40,7 +40,7 @@ def hope_of(memory: SweepingMemory, settings: SweepingSettings, j: int, a: int) 
     return (n * known + imagined * dream(memory)) / (n + imagined)
 
 
-@part
+@kernel
 def back_up_hope(memory: SweepingMemory, settings: SweepingSettings, j: int) -> float:
     """Bring the hopes of a state up to date; return by how much its highest changed."""
     before, highest = memory.highest[j], hope_of(memory, settings, j, 0)
@@ -52,7 +52,7 @@ def back_up_hope(memory: SweepingMemory, settings: SweepingSettings, j: int) -> 
 
 
 @part
-def sweep(memory: SweepingMemory, settings: SweepingSettings, most: int) -> None:
+def sweep_hopes(memory: SweepingMemory, settings: SweepingSettings, most: int) -> None:
     """Back up so many of the states that wait, the most urgent first."""
     for _ in range(most):
         if memory.counters["waiting"][0] == 0:
@@ -108,4 +108,4 @@ def learn_transition(
     if take_down(memory, j, a, r, k, ends):
         let_all_wait(memory)
     enqueue(memory, j, spread(memory))
-    sweep(memory, settings, settings.sweeps)
+    sweep_hopes(memory, settings, settings.sweeps)

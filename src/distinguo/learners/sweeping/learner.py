@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.learners.agent import Agent
 from distinguo.learners.learner import Learner, Setup, register
 from distinguo.learners.sweeping.consolidation import consolidate_plan
 from distinguo.learners.sweeping.hopes import expect_more
-from distinguo.learners.sweeping.maps import compatible_map, draw_map
+from distinguo.learners.sweeping.maps import compatible_map, map_groups
 from distinguo.learners.sweeping.memory import (
     SweepingMemory,
     check_sweeping,
@@ -30,6 +28,7 @@ from distinguo.seam import at_speed
 from distinguo.tasks.extent import Extent
 
 FIRST_ROOM = 64  #: states that there is room for in the beginning
+AGAIN = 2  #: the growth of experience after which a map that stayed the same is thought to be final
 
 
 class Sweeping(Learner):
@@ -44,7 +43,7 @@ class Sweeping(Learner):
     name = "sweeping"
     settings = SweepingSettings
     #: Settings of the stage that suit this learner: it forgets nothing, so it never begins from scratch.
-    stage: Mapping[str, Any] = {"restart": 0, "prototypes": 10**6, "steps": 100_000}  # noqa: RUF012
+    stage: Mapping[str, Any] = {"restart": 0, "prototypes": 10**6, "steps": 100_000}
 
     def fresh(self, setup: Setup) -> SweepingMemory:
         """Begin with nothing but one region."""
@@ -75,23 +74,30 @@ class Sweeping(Learner):
         counters = memory.counters[0]
         if counters["experience"] <= settings.plan_growth * counters["planned"]:
             return
-        discount = float(memory.amounts["gamma"][0])
+        discount, groups = float(memory.amounts["gamma"][0]), memory.group.copy()
         make_plan_of_model(memory, settings)
-        settled = rests_on_experience(memory, settings)
-        consolidate_plan(memory, settings, settled)
-        memory.counters["settled"][0] = settled
-        draw_map(memory)
+        counters["settled"] = rests_on_experience(memory, settings)
+        consolidate_plan(memory, settings, bool(counters["settled"]))
+        map_groups(memory)
+        if (memory.group != groups).any():
+            counters["changed"] = counters["planned"]
         if note_greatest_value(memory) or memory.amounts["gamma"][0] != discount:
             expect_more(memory)
 
-    def claims(self, agent: Agent, threshold: float) -> bool:
-        """Claim success once for a plan that rests on enough experience and that the model says is good enough."""
-        memory = agent.memory
-        planned, claimed = memory.counters["planned"], memory.counters["claimed"]
-        good = memory.counters["settled"][0] == 1 and memory.amounts["worth"][0] >= threshold
-        if not good or claimed[0] == planned[0]:
+    def claims(self, agent: Agent, threshold: float | None) -> bool:
+        """Claim success, once for a plan, if it rests on enough experience and cannot be far from the best.
+
+        The model says that its mean return reaches the threshold; or the map has stayed the same while experience
+        doubled, so that there is little left to learn.
+        """
+        counters, worth = agent.memory.counters[0], float(agent.memory.amounts["worth"][0])
+        if not counters["settled"] or counters["claimed"] == counters["planned"]:
             return False
-        claimed[0] = planned[0]
+        same_since = max(counters["changed"], counters["claimed"])
+        stable = counters["planned"] >= AGAIN * same_since
+        if not stable and (threshold is None or worth < threshold):
+            return False
+        counters["claimed"] = counters["planned"]
         return True
 
     def controller(self, memory: SweepingMemory, settings: SweepingSettings) -> Controller:

@@ -1,7 +1,7 @@
 """Maps of what was learned: the controller's, with few prototypes, and one whose regions keep the values apart.
 
-In a partition of categories a state without a prototype belongs to the oldest of the nearest ones. So the largest group
-comes first in the controller's map, and needs more prototypes only where another group would be nearer.
+In a partition of categories a state without a prototype belongs to the oldest of the nearest ones. So the largest
+group comes first in the controller's map, and needs more prototypes only where another group would be nearer.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from distinguo.seam import kernel, part
 
 
 @kernel
-def draw_map(memory: SweepingMemory) -> None:
+def map_groups(memory: SweepingMemory) -> None:
     """Make the partition and the action values of the controller anew, from the groups of states."""
     largest, states, partition = largest_group(memory), memory.counters["states"][0], memory.partition
     partition.size[0] = 0

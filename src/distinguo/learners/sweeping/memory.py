@@ -29,6 +29,7 @@ COUNTERS = np.dtype(
         ("planned", np.int64),  # experience when the plan was made
         ("experience", np.int64),  # steps learned from
         ("claimed", np.int64),  # the plan that success was claimed for last
+        ("changed", np.int64),  # the plan that changed the map last
         ("settled", np.int64),  # whether the plan rests on enough experience
     ],
     align=True,
@@ -63,7 +64,9 @@ class SweepingMemory(NamedTuple):
     tries: Annotated[np.ndarray, field(int, ROOM, "actions")]  #: of each pair
     gained: Annotated[np.ndarray, field(float, ROOM, "actions")]  #: the sum of its rewards
     first_edge: Annotated[np.ndarray, field(int, ROOM, "actions", first=NOTHING)]
-    first_way: Annotated[np.ndarray, field(int, ROOM, first=NOTHING)]  #: the latest edge that leads to a state
+    first_way: Annotated[
+        np.ndarray, field(int, ROOM, first=NOTHING)
+    ]  #: the latest edge that leads to a state
     edge_pair: Annotated[np.ndarray, field(int, EDGES)]  #: state * actions + action
     edge_to: Annotated[np.ndarray, field(int, EDGES)]
     edge_ends: Annotated[np.ndarray, field(bool, EDGES)]  #: whether the trial ended there
@@ -84,7 +87,9 @@ class SweepingMemory(NamedTuple):
     now: Annotated[np.ndarray, field(float, ROOM)]  #: scratch: of this step
     then: Annotated[np.ndarray, field(float, ROOM)]  #: scratch: of the next one
     best_action: Annotated[np.ndarray, field(int, ROOM)]  #: of each state, by the values of the plan
-    group: Annotated[np.ndarray, field(int, ROOM, first=NOTHING)]  #: the action that a state shares with others
+    group: Annotated[
+        np.ndarray, field(int, ROOM, first=NOTHING)
+    ]  #: the action that a state shares with others
     mapped: Annotated[np.ndarray, field(int, ROOM)]  #: the state that each prototype of the map is
     counters: Annotated[np.ndarray, field(COUNTERS, 1)]
     amounts: Annotated[np.ndarray, field(AMOUNTS, 1)]
@@ -150,7 +155,10 @@ def _check_places(memory: SweepingMemory, states: int, edges: int, waiting: int)
     places[queue] = np.arange(waiting)
     _check_within(memory.edge_to[:edges], 0, states)
     _check_within(memory.edge_pair[:edges], 0, states * memory.tries.shape[1])
-    for list_of_edges in (memory.edge_next, memory.edge_way):  # each names an earlier one, so no list is endless
+    for list_of_edges in (
+        memory.edge_next,
+        memory.edge_way,
+    ):  # each names an earlier one, so no list is endless
         _check_within(list_of_edges[:edges], NOTHING, order)
     for heads in (memory.first_edge, memory.first_way):
         _check_within(heads, NOTHING, edges)

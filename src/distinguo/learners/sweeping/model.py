@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from distinguo.learners.sweeping.memory import NOTHING, SweepingMemory
@@ -112,3 +113,16 @@ def expected(memory: SweepingMemory, values: Any, j: int, a: int, gamma: float) 
             total += memory.edge_count[e] * values[memory.edge_to[e]]
         e = memory.edge_next[e]
     return (memory.gained[j, a] + gamma * total) / memory.tries[j, a]
+
+
+@part
+def uncertainty(memory: SweepingMemory, values: Any, j: int, a: int) -> float:
+    """Return the standard error of the mean value of the states that a pair led to."""
+    n, mean, square = memory.tries[j, a], 0.0, 0.0
+    e = memory.first_edge[j, a]
+    while e != NOTHING:
+        value = 0.0 if memory.edge_ends[e] else values[memory.edge_to[e]]
+        mean += memory.edge_count[e] * value / n
+        square += memory.edge_count[e] * value * value / n
+        e = memory.edge_next[e]
+    return math.sqrt(max(square - mean * mean, 0.0) / n)

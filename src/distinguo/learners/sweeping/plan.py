@@ -1,8 +1,8 @@
-"""The plan: what the model says of each pair without any hope, and the policy that is best in a trial of finite length.
+"""The plan: what the model says of each pair without any hope, and the best policy for a trial of finite length.
 
-A trial is stopped after a number of steps, the horizon, but a policy does not know the time. So value iteration is done
-with several discounts, none looking much farther than the horizon, and of the policies that come out the one is taken
-whose mean return over a whole trial is best; the model tells it, without discount.
+A trial is stopped after a number of steps, the horizon, but a policy does not know the time. So value iteration is
+done with several discounts, none looking much farther than the horizon, and of the policies that come out the one is
+taken whose mean return over a whole trial is best; the model tells it, without discount.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from distinguo.learners.sweeping.hopes import spread
 from distinguo.learners.sweeping.memory import NOTHING, SweepingMemory
-from distinguo.learners.sweeping.model import expected
+from distinguo.learners.sweeping.model import expected, uncertainty
 from distinguo.learners.sweeping.settings import SweepingSettings
 from distinguo.seam import kernel, part
 
@@ -28,7 +28,7 @@ def gloom(memory: SweepingMemory, gamma: float) -> float:
     return min(0.0, memory.amounts["worst"][0]) / (1.0 - gamma)
 
 
-@part
+@kernel
 def iterate_values(memory: SweepingMemory, settings: SweepingSettings, gamma: float) -> None:
     """Find the values of all pairs in the model, in ``trial_value``; what was never tried is worth the least."""
     states, least = memory.counters["states"][0], settings.precision * spread(memory) * (1.0 - gamma)
@@ -39,18 +39,19 @@ def iterate_values(memory: SweepingMemory, settings: SweepingSettings, gamma: fl
     for _ in range(MOST_SWEEPS):
         change = 0.0
         for i in range(states):
-            change = max(change, _back_up_value(memory, states - 1 - i, gamma))
+            change = max(change, _back_up_value(memory, settings, states - 1 - i, gamma))
         if change <= least:
             return
 
 
 @part
-def _back_up_value(memory: SweepingMemory, j: int, gamma: float) -> float:
+def _back_up_value(memory: SweepingMemory, settings: SweepingSettings, j: int, gamma: float) -> float:
     before, value = memory.now[j], memory.trial_value[j]
     best = gloom(memory, gamma)
     for a in range(len(value)):
         if memory.tries[j, a] > 0:
-            value[a] = expected(memory, memory.now, j, a, gamma)
+            doubtful = settings.caution * gamma * uncertainty(memory, memory.now, j, a)
+            value[a] = expected(memory, memory.now, j, a, gamma) - doubtful
             best = max(best, value[a])
     memory.now[j] = best
     return abs(best - before)
@@ -67,7 +68,7 @@ def take_best_actions(memory: SweepingMemory, values: Any) -> None:
         memory.policy[j] = best
 
 
-@part
+@kernel
 def mean_return(memory: SweepingMemory, horizon: int) -> float:
     """Return the mean return of the policy over a trial, as the model tells it; what is unknown ends a trial."""
     states = memory.counters["states"][0]
@@ -86,7 +87,7 @@ def mean_return(memory: SweepingMemory, horizon: int) -> float:
     return total / max(trials, 1)
 
 
-@part
+@kernel
 def weigh_states(memory: SweepingMemory, horizon: int) -> None:
     """Find how often the policy comes through each state in a trial, in ``weight``."""
     states, trials = memory.counters["states"][0], 0

@@ -1,4 +1,4 @@
-"""The queue of states that wait for a back-up, the most urgent first: a binary heap in which a state has one place."""
+"""The queue of states that wait for a back-up, the most urgent first: a heap in which a state has one place."""
 
 from __future__ import annotations
 

@@ -30,9 +30,12 @@ class SweepingSettings(NamedTuple):
     horizon: Annotated[
         int, Field(ge=1, le=10**6, description="steps of a trial that a plan considers, at most; ours")
     ] = 1000
+    caution: Annotated[
+        float, Field(ge=0, le=100, description="standard errors by which a plan doubts a mean; ours")
+    ] = 0.5
     enough: Annotated[
         int, Field(ge=1, le=10**9, description="tries that make a pair known, where chance is at work; ours")
-    ] = 50
+    ] = 100
     epsilon: Annotated[
         float,
         Field(ge=0, le=1, description="return that may be lost by merging, as a share of that range; ours"),
