@@ -8,12 +8,11 @@ the states that its policy comes to never, or too rarely to matter, are left out
 from __future__ import annotations
 
 from distinguo.learners.sweeping.hopes import spread
-from distinguo.learners.sweeping.memory import NOTHING, SweepingMemory
+from distinguo.learners.sweeping.memory import LEFT_OUT, NOTHING, SweepingMemory
 from distinguo.learners.sweeping.plan import considered_horizon, mean_return, weigh_states
 from distinguo.learners.sweeping.settings import SweepingSettings
 from distinguo.seam import kernel, part
 
-LEFT_OUT = -2  #: the group of a state that does not matter
 RARE = (0.1, 0.03, 0.01, 0.003, 0.001, 0.0)  #: visits in a trial that may not matter
 SMALLER = 0.25  #: the next tolerance after one that cost too much, as a share of it
 ATTEMPTS = 6  #: of them, before only exact ties are put together

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.learners.agent import Agent
@@ -110,6 +112,10 @@ class Sweeping(Learner):
         if memory is not agent.memory:
             fill_slots(memory)
         return agent._replace(memory=memory)
+
+    def values(self, memory: SweepingMemory) -> Mapping[str, np.ndarray]:
+        """Return how often each action was tried in the state of each prototype."""
+        return {"updates": memory.tries[memory.mapped]}
 
     def figures(self, memory: SweepingMemory, settings: SweepingSettings) -> Mapping[str, Any]:
         """Return how many states were seen, how many of them matter to the controller, and the other map's size."""

@@ -16,7 +16,8 @@ from distinguo.representations.prototypes import grown
 
 EDGES, SLOTS = "edges", "slots"
 LOOSE = 4  #: slots of the hash table per state that there is room for
-NOTHING = -1  #: no state, no edge, no place
+NOTHING = -1  #: no state, no edge, no place, no group yet
+LEFT_OUT = -2  #: the group of a state that does not matter
 
 #: What is counted, as one record.
 COUNTERS = np.dtype(
@@ -164,6 +165,8 @@ def _check_places(memory: SweepingMemory, states: int, edges: int, waiting: int)
         _check_within(heads, NOTHING, edges)
     _check_within(memory.slots, NOTHING, states)
     _check_within(memory.policy, 0, memory.tries.shape[1])
+    _check_within(memory.mapped, 0, len(memory.tries))
+    _check_within(memory.group, LEFT_OUT, memory.tries.shape[1])
     full = np.count_nonzero(memory.slots != NOTHING) >= len(memory.slots)  # a search would never end
     if full or not (places == memory.place).all() or (memory.counters["horizon"] < 0).any():
         raise ValueError("the queue or the table of states is inconsistent")
