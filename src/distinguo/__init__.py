@@ -5,8 +5,8 @@
 >>> run.solved, run.action((0.5, 1.0))
 (True, 'left')
 
-What there is: ``learn``, ``compare``, ``verify``, ``audit``, ``export``, ``show``, ``reproduce``, ``open_run``;
-agents in the habits of Stable-Baselines3 (``Economy``, ``RegionObservation``, ``Shield``); the paper's definitions
+What there is: ``learn``, ``condense``, ``compare``, ``verify``, ``audit``, ``export``, ``show``, ``reproduce``,
+``open_run``; agents in the habits of Stable-Baselines3 (``Economy``, ``RegionObservation``, ``Shield``); the paper's definitions
 (``criteria``); and five doors for what is your own, each a decorator: ``task``, ``partition``,
 ``representation``, ``learner`` and ``view``, with ``check_task`` and ``check_partition`` to try yours.
 """
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from distinguo.seam import part
     from distinguo.study.audit import audit
     from distinguo.study.compare import compare
+    from distinguo.study.condense import condense
     from distinguo.study.plan import make_plan
     from distinguo.study.verify import verify
     from distinguo.tasks.check import check_task
@@ -72,6 +73,7 @@ _HOMES = {
     "check_task": "distinguo.tasks.check",
     "choose": "distinguo.controller",
     "compare": "distinguo.study.compare",
+    "condense": "distinguo.study.condense",
     "export": "distinguo.exports.write",
     "grid": "distinguo.representations.boxes",
     "learn": "distinguo.runs.learn",
@@ -112,6 +114,7 @@ __all__ = [
     "check_task",
     "choose",
     "compare",
+    "condense",
     "criteria",
     "export",
     "grid",

@@ -122,7 +122,7 @@ class StageSettings(NamedTuple):
     ] = 0
     confirm: Annotated[
         int, Field(ge=1, le=10**6, description="greedy trials that confirm a mean return, at most")
-    ] = 1_000
+    ] = 2_000
     confirm_steps: Annotated[
         int, Field(ge=1, le=10**12, description="steps of a confirmation after which weaker evidence will do")
     ] = 14_000

@@ -8,6 +8,7 @@ import typer
 
 from distinguo.cli.audit import audit_command
 from distinguo.cli.bench import bench_command
+from distinguo.cli.condense import condense_command
 from distinguo.cli.export import export_command
 from distinguo.cli.learn import learn
 from distinguo.cli.reproduce import reproduce_command
@@ -21,7 +22,7 @@ app = typer.Typer(
     help="Learn which differences between states matter.\n\n"
     "Start with: distinguo learn puck\n\n"
     "Every command takes --json (one JSON object as the last line of standard output) and exits with 2 and one "
-    "sentence on bad input.",
+    "sentence on bad input; learn exits with 3 if the task was not solved.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -33,6 +34,7 @@ app.command("reproduce")(reproduce_command)
 app.command("show")(show_command)
 app.command("audit")(audit_command)
 app.command()(verify)
+app.command("condense")(condense_command)
 app.command("export")(export_command)
 app.command("bench")(bench_command)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from distinguo.runs.configuration import Configuration
     from distinguo.runs.run import Run
     from distinguo.runs.stage import Stage
+
+
+NOT_SOLVED = 3  #: the exit code of a run that ended without success; 2 is for what went wrong
 
 
 def learn(
@@ -51,9 +54,12 @@ def learn(
     learner: Annotated[
         str | None,
         typer.Option(
-            help="The learner: economy (the paper's), probation, or one of your own, path/to/file.py:Name; the one "
-            "that suits the task if none is given."
+            help="The learner: economy (the paper's), probation, sweeping, or one of your own, path/to/file.py:Name; "
+            "the one that suits the task if none is given."
         ),
+    ] = None,
+    regions: Annotated[
+        int | None, typer.Option(min=1, max=16, help="Ask for a controller of at most so many prototypes.")
     ] = None,
     interpreted: Annotated[
         bool,
@@ -70,6 +76,8 @@ def learn(
 
       distinguo learn CartPole-v1
 
+      distinguo learn MountainCar-v0 --regions 2
+
       distinguo learn MountainCarContinuous-v0 --set task.levels=3
 
       distinguo learn puck --set task.noise=0.1
@@ -85,6 +93,7 @@ def learn(
     from distinguo.cli.console import say, word_if_slow
     from distinguo.runs.configuration import configure, of_table
     from distinguo.runs.learn import warm
+    from distinguo.views.words import way_sentence
 
     changes = parse.changes(assignments or [])
     setting = parse.named_task(task, of_table(changes, "task"), interpreted)
@@ -102,9 +111,12 @@ def learn(
             learner=load_named(learner) if learner and names_code(learner) else learner,
         )
 
+    if regions is not None:
+        changes["learner.regions"] = regions
     if seed is not None and seeds is not None:
         raise DistinguoError("--seed and --seeds exclude each other; give one of them.")
     wanted = [configured(n) for n in ([seed or 0] if seeds is None else parse.seeds(seeds))]
+    say(way_sentence(wanted[0]))
     with word_if_slow("Compiling the learner for this machine; this happens once and takes half a minute …"):
         warm(wanted[0])
     if seeds is None:
@@ -118,6 +130,7 @@ def _learn_one(configuration: Configuration, out: Path | None, as_json: bool) ->
     from distinguo.runs.folder import REPRESENTATION, is_finished
     from distinguo.runs.learn import default_folder, learn_configured
     from distinguo.views.show import draw_run
+    from distinguo.views.words import outcome_sentence, remarks, why_nothing
 
     path = out or default_folder(configuration)
     if is_finished(path):
@@ -133,11 +146,13 @@ def _learn_one(configuration: Configuration, out: Path | None, as_json: bool) ->
         raise DistinguoError(f"{error}{kept}") from error
     picture = draw_run(run)
     say(outcome_sentence(run))
-    for word in remarks(run):
+    for word in [*why_nothing(run), *remarks(run)]:
         say(word)
     say(f"Picture: {picture}")
     say(f"Look again with: distinguo show {path}")
     answer({**run.summary, "run": str(path), "picture": str(picture)}, as_json)
+    if not run.solved and configuration.spec.goal.can_be_solved:
+        raise typer.Exit(NOT_SOLVED)
 
 
 def _progress(stage: Stage) -> str:
@@ -148,48 +163,11 @@ def _progress(stage: Stage) -> str:
     )
 
 
-def outcome_sentence(run: Run) -> str:
-    """Say in a sentence or two how a run ended."""
-    summary = run.summary
-    size = f"{_count(summary['regions'], 'region')} ({_count(summary['prototypes'], 'prototype')})"
-    cost = f"{_count(summary['trials'], 'trial')}, {summary['environment_steps']:,} environment steps"
-    if run.configuration.spec.score != "length":
-        return f"{_mean_return(run)} with {size}, learned in {cost}."
-    if run.solved:
-        return f"Solved: the greedy policy holds {summary['score']:,} steps with {size}, learned in {cost}."
-    return (
-        f"Not solved within the budget: {size} after {cost}; try another --seed, or --set stage.trials=1000 "
-        f"with another --out."
-    )
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
-
-
-def _mean_return(run: Run) -> str:
-    """Say what the greedy policy reaches, beside what solves the task."""
-    summary, stage, threshold = run.summary, run.configuration.stage, run.configuration.spec.threshold
-    found = f"the greedy policy's mean return over {stage.confirm} trials is {summary['score']:.1f}"
-    if threshold is None:
-        return f"No return is known that would solve {summary['task']}: {found}"
-    return f"{'Solved' if run.solved else 'Not solved within the budget'}: {found} ({threshold:g} is needed)"
-
-
-def remarks(run: Run) -> list[str]:
-    """Say what a user should know about the observations."""
-    low, high = run.representation.provenance.get("extent", ((), ()))
-    names = run.representation.dimensions
-    same = [f"{name} (always {a:g})" for name, a, b in zip(names, low, high, strict=False) if a == b]
-    if not same or run.configuration.spec.kind != "continuous":
-        return []
-    return [f"Of no use for telling states apart: {', '.join(same)}; they count with a scale of 1."]
-
-
 def _learn_many(wanted: list[Configuration], out: Path | None, seeds: str, as_json: bool) -> None:
     from distinguo.cli.console import answer, progress_bar, say
     from distinguo.runs.files import slug
     from distinguo.runs.learn import learn_many
+    from distinguo.views.words import distribution
 
     first = wanted[0]
     base = out or Path("runs") / f"{slug(first.spec.name)}-{first.preset}-seeds{seeds.strip()}"
@@ -211,17 +189,3 @@ def _learn_many(wanted: list[Configuration], out: Path | None, seeds: str, as_js
     say(distribution(summaries))
     say(f"Runs: {base}")
     answer({"task": first.spec.name, "preset": first.preset, "runs": summaries}, as_json)
-
-
-def distribution(summaries: list[dict[str, Any]]) -> str:
-    """Return a table of how the results are spread over the seeds."""
-    import numpy as np
-
-    solved = sum(bool(s["solved"]) for s in summaries)
-    lines = [f"Solved: {solved} of {len(summaries)} seeds.", ""]
-    lines.append(f"{'':22}{'least':>9}{'5 %':>9}{'median':>9}{'95 %':>9}{'most':>9}")
-    for key in ("regions", "prototypes", "trials", "environment_steps", "investigation_steps"):
-        values = np.array([s[key] for s in summaries])
-        spread = np.percentile(values, [0, 5, 50, 95, 100])
-        lines.append(f"{key.replace('_', ' '):22}" + "".join(f"{v:9,.0f}" for v in spread))
-    return "\n".join(lines)

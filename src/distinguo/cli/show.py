@@ -26,10 +26,10 @@ def show_command(
     """
     from distinguo.cli.code import code_or_word
     from distinguo.cli.console import answer, say
-    from distinguo.cli.learn import outcome_sentence
     from distinguo.runs.folder import is_finished, open_run
     from distinguo.views.show import draw_run
     from distinguo.views.text import reasons_table, regions_table, text_map
+    from distinguo.views.words import outcome_sentence
 
     opened = open_run(run)
     picture = draw_run(opened, code_or_word(view), out)

@@ -1,12 +1,15 @@
 """Is the mean return at the threshold? A sequential test that may be looked at after every trial.
 
 Money is bet, trial by trial, on the mean being *above* the threshold, at stakes that can never lose more than all of
-it: each trial multiplies the capital by ``1 + stake * (return - threshold)``. If the mean is below the threshold, the
-capital is not expected to grow, whatever the distribution of returns, and the chance that it *ever* reaches ``1/e``
-is at most ``e`` (Ville's inequality). So the test may stop as soon as it does. A second capital bets on the opposite,
-so that a hopeless policy is found out soon.
+it: each trial multiplies the capital by ``1 + stake * (return - threshold)``, and the stake follows from the returns
+before. If the mean is below the threshold, the capital is not expected to grow, whatever the distribution of returns,
+and the chance that it *ever* reaches ``1/e`` is at most ``e`` (Ville's inequality; such betting is studied by
+Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting", 2024). So the test may stop as
+soon as it does. A second capital bets on the opposite, so that a hopeless policy is found out soon.
 
 What is assumed: no return is below the least that any trial of the run had. A return that is takes all the capital.
+And "below the threshold" means by more than a hundredth of that range, as no number of trials tells apart what is
+equal.
 """
 
 from __future__ import annotations
@@ -19,9 +22,14 @@ import numpy as np
 
 PASSED, FAILED, OPEN = "passed", "failed", "open"
 STAKE = 0.99  #: of the greatest stake at which the capital cannot be lost at once
-MARGIN = 0.05  #: the least room above the threshold that a refutation assumes, as a share of the room below
+TOLERANCE = (
+    0.01  #: how far below the threshold a mean still counts as being there, as a share of the range below it
+)
+HEADROOM = 0.05  #: the least room above the threshold that a refutation assumes, as such a share
 REPEAT = 1.6  #: standard errors by which the mean of as many trials again as are usual should pass, too
 USUAL = 100  #: trials that others will judge it by
+PATIENCE = 5  #: times the steps that the test should take, after which an open question counts as failed
+FEWEST_FINAL = 20  #: trials of a last judgement, whose mean is reported
 
 
 class Question(NamedTuple):
@@ -38,7 +46,7 @@ class Question(NamedTuple):
     weakest: float = 0.25  #: the same, if the steps that the test should take are used up
     refusal: float = 0.2  #: chance that a policy at the threshold is turned down
     steps: int = 14_000  #: that the test should take
-    most: int = 1_000  #: trials at most
+    most: int = 2_000  #: trials at most
 
     @property
     def room(self) -> float:
@@ -46,42 +54,61 @@ class Question(NamedTuple):
         least = self.least if self.least < self.threshold else self.threshold - max(abs(self.threshold), 1.0)
         return self.threshold - least
 
+    @property
+    def bar(self) -> float:
+        """Return what the mean must be above."""
+        return self.threshold - TOLERANCE * self.room
 
-def capital(returns: Sequence[float], threshold: float, room: float) -> float:
-    """Return what one unit has become by betting that the mean return is above the threshold.
 
-    >>> round(capital([500.0] * 28, threshold=475.0, room=475.0), 1)
-    4.2
-    >>> round(capital([400.0] * 28, threshold=475.0, room=475.0), 2)
-    0.01
+def capital(returns: Sequence[float], bar: float, room: float) -> float:
+    """Return what one unit has become by betting that the mean return is above ``bar``.
+
+    ``room`` is how far below it a return may be.
+
+    >>> round(capital([500.0] * 28, bar=475.0, room=475.0), 1)
+    3.6
+    >>> round(capital([400.0] * 28, bar=475.0, room=475.0), 2)
+    1.0
     """
-    money = 1.0
-    for value in returns:
-        money *= max(0.0, 1.0 + STAKE * (value - threshold) / room)
-        room = max(room, threshold - value)
+    money, mean, variance = (
+        1.0,
+        0.0,
+        0.25,
+    )  # of differences in units of the room, with one trial's worth of doubt
+    for number, value in enumerate(returns, start=1):
+        gain = (value - bar) / room
+        stake = min(max(mean / (variance + mean * mean), 0.0), STAKE)
+        money *= max(0.0, 1.0 + stake * gain)
+        variance += ((gain - mean) ** 2 - variance) / (number + 1)
+        mean += (gain - mean) / (number + 1)
+        if gain < -1.0:  # worse than anything before: stakes are smaller from here on
+            mean, variance, room = -mean / gain, variance / gain**2, bar - value
     return money
 
 
 def judge(returns: Sequence[float], steps: int, question: Question, *, final: bool = False) -> str:
     """Judge the returns of greedy trials so far, which took so many steps.
 
-    ``final`` asks for an answer that says something of the mean, even where the policy is hopeless.
+    Usually the evidence must be strong, and a hundred further trials should tell the same. When the steps are used
+    up, one of the two will do, with weaker evidence for the latter. ``final`` asks for an answer that says something
+    of the mean, even where the policy is hopeless.
 
     >>> cart = Question(threshold=475.0, least=9.0, greatest=500.0)
-    >>> judge([500.0] * 27, 13_500, cart), judge([500.0] * 28, 14_000, cart), judge([300.0] * 3, 900, cart)
+    >>> judge([500.0] * 27, 13_500, cart), judge([500.0] * 28, 14_000, cart), judge([300.0] * 4, 1_200, cart)
     ('open', 'passed', 'failed')
     """
-    evidence = capital(returns, question.threshold, question.room)
-    enough = 1.0 / (question.error if steps < question.steps else question.weakest)
-    if evidence >= enough and will_repeat(returns, question.threshold):
+    evidence = capital(returns, question.bar, question.bar - (question.threshold - question.room))
+    again, late = will_repeat(returns, question.threshold), steps >= question.steps
+    strong, weak = evidence >= 1.0 / question.error, evidence >= 1.0 / question.weakest
+    if (strong and (again or late)) or (weak and again and late):
         return PASSED
-    spent = len(returns) >= question.most or steps >= 2 * question.steps
-    hopeless = _against(returns, question) >= 1.0 / question.refusal and len(returns) >= (20 if final else 2)
-    return FAILED if spent or hopeless else OPEN
+    spent = len(returns) >= question.most or steps >= PATIENCE * question.steps
+    hopeless = _against(returns, question) >= 1.0 / question.refusal
+    return FAILED if spent or (hopeless and len(returns) >= (FEWEST_FINAL if final else 2)) else OPEN
 
 
 def _against(returns: Sequence[float], question: Question) -> float:
-    headroom = max(question.greatest - question.threshold, MARGIN * question.room)
+    headroom = max(question.greatest - question.threshold, HEADROOM * question.room)
     return capital([-value for value in returns], -question.threshold, headroom)
 
 
@@ -98,14 +125,15 @@ def will_repeat(returns: Sequence[float], threshold: float) -> bool:
 
 
 def lower_bound(returns: Sequence[float], least: float, error: float = 0.05) -> float:
-    """Return a bound that the mean return is above, valid whenever one looks: by betting on every threshold below.
+    """Return a bound that the mean return is above, valid whenever one looks: by betting on every value below.
 
     >>> round(lower_bound([500.0] * 100, least=9.0), 1)
-    484.8
+    484.7
     """
-    low, high = min(least, *returns), float(np.mean(returns))
+    lowest = min(least, *returns)
+    low, high = lowest, float(np.mean(returns))
     for _ in range(60):
         middle = (low + high) / 2
-        room = max(middle - min(least, min(returns)), 1e-12)
-        low, high = (middle, high) if capital(returns, middle, room) >= 1.0 / error else (low, middle)
+        pays = capital(returns, middle, max(middle - lowest, 1e-12)) >= 1.0 / error
+        low, high = (middle, high) if pays else (low, middle)
     return low

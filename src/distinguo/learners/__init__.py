@@ -1,1 +1,1 @@
-"""Learners: what a learner is, the paper's (``economy``) and the adaptive heuristic critic."""
+"""Learners: what a learner is, the paper's (``economy``), ``sweeping`` for exact categories, and a critic."""

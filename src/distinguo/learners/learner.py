@@ -120,6 +120,10 @@ class Learner:
         """Return figures for the summary of a run that only this learner has."""
         return {}
 
+    def map_for_others(self, memory: Any, settings: Any) -> Any:
+        """Return the partition that other learners should use, where it is not the one that acts."""
+        return None
+
     def states_needed(self, memory: Any) -> np.ndarray | None:
         """Return the states that the learner may want to come back to; None for one that never does."""
         return None

@@ -15,6 +15,7 @@ from distinguo.errors import DistinguoError, did_you_mean
 from distinguo.learners.economy.learner import ECONOMY
 from distinguo.learners.learner import Learner, learner_named, learner_or_absent
 from distinguo.learners.probation.learner import PROBATION
+from distinguo.learners.sweeping.learner import SWEEPING
 from distinguo.presets import BY_RETURN, DEFAULT, preset, suited
 from distinguo.settings import StageSettings, checked
 from distinguo.tasks.catalog import check_own, task_spec, written_spec
@@ -108,11 +109,12 @@ def suited_learner(
     >>> [suited_learner(task_spec(name)) for name in ("puck", "CartPole-v1")]
     ['economy', 'probation']
     """
-    if preset_name != DEFAULT or begun or isinstance(spec.goal, Hold):
+    if preset_name != DEFAULT or begun:
         return ECONOMY
-    suits = ECONOMY if spec.kind == CATEGORIES else PROBATION
-    known = learner_named(suits).settings._fields
-    return suits if all(name in known for name in asked or {}) else ECONOMY
+    suits = SWEEPING if spec.kind == CATEGORIES else PROBATION
+    order = (ECONOMY, suits) if isinstance(spec.goal, Hold) else (suits, ECONOMY)
+    able = [name for name in order if set(asked or {}) <= set(learner_named(name).settings._fields)]
+    return able[0] if able else order[0]
 
 
 def _suggested(

@@ -1,7 +1,7 @@
 """The run folder: the unit that everything else reads.
 
 ``settings.toml`` (asked), ``representation.json`` and ``values.npz`` (learned), ``reasons.jsonl`` (why),
-where the map that acts is not the one for other learners, ``controller.json`` and its ``values.npz`` beside
+where the map that acts is not the one for other learners, ``controller-map.json`` and its ``values.npz`` beside
 ``representation.json`` and ``representation-values.npz``,
 ``trials.csv`` (how), ``result.json`` (in short), ``checkpoint.npz`` (to go on), ``partition.png`` (to look at);
 ``distinguo verify`` adds ``certificate.json`` and ``proof.png``.
@@ -30,7 +30,7 @@ from distinguo.runs.run import Run, carried
 from distinguo.runs.stage import Stage, TrialRow
 
 SETTINGS, REPRESENTATION, VALUES = "settings.toml", "representation.json", "values.npz"
-CONTROLLER, CARRIED_VALUES = "controller.json", "representation-values.npz"
+CONTROLLER, CARRIED_VALUES = "controller-map.json", "representation-values.npz"
 REASONS, TRIALS, RESULT = "reasons.jsonl", "trials.csv", "result.json"
 CHECKPOINT, PICTURE = "checkpoint.npz", "partition.png"
 GROWING = (TRIALS, REASONS)
@@ -118,16 +118,27 @@ def save_learned(path: Path, stage: Stage) -> None:
 def save_refined(path: Path, stage: Stage) -> None:
     """Write the map that acts, and the one for other learners in its place; a kill in between harms neither."""
     other = carried(stage)
-    if other is None or stage.refined is None:
+    if other is None:
         return
     write_atomically(path / CONTROLLER, representation_file.dumps(stage.representation()))
-    write_atomically(path / CARRIED_VALUES, pack({"q": stage.refined.representation.q}))
+    if stage.refined is not None:
+        write_atomically(path / CARRIED_VALUES, pack({"q": stage.refined.representation.q}))
     write_atomically(path / REPRESENTATION, representation_file.dumps(other))
 
 
 def save_result(path: Path, summary: dict[str, Any]) -> None:
     """Write the summary, the last file of a run: its presence says that the run is finished."""
     write_atomically(path / RESULT, json.dumps(summary, indent=2) + "\n")
+
+
+def write_run(run: Run, path: Path) -> None:
+    """Write a finished run into a folder of its own; the result comes last."""
+    prepare(path, run.configuration)
+    write_atomically(path / REPRESENTATION, representation_file.dumps(run.representation))
+    write_atomically(path / VALUES, pack({"q": run.q, "updates": run.updates}))
+    write_atomically(path / TRIALS, _csv(run.trials, header=True))
+    write_atomically(path / REASONS, "".join(json.dumps(reason) + "\n" for reason in run.reasons))
+    save_result(path, run.summary)
 
 
 def read_settings(path: Path) -> Configuration:

@@ -92,7 +92,7 @@ class ReturnRules:
         claimed = stage.claims(ended)
         stage.end_trial("terminal" if ended == TERMINAL else "cap")
         if claimed:
-            stage.begin_confirmation(CLAIM)
+            stage.begin_confirmation(CLAIM if self.threshold is not None else STAGE_OVER)
 
     def confirm(self, stage: Stage) -> None:
         """Follow the greedy policy for a while, and judge it when a trial ends."""

@@ -9,10 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.controller import Controller
+from distinguo.evaluation.confirmation import lower_bound
 from distinguo.representations.file import Representation
 from distinguo.runs.configuration import Configuration
 from distinguo.runs.restarts import of_these_regions
 from distinguo.runs.stage import Stage, TrialRow
+from distinguo.tasks.spec import Hold
 
 
 class Run(NamedTuple):
@@ -96,10 +98,14 @@ def run_of(stage: Stage) -> Run:
 
 def carried(stage: Stage) -> Representation | None:
     """Return the map for other learners, where it is not the one that acts."""
-    if stage.refined is None:
+    if stage.refined is not None:
+        partition = stage.refined.representation.partition
+    else:
+        partition = stage.learner.map_for_others(stage.agent.memory, stage.configuration.learner)
+    if partition is None:
         return None
     acting = stage.representation()
-    return Representation(stage.refined.representation.partition, acting.dimensions, acting.provenance)
+    return Representation(partition, acting.dimensions, acting.provenance)
 
 
 def summarise(stage: Stage) -> dict[str, Any]:
@@ -123,6 +129,7 @@ def summarise(stage: Stage) -> dict[str, Any]:
         "investigation_steps": stage.investigation_steps,
         "final_trial_steps": final,
         "confirmation_steps": stage.confirmation_steps,
+        **_of_confirmation(stage),
         "attempts": stage.attempts,
         **_of_representation(stage),
         **stage.learner.figures(stage.agent.memory, stage.configuration.learner),
@@ -131,14 +138,21 @@ def summarise(stage: Stage) -> dict[str, Any]:
 
 
 def _of_representation(stage: Stage) -> dict[str, Any]:
-    """Return the size of the map for other learners; it is the one that acts, unless another was made."""
-    other = carried(stage)
-    if other is None or stage.refined is None:
-        return {"representation_regions": stage.regions, "representation_prototypes": stage.prototypes}
+    """Return the size of the map for other learners, and what it took; usually it is the one that acts."""
+    other, made = carried(stage), stage.refined
+    sizes = (stage.regions, stage.prototypes) if other is None else (other.regions, other.prototypes)
+    figures: dict[str, Any] = {"representation_regions": sizes[0], "representation_prototypes": sizes[1]}
+    if made is not None:
+        figures |= {"representation_steps": made.steps, "representation_assured": made.assured}
+        figures["price_steps"] = made.price_steps
+    return figures
+
+
+def _of_confirmation(stage: Stage) -> dict[str, Any]:
+    """Return how many trials the score is the mean of, and a bound that it is above with a chance of 19 in 20."""
+    if isinstance(stage.configuration.spec.goal, Hold) or not stage.returns:
+        return {}
     return {
-        "representation_regions": other.regions,
-        "representation_prototypes": other.prototypes,
-        "representation_steps": stage.refined.steps,
-        "representation_assured": stage.refined.assured,
-        "price_steps": stage.refined.price_steps,
+        "confirmation_trials": len(stage.returns),
+        "score_low": lower_bound(stage.returns, stage.least),
     }

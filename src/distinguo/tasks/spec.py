@@ -19,6 +19,7 @@ class Hold(NamedTuple):
     name: str = "length"
     #: A proof that a trial never ends decides it, and trials may start anywhere in the middle of the space.
     is_proven_by_lengths: bool = True
+    can_be_solved: bool = True  #: whether it is known what solves the task
     score_name: str = "median length"  #: what a batch of trials is judged by
 
     def score(self, lengths: np.ndarray, returns: np.ndarray) -> float:
@@ -53,6 +54,11 @@ class MeanReturn(NamedTuple):
     def reached(self, ended: np.ndarray, returns: np.ndarray) -> np.ndarray:
         """Return which trials did what is asked for; without a threshold, those that were still running."""
         return ~ended if self.threshold is None else returns >= self.threshold
+
+    @property
+    def can_be_solved(self) -> bool:
+        """Tell whether it is known what solves the task."""
+        return self.threshold is not None
 
     def is_claimed(self, stopped: bool, gained: float) -> bool:
         """Tell whether a single trial looks like success: it gained as much as is asked for on average."""

@@ -57,13 +57,25 @@ def update_representation(agent: Agent, s: State, j: int) -> None:
     state = investigate(agent, s, STATE)
     primary = investigate_prototype(agent, j, PRIMARY)
     apply_profile(memory, settings, j, primary.q1, primary.reliable)
-    if should_split(memory, settings, state, primary) and reliable_prototype(memory, j, settings.min_updates):
+    if may_separate(agent, s, j) and should_split(memory, settings, state, primary):
         reduce_reliability(memory, settings, j)
         split(agent, s, j, state, primary)
     else:
         apply_profile(memory, settings, j, state.q1, state.reliable)
     if merge_timer(memory, settings):
         consolidate(agent)
+
+
+@part
+def may_separate(agent: Agent, s: State, j: int) -> bool:
+    """Tell whether region ``j`` is reliable and ``s`` looks otherwise than its prototype.
+
+    Two states with one observation cannot be told apart, however different their profiles are.
+    """
+    memory = agent.memory
+    if is_at(memory.partition, j, observe(agent.task, s)):
+        return False
+    return reliable_prototype(memory, j, agent.settings.min_updates)
 
 
 @part

@@ -1,0 +1,147 @@
+"""The learner for exact categories as the stage sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from distinguo.controller import Controller
+from distinguo.errors import DistinguoError
+from distinguo.learners.agent import Agent
+from distinguo.learners.learner import Learner, Setup, register
+from distinguo.learners.sweeping.consolidation import consolidate_plan
+from distinguo.learners.sweeping.hopes import expect_more
+from distinguo.learners.sweeping.maps import compatible_map, map_groups
+from distinguo.learners.sweeping.memory import (
+    SweepingMemory,
+    check_sweeping,
+    fresh_sweeping,
+    with_spare_room,
+)
+from distinguo.learners.sweeping.model import fill_slots
+from distinguo.learners.sweeping.plan import make_plan_of_model, note_greatest_value, rests_on_experience
+from distinguo.learners.sweeping.settings import SweepingSettings
+from distinguo.learners.sweeping.trials import advance_by_hope, begin_trial_by_hope
+from distinguo.representations.categories import categories
+from distinguo.seam import at_speed
+from distinguo.tasks.extent import Extent
+from distinguo.tasks.spec import Goal, MeanReturn
+
+FIRST_ROOM = 64  #: states that there is room for in the beginning
+AGAIN = 2  #: the growth of experience after which a map that stayed the same is thought to be final
+
+
+class Sweeping(Learner):
+    """A model of the task swept by priority, explored by optimism, and consolidated into a small map.
+
+    >>> from distinguo.runs.learn import learn
+    >>> run = learn("CliffWalking-v1", seed=1, learner="sweeping", settings={"stage.steps": 5_000})
+    >>> run.summary["score"], run.summary["states_seen"], run.summary["regions"]
+    (-13.0, 38, 3)
+    """
+
+    name = "sweeping"
+    settings = SweepingSettings
+    suggested: Mapping[str, Any] = {  # it forgets nothing, so it never begins from scratch
+        "stage.restart": 0,
+        "stage.prototypes": 10**6,
+        "stage.steps": 100_000,
+    }
+    needs_extent = False
+
+    def fresh(self, setup: Setup) -> SweepingMemory:
+        """Begin with nothing but one region."""
+        if not setup.categories:
+            raise DistinguoError(
+                "The learner 'sweeping' learns tasks whose observations are categories (Discrete, MultiDiscrete, "
+                "MultiBinary), and this task observes amounts; take another learner, such as economy."
+            )
+        if setup.prototypes:
+            raise DistinguoError(
+                "The learner 'sweeping' finds its prototypes itself and cannot begin from given ones; leave them out."
+            )
+        return fresh_sweeping(categories([setup.seen], FIRST_ROOM), setup.actions, setup.settings.gamma)
+
+    def begin(self, agent: Agent) -> None:
+        """Begin a trial."""
+        at_speed(begin_trial_by_hope, agent.task)(*agent)
+
+    def advance(self, agent: Agent, cap: int, steps: int) -> int:
+        """Act by hope, take down what follows, and sweep."""
+        agent.memory.counters["horizon"][0] = cap
+        ended: int = at_speed(advance_by_hope, agent.task)(*agent, cap, steps)
+        return ended
+
+    def settle(self, agent: Agent) -> None:
+        """Make a new plan and draw its map, if there is enough new experience."""
+        memory, settings = agent.memory, agent.settings
+        counters = memory.counters[0]
+        if counters["experience"] <= settings.plan_growth * counters["planned"]:
+            return
+        discount, groups = float(memory.amounts["gamma"][0]), memory.group.copy()
+        make_plan_of_model(memory, settings)
+        counters["settled"] = rests_on_experience(memory, settings)
+        consolidate_plan(memory, settings, bool(counters["settled"]))
+        map_groups(memory)
+        if (memory.group != groups).any():
+            counters["changed"] = counters["planned"]
+        if note_greatest_value(memory) or memory.amounts["gamma"][0] != discount:
+            expect_more(memory)
+
+    def claims(self, agent: Agent, ended: int, goal: Goal) -> bool:
+        """Claim success, once for a plan, if it rests on enough experience and cannot be far from the best.
+
+        The model says that its mean return reaches the threshold; or the map has stayed the same while experience
+        doubled, so that there is little left to learn.
+        """
+        counters, worth = agent.memory.counters[0], float(agent.memory.amounts["worth"][0])
+        threshold = goal.threshold if isinstance(goal, MeanReturn) else None
+        if not counters["settled"] or counters["claimed"] == counters["planned"]:
+            return False
+        same_since = max(counters["changed"], counters["claimed"])
+        stable = counters["planned"] >= AGAIN * same_since
+        if not stable and (threshold is None or worth < threshold):
+            return False
+        counters["claimed"] = counters["planned"]
+        return True
+
+    def controller(self, memory: SweepingMemory, settings: SweepingSettings) -> Controller:
+        """Act by the consolidated map of the latest plan."""
+        return Controller(memory.partition, memory.q)
+
+    def prepared(self, agent: Agent, extent: Extent | None) -> Agent:
+        """Make room for more states and edges."""
+        memory = with_spare_room(agent.memory)
+        if memory is not agent.memory:
+            fill_slots(memory)
+        return agent._replace(memory=memory)
+
+    def values(self, memory: SweepingMemory) -> Mapping[str, np.ndarray]:
+        """Return how often each action was tried in the state of each prototype."""
+        return {"updates": memory.tries[memory.mapped]}
+
+    def figures(self, memory: SweepingMemory, settings: SweepingSettings) -> Mapping[str, Any]:
+        """Return how many states were seen, how many of them matter to the controller, and the other map's size."""
+        states = int(memory.counters["states"][0])
+        return {
+            "states_seen": states,
+            "states_that_matter": int((memory.group[:states] >= 0).sum()),
+            "expected_return": float(memory.amounts["worth"][0]),
+            "chance": bool(memory.counters["chance"][0]),
+        }
+
+    def map_for_others(self, memory: SweepingMemory, settings: SweepingSettings) -> Any:
+        """Return the map in which states are one only if their values are, too (Definition 9)."""
+        return compatible_map(memory, settings)
+
+    def checked(self, memory: SweepingMemory, fresh: SweepingMemory) -> SweepingMemory:
+        """Check a memory from a file, which may have more room than a fresh one."""
+        check_sweeping(memory, fresh.tries.shape[1], fresh.seen.shape[1])
+        return memory
+
+
+SWEEPING = Sweeping.name
+
+register(Sweeping())

@@ -1,0 +1,146 @@
+"""A run in words: what was found out about its task, how it ended, and why, if nothing was learned."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from distinguo.runs.configuration import Configuration
+from distinguo.runs.run import Run
+from distinguo.tasks.spec import Hold, TaskSpec
+
+#: The learners in a few words.
+WAYS = {
+    "economy": "the paper's: regions are split where a difference costs reward",
+    "probation": "changes of a small map are tried, and kept if they pay",
+    "sweeping": "a model of all states, made small at the end",
+}
+NOISE = {"no": "no chance in it", "some": "some chance in it", "strong": "chance in it"}
+
+
+def way_sentence(configuration: Configuration) -> str:
+    """Say in one line what is known of a task, and which way learning goes.
+
+    >>> from distinguo.runs.configuration import configure
+    >>> print(way_sentence(configure("MountainCar-v0")))
+    MountainCar-v0: 2 amounts observed, 3 actions, states can be restored, no chance in it, solved by a mean return \
+of -110. Learner: probation (changes of a small map are tried, and kept if they pay).
+    """
+    spec, name = configuration.spec, configuration.learner_name
+    kind = "label" if spec.kind == "categories" else "amount"
+    facts = [
+        f"{_count(len(spec.dimensions), kind)} observed",
+        _count(len(spec.actions), "action"),
+        "states can be restored" if spec.restorable else "states cannot be restored",
+        NOISE[spec.stochastic],
+        _goal(spec),
+    ]
+    way = f" ({WAYS[name]})" if name in WAYS else ""
+    return f"{spec.name}: {', '.join(facts)}. Learner: {name}{way}."
+
+
+def _goal(spec: TaskSpec) -> str:
+    if isinstance(spec.goal, Hold):
+        return "solved by trials that never end"
+    if spec.threshold is None:
+        return "judged by mean return, of which none is known to solve it"
+    return f"solved by a mean return of {spec.threshold:g}"
+
+
+def why_nothing(run: Run) -> list[str]:
+    """Say what stood in the way of a run that did not solve its task, as far as that can be seen.
+
+    A run that has no trials to look at, or did well, has nothing to say.
+    """
+    if run.solved or not run.trials:
+        return []
+    found = [_constant_observations(run), _equal_returns(run), _nothing_reliable(run), _no_end(run)]
+    return [sentence for sentence in found if sentence]
+
+
+def _constant_observations(run: Run) -> str:
+    low, high = run.representation.provenance.get("extent", ((), ()))
+    if run.configuration.spec.kind == "categories" or not low or list(low) != list(high):
+        return ""
+    return (
+        f"No observation ever changed (always {list(low)}): there is nothing to tell apart; look at the task."
+    )
+
+
+def _equal_returns(run: Run) -> str:
+    gained = {trial.gained for trial in run.trials}
+    if len(gained) > 1 or isinstance(run.configuration.spec.goal, Hold):
+        return ""
+    return (
+        f"No return differed in {run.summary['environment_steps']:,} steps: every trial gained {gained.pop():g}. "
+        "No difference mattered so far; try more steps (--set stage.steps=1000000) or a reward that comes sooner."
+    )
+
+
+def _nothing_reliable(run: Run) -> str:
+    if run.configuration.learner_name != "economy" or run.updates.any():
+        return ""
+    ended = sum(trial.ended in ("wall", "terminal") for trial in run.trials)
+    why = f"only {_count(ended, 'trial')} ended" if ended else "no trial ended"
+    return (
+        f"No action value ever became reliable: {why} in a terminal state, where reliability begins; "
+        "try --learner probation."
+    )
+
+
+def _no_end(run: Run) -> str:
+    if any(trial.ended != "cap" for trial in run.trials) or run.configuration.learner_name == "probation":
+        return ""
+    return f"No trial ended by itself; all {len(run.trials):,} were stopped."
+
+
+def outcome_sentence(run: Run) -> str:
+    """Say in a sentence or two how a run ended."""
+    summary = run.summary
+    size = f"{_count(summary['regions'], 'region')} ({_count(summary['prototypes'], 'prototype')})"
+    cost = f"{_count(summary['trials'], 'trial')}, {summary['environment_steps']:,} environment steps"
+    if run.configuration.spec.score != "length":
+        return f"{_mean_return(run)} with {size}, learned in {cost}."
+    if run.solved:
+        return f"Solved: the greedy policy holds {summary['score']:,} steps with {size}, learned in {cost}."
+    return (
+        f"Not solved within the budget: {size} after {cost}; try another --seed, or --set stage.trials=1000 "
+        f"with another --out."
+    )
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+
+
+def _mean_return(run: Run) -> str:
+    """Say what the greedy policy reaches, beside what solves the task."""
+    summary, threshold = run.summary, run.configuration.spec.threshold
+    trials = f" over {summary['confirmation_trials']:,} trials" if "confirmation_trials" in summary else ""
+    found = f"the greedy policy's mean return{trials} is {summary['score']:.1f}"
+    if threshold is None:
+        return f"No return is known that would solve {summary['task']}: {found}"
+    return f"{'Solved' if run.solved else 'Not solved within the budget'}: {found} ({threshold:g} is needed)"
+
+
+def remarks(run: Run) -> list[str]:
+    """Say what a user should know about the observations."""
+    low, high = run.representation.provenance.get("extent", ((), ()))
+    names = run.representation.dimensions
+    same = [f"{name} (always {a:g})" for name, a, b in zip(names, low, high, strict=False) if a == b]
+    if not same or run.configuration.spec.kind != "continuous":
+        return []
+    return [f"Of no use for telling states apart: {', '.join(same)}; they count with a scale of 1."]
+
+
+def distribution(summaries: list[dict[str, Any]]) -> str:
+    """Return a table of how the results are spread over the seeds."""
+    solved = sum(bool(s["solved"]) for s in summaries)
+    lines = [f"Solved: {solved} of {len(summaries)} seeds.", ""]
+    lines.append(f"{'':22}{'least':>9}{'5 %':>9}{'median':>9}{'95 %':>9}{'most':>9}")
+    for key in ("regions", "prototypes", "trials", "environment_steps", "investigation_steps"):
+        values = np.array([s[key] for s in summaries])
+        spread = np.percentile(values, [0, 5, 50, 95, 100])
+        lines.append(f"{key.replace('_', ' '):22}" + "".join(f"{v:9,.0f}" for v in spread))
+    return "\n".join(lines)
