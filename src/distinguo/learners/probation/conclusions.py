@@ -203,6 +203,8 @@ def keep(agent: Agent, gained: bool, ran: bool) -> None:
     if gained or ran:
         status["changed"][0] = 1
         try_to_shrink(agent)
+    elif memory.incumbent.partition.size[0] == 1:
+        status["shrink"][0] = 0  # no map has fewer
 
 
 @part
