@@ -51,7 +51,7 @@ def capital(returns: Sequence[float], threshold: float, room: float) -> float:
     """Return what one unit has become by betting that the mean return is above the threshold.
 
     >>> round(capital([500.0] * 28, threshold=475.0, room=475.0), 1)
-    4.2
+    4.1
     >>> round(capital([400.0] * 28, threshold=475.0, room=475.0), 2)
     0.01
     """
@@ -101,7 +101,7 @@ def lower_bound(returns: Sequence[float], least: float, error: float = 0.05) -> 
     """Return a bound that the mean return is above, valid whenever one looks: by betting on every threshold below.
 
     >>> round(lower_bound([500.0] * 100, least=9.0), 1)
-    484.8
+    485.4
     """
     low, high = min(least, *returns), float(np.mean(returns))
     for _ in range(60):
