@@ -12,6 +12,7 @@ from distinguo.learners.probation.tree import reach_of
 from distinguo.seam import part
 
 MOST_FREE = 3_000  #: proposals in a row that change nothing, after which the race counts as stalled
+MOST_KNOWN = 300  #: proposals in a row that try nothing new, after which a search takes another start
 FREE = 0.1  #: what a proposal that took no step counts for a stall
 NEVER = -1e300  #: a return that any trial reaches
 
@@ -72,20 +73,33 @@ def conclude(agent: Agent, cap: int) -> None:
 
 @part
 def conclude_constant(agent: Agent) -> None:
-    """Begin the search."""
+    """Begin the search, unless one action everywhere is enough."""
     memory = agent.memory
-    memory.status["baseline"][0] = memory.status["total"][0]
+    gained = memory.status["total"][0]
+    memory.status["baseline"][0] = gained
     copy_map(memory.candidate, memory.incumbent)
     begin_search(agent)
+    if gained >= memory.facts["threshold"][0]:
+        memory.status["success"][0] = gained
+        copy_map(memory.candidate, memory.success)
+        begin_race(agent)
 
 
 @part
 def begin_search(agent: Agent) -> None:
     """Begin an attempt."""
     status = agent.memory.status
-    status["phase"][0], status["far"][0], status["success"][0] = SEARCH, -1.0, NEVER
+    status["phase"][0] = SEARCH
     status["began"][0] = agent.progress.counts["trial_steps"][0]
     status["attempt"][0] += 1
+    forget_search(agent)
+
+
+@part
+def forget_search(agent: Agent) -> None:
+    """Forget what the search has found from its start."""
+    status = agent.memory.status
+    status["far"][0], status["success"][0], status["free"][0] = -1.0, NEVER, 0
 
 
 @part
@@ -102,11 +116,16 @@ def conclude_search(agent: Agent, cap: int) -> None:
         copy_map(memory.candidate, memory.success)
     baseline = status["baseline"][0]
     used = agent.progress.counts["trial_steps"][0] - status["began"][0]
-    gained, enough = status["success"][0], used >= settings.effort * cap
+    status["free"][0] = 0 if status["ran"][0] > 0 else status["free"][0] + 1
+    known = status["free"][0] >= MOST_KNOWN
+    gained, enough = status["success"][0], known or used >= settings.effort * cap
     if gained > baseline + settings.gain * abs(baseline) and (
         enough or gained >= memory.facts["threshold"][0]
     ):
         begin_race(agent)
+    elif known:  # all that maps do from here was tried
+        forget_search(agent)
+        status["root"][0] = NONE
 
 
 @part
@@ -203,6 +222,8 @@ def keep(agent: Agent, gained: bool, ran: bool) -> None:
     if gained or ran:
         status["changed"][0] = 1
         try_to_shrink(agent)
+    elif memory.incumbent.partition.size[0] == 1:
+        status["shrink"][0] = 0  # no map has fewer
 
 
 @part

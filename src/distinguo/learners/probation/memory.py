@@ -11,6 +11,7 @@ from distinguo.learners.probation.settings import MOST_PROTOTYPES, MOST_STARTS
 from distinguo.representations.voronoi import Voronoi, voronoi
 
 MOST_TESTS = 2_000  #: trials of a confirmation that are remembered
+MOST = 10**15  #: that anything is counted up to
 NONE = -1  #: no node
 RUNNING_ON, ENDED, STOPPED = 0, 1, 2  #: whether a trial goes on from a node
 
@@ -185,7 +186,8 @@ def checked_memory(memory: Memory, fresh: Memory) -> Memory:
     for name in MAPS:
         _check_map(getattr(memory, name), getattr(fresh, name), like.child.shape[1])
     _check_places(memory, room, cap)
-    return memory
+    _check_numbers(memory, fresh)
+    return with_room(memory, 8 * cap + 8)
 
 
 def _check_map(given: Map, like: Map, actions: int) -> None:
@@ -213,13 +215,35 @@ def _check_places(memory: Memory, room: int, cap: int) -> None:
     tests = starts.tests[: int(status["tests"])]
     if not all((np.asarray(x) >= NONE).all() and (np.asarray(x) < nodes).all() for x in (*links, tests)):
         raise ValueError("a node does not exist")
+    beyond = starts.roots[used:]  # not yet, or no longer, of the race
+    if (beyond < 0).any() or (beyond >= max(nodes, 1)).any():
+        raise ValueError("a node does not exist")
     if (starts.roots[:used] < 0).any() or (tests < 0).any() or not _is_tree(tree, nodes, cap):
         raise ValueError("the tree is inconsistent")
     if not 0 <= status["place"] <= MOST_STARTS or not 0 <= status["constant"] <= tree.child.shape[1]:
         raise ValueError("a count is out of range")
+    _check_phase(status)
     ordered = starts.order
     if (ordered < 0).any() or (ordered >= MOST_STARTS).any() or (memory.model.times < 0).any():
         raise ValueError("a count is out of range")
+
+
+def _check_phase(status: Any) -> None:
+    """Refuse a search that has nothing to start from, and a race without a start or without room for another."""
+    phase, starts = status["phase"], status["starts"]
+    lost = status["root"] == NONE if phase in (CONSTANT, SEARCH) else status["place"] >= MOST_STARTS
+    least, most = (1 if phase in (RACE, WIDEN) else 0), MOST_STARTS - (phase == WIDEN)
+    if (status["pending"] and lost) or not least <= starts <= most:
+        raise ValueError("the race is inconsistent")
+
+
+def _check_numbers(memory: Memory, fresh: Memory) -> None:
+    """Refuse numbers that no run comes to, which loops might never come to an end with."""
+    if memory.facts.tobytes() != fresh.facts.tobytes():
+        raise ValueError("the facts of the task are not those of this run")
+    for name, value in zip(STATUS.names or (), memory.status[0], strict=True):
+        if not NONE <= value <= MOST if STATUS[name].kind == "i" else np.isnan(value):
+            raise ValueError(f"{name} is out of range")
 
 
 def _is_tree(tree: Tree, nodes: int, cap: int) -> bool:

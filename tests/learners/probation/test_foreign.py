@@ -1,0 +1,129 @@
+"""Environments that are stepped themselves, and tasks of chance: what is counted, and what is learned."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.spaces import Box, Discrete
+
+import distinguo as dg
+from distinguo.learners.probation.conclusions import NEVER
+from distinguo.learners.probation.tree import run_trial
+from distinguo.runs.configuration import configure
+from distinguo.runs.learn import learn, learn_configured
+from distinguo.runs.stage import Stage
+from distinguo.tasks.catalog import spec_of, task_spec
+from tests.nightly import NIGHTLY
+
+#: No imagining, which takes long in plain Python.
+BRIEF = {"stage.confirm": 5, "learner.screen": 1}
+
+
+@pytest.mark.parametrize(("name", "steps"), [("CartPole-v1", 1500), ("MountainCar-v0", 2500)])
+def test_gymnasiums_own_environment_is_learned(name: str, steps: int) -> None:
+    """And the tree is what it does: from the same start the same map has the same return without the tree."""
+    work = Stage(
+        configure(task_spec(name, interpreted=True), seed=1, changes={**BRIEF, "stage.steps": steps})
+    )
+    for _ in work.work():
+        pass
+    agent = work.agent
+    assert work.learner.name == "probation"
+    assert work.environment_steps >= steps
+    assert not agent.memory.facts["returns"][0]
+    assert agent.memory.facts["repeats"][0]
+    fresh = agent._replace(settings=agent.settings._replace(reuse=False))
+    for root in agent.memory.starts.tests[:3]:
+        gained = [
+            float(x.memory.tree.gained[run_trial(x, x.memory.incumbent, int(root), work.cap, NEVER)[0]])
+            for x in (agent, fresh, agent)
+        ]
+        assert gained[0] == gained[1] == gained[2]
+
+
+class Slope(gymnasium.Env[Any, int]):
+    """Roll down to either side; every step pays one. It counts the steps of all slopes together."""
+
+    taken: ClassVar[int] = 0
+
+    def __init__(self) -> None:
+        self.observation_space = Box(-np.inf, np.inf, shape=(2,), dtype=np.float64)
+        self.action_space = Discrete(2)
+        self.x = self.v = 0.0
+        self.steps = 0
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        self.x, self.v, self.steps = float(self.np_random.uniform(-0.5, 0.5)), 0.0, 0
+        return np.array([self.x, self.v]), {}
+
+    def step(self, action: int) -> Any:
+        self.v += 0.3 * self.x + (0.5 if action else -0.5)
+        self.x += 0.5 * self.v
+        self.steps += 1
+        Slope.taken += 1
+        return np.array([self.x, self.v]), 1.0, abs(self.x) > 3.0, self.steps >= 60, {}
+
+
+def test_every_step_that_is_taken_is_counted() -> None:
+    """Those by which a state is come back to from its start, too."""
+    spec = spec_of(Slope())._replace(threshold=58.0)
+    Slope.taken = 0
+    run = learn_configured(configure(spec, seed=1, changes={**BRIEF, "stage.steps": 3000}))
+    assert run.summary["kept"] > 0
+    assert run.summary["environment_steps"] + run.summary["confirmation_steps"] == Slope.taken
+
+
+# Chance.
+
+LINE: dict[str, Any] = {"states": ("x", "v"), "actions": ("left", "right"), "low": (-3, -4), "high": (3, 4)}
+
+
+@dg.task(**LINE, threshold=55.0, limit=60, compiled=False)
+class Gusts(NamedTuple):
+    """Stay on a ridge where the wind blows: every step pays one."""
+
+    wind: float = 0.1
+    rng: np.random.Generator = np.random.default_rng(0)
+
+    def transition(self, s: Any, a: int) -> Any:
+        v = s[1] + 0.2 * s[0] + (0.4 if a == 1 else -0.4) + self.wind * self.rng.standard_normal()
+        x = s[0] + 0.5 * v
+        return (x, v), 1.0, abs(x) > 3.0
+
+    def start(self, rng: np.random.Generator) -> Any:
+        return (rng.random() - 0.5, 0.0)
+
+
+def test_a_task_of_chance_is_learned_by_pairs_of_trials() -> None:
+    """One action everywhere lasts six steps or so; what is learned lasts at least four times as long."""
+    brief = {"learner.screen": 1, "stage.steps": 5000, "stage.confirm_steps": 3000}
+    runs = [learn(Gusts(), seed=seed, settings=brief) for seed in range(5)]
+    assert all(run.configuration.learner_name == "probation" for run in runs)
+    assert sum(run.solved for run in runs) >= 3
+    assert all(run.summary["score"] >= 24.0 for run in runs)
+
+
+def test_where_chance_is_at_work_nothing_known_is_taken_for_certain() -> None:
+    work = Stage(configure(spec_of(Gusts()), seed=1, changes={**BRIEF, "stage.steps": 800}))
+    for _ in work.work():
+        pass
+    assert not work.agent.memory.facts["repeats"][0]
+    root, given = 0, work.agent.memory.incumbent
+    ran = [run_trial(work.agent, given, root, 60, NEVER) for _ in range(4)]
+    gained = [float(work.agent.memory.tree.gained[last]) for last, _ in ran]
+    assert [steps for _, steps in ran] == gained  # every trial was run to its end, from the start
+    states = {work.agent.memory.tree.states[last].tobytes() for last, _ in ran}
+    assert len(states) == 4
+
+
+@pytest.mark.skipif(not NIGHTLY, reason="it is compiled for minutes")
+def test_a_cart_pole_whose_actions_are_noisy_is_solved() -> None:
+    runs = [
+        learn("CartPole-v1", seed=seed, learner="probation", settings={"task.noisy_actions": 0.1})
+        for seed in range(74_000, 74_010)
+    ]
+    assert sum(run.solved for run in runs) >= 8
