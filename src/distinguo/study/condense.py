@@ -14,6 +14,7 @@ from distinguo.controller import Controller
 from distinguo.criteria import preferred, state_value
 from distinguo.errors import DistinguoError
 from distinguo.evaluation.confirmation import OPEN, PASSED, Question, judge
+from distinguo.learners.probation.learner import primaries
 from distinguo.learners.refinement.condense import Notch, dial
 from distinguo.learners.refinement.improvement import Improvement, PrototypeMap
 from distinguo.learners.refinement.representation import map_of
@@ -109,7 +110,7 @@ def is_kept(work: Improvement, notch: Notch, bar: float, notches: list[Notch]) -
 def _controller(given: PrototypeMap, actions: int) -> Controller:
     q = np.zeros((len(given.actions), actions))
     q[np.arange(len(q)), given.actions] = 1.0
-    return Controller(given.partition, q)
+    return Controller(given.partition._replace(primary=primaries(given.actions)), q)
 
 
 def regions_by_epsilon(controller: Controller) -> list[tuple[float, int]]:
@@ -147,7 +148,7 @@ def save_condensed(run: Run, condensed: Condensed, path: Path) -> Run:
     figures = {
         "solved": bool(run.summary["solved"]) and condensed.kept,
         "score": notch.mean,
-        "regions": notch.size,
+        "regions": len(np.unique(notch.map.actions)),
         "prototypes": notch.size,
         "condensed_from": run.representation.prototypes,
         "kept": condensed.kept,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import string
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -223,15 +223,49 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def reasons_table(run: Run, most: int = 12) -> str:
-    """Return the latest splits, merges and detachments, each with the rule that fired and the reward at stake."""
-    if not run.reasons:
+    """Return the latest reasons: splits, merges and detachments with their rule, or changes that paid and prices."""
+    known = [reason for reason in run.reasons if reason["event"] in _REASONS]
+    if not known:
         return "Nothing was split, merged or detached."
-    rows = [["trial", "event", "prototypes", "at stake"]]
-    for reason in run.reasons[-most:]:
-        first, second = reason["prototypes"]
-        rows.append([str(reason["trial"]), reason["event"], f"{first} / {second}", f"{reason['regret']:.4f}"])
-    rules = ["rules", *(", ".join(reason["rules"]) or "compatible" for reason in run.reasons[-most:])]
-    lines = [f"{line}  {rule}" for line, rule in zip(_aligned(rows), rules, strict=True)]
-    if len(run.reasons) > most:
-        lines.insert(1, f"  ({len(run.reasons) - most} earlier ones are in reasons.jsonl)")
+    rows, remarks = [["trial", "event", "prototypes", "at stake"]], ["why"]
+    for reason in known[-most:]:
+        cells, remark = _REASONS[reason["event"]](reason)
+        rows.append([str(reason.get("trial", "")), reason["event"], *cells])
+        remarks.append(remark)
+    lines = [f"{line}  {remark}" for line, remark in zip(_aligned(rows), remarks, strict=True)]
+    if len(known) > most:
+        lines.insert(1, f"  ({len(known) - most} earlier ones are in reasons.jsonl)")
     return "\n".join(lines)
+
+
+def _by_rule(reason: Mapping[str, Any]) -> tuple[list[str], str]:
+    first, second = reason["prototypes"]
+    return [f"{first} / {second}", f"{reason['regret']:.4f}"], ", ".join(reason["rules"]) or "compatible"
+
+
+def _by_trial(reason: Mapping[str, Any]) -> tuple[list[str], str]:
+    before, after = reason["prototypes"]
+    old, new = reason["worst_start"]
+    change = " and ".join(reason["changes"]) or "a drift"
+    return [
+        f"{before} -> {after}",
+        f"{reason['gain']:g}",
+    ], f"{change}: {old:g} became {new:g} on the worst start"
+
+
+def _by_price(reason: Mapping[str, Any]) -> tuple[list[str], str]:
+    first, second = reason["regions"]
+    return [
+        f"{first} / {second}",
+        f"{reason['lost']:g}",
+    ], "the mean return that would be lost if they were one"
+
+
+#: How each kind of reason is told: the cells of its row, and a remark.
+_REASONS = {
+    "split": _by_rule,
+    "merge": _by_rule,
+    "detach": _by_rule,
+    "kept": _by_trial,
+    "price": _by_price,
+}

@@ -78,7 +78,8 @@ class Probation(Learner):
     def controller(self, memory: Memory, settings: ProbationSettings) -> Controller:
         """Act by the present map, or by that of the best attempt if it gained more."""
         chosen = _chosen(memory)
-        return Controller(chosen.partition, preferences(chosen, memory.tree.child.shape[1]))
+        merged = chosen.partition._replace(primary=primaries(chosen.actions))
+        return Controller(merged, preferences(chosen, memory.tree.child.shape[1]))
 
     def prepared(self, agent: Agent, extent: Extent | None) -> Agent:
         """Make room for a few trials."""
@@ -173,6 +174,15 @@ def _chosen(memory: Memory) -> Map:
 def _mean(memory: Memory) -> float:
     count = int(memory.status["starts"][0])
     return float(memory.starts.returns[:count].mean()) if count else -np.inf
+
+
+def primaries(actions: np.ndarray) -> np.ndarray:
+    """Return the first prototype with the same action as each: what acts the same is one region.
+
+    >>> primaries(np.array([2, 0, 2])).tolist()
+    [0, 1, 0]
+    """
+    return np.array([int(np.flatnonzero(actions == a)[0]) for a in actions], dtype=np.int64)
 
 
 def preferences(given: Map, actions: int) -> np.ndarray:

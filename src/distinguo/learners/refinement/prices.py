@@ -13,7 +13,7 @@ STARTS = 20  #: new trials that prices are measured by
 
 
 def prices(work: Improvement) -> list[dict[str, Any]]:
-    """Return what each distinction of a map is worth, by trials from the same starts with and without it.
+    """Return what each distinction between prototypes of a map is worth, by trials from the same starts with and without it.
 
     >>> from distinguo.learners.refinement.improvement import PrototypeMap
     >>> from distinguo.tasks.catalog import task_spec
@@ -26,6 +26,8 @@ def prices(work: Improvement) -> list[dict[str, Any]]:
     before = float(np.mean([trail.total for trail in trails]))
     entries = []
     for i, j in combinations(range(len(work.map.actions)), 2):
+        if work.map.actions[i] == work.map.actions[j]:  # they are one region
+            continue
         after = max(_without_distinction(work, i, j, trails), _without_distinction(work, j, i, trails))
         entries.append(
             {
