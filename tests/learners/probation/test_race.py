@@ -16,11 +16,20 @@ from distinguo.learners.probation.proposals import copy_map, propose
 from distinguo.learners.probation.race import drop_until_smaller, order_starts, try_on_next_start
 from distinguo.learners.probation.tree import new_root, run_trial
 from distinguo.runs import restarts
-from tests.learners.probation.toys import CAP, TOYS, Costly, Paying, agent_for, from_scratch, maps
+from tests.learners.probation.toys import (
+    CAP,
+    TOYS,
+    WITHOUT_SHRINKING,
+    Costly,
+    Paying,
+    agent_for,
+    from_scratch,
+    maps,
+)
 from tests.nightly import so_many
 
 toys = pytest.mark.parametrize("toy", TOYS, ids=lambda toy: toy.__name__)
-few = settings(max_examples=so_many(40, nightly=400))
+few = settings(max_examples=so_many(40, nightly=400), phases=WITHOUT_SHRINKING)
 proposals = st.lists(maps(), min_size=1, max_size=8)
 
 

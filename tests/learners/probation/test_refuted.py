@@ -15,10 +15,10 @@ from distinguo.learners.probation.memory import RACE
 from distinguo.learners.probation.tree import new_root
 from distinguo.runs.configuration import suited_learner
 from distinguo.tasks.catalog import task_spec
-from tests.learners.probation.toys import Costly, agent_for
+from tests.learners.probation.toys import WITHOUT_SHRINKING, Costly, agent_for
 from tests.nightly import so_many
 
-few = settings(max_examples=so_many(40, nightly=400))
+few = settings(max_examples=so_many(40, nightly=400), phases=WITHOUT_SHRINKING)
 LEARNER = learner_named("probation")
 
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from distinguo.learners.probation.conclusions import NEVER
 from distinguo.learners.probation.memory import RUNNING_ON, Map
 from distinguo.learners.probation.tree import is_over, new_root, run_trial
-from tests.learners.probation.toys import CAP, TOYS, Trial, agent_for, from_scratch, maps
+from tests.learners.probation.toys import CAP, TOYS, WITHOUT_SHRINKING, Trial, agent_for, from_scratch, maps
 from tests.nightly import so_many
 
-few = settings(max_examples=so_many(30, nightly=400))
+few = settings(max_examples=so_many(30, nightly=400), phases=WITHOUT_SHRINKING)
 toys = pytest.mark.parametrize("toy", TOYS, ids=lambda toy: toy.__name__)
 tries = st.lists(st.tuples(maps(), st.integers(0, 2)), min_size=1, max_size=12)
 needs = st.sampled_from([NEVER, -9.0, -5.0, -3.0, 0.0, 4.0, 8.0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from hypothesis import Phase
 from hypothesis import strategies as st
 
 import distinguo as dg
@@ -15,6 +16,8 @@ from distinguo.runs.stage import Stage
 from distinguo.tasks.catalog import spec_of
 
 CAP = 12
+#: A smaller example is looked for for minutes, and says no more than the first.
+WITHOUT_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)
 ACTIONS = ("left", "stay", "right")
 BOX: dict[str, Any] = {
     "states": ("x", "v"),
