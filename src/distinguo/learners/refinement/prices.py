@@ -13,7 +13,7 @@ STARTS = 20  #: new trials that prices are measured by
 
 
 def prices(work: Improvement) -> list[dict[str, Any]]:
-    """Return what each distinction between prototypes of a map is worth, by trials from the same starts with and without it.
+    """Return what each distinction between prototypes is worth, by trials from the same starts with and without it.
 
     >>> from distinguo.learners.refinement.improvement import PrototypeMap
     >>> from distinguo.tasks.catalog import task_spec
