@@ -14,7 +14,7 @@ from distinguo.evaluation.confirmation import (
     FAILED,
     OPEN,
     PASSED,
-    Question,
+    ReturnQuestion,
     capital,
     judge,
     lower_bound,
@@ -23,8 +23,8 @@ from distinguo.evaluation.confirmation import (
 from tests.nightly import so_many
 
 RUNS = so_many(150, nightly=2000)
-CART = Question(threshold=475.0, least=0.0, greatest=500.0)
-CAR = Question(threshold=-110.0, least=-200.0, greatest=-83.0)
+CART = ReturnQuestion(threshold=475.0, least=0.0, greatest=500.0)
+CAR = ReturnQuestion(threshold=-110.0, least=-200.0, greatest=-83.0)
 PATIENT = {"steps": 10**9, "most": 120}  #: so that only the strict error counts
 Draw = Callable[[np.random.Generator, int], np.ndarray]
 
@@ -56,7 +56,7 @@ def cars(mean: float) -> Draw:
     return draw
 
 
-def outcomes(question: Question, draw: Draw, seed: int = 0) -> tuple[list[str], list[int]]:
+def outcomes(question: ReturnQuestion, draw: Draw, seed: int = 0) -> tuple[list[str], list[int]]:
     """Judge many policies after each of their trials, later every fifth: the answers, and the steps until then."""
     answers, used = [], []
     rng = np.random.default_rng(seed)
@@ -132,7 +132,7 @@ def test_a_policy_clearly_above_passes_soon(name: str) -> None:
 @pytest.mark.parametrize(
     ("question", "draw"), [(CART, all_or_nothing(50.0)), (CART, bell(400.0)), (CAR, cars(-150.0))]
 )
-def test_a_hopeless_policy_is_found_out_soon(question: Question, draw: Draw) -> None:
+def test_a_hopeless_policy_is_found_out_soon(question: ReturnQuestion, draw: Draw) -> None:
     answers, steps = outcomes(question, draw)
     assert share(answers, PASSED) <= 0.01
     assert np.median(steps) <= 0.25 * question.steps
@@ -220,6 +220,6 @@ def test_a_confirmation_always_comes_to_an_end() -> None:
 def test_a_threshold_at_the_least_return_leaves_room() -> None:
     """As where every trial so far was a success, or the threshold is zero."""
     for threshold, least in ((0.0, 0.0), (-110.0, -90.0), (475.0, np.inf)):
-        question = Question(threshold, least, threshold + 10.0)
+        question = ReturnQuestion(threshold, least, threshold + 10.0)
         assert question.room > 0.0
         assert judge([threshold + 10.0] * 5, 10, question) in (OPEN, PASSED)

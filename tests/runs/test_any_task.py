@@ -13,11 +13,11 @@ from gymnasium.spaces import Box, Discrete
 
 from distinguo.errors import DistinguoError
 from distinguo.evaluation.statistics import FAILED, OPEN, PASSED, judge
+from distinguo.learners.agent import luby, of_these_regions
 from distinguo.runs import folder
 from distinguo.runs.configuration import Configuration, configure, from_toml, to_toml
 from distinguo.runs.folder import open_run
 from distinguo.runs.learn import learn, learn_configured
-from distinguo.runs.restarts import luby, of_these_regions
 from distinguo.runs.stage import Stage
 from distinguo.study.compare import compare_plan
 from distinguo.study.plan import make_plan

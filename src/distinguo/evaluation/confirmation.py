@@ -32,10 +32,10 @@ PATIENCE = 5  #: times the steps that the test should take, after which an open 
 FEWEST_FINAL = 20  #: trials of a last judgement, whose mean is reported
 
 
-class Question(NamedTuple):
+class ReturnQuestion(NamedTuple):
     """What is to be found out, and how surely.
 
-    >>> Question(threshold=475.0, least=9.0, greatest=500.0).error
+    >>> ReturnQuestion(threshold=475.0, least=9.0, greatest=500.0).error
     0.05
     """
 
@@ -86,14 +86,14 @@ def capital(returns: Sequence[float], bar: float, room: float) -> float:
     return money
 
 
-def judge(returns: Sequence[float], steps: int, question: Question, *, final: bool = False) -> str:
+def judge(returns: Sequence[float], steps: int, question: ReturnQuestion, *, final: bool = False) -> str:
     """Judge the returns of greedy trials so far, which took so many steps.
 
     Usually the evidence must be strong, and a hundred further trials should tell the same. When the steps are used
     up, one of the two will do, with weaker evidence for the latter. ``final`` asks for an answer that says something
     of the mean, even where the policy is hopeless.
 
-    >>> cart = Question(threshold=475.0, least=9.0, greatest=500.0)
+    >>> cart = ReturnQuestion(threshold=475.0, least=9.0, greatest=500.0)
     >>> judge([500.0] * 27, 13_500, cart), judge([500.0] * 28, 14_000, cart), judge([300.0] * 4, 1_200, cart)
     ('open', 'passed', 'failed')
     """
@@ -107,7 +107,7 @@ def judge(returns: Sequence[float], steps: int, question: Question, *, final: bo
     return FAILED if spent or (hopeless and len(returns) >= (FEWEST_FINAL if final else 2)) else OPEN
 
 
-def _against(returns: Sequence[float], question: Question) -> float:
+def _against(returns: Sequence[float], question: ReturnQuestion) -> float:
     headroom = max(question.greatest - question.threshold, HEADROOM * question.room)
     return capital([-value for value in returns], -question.threshold, headroom)
 

@@ -14,12 +14,11 @@ from pydantic.fields import FieldInfo
 from distinguo.errors import DistinguoError, did_you_mean
 from distinguo.learners.economy.learner import ECONOMY
 from distinguo.learners.learner import Learner, learner_named, learner_or_absent
-from distinguo.learners.probation.learner import PROBATION
-from distinguo.learners.sweeping.learner import SWEEPING
-from distinguo.presets import BY_RETURN, DEFAULT, preset, suited
+from distinguo.presets import DEFAULT
+from distinguo.runs.suited import suggested_settings, suited_learner
 from distinguo.settings import StageSettings, checked
 from distinguo.tasks.catalog import check_own, task_spec, written_spec
-from distinguo.tasks.spec import CATEGORIES, Hold, MeanReturn, TaskSpec
+from distinguo.tasks.spec import TaskSpec
 
 VERSION = 1
 TABLES = ("task", "learner", "stage")
@@ -87,7 +86,7 @@ def configure(
     if learner is None:
         learner = suited_learner(setting, preset_name, asked["learner"], prototypes is not None)
     chosen = learner if isinstance(learner, Learner) else learner_named(learner)
-    tables = _by_table({**_suggested(setting, preset_name, chosen, changes or {}), **(changes or {})})
+    tables = _by_table({**suggested_settings(setting, preset_name, chosen, changes or {}), **(changes or {})})
     return Configuration(
         spec=setting,
         learner=checked(chosen.settings, tables["learner"], "learner"),
@@ -97,41 +96,6 @@ def configure(
         prototypes=None if prototypes is None else check_prototypes(prototypes, setting),
         learner_name=chosen.name,
     )
-
-
-def suited_learner(
-    spec: TaskSpec, preset_name: str = DEFAULT, asked: Mapping[str, Any] | None = None, begun: bool = False
-) -> str:
-    """Return the learner that suits a task, and that has the settings that were asked for.
-
-    ``begun`` says that there are prototypes to begin from, which only the paper's learner makes use of.
-
-    >>> [suited_learner(task_spec(name)) for name in ("puck", "CartPole-v1")]
-    ['economy', 'probation']
-    """
-    if preset_name != DEFAULT or begun:
-        return ECONOMY
-    suits = SWEEPING if spec.kind == CATEGORIES else PROBATION
-    order = (ECONOMY, suits) if isinstance(spec.goal, Hold) else (suits, ECONOMY)
-    able = [name for name in order if set(asked or {}) <= set(learner_named(name).settings._fields)]
-    return able[0] if able else order[0]
-
-
-def _suggested(
-    spec: TaskSpec, preset_name: str, learner: Learner, changes: Mapping[str, Any]
-) -> Mapping[str, Any]:
-    """Return the settings that suit the task and the learner, by dotted name."""
-    changed = preset(preset_name)
-    if learner.name != ECONOMY:
-        by_goal = BY_RETURN if isinstance(spec.goal, MeanReturn) else {}
-        shared = {
-            key: value for key, value in {**changed, **by_goal}.items() if not key.startswith("learner.")
-        }
-        return {**shared, **learner.suggested}
-    suggested = suited(spec, preset_name)
-    if "learner.epsilon" in changes:  # who gives an amount does not want a share of something
-        suggested["learner.epsilon_share"] = 0.0
-    return {**changed, **suggested}
 
 
 def of_table(changes: Mapping[str, Any], table: str) -> dict[str, Any]:

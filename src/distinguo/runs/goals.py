@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from distinguo.evaluation.confirmation import FAILED, OPEN, PASSED, USUAL, Question, judge
+from distinguo.evaluation.confirmation import FAILED, OPEN, PASSED, USUAL, ReturnQuestion, judge
 from distinguo.learners.agent import TERMINAL
 from distinguo.tasks.spec import Goal, MeanReturn
 
@@ -111,7 +111,7 @@ class ReturnRules:
         if self.threshold is None or stage.purpose == ATTEMPT_OVER:
             enough = min(most, SAMPLE if stage.purpose == ATTEMPT_OVER else USUAL)
             return FAILED if count >= enough else OPEN
-        question = Question(
+        question = ReturnQuestion(
             self.threshold,
             stage.least,
             stage.greatest,

@@ -4,23 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from distinguo.learners.agent import Agent, Progress
+from distinguo.learners.agent import Agent, Progress, luby
 from distinguo.learners.learner import leaves, with_leaves
 
 #: Reasons of their own: another attempt began from scratch; the stage ended with an earlier attempt.
 RESTART, RETURN = "restart", "return"
-
-
-def luby(n: int) -> int:
-    """Return the n-th number of 1, 1, 2, 1, 1, 2, 4, …: how long the n-th attempt should be, in units of the first.
-
-    Of all ways to restart without knowing how long success takes, this one is within a small factor of the best.
-
-    >>> [luby(n) for n in range(1, 8)]
-    [1, 1, 2, 1, 1, 2, 4]
-    """
-    power = n.bit_length()
-    return 2 ** (power - 1) if n == 2**power - 1 else luby(n - 2 ** (power - 1) + 1)
 
 
 def is_over(progress: Progress, restart: int) -> bool:

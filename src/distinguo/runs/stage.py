@@ -17,10 +17,10 @@ import numpy as np
 from distinguo.evaluation.simulate import follow
 from distinguo.learners.agent import PAUSED, RUNNING, Agent, fresh_progress
 from distinguo.learners.learner import Setup, learner_or_absent
+from distinguo.learners.refinement.refined import Refined, refine_controller
 from distinguo.runs.account import Account
 from distinguo.runs.configuration import Configuration
 from distinguo.runs.goals import CLAIM, STAGE_OVER, rules_for
-from distinguo.runs.refined import Refined, refined
 from distinguo.runs.restarts import RESTART, Best, better, is_over, returned_to
 from distinguo.seam import at_speed, is_compiled
 from distinguo.tasks.extent import Extent, Preliminaries, completed, preliminary_series
@@ -250,7 +250,7 @@ class Stage(Account):
         """Make a map for other learners of a controller that solves its task, and put a price on its distinctions."""
         if self.refined is None and self.solved and self.learner.only_controls:
             spec = self.configuration.spec._replace(task=self.task)
-            self.refined = refined(spec, self.trimmed_controller(), self.configuration.seed)
+            self.refined = refine_controller(spec, self.trimmed_controller(), self.configuration.seed)
             self.reasons += self.refined.prices if self.refined else []
 
     # ---- attempts -------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import numpy as np
 from distinguo.controller import Controller
 from distinguo.criteria import preferred, state_value
 from distinguo.errors import DistinguoError
-from distinguo.evaluation.confirmation import OPEN, PASSED, Question, judge
+from distinguo.evaluation.confirmation import OPEN, PASSED, ReturnQuestion, judge
 from distinguo.learners.probation.learner import primaries
 from distinguo.learners.refinement.condense import Notch, dial
 from distinguo.learners.refinement.improvement import Improvement, PrototypeMap
@@ -98,7 +98,7 @@ def _bar(spec: TaskSpec, whole: Notch) -> float:
 def is_kept(work: Improvement, notch: Notch, bar: float, notches: list[Notch]) -> bool:
     """Tell, by new trials, whether a smaller map keeps the return."""
     seen = np.concatenate([n.returns for n in notches])
-    question = Question(bar, float(seen.min()), float(seen.max()))
+    question = ReturnQuestion(bar, float(seen.min()), float(seen.max()))
     work.map = notch.map
     returns: list[float] = []
     began = work.steps

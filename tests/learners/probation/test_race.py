@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from distinguo.learners.agent import Agent
-from distinguo.learners.probation.conclusions import NEVER, conclude_race, luby, mean_return
+from distinguo.learners.probation.conclusions import NEVER, conclude_race, luby, mean_on_starts
 from distinguo.learners.probation.memory import RACE, Map
 from distinguo.learners.probation.proposals import copy_map, propose
 from distinguo.learners.probation.race import drop_until_smaller, order_starts, try_on_next_start
@@ -143,12 +143,12 @@ def test_a_smaller_map_never_costs_the_threshold(
     memory, status = agent.memory, agent.memory.status
     memory.facts["threshold"] = threshold
     for candidate in candidates:
-        reached, had = mean_return(agent) >= threshold, size(memory.incumbent)
+        reached, had = mean_on_starts(agent) >= threshold, size(memory.incumbent)
         status["shrink"] = 1 if reached and size(candidate) < had else 0
-        total, spent = mean_return(agent), status["shrink"][0]
+        total, spent = mean_on_starts(agent), status["shrink"][0]
         tried(agent, candidate)
-        assert not reached or mean_return(agent) >= threshold
-        assert spent or mean_return(agent) >= total
+        assert not reached or mean_on_starts(agent) >= threshold
+        assert spent or mean_on_starts(agent) >= total
         if spent:
             fits = returns_from_scratch(Costly, agent, candidate).mean() >= threshold
             assert fits or not same(memory.incumbent, candidate)

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from distinguo.learners.learner import learner_named
-from distinguo.learners.probation.conclusions import is_claimable, mean_return
+from distinguo.learners.probation.conclusions import is_claimable, mean_on_starts
 from distinguo.learners.probation.memory import RACE
 from distinguo.learners.probation.tree import new_root
-from distinguo.runs.configuration import suited_learner
+from distinguo.runs.suited import suited_learner
 from distinguo.tasks.catalog import task_spec
 from tests.learners.probation.toys import WITHOUT_SHRINKING, Costly, agent_for
 from tests.nightly import so_many
@@ -77,7 +77,7 @@ def test_a_map_that_was_refuted_is_not_claimed_again_as_it_is() -> None:
     assert is_claimable(agent)
     memory.facts["threshold"] = np.nan  # none is known
     assert not is_claimable(agent)
-    assert mean_return(agent) == -2.0
+    assert mean_on_starts(agent) == -2.0
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from distinguo.learners.probation.conclusions import NEVER
 from distinguo.learners.probation.memory import RUNNING_ON, Map
-from distinguo.learners.probation.tree import is_over, new_root, run_trial
+from distinguo.learners.probation.tree import has_ended, new_root, run_trial
 from tests.learners.probation.toys import CAP, TOYS, WITHOUT_SHRINKING, Trial, agent_for, from_scratch, maps
 from tests.nightly import so_many
 
@@ -56,7 +56,7 @@ def checked_tries(toy: Any, wanted: list[tuple[Map, int]], needed: list[float], 
         assert (tree.gained[last], tree.depth[last]) == (gained, length)
         assert steps == (new if returns else length * (new > 0))
         assert nodes[0] == len(roots) + len(ledger.known)
-        assert is_over(agent, last, CAP) == (length == len(trial.actions))
+        assert has_ended(agent, last, CAP) == (length == len(trial.actions))
 
 
 @toys

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from distinguo.learners.agent import Agent
+from distinguo.learners.agent import Agent, luby
 from distinguo.learners.probation.memory import CONSTANT, NONE, RACE, SEARCH, WIDEN
 from distinguo.learners.probation.proposals import copy_map
 from distinguo.learners.probation.reasons import log_kept
@@ -23,7 +23,7 @@ def spare(agent: Agent) -> float:
     memory = agent.memory
     if memory.status["shrink"][0] == 0:
         return 0.0
-    return max(0.0, (mean_return(agent) - memory.facts["threshold"][0]) * memory.status["starts"][0])
+    return max(0.0, (mean_on_starts(agent) - memory.facts["threshold"][0]) * memory.status["starts"][0])
 
 
 @part
@@ -39,7 +39,7 @@ def standard_score(agent: Agent) -> float:
 
 
 @part
-def mean_return(agent: Agent) -> float:
+def mean_on_starts(agent: Agent) -> float:
     """Return what the present map gains on its starts, on average."""
     memory, total = agent.memory, 0.0
     for i in range(memory.status["starts"][0]):
@@ -54,7 +54,7 @@ def is_claimable(agent: Agent) -> bool:
     status = memory.status
     if status["phase"][0] != RACE or not status["changed"][0] or status["shrink"][0] > 0:
         return False
-    return mean_return(agent) >= memory.facts["threshold"][0]
+    return mean_on_starts(agent) >= memory.facts["threshold"][0]
 
 
 @part
@@ -179,7 +179,7 @@ def conclude_race(agent: Agent) -> None:
     if gain > 0.0 or (gain == 0.0 and saved >= 0):
         if ran or saved != 0:
             log_kept(agent)
-        keep(agent, gain > 0.0, ran)
+        keep_proposal(agent, gain > 0.0, ran)
     if (
         status["stalled"][0] >= agent.settings.stall * luby(status["attempt"][0])
         or status["free"][0] >= MOST_FREE
@@ -207,7 +207,7 @@ def advantage(agent: Agent) -> float:
 
 
 @part
-def keep(agent: Agent, gained: bool, ran: bool) -> None:
+def keep_proposal(agent: Agent, gained: bool, ran: bool) -> None:
     """Put the proposal in the place of the present map."""
     memory = agent.memory
     status, starts = memory.status, memory.starts
@@ -230,21 +230,9 @@ def keep(agent: Agent, gained: bool, ran: bool) -> None:
 def try_to_shrink(agent: Agent) -> None:
     """Before success is claimed, see whether fewer prototypes will do."""
     memory = agent.memory
-    reached = mean_return(agent) >= memory.facts["threshold"][0]
+    reached = mean_on_starts(agent) >= memory.facts["threshold"][0]
     size = memory.incumbent.partition.size[0]
     memory.status["shrink"][0] = agent.settings.shrink * size if reached and size > 1 else 0
-
-
-@part
-def luby(n: int) -> int:
-    """Return the n-th of Luby's numbers 1, 1, 2, 1, 1, 2, 4, …; see :func:`distinguo.runs.restarts.luby`."""
-    while True:
-        power = 1
-        while power <= n:
-            power *= 2
-        if n == power - 1:
-            return power // 2
-        n -= power // 2 - 1
 
 
 @part
@@ -252,7 +240,7 @@ def end_or_widen(agent: Agent) -> None:
     """Take as many starts again if the threshold is near; else remember the best map, and search again."""
     memory, settings = agent.memory, agent.settings
     status = memory.status
-    mean, threshold = mean_return(agent), memory.facts["threshold"][0]
+    mean, threshold = mean_on_starts(agent), memory.facts["threshold"][0]
     far = threshold - mean > settings.near * (
         threshold - status["baseline"][0]
     )  # not where no threshold is known

@@ -16,13 +16,13 @@ from distinguo.learners.probation.conclusions import is_claimable
 from distinguo.learners.probation.memory import (
     WIDEN,
     Map,
-    Memory,
-    checked_memory,
-    fresh_memory,
-    with_room,
+    RaceMemory,
+    checked_race_memory,
+    fresh_race_memory,
+    with_nodes,
 )
 from distinguo.learners.probation.race import drive
-from distinguo.learners.probation.reasons import Log, drain, fresh_log
+from distinguo.learners.probation.reasons import RaceLog, drain_race, fresh_race_log
 from distinguo.learners.probation.settings import MOST_PROTOTYPES, ProbationSettings
 from distinguo.learners.probation.tree import new_root, run_trial
 from distinguo.seam import at_speed, is_compiled, kernel
@@ -47,7 +47,7 @@ class Probation(Learner):
     needs_extent = False
     ends_with_long_trial = False
 
-    def fresh(self, setup: Setup) -> Memory:
+    def fresh(self, setup: Setup) -> RaceMemory:
         """Begin with nothing, or with the prototypes that were given."""
         if setup.categories:
             raise DistinguoError(
@@ -56,7 +56,7 @@ class Probation(Learner):
             )
         settings = setup.settings
         cap = settings.horizon if setup.limit is None else setup.limit
-        memory = fresh_memory(len(setup.first), len(setup.seen), setup.actions, settings.model, cap)
+        memory = fresh_race_memory(len(setup.first), len(setup.seen), setup.actions, settings.model, cap)
         memory.facts["hold"] = isinstance(setup.goal, Hold)
         memory.facts["returns"] = is_compiled(setup.task)
         memory.facts["repeats"] = setup.stochastic == "no" and setup.restorable
@@ -72,10 +72,10 @@ class Probation(Learner):
     def advance(self, agent: Agent, cap: int, steps: int) -> int:
         """Try it."""
         most = min(cap, len(agent.memory.scratch.path) - 1)
-        ended: int = at_speed(advance, agent.task)(*agent, most, steps)
+        ended: int = at_speed(advance_race, agent.task)(*agent, most, steps)
         return ended
 
-    def controller(self, memory: Memory, settings: ProbationSettings) -> Controller:
+    def controller(self, memory: RaceMemory, settings: ProbationSettings) -> Controller:
         """Act by the present map, or by that of the best attempt if it gained more."""
         chosen = _chosen(memory)
         merged = chosen.partition._replace(primary=primaries(chosen.actions))
@@ -84,22 +84,22 @@ class Probation(Learner):
     def prepared(self, agent: Agent, extent: Extent | None) -> Agent:
         """Make room for a few trials."""
         cap = len(agent.memory.scratch.path)
-        return agent._replace(memory=with_room(agent.memory, 8 * cap + 8))
+        return agent._replace(memory=with_nodes(agent.memory, 8 * cap + 8))
 
-    def fresh_log(self, memory: Memory) -> Log:
+    def fresh_log(self, memory: RaceMemory) -> RaceLog:
         """Return an empty log."""
-        return fresh_log(memory.tree.seen.shape[1])
+        return fresh_race_log(memory.tree.seen.shape[1])
 
     def reasons(self, agent: Agent) -> list[dict[str, Any]]:
         """Return what was kept, and what it paid."""
-        return drain(agent.log)
+        return drain_race(agent.log)
 
-    def figures(self, memory: Memory, settings: ProbationSettings) -> Mapping[str, Any]:
+    def figures(self, memory: RaceMemory, settings: ProbationSettings) -> Mapping[str, Any]:
         """Return how many proposals were tried and kept."""
         status = memory.status[0]
         return {"proposals": int(status["proposals"]), "kept": int(status["kept"])}
 
-    def states_needed(self, memory: Memory) -> np.ndarray:
+    def states_needed(self, memory: RaceMemory) -> np.ndarray:
         """Return the starts that trials may be begun from again."""
         status = memory.status[0]
         roots = [int(status["root"])] if status["root"] >= 0 else []
@@ -107,9 +107,9 @@ class Probation(Learner):
         roots += memory.starts.tests[: int(status["tests"])].tolist()
         return memory.tree.states[np.array(roots, dtype=np.int64)]
 
-    def checked(self, memory: Memory, fresh: Memory) -> Memory:
+    def checked(self, memory: RaceMemory, fresh: RaceMemory) -> RaceMemory:
         """Check a memory from a file."""
-        return checked_memory(memory, fresh)
+        return checked_race_memory(memory, fresh)
 
     # ---- confirmation ---------------------------------------------------------------------------------------------
 
@@ -126,7 +126,7 @@ class Probation(Learner):
         """Forget the trials of the last confirmation."""
         agent.memory.status["tests"] = 0
 
-    def runs_tests(self, memory: Memory) -> bool:
+    def runs_tests(self, memory: RaceMemory) -> bool:
         """Remember trials that are judged by return: a failure is a counterexample."""
         return not memory.facts["hold"][0]
 
@@ -151,7 +151,7 @@ class Probation(Learner):
         memory.status["stalled"], memory.status["shrink"] = 0.0, 0
 
     @staticmethod
-    def _join(memory: Memory, settings: ProbationSettings, root: int, gained: float) -> None:
+    def _join(memory: RaceMemory, settings: ProbationSettings, root: int, gained: float) -> None:
         starts, count = memory.starts, int(memory.status["starts"][0])
         slot = count if count < settings.most_starts else int(np.argmax(starts.returns[:count]))
         memory.status["starts"] = max(count, slot + 1)
@@ -165,13 +165,13 @@ def _threshold(goal: Goal, cap: int) -> float:
     return np.nan if goal.threshold is None else goal.threshold
 
 
-def _chosen(memory: Memory) -> Map:
+def _chosen(memory: RaceMemory) -> Map:
     """Return the present map, or that of the best attempt if it gained more and nothing is claimed of the present."""
     better = memory.status["best"][0] > _mean(memory)
     return memory.best if better and not memory.status["claimed"][0] else memory.incumbent
 
 
-def _mean(memory: Memory) -> float:
+def _mean(memory: RaceMemory) -> float:
     count = int(memory.status["starts"][0])
     return float(memory.starts.returns[:count].mean()) if count else -np.inf
 
@@ -198,12 +198,12 @@ def preferences(given: Map, actions: int) -> np.ndarray:
 
 
 @kernel
-def advance(
+def advance_race(
     task: Any,
-    memory: Memory,
+    memory: RaceMemory,
     settings: Any,
     progress: Progress,
-    log: Log,
+    log: RaceLog,
     rng: Generator,
     cap: int,
     steps: int,
@@ -215,10 +215,10 @@ def advance(
 @kernel
 def test(
     task: Any,
-    memory: Memory,
+    memory: RaceMemory,
     settings: Any,
     progress: Progress,
-    log: Log,
+    log: RaceLog,
     rng: Generator,
     chosen: Map,
     cap: int,

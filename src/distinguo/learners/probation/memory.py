@@ -112,7 +112,7 @@ class Scratch(NamedTuple):
     path: Annotated[np.ndarray, field(np.int32, "cap")]
 
 
-class Memory(NamedTuple):
+class RaceMemory(NamedTuple):
     """Everything."""
 
     incumbent: Map  #: the present map
@@ -138,10 +138,10 @@ def fresh_map(dimensions: int) -> Map:
     return Map(partition, np.zeros(MOST_PROTOTYPES, dtype=np.int64))
 
 
-def fresh_memory(width: int, dimensions: int, actions: int, kept: int, cap: int) -> Memory:
+def fresh_race_memory(width: int, dimensions: int, actions: int, kept: int, cap: int) -> RaceMemory:
     """Return the memory before the first trial.
 
-    >>> fresh_memory(2, 2, actions=3, kept=10, cap=200).tree.child.shape
+    >>> fresh_race_memory(2, 2, actions=3, kept=10, cap=200).tree.child.shape
     (4096, 3)
     """
     sizes = {
@@ -155,7 +155,7 @@ def fresh_memory(width: int, dimensions: int, actions: int, kept: int, cap: int)
     given: dict[str, Any] = {name: fresh_map(dimensions) for name in MAPS}
     tables = {"tree": Tree, "model": Model, "starts": Starts, "scratch": Scratch}
     given |= {name: fresh_arrays(kind, {}, **sizes) for name, kind in tables.items()}
-    memory: Memory = fresh_arrays(Memory, given, **sizes)
+    memory: RaceMemory = fresh_arrays(RaceMemory, given, **sizes)
     status = memory.status
     for name in ("baseline", "reward", "success", "best"):
         status[name] = -np.inf
@@ -163,7 +163,7 @@ def fresh_memory(width: int, dimensions: int, actions: int, kept: int, cap: int)
     return memory
 
 
-def with_room(memory: Memory, nodes: int) -> Memory:
+def with_nodes(memory: RaceMemory, nodes: int) -> RaceMemory:
     """Return the memory itself if its tree has room for so many more nodes, else a copy with twice the room."""
     tree, used = memory.tree, int(memory.status["nodes"][0])
     if len(tree.gained) >= used + nodes:
@@ -173,7 +173,7 @@ def with_room(memory: Memory, nodes: int) -> Memory:
     return memory._replace(tree=larger)
 
 
-def checked_memory(memory: Memory, fresh: Memory) -> Memory:
+def checked_race_memory(memory: RaceMemory, fresh: RaceMemory) -> RaceMemory:
     """Return a memory that came from a file if compiled code cannot be led astray by it, else raise."""
     like, room = fresh.tree, len(memory.tree.gained)
     sizes = {"width": like.states.shape[1], "dimensions": like.seen.shape[1], "actions": like.child.shape[1]}
@@ -187,7 +187,7 @@ def checked_memory(memory: Memory, fresh: Memory) -> Memory:
         _check_map(getattr(memory, name), getattr(fresh, name), like.child.shape[1])
     _check_places(memory, room, cap)
     _check_numbers(memory, fresh)
-    return with_room(memory, 8 * cap + 8)
+    return with_nodes(memory, 8 * cap + 8)
 
 
 def _check_map(given: Map, like: Map, actions: int) -> None:
@@ -202,7 +202,7 @@ def _check_map(given: Map, like: Map, actions: int) -> None:
         raise ValueError("a map has merged prototypes")
 
 
-def _check_places(memory: Memory, room: int, cap: int) -> None:
+def _check_places(memory: RaceMemory, room: int, cap: int) -> None:
     status, tree, starts = memory.status[0], memory.tree, memory.starts
     nodes = int(status["nodes"])
     counts = (
@@ -237,7 +237,7 @@ def _check_phase(status: Any) -> None:
         raise ValueError("the race is inconsistent")
 
 
-def _check_numbers(memory: Memory, fresh: Memory) -> None:
+def _check_numbers(memory: RaceMemory, fresh: RaceMemory) -> None:
     """Refuse numbers that no run comes to, which loops might never come to an end with."""
     if memory.facts.tobytes() != fresh.facts.tobytes():
         raise ValueError("the facts of the task are not those of this run")

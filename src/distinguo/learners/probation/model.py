@@ -6,15 +6,15 @@ Nothing is run for them and nothing is kept because of them: they only choose wh
 from __future__ import annotations
 
 from distinguo.learners.agent import GREATEST, LEAST, Agent
-from distinguo.learners.probation.memory import ENDED, NONE, RUNNING_ON, Map
+from distinguo.learners.probation.memory import ENDED, NONE, RUNNING_ON, Map, Model, Scratch
 from distinguo.representations.voronoi import nearest_prototype
-from distinguo.seam import part
+from distinguo.seam import kernel, part
 
 NARROW = 1e-12  #: an extent below this counts as none
 
 
 @part
-def record(agent: Agent, k: int, a: int, j: int) -> None:
+def remember_transition(agent: Agent, k: int, a: int, j: int) -> None:
     """Remember the transition from node ``k`` to ``j`` in place of the oldest by the same action."""
     tree, model = agent.memory.tree, agent.memory.model
     place = model.times[a] % model.reward.shape[1]
@@ -26,10 +26,12 @@ def record(agent: Agent, k: int, a: int, j: int) -> None:
     model.end[a, place] = tree.end[j] == ENDED
 
 
-@part
-def most_similar(agent: Agent, a: int) -> int:
-    """Return the remembered transition by action ``a`` that began nearest to the imagined point."""
-    model, scratch = agent.memory.model, agent.memory.scratch
+@kernel
+def most_similar(model: Model, scratch: Scratch, a: int) -> int:
+    """Return the remembered transition by action ``a`` that began nearest to the imagined point.
+
+    A kernel of its own: it knows no task, so it runs compiled for tasks that do not.
+    """
     best, place = 1e300, NONE
     for q in range(min(model.times[a], model.reward.shape[1])):
         distance = 0.0
@@ -71,7 +73,7 @@ def imagined_return(agent: Agent, given: Map, k: int, cap: int, first: int, need
     while depth < cap and gained + reward * (cap - depth) >= need:
         if a == NONE:
             a = given.actions[nearest_prototype(given.partition, point)]
-        place = most_similar(agent, a)
+        place = most_similar(model, agent.memory.scratch, a)
         if place == NONE:
             return gained
         for i in range(len(point)):

@@ -84,7 +84,7 @@ def change(agent: Agent, target: Map, root: int, cap: int) -> int:
     u = agent.rng.random()
     p = below(agent, target.partition.size[0])
     if u < MOVES:
-        move(agent, target, p)
+        move_prototype(agent, target, p)
         return MOVE
     u -= MOVES
     if u < STRETCHES:
@@ -98,7 +98,7 @@ def change(agent: Agent, target: Map, root: int, cap: int) -> int:
         return ACTION
     u -= ACTIONS
     if u < ADDS and target.partition.size[0] < min(agent.settings.regions, len(target.actions)):
-        add(agent, target, root, cap)
+        add_prototype(agent, target, root, cap)
         return ADD
     if target.partition.size[0] > 1:
         drop(target, p)
@@ -106,7 +106,7 @@ def change(agent: Agent, target: Map, root: int, cap: int) -> int:
 
 
 @part
-def move(agent: Agent, target: Map, p: int) -> None:
+def move_prototype(agent: Agent, target: Map, p: int) -> None:
     """Move a prototype to a visited state, or a little."""
     if agent.rng.random() < agent.settings.jump:
         put(agent, target, p, below(agent, agent.memory.status["nodes"][0]))
@@ -129,7 +129,7 @@ def drop(target: Map, p: int) -> None:
 
 
 @part
-def add(agent: Agent, target: Map, root: int, cap: int) -> None:
+def add_prototype(agent: Agent, target: Map, root: int, cap: int) -> None:
     """Add a prototype: anywhere, or where imagined regret is greatest, or where the value is the most surprising."""
     u, settings = agent.rng.random(), agent.settings
     a = below(agent, agent.memory.tree.child.shape[1])

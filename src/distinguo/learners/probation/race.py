@@ -29,7 +29,7 @@ from distinguo.learners.probation.proposals import (
     random_map,
     weigh_by_extent,
 )
-from distinguo.learners.probation.tree import is_over, new_root, run_trial
+from distinguo.learners.probation.tree import has_ended, new_root, run_trial
 from distinguo.seam import part
 
 FEW, SURE, HOPELESS = 3, 2.0, -0.5  #: pairs of trials at least, and standard errors that end a comparison
@@ -162,7 +162,7 @@ def run_and_count(agent: Agent, root: int, cap: int, need: float) -> float:
     memory.status["last"][0] = last
     gained = memory.tree.gained[last]
     agent.progress.counts["gained"][0] = gained
-    if is_over(agent, last, cap):
+    if has_ended(agent, last, cap):
         memory.status["least"][0] = min(memory.status["least"][0], gained)
     return gained
 

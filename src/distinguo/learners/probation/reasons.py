@@ -34,7 +34,7 @@ ENTRY = np.dtype(
 )
 
 
-class Log(NamedTuple):
+class RaceLog(NamedTuple):
     """Entries that were not drained yet."""
 
     used: np.ndarray  #: (1,) how many there are
@@ -42,9 +42,11 @@ class Log(NamedTuple):
     seen: np.ndarray  #: (entries, dimensions) where the two first differ
 
 
-def fresh_log(dimensions: int) -> Log:
+def fresh_race_log(dimensions: int) -> RaceLog:
     """Return an empty log."""
-    return Log(np.zeros(1, dtype=np.int64), np.zeros(ENTRIES, dtype=ENTRY), np.zeros((ENTRIES, dimensions)))
+    return RaceLog(
+        np.zeros(1, dtype=np.int64), np.zeros(ENTRIES, dtype=ENTRY), np.zeros((ENTRIES, dimensions))
+    )
 
 
 @part
@@ -86,7 +88,7 @@ def write_first_difference(agent: Agent, root: int, n: int) -> None:
             return
 
 
-def drain(log: Log) -> list[dict[str, Any]]:
+def drain_race(log: RaceLog) -> list[dict[str, Any]]:
     """Return the entries, and empty the log."""
     entries = [_in_words(log.entries[n], log.seen[n]) for n in range(int(log.used[0]))]
     log.used[0] = 0

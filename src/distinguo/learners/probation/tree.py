@@ -11,7 +11,7 @@ from typing import Any
 
 from distinguo.learners.agent import GREATEST, LEAST, Agent, widen
 from distinguo.learners.probation.memory import ENDED, NONE, RUNNING_ON, STOPPED, Map
-from distinguo.learners.probation.model import record
+from distinguo.learners.probation.model import remember_transition
 from distinguo.representations.voronoi import nearest_prototype
 from distinguo.seam import part
 from distinguo.tasks.task import State, observe, start, transition, truncated, unpack
@@ -61,7 +61,7 @@ def grow(agent: Agent, k: int, s: State, a: int) -> tuple[int, State]:
     elif truncated(agent.task, s_next):
         tree.end[j] = STOPPED
     tree.child[k, a] = j
-    record(agent, k, a, j)
+    remember_transition(agent, k, a, j)
     return j, s_next
 
 
@@ -115,7 +115,7 @@ def run_trial(agent: Agent, given: Map, root: int, cap: int, need: float) -> tup
 
 
 @part
-def is_over(agent: Agent, k: int, cap: int) -> bool:
+def has_ended(agent: Agent, k: int, cap: int) -> bool:
     """Tell whether a trial that was left at node ``k`` came to its end, and was not given up."""
     tree = agent.memory.tree
     return tree.end[k] != RUNNING_ON or tree.depth[k] >= cap

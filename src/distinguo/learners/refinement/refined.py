@@ -26,7 +26,7 @@ class Refined(NamedTuple):
     price_steps: int
 
 
-def refined(spec: TaskSpec, controller: Controller, seed: int) -> Refined | None:
+def refine_controller(spec: TaskSpec, controller: Controller, seed: int) -> Refined | None:
     """Refine a controller; None where trials cannot be begun again from the same starts."""
     if not spec.restorable or spec.stochastic != "no" or not isinstance(controller.partition, Voronoi):
         return None
