@@ -41,7 +41,7 @@ def replay(task: str, seed: int, changes: dict[str, Any]) -> Replay:
 def written_failures() -> str:
     """Return the section of the page."""
     parts = (lucky_confirmation(), one_sided_map(), no_threshold())
-    return "\n## Three failures, replayed\n\n" + "\n".join(parts)
+    return "## Three failures, replayed\n\n" + "\n".join(parts)
 
 
 def _headed(title: str, command: str, text: str) -> str:
@@ -134,7 +134,9 @@ def no_threshold() -> str:
         only when it stalls, to {run.configuration.learner.more_starts} starts at most, while the pendulum starts
         anywhere on the circle: the map fits the starts that it was raced on. Begun with eight starts and widened up
         to 24 (`--set learner.starts=8 --set learner.more_starts=24 --set learner.most_starts=24`), the same seed
-        comes to {others.mean():.0f} on the same new starts, with {wide.summary["prototypes"]} prototypes."""
+        comes to {others.mean():.0f} on the same new starts, with {wide.summary["prototypes"]} prototypes and
+        {wide.summary["proposals"]:,} proposals instead of {summary["proposals"]:,}:
+        {"that helps." if others.mean() > returns.mean() else "that alone is no remedy within the same budget."}"""
     return _headed(
         "Too few starts where no threshold is known", "distinguo learn Pendulum-v1 --seed 80000", text
     )
