@@ -184,18 +184,8 @@ class Stage(Account):
         """Write the trial down."""
         self._note_return(self.gained)
         self.reasons += self.learner.reasons(self.agent)
-        self.trials.append(
-            TrialRow(
-                self.count_trials,
-                self.trial_length,
-                how,
-                self.regions,
-                self.prototypes,
-                self.environment_steps,
-                self.investigation_steps,
-                self.gained,
-            )
-        )
+        size, steps = (self.regions, self.prototypes), (self.environment_steps, self.investigation_steps)
+        self.trials.append(TrialRow(self.count_trials, self.trial_length, how, *size, *steps, self.gained))
         self.phase = BETWEEN
 
     def begin_confirmation(self, purpose: str) -> None:

@@ -98,7 +98,7 @@ def change(agent: Agent, target: Map, root: int, cap: int) -> int:
         return ACTION
     u -= ACTIONS
     if u < ADDS and target.partition.size[0] < min(agent.settings.regions, len(target.actions)):
-        add_prototype(agent, target, root, cap)
+        add_somewhere(agent, target, root, cap)
         return ADD
     if target.partition.size[0] > 1:
         drop(target, p)
@@ -129,7 +129,7 @@ def drop(target: Map, p: int) -> None:
 
 
 @part
-def add_prototype(agent: Agent, target: Map, root: int, cap: int) -> None:
+def add_somewhere(agent: Agent, target: Map, root: int, cap: int) -> None:
     """Add a prototype: anywhere, or where imagined regret is greatest, or where the value is the most surprising."""
     u, settings = agent.rng.random(), agent.settings
     a = below(agent, agent.memory.tree.child.shape[1])
