@@ -22,8 +22,13 @@ GOLDEN = Path(__file__).parent.parent / "tests" / "golden" / "runs.json"
 SUBJECTS: dict[str, dict[str, Any]] = {
     "puck-paper": {"task": "puck", "preset": "paper"},
     "puck-default": {"task": "puck"},
-    "CartPole-v1": {"task": "CartPole-v1"},
-    "Taxi-v4": {"task": "Taxi-v4", "settings": {"stage.steps": 2_000, "stage.confirm": 2, "stage.cap": 200}},
+    "CartPole-v1": {"task": "CartPole-v1", "learner": "economy"},
+    "CartPole-v1-probation": {"task": "CartPole-v1"},
+    "Taxi-v4": {
+        "task": "Taxi-v4",
+        "learner": "economy",
+        "settings": {"stage.steps": 2_000, "stage.confirm": 2, "stage.cap": 200},
+    },
 }
 SEEDS = range(1, 6)
 

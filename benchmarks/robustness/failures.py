@@ -10,7 +10,7 @@ from measure import ANEW, PLACES, new_trials
 from words import filled
 
 from distinguo.controller import region_at
-from distinguo.evaluation.confirmation import Question, capital
+from distinguo.evaluation.confirmation import ReturnQuestion, capital
 from distinguo.runs.configuration import configure
 from distinguo.runs.run import Run, run_of
 from distinguo.runs.stage import Stage
@@ -55,7 +55,7 @@ def lucky_confirmation() -> str:
     strict = replay("CartPole-v1", 80_001, {**light, "stage.confirm_steps": 10**6}).run
     returns, others = (new_trials(one, MANY, np.random.default_rng([80_001, ANEW])) for one in (run, strict))
     whole, tests = float((returns >= 500).mean()), len(stage.returns)
-    evidence = capital(stage.returns, 475.0, Question(475.0, stage.least, stage.greatest).room)
+    evidence = capital(stage.returns, 475.0, ReturnQuestion(475.0, stage.least, stage.greatest).room)
     text = f"""
         Solved after {run.summary["environment_steps"]:,} steps with {run.summary["prototypes"]} prototypes: the
         {tests} trials of its confirmation had a mean of {np.mean(stage.returns):.0f}. But the mean of {MANY:,} new

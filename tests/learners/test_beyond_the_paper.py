@@ -226,7 +226,8 @@ def test_the_unit_of_reward_does_not_matter() -> None:
     """With epsilon as a share and optimism from experience, rewards in other units give the same map."""
     with interpreted_by_day(Scaled):
         runs = [
-            learn_configured(configure(scaled(f), seed=5, changes={"stage.steps": 5000})) for f in (1.0, 64.0)
+            learn_configured(configure(scaled(f), seed=5, changes={"stage.steps": 5000}, learner="economy"))
+            for f in (1.0, 64.0)
         ]
     maps = [run.representation.partition.prototypes.tobytes() for run in runs]
     assert maps[0] == maps[1]

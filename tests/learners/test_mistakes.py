@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from distinguo import settings as constants
-from distinguo.evaluation.statistics import FAILED, OPEN, PASSED, judge
+from distinguo.evaluation.confirmation import FAILED, OPEN, PASSED, ReturnQuestion, judge
 from distinguo.evaluation.training import fresh_training, train
 from distinguo.learners.agent import CAPPED, TERMINAL, Agent, fresh_progress
 from distinguo.learners.economy.memory import fresh_memory
@@ -141,10 +141,11 @@ def test_the_tester_learns_in_every_region_it_comes_through() -> None:
 
 
 def test_a_few_lucky_trials_do_not_solve_a_task() -> None:
-    assert judge([500.0] * 3, 475.0, 100) == OPEN
-    assert judge([500.0] * 99, 475.0, 100) == OPEN
-    assert judge([500.0] * 100, 475.0, 100) == PASSED
-    assert judge([500.0] * 50 + [440.0] * 50, 475.0, 100) == FAILED
+    cart = ReturnQuestion(475.0, 9.0, 500.0)
+    assert judge([500.0] * 3, 1_500, cart) == OPEN
+    assert judge([500.0] * 27, 13_500, cart) == OPEN
+    assert judge([500.0] * 28, 14_000, cart) == PASSED
+    assert judge([500.0] * 50 + [440.0] * 50, 47_000, cart) == FAILED
 
 
 class Holding(SimpleNamespace):

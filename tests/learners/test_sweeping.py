@@ -12,6 +12,7 @@ from gymnasium.spaces import Discrete, MultiDiscrete
 
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
+from distinguo.learners.agent import TERMINAL
 from distinguo.learners.sweeping.learner import Sweeping
 from distinguo.runs import learn as lab
 from distinguo.runs.configuration import configure
@@ -20,6 +21,7 @@ from distinguo.runs.folder import read_settings as open_settings
 from distinguo.runs.learn import learn
 from distinguo.runs.stage import Stage
 from distinguo.tasks.catalog import spec_of, task_spec
+from distinguo.tasks.spec import MeanReturn
 from distinguo.views.show import draw_run
 
 #: Environment steps that are enough, and the steps of a trial.
@@ -157,8 +159,8 @@ def test_success_is_claimed_once_for_a_plan() -> None:
         learner.begin(stage.agent)
         learner.advance(stage.agent, 100, 100)
         learner.settle(stage.agent)
-        if learner.claims(stage.agent, 1.0):
-            claims = [learner.claims(stage.agent, 1.0), learner.claims(stage.agent, None)]
+        if learner.claims(stage.agent, TERMINAL, MeanReturn(1.0)):
+            claims = [learner.claims(stage.agent, TERMINAL, MeanReturn(goal)) for goal in (1.0, None)]
     assert claims == [False, False]
     assert true_mean("FrozenLake-v1", stage.controller, 100, is_slippery=False) == 1.0
 

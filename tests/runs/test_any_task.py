@@ -12,12 +12,12 @@ import pytest
 from gymnasium.spaces import Box, Discrete
 
 from distinguo.errors import DistinguoError
-from distinguo.evaluation.statistics import FAILED, OPEN, PASSED, judge
-from distinguo.learners.agent import luby, of_these_regions
+from distinguo.learners.agent import luby
 from distinguo.runs import folder
 from distinguo.runs.configuration import Configuration, configure, from_toml, to_toml
 from distinguo.runs.folder import open_run
 from distinguo.runs.learn import learn, learn_configured
+from distinguo.runs.restarts import of_these_regions
 from distinguo.runs.stage import Stage
 from distinguo.study.compare import compare_plan
 from distinguo.study.plan import make_plan
@@ -243,15 +243,6 @@ def test_constant_coordinates_do_no_harm() -> None:
 
 
 # Judging by return.
-
-
-def test_a_policy_passes_by_all_trials_and_fails_early() -> None:
-    good, bad = [500.0] * 60, [100.0, 200.0] * 8
-    assert judge(good[:20], 475.0, 100) == OPEN
-    assert judge([*good, *good][:100], 475.0, 100) == PASSED
-    assert judge(bad, 475.0, 100) == FAILED
-    assert judge(bad, 475.0, 100, final=True) == OPEN
-    assert judge(bad, None, 16) == FAILED
 
 
 def test_attempts_grow_as_they_should() -> None:

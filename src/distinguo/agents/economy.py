@@ -16,6 +16,7 @@ from distinguo.agents.scalars import Scalars, tensorboard_writer
 from distinguo.agents.session import Session
 from distinguo.agents.training import Callbacks, TrainingLoop
 from distinguo.errors import DistinguoError
+from distinguo.learners.economy.learner import ECONOMY
 from distinguo.presets import DEFAULT
 from distinguo.representations.file import Representation
 from distinguo.runs.configuration import Configuration, configure, of_table
@@ -67,6 +68,7 @@ class Economy:
             preset_name=preset,
             changes={**UNLIMITED, **(settings or {}), **by_name},
             interpreted=interpreted,
+            learner=ECONOMY,
         )
         interface = interface_of(configuration.spec)
         self._set_up(Session(configuration), interface, env, tensorboard_log, verbose)

@@ -116,6 +116,7 @@ def learn(
     if seed is not None and seeds is not None:
         raise DistinguoError("--seed and --seeds exclude each other; give one of them.")
     wanted = [configured(n) for n in ([seed or 0] if seeds is None else parse.seeds(seeds))]
+    _check_folder(wanted[0], out, many=seeds is not None)
     say(way_sentence(wanted[0]))
     with word_if_slow("Compiling the learner for this machine; this happens once and takes half a minute …"):
         warm(wanted[0])
@@ -123,6 +124,14 @@ def learn(
         _learn_one(wanted[0], out, as_json)
     else:
         _learn_many(wanted, out, seeds, as_json)
+
+
+def _check_folder(first: Configuration, out: Path | None, many: bool) -> None:
+    """Refuse a folder that cannot be used before anything else is said."""
+    from distinguo.runs.folder import prepare
+
+    if out is not None:
+        prepare(out / f"seed-{first.seed}" if many else out, first)
 
 
 def _learn_one(configuration: Configuration, out: Path | None, as_json: bool) -> None:

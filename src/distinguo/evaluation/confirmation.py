@@ -7,8 +7,8 @@ and the chance that it *ever* reaches ``1/e`` is at most ``e`` (Ville's inequali
 Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting", 2024). So the test may stop as
 soon as it does. A second capital bets on the opposite, so that a hopeless policy is found out soon.
 
-What is assumed: no return is below the least that any trial of the run had. A return that is takes all the capital.
-And "below the threshold" means by more than a hundredth of that range, as no number of trials tells apart what is
+What is assumed: no return is below the least that any trial of the run had; one that is may take all the capital. And
+"below the threshold" means by more than a hundredth of that range, as no number of trials tells apart what is
 equal.
 """
 
@@ -90,8 +90,9 @@ def judge(returns: Sequence[float], steps: int, question: ReturnQuestion, *, fin
     """Judge the returns of greedy trials so far, which took so many steps.
 
     Usually the evidence must be strong, and a hundred further trials should tell the same. When the steps are used
-    up, one of the two will do, with weaker evidence for the latter. ``final`` asks for an answer that says something
-    of the mean, even where the policy is hopeless.
+    up, weaker evidence will do, or strong evidence alone that the mean is above the threshold itself. Who allows but
+    few trials is content with the former. ``final`` asks for an answer that says something of the mean, even where
+    the policy is hopeless.
 
     >>> cart = ReturnQuestion(threshold=475.0, least=9.0, greatest=500.0)
     >>> judge([500.0] * 27, 13_500, cart), judge([500.0] * 28, 14_000, cart), judge([300.0] * 4, 1_200, cart)
@@ -99,12 +100,15 @@ def judge(returns: Sequence[float], steps: int, question: ReturnQuestion, *, fin
     """
     evidence = capital(returns, question.bar, question.bar - (question.threshold - question.room))
     again, late = will_repeat(returns, question.threshold), steps >= question.steps
-    strong, weak = evidence >= 1.0 / question.error, evidence >= 1.0 / question.weakest
-    if (strong and (again or late)) or (weak and again and late):
+    if again and evidence >= 1.0 / (question.weakest if late else question.error):
         return PASSED
-    spent = len(returns) >= question.most or steps >= PATIENCE * question.steps
+    if late and capital(returns, question.threshold, question.room) >= 1.0 / question.error:
+        return PASSED
+    if len(returns) >= question.most:
+        return PASSED if again else FAILED
     hopeless = _against(returns, question) >= 1.0 / question.refusal
-    return FAILED if spent or (hopeless and len(returns) >= (FEWEST_FINAL if final else 2)) else OPEN
+    enough = len(returns) >= (FEWEST_FINAL if final else 2)
+    return FAILED if steps >= PATIENCE * question.steps or (hopeless and enough) else OPEN
 
 
 def _against(returns: Sequence[float], question: ReturnQuestion) -> float:

@@ -62,7 +62,7 @@ def test_the_tree_never_changes_a_return() -> None:
         chosen = rng.integers(int(memory.status["nodes"][0]), size=4)
         given.partition.prototypes[:4], given.actions[:4] = memory.tree.seen[chosen], rng.integers(2, size=4)
         given.partition.weight[:] = memory.incumbent.partition.weight * rng.uniform(0.5, 2.0, 4)
-        agent = agent._replace(memory=probation.with_room(agent.memory, 2000))
+        agent = agent._replace(memory=probation.with_nodes(agent.memory, 2000))
         for root in roots:
             s, gained, over = tuple(agent.memory.tree.states[root].tolist()), 0.0, False
             while not over and gained < 500:

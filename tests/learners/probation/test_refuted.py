@@ -87,7 +87,7 @@ def test_a_map_that_was_refuted_is_not_claimed_again_as_it_is() -> None:
         ("MountainCar-v0", {}, "probation"),
         ("Acrobot-v1", {"asked": {"starts": 2}}, "probation"),
         ("puck", {}, "economy"),
-        ("FrozenLake-v1", {}, "economy"),
+        ("FrozenLake-v1", {}, "sweeping"),
         ("CartPole-v1", {"preset_name": "paper"}, "economy"),
         ("CartPole-v1", {"asked": {"epsilon": 0.1}}, "economy"),
         ("CartPole-v1", {"begun": True}, "economy"),
