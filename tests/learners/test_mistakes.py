@@ -145,7 +145,7 @@ def test_a_few_lucky_trials_do_not_solve_a_task() -> None:
     assert judge([500.0] * 3, 1_500, cart) == OPEN
     assert judge([500.0] * 27, 13_500, cart) == OPEN
     assert judge([500.0] * 28, 14_000, cart) == PASSED
-    assert judge([500.0] * 50 + [440.0] * 50, 47_000, cart) == FAILED
+    assert judge([500.0, 300.0] * 10, 8_000, cart) == FAILED
 
 
 class Holding(SimpleNamespace):

@@ -236,7 +236,7 @@ def test_constant_coordinates_do_no_harm() -> None:
     env = gymnasium.wrappers.TransformObservation(
         Corridor(), lambda o: np.append(o, 7.0), Box(-np.inf, np.inf, shape=(2,), dtype=np.float64)
     )
-    run = learn(env, seed=1, settings=BRIEF)
+    run = learn(env, seed=1, learner="economy", settings=BRIEF)
     low, high = run.representation.provenance["extent"]
     assert low[1] == high[1] == 7.0
     assert run.representation.partition.scale[1] == 1.0
@@ -260,7 +260,7 @@ def test_the_best_attempt_is_kept() -> None:
 
 def test_reasons_are_of_the_regions_there_are(tmp_path: Path) -> None:
     changes = {"stage.steps": 6000, "stage.confirm": 10, "stage.restart": 5}
-    run = learn("CartPole-v1", seed=9, settings=changes, out=tmp_path / "run")
+    run = learn("CartPole-v1", seed=9, learner="economy", settings=changes, out=tmp_path / "run")
     written = [json.loads(line) for line in (tmp_path / "run/reasons.jsonl").read_text().splitlines()]
     assert "restart" in {entry["event"] for entry in written}
     assert run.reasons == of_these_regions(written)
