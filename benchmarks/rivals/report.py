@@ -159,7 +159,7 @@ def level(run: Run, at: np.ndarray) -> np.ndarray:
 
 def picture(found: Runs) -> Figure:
     """Draw the return against the steps: the median over the seeds of what was last measured."""
-    figure = Figure(figsize=(5.2 * len(found), 5.0), layout="constrained")
+    figure = Figure(figsize=(5.2 * len(found), 6.2), layout="constrained")
     FigureCanvasAgg(figure)
     for axes, (task, rivals) in zip(
         figure.subplots(1, len(found), squeeze=False)[0], found.items(), strict=True
@@ -181,7 +181,7 @@ def picture(found: Runs) -> Figure:
         threshold = task_spec(task).goal.threshold
         axes.axhline(threshold, color="#777777", lw=0.8, ls="--")
         axes.set(xscale="log", xlabel="learning steps", ylabel="return of the greedy policy", title=task)
-        axes.legend(fontsize=7, loc="best")
+        axes.legend(fontsize=7, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.12))
     return figure
 
 
