@@ -18,7 +18,7 @@ import numpy as np
 from distinguo.controller import Controller
 from distinguo.controls.fixed import PAPER_SEEDS
 from distinguo.evaluation.simulate import follow
-from distinguo.evaluation.tester import train
+from distinguo.evaluation.training import fresh_training, train
 from distinguo.runs.configuration import configure
 from distinguo.runs.learn import learn_many
 from distinguo.runs.run import Run
@@ -66,15 +66,15 @@ def carries_over(run: Run, settings: TesterSettings, cap: int = 100_000) -> bool
     """Train a fresh learner on the map of a run and tell whether it balances for the median test start."""
     spec, partition = run.configuration.spec, run.representation.partition
     rng = np.random.default_rng([run.configuration.seed, 1])
-    q, done = np.zeros_like(run.q), 0
+    learner, done = fresh_training(*run.q.shape, settings, settings.training_cap), 0
     third, quarter = np.array(spec.high) / 3, np.array(spec.high) / 4
     while done < settings.steps:
-        steps, _ = train(
-            spec.task, partition, q, settings, rng, rng.uniform(-third, third), settings.training_cap
-        )
+        first = rng.uniform(-third, third)
+        steps, _ = train(spec.task, partition, learner, settings, rng, first, settings.training_cap)
         done += steps
     starts = [rng.uniform(-quarter, quarter) for _ in range(settings.batch)]
-    lengths = [follow(spec.task, Controller(partition, q, settings.delta), rng, s, cap)[0] for s in starts]
+    controller = Controller(partition, learner.q, settings.delta)
+    lengths = [follow(spec.task, controller, rng, s, cap)[0] for s in starts]
     return bool(np.median(lengths) >= cap)
 
 

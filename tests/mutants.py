@@ -164,11 +164,11 @@ MUTANTS = (
     Mutant("the non-active form never splits", PASSIVE, "if not may_split(agent, s, j):", "if True:"),
     Mutant(
         "the tester takes truncation for an end",
-        "evaluation/tester.py",
-        "q_new = r if terminal else",
-        "q_new = r if terminal or truncated(task, s) else",
+        "evaluation/training.py",
+        "v_next = 0.0 if terminal else",
+        "v_next = 0.0 if terminal or truncated(task, s) else",
     ),
-    Mutant("the tester forgets the next state", "evaluation/tester.py", "        j = k\n", ""),
+    Mutant("the tester forgets the next state", "evaluation/training.py", "        j = k\n", ""),
     Mutant("a claim is not confirmed", "runs/goals.py", "elif stage.held >= hold:", "elif stage.held >= 1:"),
     Mutant(
         "a lucky mean is enough",

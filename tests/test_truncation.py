@@ -17,7 +17,7 @@ from gymnasium.wrappers import TimeLimit
 from distinguo import settings as constants
 from distinguo.controller import Controller
 from distinguo.evaluation.simulate import evaluate
-from distinguo.evaluation.tester import train
+from distinguo.evaluation.training import fresh_training, train
 from distinguo.representations.voronoi import voronoi
 from distinguo.runs.learn import learn
 from distinguo.tasks.gym.task import make_task
@@ -62,15 +62,16 @@ def test_the_learner_looks_beyond_the_limit(active: bool, limit: int) -> None:
     assert run.q[0].max() == pytest.approx(WORTH, rel=1e-6)
 
 
-def test_so_does_the_tester() -> None:
+@pytest.mark.parametrize("traces", [0.0, 0.7, 1.0])
+def test_so_does_the_tester(traces: float) -> None:
     task = make_task(TimeLimit(Treadmill(), 1))
-    q, rng = np.zeros((1, 2)), np.random.default_rng(0)
-    settings = constants.TesterSettings(gamma=0.5, alpha=1.0)
+    settings = constants.TesterSettings(gamma=0.5, alpha=1.0, traces=traces)
+    learner, rng = fresh_training(1, 2, settings, 10), np.random.default_rng(0)
     for _ in range(60):
         now = np.array(start(task, rng))
-        length, ended = train.py_func(task, voronoi([[0.0]], [2.0]), q, settings, rng, now, 10)
+        length, ended = train.py_func(task, voronoi([[0.0]], [2.0]), learner, settings, rng, now, 10)
         assert (length, ended) == (1, False)
-    assert q.max() == pytest.approx(WORTH, rel=1e-6)
+    assert learner.q.max() == pytest.approx(WORTH, rel=1e-6)
 
 
 def test_and_a_greedy_trial_that_was_stopped_has_not_failed() -> None:

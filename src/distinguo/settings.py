@@ -138,6 +138,19 @@ class TesterSettings(NamedTuple):
     gamma: Annotated[float, Field(gt=0, lt=1, description="discount of future reward; ours")] = 0.95
     alpha: Annotated[float, Field(gt=0, le=1, description="learning rate; ours")] = 0.1
     delta: Annotated[float, Field(ge=0, description="actions this close to the best are tied; ours")] = 0.0
+    explore: Annotated[float, Field(ge=0, le=1, description="share of choices made at random; ours")] = 0.0
+    hold: Annotated[bool, Field(description="a region keeps its action until the trial ends; ours")] = False
+    traces: Annotated[
+        float,
+        Field(
+            ge=0,
+            le=1,
+            description="lambda of the returns learned from at the end of a trial, 0 step by step; ours",
+        ),
+    ] = 0.0
+    averaging: Annotated[
+        bool, Field(description="the n-th lesson counts 1/n until that is less than alpha; ours")
+    ] = False
     training_cap: Annotated[
         int, Field(ge=1, le=10**12, description="steps after which a training trial is stopped; ours")
     ] = 5_000
@@ -163,6 +176,30 @@ class TesterSettings(NamedTuple):
     ] = 100_000
     runs: Annotated[int, Field(ge=1, description="curves to average; paper, section 4.2")] = 10
     steps: Annotated[int, Field(ge=1, description="training steps of a curve; paper, section 4.2")] = 50_000
+
+
+#: What the tester takes for tasks that are judged by return: where coordinates are amounts and regions may be large,
+#: and where they are exact categories (docs/readings.md, "The tester").
+TESTER_BY_RETURN: Mapping[str, Any] = {
+    "gamma": 0.99,
+    "explore": 0.2,
+    "hold": True,
+    "traces": 1.0,
+    "averaging": True,
+    "batch": 100,
+}
+TESTER_OF_CATEGORIES: Mapping[str, Any] = {"gamma": 0.99, "alpha": 0.3, "explore": 0.1, "batch": 100}
+
+
+def tester_suited(score: str, kind: str) -> Mapping[str, Any]:
+    """Return the tester's settings that suit a task, by what its trials are judged by and what it shows.
+
+    >>> tester_suited("length", "continuous"), tester_suited("return", "continuous")["traces"]
+    ({}, 1.0)
+    """
+    if score == "length":
+        return {}
+    return TESTER_OF_CATEGORIES if kind == "categories" else TESTER_BY_RETURN
 
 
 @cache

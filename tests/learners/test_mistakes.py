@@ -13,7 +13,7 @@ import pytest
 
 from distinguo import settings as constants
 from distinguo.evaluation.statistics import FAILED, OPEN, PASSED, judge
-from distinguo.evaluation.tester import train
+from distinguo.evaluation.training import fresh_training, train
 from distinguo.learners.agent import CAPPED, TERMINAL, Agent, fresh_progress
 from distinguo.learners.economy.memory import fresh_memory
 from distinguo.learners.economy.reasons import drain, fresh_log
@@ -122,10 +122,12 @@ def test_without_mini_trials_a_surprising_state_becomes_a_region(surprise: bool)
 
 def taught(task: Corridor, prototypes: list[list[float]]) -> np.ndarray:
     """Train the tester's learner in one trial, from values of 10."""
-    q = np.full((len(prototypes), 2), 10.0)
     settings = constants.TesterSettings(gamma=0.5, alpha=1.0)
-    train.py_func(task, voronoi(prototypes, [1.0]), q, settings, np.random.default_rng(0), np.zeros(1), 50)
-    return np.sort(q, axis=1)
+    learner = fresh_training(len(prototypes), 2, settings, 50)
+    learner.q[:] = 10.0
+    partition, rng = voronoi(prototypes, [1.0]), np.random.default_rng(0)
+    train.py_func(task, partition, learner, settings, rng, np.zeros(1), 50)
+    return np.sort(learner.q, axis=1)
 
 
 def test_the_tester_knows_a_stop_from_an_end() -> None:

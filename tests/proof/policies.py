@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from distinguo.controls.fixed import diagonal
-from distinguo.evaluation.tester import train
+from distinguo.evaluation.training import fresh_training, train
 from distinguo.representations.boxes import grid
 from distinguo.representations.voronoi import voronoi
 from distinguo.settings import TesterSettings
@@ -36,11 +36,11 @@ def trained(seed: int, prototypes: int, steps: int = 60_000):
     """A partition and the values that the tester's learner finds for it."""
     partition = random_partition(seed, prototypes)
     rows = prototypes or int((partition.axis < 0).sum())
-    q, rng, done = np.zeros((rows, 2)), np.random.default_rng(seed), 0
+    learner, rng, done = fresh_training(rows, 2, TesterSettings(), 5_000), np.random.default_rng(seed), 0
     while done < steps:
         first = EXTENT.draw(rng, TRAINING, 1)[0]
-        done += train(HILL.task, partition, q, TesterSettings(), rng, first, 5_000)[0]
-    return partition, q
+        done += train(HILL.task, partition, learner, TesterSettings(), rng, first, 5_000)[0]
+    return partition, learner.q
 
 
 def starts(seed: int, count: int = 50) -> np.ndarray:

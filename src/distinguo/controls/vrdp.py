@@ -16,7 +16,7 @@ import numpy as np
 from distinguo.controller import Controller, choose
 from distinguo.controls.fixed import need_plane, uniform, with_provenance
 from distinguo.errors import DistinguoError
-from distinguo.evaluation.tester import train
+from distinguo.evaluation.training import fresh_training, train
 from distinguo.representations.boxes import Box, Boxes, count_leaves, grid, tree
 from distinguo.representations.file import Representation
 from distinguo.representations.partition import region
@@ -95,12 +95,12 @@ def successful_trial(spec: TaskSpec, cells: Boxes, seed: int) -> VisitedCells:
     100000
     """
     coarse, settings = uniform(spec, COUNTS), TesterSettings()
-    q = np.zeros((coarse.rows, len(spec.actions)))
+    learner = fresh_training(coarse.rows, len(spec.actions), settings, settings.training_cap)
     rng, extent, steps = np.random.default_rng(seed), Extent(spec.low, spec.high), 0
     while steps < EFFORT:
         first = extent.draw(rng, TRAINING, 1)[0]
-        steps += train(spec.task, coarse.partition, q, settings, rng, first, settings.training_cap)[0]
-        trial = _trial(spec, Controller(coarse.partition, q), rng, cells)
+        steps += train(spec.task, coarse.partition, learner, settings, rng, first, settings.training_cap)[0]
+        trial = _trial(spec, Controller(coarse.partition, learner.q), rng, cells)
         if not trial.fell:
             return trial
     raise DistinguoError(

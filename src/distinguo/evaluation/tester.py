@@ -12,44 +12,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distinguo.controller import Controller, choose, region_at
-from distinguo.criteria import look_ahead, state_value
+from distinguo.controller import Controller
 from distinguo.evaluation.decide import Batch, outcome_of
 from distinguo.evaluation.simulate import Outcome, Patience
 from distinguo.evaluation.statistics import Curve
+from distinguo.evaluation.training import Training, fresh_training, train
 from distinguo.representations.boxes import for_lookup
-from distinguo.seam import at_speed, is_compiled, kernel
+from distinguo.seam import at_speed, is_compiled
 from distinguo.settings import TesterSettings
 from distinguo.tasks.extent import TEST, TRAINING, Extent
 from distinguo.tasks.spec import TaskSpec
-from distinguo.tasks.task import seeded, start, transition, truncated, unpack
-
-
-@kernel
-def train(
-    task: Any,
-    partition: Any,
-    q: np.ndarray,
-    settings: TesterSettings,
-    rng: np.random.Generator,
-    now: np.ndarray,
-    cap: int,
-) -> tuple[int, bool]:
-    """Learn the action values ``q`` in one trial from ``now``: its length, and whether it ended in failure."""
-    s = unpack(task, now)
-    j = region_at(task, partition, s)
-    length = 0
-    terminal, stopped = False, False
-    while not terminal and not stopped and length < cap:
-        a = choose(q[j], settings.delta, rng)
-        s, r, terminal = transition(task, s, a)
-        k = region_at(task, partition, s)
-        q_new = r if terminal else look_ahead(r, settings.gamma, state_value(q[k]))
-        q[j, a] += settings.alpha * (q_new - q[j, a])
-        j = k
-        length += 1
-        stopped = truncated(task, s)
-    return length, terminal
+from distinguo.tasks.task import seeded, start
 
 
 class Evaluation(NamedTuple):
@@ -60,6 +33,15 @@ class Evaluation(NamedTuple):
     rows: int  #: the rows of a table of values indexed by region
     settings: TesterSettings
     extent: Extent
+
+    @property
+    def training_cap(self) -> int:
+        """Return the steps after which a training trial is stopped."""
+        return self.spec.cap(self.settings.training_cap)
+
+    def fresh_training(self) -> Training:
+        """Return a learner that knows nothing."""
+        return fresh_training(self.rows, len(self.spec.actions), self.settings, self.training_cap)
 
     def starts(self, rng: np.random.Generator, share: int, count: int) -> np.ndarray:
         """Draw states to start trials from: in the middle of the extent, or as the task itself starts them.
@@ -83,16 +65,16 @@ class _TestTrials:
         self.outcome: Outcome | None = None
 
     def measure(self, q: np.ndarray) -> tuple[float, float]:
-        """Return the median score of the batch and the share of the controllable starts that survive."""
+        """Return the score of the batch and the share of the controllable starts that survive."""
         controller = Controller(self.partition, q, self.evaluation.settings.delta)
         policy = controller.policy
         if not self._known(policy):
             self.policy, self.outcome = policy, self._evaluate(controller)
         assert self.outcome is not None
         goal, outcome = self.evaluation.spec.goal, self.outcome
-        scores = goal.scores(outcome.lengths, outcome.returns)
+        score = goal.score(outcome.lengths, outcome.returns)
         reached = goal.reached(outcome.ended, outcome.returns)[self.controllable]
-        return float(np.median(scores)), float(reached.mean()) if len(reached) else 1.0
+        return score, float(reached.mean()) if len(reached) else 1.0
 
     def _known(self, policy: np.ndarray) -> bool:
         """Tell whether all regions that the last evaluation came through have kept their action."""
@@ -129,12 +111,12 @@ def learning_curve(
     own = seeded(evaluation.spec.task, int(np.random.SeedSequence([seed, run, 1]).generate_state(1)[0]))
     evaluation = evaluation._replace(spec=evaluation.spec._replace(task=own))
     training, testing = (np.random.default_rng(s) for s in np.random.SeedSequence([seed, run]).spawn(2))
-    test, q = _TestTrials(evaluation, testing), np.zeros((evaluation.rows, len(evaluation.spec.actions)))
-    curve = Curve([0], *([value] for value in test.measure(q)))
+    test, learner = _TestTrials(evaluation, testing), evaluation.fresh_training()
+    curve = Curve([0], *([value] for value in test.measure(learner.q)))
     steps = trials = 0
     measured_steps = measured_trials = 0
     while steps < settings.steps:
-        steps += _train_once(evaluation, test.partition, q, training)
+        steps += _train_once(evaluation, test.partition, learner, training)
         trials += 1
         due = (
             steps - measured_steps >= settings.every_steps
@@ -142,7 +124,7 @@ def learning_curve(
         )
         if due or steps >= settings.steps:
             measured_steps, measured_trials = steps, trials
-            curve.add(steps, *test.measure(q))
+            curve.add(steps, *test.measure(learner.q))
         if watch:
             watch(steps)
     return curve
@@ -150,16 +132,15 @@ def learning_curve(
 
 def trained_values(evaluation: Evaluation, rng: np.random.Generator) -> np.ndarray:
     """Return the action values that a fresh learner has at the end of its training, without measuring it."""
-    q, steps = np.zeros((evaluation.rows, len(evaluation.spec.actions))), 0
+    learner, steps = evaluation.fresh_training(), 0
     while steps < evaluation.settings.steps:
-        steps += _train_once(evaluation, evaluation.partition, q, rng)
-    return q
+        steps += _train_once(evaluation, evaluation.partition, learner, rng)
+    return learner.q
 
 
-def _train_once(evaluation: Evaluation, partition: Any, q: np.ndarray, rng: np.random.Generator) -> int:
-    spec, settings = evaluation.spec, evaluation.settings
+def _train_once(evaluation: Evaluation, partition: Any, learner: Training, rng: np.random.Generator) -> int:
+    task, settings = evaluation.spec.task, evaluation.settings
     first = evaluation.starts(rng, TRAINING, 1)[0]
-    length, _ = at_speed(train, spec.task, partition)(
-        spec.task, partition, q, settings, rng, first, spec.cap(settings.training_cap)
-    )
+    run = at_speed(train, task, partition)
+    length, _ = run(task, partition, learner, settings, rng, first, evaluation.training_cap)
     return int(length)

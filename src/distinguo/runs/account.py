@@ -104,6 +104,12 @@ class Account:
         partition = self.controller.partition
         return Representation(trimmed(partition), self.configuration.spec.dimensions, provenance)
 
+    def trimmed_controller(self) -> Controller:
+        """Return what the learner would act by now, without room to grow."""
+        rows = self._map().rows
+        acting = self.controller
+        return Controller(trimmed(acting.partition), acting.q[:rows].copy(), acting.delta)
+
     def values(self) -> dict[str, np.ndarray]:
         """Return the action values, and what else the learner keeps beside them."""
         arrays = {"q": self.controller.q, **self.learner.values(self.agent.memory)}

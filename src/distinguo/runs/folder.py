@@ -1,6 +1,8 @@
 """The run folder: the unit that everything else reads.
 
 ``settings.toml`` (asked), ``representation.json`` and ``values.npz`` (learned), ``reasons.jsonl`` (why),
+where the map that acts is not the one for other learners, ``controller.json`` and its ``values.npz`` beside
+``representation.json`` and ``representation-values.npz``,
 ``trials.csv`` (how), ``result.json`` (in short), ``checkpoint.npz`` (to go on), ``partition.png`` (to look at);
 ``distinguo verify`` adds ``certificate.json`` and ``proof.png``.
 """
@@ -24,10 +26,11 @@ from distinguo.runs.configuration import Configuration, differences, from_toml, 
 from distinguo.runs.files import pack_arrays as pack
 from distinguo.runs.files import read_arrays, write_atomically
 from distinguo.runs.restarts import of_these_regions
-from distinguo.runs.run import Run
+from distinguo.runs.run import Run, carried
 from distinguo.runs.stage import Stage, TrialRow
 
 SETTINGS, REPRESENTATION, VALUES = "settings.toml", "representation.json", "values.npz"
+CONTROLLER, CARRIED_VALUES = "controller.json", "representation-values.npz"
 REASONS, TRIALS, RESULT = "reasons.jsonl", "trials.csv", "result.json"
 CHECKPOINT, PICTURE = "checkpoint.npz", "partition.png"
 GROWING = (TRIALS, REASONS)
@@ -112,6 +115,16 @@ def save_learned(path: Path, stage: Stage) -> None:
     write_atomically(path / VALUES, pack(stage.values()))
 
 
+def save_refined(path: Path, stage: Stage) -> None:
+    """Write the map that acts, and the one for other learners in its place; a kill in between harms neither."""
+    other = carried(stage)
+    if other is None or stage.refined is None:
+        return
+    write_atomically(path / CONTROLLER, representation_file.dumps(stage.representation()))
+    write_atomically(path / CARRIED_VALUES, pack({"q": stage.refined.representation.q}))
+    write_atomically(path / REPRESENTATION, representation_file.dumps(other))
+
+
 def save_result(path: Path, summary: dict[str, Any]) -> None:
     """Write the summary, the last file of a run: its presence says that the run is finished."""
     write_atomically(path / RESULT, json.dumps(summary, indent=2) + "\n")
@@ -142,7 +155,8 @@ def open_run(path: str | Path) -> Run:
             f"{path} has no {REPRESENTATION} yet; resume it with distinguo learn --out {path}."
         )
     configuration = read_settings(path)
-    representation = representation_file.load(path / REPRESENTATION)
+    is_apart = (path / CONTROLLER).is_file()
+    representation = representation_file.load(path / (CONTROLLER if is_apart else REPRESENTATION))
     if representation.dimensions != configuration.spec.dimensions:
         raise DistinguoError(
             f"{path / REPRESENTATION} has other dimensions than the task of {path / SETTINGS}."
@@ -157,6 +171,7 @@ def open_run(path: str | Path) -> Run:
         _read_trials(path / TRIALS),
         _read_reasons(path / REASONS),
         path,
+        representation_file.load(path / REPRESENTATION) if is_apart else None,
     )
 
 

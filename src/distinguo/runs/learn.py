@@ -91,7 +91,9 @@ def _learn_in(out: Path, stage: Stage, watch: Watch | None) -> None:
             except BaseException:  # stopped between two chunks: what was learned so far is kept
                 _save(out, stage)
                 raise
+        stage.refine()
         _save(out, stage)
+        folder.save_refined(out, stage)
         folder.save_result(out, summarise(stage))
 
 

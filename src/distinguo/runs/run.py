@@ -36,6 +36,7 @@ class Run(NamedTuple):
     trials: list[TrialRow]
     reasons: list[dict[str, Any]]
     path: Path | None = None
+    carried: Representation | None = None  #: the map for other learners, where it is not the one that acts
 
     def __repr__(self) -> str:
         """Return the result in a few lines."""
@@ -79,6 +80,7 @@ class Run(NamedTuple):
 
 def run_of(stage: Stage) -> Run:
     """Return a stage that has ended as a run."""
+    stage.refine()
     values = stage.values()
     return Run(
         stage.configuration,
@@ -88,7 +90,16 @@ def run_of(stage: Stage) -> Run:
         summarise(stage),
         stage.trials,
         of_these_regions(stage.reasons),
+        carried=carried(stage),
     )
+
+
+def carried(stage: Stage) -> Representation | None:
+    """Return the map for other learners, where it is not the one that acts."""
+    if stage.refined is None:
+        return None
+    acting = stage.representation()
+    return Representation(stage.refined.representation.partition, acting.dimensions, acting.provenance)
 
 
 def summarise(stage: Stage) -> dict[str, Any]:
@@ -113,6 +124,21 @@ def summarise(stage: Stage) -> dict[str, Any]:
         "final_trial_steps": final,
         "confirmation_steps": stage.confirmation_steps,
         "attempts": stage.attempts,
+        **_of_representation(stage),
         **stage.learner.figures(stage.agent.memory, stage.configuration.learner),
         "seconds": round(stage.seconds, 4),
+    }
+
+
+def _of_representation(stage: Stage) -> dict[str, Any]:
+    """Return the size of the map for other learners; it is the one that acts, unless another was made."""
+    other = carried(stage)
+    if other is None or stage.refined is None:
+        return {"representation_regions": stage.regions, "representation_prototypes": stage.prototypes}
+    return {
+        "representation_regions": other.regions,
+        "representation_prototypes": other.prototypes,
+        "representation_steps": stage.refined.steps,
+        "representation_assured": stage.refined.assured,
+        "price_steps": stage.refined.price_steps,
     }

@@ -20,6 +20,7 @@ from distinguo.learners.learner import Setup, learner_or_absent
 from distinguo.runs.account import Account
 from distinguo.runs.configuration import Configuration
 from distinguo.runs.goals import CLAIM, STAGE_OVER, rules_for
+from distinguo.runs.refined import Refined, refined
 from distinguo.runs.restarts import RESTART, Best, better, is_over, returned_to
 from distinguo.seam import at_speed, is_compiled
 from distinguo.tasks.extent import Extent, Preliminaries, completed, preliminary_series
@@ -72,6 +73,7 @@ class Stage(Account):
         self.least, self.greatest = np.inf, -np.inf  #: return of any trial
         self.purpose = CLAIM  #: of that confirmation
         self.best: Best | None = None
+        self.refined: Refined | None = None  #: what is made of a solved run by a learner that only controls
         self.seconds = 0.0
         self.trials: list[TrialRow] = []  #: finished since the last checkpoint
         self.reasons: list[dict[str, Any]] = []  #: found since the last checkpoint
@@ -243,6 +245,13 @@ class Stage(Account):
         """End the stage."""
         self.solved = solved
         self.phase = DONE
+
+    def refine(self) -> None:
+        """Make a map for other learners of a controller that solves its task, and put a price on its distinctions."""
+        if self.refined is None and self.solved and self.learner.only_controls:
+            spec = self.configuration.spec._replace(task=self.task)
+            self.refined = refined(spec, self.trimmed_controller(), self.configuration.seed)
+            self.reasons += self.refined.prices if self.refined else []
 
     # ---- attempts -------------------------------------------------------------------------------------------------
 

@@ -185,7 +185,9 @@ def compare_plan(
         if watch:
             watch(done, len(mine))
     there = [cell for cell in cells if folder.has(cell)]
-    return Comparison(_average(folder, there, known), extent, failures, len(cells) - len(there), out)
+    comparison = Comparison(_average(folder, there, known), extent, failures, len(cells) - len(there), out)
+    folder.keep_table(comparison)
+    return comparison
 
 
 def _known(folder: Folder, what: str, values: Mapping[str, Representation]) -> Representation:
@@ -221,5 +223,6 @@ def _average(
                 scores = np.array([run.at(grid) for run in runs])
                 survival = np.array([run.survival_at(grid) for run in runs])
                 regions = representations[what].regions
-                curves.append(AveragedCurve(what, variant, regions, grid, scores, survival))
+                score = folder.plan.spec.goal.score_name
+                curves.append(AveragedCurve(what, variant, regions, grid, scores, survival, score))
     return curves

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from distinguo.errors import DistinguoError, did_you_mean
 from distinguo.runs.files import slug
-from distinguo.settings import TesterSettings, checked
+from distinguo.settings import TesterSettings, checked, tester_suited
 from distinguo.tasks.catalog import check_imported, task_spec
 from distinguo.tasks.spec import TaskSpec
 
@@ -87,15 +87,14 @@ def make_plan(
         task, interpreted = made.name, made.interpreted
     fields = {"representations": representations, "task": task, "seed": seed, "interpreted": interpreted}
     head = checked(PlanHead, fields, "plan")
-    base = dict(tester or {})
+    spec = made or task_spec(head.task, task_parameters, head.interpreted)
+    base = {**tester_suited(spec.score, spec.kind), **(tester or {})}
     settings = {
         name: checked(TesterSettings, {**base, **changes}, "tester")
         for name, changes in (variants or {DEFAULT_VARIANT: {}}).items()
     }
     _check_names(head.representations, settings)
-    if made is None:
-        return Plan(head, task_spec(head.task, task_parameters, head.interpreted), settings)
-    return Plan(head, made, settings, in_memory=not made.portable)
+    return Plan(head, spec, settings, in_memory=made is not None and not made.portable)
 
 
 def _check_names(representations: Sequence[str], variants: Mapping[str, Any]) -> None:

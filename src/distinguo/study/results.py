@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +13,10 @@ from distinguo.errors import DistinguoError
 from distinguo.evaluation.statistics import interquartile_mean, interval
 from distinguo.study.plan import DEFAULT_VARIANT
 from distinguo.tasks.extent import Extent
+from distinguo.tasks.spec import Hold
 
+CSV, MARKDOWN = "results.csv", "results.md"  #: the table of results: every checkpoint, and the last one
+COLUMNS = ("training_steps", "mean", "low", "high", "interquartile_mean", "survival")
 HEAD = f"{'representation':32}{'regions':>9}{'runs':>6}{'final mean':>14}{'best mean':>14}{'survival':>10}"
 
 
@@ -24,6 +29,7 @@ class AveragedCurve(NamedTuple):
     training_steps: list[int]
     scores: np.ndarray
     survival: np.ndarray
+    score: str = Hold().score_name  #: what a batch of trials is judged by
 
     @property
     def name(self) -> str:
@@ -33,8 +39,28 @@ class AveragedCurve(NamedTuple):
 
     def __repr__(self) -> str:
         mean, survival = self.scores.mean(axis=0), self.survival[:, -1].mean()
-        numbers = f"{len(self.scores):6}{mean[-1]:14,.0f}{mean.max():14,.0f}{survival:10.2f}"
+        last, best = self.written(mean[-1]), self.written(mean.max())
+        numbers = f"{len(self.scores):6}{last:>14}{best:>14}{survival:10.2f}"
         return f"{self.name:32}{self.regions:9}{numbers}"
+
+    def written(self, score: float) -> str:
+        """Return a score as people read it: lengths in whole steps, returns with the digits that matter."""
+        return f"{score:,.0f}" if self.score == Hold().score_name else readable(score)
+
+    def cells(self) -> list[str]:
+        """Return what the curve ends at, for a table."""
+        low, high = interval(self.scores)
+        mean, survival = self.scores.mean(axis=0), self.survival[:, -1].mean()
+        return [
+            self.name.replace("|", "/"),
+            str(self.regions),
+            str(len(self.scores)),
+            f"{self.training_steps[-1]:,}",
+            self.written(mean[-1]),
+            f"{self.written(low[-1])} to {self.written(high[-1])}",
+            self.written(mean.max()),
+            f"{survival:.2f}",
+        ]
 
     def as_json(self) -> dict[str, Any]:
         """Return the curve as the command line prints it."""
@@ -52,6 +78,17 @@ class AveragedCurve(NamedTuple):
             "survival": self.survival.mean(axis=0).tolist(),
             "scores": self.scores.tolist(),
         }
+
+
+def readable(number: float) -> str:
+    """Return a number with as many digits as it takes to compare it.
+
+    >>> readable(5e6), readable(-105.96), readable(0.7333), readable(-500)
+    ('5,000,000', '-106.0', '0.733', '-500')
+    """
+    if abs(number) >= 1000 or number == round(number):
+        return f"{number:,.0f}"
+    return f"{number:.1f}" if abs(number) >= 10 else f"{number:.3g}"
 
 
 class Comparison(NamedTuple):
@@ -76,6 +113,26 @@ class Comparison(NamedTuple):
             "failures": self.failures,
             "missing": self.missing,
         }
+
+    def csv(self) -> str:
+        """Return the curves as a table with a row for every checkpoint."""
+        text = io.StringIO()
+        table = csv.writer(text, lineterminator="\n")
+        table.writerow(("representation", "variant", "regions", "runs", "score", *COLUMNS))
+        for curve in self.curves:
+            content = curve.as_json()
+            head = (curve.representation, curve.variant, curve.regions, len(curve.scores), curve.score)
+            table.writerows((*head, *row) for row in zip(*(content[name] for name in COLUMNS), strict=True))
+        return text.getvalue()
+
+    def markdown(self) -> str:
+        """Return what the curves end at as a table in Markdown."""
+        lines = [
+            "| representation | regions | runs | training steps | final mean | interval | best mean | survival |",
+            "|---|---|---|---|---|---|---|---|",
+        ]
+        lines += [f"| {' | '.join(curve.cells())} |" for curve in self.curves]
+        return "\n".join(lines) + "\n"
 
     def without_failures(self) -> Comparison:
         """Return the comparison, or say which cell failed and why."""

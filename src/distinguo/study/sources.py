@@ -79,7 +79,7 @@ def _by_value(what: Any, spec: TaskSpec, seed: int) -> Representation:
     elif callable(what) and not has_own(region, what):
         what = call_user_code(f"The representation {name}", what, spec, seed)
     if not has_own(region, what):
-        what = getattr(what, "representation", what)
+        what = getattr(what, "carried", None) or getattr(what, "representation", what)
     return as_representation(what, spec, name)
 
 

@@ -1,7 +1,8 @@
 """The folder of a comparison.
 
 It holds ``plan.toml``, ``extent.json`` (the observed extremes), ``representations/`` and one file per cell in
-``cells/``, each written whole when it is done. A cell that is there is not run again.
+``cells/``, each written whole when it is done. A cell that is there is not run again. ``results.csv`` and
+``results.md`` are made from the cells that are there.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from distinguo.representations.file import Representation, can_be_written, dumps
 from distinguo.runs.files import slug, write_atomically
 from distinguo.settings import checked
 from distinguo.study.plan import Plan, PlanCell, load_plan, write_plan
+from distinguo.study.results import CSV, MARKDOWN, Comparison
 from distinguo.tasks.extent import Extent, task_extent
 
 Columns = TypeVar("Columns", Curve, Extent)
@@ -88,6 +90,13 @@ class Folder(NamedTuple):
     def keep(self, key: str, result: Mapping[str, Any]) -> None:
         """Write the result of a cell."""
         write_atomically(self._cell_path(key), json.dumps(result) + "\n")
+
+    def keep_table(self, comparison: Comparison) -> None:
+        """Write the table of results: every checkpoint for programs, the last one for readers."""
+        for name, text in ((CSV, comparison.csv()), (MARKDOWN, comparison.markdown())):
+            path = self.path / name
+            if not path.exists() or path.read_bytes() != text.encode():
+                write_atomically(path, text)
 
     def _cell_path(self, key: str) -> Path:
         return self.path / "cells" / f"{key}.json"

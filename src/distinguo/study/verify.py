@@ -28,7 +28,7 @@ from distinguo.representations.file import Representation
 from distinguo.runs.files import write_atomically
 from distinguo.runs.folder import open_run
 from distinguo.runs.run import Run
-from distinguo.settings import TesterSettings
+from distinguo.settings import TesterSettings, tester_suited
 from distinguo.study.sources import representation_named
 from distinguo.study.trials import BOUNDED
 from distinguo.tasks.catalog import task_spec
@@ -82,7 +82,7 @@ def _trained(what: str, task: str, seed: int) -> Subject:
     spec = spec._replace(task=seeded(spec.task, seed))
     representation = representation_named(what, spec, seed)
     _refuse_another_task(what, representation, spec)
-    settings, extent = TesterSettings(), Extent(spec.low, spec.high)
+    settings, extent = TesterSettings(**tester_suited(spec.score, spec.kind)), Extent(spec.low, spec.high)
     evaluation = Evaluation(spec, representation.partition, representation.rows, settings, extent)
     q = trained_values(evaluation, np.random.default_rng(seed))
     return Subject(what, spec, representation, Controller(representation.partition, q, settings.delta))

@@ -12,17 +12,18 @@ import numpy as np
 class Hold(NamedTuple):
     """Trials should never end; they are judged by their length.
 
-    >>> Hold().scores(np.array([10, 500]), np.array([-1.0, 0.0])).tolist()
-    [10, 500]
+    >>> Hold().score(np.array([10, 400, 500]), np.array([-1.0, -1.0, 0.0]))
+    400.0
     """
 
     name: str = "length"
     #: A proof that a trial never ends decides it, and trials may start anywhere in the middle of the space.
     is_proven_by_lengths: bool = True
+    score_name: str = "median length"  #: what a batch of trials is judged by
 
-    def scores(self, lengths: np.ndarray, returns: np.ndarray) -> np.ndarray:
-        """Return what each trial is judged by."""
-        return lengths
+    def score(self, lengths: np.ndarray, returns: np.ndarray) -> float:
+        """Return what a batch of trials is judged by: the median, as some starts are doomed whatever is done."""
+        return float(np.median(lengths))
 
     def reached(self, ended: np.ndarray, returns: np.ndarray) -> np.ndarray:
         """Return which trials did what is asked for."""
@@ -43,10 +44,11 @@ class MeanReturn(NamedTuple):
     threshold: float | None = None
     name: str = "return"
     is_proven_by_lengths: bool = False
+    score_name: str = "mean return"
 
-    def scores(self, lengths: np.ndarray, returns: np.ndarray) -> np.ndarray:
-        """Return what each trial is judged by."""
-        return returns
+    def score(self, lengths: np.ndarray, returns: np.ndarray) -> float:
+        """Return what a batch of trials is judged by: the mean, which the threshold speaks of."""
+        return float(np.mean(returns))
 
     def reached(self, ended: np.ndarray, returns: np.ndarray) -> np.ndarray:
         """Return which trials did what is asked for; without a threshold, those that were still running."""

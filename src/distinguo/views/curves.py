@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -61,7 +62,7 @@ def draw_series(picture: SeriesPicture) -> Figure:
     for panel, series in zip(panels, picture.series, strict=True):
         panel.plot(picture.places, series.values, drawstyle="steps-mid")
         panel.set_ylabel(plain(series.name))
-        panel.set_yscale("log" if series.logarithmic else "linear")
+        panel.set_yscale("log" if series.logarithmic and spans_decades(series.values) else "linear")
     panels[-1].set_xlabel(plain(picture.axis))
     figure.suptitle(plain(picture.title))
     return figure
@@ -85,8 +86,21 @@ def curves_figure(curves: list[AveragedCurve]) -> Figure:
         axes.plot(curve.training_steps, mean, color=colour, label=label, zorder=3)
         axes.fill_between(curve.training_steps, low, high, color=colour, alpha=0.15, linewidth=0)
         axes.plot(curve.training_steps, curve.scores.T, color=colour, alpha=0.2, linewidth=0.6)
-    axes.set_yscale("symlog", linthresh=10)
+    if spans_decades([value for curve in curves for value in curve.scores.ravel()]):
+        axes.set_yscale("symlog", linthresh=10)
     axes.set_xlabel("training steps")
-    axes.set_ylabel("score: median of a batch of greedy trials")
+    axes.set_ylabel(
+        f"score: {' and '.join(sorted({curve.score for curve in curves}))} of a batch of greedy trials"
+    )
     axes.legend(fontsize=9)
     return figure
+
+
+def spans_decades(values: Sequence[float]) -> bool:
+    """Tell whether numbers are so far apart that they are best read on a logarithmic axis, where it would have ticks.
+
+    >>> spans_decades([12.0, 5e6]), spans_decades([20.0, 90.0]), spans_decades([-500.0, -80.0])
+    (True, False, False)
+    """
+    low, high = min(values), max(values)
+    return low >= 0.0 and high >= 100.0 * max(low, 1.0)

@@ -102,7 +102,10 @@ def conclude_search(agent: Agent, cap: int) -> None:
         copy_map(memory.candidate, memory.success)
     baseline = status["baseline"][0]
     used = agent.progress.counts["trial_steps"][0] - status["began"][0]
-    if status["success"][0] > baseline + settings.gain * abs(baseline) and used >= settings.effort * cap:
+    gained, enough = status["success"][0], used >= settings.effort * cap
+    if gained > baseline + settings.gain * abs(baseline) and (
+        enough or gained >= memory.facts["threshold"][0]
+    ):
         begin_race(agent)
 
 

@@ -43,6 +43,7 @@ class Probation(Learner):
         "stage.trials": 10**6,
         "stage.steps": 200_000,
     }
+    only_controls = True
     needs_extent = False
     ends_with_long_trial = False
 

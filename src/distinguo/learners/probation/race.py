@@ -66,21 +66,19 @@ def next_proposal(agent: Agent, cap: int) -> None:
     status["total"][0], status["present"][0], status["squares"][0] = 0.0, 0.0, 0.0
     status["kinds"][0] = 0
     phase = status["phase"][0]
+    if phase == SEARCH and status["root"][0] == NONE:
+        status["root"][0] = new_root(agent)
     if phase == CONSTANT:
         constant_map(agent)
-    elif phase == SEARCH:
-        if status["root"][0] == NONE:
-            status["root"][0] = new_root(agent)
-        if status["far"][0] >= 0.0 and agent.rng.random() < agent.settings.furthest:
-            propose(agent, memory.furthest, memory.candidate, NONE, cap)
-        else:
-            random_map(agent, memory.candidate)
-    elif phase == RACE:
-        screened_proposal(agent, cap)
-        order_starts(agent)
-    else:
+    elif phase == WIDEN:
         copy_map(memory.incumbent, memory.candidate)
         memory.starts.roots[status["starts"][0]] = new_root(agent)
+    elif phase == SEARCH and (status["far"][0] < 0.0 or agent.rng.random() >= agent.settings.furthest):
+        random_map(agent, memory.candidate)
+    else:
+        changed_map(agent, cap, phase == RACE)
+    if phase == RACE:
+        order_starts(agent)
 
 
 @part
@@ -95,16 +93,20 @@ def constant_map(agent: Agent) -> None:
 
 
 @part
-def screened_proposal(agent: Agent, cap: int) -> None:
-    """Propose the change of which most is to be hoped, as imagined on the worst start; now and then, any."""
+def changed_map(agent: Agent, cap: int, racing: bool) -> None:
+    """Propose a change: of the map that went furthest or, in the race, of the present one.
+
+    There it is the change of which most is to be hoped, as imagined on the worst start; now and then, any.
+    """
     memory, settings = agent.memory, agent.settings
-    root = memory.starts.roots[worst_start(agent)]
-    count = 1 if agent.rng.random() < settings.plain else settings.screen
+    source = memory.incumbent if racing else memory.furthest
+    root = memory.starts.roots[worst_start(agent)] if racing else NONE
+    count = settings.screen if racing and agent.rng.random() >= settings.plain else 1
     set_weights(agent)
     best = NEVER
     for number in range(count):
-        kinds = propose(agent, memory.incumbent, memory.draft, root, cap)
-        if memory.status["shrink"][0] > 0:
+        kinds = propose(agent, source, memory.draft, root, cap)
+        if racing and memory.status["shrink"][0] > 0:
             kinds |= drop_until_smaller(agent)
         gained = imagined_return(agent, memory.draft, root, cap, NONE, best) if count > 1 else 0.0
         if number == 0 or gained > best:
@@ -170,41 +172,42 @@ def try_on_next_start(agent: Agent, cap: int) -> bool:
     """Try the proposal on its next start; tell whether that was enough."""
     memory = agent.memory
     status, starts = memory.status, memory.starts
-    phase = status["phase"][0]
-    if phase in (CONSTANT, SEARCH):
-        status["total"][0] = run_and_count(agent, status["root"][0], cap, NEVER)
-        return True
-    if phase == WIDEN:
-        status["total"][0] = run_and_count(agent, starts.roots[status["starts"][0]], cap, NEVER)
-        return True
-    if not memory.facts["repeats"][0]:
-        return compare_by_chance(agent, cap)
-    i = starts.order[status["place"][0]]
-    status["present"][0] += starts.returns[i]
-    bar = status["present"][0] - spare(agent)
-    need = bar - status["total"][0] if agent.settings.give_up else NEVER
-    starts.tried[i] = run_and_count(agent, starts.roots[i], cap, need)
-    status["total"][0] += starts.tried[i]
+    racing, repeats = status["phase"][0] == RACE, memory.facts["repeats"][0]
+    i = starts.order[status["place"][0]] if racing and repeats else status["starts"][0]
+    root, need, bar = status["root"][0], NEVER, NEVER
+    if status["phase"][0] == WIDEN:
+        root = starts.roots[i]
+    elif racing and repeats:
+        root = starts.roots[i]
+        status["present"][0] += starts.returns[i]
+        bar = status["present"][0] - spare(agent)
+        need = bar - status["total"][0] if agent.settings.give_up else NEVER
+    elif racing:
+        root = new_root(agent)
+    gained = run_and_count(agent, root, cap, need)
+    status["total"][0] += gained
     status["place"][0] += 1
+    if not racing:
+        return True
+    if not repeats:
+        return compare_by_chance(agent, gained, cap)
+    starts.tried[i] = gained
     return status["total"][0] < bar or status["place"][0] >= status["starts"][0]
 
 
 @part
-def compare_by_chance(agent: Agent, cap: int) -> bool:
-    """Run a pair of trials, of the proposal and of the present map; tell whether the difference is clear."""
+def compare_by_chance(agent: Agent, gained: float, cap: int) -> bool:
+    """Run the present map, too, from a start of its own; tell whether the difference is clear."""
     memory = agent.memory
     status, starts = memory.status, memory.starts
-    i = status["place"][0] % agent.settings.most_starts
-    gained = run_and_count(agent, new_root(agent), cap, NEVER)
-    last, steps = run_trial(agent, memory.incumbent, new_root(agent), cap, NEVER)
+    i = (status["place"][0] - 1) % agent.settings.most_starts
+    root = new_root(agent)
+    last, steps = run_trial(agent, memory.incumbent, root, cap, NEVER)
     count_steps(agent, steps)
     present = memory.tree.gained[last]
-    starts.returns[i], starts.roots[i] = present, status["last"][0]
-    starts.tried[i] = gained
-    status["total"][0] += gained
+    starts.returns[i], starts.roots[i], starts.tried[i] = present, root, gained
     status["present"][0] += present
     status["squares"][0] += (gained - present) ** 2
-    status["place"][0] += 1
     if status["place"][0] < FEW:
         return False
     score = standard_score(agent)

@@ -31,7 +31,7 @@ class ProbationSettings(NamedTuple):
     ] = 30
     effort: Annotated[
         float, Field(ge=0, le=100, description="steps of a search at least, in trials of full length")
-    ] = 3.0
+    ] = 2.0
     gain: Annotated[
         float, Field(ge=0, le=1, description="share by which a return must beat the constant actions")
     ] = 0.1

@@ -1,0 +1,145 @@
+"""From a controller to a representation: a map on which another learner, with fresh values, does well.
+
+A controller may only just solve its task, on the trials it was confirmed by. A learner that finds the best policy on
+its map can do no better than that, and fails when its own trials are less lucky. So the map is improved on probation
+until the mean of a hundred new trials would reach the threshold with some *assurance*.
+
+Then its values are settled by investigation: the value of an action in a region is what trials are worth from their
+first step there, if the region takes that action for the rest of the trial. Regions that no trial comes through are
+left out. How many distinctions a fresh learner bears is in docs/readings.md, "The tester".
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from distinguo.controller import Controller
+from distinguo.errors import DistinguoError
+from distinguo.learners.refinement.improvement import Improvement, PrototypeMap
+from distinguo.learners.refinement.reruns import Trail
+from distinguo.representations.prototypes import in_use
+from distinguo.tasks.spec import TaskSpec
+
+FRESH_TRIALS = 100  #: trials that a fresh learner is judged by
+
+
+class RepresentationSettings(NamedTuple):
+    """How a controller becomes a representation; all ours (docs/readings.md, "The tester")."""
+
+    starts: int = (
+        40  #: trials that changes are judged by at first, and that join them when those were too few
+    )
+    most_starts: int = 120  #: trials that they are judged by at most
+    assurance: float = 1.64  #: standard errors by which new trials must be above the threshold
+    patience: int = 500  #: proposals without a gain before the map is taken as it is
+    steps: int = 300_000  #: environment steps after which no further change is proposed
+    most: int = 12  #: prototypes beyond which no more are added
+    settling: int = 10  #: trials that every action of every region is tried in
+
+
+class Settled(NamedTuple):
+    """A representation with its values, and what they took."""
+
+    controller: Controller
+    score: float  #: the mean return of the last new trials
+    assured: bool  #: whether a hundred new trials reach the threshold with assurance
+    steps: int  #: environment steps that were run
+    gains: dict[str, int]  #: changes that paid, by where they came from
+
+
+def representation_from(
+    spec: TaskSpec,
+    controller: Controller,
+    rng: np.random.Generator,
+    settings: RepresentationSettings = RepresentationSettings(),  # noqa: B008 # a tuple, never changed
+) -> Settled:
+    """Return a map like that of a controller that a fresh learner does well on, with its values.
+
+    >>> from distinguo.representations.voronoi import voronoi
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> three = voronoi([[-0.4421, 0.0052], [-0.338, -0.0029], [-0.2853, 0.0133]], [2.852, 0.14])
+    >>> narrow = Controller(three, np.array([[-1.0, -1.0, 0.0], [0.0, -1.0, -1.0], [-1.0, -1.0, 0.0]]))
+    >>> better = representation_from(task_spec("MountainCar-v0"), narrow, np.random.default_rng(1))
+    >>> better.assured, better.score > -107.0, len(better.controller.q) <= 12
+    (True, True, True)
+    """
+    if not spec.restorable:
+        raise DistinguoError(
+            f"A representation is made by going back to earlier states, which {spec.name} cannot; test the "
+            "controller's own map."
+        )
+    work = Improvement(spec, map_of(controller), spec.cap(10_000), rng)
+    fresh = work.trails = work.fresh_trails(settings.starts)
+    while not (assured := is_assured(fresh, spec.threshold, settings)) and _improve(work, settings):
+        fresh = work.fresh_trails(settings.starts)
+        work.trails = [*work.trails, *fresh][-settings.most_starts :]
+    _leave_out_unvisited(work)
+    q = settled_values(work, settings.settling)
+    score = float(np.mean([trail.total for trail in fresh]))
+    return Settled(Controller(work.map.partition, q), score, assured, work.steps, work.gains)
+
+
+def map_of(controller: Controller) -> PrototypeMap:
+    """Return the prototypes of a controller and their actions."""
+    points, primary = in_use(controller.partition)
+    return PrototypeMap(points.copy(), controller.greedy[primary], controller.partition.scale.copy())
+
+
+def is_assured(trails: list[Trail], threshold: float | None, settings: RepresentationSettings) -> bool:
+    """Tell whether new trials would reach the threshold, as far as these can tell; without one, they always do."""
+    if threshold is None:
+        return True
+    totals = np.array([trail.total for trail in trails])
+    error = totals.std() * np.sqrt(1.0 / len(totals) + 1.0 / FRESH_TRIALS)
+    return bool(totals.mean() - settings.assurance * error >= threshold)
+
+
+def _improve(work: Improvement, settings: RepresentationSettings) -> bool:
+    """Propose changes until one has paid and the trials are good enough; tell whether they are."""
+    idle, paid = 0, False
+    while not (paid and is_assured(work.trails, work.spec.threshold, settings)):
+        if idle >= settings.patience or work.steps >= settings.steps:
+            return False
+        gain = work.propose(settings.most)
+        idle, paid = 0 if gain else idle + 1, paid or gain
+    return True
+
+
+def _leave_out_unvisited(work: Improvement) -> None:
+    visited = np.unique(np.concatenate([trail.regions[: trail.length[0]] for trail in work.trails]))
+    work.map = work.map._replace(prototypes=work.map.prototypes[visited], actions=work.map.actions[visited])
+    work.trails = work.rerun_all(work.map, work.trails)
+
+
+def settled_values(work: Improvement, settling: int) -> np.ndarray:
+    """Return the value of every action in every region, from the first step there; a better action is adopted."""
+    q = np.zeros((len(work.map.actions), len(work.spec.actions)))
+    j = 0
+    while j < len(q):
+        q[j], _ = _tried(work, j, work.trails[:settling])
+        if q[j].argmax() != work.map.actions[j]:  # by a few trials; what do all say?
+            q[j], others = _tried(work, j, work.trails)
+            best = int(q[j].argmax())
+            if q[j, best] > q[j, work.map.actions[j]]:
+                work.map, work.trails, j = work.map.with_action(j, best), others[best], -1
+        j += 1
+    return q
+
+
+def _tried(work: Improvement, j: int, trails: list[Trail]) -> tuple[list[float], list[list[Trail]]]:
+    """Return what each action is worth in a region, and the trials that tell."""
+    actions = range(len(work.spec.actions))
+    others = [work.rerun_all(work.map.with_action(j, a), trails) for a in actions]
+    return [worth_from(each, j) for each in others], others
+
+
+def worth_from(trails: list[Trail], j: int) -> float:
+    """Return the mean sum of rewards from the first step in a region, over the trials that come through it."""
+    worths = []
+    for trail in trails:
+        steps = np.flatnonzero(trail.regions[: trail.length[0]] == j)
+        if len(steps):
+            worths.append(trail.rewards[steps[0] : trail.length[0]].sum())
+    return float(np.mean(worths)) if worths else 0.0
