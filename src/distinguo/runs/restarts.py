@@ -59,15 +59,20 @@ def returned_to(trial: int, attempt: int, until: int) -> dict[str, Any]:
 def of_these_regions(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the entries about the regions that there are now: those of one attempt.
 
+    A learner that begins again by itself says nothing of that here, so all of its entries are of one attempt.
+
     >>> of_these_regions([{"event": "split", "trial": 1}, {"event": "restart", "trial": 9}])
     []
+    >>> of_these_regions([{"event": "kept", "trial": 1}, {"event": "kept", "trial": 7}, returned_to(9, 2, until=3)])
+    [{'event': 'kept', 'trial': 1}]
     """
     attempts: list[list[dict[str, Any]]] = [[]]
     for entry in entries:
         if entry["event"] == RESTART:
             attempts.append([])
         elif entry["event"] == RETURN:
-            attempts.append([e for e in attempts[entry["attempt"]] if e["trial"] <= entry["until"]])
+            of_it = attempts[min(entry["attempt"], len(attempts) - 1)]
+            attempts.append([e for e in of_it if e["trial"] <= entry["until"]])
         else:
             attempts[-1].append(entry)
     return attempts[-1]
