@@ -51,9 +51,10 @@ mean over 100 further trials is still at the threshold.
 
 **What is not the same.** Our learner puts the task back into an earlier state, which the others never do: it
 re-runs a proposal only from the first decision that differs. *Ours, from the start* does without: every proposal
-is a whole trial. Both learn from the trials of failed tests (their worst starts join the race), and random search
-and the tree take the mean of a failed test for the score of the policy; the last column says how many steps these
-were, for all.
+is a whole trial. Both of ours learn from the trials of failed tests (their worst starts join the race), and
+random search and the tree take the mean of a failed test for the score of the policy; the others do not. The last
+column says how many steps failed tests took. The map for other learners that a solved run of ours is refined to
+afterwards takes steps of its own, which are not in this table.
 """
 NOTES = """\
 **Who they are** (`benchmarks/rivals/`). *Random search*: 2-4 prototypes at visited states with random actions,
@@ -76,9 +77,10 @@ def grouped(runs: list[Run]) -> Runs:
     return found
 
 
-def median_steps(runs: list[Run]) -> float:
+def median_steps(runs: list[Run], *also: str) -> float:
     """Return the median of the learning steps, in which a run that was not solved counts as infinitely many."""
-    return float(np.median([r["steps"] if r["solved"] else np.inf for r in runs]))
+    sums = [sum(r[key] for key in ("steps", *also)) if r["solved"] else np.inf for r in runs]
+    return float(np.median(sums))
 
 
 def told(steps: float, budget: int) -> str:
@@ -122,19 +124,25 @@ def table(task: str, rivals: dict[str, list[Run]]) -> str:
 
 
 def paragraph(found: Runs) -> str:
-    """Say who needed fewer steps than ours, and how many times ours DQN needed."""
-    sentences = []
-    for task, rivals in found.items():
-        if OURS not in rivals:
-            continue
-        ours, budget = median_steps(rivals[OURS]), rivals[OURS][0]["budget"]
-        quicker = [n for n, runs in rivals.items() if not n.startswith(OURS) and median_steps(runs) < ours]
-        text = f"**{task}**: ours {told(ours, budget)} steps and {size_of(rivals[OURS])}"
-        if "DQN" in rivals:
-            theirs = median_steps(rivals["DQN"])
-            text += f", DQN {told(theirs, budget)} ({times(theirs, ours, budget)} times) and {size_of(rivals['DQN'])}"
-        sentences.append(f"{text}; quicker than ours: {', '.join(quicker) or 'none'}.")
-    return "\n".join(f"- {text}" for text in sentences)
+    """Say of each task how many times our steps DQN needed, and who needed fewer than ours."""
+    return "\n".join(f"- {sentence(task, rivals)}" for task, rivals in found.items() if OURS in rivals)
+
+
+def sentence(task: str, rivals: dict[str, list[Run]]) -> str:
+    ours, budget = median_steps(rivals[OURS]), rivals[OURS][0]["budget"]
+    quicker = [n for n, runs in rivals.items() if not n.startswith(OURS) and median_steps(runs) < ours]
+    text = f"**{task}**: ours {told(ours, budget)} steps and {size_of(rivals[OURS])}"
+    if "DQN" in rivals:
+        theirs = median_steps(rivals["DQN"])
+        text += (
+            f", DQN {told(theirs, budget)} ({times(theirs, ours, budget)} times) and {size_of(rivals['DQN'])}"
+        )
+    with_tests = [
+        f"{name} {told(median_steps(rivals[name], 'failed_steps'), budget)}"
+        for name in (OURS, "DQN")
+        if name in rivals
+    ]
+    return f"{text}. With failed tests: {', '.join(with_tests)}. Quicker than ours: {', '.join(quicker) or 'none'}."
 
 
 def seeds_told(found: Runs) -> str:
