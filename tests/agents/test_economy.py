@@ -18,7 +18,10 @@ from tests.tasks.faulty import Walk
 
 @pytest.mark.parametrize(("task", "seed"), [("puck", 1), (CART, 2)])
 def test_it_learns_what_learn_does(task: str, seed: int) -> None:
-    agent, run = Economy(task, seed=seed).learn(1_000_000), distinguo.learn(task, seed=seed, learner="economy")
+    agent, run = (
+        Economy(task, seed=seed).learn(1_000_000),
+        distinguo.learn(task, seed=seed, learner="economy"),
+    )
     assert agent.solved
     np.testing.assert_array_equal(agent.q, run.q)
     theirs = run.summary["environment_steps"] + run.summary["final_trial_steps"]
