@@ -101,6 +101,9 @@ class Account:
             "solved": self.solved,
             "extent": [list(self.extent.low), list(self.extent.high)],
         }
+        observed = self.agent.progress.extent
+        if self.configuration.spec.bounded and np.isfinite(observed).all():
+            provenance["observed"] = observed.tolist()
         partition = self.controller.partition
         return Representation(trimmed(partition), self.configuration.spec.dimensions, provenance)
 

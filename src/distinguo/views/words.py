@@ -60,7 +60,8 @@ def why_nothing(run: Run) -> list[str]:
 
 
 def _constant_observations(run: Run) -> str:
-    low, high = run.representation.provenance.get("extent", ((), ()))
+    known = run.representation.provenance
+    low, high = known.get("observed", known.get("extent", ((), ())))
     if run.configuration.spec.kind == "categories" or not low or list(low) != list(high):
         return ""
     return (
