@@ -28,13 +28,7 @@ def benchmark(name: str) -> Any:
 
 
 HASHES = json.loads((GOLDEN / "runs.json").read_text())
-BY_DAY = {
-    "puck-paper": "12",
-    "puck-default": "12",
-    "CartPole-v1": "12",
-    "CartPole-v1-probation": "12",
-    "Taxi-v4": "1",
-}
+BY_DAY = dict.fromkeys(HASHES, "12") | {"Taxi-v4": "1"}
 RUNS = [(name, int(seed)) for name in HASHES for seed in (HASHES[name] if NIGHTLY else BY_DAY[name])]
 
 

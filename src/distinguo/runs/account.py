@@ -13,6 +13,7 @@ from distinguo.representations.file import Representation
 from distinguo.representations.partition import trimmed
 from distinguo.runs.configuration import Configuration
 from distinguo.tasks.extent import Extent, Preliminaries
+from distinguo.tasks.spec import CONTINUOUS
 
 
 class Account:
@@ -101,8 +102,8 @@ class Account:
             "solved": self.solved,
             "extent": [list(self.extent.low), list(self.extent.high)],
         }
-        observed = self.agent.progress.extent
-        if self.configuration.spec.bounded and np.isfinite(observed).all():
+        observed, spec = self.agent.progress.extent, self.configuration.spec
+        if spec.bounded and spec.kind == CONTINUOUS and np.isfinite(observed).all():
             provenance["observed"] = observed.tolist()
         partition = self.controller.partition
         return Representation(trimmed(partition), self.configuration.spec.dimensions, provenance)
