@@ -49,7 +49,7 @@ TASKS = {
 @pytest.mark.parametrize("name", TASKS)
 def test_learn_save_load_show(name: str, seed: int, tmp_path: Path) -> None:
     brief = {"stage.steps": 4_000, "stage.cap": 300, "stage.confirm": 3}
-    run = learn(TASKS[name](), seed=seed, settings=brief, out=tmp_path / "run")
+    run = learn(TASKS[name](), seed=seed, learner="economy", settings=brief, out=tmp_path / "run")
     points = run.representation.partition.prototypes
     assert len(np.unique(points, axis=0)) == len(points)
     again = open_run(tmp_path / "run")
