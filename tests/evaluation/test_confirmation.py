@@ -208,7 +208,7 @@ def test_what_does_not_vary_repeats_and_one_trial_says_nothing() -> None:
     assert will_repeat([475.0, 475.0], 475.0)
     assert not will_repeat([500.0], 475.0)
     assert not will_repeat([500.0, 452.0] * 5, 475.0)  # the mean is above, but not surely
-    assert will_repeat([500.0, 452.0] * 500, 471.5)
+    assert will_repeat([500.0, 452.0] * 500, 470.5)
     assert not will_repeat([500.0, 452.0] * 500, 474.0)  # a hundred others may vary by more than these
     assert judge([500.0], 500, CART._replace(error=1.0)) == OPEN
 

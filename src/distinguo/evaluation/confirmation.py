@@ -26,9 +26,10 @@ TOLERANCE = (
     0.01  #: how far below the threshold a mean still counts as being there, as a share of the range below it
 )
 HEADROOM = 0.05  #: the least room above the threshold that a refutation assumes, as such a share
-REPEAT = 1.6  #: standard errors by which the mean of as many trials again as are usual should pass, too
+REPEAT = 2.0  #: standard errors by which the mean of as many trials again as are usual should pass, too
 USUAL = 100  #: trials that others will judge it by
 PATIENCE = 5  #: times the steps that the test should take, after which an open question counts as failed
+FEWEST = 50  #: trials of a test that passes before its steps are used up
 FEWEST_FINAL = 20  #: trials of a last judgement, whose mean is reported
 
 
@@ -100,7 +101,8 @@ def judge(returns: Sequence[float], steps: int, question: ReturnQuestion, *, fin
     """
     evidence = capital(returns, question.bar, question.bar - (question.threshold - question.room))
     again, late = will_repeat(returns, question.threshold), steps >= question.steps
-    if again and evidence >= 1.0 / (question.weakest if late else question.error):
+    needed = 1.0 / (question.weakest if late else question.error)
+    if again and evidence >= needed and (late or len(returns) >= FEWEST):
         return PASSED
     if late and capital(returns, question.threshold, question.room) >= 1.0 / question.error:
         return PASSED
