@@ -95,6 +95,8 @@ def main() -> None:
     runs = [json.loads(path.read_text(encoding="utf-8")) for path in done]
     if not runs:
         raise SystemExit("No run of these was made yet; leave --report out to make them.")
+    unrun = {name for _, name, _ in planned} - {run["rival"] for run in runs}
+    left_out += [f"{name} was not run yet." for name in RIVALS if name in unrun]
     report.write(runs, options.out, left_out)
     print(
         f"Written: {options.out / 'rivals.md'}, {options.out / 'rivals.csv'}, {options.out / 'images/rivals.png'}"

@@ -91,7 +91,7 @@ def times(theirs: float, ours: float, budget: int) -> str:
     """Return how many times our steps a rival needs, at least, where it did not solve the task."""
     if not np.isfinite(ours):
         return ""
-    return f"{theirs / ours:.1f}" if np.isfinite(theirs) else f"> {budget / ours:.1f}"
+    return f"{theirs / ours:.2f}" if np.isfinite(theirs) else f"> {budget / ours:.1f}"
 
 
 def size_of(runs: list[Run]) -> str:
