@@ -48,6 +48,7 @@ class ReturnQuestion(NamedTuple):
     refusal: float = 0.2  #: chance that a policy at the threshold is turned down
     steps: int = 14_000  #: that the test should take
     most: int = 2_000  #: trials at most
+    alone: bool = True  #: whether strong evidence alone will do, where the policy cannot get better
 
     @property
     def room(self) -> float:
@@ -104,7 +105,11 @@ def judge(returns: Sequence[float], steps: int, question: ReturnQuestion, *, fin
     needed = 1.0 / (question.weakest if late else question.error)
     if again and evidence >= needed and (late or len(returns) >= FEWEST):
         return PASSED
-    if late and capital(returns, question.threshold, question.room) >= 1.0 / question.error:
+    if (
+        question.alone
+        and late
+        and capital(returns, question.threshold, question.room) >= 1.0 / question.error
+    ):
         return PASSED
     if len(returns) >= question.most:
         return PASSED if again else FAILED

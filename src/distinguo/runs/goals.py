@@ -117,6 +117,7 @@ class ReturnRules:
             stage.greatest,
             steps=stage.configuration.stage.confirm_steps,
             most=most,
+            alone=not stage.learner.only_controls,
         )
         return judge(stage.returns, stage.tested, question, final=stage.purpose != CLAIM)
 
