@@ -53,7 +53,9 @@ def spread(values: list[float]) -> str:
 def row(task: str, seeds: range, changes: dict[str, object]) -> str:
     asked = dict(changes)
     preset = str(asked.pop("preset", "default"))
-    configurations = [configure(task, seed=s, preset_name=preset, changes=asked) for s in seeds]
+    configurations = [
+        configure(task, seed=s, preset_name=preset, changes=asked, learner="economy") for s in seeds
+    ]
     warm(configurations[0])
     runs = [run.summary for run in learn_many(configurations)]
     columns = [f"{sum(bool(r['solved']) for r in runs)} of {len(runs)}"]

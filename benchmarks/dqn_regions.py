@@ -105,7 +105,7 @@ def main() -> None:
     torch.set_num_threads(1)
     inputs: dict[str, Any] = {"raw observations": None}
     for seed in options.representations:
-        run = distinguo.learn(TASK, seed=seed)
+        run = distinguo.learn(TASK, seed=seed, learner="economy")
         name = f"regions of seed {seed}"
         inputs[name] = run.representation
         s = run.summary

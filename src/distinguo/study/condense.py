@@ -14,7 +14,7 @@ from distinguo.controller import Controller
 from distinguo.criteria import preferred, state_value
 from distinguo.errors import DistinguoError
 from distinguo.evaluation.confirmation import OPEN, PASSED, ReturnQuestion, judge
-from distinguo.learners.probation.learner import primaries
+from distinguo.learners.probation.learner import preferences, primaries
 from distinguo.learners.refinement.condense import Notch, dial
 from distinguo.learners.refinement.improvement import Improvement, PrototypeMap
 from distinguo.learners.refinement.representation import map_of
@@ -108,9 +108,8 @@ def is_kept(work: Improvement, notch: Notch, bar: float, notches: list[Notch]) -
 
 
 def _controller(given: PrototypeMap, actions: int) -> Controller:
-    q = np.zeros((len(given.actions), actions))
-    q[np.arange(len(q)), given.actions] = 1.0
-    return Controller(given.partition._replace(primary=primaries(given.actions)), q)
+    merged = given.partition._replace(primary=primaries(given.actions))
+    return Controller(merged, preferences(given.actions, actions))
 
 
 def regions_by_epsilon(controller: Controller) -> list[tuple[float, int]]:

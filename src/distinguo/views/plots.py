@@ -235,9 +235,10 @@ def _explain(figure: Figure, picture: PartitionPicture) -> None:
     figure.legend(
         handles, names, loc="outside lower center", ncols=_columns(names), fontsize=9, frameon=False
     )
-    shades = shades_of([cell.value for cell in picture.cells])
-    bar = ScalarMappable(shades, greys(len(picture.actions)))
-    figure.colorbar(bar, ax=figure.axes[0], label="state value V")
+    values = [cell.value for cell in picture.cells]
+    if len(values) == 1 or min(values) < max(values):  # a map that only controls has no values to show
+        bar = ScalarMappable(shades_of(values), greys(len(picture.actions)))
+        figure.colorbar(bar, ax=figure.axes[0], label="state value V")
 
 
 def _columns(names: list[str]) -> int:

@@ -126,3 +126,8 @@ def test_a_single_start_from_which_all_is_known_does_not_hang() -> None:
 def test_labels_are_refused_in_a_sentence() -> None:
     with pytest.raises(dg.DistinguoError, match="needs observations that are amounts"):
         learn("FrozenLake-v1", learner="probation", settings={"stage.steps": 100})
+
+
+def test_given_prototypes_are_refused_and_not_ignored() -> None:
+    with pytest.raises(dg.DistinguoError, match="cannot begin from given ones"):
+        learn("MountainCar-v0", learner="probation", prototypes=[(0.0, 0.0)])

@@ -23,7 +23,7 @@ from distinguo.learners.probation.memory import (
 )
 from distinguo.learners.probation.race import drive
 from distinguo.learners.probation.reasons import RaceLog, drain_race, fresh_race_log
-from distinguo.learners.probation.settings import MOST_PROTOTYPES, ProbationSettings
+from distinguo.learners.probation.settings import ProbationSettings
 from distinguo.learners.probation.tree import new_root, run_trial
 from distinguo.seam import at_speed, is_compiled, kernel
 from distinguo.tasks.extent import Extent
@@ -48,11 +48,16 @@ class Probation(Learner):
     ends_with_long_trial = False
 
     def fresh(self, setup: Setup) -> RaceMemory:
-        """Begin with nothing, or with the prototypes that were given."""
+        """Begin with nothing."""
         if setup.categories:
             raise DistinguoError(
                 "The learner 'probation' needs observations that are amounts, but these are labels; "
                 "use --learner sweeping."
+            )
+        if setup.prototypes:
+            raise DistinguoError(
+                "The learner 'probation' finds its prototypes itself and cannot begin from given ones; leave them "
+                "out, or use --learner economy."
             )
         settings = setup.settings
         cap = settings.horizon if setup.limit is None else setup.limit
@@ -79,7 +84,7 @@ class Probation(Learner):
         """Act by the present map, or by that of the best attempt if it gained more."""
         chosen = _chosen(memory)
         merged = chosen.partition._replace(primary=primaries(chosen.actions))
-        return Controller(merged, preferences(chosen, memory.tree.child.shape[1]))
+        return Controller(merged, preferences(chosen.actions, memory.tree.child.shape[1]))
 
     def prepared(self, agent: Agent, extent: Extent | None) -> Agent:
         """Make room for a few trials."""
@@ -185,16 +190,13 @@ def primaries(actions: np.ndarray) -> np.ndarray:
     return np.array([int(np.flatnonzero(actions == a)[0]) for a in actions], dtype=np.int64)
 
 
-def preferences(given: Map, actions: int) -> np.ndarray:
-    """Return action values that only say which action a map takes: 1 for it, 0 for the others.
+def preferences(actions: np.ndarray, count: int) -> np.ndarray:
+    """Return action values that only say which action each prototype has: 1 for it, 0 for the others.
 
-    >>> from distinguo.learners.probation.memory import fresh_map
-    >>> preferences(fresh_map(2), actions=3)[0].tolist()
-    [1.0, 0.0, 0.0]
+    >>> preferences(np.array([2, 0]), count=3).tolist()
+    [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
     """
-    q = np.zeros((MOST_PROTOTYPES, actions))
-    q[np.arange(MOST_PROTOTYPES), given.actions] = 1.0
-    return q
+    return np.eye(count)[actions]
 
 
 @kernel

@@ -28,7 +28,6 @@ STATUS = np.dtype(
         ("pending", np.int64),  # whether a proposal is being tried
         ("place", np.int64),  # how many of the starts it was tried on
         ("ran", np.int64),  # steps that it took so far
-        ("constant", np.int64),  # the constant action to be tried next
         ("attempt", np.int64),  # searches so far
         ("began", np.int64),  # steps before this search
         ("proposals", np.int64),  # so far
@@ -220,7 +219,7 @@ def _check_places(memory: RaceMemory, room: int, cap: int) -> None:
         raise ValueError("a node does not exist")
     if (starts.roots[:used] < 0).any() or (tests < 0).any() or not _is_tree(tree, nodes, cap):
         raise ValueError("the tree is inconsistent")
-    if not 0 <= status["place"] <= MOST_STARTS or not 0 <= status["constant"] <= tree.child.shape[1]:
+    if not 0 <= status["place"] <= MOST_STARTS:
         raise ValueError("a count is out of range")
     _check_phase(status)
     ordered = starts.order
