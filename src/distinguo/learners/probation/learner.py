@@ -138,7 +138,7 @@ class Probation(Learner):
     def test(self, agent: Agent, cap: int) -> tuple[int, float]:
         """Run a trial from a new start, and remember it."""
         most = min(cap, len(agent.memory.scratch.path) - 1)
-        steps, gained = at_speed(test, agent.task)(*agent, _chosen(agent.memory), most)
+        steps, gained = at_speed(run_from_new_start, agent.task)(*agent, _chosen(agent.memory), most)
         return int(steps), float(gained)
 
     def refuted(self, agent: Agent, returns: Sequence[float]) -> None:
@@ -215,7 +215,7 @@ def advance_race(
 
 
 @kernel
-def test(
+def run_from_new_start(
     task: Any,
     memory: RaceMemory,
     settings: Any,
