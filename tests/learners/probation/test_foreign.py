@@ -68,13 +68,18 @@ class Slope(gymnasium.Env[Any, int]):
         return np.array([self.x, self.v]), 1.0, abs(self.x) > 3.0, self.steps >= 60, {}
 
 
-def test_every_step_that_is_taken_is_counted() -> None:
-    """Those by which a state is come back to from its start, too."""
-    spec = spec_of(Slope())._replace(threshold=58.0)
+STEPS = ("environment_steps", "confirmation_steps", "representation_steps", "price_steps")
+
+
+@pytest.mark.parametrize("threshold", [58.0, 61.0], ids=["solved", "out of reach"])
+def test_every_step_that_is_taken_is_counted(threshold: float) -> None:
+    """Those by which a state is come back to from its start, too; those of what follows a solution apart."""
+    spec = spec_of(Slope())._replace(threshold=threshold)
     Slope.taken = 0
     run = learn_configured(configure(spec, seed=1, changes={**BRIEF, "stage.steps": 3000}))
-    assert run.summary["kept"] > 0
-    assert run.summary["environment_steps"] + run.summary["confirmation_steps"] == Slope.taken
+    assert run.solved == (threshold < 60)
+    assert run.solved or run.summary["kept"] > 0
+    assert sum(run.summary.get(kind, 0) for kind in STEPS) == Slope.taken
 
 
 # Chance.
