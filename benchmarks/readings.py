@@ -1,8 +1,9 @@
-"""Measure what each reading of the paper does: the table of docs/readings.md.
+"""Measure what each reading of the paper does: the tables of docs/readings.md.
 
-    python benchmarks/readings.py --seeds 1000-1099
+    python benchmarks/readings.py --preset fast --seeds 1000-1099
+    python benchmarks/readings.py --preset paper --seeds 1000-1099
 
-Every row changes one setting of the preset ``paper``. "Carries over" is the share of the maps learned from scratch on
+Every row changes one setting, or a few, of a preset. "Carries over" is the share of the maps learned from scratch on
 which a fresh Q-learner (discount 0.99, else as in settings.py) reaches a median of 50 trials of 100,000 steps
 after 50,000 training steps. Steps are those of ``summarise``: trials and mini-trials, without the final long trial.
 """
@@ -19,12 +20,13 @@ from distinguo.controller import Controller
 from distinguo.controls.fixed import PAPER_SEEDS
 from distinguo.evaluation.simulate import follow
 from distinguo.evaluation.training import fresh_training, train
+from distinguo.presets import FAST, PAPER
 from distinguo.runs.configuration import configure
 from distinguo.runs.learn import learn_many
 from distinguo.runs.run import Run
 from distinguo.settings import TesterSettings
 
-ROWS: list[tuple[str, dict[str, object]]] = [
+FAST_ROWS: list[tuple[str, dict[str, object]]] = [
     ("the preset", {}),
     ("gamma 0.95", {"gamma": 0.95}),
     ("gamma 0.98", {"gamma": 0.98}),
@@ -32,6 +34,7 @@ ROWS: list[tuple[str, dict[str, object]]] = [
     ("epsilon 0.05", {"epsilon": 0.05}),
     ("epsilon 0.2", {"epsilon": 0.2}),
     ("delta 0.01 (ties)", {"delta": 0.01}),
+    ("delta = epsilon (one delta everywhere)", {"delta": 0.1}),
     ("alpha 0.02", {"alpha": 0.02}),
     ("alpha 0.2", {"alpha": 0.2}),
     ("ENOUGH_SAMPLES 1", {"enough_samples": 1}),
@@ -46,6 +49,9 @@ ROWS: list[tuple[str, dict[str, object]]] = [
     ("FE_TIMER: every 2nd trial", {"fe_interval": 2}),
     ("FE_TIMER: every 3rd trial", {"fe_interval": 3}),
     ("FE_TIMER: every 2nd popped state", {"fe_interval": 2, "fe_counts_trials": False}),
+    ("every 2nd trial, coin 0.1", {"fe_interval": 2, "coin": 0.1}),
+    ("every 2nd trial, coin 0.1, epsilon 0.02", {"fe_interval": 2, "coin": 0.1, "epsilon": 0.02}),
+    ("every 2nd trial, coin 0.1, delta = epsilon", {"fe_interval": 2, "coin": 0.1, "delta": 0.1}),
     ("no consolidation", {"merge_interval": 0}),
     ("MERGE_TIMER 1", {"merge_interval": 1}),
     ("MERGE_TIMER 50", {"merge_interval": 50}),
@@ -58,8 +64,46 @@ ROWS: list[tuple[str, dict[str, object]]] = [
     ("bootstrap by gamma^steps", {"discount_steps": True}),
     ("terminal states reliable in Figure 3", {"terminal_reliable": True}),
     ("surprise by one action value", {"surprise_by_transition": True}),
+    ("surprise only by reliable regions", {"surprise_reliable": True}),
+    ("merged regions reviewed at MERGE_TIMER", {"review_merged": True}),
     ("MIN_UPDATES 1", {"min_updates": 1}),
 ]
+PAPER_ROWS: list[tuple[str, dict[str, object]]] = [
+    ("the preset", {}),
+    ("gamma 0.8", {"gamma": 0.8}),
+    ("gamma 0.95", {"gamma": 0.95}),
+    ("gamma 0.99", {"gamma": 0.99}),
+    ("epsilon = delta = 0.002", {"epsilon": 0.002, "delta": 0.002}),
+    ("epsilon = delta = 0.01", {"epsilon": 0.01, "delta": 0.01}),
+    ("epsilon = delta = 0.1", {"epsilon": 0.1, "delta": 0.1}),
+    ("delta 0", {"delta": 0.0}),
+    ("alpha 0.0001", {"alpha": 0.0001}),
+    ("alpha 0.01", {"alpha": 0.01}),
+    ("alpha 0.05", {"alpha": 0.05}),
+    ("ENOUGH_SAMPLES 3", {"enough_samples": 3}),
+    ("ENOUGH_SAMPLES 30", {"enough_samples": 30}),
+    ("MAX_STEPS 2", {"max_steps": 2}),
+    ("MAX_STEPS 5", {"max_steps": 5}),
+    ("no coin", {"coin": 0.0}),
+    ("coin 0.01", {"coin": 0.01}),
+    ("coin 0.1", {"coin": 0.1}),
+    ("FE_TIMER: every 10th trial", {"fe_interval": 10}),
+    ("FE_TIMER: every 50th trial", {"fe_interval": 50}),
+    ("FE_TIMER: every 200th trial", {"fe_interval": 200}),
+    ("no consolidation", {"merge_interval": 0}),
+    ("MERGE_TIMER 10", {"merge_interval": 10}),
+    ("consolidation, youngest first", {"merge_into_youngest": True}),
+    ("a split leaves no reliability", {"reduced_updates": 0}),
+    ("a split leaves 3 updates", {"reduced_updates": 3}),
+    ("a new prototype has 1 update", {"new_updates": 1}),
+    ("a new region is not yet investigated", {"new_investigated": False}),
+    ("bootstrap by gamma^steps", {"discount_steps": True}),
+    ("terminal states reliable in Figure 3", {"terminal_reliable": True}),
+    ("surprise by Definition 8", {"surprise_by_transition": False}),
+    ("surprise only by reliable regions", {"surprise_reliable": True}),
+    ("merged regions reviewed at MERGE_TIMER", {"review_merged": True}),
+]
+ROWS = {FAST: FAST_ROWS, PAPER: PAPER_ROWS}
 
 
 def carries_over(run: Run, settings: TesterSettings, cap: int = 100_000) -> bool:
@@ -78,12 +122,12 @@ def carries_over(run: Run, settings: TesterSettings, cap: int = 100_000) -> bool
     return bool(np.median(lengths) >= cap)
 
 
-def measure(changes: dict[str, object], seeds: range) -> str:
+def measure(preset: str, changes: dict[str, object], seeds: range) -> str:
     """Return one row of the table, without its name."""
     named = {f"learner.{key}": value for key, value in changes.items()}
-    scratch = [configure("puck", seed=n, preset_name="paper", changes=named) for n in seeds]
+    scratch = [configure("puck", seed=n, preset_name=preset, changes=named) for n in seeds]
     seeded = [
-        configure("puck", seed=n, preset_name="paper", changes=named, prototypes=PAPER_SEEDS) for n in seeds
+        configure("puck", seed=n, preset_name=preset, changes=named, prototypes=PAPER_SEEDS) for n in seeds
     ]
     runs, two = learn_many(scratch), learn_many(seeded)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -104,15 +148,16 @@ def main() -> None:
     """Print the table in Markdown, a row as soon as it is measured."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", default="1000-1099", help="such as 1000-1099")
-    parser.add_argument("--rows", type=int, default=len(ROWS), help="measure only the first rows")
+    parser.add_argument("--preset", choices=ROWS, default=FAST)
+    parser.add_argument("--rows", type=int, help="measure only the first rows")
     options = parser.parse_args()
     first, last = map(int, options.seeds.split("-"))
     print(
         "| change | solved | regions | trials | steps | carries over | two seeds: solved | regions | trials | steps |"
     )
     print("|---|---|---|---|---|---|---|---|---|---|")
-    for name, changes in ROWS[: options.rows]:
-        print(f"| {name} | {measure(changes, range(first, last + 1))} |", flush=True)
+    for name, changes in ROWS[options.preset][: options.rows]:
+        print(f"| {name} | {measure(options.preset, changes, range(first, last + 1))} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -121,10 +121,16 @@ class Oracle:
         """Figure 1 without the choice of the next action."""
         j, k, alpha = self.region(s), self.region(s_next), self.settings.alpha
         q_new = r if terminal else r + self.settings.gamma * max(self.q[k])
-        if terminal or self.reliable_source(k):
+        grounded = terminal or self.reliable_source(k)
+        if grounded:
             self.q[j][a] = (1 - alpha) * self.q[j][a] + alpha * q_new
             self.updates[j][a] += 1
-        if self.surprising(j, a, q_new) or not self.investigated[j] or self.rng.random() < self.settings.coin:
+        heeded = grounded or not self.settings.surprise_reliable
+        if (
+            (heeded and self.surprising(j, a, q_new))
+            or not self.investigated[j]
+            or self.rng.random() < self.settings.coin
+        ):
             self.push(s, j)
 
     def surprising(self, j: int, a: int, q_new: float) -> bool:
@@ -259,8 +265,17 @@ class Oracle:
 
     def consolidate(self) -> None:
         """Merge every region into the first (or the youngest) older one that it is compatible with."""
-        regions = [p for p in range(len(self.prototypes)) if self.primary[p] == p]
-        profiles = {p: self.investigate(self.prototypes[p]) for p in regions}
+        everyone = list(range(len(self.prototypes)))
+        review = self.settings.review_merged
+        asked = [p for p in everyone if review or self.primary[p] == p]
+        profiles = {p: self.investigate(self.prototypes[p]) for p in asked}
+        if review:
+            for p in everyone:
+                j = self.primary[p]
+                if j != p and self.should_split(profiles[j], profiles[p]):
+                    self.found_region(p, profiles[p])
+                    self.events.append(("detach", j, p))
+        regions = [p for p in everyone if self.primary[p] == p]
         for k in regions:
             older = [j for j in regions if j < k and self.primary[j] == j]
             if self.settings.merge_into_youngest:

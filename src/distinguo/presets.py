@@ -7,11 +7,28 @@ from typing import Any, Protocol
 
 from distinguo.errors import DistinguoError, did_you_mean
 
-DEFAULT, PAPER = "default", "paper"
+DEFAULT, FAST, PAPER = "default", "fast", "paper"
 
-#: What each preset changes from the defaults of the settings, which are the paper's algorithm to the letter.
+#: What each preset changes from the defaults of the settings. ``paper`` and ``fast`` are the paper's algorithm to the
+#: letter, with other constants (docs/readings.md, "Two sets of constants").
 PRESETS: Mapping[str, Mapping[str, Any]] = {
-    PAPER: {},
+    # agrees with what the paper says and with what it reports: values are small, actions within a few thousandths
+    # are tied, and feature extraction is rare, "allowing time for the action values to settle" (section 3.3)
+    PAPER: {
+        "learner.gamma": 0.9,
+        "learner.epsilon": 0.005,
+        "learner.delta": 0.005,
+        "learner.alpha": 0.001,
+        "learner.enough_samples": 100,
+        "learner.max_steps": 1,
+        "learner.coin": 0.001,
+        "learner.fe_interval": 100,
+        "learner.merge_interval": 100,
+        "learner.reduced_updates": 2,
+        "learner.surprise_by_transition": True,
+        "stage.trials": 3_000,
+    },
+    FAST: {},
     # the reward of a mini-trial is discounted step by step, so what follows it should be, too; and one seed in a
     # thousand gets stuck with a single region, which another attempt mends
     DEFAULT: {"learner.discount_steps": True, "stage.restart": 60},
@@ -55,14 +72,14 @@ class TaskFacts(Protocol):
 
 
 def suited(task: TaskFacts, preset_name: str = DEFAULT) -> dict[str, Any]:
-    """Return the settings that suit a task, by dotted name; ``paper`` takes only those it cannot do without.
+    """Return the settings that suit a task, by dotted name; but for ``default``, only those it cannot do without.
 
     >>> from distinguo.tasks.catalog import task_spec
     >>> suited(task_spec("puck")), suited(task_spec("puck", {"noise": 0.1}))
     ({}, {'learner.confidence': 2.0})
     """
     needed = {} if task.restorable else NON_ACTIVE
-    if preset_name == PAPER:
+    if preset_name != DEFAULT:
         return dict(needed)
     by_score = BY_RETURN if task.score == "return" else {}
     return {**by_score, **BY_NOISE[task.stochastic], **needed}
@@ -71,8 +88,8 @@ def suited(task: TaskFacts, preset_name: str = DEFAULT) -> dict[str, Any]:
 def preset(name: str) -> Mapping[str, Any]:
     """Return the changes that a preset makes, by setting.
 
-    >>> preset("paper")
-    {}
+    >>> preset("paper")["learner.fe_interval"]
+    100
     """
     if name not in PRESETS:
         raise DistinguoError(f"Unknown preset '{name}'; {did_you_mean(name, PRESETS)}")

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class LearnerSettings(NamedTuple):
-    """The constants of Figures 1-6; the defaults are the preset ``paper``.
+    """The constants of Figures 1-6; the defaults are the preset ``fast``.
 
     >>> LearnerSettings().min_updates
     3
@@ -61,8 +61,14 @@ class LearnerSettings(NamedTuple):
     merge_into_youngest: Annotated[
         bool, Field(description="consolidation tries the youngest region first; ours")
     ] = False
+    surprise_reliable: Annotated[
+        bool, Field(description="only what a reliable region follows is surprising; section 5.4 implies it")
+    ] = False
+    review_merged: Annotated[
+        bool, Field(description="consolidation asks whether merged regions ought to stay so; section 3.3")
+    ] = False
 
-    # What the paper names as beyond it, and improvements of ours; each is off in the preset ``paper``.
+    # What the paper names as beyond it, and improvements of ours; each is off in the presets ``paper`` and ``fast``.
     samples: Annotated[
         int,
         Field(

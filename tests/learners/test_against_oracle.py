@@ -42,8 +42,10 @@ readings = st.builds(
     terminal_reliable=st.booleans(),
     surprise_by_transition=st.booleans(),
     merge_into_youngest=st.booleans(),
+    surprise_reliable=st.booleans(),
+    review_merged=st.booleans(),
     # what goes beyond the paper is off: the oracle is a transcription of the paper
-    **{name: st.just(value) for name, value in list(LearnerSettings._field_defaults.items())[19:]},
+    **{name: st.just(value) for name, value in list(LearnerSettings._field_defaults.items())[21:]},
 )
 beginnings = st.sampled_from(
     [[(0.0, 0.0)], [(0.268, 0.62), (-0.268, -0.62)], [(0.5, 0.0), (-0.5, 1.0), (2.0, 2.0)]]

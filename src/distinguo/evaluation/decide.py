@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.controller import TIED, Controller
-from distinguo.evaluation.lockstep.driver import evaluate_lockstep
+from distinguo.evaluation.lockstep.driver import advance_lockstep, evaluate_lockstep
 from distinguo.evaluation.simulate import Outcome, Patience, evaluate
 from distinguo.proof.hold.closure import FOREVER, UNDECIDED, certify_states, is_provable
 
@@ -71,24 +71,27 @@ def outcome_of(
 def _simulated(task: Any, controller: Controller, rng: np.random.Generator, batch: Batch) -> Outcome:
     patience = batch.patience
     if patience is None or patience.steps >= batch.cap:
-        outcome = evaluate_lockstep(task, controller, batch.starts, batch.cap)
+        outcome = evaluate_lockstep(task, controller, rng, batch.starts, batch.cap)
     else:
-        outcome = _in_two_steps(task, controller, batch, patience)
+        outcome = _in_two_steps(task, controller, rng, batch, patience)
     return evaluate(task, controller, rng, *batch) if outcome is None else outcome
 
 
-def _in_two_steps(task: Any, controller: Controller, batch: Batch, patience: Patience) -> Outcome | None:
-    """Run all trials for a while, and those that remain anew to the cap, if the median depends on them."""
-    outcome = evaluate_lockstep(task, controller, batch.starts, patience.steps)
+def _in_two_steps(
+    task: Any, controller: Controller, rng: np.random.Generator, batch: Batch, patience: Patience
+) -> Outcome | None:
+    """Run all trials for a while, and those that remain on to the cap, if the median depends on them."""
+    states = np.array(batch.starts, dtype=np.float64, order="C")
+    outcome = advance_lockstep(task, controller, rng, states, patience.steps)
     if outcome is None:
         return None
     alive = np.flatnonzero(~outcome.ended)
     outcome.lengths[alive] = batch.cap
     if outcome.ended.sum() > patience.failures or not len(alive):
         return outcome
-    rest = evaluate_lockstep(task, controller, batch.starts[alive], batch.cap)
-    if rest is None:
-        return None
-    for column, others in zip(outcome[:3], rest[:3], strict=True):  # lengths, returns, ended
-        column[alive] = others
-    return outcome._replace(visited=outcome.visited | rest.visited)
+    rest = advance_lockstep(task, controller, rng, states[alive], batch.cap - patience.steps)
+    assert rest is not None  # as it was not before
+    outcome.lengths[alive] = patience.steps + rest.lengths
+    outcome.returns[alive] += rest.returns
+    outcome.ended[alive] = rest.ended
+    return outcome._replace(visited=outcome.visited | rest.visited, tied=outcome.tied or rest.tied)

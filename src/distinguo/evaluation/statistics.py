@@ -83,8 +83,8 @@ def probability_better(ours: np.ndarray, theirs: np.ndarray) -> float:
 class Curve(NamedTuple):
     """One run of the tester: a measurement at the end of some trials.
 
-    >>> Curve([0, 700, 1200], [20.0, 90.0, 5e6], [0.0, 0.5, 1.0]).at([500, 1000]).tolist()
-    [90.0, 5000000.0]
+    >>> Curve([0, 700, 1200], [20.0, 90.0, 5e6], [0.0, 0.5, 1.0]).at([500, 1000, 1100]).tolist()
+    [20.0, 90.0, 5000000.0]
     """
 
     training_steps: list[int]  #: learning steps before each measurement
@@ -98,7 +98,7 @@ class Curve(NamedTuple):
         self.survival.append(survival)
 
     def at(self, checkpoints: list[int]) -> np.ndarray:
-        """Return the score at each checkpoint: of the first measurement after at least so many steps."""
+        """Return the score at each checkpoint: the latest that was known by then; at the last, the final one."""
         return np.array(self.scores)[self._places(checkpoints)]
 
     def survival_at(self, checkpoints: list[int]) -> np.ndarray:
@@ -106,8 +106,11 @@ class Curve(NamedTuple):
         return np.array(self.survival)[self._places(checkpoints)]
 
     def _places(self, checkpoints: list[int]) -> np.ndarray:
-        places = np.searchsorted(self.training_steps, checkpoints)
-        return np.minimum(places, len(self.training_steps) - 1)
+        places = np.searchsorted(self.training_steps, checkpoints, side="right") - 1
+        places[-1] = (
+            len(self.training_steps) - 1
+        )  # a trial that has a limit may end a little after the training
+        return places
 
 
 def checkpoints(steps: int, every: int) -> list[int]:

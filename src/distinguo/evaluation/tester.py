@@ -54,34 +54,37 @@ class Evaluation(NamedTuple):
 
 
 class _TestTrials:
-    """The batch of test trials; knows when a new policy cannot do other than the last one."""
+    """The batch of test trials; knows when a new policy cannot do other than the last one, but for luck."""
 
     def __init__(self, evaluation: Evaluation, rng: np.random.Generator) -> None:
         self.evaluation, self.rng = evaluation, rng
         self.partition = for_lookup(evaluation.partition)
         self.starts = evaluation.starts(rng, TEST, evaluation.settings.batch)
         self.controllable = evaluation.spec.controllable_among(self.starts)
-        self.policy: np.ndarray | None = None
+        self.actions: np.ndarray | None = None
         self.outcome: Outcome | None = None
 
     def measure(self, q: np.ndarray) -> tuple[float, float]:
         """Return the score of the batch and the share of the controllable starts that survive."""
         controller = Controller(self.partition, q, self.evaluation.settings.delta)
-        policy = controller.policy
-        if not self._known(policy):
-            self.policy, self.outcome = policy, self._evaluate(controller)
+        actions = controller.action_sets
+        if not self._known(actions):
+            self.actions, self.outcome = actions, self._evaluate(controller)
         assert self.outcome is not None
         goal, outcome = self.evaluation.spec.goal, self.outcome
         score = goal.score(outcome.lengths, outcome.returns)
         reached = goal.reached(outcome.ended, outcome.returns)[self.controllable]
         return score, float(reached.mean()) if len(reached) else 1.0
 
-    def _known(self, policy: np.ndarray) -> bool:
-        """Tell whether all regions that the last evaluation came through have kept their action."""
-        if self.policy is None or self.outcome is None or self.outcome.tied:
+    def _known(self, actions: np.ndarray) -> bool:
+        """Tell whether all regions that the last evaluation came through have kept their preferred actions.
+
+        Where some are tied the outcome was a matter of luck, and a new one would be as good a draw as the old one.
+        """
+        if self.actions is None or self.outcome is None:
             return False
         visited = self.outcome.visited
-        return bool((policy[visited] == self.policy[visited]).all())
+        return bool((actions[visited] == self.actions[visited]).all())
 
     def _evaluate(self, controller: Controller) -> Outcome:
         spec, settings = self.evaluation.spec, self.evaluation.settings
@@ -116,7 +119,7 @@ def learning_curve(
     steps = trials = 0
     measured_steps = measured_trials = 0
     while steps < settings.steps:
-        steps += _train_once(evaluation, test.partition, learner, training)
+        steps += _train_once(evaluation, test.partition, learner, training, steps)
         trials += 1
         due = (
             steps - measured_steps >= settings.every_steps
@@ -134,13 +137,17 @@ def trained_values(evaluation: Evaluation, rng: np.random.Generator) -> np.ndarr
     """Return the action values that a fresh learner has at the end of its training, without measuring it."""
     learner, steps = evaluation.fresh_training(), 0
     while steps < evaluation.settings.steps:
-        steps += _train_once(evaluation, evaluation.partition, learner, rng)
+        steps += _train_once(evaluation, evaluation.partition, learner, rng, steps)
     return learner.q
 
 
-def _train_once(evaluation: Evaluation, partition: Any, learner: Training, rng: np.random.Generator) -> int:
-    task, settings = evaluation.spec.task, evaluation.settings
+def _train_once(
+    evaluation: Evaluation, partition: Any, learner: Training, rng: np.random.Generator, before: int
+) -> int:
+    """Learn in one more trial, after so many steps; return its length."""
+    task, settings, cap = evaluation.spec.task, evaluation.settings, evaluation.training_cap
+    if evaluation.spec.limit is None:  # it may never end by itself
+        cap = min(cap, settings.steps - before)
     first = evaluation.starts(rng, TRAINING, 1)[0]
-    run = at_speed(train, task, partition)
-    length, _ = run(task, partition, learner, settings, rng, first, evaluation.training_cap)
+    length, _ = at_speed(train, task, partition)(task, partition, learner, settings, rng, first, cap)
     return int(length)

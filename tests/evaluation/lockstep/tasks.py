@@ -1,14 +1,20 @@
-"""Small tasks of three and eight dimensions."""
+"""Small tasks of three and eight dimensions, and what to ask of trials that are a matter of luck."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import stats
 
-from distinguo.seam import implements
+from distinguo.controller import Controller
+from distinguo.evaluation.lockstep.driver import evaluate_lockstep
+from distinguo.evaluation.simulate import evaluate
+from distinguo.seam import config, implements
 from distinguo.tasks.task import actions, start, transition, unpack
 
+#: Where nothing is compiled, a little of everything has to do.
+SCALE = 50 if config.DISABLE_JIT else 1
 Triple = tuple[float, float, float]
 Octuple = tuple[float, float, float, float, float, float, float, float]
 
@@ -71,3 +77,16 @@ def _(task: Ring, row: np.ndarray) -> Octuple:
 @implements(actions, Ring)
 def _(task: Ring) -> int:
     return 2
+
+
+def alike(task: Any, controller: Controller, start: np.ndarray) -> None:
+    """Check that the lengths and returns of trials with ties are distributed as in the plain evaluation."""
+    starts, cap = np.tile(start, (2000 // SCALE, 1)), 60
+    plain = evaluate(task, controller, np.random.default_rng(1), starts, cap)
+    quick = evaluate_lockstep(task, controller, np.random.default_rng(2), starts, cap)
+    assert quick is not None
+    assert plain.tied
+    assert quick.tied
+    for ours, theirs in ((quick.lengths, plain.lengths), (quick.returns, plain.returns)):
+        assert len(np.unique(theirs)) > 1 or len(np.unique(ours)) == 1
+        assert stats.ks_2samp(ours, theirs, method="asymp").pvalue > 0.001

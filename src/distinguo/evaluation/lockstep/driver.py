@@ -1,4 +1,4 @@
-"""Greedy evaluation in lock-step, at the speed of C and with the same bits as :func:`evaluate`.
+"""Greedy evaluation in lock-step, at the speed of C; without ties, with the same bits as :func:`evaluate`.
 
 The trials run in blocks (:mod:`distinguo.evaluation.lockstep.block`). The list of a block is made anew when a lane
 leaves the box that it is good for, and now and then because the lanes have drawn together.
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from distinguo.controller import Controller
+from distinguo.controller import TIED, Controller
 from distinguo.evaluation.lockstep import boxes, voronoi  # noqa: F401 they implement the generics of a block
 from distinguo.evaluation.lockstep.block import (
     LANES,
@@ -21,10 +21,13 @@ from distinguo.evaluation.lockstep.block import (
     pick_entries,
 )
 from distinguo.evaluation.lockstep.lanes import (
+    Luck,
     Results,
+    break_ties,
     choose_actions,
     draw_box,
     fill_up,
+    find_ties,
     in_use,
     move,
     note_visits,
@@ -49,37 +52,47 @@ PROGRESS = np.dtype(
         ("pause", np.int64),  # steps from one look for a shorter list to the next
         ("age", np.int64),  # steps since the last look
         ("ended", np.int64),  # trials that ended in the last step
-        ("ties", np.int64),  # whether a trial came to tied actions
     ],
     align=True,
 )
 
 
-def evaluate_lockstep(task: Any, controller: Controller, starts: np.ndarray, cap: int) -> Outcome | None:
+def evaluate_lockstep(
+    task: Any, controller: Controller, rng: np.random.Generator, starts: np.ndarray, cap: int
+) -> Outcome | None:
     """Follow the greedy policy from every start, as :func:`evaluate` does; None where only that one can.
 
-    That is where a trial comes to a region with tied actions, where the task is interpreted, stochastic or not
-    observed as it is, and where there are no blocks for the partition.
+    That is where the task is interpreted, stochastic or not observed as it is, and where there are no blocks for the
+    partition.
 
     >>> from distinguo.representations.voronoi import voronoi
     >>> from distinguo.tasks.puck.puck import Puck
     >>> halves = voronoi([[0.3, 0.6], [-0.3, -0.6]], [4.8, 11.0])
     >>> two = Controller(halves, np.array([[0.0, -1.0], [-1.0, 0.0]]))
-    >>> evaluate_lockstep(Puck(), two, np.array([[0.0, 0.0], [2.0, 2.0]]), 1000).lengths.tolist()
+    >>> starts = np.array([[0.0, 0.0], [2.0, 2.0]])
+    >>> evaluate_lockstep(Puck(), two, np.random.default_rng(0), starts, 1000).lengths.tolist()
     [1000, 9]
     """
-    states = np.array(starts, dtype=np.float64, order="C")
+    return advance_lockstep(task, controller, rng, np.array(starts, dtype=np.float64, order="C"), cap)
+
+
+def advance_lockstep(
+    task: Any, controller: Controller, rng: np.random.Generator, states: np.ndarray, cap: int
+) -> Outcome | None:
+    """Do the same from ``states``, which are moved on to where the trials that have not ended are at the cap."""
     block = make_block(controller.partition, controller) if _is_simple(task) else None
     if block is None or not _fits(block, states):
         return None
     count, visited = len(states), np.zeros(len(controller.q), dtype=np.bool_)
+    tied, luck = controller.policy == TIED, None  # without luck other code is compiled, which is faster
+    if tied.any():
+        luck = Luck(rng, controller.action_sets, np.zeros(1, dtype=np.int64))
     results = Results(np.full(count, max(cap, 0)), np.zeros(count), np.zeros(count, dtype=np.bool_))
     for first in range(0, count, LANES):
         some = slice(first, first + LANES)
-        if not _run_to_end(task, block, states[some], Results(*(column[some] for column in results)), cap):
-            return None
+        _run_to_end(task, block, luck, states[some], Results(*(column[some] for column in results)), cap)
     visited[block.lanes.regions[block.lanes.seen]] = True
-    return Outcome(*results, visited, tied=False)
+    return Outcome(*results, visited, tied=bool(tied[visited].any()))
 
 
 def _is_simple(task: Any) -> bool:
@@ -91,45 +104,59 @@ def _fits(block: Any, states: np.ndarray) -> bool:
     return states.ndim == 2 and 2 * states.shape[1] == len(block.lanes.box) <= 2 * MOST_DIMENSIONS
 
 
-def _run_to_end(task: Any, block: Any, starts: np.ndarray, results: Results, cap: int) -> bool:
-    """Run a block of trials until all have ended or come to the cap; False if one came to tied actions."""
-    count, dimensions = starts.shape
+def _run_to_end(
+    task: Any, block: Any, luck: Luck | None, states: np.ndarray, results: Results, cap: int
+) -> None:
+    """Run a block of trials until all have ended or come to the cap, where their states are left."""
+    count, dimensions = states.shape
     block.lanes.numbers[:] = 0.0
-    block.lanes.numbers.reshape(-1, LANES)[:dimensions, :count] = starts.T
-    block.lanes.marks[ORDER : ORDER + count] = np.arange(count)
-    progress = np.array([(count, 0, 0, RENEW, FIRST_PAUSE, 0, 0, 0)], dtype=PROGRESS)
+    columns, order = block.lanes.numbers.reshape(-1, LANES)[:dimensions], block.lanes.marks[ORDER:]
+    columns[:, :count] = states.T
+    order[:count] = np.arange(count)
+    progress = np.array([(count, 0, 0, RENEW, FIRST_PAUSE, 0, 0)], dtype=PROGRESS)
     until, going_on = 0, count > 0
     while going_on and until < cap:
         until = min(until + CHUNK_STEPS, cap)
-        going_on = run_block(task, block, starts[0], progress, until, results)
-    return not progress["ties"][0]
+        going_on = run_block(task, block, luck, states[0], progress, until, results)
+    remaining = progress["remaining"][0]
+    states[order[:remaining]] = columns[:, :remaining].T
 
 
 @kernel
 def run_block(
-    task: Any, block: Any, row: np.ndarray, progress: np.ndarray, until: int, results: Results
+    task: Any,
+    block: Any,
+    luck: Luck | None,
+    row: np.ndarray,
+    progress: np.ndarray,
+    until: int,
+    results: Results,
 ) -> bool:
     """Advance a block until so many steps are done; False if it need not go on after that."""
     widest_vectors()
     like = unpack(task, row)  # only its length counts
     now, lanes = progress[0], block.lanes
     fill_up(lanes, len(like), now["remaining"])
-    while now["remaining"] > 0 and now["done"] < until and not now["ties"]:
+    while now["remaining"] > 0 and now["done"] < until:
         if now["state"] != FRESH:
             everywhere = not draw_box(lanes, len(like), now["remaining"], now["state"] == WIDEN)
             now["size"] = list_entries(block, like, everywhere, now["pause"])
             now["state"] = FRESH
-        advance_block(task, block, like, progress, until)
+            if luck is not None:
+                find_ties(lanes, now["size"], luck)
+        advance_block(task, block, luck, like, progress, until)
         if now["ended"]:
             now["remaining"] = retire(lanes, len(like), now["remaining"], now["done"], results)
             now["pause"], now["age"] = FIRST_PAUSE, 0
     for lane in range(now["remaining"]):
         results.returns[lanes.marks[ORDER + lane]] = lanes.numbers[len(like) * LANES + lane]
-    return now["remaining"] > 0 and not now["ties"]
+    return now["remaining"] > 0
 
 
 @part
-def advance_block(task: Any, block: Any, like: State, progress: np.ndarray, until: int) -> None:
+def advance_block(
+    task: Any, block: Any, luck: Luck | None, like: State, progress: np.ndarray, until: int
+) -> None:
     """Take steps until a trial ends or leaves the box, or it is time to look for a shorter list."""
     now, lanes = progress[0], block.lanes
     count, size = in_use(now["remaining"]), now["size"]
@@ -139,9 +166,11 @@ def advance_block(task: Any, block: Any, like: State, progress: np.ndarray, unti
     while step < stop and ended == 0 and escaped == 0:
         pick_entries(block, like, count, size)
         picked = choose_actions(lanes, count, size, picked)
+        if luck is not None:
+            break_ties(lanes, count, size, luck)
         ended, escaped = move(task, lanes, like, count)
         step += 1
-    now["ties"] = note_visits(lanes, size, picked)
+    note_visits(lanes, size, picked)
     now["done"], now["ended"] = step, ended
     now["age"] += step - first
     if escaped:

@@ -8,13 +8,23 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 
 from distinguo.evaluation.lockstep.block import ACTION, BITS, LANES, ORDER, PICKED, VECTOR, Lanes
 from distinguo.evaluation.lockstep.tuples import inlined, outside, read_state, widest_vectors, write_state
 from distinguo.seam import part
 from distinguo.tasks.task import State, transition
 
+COINS = LANES // 2  #: lanes whose coins come out of one random number
 BOX_MARGIN = 0.25  #: how far the box reaches beyond the lanes on each side, in widths of theirs
+
+
+class Luck(NamedTuple):
+    """What it takes to choose among tied actions."""
+
+    rng: Generator
+    sets: np.ndarray  #: (regions, actions) which actions are preferred
+    tied: np.ndarray  #: (1,) the bits of the listed entries with ties, or whether there may be some
 
 
 class Results(NamedTuple):
@@ -27,7 +37,7 @@ class Results(NamedTuple):
 
 @part
 def choose_actions(lanes: Lanes, count: int, size: int, visited: int) -> int:
-    """Turn the picks into actions. Return the bits of all entries picked so far, or whether one of them had ties."""
+    """Turn the picks into actions, of tied ones the first. Return the bits of all entries picked so far."""
     inlined()
     widest_vectors()
     marks, masks = lanes.marks, lanes.masks
@@ -36,7 +46,6 @@ def choose_actions(lanes: Lanes, count: int, size: int, visited: int) -> int:
             c = marks[PICKED + lane]
             marks[ACTION + lane] = lanes.policy[c]
             lanes.seen[lanes.entries[c]] = True
-            visited |= lanes.ties[c]
         return visited
     second = masks[1]
     for lane in range(count):
@@ -47,6 +56,62 @@ def choose_actions(lanes: Lanes, count: int, size: int, visited: int) -> int:
         for lane in range(count):
             marks[ACTION + lane] = a if marks[PICKED + lane] & mask else marks[ACTION + lane]
     return visited
+
+
+@part
+def find_ties(lanes: Lanes, size: int, luck: Luck) -> None:
+    """Note which entries of a new list have tied actions."""
+    tied = 0
+    for c in range(min(size, BITS)):
+        tied |= lanes.ties[c] << c
+    luck.tied[0] = tied if size <= BITS else 1
+
+
+@part
+def break_ties(lanes: Lanes, count: int, size: int, luck: Luck) -> None:
+    """Let every lane whose entry has tied actions take one of them at random."""
+    marks, tied = lanes.marks, luck.tied[0]
+    if tied == 0:
+        return
+    if size <= BITS and luck.sets.shape[1] == 2:
+        flip_coins(lanes, 0, min(count, COINS), luck)
+        flip_coins(lanes, COINS, count, luck)
+        return
+    for lane in range(count):
+        pick = marks[PICKED + lane]
+        if size > BITS:
+            if lanes.ties[pick]:
+                marks[ACTION + lane] = any_action(lanes, pick, luck)
+        elif pick & tied:
+            c = 0
+            while pick >> (c + 1):
+                c += 1
+            marks[ACTION + lane] = any_action(lanes, c, luck)
+
+
+@part
+def flip_coins(lanes: Lanes, first: int, last: int, luck: Luck) -> None:
+    """Choose between two actions in some lanes, with one random number for all of them."""
+    inlined()
+    widest_vectors()
+    marks, tied = lanes.marks, luck.tied[0]
+    coins = int(luck.rng.random() * 2**COINS)
+    for lane in range(first, last):
+        a = marks[ACTION + lane]
+        marks[ACTION + lane] = (coins >> (lane - first)) & 1 if marks[PICKED + lane] & tied else a
+
+
+@part
+def any_action(lanes: Lanes, c: int, luck: Luck) -> int:
+    """Return any of the preferred actions of an entry, each as likely."""
+    preferred = luck.sets[lanes.regions[lanes.entries[c]]]
+    remaining = int(luck.rng.random() * preferred.sum())
+    for a in range(len(preferred)):
+        if preferred[a]:
+            if remaining == 0:
+                return a
+            remaining -= 1
+    return 0  # only for values that are not numbers
 
 
 @part
@@ -69,16 +134,12 @@ def move(task: Any, lanes: Lanes, like: State, count: int) -> tuple[int, int]:
 
 
 @part
-def note_visits(lanes: Lanes, size: int, picked: int) -> int:
-    """Note what the entries whose bits are set stand for; tell whether one of them has tied actions."""
-    if size > BITS:
-        return picked
-    ties = 0
-    for c in range(size):
-        if picked & (1 << c):
-            lanes.seen[lanes.entries[c]] = True
-            ties |= lanes.ties[c]
-    return ties
+def note_visits(lanes: Lanes, size: int, picked: int) -> None:
+    """Note what the entries whose bits are set stand for; those of longer lists are noted one by one."""
+    if size <= BITS:
+        for c in range(size):
+            if picked & (1 << c):
+                lanes.seen[lanes.entries[c]] = True
 
 
 @part
@@ -143,7 +204,7 @@ def in_use(count: int) -> int:
 
 @part
 def fill_up(lanes: Lanes, dimensions: int, count: int) -> None:
-    """Let the lanes in use that carry no trial repeat the first one: they end and leave the box with it."""
+    """Let the lanes in use that carry no trial set out with the first one; what becomes of them is not noted."""
     for lane in range(count, in_use(count)):
         for i in range(dimensions):
             lanes.numbers[i * LANES + lane] = lanes.numbers[i * LANES]

@@ -149,9 +149,21 @@ def consolidate(agent: Agent) -> None:
     earlier one that it is compatible with. All profiles are taken before anything changes.
     """
     for p in range(agent.memory.partition.size[0]):
-        if is_primary(agent.memory.partition, p):
+        if is_primary(agent.memory.partition, p) or agent.settings.review_merged:
             investigate_prototype(agent, p, p)
+    if agent.settings.review_merged:
+        part_incompatible(agent)
     join_compatible(agent)
+
+
+@part
+def part_incompatible(agent: Agent) -> None:
+    """Detach every prototype that no longer belongs with its primary, by the profiles at hand."""
+    memory = agent.memory
+    for p in range(memory.partition.size[0]):
+        j = memory.partition.primary[p]
+        if j != p and should_split(memory, agent.settings, profile_in(memory, j), profile_in(memory, p)):
+            detach_prototype(agent, j, p, profile_in(memory, j), profile_in(memory, p))
 
 
 @part

@@ -94,9 +94,10 @@ def get_action(agent: Agent, s: State, j: int, a: int, r: float, k: int, termina
     """
     memory, settings = agent.memory, agent.settings
     q_new = r if terminal else look_ahead(r, settings.gamma, state_value(memory.q[k]))
-    if terminal or reliable_source(memory, k, settings.min_updates):
+    reliable = terminal or reliable_source(memory, k, settings.min_updates)
+    if reliable:
         back_up(memory, j, a, q_new, settings.alpha)
-    surprise = surprising(memory, settings, j, a, q_new)
+    surprise = surprising(memory, settings, j, a, q_new) and (reliable or not settings.surprise_reliable)
     if not settings.active:
         if surprise:
             split_by_surprise(agent, s, j, a, q_new)
