@@ -1,8 +1,9 @@
 """Do learned maps carry over to a fresh learner? The share of runs at the cap, over many maps.
 
-    python benchmarks/carry_over.py --maps 20 --runs 10
+    python benchmarks/carry_over.py --preset default --maps 20 --runs 10
+    python benchmarks/carry_over.py --preset paper --maps 100 --runs 10
 
-Every map is learned from scratch with the preset ``paper`` and a seed of its own, then given to the tester.
+Every map is learned from scratch with a seed of its own, then given to the tester of the same preset.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 
 from distinguo.evaluation.tester import Evaluation, learning_curve
+from distinguo.presets import DEFAULT, PRESETS, tester_preset
 from distinguo.runs.configuration import configure
 from distinguo.runs.learn import learn_many
 from distinguo.settings import TesterSettings
@@ -21,16 +23,18 @@ from distinguo.tasks.extent import observed_extent
 def main() -> None:
     """Print the share of the runs that end at the cap, and the maps that ever miss it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--preset", choices=PRESETS, default=DEFAULT)
     parser.add_argument("--maps", type=int, default=20)
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--seed", type=int, default=40_000)
     parser.add_argument("--cap", type=int, default=TesterSettings().cap)
-    parser.add_argument("--gamma", type=float, default=TesterSettings().gamma)
+    parser.add_argument("--gamma", type=float, help="discount of the tester, if not the preset's")
     options = parser.parse_args()
+    asked = dict(tester_preset(options.preset)) | ({} if options.gamma is None else {"gamma": options.gamma})
     # only the measurement at the end counts here, so only that one is made
-    settings = TesterSettings(cap=options.cap, gamma=options.gamma, every_steps=10**9, every_trials=10**9)
+    settings = TesterSettings(**asked)._replace(cap=options.cap, every_steps=10**9, every_trials=10**9)
     seeds = range(options.seed, options.seed + options.maps)
-    maps = learn_many([configure("puck", seed=n, preset_name="paper") for n in seeds])
+    maps = learn_many([configure("puck", seed=n, preset_name=options.preset) for n in seeds])
 
     def run(job: tuple[int, int]) -> bool:
         learned = maps[job[0]]

@@ -21,6 +21,7 @@ GOLDEN = Path(__file__).parent.parent / "tests" / "golden" / "runs.json"
 #: What is learned, each for the seeds 1 to 5.
 SUBJECTS: dict[str, dict[str, Any]] = {
     "puck-paper": {"task": "puck", "preset": "paper"},
+    "puck-fast": {"task": "puck", "preset": "fast"},
     "puck-default": {"task": "puck"},
     "CartPole-v1": {"task": "CartPole-v1", "learner": "economy"},
     "CartPole-v1-probation": {"task": "CartPole-v1"},

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from distinguo.controls.fixed import PAPER_SEEDS
+from distinguo.paper.generated import facts_of
 from distinguo.presets import PRESETS
 from distinguo.runs.configuration import configure
 from distinguo.runs.learn import learn_many
@@ -20,10 +21,17 @@ from tests.nightly import so_many
 SEEDS = range(70_000, 70_000 + so_many(16, nightly=100))
 #: Medians and 95 % quantiles, of a thousand seeds where the README has them, else of a hundred.
 SCRATCH = {
-    "paper": {"regions": (4, 6), "trials": (18, 26), "environment_steps": (1_444, 2_982)},
+    "paper": {"regions": (16, 29), "trials": (850, 1_400), "environment_steps": (87_000, 600_000)},
+    "fast": {"regions": (4, 6), "trials": (18, 26), "environment_steps": (1_444, 2_982)},
     "default": {"regions": (4, 4), "trials": (16, 17), "environment_steps": (1_340, 1_420)},
 }
-TWO_SEEDS = {"regions": (2, 8), "trials": (7, 45), "environment_steps": (600, 4_100)}
+TWO_SEEDS = {
+    "paper": {"regions": (4, 5), "trials": (220, 290), "environment_steps": (13_500, 20_000)},
+    "fast": {"regions": (2, 8), "trials": (7, 45), "environment_steps": (600, 4_100)},
+    "default": {"regions": (2, 8), "trials": (7, 45), "environment_steps": (600, 4_100)},
+}
+#: Of a hundred seeds, from scratch and from two.
+SOLVED = {"paper": (0.98, 0.93), "fast": (0.99, 0.99), "default": (0.99, 0.99)}
 
 
 def assert_as_measured(runs: list[Run], measured: dict[str, tuple[int, int]]) -> None:
@@ -37,7 +45,7 @@ def assert_as_measured(runs: list[Run], measured: dict[str, tuple[int, int]]) ->
 @pytest.mark.parametrize("preset", PRESETS)
 def test_from_scratch(preset: str) -> None:
     runs = learn_many([configure("puck", seed=n, preset_name=preset) for n in SEEDS])
-    assert sum(run.solved for run in runs) >= 0.99 * len(SEEDS)
+    assert sum(run.solved for run in runs) >= SOLVED[preset][0] * len(SEEDS)
     assert all(run.summary["score"] == 500_000 for run in runs if run.solved)
     assert_as_measured(runs, SCRATCH[preset])
 
@@ -45,8 +53,17 @@ def test_from_scratch(preset: str) -> None:
 @pytest.mark.parametrize("preset", PRESETS)
 def test_from_two_seeds(preset: str) -> None:
     runs = learn_many([configure("puck", seed=n, preset_name=preset, prototypes=PAPER_SEEDS) for n in SEEDS])
-    assert sum(run.solved for run in runs) >= 0.99 * len(SEEDS)
-    assert_as_measured(runs, TWO_SEEDS)
+    assert sum(run.solved for run in runs) >= int(SOLVED[preset][1] * len(SEEDS))
+    assert_as_measured([run for run in runs if run.solved], TWO_SEEDS[preset])
+
+
+def test_the_papers_own_run_is_one_of_ours() -> None:
+    """From two seeds two states are added in most runs, one just before each wall, after some two hundred trials."""
+    asked = [configure("puck", seed=n, preset_name="paper", prototypes=PAPER_SEEDS) for n in SEEDS]
+    runs = [facts_of(run, given=2) for run in learn_many(asked) if run.solved]
+    assert sum(run.at_ends for run in runs) > 0.4 * len(runs)
+    trials = [run.summary["trials"] for run in runs if run.at_ends]
+    assert 150 <= np.median(trials) <= 300
 
 
 LEARN = """
@@ -56,7 +73,7 @@ from distinguo.runs.configuration import configure
 from distinguo.runs.learn import learn_configured
 from distinguo.runs.learn import warm
 short = {"stage.cap": 50_000, "stage.hold": 50_000}
-asked = configure("puck", seed=5, preset_name="paper", changes=short)
+asked = configure("puck", seed=5, preset_name="fast", changes=short)
 warm(asked)
 for out in [Path(sys.argv[1]), *[None] * int(sys.argv[2])]:
     began = time.process_time()

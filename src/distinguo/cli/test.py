@@ -37,6 +37,9 @@ def compare_command(
         int | None, typer.Option(help="Steps after which a test trial is stopped; 5,000,000.")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of all random choices; 0 if none is given.")] = None,
+    preset: Annotated[
+        str, typer.Option(help="Settings of the tester: 'default', or 'paper' for those of the reproduction.")
+    ] = "default",
     plan_file: Annotated[
         Path | None, typer.Option("--plan", help="Read the whole plan from a TOML file instead.")
     ] = None,
@@ -69,6 +72,7 @@ def compare_command(
     """
     from distinguo.cli import parse
     from distinguo.cli.console import answer, progress_bar, say
+    from distinguo.presets import DEFAULT, tester_preset
     from distinguo.study.compare import compare_plan
     from distinguo.views.curves import draw_curves
 
@@ -76,9 +80,13 @@ def compare_command(
     head = _set(task=name, seed=seed, interpreted=interpreted or None)
     options = _set(runs=runs, steps=steps, cap=cap)
     if plan_file is None:
-        plan = _from_words(what or [], head, parse.changes(assignments or []), options)
+        settings = {f"tester.{name}": value for name, value in tester_preset(preset).items()}
+        plan = _from_words(what or [], head, {**settings, **parse.changes(assignments or [])}, options)
     else:
-        plan = _from_file(plan_file, [*(what or []), *head, *options, *(assignments or [])])
+        plan = _from_file(
+            plan_file,
+            [*(what or []), *head, *options, *(assignments or []), *([] if preset == DEFAULT else [preset])],
+        )
     folder, part = out or _default_folder(plan, [*(what or []), task or ""]), parse.shard(shard)
     with progress_bar("testing") as watch:
         comparison = compare_plan(

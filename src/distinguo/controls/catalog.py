@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
-from distinguo.controls.controllability import controllability
+from distinguo.controls.controllability import controllability, integrated_controllability
 from distinguo.controls.fixed import diagonal, seed_points, uniform, with_provenance
 from distinguo.controls.vrdp import vrdp, vrdp_enhanced
 from distinguo.errors import DistinguoError, call_user_code, did_you_mean
@@ -148,8 +148,16 @@ representation("vrdp-enhanced")(vrdp_enhanced)
 
 
 @representation("controllability")
-def _controllability(spec: TaskSpec, seed: int) -> Representation:
-    return controllability(spec)
+def _controllability(spec: TaskSpec, seed: int, tolerance: str) -> Representation:
+    if not tolerance:
+        return controllability(spec)
+    try:
+        return integrated_controllability(spec, float(tolerance))
+    except ValueError:
+        raise DistinguoError(
+            "The tolerance of a controllability analysis is a number, as in controllability:2e-7, got "
+            f"'controllability:{tolerance}'."
+        ) from None
 
 
 @representation("seeds")

@@ -1,41 +1,33 @@
 """Reproduce the paper: its analysis, its representations, its learning curves, and its claims beside ours.
 
-Everything that the report shows is written into the folder first; running again runs only the cells that are missing.
+All of it is done under two readings (paper/readings.py). Everything that the report shows is written into the folder
+first; running again runs only what is missing.
 """
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from distinguo.controls.catalog import build_representation
-from distinguo.controls.fixed import PAPER_SEEDS
 from distinguo.learners.ahc import Balanced, balance
-from distinguo.paper.claims import (
-    ENHANCED_CATEGORIES,
-    Claim,
-    analysis_claims,
-    critic_claim,
-    curve_claims,
-    generation_claims,
-)
-from distinguo.representations.file import dumps
-from distinguo.runs.configuration import Configuration, configure
+from distinguo.paper.claims import Claim, analysis_claims, critic_claim
+from distinguo.paper.curves import curve_claims
+from distinguo.paper.generated import LONG_TRIAL, scratch_claims, seeded_claims
+from distinguo.paper.readings import READINGS, Reading
+from distinguo.paper.stages import Generated, control_file, generate, learning_curves, vrdp_files
+from distinguo.representations.file import load
 from distinguo.runs.files import write_atomically
-from distinguo.runs.learn import learn_configured, learn_many
-from distinguo.runs.run import Run
 from distinguo.settings import TesterSettings
-from distinguo.study.compare import CellsDone, compare_plan
-from distinguo.study.plan import make_plan
+from distinguo.study.compare import CellsDone
 from distinguo.study.results import AveragedCurve
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.puck.analysis import PuckMap, analyse
 from distinguo.tasks.spec import TaskSpec
 
-CONTROLS = ("diagonal", "grid:10x10", "vrdp", "vrdp-enhanced", "controllability")
-VRDP_TRIALS = 20  #: successful trials of which the one nearest to the paper's is taken
 CRITICS = 20  #: seeds of the adaptive heuristic critic
 
 
@@ -45,6 +37,7 @@ class Scope(NamedTuple):
     runs: int  #: learning curves per representation
     cap: int  #: steps of a test trial
     seeds: int  #: learning runs behind the numbers of the generation stage
+    last_trial: int  #: steps that the last trial from two seed points is followed for
     quick: bool
 
     @property
@@ -52,11 +45,24 @@ class Scope(NamedTuple):
         """Say what differs from the paper's protocol."""
         if not self.quick:
             return "The full protocol: 10 runs, 50 test trials, cap 5,000,000."
-        return f"Quick: {self.runs} runs and a cap of {self.cap:,} steps instead of 10 runs and 5,000,000."
+        return (
+            f"Quick: {self.runs} runs and a cap of {self.cap:,} steps instead of 10 runs and 5,000,000; "
+            f"{self.seeds} learning runs; a last trial of {self.last_trial:,} steps is long enough."
+        )
 
 
-FULL = Scope(runs=TesterSettings().runs, cap=TesterSettings().cap, seeds=100, quick=False)
-QUICK = Scope(runs=3, cap=200_000, seeds=20, quick=True)
+FULL = Scope(TesterSettings().runs, TesterSettings().cap, seeds=100, last_trial=LONG_TRIAL, quick=False)
+QUICK = Scope(runs=3, cap=200_000, seeds=20, last_trial=1_000_000, quick=True)
+
+
+class CaseStudy(NamedTuple):
+    """The case study under one reading."""
+
+    reading: Reading
+    generated: Generated
+    curves: dict[str, AveragedCurve]
+    claims: list[Claim]
+    folder: Path
 
 
 class Reproduction(NamedTuple):
@@ -65,14 +71,32 @@ class Reproduction(NamedTuple):
     scope: Scope
     spec: TaskSpec
     puck_map: PuckMap
-    scratch: Run
-    seeded: Run
-    curves: dict[str, AveragedCurve]
-    claims: list[Claim]
+    studies: tuple[CaseStudy, ...]  #: one for each reading, that of the paper first
     folder: Path
 
+    @property
+    def rows(self) -> list[tuple[Claim, ...]]:
+        """Return the claims, each under every reading."""
+        return list(zip(*(study.claims for study in self.studies), strict=True))
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """Return the claims as the command line prints them: under the paper's reading, and by default."""
+        return [
+            {**paper._asdict(), "holds": paper.holds, "default": _finding(default)}
+            for paper, default in self.rows
+        ]
+
     def __repr__(self) -> str:
-        return "\n".join([*map(repr, self.claims), self.scope.words])
+        lines = []
+        for study in self.studies:
+            held = sum(claim.holds for claim in study.claims)
+            lines += [f"Reading '{study.reading.name}' ({study.reading.words}):", *map(repr, study.claims)]
+            lines += [f"{held} of {len(study.claims)} claims hold.", ""]
+        return "\n".join([*lines, self.scope.words])
+
+
+def _finding(claim: Claim) -> dict[str, Any]:
+    return {"ours": claim.ours, "verdict": claim.verdict, "holds": claim.holds}
 
 
 def reproduce(
@@ -92,60 +116,56 @@ def reproduce(
     scope, say = QUICK if quick else FULL, say or (lambda text: None)
     folder = Path(out or Path("runs") / f"reproduce-{'quick' if quick else 'full'}-seed{seed}")
     hill = task_spec("puck")
-    say("Analysing the task (Figures 8 and 9) …")
+    say("Analysing the task (Figures 7 to 9) …")
     puck_map = analyse(hill.task)
-    say("Generating representations (Figures 10 and 11) …")
-    scratch = learn_configured(_configuration(seed), folder / "learned")
-    seeded = learn_configured(_configuration(seed, PAPER_SEEDS), folder / "from-seeds")
-    numbers = range(seed, seed + scope.seeds)
-    many = [run.summary for run in learn_many([_configuration(n) for n in numbers])]
-    many_seeded = [run.summary for run in learn_many([_configuration(n, PAPER_SEEDS) for n in numbers])]
-    say("Testing representations (Figures 12 to 16) …")
-    curves = _curves(folder, scope, seed, watch)
-    say("Training the adaptive heuristic critic …")
-    balanced = critic(hill, seeds=range(seed, seed + CRITICS))
+    say("Generating representations (Figures 10 to 13) …")
+    generated = _generate_all(scope, seed, folder)
+    say("Testing representations (Figures 14 to 16) …")
+    studies = tuple(_study(one, scope, seed, puck_map, folder, watch) for one in generated)
+    reproduction = Reproduction(scope, hill, puck_map, studies, folder)
+    write_atomically(folder / "claims.json", json.dumps(reproduction.as_json(), indent=2) + "\n")
+    return reproduction
+
+
+def _generate_all(scope: Scope, seed: int, out: Path) -> list[tuple[Reading, Generated]]:
+    """Run the generation stage under every reading, and make the controls, all at once: long runs would wait."""
+    seeds = range(seed, seed + scope.seeds)
+    with ThreadPoolExecutor(len(READINGS) + 1) as pool:
+        controls = pool.submit(vrdp_files, out)
+        jobs = [pool.submit(generate, one, seeds, scope.last_trial, out / one.name) for one in READINGS]
+        controls.result()
+        return [(reading, job.result()) for reading, job in zip(READINGS, jobs, strict=True)]
+
+
+def _study(
+    of: tuple[Reading, Generated],
+    scope: Scope,
+    seed: int,
+    puck_map: PuckMap,
+    out: Path,
+    watch: CellsDone | None,
+) -> CaseStudy:
+    reading, generated = of
+    hill, folder = task_spec("puck"), out / reading.name
+    tester = {"runs": scope.runs, "cap": scope.cap}
+    curves = learning_curves(reading, tester, seed, folder, watch)
+    quantization = control_file(reading, "controllability", folder)
     claims = [
         *analysis_claims(hill.task, puck_map),
-        *generation_claims(many, many_seeded),
+        *scratch_claims(generated.scratch),
+        *seeded_claims(generated.seeded, generated.from_seeds.summary["final_trial_steps"], scope.last_trial),
         *curve_claims(curves, scope.cap),
-        critic_claim(balanced),
+        critic_claim(critic(hill, quantization, range(seed, seed + CRITICS))),
     ]
-    write_atomically(folder / "claims.json", json.dumps([c._asdict() for c in claims], indent=2) + "\n")
-    return Reproduction(scope, hill, puck_map, scratch, seeded, curves, claims, folder)
+    return CaseStudy(reading, generated, curves, claims, folder)
 
 
-def _configuration(seed: int, prototypes: Any = None) -> Configuration:
-    return configure("puck", seed=seed, preset_name="paper", prototypes=prototypes)
-
-
-def _curves(out: Path, scope: Scope, seed: int, watch: CellsDone | None) -> dict[str, AveragedCurve]:
-    names = [CONTROLS[0], "learned", *CONTROLS[1:]]
-    files = {"learned": out / "learned", **_vrdp_files(out)}
-    # resolved, so that it is the same plan from whichever folder it is called
-    whats = [str(files[name].resolve()) if name in files else name for name in names]
-    plan = make_plan(whats, seed=seed, tester={"runs": scope.runs, "cap": scope.cap})
-    curves = compare_plan(plan, out / "test", watch=watch).without_failures().curves
-    return {name: curve._replace(representation=name) for name, curve in zip(names, curves, strict=True)}
-
-
-def _vrdp_files(out: Path) -> dict[str, Path]:
-    """Build the VRDP representations from the successful trial that comes nearest to the paper's.
-
-    Which states a successful trial visits is a matter of chance, and so is the size of the map; all that is known
-    of the paper's trial is that it gave 117 categories.
-    """
-    files = {name: out / "controls" / f"{name}.json" for name in ("vrdp", "vrdp-enhanced")}
-    if not all(path.exists() for path in files.values()):
-        hill = task_spec("puck")
-        sizes = [build_representation("vrdp-enhanced", hill, n).regions for n in range(VRDP_TRIALS)]
-        nearest = min(range(VRDP_TRIALS), key=lambda n: abs(sizes[n] - ENHANCED_CATEGORIES))
-        (out / "controls").mkdir(parents=True, exist_ok=True)
-        for name, path in files.items():
-            write_atomically(path, dumps(build_representation(name, hill, nearest)))
-    return files
-
-
-def critic(hill: TaskSpec, seeds: Sequence[int]) -> list[Balanced]:
+def critic(hill: TaskSpec, quantization: Path, seeds: Sequence[int]) -> list[Balanced]:
     """Let the adaptive heuristic critic learn on the controllability quantization, once per seed."""
-    representation = build_representation("controllability", hill, 0)
-    return [balance(hill.task, representation.partition, representation.rows, seed) for seed in seeds]
+    representation = load(quantization)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        jobs = [
+            pool.submit(balance, hill.task, representation.partition, representation.rows, seed)
+            for seed in seeds
+        ]
+        return [job.result() for job in jobs]

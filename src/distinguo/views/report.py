@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,8 +13,10 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from distinguo.paper.claims import BEST_FOUR, Claim
-from distinguo.paper.reproduce import Reproduction
+from distinguo.paper.claims import Claim
+from distinguo.paper.curves import BEST_FOUR, POOREST
+from distinguo.paper.reproduce import CaseStudy, Reproduction
+from distinguo.paper.stages import control_file
 from distinguo.representations.file import load
 from distinguo.runs.files import write_atomically
 from distinguo.tasks.puck.analysis import (
@@ -23,81 +26,155 @@ from distinguo.tasks.puck.analysis import (
     MUST_PUSH_RIGHT,
     PuckMap,
 )
+from distinguo.tasks.puck.puck import Puck
 from distinguo.views.curves import curves_figure
 from distinguo.views.pictures import partition_picture, representation_picture
-from distinguo.views.plots import draw, rendered, save_figure
+from distinguo.views.plots import draw, save_figure
 
-POOR = ("vrdp", "controllability")
+#: What the paper says of the maps that it shows, to be read beside ours.
+LAID_OUT = (
+    "The paper of its 24: placed so that one can easily tell which boundary a state is closer to, and farther and "
+    "farther out, most likely because states closer to failure are worth less."
+)
+ADDED = "The paper of its 4: two states were added at the usual failure points."
 
 
 class Shown(NamedTuple):
     """A figure of the report."""
 
-    number: str  #: of the paper's figure
+    number: str  #: of the paper's figure, and the reading if it is not the paper's
     caption: str
     figure: Figure
 
 
 def write_report(reproduction: Reproduction, out: Path) -> Path:
     """Write ``report.html``, ``claims.md`` and the pictures; return where the report is."""
-    shown = figures(reproduction, out)
-    for item in shown:
-        save_figure(item.figure, out / f"figure-{item.number}.png")
+    shown = figures(reproduction)
+    saved = [out / f"figure-{item.number}.png" for item in shown]
+    for item, path in zip(shown, saved, strict=True):
+        save_figure(item.figure, path)
     template = Environment(loader=PackageLoader("distinguo.views"), autoescape=True).get_template(
         "report.html"
     )
     page = template.render(
         effort=reproduction.scope.words,
-        claims=reproduction.claims,
-        held=sum(claim.holds for claim in reproduction.claims),
-        figures=[(item.number, item.caption, _embedded(item.figure)) for item in shown],
+        readings=[
+            (study.reading.name, study.reading.words, sum(claim.holds for claim in study.claims))
+            for study in reproduction.studies
+        ],
+        rows=reproduction.rows,
+        figures=[
+            (item.number.lstrip("0"), item.caption, _embedded(path))
+            for item, path in zip(shown, saved, strict=True)
+        ],
     )
     write_atomically(out / "report.html", page)
-    write_atomically(out / "claims.md", markdown(reproduction.claims))
+    names = [study.reading.name for study in reproduction.studies]
+    write_atomically(out / "claims.md", markdown(names, reproduction.rows))
     return out / "report.html"
 
 
-def markdown(claims: list[Claim]) -> str:
-    """Return the claims as a table.
+def markdown(readings: Sequence[str], rows: Sequence[tuple[Claim, ...]]) -> str:
+    """Return the claims as a table with two columns for each reading.
 
-    >>> print(markdown([Claim("a", "one", "1", "1.0", True)]))
-    | claim | paper | ours | holds |
-    |---|---|---|---|
-    | one | 1 | 1.0 | yes |
+    >>> print(markdown(["paper"], [(Claim("a", "one", "1", "the same", "1.0", "reproduced"),)]))
+    | claim | the paper | reproduced if | reading paper | verdict |
+    |---|---|---|---|---|
+    | one | 1 | the same | 1.0 | reproduced |
     <BLANKLINE>
     """
-    rows = [f"| {c.claim} | {c.paper} | {c.ours} | {'yes' if c.holds else 'no'} |" for c in claims]
-    return "\n".join(["| claim | paper | ours | holds |", "|---|---|---|---|", *rows, ""])
+    head = "".join(f" reading {name} | verdict |" for name in readings)
+    lines = [f"| claim | the paper | reproduced if |{head}", "|---|---|---|" + "---|---|" * len(readings)]
+    for claims in rows:
+        cells = "".join(f" {claim.ours} | {claim.verdict} |" for claim in claims)
+        lines.append(f"| {claims[0].claim} | {claims[0].paper} | {claims[0].criterion} |{cells}")
+    return "\n".join([*lines, ""])
 
 
-def figures(reproduction: Reproduction, out: Path) -> list[Shown]:
-    """Draw Figures 8 to 16."""
-    curves = reproduction.curves
-    shown = [
+def figures(reproduction: Reproduction) -> list[Shown]:
+    """Draw Figures 7 to 16; those that depend on the reading, under each."""
+    first = [
+        Shown("07", "The task: a puck on a hill between two walls.", draw_hill(reproduction.spec.task)),
         Shown("08", "Controllable states.", draw_map(reproduction.puck_map, critical=False)),
         Shown(
             "09",
             "Critical states, separated by the diagonal.",
             draw_map(reproduction.puck_map, critical=True),
         ),
-        Shown("10", "Learned from scratch.", draw(partition_picture(reproduction.scratch))),
-        Shown("11", "Learned from two seed points.", draw(partition_picture(reproduction.seeded))),
     ]
-    for number, name in (("12", "vrdp"), ("13", "vrdp-enhanced"), ("14", "controllability")):
-        folder = out / "controls" if name.startswith("vrdp") else out / "test" / "representations"
-        representation = load(folder / f"{name}.json")
-        title = f"{name}: {representation.regions} regions"
-        picture = representation_picture(representation, reproduction.spec, title)
-        shown.append(Shown(number, f"Control representation {name}.", draw(picture)))
-    shown.append(Shown("15", "Averaged curves of the poorest.", curves_figure([curves[n] for n in POOR])))
-    shown.append(
-        Shown("16", "Averaged curves of the four best.", curves_figure([curves[n] for n in BEST_FOUR]))
-    )
-    return shown
+    for name, number in (("vrdp", "12"), ("vrdp-enhanced", "13")):
+        first.append(_control(reproduction, reproduction.studies[0], name, number, ""))
+    for study in reproduction.studies:
+        first += _of_reading(reproduction, study)
+    return sorted(first, key=lambda shown: shown.number)
 
 
-def _embedded(figure: Figure) -> str:
-    return base64.b64encode(rendered(figure)).decode()
+def _of_reading(reproduction: Reproduction, study: CaseStudy) -> list[Shown]:
+    """Draw what was learned and tested under a reading."""
+    mark = "" if study.reading.like_paper else f"-{study.reading.name}"
+    under, curves = f"Reading '{study.reading.name}'.", study.curves
+    generated = study.generated
+    return [
+        Shown(
+            f"10{mark}",
+            f"{under} Learned from scratch. {LAID_OUT}",
+            draw(partition_picture(generated.from_scratch)),
+        ),
+        Shown(
+            f"11{mark}",
+            f"{under} Learned from two seed points. {ADDED}",
+            draw(partition_picture(generated.from_seeds)),
+        ),
+        _control(reproduction, study, "controllability", f"14{mark}", under),
+        Shown(
+            f"15{mark}",
+            f"{under} Averaged curves of the two poorest.",
+            curves_figure([curves[n] for n in POOREST]),
+        ),
+        Shown(
+            f"16{mark}",
+            f"{under} Averaged curves of the four best.",
+            curves_figure([curves[n] for n in BEST_FOUR]),
+        ),
+    ]
+
+
+def _control(reproduction: Reproduction, study: CaseStudy, name: str, number: str, under: str) -> Shown:
+    representation = load(control_file(study.reading, name, study.folder))
+    title = f"{name}: {representation.regions} regions"
+    picture = representation_picture(representation, reproduction.spec, title)
+    return Shown(number, f"{under} Control representation {name}.".strip(), draw(picture))
+
+
+def _embedded(picture: Path) -> str:
+    return base64.b64encode(picture.read_bytes()).decode()
+
+
+def draw_hill(task: Puck) -> Figure:
+    """Draw the task: the hill between its walls, the puck, and what moves it (Figure 7)."""
+    figure = Figure(figsize=(7.2, 3.2), layout="constrained")
+    axes = figure.add_subplot()
+    x = np.linspace(-task.wall, task.wall, 201)
+    axes.plot(x, -task.beta * x**2, color="#4a5160")
+    foot = -task.beta * task.wall**2
+    for side in (-task.wall, task.wall):
+        axes.plot([side, side], [foot, foot + 0.9], color="#4a5160", linewidth=4)
+    place = (0.8, 0.06 - task.beta * 0.8**2)
+    axes.plot(*place, "o", markersize=16, color=_COLOURS["right"])
+    push = f"{task.force:g} N"
+    for to, name in (
+        ((-0.8, 0.0), f"left, {push}"),
+        ((0.8, 0.0), f"right, {push}"),
+        ((0.0, -0.7), "gravity"),
+    ):
+        end = (place[0] + to[0], place[1] + to[1])
+        axes.annotate("", end, place, arrowprops={"arrowstyle": "->", "linewidth": 1.6})
+        axes.annotate(name, end, (to[0] * 8, 10 if to[0] else -13), textcoords="offset points", ha="center")
+    axes.set_ylim(foot - 0.15, 0.4)
+    axes.text(0.0, foot + 0.1, f"y = -{task.beta:g} x²", ha="center")
+    axes.set_xlabel(f"x in m; hitting a wall, at ±{task.wall:g}, ends the trial with a reward of -1")
+    axes.set_ylabel("y in m")
+    return figure
 
 
 _COLOURS = {"doomed": "#f4f4f4", "controllable": "#9ecae1", "left": "#08519c", "right": "#d94801"}

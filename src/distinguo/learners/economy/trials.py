@@ -53,13 +53,15 @@ def drive_trial(agent: Agent, cap: int, steps: int) -> int:
     a = progress.counts["action"][0]
     first = progress.counts["length"][0]
     length = first
+    gained = progress.counts["gained"][0]
     terminal, stopped, paused = False, False, False
     while not terminal and not stopped and not paused and length < min(cap, first + steps):
         s_next, r, terminal = transition(task, s, a)
         k = region_at(task, memory.partition, s_next)
         length += 1
-        progress.counts["trial_steps"][0] += 1
-        progress.counts["gained"][0] += r
+        gained += r
+        if not settings.active:  # a split on the way writes down when it was made
+            progress.counts["trial_steps"][0] += 1
         a = get_action(agent, s, j, a, r, k, terminal)
         s, j = s_next, k
         if settings.rescale:
@@ -69,6 +71,9 @@ def drive_trial(agent: Agent, cap: int, steps: int) -> int:
         stopped = not terminal and truncated(task, s)
         paused = time_to_pause(memory, settings, length)
     progress.counts["length"][0] = length
+    if settings.active:  # once for all steps: a look into a record costs as much as half a step
+        progress.counts["trial_steps"][0] += length - first
+    progress.counts["gained"][0] = gained
     progress.counts["action"][0] = a
     keep(progress, s)
     if terminal:
