@@ -28,7 +28,7 @@ from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.puck.analysis import PuckMap, analyse
 from distinguo.tasks.spec import TaskSpec
 
-CRITICS = 20  #: seeds of the adaptive heuristic critic
+CRITICS = 40  #: seeds of the adaptive heuristic critic
 
 
 class Scope(NamedTuple):
