@@ -58,7 +58,7 @@ def _vrdp_best(mean: np.ndarray) -> Claim:
         "vrdp-best",
         "greatest averaged score of the original VRDP representation",
         f"{VRDP_BEST:,}",
-        f"it learns, but little: {MUCH:.0f} times its score before training, at most {MUCH:.0f} times the paper's best",
+        f"it learns, but little: {MUCH:.0f} times its score before training, at most {MUCH:.0f} times the paper's",
         f"{best:,.0f}, before training {before:,.0f}",
         verdict_of(MUCH * before <= best <= MUCH * VRDP_BEST),
     )
