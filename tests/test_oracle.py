@@ -19,6 +19,8 @@ PLAIN = {
     "merge_interval": 0, "reduced_updates": 3, "new_updates": 1, "new_investigated": False,
     "discount_steps": False, "terminal_reliable": True, "surprise_by_transition": False,
     "merge_into_youngest": False,
+    "surprise_reliable": False,
+    "review_merged": False,
 }  # fmt: skip
 
 
@@ -181,6 +183,22 @@ def test_compatible_regions_merge_into_the_oldest_or_the_youngest() -> None:
     assert merged([0.0, 0.4, 0.2]) == ([("merge", 0, 2)], [0, 1, 0])
     assert merged([0.0, 0.4, 0.2], merge_into_youngest=True) == ([("merge", 1, 2)], [0, 1, 1])
     assert merged([0.0, 0.0], min_updates=4) == ([], [0, 1]), "not reliable"
+
+
+@pytest.mark.parametrize(
+    ("review", "events", "primary"),
+    [(False, [], [0, 0, 2]), (True, [("detach", 0, 1), ("merge", 1, 2)], [0, 1, 1])],
+)
+def test_merged_regions_are_reviewed_only_if_asked(
+    review: bool, events: list[Any], primary: list[int]
+) -> None:
+    """Prototype 1 was merged with 0, which it no longer is like; it is like 2."""
+    task = staying({0.0: (0.0, 1.0), 1.0: (0.0, 2.0), 2.0: (0.0, 2.1)})
+    oracle = known(agent(task, range(3), epsilon=0.25, review_merged=review))
+    oracle.primary = [0, 0, 2]
+    oracle.updates[1] = [3, 3]
+    oracle.consolidate()
+    assert (oracle.events, oracle.primary) == (events, primary)
 
 
 def test_timers() -> None:
