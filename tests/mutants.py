@@ -81,7 +81,7 @@ MUTANTS = (
         "s_next, r, terminal = transition(task, s, a)\n        terminal = terminal or truncated(task, s_next)",
     ),
     Mutant("the wrong state learned from", TRIALS, "s, j = s_next, k\n", "s = s_next\n"),
-    Mutant("rewards summed with the wrong sign", TRIALS, 'gained += r', 'gained -= r'),
+    Mutant("rewards summed with the wrong sign", TRIALS, "gained += r", "gained -= r"),
     Mutant(
         "extraction at calls, not sessions",
         TRIALS,
