@@ -9,8 +9,8 @@ from distinguo.errors import DistinguoError, did_you_mean
 
 DEFAULT, FAST, PAPER = "default", "fast", "paper"
 
-#: What each preset changes from the defaults of the settings. ``paper`` and ``fast`` are the paper's algorithm to the
-#: letter, with other constants (docs/readings.md, "Two sets of constants").
+#: What each preset changes from the defaults of the settings. ``paper`` and ``fast`` are the paper's algorithm, with
+#: other constants and readings (docs/readings.md, "Two sets of constants").
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     # agrees with what the paper says and with what it reports: values are small, actions within a few thousandths
     # are tied, and feature extraction is rare, "allowing time for the action values to settle" (section 3.3)
@@ -26,7 +26,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         "learner.merge_interval": 100,
         "learner.reduced_updates": 1,
         "learner.surprise_by_transition": True,
-        # as in Figure 1, and "like the Q-learning updates done in the top level" (section 3.2); Figure 3 is silent
+        # as in Figure 1, and "like the Q-learning updates done in the top level" (section 3.2); not so in Figure 3
         "learner.terminal_reliable": True,
         "stage.trials": 3_000,
     },
