@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 
 from distinguo.errors import DistinguoError
+from distinguo.files.atomic import pack_arrays, read_arrays
 from distinguo.learners.economy.learner import Economy
 from distinguo.representations.file import dumps
 from distinguo.runs import folder, stage
 from distinguo.runs import learn as lab
 from distinguo.runs.configuration import Configuration, configure
-from distinguo.runs.files import pack_arrays, read_arrays
 from distinguo.runs.learn import learn_configured, learn_many
 from distinguo.runs.stage import Stage
 
@@ -192,7 +192,8 @@ PLACES = [
     (folder, "_append", 3),
     (folder, "_append", 4),
     (folder, "write_checkpoint", 2),
-    (folder, "write_atomically", 2),
+    (folder, "write_together", 1),
+    (folder, "write_together", 2),
 ]
 
 
@@ -487,4 +488,6 @@ def test_a_run_has_a_folder_of_its_own_by_default(tmp_path: Path) -> None:
     second = lab.default_folder(other, tmp_path)
     assert second != first
     os.mkdir(second)
+    assert lab.default_folder(other, tmp_path) == second  # nothing is there
+    (second / "letter.txt").touch()
     assert lab.default_folder(other, tmp_path) not in (first, second)

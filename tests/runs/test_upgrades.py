@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from distinguo.files.atomic import pack_arrays, read_arrays
 from distinguo.runs import folder
-from distinguo.runs.files import pack_arrays, read_arrays
 from distinguo.runs.learn import learn_configured
 
 GOLDEN = Path(__file__).parents[1] / "golden"

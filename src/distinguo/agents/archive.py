@@ -18,8 +18,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from distinguo.errors import DistinguoError
+from distinguo.files.atomic import write_atomically
 from distinguo.runs import folder
-from distinguo.runs.files import write_atomically
 
 AGENT = "agent.json"
 VERSION = 1

@@ -12,12 +12,12 @@ from distinguo.agents import archive
 from distinguo.agents.archive import AGENT, Files, Word
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
+from distinguo.files.atomic import pack_arrays, write_atomically
 from distinguo.representations import file as representation_file
 from distinguo.representations.file import Representation
 from distinguo.representations.partition import trimmed
 from distinguo.runs import folder
 from distinguo.runs.configuration import Configuration, to_toml
-from distinguo.runs.files import pack_arrays, write_atomically
 from distinguo.runs.goals import SAMPLE
 from distinguo.runs.run import summarise
 from distinguo.runs.stage import BETWEEN, DONE, TRIAL, Stage, TrialRow
@@ -129,7 +129,7 @@ class Session:
             write_atomically(place / folder.REPRESENTATION, text)
             write_atomically(place / folder.VALUES, pack_arrays(self.learned.values))
             if stage.phase == DONE:
-                folder.save_result(place, summarise(stage))
+                write_atomically(place / folder.RESULT, folder.result_text(summarise(stage)))
             return archive.gathered(place)
 
 

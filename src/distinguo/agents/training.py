@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from distinguo.agents.scalars import describe
 from distinguo.agents.session import Session
 from distinguo.errors import DistinguoError
-from distinguo.runs.files import held
+from distinguo.interrupts import held
 from distinguo.runs.stage import DONE, TrialRow
 
 

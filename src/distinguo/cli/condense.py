@@ -29,7 +29,7 @@ def condense_command(
 
       distinguo condense runs/puck-default-seed0 --regions 2
     """
-    from distinguo.cli.console import answer, live_line, say
+    from distinguo.cli.console import answer, live_line, say, worked_off
     from distinguo.runs.folder import open_run
     from distinguo.study.condense import condense, save_condensed
     from distinguo.views.dial import dial_picture
@@ -39,8 +39,11 @@ def condense_command(
     learned = open_run(run)
     path = out or run.with_name(f"{run.name}-condensed")
     with live_line() as line:
-        smaller = condense(
-            learned, seed=seed, regions=regions, watch=lambda size: line(f"{size} prototypes left")
+        smaller = worked_off(
+            "Stopped; nothing was written.",
+            lambda: condense(
+                learned, seed=seed, regions=regions, watch=lambda size: line(f"{size} prototypes left")
+            ),
         )
     saved = save_condensed(learned, smaller, path)
     save_figure(draw(dial_picture(learned.configuration.spec.name, smaller)), path / "dial.png")

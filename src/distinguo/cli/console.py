@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Timer
-from typing import Any
+from typing import Any, TypeVar
 
+import typer
+
+from distinguo.interrupts import Terminated, termination_raises
+
+Result = TypeVar("Result")
+POOL = "ThreadPoolExecutor"  #: how the names of threads begin that would be waited for at the end
 REFRESH_SECONDS = 0.1  #: between two states of a live line
 LINE_SECONDS = 2.0  #: between two plain lines where there is no terminal
 
@@ -35,6 +44,31 @@ def word_if_slow(text: str, seconds: float = 1.0) -> Iterator[None]:
         yield
     finally:
         timer.cancel()
+
+
+@contextmanager
+def stoppable(text: str) -> Iterator[None]:
+    """When the command is stopped, by Ctrl-C or SIGTERM, say where things are and end it within a moment."""
+    with termination_raises():
+        try:
+            yield
+        except KeyboardInterrupt as stopped:
+            say(f"\n{text}")
+            _leave(143 if isinstance(stopped, Terminated) else 130)
+
+
+def _leave(code: int) -> None:
+    """End the command; what still runs in other threads is given up, as files are whole at any time."""
+    sys.stdout.flush()
+    if any(one.is_alive() and one.name.startswith(POOL) for one in threading.enumerate()):
+        os._exit(code)
+    raise typer.Exit(code)
+
+
+def worked_off(text: str, work: Callable[[], Result]) -> Result:
+    """Return what some work comes to, done beside the main thread, so that a stop need not wait for compiled code."""
+    with stoppable(text):
+        return ThreadPoolExecutor(1, POOL).submit(work).result()
 
 
 @contextmanager

@@ -94,7 +94,7 @@ def learn(
     """
     from distinguo.cli import parse
     from distinguo.cli.code import load_named, names_code
-    from distinguo.cli.console import say, word_if_slow
+    from distinguo.cli.console import say, stoppable, word_if_slow
     from distinguo.runs.configuration import configure, of_table
     from distinguo.runs.learn import warm
     from distinguo.views.words import way_sentence
@@ -122,7 +122,8 @@ def learn(
     wanted = [configured(n) for n in ([seed or 0] if seeds is None else parse.seeds(seeds))]
     _check_folder(wanted[0], out, many=seeds is not None)
     say(way_sentence(wanted[0]))
-    with word_if_slow("Compiling the learner for this machine; this happens once and takes half a minute …"):
+    slow = "Compiling the learner for this machine; this happens once and takes half a minute …"
+    with stoppable("Stopped before anything was learned."), word_if_slow(slow):
         warm(wanted[0])
     if seeds is None:
         _learn_one(wanted[0], out, as_json)
@@ -139,7 +140,7 @@ def _check_folder(first: Configuration, out: Path | None, many: bool) -> None:
 
 
 def _learn_one(configuration: Configuration, out: Path | None, as_json: bool) -> None:
-    from distinguo.cli.console import answer, live_line, say
+    from distinguo.cli.console import answer, live_line, say, stoppable
     from distinguo.runs.folder import REPRESENTATION, is_finished
     from distinguo.runs.learn import default_folder, learn_configured
     from distinguo.views.show import draw_run
@@ -149,11 +150,11 @@ def _learn_one(configuration: Configuration, out: Path | None, as_json: bool) ->
     if is_finished(path):
         say(f"{path} was learned before; showing what is there.")
     try:
-        with live_line() as line:
+        with (
+            stoppable(f"Stopped; saved in {path}. The same command goes on from there."),
+            live_line() as line,
+        ):
             run = learn_configured(configuration, path, lambda g: line(_progress(g)))
-    except KeyboardInterrupt:
-        say(f"\nStopped; saved in {path}. The same command goes on from there.")
-        raise typer.Exit(130) from None
     except DistinguoError as error:
         kept = f" What was learned until then is in {path}." if (path / REPRESENTATION).exists() else ""
         raise DistinguoError(f"{error}{kept}") from error
@@ -177,8 +178,8 @@ def _progress(stage: Stage) -> str:
 
 
 def _learn_many(wanted: list[Configuration], out: Path | None, seeds: str, as_json: bool) -> None:
-    from distinguo.cli.console import answer, progress_bar, say
-    from distinguo.runs.files import slug
+    from distinguo.cli.console import answer, progress_bar, say, stoppable
+    from distinguo.files.atomic import slug
     from distinguo.runs.learn import learn_many
     from distinguo.views.words import distribution
 
@@ -192,12 +193,9 @@ def _learn_many(wanted: list[Configuration], out: Path | None, seeds: str, as_js
         done += 1
         watch(done, len(wanted))
 
-    try:
-        with progress_bar("learning") as watch:
-            runs = learn_many(wanted, outs, count)
-    except KeyboardInterrupt:
-        say(f"\nStopped; finished runs are in {base}. The same command goes on from there.")
-        raise typer.Exit(130) from None
+    stopped = f"Stopped; all runs are saved in {base}. The same command goes on from there."
+    with stoppable(stopped), progress_bar("learning") as watch:
+        runs = learn_many(wanted, outs, count)
     summaries = [{**run.summary, "run": str(run.path)} for run in runs]
     say(distribution(summaries))
     say(f"Runs: {base}")

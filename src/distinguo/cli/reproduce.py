@@ -24,13 +24,16 @@ def reproduce_command(
 
     Example: distinguo reproduce --quick
     """
-    from distinguo.cli.console import answer, progress_bar, say
+    from distinguo.cli.console import answer, progress_bar, say, worked_off
     from distinguo.paper.reproduce import reproduce
     from distinguo.views.report import write_report
 
     began = time.perf_counter()
+    stopped = "Stopped; what is finished is saved. The same command goes on from there."
     with progress_bar("testing") as watch:
-        reproduction = reproduce(out, quick=quick, seed=seed, say=say, watch=watch)
+        reproduction = worked_off(
+            stopped, lambda: reproduce(out, quick=quick, seed=seed, say=say, watch=watch)
+        )
     report = write_report(reproduction, reproduction.folder)
     say(repr(reproduction))
     say(f"Report: {report}")

@@ -71,7 +71,7 @@ def compare_command(
       distinguo test diagonal --runs 3 --cap 100000 --set tester.gamma=0.95
     """
     from distinguo.cli import parse
-    from distinguo.cli.console import answer, progress_bar, say
+    from distinguo.cli.console import answer, progress_bar, say, stoppable
     from distinguo.presets import DEFAULT, tester_preset
     from distinguo.study.compare import compare_plan
     from distinguo.views.curves import draw_curves
@@ -88,7 +88,8 @@ def compare_command(
             [*(what or []), *head, *options, *(assignments or []), *([] if preset == DEFAULT else [preset])],
         )
     folder, part = out or _default_folder(plan, [*(what or []), task or ""]), parse.shard(shard)
-    with progress_bar("testing") as watch:
+    stopped = f"Stopped; the curves that are finished are in {folder}. The same command goes on from there."
+    with stoppable(stopped), progress_bar("testing") as watch:
         comparison = compare_plan(
             plan, folder, engine=engine, workers=workers, address=address, shard=part, watch=watch
         )

@@ -13,10 +13,10 @@ import numpy as np
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.exports.tables import certified_tables
+from distinguo.files.atomic import read_arrays
 from distinguo.representations.file import Representation
 from distinguo.representations.partition import region_numbers
 from distinguo.representations.planes import learned_extent
-from distinguo.runs.files import read_arrays
 from distinguo.runs.folder import REPRESENTATION, VALUES, open_run
 from distinguo.runs.run import Run
 

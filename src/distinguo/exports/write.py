@@ -13,8 +13,8 @@ from distinguo.exports.graph import to_graph
 from distinguo.exports.header import PREFIX, check_name, to_header
 from distinguo.exports.labelled import LabelledController, labelled, open_controller
 from distinguo.exports.tables import arrays_of
+from distinguo.files.atomic import pack_arrays, write_atomically
 from distinguo.representations import file as representation_file
-from distinguo.runs.files import pack_arrays, write_atomically
 from distinguo.runs.run import Run
 
 FORMAT = "distinguo-controller"

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from distinguo.files.atomic import write_atomically
 from distinguo.learners.ahc import Balanced, balance
 from distinguo.paper.claims import Claim, analysis_claims, critic_claim
 from distinguo.paper.curves import curve_claims
@@ -20,7 +21,6 @@ from distinguo.paper.generated import LONG_TRIAL, scratch_claims, seeded_claims
 from distinguo.paper.readings import READINGS, Reading
 from distinguo.paper.stages import Generated, control_file, generate, learning_curves, vrdp_files
 from distinguo.representations.file import load
-from distinguo.runs.files import write_atomically
 from distinguo.settings import TesterSettings
 from distinguo.study.compare import CellsDone
 from distinguo.study.results import AveragedCurve

@@ -14,12 +14,12 @@ import numpy as np
 from distinguo.controls.catalog import build_representation
 from distinguo.controls.fixed import PAPER_SEEDS
 from distinguo.evaluation.tester import Evaluation, learning_curve
+from distinguo.files.atomic import slug, write_atomically
 from distinguo.paper.curves import ENHANCED_CATEGORIES
 from distinguo.paper.generated import HELD, SCRATCH_CATEGORIES, SEEDED_TRIALS, GeneratedRun, facts_of
 from distinguo.paper.readings import Reading
 from distinguo.representations.file import dumps
 from distinguo.runs.configuration import Configuration, configure
-from distinguo.runs.files import slug, write_atomically
 from distinguo.runs.learn import learn_many
 from distinguo.runs.run import Run
 from distinguo.settings import TesterSettings

@@ -10,10 +10,10 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from distinguo.errors import DistinguoError
+from distinguo.files.atomic import pack_arrays, read_arrays, write_atomically
 from distinguo.learners.agent import check_arrays
 from distinguo.learners.learner import leaves, with_leaves
 from distinguo.runs.configuration import Configuration
-from distinguo.runs.files import pack_arrays, read_arrays, write_atomically
 from distinguo.runs.restarts import Best
 from distinguo.runs.stage import Stage
 from distinguo.runs.upgrades import VERSION, upgraded

@@ -266,7 +266,7 @@ def _check_names(given: Mapping[str, Any], known: tuple[str, ...], source: str) 
 
 def differences(ours: Configuration, theirs: Configuration) -> str:
     """Say in which settings two configurations differ, for a message; empty if they do not."""
-    mine, other = _flat(ours), _flat(theirs)
+    mine, other = flat(ours), flat(theirs)
     return ", ".join(
         f"{key} {json.dumps(mine.get(key))} instead of {json.dumps(other.get(key))}"
         for key in mine | other
@@ -274,7 +274,8 @@ def differences(ours: Configuration, theirs: Configuration) -> str:
     )
 
 
-def _flat(configuration: Configuration) -> dict[str, Any]:
+def flat(configuration: Configuration) -> dict[str, Any]:
+    """Return what decides the result of a run as one table, by dotted name."""
     flat = {
         "task": configuration.spec.name,
         "seed": configuration.seed,

@@ -13,18 +13,24 @@ import csv
 import io
 import json
 import os
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from distinguo.errors import DistinguoError
+from distinguo.files.atomic import is_leftover, read_arrays, write_atomically
+from distinguo.files.atomic import pack_arrays as pack
+from distinguo.files.lock import LOCK, is_locked, locked
+from distinguo.files.together import JOURNAL, finish_writing, is_unfinished, write_together
 from distinguo.representations import file as representation_file
 from distinguo.runs.checkpoint import load_checkpoint
 from distinguo.runs.checkpoint import save_checkpoint as write_checkpoint
+from distinguo.runs.command import learn_command
 from distinguo.runs.configuration import Configuration, differences, from_toml, to_toml
-from distinguo.runs.files import pack_arrays as pack
-from distinguo.runs.files import read_arrays, write_atomically
 from distinguo.runs.restarts import of_these_regions
 from distinguo.runs.run import Run, carried
 from distinguo.runs.stage import Stage, TrialRow
@@ -34,6 +40,9 @@ CONTROLLER, CARRIED_VALUES = "controller-map.json", "representation-values.npz"
 REASONS, TRIALS, RESULT = "reasons.jsonl", "trials.csv", "result.json"
 CHECKPOINT, PICTURE = "checkpoint.npz", "partition.png"
 GROWING = (TRIALS, REASONS)
+#: Files that are written together; no other name in a journal is heeded.
+TOGETHER = (REPRESENTATION, VALUES, CONTROLLER, CARRIED_VALUES, TRIALS, REASONS, RESULT)
+PATIENCE, PAUSE = 2.0, 0.02  #: seconds that a reader waits for a writer, in all and at a time
 _COLUMNS = (int, int, str, int, int, int, int, float)  # of trials.csv; the last is missing in old files
 #: What the result of every run tells, whatever it was asked.
 PROMISED = (
@@ -52,13 +61,33 @@ def prepare(path: Path, configuration: Configuration) -> None:
                 f"{path} holds another run (asked now: {changed}); choose another --out, or the same settings."
             )
         return
-    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+    if not is_free(path):
         raise DistinguoError(f"{path} exists and is not a run folder; choose another --out.")
     try:
         path.mkdir(parents=True, exist_ok=True)
-        write_atomically(settings, to_toml(configuration))
     except OSError as error:
         raise DistinguoError(f"Cannot write to {path}: {error.strerror}.") from None
+    write_atomically(settings, to_toml(configuration))
+
+
+def is_free(path: Path) -> bool:
+    """Tell whether a new run can be born here: nothing is there, or what a run leaves that is killed at its birth."""
+    if not path.exists():
+        return True
+    return path.is_dir() and all(is_leftover(one) or one.name == LOCK for one in path.iterdir())
+
+
+@contextmanager
+def alone_in(path: Path) -> Iterator[None]:
+    """Work in a run folder as the only process, with everything carried out that a killed one had begun."""
+    try:
+        with locked(path):
+            finish_writing(path, TOGETHER)
+            yield
+    except OSError as error:
+        raise DistinguoError(
+            f"Cannot write to {path}: {error.strerror or error}; what was saved before is as it was."
+        ) from error
 
 
 def is_finished(path: Path) -> bool:
@@ -87,8 +116,9 @@ def resume(path: Path, configuration: Configuration) -> Stage:
 
 def save_checkpoint(path: Path, stage: Stage) -> None:
     """Append what is new to the growing files, then write the checkpoint that vouches for them."""
+    stage.take_reasons()
     _append(path / TRIALS, _csv(stage.trials, header=not (path / TRIALS).exists()))
-    _append(path / REASONS, "".join(json.dumps(reason) + "\n" for reason in stage.reasons))
+    _append(path / REASONS, _lines(stage.reasons))
     stage.trials, stage.reasons = [], []
     write_checkpoint(stage, path / CHECKPOINT, {n: (path / n).stat().st_size for n in GROWING})
 
@@ -98,6 +128,10 @@ def _append(path: Path, text: str) -> None:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())
+
+
+def _lines(reasons: Iterable[dict[str, Any]]) -> str:
+    return "".join(json.dumps(reason) + "\n" for reason in reasons)
 
 
 def _csv(trials: list[TrialRow], header: bool) -> str:
@@ -111,34 +145,45 @@ def _csv(trials: list[TrialRow], header: bool) -> str:
 
 def save_learned(path: Path, stage: Stage) -> None:
     """Write the representation and the values as they are now."""
-    write_atomically(path / REPRESENTATION, representation_file.dumps(stage.representation()))
-    write_atomically(path / VALUES, pack(stage.values()))
+    write_together(path, _learned(stage))
 
 
-def save_refined(path: Path, stage: Stage) -> None:
-    """Write the map that acts, and the one for other learners in its place; a kill in between harms neither."""
-    other = carried(stage)
-    if other is None:
-        return
-    write_atomically(path / CONTROLLER, representation_file.dumps(stage.representation()))
+def _learned(stage: Stage) -> dict[str, str | bytes]:
+    return {REPRESENTATION: representation_file.dumps(stage.representation()), VALUES: pack(stage.values())}
+
+
+def save_finished(path: Path, stage: Stage, summary: dict[str, Any]) -> None:
+    """Write what a finished run has learned, and its summary, whose presence says that the run is finished.
+
+    Where the map that acts is not the one for other learners, that one has its place.
+    """
+    files, other = _learned(stage), carried(stage)
+    if other is not None:
+        files[CONTROLLER] = files[REPRESENTATION]
+        files[REPRESENTATION] = representation_file.dumps(other)
     if stage.refined is not None:
-        write_atomically(path / CARRIED_VALUES, pack({"q": stage.refined.representation.q}))
-    write_atomically(path / REPRESENTATION, representation_file.dumps(other))
+        files[CARRIED_VALUES] = pack({"q": stage.refined.representation.q})
+    reasons = (path / REASONS).read_text(encoding="utf-8") + _lines(stage.reasons)
+    write_together(path, {**files, REASONS: reasons, RESULT: result_text(summary)})
 
 
-def save_result(path: Path, summary: dict[str, Any]) -> None:
-    """Write the summary, the last file of a run: its presence says that the run is finished."""
-    write_atomically(path / RESULT, json.dumps(summary, indent=2) + "\n")
+def result_text(summary: dict[str, Any]) -> str:
+    """Return the content of the file of a summary."""
+    return json.dumps(summary, indent=2) + "\n"
 
 
 def write_run(run: Run, path: Path) -> None:
-    """Write a finished run into a folder of its own; the result comes last."""
+    """Write a finished run into a folder of its own."""
     prepare(path, run.configuration)
-    write_atomically(path / REPRESENTATION, representation_file.dumps(run.representation))
-    write_atomically(path / VALUES, pack({"q": run.q, "updates": run.updates}))
-    write_atomically(path / TRIALS, _csv(run.trials, header=True))
-    write_atomically(path / REASONS, "".join(json.dumps(reason) + "\n" for reason in run.reasons))
-    save_result(path, run.summary)
+    files: dict[str, str | bytes] = {
+        REPRESENTATION: representation_file.dumps(run.representation),
+        VALUES: pack({"q": run.q, "updates": run.updates}),
+        TRIALS: _csv(run.trials, header=True),
+        REASONS: _lines(run.reasons),
+        RESULT: result_text(run.summary),
+    }
+    with alone_in(path):
+        write_together(path, files)
 
 
 def read_settings(path: Path) -> Configuration:
@@ -157,13 +202,45 @@ def _text(path: Path) -> str:
 
 
 def open_run(path: str | Path) -> Run:
-    """Read a run folder."""
-    path = Path(path)
+    """Read a run folder; of one that is written at this moment, what was there before or what comes after."""
+    path, until = Path(path), time.monotonic() + PATIENCE
+    while True:
+        _await_writer(path, until)
+        before = _state_of_files(path)
+        try:
+            run = _read_run(path)
+        except DistinguoError:
+            if before == _state_of_files(path) or time.monotonic() > until:
+                raise
+        else:
+            if before == _state_of_files(path) or time.monotonic() > until:
+                return run
+        time.sleep(PAUSE)
+
+
+def _await_writer(path: Path, until: float) -> None:
+    """Wait while files are replaced; if whoever did that was killed, carry it out."""
+    while is_unfinished(path) and time.monotonic() < until:
+        if is_locked(path):
+            time.sleep(PAUSE)
+        else:
+            with alone_in(path):
+                pass
+
+
+def _state_of_files(path: Path) -> list[tuple[int, int]]:
+    """Return numbers that change when one of the files that belong together is replaced."""
+    there = [(path / name).stat() for name in (*TOGETHER, JOURNAL) if (path / name).exists()]
+    return [(one.st_ino, one.st_mtime_ns) for one in there]
+
+
+def _read_run(path: Path) -> Run:
     if not (path / SETTINGS).is_file():
         raise DistinguoError(f"{path} is not a run folder: it has no {SETTINGS}.")
     if not (path / REPRESENTATION).is_file():
         raise DistinguoError(
-            f"{path} has no {REPRESENTATION} yet; resume it with distinguo learn --out {path}."
+            f"{path} has no {REPRESENTATION} yet; the command that began it goes on with it: "
+            f"{learn_command(read_settings(path), path)}"
         )
     configuration = read_settings(path)
     is_apart = (path / CONTROLLER).is_file()

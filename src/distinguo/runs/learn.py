@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -10,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from distinguo.errors import DistinguoError
+from distinguo.files.atomic import slug
+from distinguo.interrupts import held
 from distinguo.learners.economy.learner import ECONOMY
 from distinguo.presets import DEFAULT
 from distinguo.runs import folder
 from distinguo.runs.configuration import Configuration, configure, differences, of_table
-from distinguo.runs.files import held, slug
 from distinguo.runs.run import Run, run_of, summarise
 from distinguo.runs.stage import Stage
 from distinguo.seam import is_compiled
@@ -73,7 +75,9 @@ def learn_configured(
         return run_of(stage)
     folder.prepare(out, configuration)
     if not folder.is_finished(out):
-        _learn_in(out, folder.resume(out, configuration), watch)
+        with folder.alone_in(out):
+            if not folder.is_finished(out):  # the journal of a killed process may have held the result
+                _learn_in(out, folder.resume(out, configuration), watch)
     return folder.open_run(out)
 
 
@@ -91,10 +95,10 @@ def _learn_in(out: Path, stage: Stage, watch: Watch | None) -> None:
             except BaseException:  # stopped between two chunks: what was learned so far is kept
                 _save(out, stage)
                 raise
-        stage.refine()
         _save(out, stage)
-        folder.save_refined(out, stage)
-        folder.save_result(out, summarise(stage))
+    stage.refine()  # takes long, and changes nothing that a checkpoint holds: whoever stops it, does
+    with held():
+        folder.save_finished(out, stage, summarise(stage))
 
 
 def _kept_if_it_fails(out: Path, stage: Stage) -> Iterator[Stage]:
@@ -115,17 +119,29 @@ def _save(out: Path, stage: Stage) -> None:
     folder.save_learned(out, stage)
 
 
+class _Cancelled(BaseException):
+    """Another of many runs was stopped, or failed."""
+
+
 def learn_many(
     configurations: Sequence[Configuration],
     outs: Sequence[Path] | None = None,
     done: Callable[[Run], None] | None = None,
     workers: int | None = None,
 ) -> list[Run]:
-    """Learn many runs at once, on all cores; the results do not depend on how many there are."""
+    """Learn many runs at once, on all cores; the results do not depend on how many there are.
+
+    When they are stopped, those that have begun are saved first.
+    """
     places: Sequence[Path | None] = outs or [None] * len(configurations)
+    cancelled = threading.Event()
+
+    def look_up(_: Stage) -> None:
+        if cancelled.is_set():
+            raise _Cancelled
 
     def one(configuration: Configuration, out: Path | None) -> Run:
-        run = learn_configured(configuration, out)
+        run = learn_configured(configuration, out, look_up)
         if done:
             done(run)
         return run
@@ -135,6 +151,7 @@ def learn_many(
         try:
             return [future.result() for future in futures]
         except BaseException:
+            cancelled.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 
@@ -146,7 +163,7 @@ def default_folder(configuration: Configuration, base: Path = Path("runs")) -> P
     for number in range(1, 10_000):
         path = base / (stem if number == 1 else f"{stem}-{number}")
         try:
-            if not path.exists() or _same_run(path, configuration):
+            if folder.is_free(path) or _same_run(path, configuration):
                 return path
         except DistinguoError:
             continue

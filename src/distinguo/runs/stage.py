@@ -30,7 +30,8 @@ from distinguo.tasks.task import actions, observe, seeded, start
 #: What the stage is doing between two chunks of work.
 BETWEEN, TRIAL, CONFIRMING, DONE = "between trials", "trial", "confirming", "done"
 CHUNK = 200_000  #: steps between two looks at the keyboard
-SLOW_CHUNK = 2_000  #: the same where every step is plain Python
+SLOW_CHUNK = 2_000  #: the same where every step is plain Python, to begin with
+LONGEST_CHUNK = 0.5  #: seconds after which the next chunk is made smaller
 
 
 class TrialRow(NamedTuple):
@@ -52,6 +53,7 @@ class Stage(Account):
     #: Environment steps at which trials pause, and the most steps of a trial at once; None for as is fast.
     pause_at: int | None = None
     stride: int | None = None
+    slow_chunk = SLOW_CHUNK
 
     def __init__(self, configuration: Configuration) -> None:
         """Prepare the first trial."""
@@ -85,7 +87,10 @@ class Stage(Account):
         while self.phase != DONE:
             began = time.perf_counter()
             self._chunk()
-            self.seconds += time.perf_counter() - began
+            took = time.perf_counter() - began
+            self.seconds += took
+            if took > LONGEST_CHUNK:
+                self.slow_chunk = max(1, self.slow_chunk // 2)
             yield self
 
     def _chunk(self) -> None:
@@ -159,7 +164,7 @@ class Stage(Account):
         self._make_room(new)
 
     def _make_room(self, extent: Extent | None = None) -> None:
-        self.reasons += self.learner.reasons(self.agent)
+        self.take_reasons()
         self.agent = self.learner.prepared(self.agent, extent)
 
     def _look_after(self) -> None:
@@ -168,7 +173,7 @@ class Stage(Account):
         self._make_room()
         if every and self.trial_length % every == 0:
             self.settle()
-            self.reasons += self.learner.reasons(self.agent)
+            self.take_reasons()
 
     # ---- what the rules of a goal do with the stage ---------------------------------------------------------------
 
@@ -180,10 +185,14 @@ class Stage(Account):
         """Tell whether the learner has reason to believe that the task is solved."""
         return self.learner.claims(self.agent, ended, self.configuration.spec.goal)
 
+    def take_reasons(self) -> None:
+        """Take over what the learner has logged."""
+        self.reasons += self.learner.reasons(self.agent)
+
     def end_trial(self, how: str) -> None:
         """Write the trial down."""
         self._note_return(self.gained)
-        self.reasons += self.learner.reasons(self.agent)
+        self.take_reasons()
         size, steps = (self.regions, self.prototypes), (self.environment_steps, self.investigation_steps)
         self.trials.append(TrialRow(self.count_trials, self.trial_length, how, *size, *steps, self.gained))
         self.phase = BETWEEN
@@ -278,14 +287,14 @@ class Stage(Account):
 
     def abandon_trial(self) -> None:
         """Give a trial up in which the task failed; what was learned in it stays."""
-        self.reasons += self.learner.reasons(self.agent)
+        self.take_reasons()
         self.learner.forget_running(self.agent.memory)
         self.phase = BETWEEN
 
     @property
     def steps_at_once(self) -> int:
         """Return the steps until the next look at the keyboard, or at whatever else wants to be looked at."""
-        usual = CHUNK if is_compiled(self.task) else SLOW_CHUNK
+        usual = CHUNK if is_compiled(self.task) else self.slow_chunk
         if self.phase != TRIAL or self.pause_at is None:
             return usual
         return max(1, min(self.stride or usual, self.pause_at - self.environment_steps))

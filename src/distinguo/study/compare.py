@@ -196,7 +196,7 @@ def _known(folder: Folder, what: str, values: Mapping[str, Representation]) -> R
     if what not in values:
         plan = folder.plan
         return kept or representation_named(what, plan.spec, plan.head.seed)
-    if (folder.path / "plan.toml").exists() and (kept is None or written(kept) != written(values[what])):
+    if folder.has_cells and (kept is None or written(kept) != written(values[what])):
         raise DistinguoError(f"{folder.path} may hold results of another {what}; choose another --out.")
     return values[what]
 

@@ -14,13 +14,13 @@ from distinguo.controller import Controller
 from distinguo.criteria import preferred, state_value
 from distinguo.errors import DistinguoError
 from distinguo.evaluation.confirmation import OPEN, PASSED, ReturnQuestion, judge
+from distinguo.files.atomic import write_atomically
 from distinguo.learners.probation.learner import preferences, primaries
 from distinguo.learners.refinement.condense import Notch, dial
 from distinguo.learners.refinement.improvement import Improvement, PrototypeMap
 from distinguo.learners.refinement.representation import map_of
 from distinguo.representations.voronoi import Voronoi
-from distinguo.runs.files import write_atomically
-from distinguo.runs.folder import write_run
+from distinguo.runs.folder import is_finished, write_run
 from distinguo.runs.run import Run
 from distinguo.tasks.spec import TaskSpec
 
@@ -141,8 +141,8 @@ def _left(kinds: list[Any], values: np.ndarray, epsilon: float) -> int:
 
 def save_condensed(run: Run, condensed: Condensed, path: Path) -> Run:
     """Write the smaller controller as a run folder of its own, with its dial."""
-    if path.exists() and any(path.iterdir()):
-        raise DistinguoError(f"{path} exists and is not empty; choose another --out, or delete it.")
+    if is_finished(path):
+        raise DistinguoError(f"{path} holds a run; choose another --out, or delete it.")
     notch = condensed.notch
     figures = {
         "solved": bool(run.summary["solved"]) and condensed.kept,

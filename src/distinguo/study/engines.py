@@ -10,6 +10,9 @@ import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import parent_process
+from multiprocessing.connection import wait
+from threading import Thread
 from typing import Any
 from uuid import uuid4
 
@@ -90,6 +93,17 @@ def _outcome(future: Future[dict[str, Any]]) -> dict[str, Any] | BaseException:
     return future.result() if error is None else error
 
 
+def _end_with_parent() -> None:
+    """Let a worker end when the process that started it does, however that ended."""
+    parent = parent_process()
+    if parent is not None:
+        Thread(target=lambda: (wait([parent.sentinel]), os._exit(1)), daemon=True).start()
+
+
+def _processes(count: int) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(count, initializer=_end_with_parent)
+
+
 def _in_processes(payloads: Sequence[Payload], count: int) -> Iterator[Result]:
     """Use a pool of processes, and a new one for what remains when a worker of the old one was killed.
 
@@ -97,14 +111,14 @@ def _in_processes(payloads: Sequence[Payload], count: int) -> Iterator[Result]:
     """
     remaining = {payload["key"]: payload for payload in payloads}
     for _ in range(ATTEMPTS - 1):
-        for key, outcome in _pooled(ProcessPoolExecutor(count), list(remaining.values())):
+        for key, outcome in _pooled(_processes(count), list(remaining.values())):
             if not isinstance(outcome, BrokenProcessPool):
                 del remaining[key]
                 yield key, outcome
         if not remaining:
             return
     for payload in remaining.values():
-        yield from _pooled(ProcessPoolExecutor(1), [payload])
+        yield from _pooled(_processes(1), [payload])
 
 
 def _on_cluster(payloads: Sequence[Payload], count: int, address: str | None) -> Iterator[Result]:

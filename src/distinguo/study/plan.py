@@ -11,7 +11,7 @@ import tomlkit
 from pydantic import Field
 
 from distinguo.errors import DistinguoError, did_you_mean
-from distinguo.runs.files import slug
+from distinguo.files.atomic import slug
 from distinguo.settings import TesterSettings, checked, tester_suited
 from distinguo.tasks.catalog import check_imported, task_spec
 from distinguo.tasks.spec import TaskSpec

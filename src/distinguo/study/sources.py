@@ -10,11 +10,11 @@ import numpy as np
 
 from distinguo.controls.catalog import as_representation, build_representation
 from distinguo.errors import DistinguoError, call_user_code
+from distinguo.files.atomic import LARGEST_ARRAYS
 from distinguo.representations.file import Representation, load
 from distinguo.representations.partition import region
 from distinguo.representations.voronoi import voronoi
 from distinguo.runs.configuration import check_prototypes
-from distinguo.runs.files import LARGEST_ARRAYS
 from distinguo.runs.folder import REPRESENTATION
 from distinguo.runs.run import Run
 from distinguo.seam import has_own

@@ -16,13 +16,14 @@ import numpy as np
 
 from distinguo.errors import DistinguoError
 from distinguo.evaluation.statistics import Curve
+from distinguo.files.atomic import is_leftover, remove_leftovers, slug, write_atomically
 from distinguo.representations.file import Representation, can_be_written, dumps, load
-from distinguo.runs.files import slug, write_atomically
 from distinguo.settings import checked
 from distinguo.study.plan import Plan, PlanCell, load_plan, write_plan
 from distinguo.study.results import CSV, MARKDOWN, Comparison
 from distinguo.tasks.extent import Extent, task_extent
 
+_FOLDERS = ("cells", "representations")
 Columns = TypeVar("Columns", Curve, Extent)
 
 
@@ -43,18 +44,28 @@ class Folder(NamedTuple):
                 )
             if write_plan(load_plan(path)) != write_plan(plan):  # tasks may hold what cannot be compared
                 raise DistinguoError(f"{self.path} holds the results of another plan; choose another --out.")
-        elif self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+        elif self.path.exists() and not self._is_newborn():
             raise DistinguoError(f"{self.path} exists and holds no plan; choose another --out.")
+
+    def _is_newborn(self) -> bool:
+        """Tell whether the folder holds no more than what a plan leaves that is killed at its birth."""
+        if not self.path.is_dir():
+            return False
+        others = [one for one in self.path.iterdir() if not is_leftover(one)]
+        return all(one.name in _FOLDERS and one.is_dir() and not any(one.iterdir()) for one in others)
 
     def prepare(self, texts: Mapping[str, str]) -> None:
         """Write the plan and the files of the representations, where they are not there yet."""
         try:
-            for folder in ("cells", "representations"):
-                (self.path / folder).mkdir(parents=True, exist_ok=True)
+            self.path.mkdir(parents=True, exist_ok=True)
             if not (self.path / "plan.toml").exists():
                 write_atomically(self.path / "plan.toml", write_plan(self.plan))
+            for folder in _FOLDERS:
+                (self.path / folder).mkdir(exist_ok=True)
+            for folder in ("", *_FOLDERS):
+                remove_leftovers(self.path / folder)
             for what, text in texts.items():
-                if not self.representation_path(what).exists():
+                if not self.has_cells or not self.representation_path(what).exists():
                     write_atomically(self.representation_path(what), text)
         except OSError as error:
             raise DistinguoError(f"Cannot write to {self.path}: {error.strerror}.") from None
@@ -78,6 +89,12 @@ class Folder(NamedTuple):
         if len(extent.low) != len(self.plan.spec.dimensions):
             raise _damaged(path)
         return extent
+
+    @property
+    def has_cells(self) -> bool:
+        """Tell whether any cell is done."""
+        cells = self.path / "cells"
+        return cells.is_dir() and any(not is_leftover(one) for one in cells.iterdir())
 
     def has(self, cell: PlanCell) -> bool:
         """Tell whether a cell is done."""

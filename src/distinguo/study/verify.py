@@ -20,12 +20,12 @@ import numpy as np
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.evaluation.tester import Evaluation, trained_values
+from distinguo.files.atomic import write_atomically
 from distinguo.proof.certificate import certificate_text
 from distinguo.proof.question import Answer, Finding, Question, Request
 from distinguo.proof.schema import Certificate
 from distinguo.proof.verify import question_about, refusal_of
 from distinguo.representations.file import Representation
-from distinguo.runs.files import write_atomically
 from distinguo.runs.folder import open_run
 from distinguo.runs.run import Run
 from distinguo.settings import TesterSettings, tester_suited

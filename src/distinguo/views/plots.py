@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from distinguo.errors import DistinguoError, did_you_mean
-from distinguo.runs.files import write_atomically
+from distinguo.files.atomic import write_atomically
 from distinguo.views.pictures import CellPicture, PartitionPicture, ValuePicture
 from distinguo.views.slices import Label
 

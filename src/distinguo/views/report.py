@@ -13,12 +13,12 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from distinguo.files.atomic import write_atomically
 from distinguo.paper.claims import Claim
 from distinguo.paper.curves import BEST_FOUR, POOREST
 from distinguo.paper.reproduce import CaseStudy, Reproduction
 from distinguo.paper.stages import control_file
 from distinguo.representations.file import load
-from distinguo.runs.files import write_atomically
 from distinguo.tasks.puck.analysis import (
     DIAGONAL_SLOPE,
     DOOMED,

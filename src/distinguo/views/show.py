@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from distinguo.errors import DistinguoError, call_user_code, did_you_mean
-from distinguo.runs.files import slug
+from distinguo.files.atomic import slug
 from distinguo.runs.folder import open_run
 from distinguo.runs.run import Run
 from distinguo.views.pictures import PartitionPicture, ValuePicture, partition_picture

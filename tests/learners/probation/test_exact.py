@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from distinguo.errors import DistinguoError
+from distinguo.files.atomic import pack_arrays, read_arrays
 from distinguo.learners.probation import learner as probation
 from distinguo.learners.probation.conclusions import NEVER
 from distinguo.learners.probation.memory import STATUS
 from distinguo.learners.probation.tree import run_trial
 from distinguo.runs import folder, stage
 from distinguo.runs.configuration import Configuration, configure
-from distinguo.runs.files import pack_arrays, read_arrays
 from distinguo.runs.learn import learn, learn_configured
 from distinguo.runs.run import Run
 from distinguo.runs.stage import CONFIRMING, Stage
