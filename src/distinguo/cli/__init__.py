@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 
 import typer
 
@@ -52,6 +53,7 @@ def _version(
 
 def main() -> None:
     """Run the command line."""
+    warnings.showwarning = lambda message, *_: print(f"distinguo: {message}", file=sys.stderr)
     try:
         app()
     except DistinguoError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -19,6 +20,7 @@ from distinguo.runs.stage import Stage
 from distinguo.runs.upgrades import VERSION, upgraded
 from distinguo.tasks.extent import Extent
 from distinguo.tasks.task import memories, randomness, remember
+from distinguo.versions import changed, software
 
 _PLAIN = ("phase", "solved", "score", "confirmation_steps", "seconds", "returns", "held", "purpose", "tested")
 _Count = Annotated[int, Field(ge=0)]
@@ -59,6 +61,7 @@ class _Facts(BaseModel):
     rng: dict[str, Any]
     noise: dict[str, Any] | None  #: the task's own generator
     sizes: dict[str, _Count]
+    versions: dict[str, str] = {}  #: of the software; empty in files of earlier versions
 
 
 def save_checkpoint(stage: Stage, path: Path, sizes: dict[str, int]) -> None:
@@ -83,6 +86,7 @@ def _facts(stage: Stage, sizes: dict[str, int]) -> dict[str, Any]:
         "greatest": None if np.isinf(stage.greatest) else stage.greatest,
         "extent": [list(stage.extent.low), list(stage.extent.high)],
         "sizes": sizes,
+        "versions": software(),
     }
 
 
@@ -102,6 +106,7 @@ def load_checkpoint(path: Path, configuration: Configuration) -> tuple[Stage, di
             raise DistinguoError(f"{path} was written by a newer distinguo; upgrade to resume it.")
         written, arrays = upgraded(written, arrays)
         facts = _Facts.model_validate(written)
+        _say_if_changed(path, facts.versions)
         _restore(stage, facts, arrays)
     except DistinguoError:
         raise
@@ -109,6 +114,15 @@ def load_checkpoint(path: Path, configuration: Configuration) -> tuple[Stage, di
         why = " ".join(str(error).split())[:200]
         raise DistinguoError(f"{path} is damaged ({why}); delete it to learn from the start.") from None
     return stage, facts.sizes
+
+
+def _say_if_changed(path: Path, versions: dict[str, str]) -> None:
+    if words := changed(versions):
+        warnings.warn(
+            f"{path.parent} was begun with other software: now {words}; the result may differ from one that was "
+            "never stopped.",
+            stacklevel=2,
+        )
 
 
 def _restore(stage: Stage, facts: _Facts, arrays: dict[str, np.ndarray]) -> None:

@@ -15,6 +15,7 @@ from distinguo.runs.configuration import Configuration
 from distinguo.runs.restarts import of_these_regions
 from distinguo.runs.stage import Stage, TrialRow
 from distinguo.tasks.spec import Hold
+from distinguo.versions import software
 
 
 class Run(NamedTuple):
@@ -134,6 +135,7 @@ def summarise(stage: Stage) -> dict[str, Any]:
         **_of_representation(stage),
         **stage.learner.figures(stage.agent.memory, stage.configuration.learner),
         "seconds": round(stage.seconds, 4),
+        "versions": software(),
     }
 
 

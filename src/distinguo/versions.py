@@ -1,0 +1,38 @@
+"""The software that a result comes from: another version may round otherwise, or draw other random numbers."""
+
+from __future__ import annotations
+
+import functools
+import platform
+from collections.abc import Mapping
+from importlib import metadata
+
+PACKAGES = ("distinguo", "numpy", "numba", "gymnasium")
+
+
+@functools.cache
+def _versions() -> tuple[tuple[str, str], ...]:
+    return (("python", platform.python_version()), *((name, metadata.version(name)) for name in PACKAGES))
+
+
+def software() -> dict[str, str]:
+    """Return the versions of what decides a result.
+
+    >>> list(software())
+    ['python', 'distinguo', 'numpy', 'numba', 'gymnasium']
+    """
+    return dict(_versions())
+
+
+def changed(before: Mapping[str, str]) -> str:
+    """Say which versions are others now; empty if none is, or if none were written down.
+
+    >>> changed({**software(), "numpy": "0.1"})
+    'numpy ... (was 0.1)'
+    """
+    now = software()
+    return ", ".join(
+        f"{name} {now[name]} (was {before[name]})"
+        for name in now
+        if name in before and before[name] != now[name]
+    )

@@ -1,0 +1,125 @@
+"""Ctrl-C and SIGTERM: saved and said within a moment, and the process ends as it would have."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from distinguo.interrupts import Terminated, held, raise_terminated, termination_raises
+from distinguo.runs import folder
+
+MOMENT = 2.0  #: seconds in which a stopped command should be gone
+BUSY = 4.0  #: how many times longer a busy machine may take
+
+
+def test_both_signals_wait_until_they_are_let_in() -> None:
+    with termination_raises():
+        for number, kind in ((signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, Terminated)):
+            with held() as let_in:
+                signal.raise_signal(number)  # nothing happens yet
+                with pytest.raises(KeyboardInterrupt) as caught:
+                    let_in()
+            assert caught.type is kind
+        assert signal.getsignal(signal.SIGTERM) is raise_terminated
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_one_that_comes_at_the_end_is_not_lost() -> None:
+    with pytest.raises(KeyboardInterrupt), held():
+        signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_handlers_of_others_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, _: seen.append(number))
+    try:
+        with termination_raises(), held():
+            signal.raise_signal(signal.SIGTERM)
+            assert seen == [signal.SIGTERM]
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def started(*words: str) -> Iterator[subprocess.Popen[str]]:
+    """Start a program; it does not outlive the test."""
+    with subprocess.Popen([sys.executable, *words], stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def stopped(process: subprocess.Popen[str], number: signal.Signals) -> tuple[str, float]:
+    """Stop a program; return what it said and how long it took to end."""
+    began = time.monotonic()
+    process.send_signal(number)
+    return process.communicate(timeout=60)[1], time.monotonic() - began
+
+
+def wait_for_line(process: subprocess.Popen[str], beginning: str) -> None:
+    assert process.stderr
+    for line in process.stderr:
+        if line.startswith(beginning):
+            return
+    raise AssertionError(f"it never said {beginning}")
+
+
+SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
+LONG = ["--set", "stage.cap=4000000000", "--set", "stage.hold=4000000000"]
+
+
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
+def test_learning_is_saved_and_says_so_within_a_moment(
+    tmp_path: Path, number: signal.Signals, code: int
+) -> None:
+    words = ["-m", "distinguo", "learn", "puck", "--out", str(tmp_path / "run"), *LONG]
+    with started(*words) as process:
+        wait_for_line(process, "trial ")
+        said, took = stopped(process, number)
+    assert f"Stopped; saved in {tmp_path / 'run'}." in said
+    assert process.returncode == code
+    assert took < MOMENT * BUSY
+    assert folder.open_run(tmp_path / "run").representation.regions > 1
+
+
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
+def test_testing_says_where_the_curves_are_within_a_moment(
+    tmp_path: Path, number: signal.Signals, code: int
+) -> None:
+    words = ["-m", "distinguo", "test", "diagonal", "vrdp", "--out", str(tmp_path / "test")]
+    with started(
+        *words, "--runs", "50", "--cap", "2000000000", "--set", "tester.patience=2000000000"
+    ) as process:
+        while not (tmp_path / "test" / "extent.json").exists():
+            assert process.poll() is None
+            time.sleep(0.01)
+        time.sleep(0.5)
+        said, took = stopped(process, number)
+    assert f"are in {tmp_path / 'test'}. The same command goes on from there." in said
+    assert process.returncode == code
+    assert took < MOMENT * BUSY
+
+
+ALONE = """
+import sys, distinguo as dg
+dg.learn("puck", out=sys.argv[1], watch=lambda stage: print("trial", file=sys.stderr, flush=True),
+         settings={"stage.cap": 4 * 10**9, "stage.hold": 4 * 10**9})
+"""
+
+
+def test_a_script_that_leaves_sigterm_to_the_system_ends_by_it_after_it_has_saved(tmp_path: Path) -> None:
+    with started("-c", ALONE, str(tmp_path / "run")) as process:
+        wait_for_line(process, "trial")
+        _, took = stopped(process, signal.SIGTERM)
+    assert process.returncode == -signal.SIGTERM
+    assert took < MOMENT * BUSY
+    assert folder.open_run(tmp_path / "run").representation.regions >= 1
