@@ -6,6 +6,7 @@ python benchmarks/golden.py --write    # after a change that is meant to change 
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
 import sys
@@ -66,12 +67,19 @@ def measured(name: str, seed: int) -> str:
 
 def main() -> None:
     """Compare, or write anew."""
-    found = {name: {str(seed): measured(name, seed) for seed in SEEDS} for name in SUBJECTS}
-    if "--write" in sys.argv:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--write", action="store_true", help="write what is found")
+    parser.add_argument("--only", nargs="+", default=list(SUBJECTS), choices=SUBJECTS, help="subjects")
+    parser.add_argument("--seeds", nargs="+", type=int, default=list(SEEDS))
+    asked = parser.parse_args()
+    found = {name: {str(seed): measured(name, seed) for seed in asked.seeds} for name in asked.only}
+    if asked.write:
         GOLDEN.write_text(json.dumps(found, indent=2) + "\n")
         return
     known = json.loads(GOLDEN.read_text())
-    changed = [f"{n} seed {s}" for n, seeds in known.items() for s, h in seeds.items() if found[n][s] != h]
+    changed = [f"{n} seed {s}" for n, seeds in found.items() for s, h in seeds.items() if known[n][s] != h]
     print("changed: " + ", ".join(changed) if changed else "all golden hashes are the same")
     sys.exit(bool(changed))
 

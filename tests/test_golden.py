@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -35,6 +36,17 @@ RUNS = [(name, int(seed)) for name in HASHES for seed in (HASHES[name] if NIGHTL
 @pytest.mark.parametrize(("name", "seed"), RUNS)
 def test_a_run_has_the_same_bits_as_ever(name: str, seed: int) -> None:
     assert benchmark("golden").measured(name, seed) == HASHES[name][str(seed)]
+
+
+@pytest.mark.parametrize("cpu", ["generic", "haswell", "host"] if NIGHTLY else ["generic"])
+def test_the_bits_do_not_depend_on_the_processor_that_is_compiled_for(cpu: str, tmp_path: Path) -> None:
+    environment = {**os.environ, "NUMBA_CPU_NAME": cpu, "NUMBA_CACHE_DIR": str(tmp_path)}
+    if cpu == "generic":
+        environment["NUMBA_CPU_FEATURES"] = ""
+    words = [] if NIGHTLY else ["--only", "puck-default", "--seeds", "1"]
+    command = [sys.executable, str(ROOT / "benchmarks" / "golden.py"), *words]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.stdout == "all golden hashes are the same\n", done.stderr
 
 
 @pytest.mark.skipif(not NIGHTLY, reason="a minute; tests/paper/test_reproduce.py has a tiny one")
