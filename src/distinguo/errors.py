@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import reprlib
 import traceback
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -26,8 +27,35 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     'known: epsilon, gamma.'
     """
     words = sorted(known)
-    near = difflib.get_close_matches(word, words, n=1, cutoff=0.6)
+    near = difflib.get_close_matches(word[:100], words, n=1, cutoff=0.6)
     return f"did you mean '{near[0]}'?" if near else f"known: {', '.join(words)}."
+
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 160
+_SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = 12
+
+
+def shown(value: Any) -> str:
+    """Return a value as a message shows it: in one line, and never a long one.
+
+    >>> shown("left"), shown([0.5] * 1000)[-10:]
+    ("'left'", ' 0.5, ...]')
+    """
+    try:
+        return one_line(_SHORT.repr(value))
+    except Exception:  # a number of too many digits, or an object that cannot say what it is
+        return f"something of type {type(value).__name__}"
+
+
+def one_line(text: str, most: int = 200) -> str:
+    r"""Make words from elsewhere fit for a message: one line that can be printed, cut where it is long.
+
+    >>> one_line("two\nlines")
+    'two lines'
+    """
+    line = "".join(c if c.isprintable() else "?" for c in " ".join(text[: 4 * most].split()))
+    return line if len(line) <= most else line[:most] + "…"
 
 
 def call_user_code(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -44,5 +72,5 @@ def call_user_code(what: str, function: Callable[..., Any], *arguments: Any) -> 
     except Exception as error:
         frames = traceback.extract_tb(error.__traceback__)[1:]
         place = f" in {frames[-1].filename}, line {frames[-1].lineno}" if frames else ""
-        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+        reason = f"{type(error).__name__}: {one_line(str(error), 300)}"
         raise DistinguoError(f"{what} failed{place} ({reason}).") from error

@@ -15,7 +15,14 @@ from distinguo.controls.catalog import build_representation
 from distinguo.controls.fixed import PAPER_SEEDS
 from distinguo.evaluation.tester import Evaluation, learning_curve
 from distinguo.paper.curves import ENHANCED_CATEGORIES
-from distinguo.paper.generated import HELD, SCRATCH_CATEGORIES, SEEDED_TRIALS, GeneratedRun, facts_of
+from distinguo.paper.generated import (
+    HELD,
+    SCRATCH_CATEGORIES,
+    SEEDED_TRIALS,
+    GeneratedRun,
+    facts_of,
+    read_generated,
+)
 from distinguo.paper.readings import Reading
 from distinguo.representations.file import dumps
 from distinguo.runs.configuration import Configuration, configure
@@ -55,10 +62,9 @@ def generate(reading: Reading, seeds: Sequence[int], last_trial: int, folder: Pa
     if not kept.exists():
         folder.mkdir(parents=True, exist_ok=True)
         write_atomically(kept, json.dumps(_learn_all(reading, seeds)) + "\n")
-    content = json.loads(kept.read_text())
-    scratch, seeded = ([GeneratedRun(**row) for row in content[key]] for key in ("scratch", "seeded"))
-    long = _configuration(reading, content["shown"][1], PAPER_SEEDS, {"stage.cap": last_trial + 1})
-    asked = [_configuration(reading, content["shown"][0]), long]
+    scratch, seeded, shown = read_generated(kept)
+    long = _configuration(reading, shown[1], PAPER_SEEDS, {"stage.cap": last_trial + 1})
+    asked = [_configuration(reading, shown[0]), long]
     from_scratch, from_seeds = learn_many(asked, [folder / "learned", folder / "from-seeds"])
     return Generated(scratch, seeded, from_scratch, from_seeds)
 

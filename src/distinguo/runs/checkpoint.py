@@ -9,11 +9,13 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from distinguo.errors import DistinguoError
+from distinguo.errors import DistinguoError, one_line
 from distinguo.learners.agent import check_arrays
 from distinguo.learners.learner import leaves, with_leaves
+from distinguo.reading.arrays import read_arrays
+from distinguo.reading.documents import parse_json
 from distinguo.runs.configuration import Configuration
-from distinguo.runs.files import pack_arrays, read_arrays, write_atomically
+from distinguo.runs.files import pack_arrays, write_atomically
 from distinguo.runs.restarts import Best
 from distinguo.runs.stage import Stage
 from distinguo.runs.upgrades import VERSION, upgraded
@@ -97,7 +99,7 @@ def load_checkpoint(path: Path, configuration: Configuration) -> tuple[Stage, di
     arrays = read_arrays(path)
     stage = Stage(configuration)
     try:
-        written = json.loads(arrays.pop("facts").tobytes())
+        written = parse_json(arrays.pop("facts").tobytes(), str(path))
         if written["version"] > VERSION:
             raise DistinguoError(f"{path} was written by a newer distinguo; upgrade to resume it.")
         written, arrays = upgraded(written, arrays)
@@ -106,8 +108,9 @@ def load_checkpoint(path: Path, configuration: Configuration) -> tuple[Stage, di
     except DistinguoError:
         raise
     except _DAMAGE as error:
-        why = " ".join(str(error).split())[:200]
-        raise DistinguoError(f"{path} is damaged ({why}); delete it to learn from the start.") from None
+        raise DistinguoError(
+            f"{path} is damaged ({one_line(str(error))}); delete it to learn from the start."
+        ) from None
     return stage, facts.sizes
 
 

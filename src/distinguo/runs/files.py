@@ -8,17 +8,13 @@ import os
 import signal
 import tempfile
 import threading
-import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 
-from distinguo.errors import DistinguoError
-
 LONGEST_WORD = 90  #: bytes of a word in a file name
-LARGEST_ARRAYS = 2**30  #: bytes that the arrays of one file may unpack to
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
@@ -42,27 +38,6 @@ def pack_arrays(arrays: Mapping[str, np.ndarray]) -> bytes:
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)  # type: ignore[arg-type]
     return buffer.getvalue()
-
-
-def read_arrays(path: Path) -> dict[str, np.ndarray]:
-    """Read an ``.npz`` file without running code and without unpacking more than is declared and allowed."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            declared = sum(entry.file_size for entry in archive.infolist())
-        if declared > LARGEST_ARRAYS:
-            raise DistinguoError(
-                f"{path} would unpack to {declared} bytes, more than {LARGEST_ARRAYS}; not read."
-            )
-        with np.load(path, allow_pickle=False) as content:
-            arrays = {name: content[name] for name in content.files}
-        if not all(isinstance(array, np.ndarray) for array in arrays.values()):
-            raise ValueError("it holds something that is not an array")
-        return arrays
-    except DistinguoError:
-        raise
-    except Exception as error:  # numpy, zipfile and zlib each complain of damage in ways of their own
-        why = " ".join(str(error).split()) or type(error).__name__
-        raise DistinguoError(f"{path} is damaged or not an .npz file ({why}); take a whole copy.") from None
 
 
 def slug(what: str) -> str:

@@ -17,6 +17,7 @@ from distinguo.paper.claims import Claim
 from distinguo.paper.curves import BEST_FOUR, POOREST
 from distinguo.paper.reproduce import CaseStudy, Reproduction
 from distinguo.paper.stages import control_file
+from distinguo.reading.files import MEBIBYTE, read_bytes
 from distinguo.representations.file import load
 from distinguo.runs.files import write_atomically
 from distinguo.tasks.puck.analysis import (
@@ -32,6 +33,7 @@ from distinguo.views.pictures import partition_picture, representation_picture
 from distinguo.views.plots import draw, save_figure
 
 #: What the paper says of the maps that it shows, to be read beside ours.
+LARGEST_PICTURE = 16 * MEBIBYTE  #: bytes
 LAID_OUT = (
     "The paper of its 24: placed so that one can easily tell which boundary a state is closer to, and farther and "
     "farther out, most likely because states closer to failure are worth less."
@@ -147,7 +149,7 @@ def _control(reproduction: Reproduction, study: CaseStudy, name: str, number: st
 
 
 def _embedded(picture: Path) -> str:
-    return base64.b64encode(picture.read_bytes()).decode()
+    return base64.b64encode(read_bytes(picture, LARGEST_PICTURE)).decode()
 
 
 def draw_hill(task: Puck) -> Figure:
