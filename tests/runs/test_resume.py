@@ -17,11 +17,12 @@ import pytest
 
 from distinguo.errors import DistinguoError
 from distinguo.learners.economy.learner import Economy
+from distinguo.reading.arrays import read_arrays
 from distinguo.representations.file import dumps
 from distinguo.runs import folder, stage
 from distinguo.runs import learn as lab
 from distinguo.runs.configuration import Configuration, configure
-from distinguo.runs.files import pack_arrays, read_arrays
+from distinguo.runs.files import pack_arrays
 from distinguo.runs.learn import learn_configured, learn_many
 from distinguo.runs.stage import Stage
 

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from distinguo.reading.arrays import read_arrays
 from distinguo.runs import folder
-from distinguo.runs.files import pack_arrays, read_arrays
+from distinguo.runs.files import pack_arrays
 from distinguo.runs.learn import learn_configured
 
 GOLDEN = Path(__file__).parents[1] / "golden"

@@ -16,11 +16,12 @@ from distinguo.representations import file as representation_file
 from distinguo.representations.file import Representation
 from distinguo.representations.partition import trimmed
 from distinguo.runs import folder
-from distinguo.runs.configuration import Configuration, to_toml
+from distinguo.runs.configuration import Configuration
 from distinguo.runs.files import pack_arrays, write_atomically
 from distinguo.runs.goals import SAMPLE
 from distinguo.runs.run import summarise
 from distinguo.runs.stage import BETWEEN, DONE, TRIAL, Stage, TrialRow
+from distinguo.runs.written.settings_file import to_toml
 
 WINDOW = 100  #: trials that means are taken over
 

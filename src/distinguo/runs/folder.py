@@ -28,12 +28,13 @@ from distinguo.reading.lines import PackedLines, read_lines
 from distinguo.representations import file as representation_file
 from distinguo.runs.checkpoint import load_checkpoint
 from distinguo.runs.checkpoint import save_checkpoint as write_checkpoint
-from distinguo.runs.configuration import Configuration, differences, from_toml, to_toml
+from distinguo.runs.configuration import Configuration, differences
 from distinguo.runs.files import pack_arrays as pack
 from distinguo.runs.files import write_atomically
 from distinguo.runs.restarts import read_reasons
 from distinguo.runs.run import Run, carried
 from distinguo.runs.stage import Stage, TrialRow
+from distinguo.runs.written.settings_file import from_toml, to_toml
 
 SETTINGS, REPRESENTATION, VALUES = "settings.toml", "representation.json", "values.npz"
 CONTROLLER, CARRIED_VALUES = "controller-map.json", "representation-values.npz"

@@ -89,6 +89,16 @@ def check_own(name: str, source: str) -> None:
         raise DistinguoError(f"{source} names the unknown task '{name}'; {did_you_mean(name, SPECS)}")
 
 
+def own_parameters(name: str) -> tuple[str, ...]:
+    """Return the parameters that one of our own tasks always has; none for others.
+
+    >>> own_parameters("puck")[:2]
+    ('beta', 'gravity')
+    """
+    name = ALIASES.get(name, name)
+    return tuple(SPECS[name]({}).parameters) if name in SPECS else ()
+
+
 def check_imported(name: str, source: str) -> None:
     """Refuse a name with a module to import, as in ``package:Name-v0``, that only a file gives."""
     module = name.rpartition(":")[0]

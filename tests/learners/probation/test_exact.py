@@ -14,9 +14,10 @@ from distinguo.learners.probation import learner as probation
 from distinguo.learners.probation.conclusions import NEVER
 from distinguo.learners.probation.memory import STATUS
 from distinguo.learners.probation.tree import run_trial
+from distinguo.reading.arrays import read_arrays
 from distinguo.runs import folder, stage
 from distinguo.runs.configuration import Configuration, configure
-from distinguo.runs.files import pack_arrays, read_arrays
+from distinguo.runs.files import pack_arrays
 from distinguo.runs.learn import learn, learn_configured
 from distinguo.runs.run import Run
 from distinguo.runs.stage import CONFIRMING, Stage
