@@ -31,7 +31,7 @@ _ADDED_WITH = {"samples": "confirm", "rescale": "restart", "review_merged": "con
 _GONE = ("initial", 0.0)
 
 
-def completed(
+def with_missing(
     content: Mapping[str, Any], text: str, learner: Learner, source: str
 ) -> dict[str, dict[str, Any]]:
     """Return the tables of the learner and of the stage, with what older files cannot have; refuse what was cut."""
@@ -46,7 +46,7 @@ def completed(
     later = _later(tables, learner) if first else {}
     for name, defaults in known.items():
         late = later.get(name, ())
-        check_present(name, tables[name], [key for key in defaults if key not in late], source)
+        check_complete(name, tables[name], [key for key in defaults if key not in late], source)
         tables[name] = {**{key: defaults[key] for key in late}, **tables[name]}
     return tables
 
@@ -69,7 +69,7 @@ def _later(tables: Mapping[str, Mapping[str, Any]], learner: Learner) -> dict[st
     return late
 
 
-def check_present(table: str, given: Mapping[str, Any], needed: Iterable[str], source: str) -> None:
+def check_complete(table: str, given: Mapping[str, Any], needed: Iterable[str], source: str) -> None:
     """Refuse a table that lacks something which is always written."""
     for key in needed:
         if key not in given:

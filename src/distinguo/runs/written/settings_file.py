@@ -17,7 +17,7 @@ from distinguo.learners.economy.learner import ECONOMY
 from distinguo.learners.learner import learner_or_absent
 from distinguo.reading.documents import parse_toml
 from distinguo.runs.configuration import TABLES, Configuration, configure, values_by_table
-from distinguo.runs.written.completeness import END, check_present, completed
+from distinguo.runs.written.completeness import END, check_complete, with_missing
 from distinguo.settings import checked
 from distinguo.tasks.catalog import check_own, own_parameters, written_spec
 from distinguo.tasks.spec import TaskSpec
@@ -103,8 +103,8 @@ def from_toml(text: str, source: str = "settings.toml") -> Configuration:
         setting = written_spec(task, words, tables["task"], bool(run.get("interpreted")))
     else:
         check_own(task, source)
-        check_present("task", tables["task"], own_parameters(task), source)
-    tables |= completed(content, text, learner, source)
+        check_complete("task", tables["task"], own_parameters(task), source)
+    tables |= with_missing(content, text, learner, source)
     changes = {f"{table}.{key}": value for table, values in tables.items() for key, value in values.items()}
     return configure(
         setting,
