@@ -20,10 +20,10 @@ from typing import Any, NamedTuple
 
 from distinguo.agents import archive
 from distinguo.agents.session import Session
-from distinguo.errors import DistinguoError
+from distinguo.errors import LONGEST_SENTENCE, DistinguoError
 from distinguo.evaluation.statistics import Curve
 from distinguo.paper.generated import read_generated
-from distinguo.proof.certificate import load_certificate
+from distinguo.proof.certificate import certificate_text, load_certificate
 from distinguo.reading.arrays import read_array
 from distinguo.representations import file as representation
 from distinguo.runs import folder
@@ -73,6 +73,11 @@ def _checkpoint(path: Path) -> None:
     load_checkpoint(path, folder.read_settings(PUCK))
 
 
+def _certificate(path: Path) -> None:
+    found = load_certificate(path)
+    assert path.read_bytes() == certificate_text(found).encode()
+
+
 def _agent(path: Path) -> None:
     files, source = archive.read(path)
     session = Session.opened(files, source, archive.read_word(files, source))
@@ -109,8 +114,8 @@ READERS: dict[str, Reader] = {
     "reasons": Reader(lambda path: list(read_reasons(path)), _runs("reasons.jsonl"), TEXT),
     "trials": Reader(lambda path: list(folder._read_trials(path)), _runs("trials.csv"), TEXT),
     "result": Reader(folder._read_result, _runs("result.json"), TEXT),
-    "certificate": Reader(load_certificate, (FORMATS / "certificate-small.json",), TEXT),
-    "arrival": Reader(load_certificate, (FORMATS / "runs" / "hill-6" / "certificate.json",), TEXT),
+    "certificate": Reader(_certificate, (FORMATS / "certificate-small.json",), TEXT),
+    "arrival": Reader(_certificate, (FORMATS / "runs" / "hill-6" / "certificate.json",), TEXT),
     "agent": Reader(_agent, (FORMATS / "agent-1.zip", FORMATS / "agent-2.zip"), ZIP),
     "generated": Reader(read_generated, (FORMATS / "generated-2.json",), TEXT),
     "cell": Reader(_cell, _tests("cells/*.json"), TEXT),
@@ -151,7 +156,7 @@ def is_read(reader: Reader, path: Path) -> bool:
     except DistinguoError as error:
         sentence = str(error)
         assert len(sentence.splitlines()) == 1, sentence
-        assert len(sentence) < 1_000, sentence
+        assert len(sentence) <= LONGEST_SENTENCE, sentence
         assert sentence.isprintable(), sentence
         return False
     return True
@@ -173,7 +178,7 @@ def main() -> None:
         place = asked.keep or Path(name)
         accounts = {reader: fuzz(reader, asked.files, asked.seed, place) for reader in asked.readers}
     for reader, account in accounts.items():
-        print(json.dumps({"reader": reader, **account._asdict()}))
+        sys.stdout.write(json.dumps({"reader": reader, **account._asdict()}) + "\n")
     sys.exit(any(a.slowest > SECONDS or a.grown > MEGABYTES for a in accounts.values()))
 
 

@@ -8,6 +8,8 @@ import traceback
 from collections.abc import Callable, Iterable
 from typing import Any
 
+LONGEST_SENTENCE = 2000  #: letters
+
 
 class DistinguoError(ValueError):
     """Bad input, said in one sentence: what, where, what is allowed, what was got, what to do.
@@ -15,7 +17,12 @@ class DistinguoError(ValueError):
     >>> raise DistinguoError("Unknown task 'pukc'; did you mean 'puck'?")
     Traceback (most recent call last):
     distinguo.errors.DistinguoError: Unknown task 'pukc'; did you mean 'puck'?
+
+    Words from files and environments are parts of sentences; whatever they are, it stays one line of some length.
     """
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(one_line(sentence, LONGEST_SENTENCE))
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -54,8 +61,9 @@ def one_line(text: str, most: int = 200) -> str:
     >>> one_line("two\nlines")
     'two lines'
     """
-    line = "".join(c if c.isprintable() else "?" for c in " ".join(text[: 4 * most].split()))
-    return line if len(line) <= most else line[:most] + "…"
+    words = text if len(text) <= 8 * most else f"{text[: 4 * most]} … {text[-most:]}"
+    line = "".join(c if c.isprintable() else "?" for c in " ".join(words.split()))
+    return line if len(line) <= most else f"{line[: 2 * most // 3]} … {line[-(most // 4) :]}"
 
 
 def call_user_code(what: str, function: Callable[..., Any], *arguments: Any) -> Any:

@@ -206,7 +206,7 @@ def imports(path: Path) -> set[str]:
 
 
 def test_the_checker_shares_no_code_with_the_prover():
-    """It knows the errors, the words of certificates and itself; they know how files are read, and tasks' parameters."""
+    """It knows the errors, the words of certificates and itself; they know how to read, and the tasks."""
     folder = Path(checker.__file__).parent
     files = sorted(folder.glob("*.py"))
     own = {f"distinguo.proof.checker.{path.stem}" for path in files}
