@@ -11,6 +11,7 @@ from typing import BinaryIO
 from distinguo.errors import DistinguoError
 
 MEBIBYTE = 2**20
+_MORE = 2**16
 
 
 @contextmanager
@@ -56,9 +57,11 @@ def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
     distinguo.errors.DistinguoError: /dev/null is not a file.
     """
     with regular_file(path, most) as file:
-        data = file.read(most + 1)  # it may have grown since it was opened
-    if len(data) > most:
-        raise too_large(path, most)
+        data = file.read(os.fstat(file.fileno()).st_size)
+        while more := file.read(_MORE):  # it has grown since it was opened
+            data += more
+            if len(data) > most:
+                raise too_large(path, most)
     return data
 
 
