@@ -1,4 +1,4 @@
-"""Long tables, line by line: checked once when they are read, kept packed, and unpacked where they are looked at."""
+"""Long tables, line by line: all are checked when a table is read, and kept packed or left in the file."""
 
 from __future__ import annotations
 
@@ -8,48 +8,58 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any, BinaryIO, TypeVar, overload
+from typing import Any, BinaryIO, NamedTuple, TypeVar, overload
 
 from distinguo.errors import DistinguoError
-from distinguo.reading.files import MEBIBYTE, regular_file, too_large
+from distinguo.reading.files import MEBIBYTE, regular_file
 
-LARGEST_TABLE = 2**31  #: bytes of the file
-LARGEST_PACKED = 96 * MEBIBYTE  #: bytes of its lines when they are packed
+LARGEST_TABLE = 2**32  #: bytes of the file
+LARGEST_PACKED = 32 * MEBIBYTE  #: bytes of packed lines that are kept in memory; the others stay in the file
 LONGEST_LINE = MEBIBYTE
-MOST_LINES = 10_000_000
-_BLOCK_LINES, _BLOCK_BYTES = 1024, MEBIBYTE  # of what is packed together
+MOST_LINES = 5_000_000
+_BLOCK_LINES, _BLOCK_BYTES = 1024, MEBIBYTE  # of what is kept together
 
 Item = TypeVar("Item")
+
+
+class _Place(NamedTuple):
+    """Some lines that are left in their file."""
+
+    path: str | os.PathLike[str]
+    offset: int
+    size: int
+    checksum: int
 
 
 class PackedLines(Sequence[Item]):
     """The lines of a table as a sequence of values, each made from its line when it is asked for.
 
-    A million lines that are much alike take some tens of megabytes instead of a gigabyte.
+    A million lines take some tens of megabytes instead of a gigabyte.
 
-    >>> numbers = PackedLines(int, [b"1", b"22", b"333"])
+    >>> numbers = PackedLines(int)
+    >>> numbers.append([b"1", b"22", b"333"])
     >>> numbers[1], list(numbers), len(numbers), numbers[-2:]
     (22, [1, 22, 333], 3, [22, 333])
     """
 
-    def __init__(self, make: Callable[[bytes], Item], lines: Sequence[bytes] = ()) -> None:
+    def __init__(self, make: Callable[[bytes], Item]) -> None:
         self._make = make
-        self._blocks: list[bytes] = []
+        self._blocks: list[bytes | _Place] = []
         self._starts = array("q")  # the number of the first line of each block
-        self._count = 0
-        self._chosen: array[int] | None = None  # the lines that there are; None for all
-        self.packed = 0  #: bytes of memory
-        if lines:
-            self.append(lines)
+        self._count = self._packed = 0
+        self._chosen: Sequence[int] | None = None  # the lines that there are; None for all
 
-    def append(self, lines: Sequence[bytes]) -> None:
-        """Pack some more lines."""
-        self._blocks.append(zlib.compress(b"\n".join(lines), 1))
+    def append(self, lines: Sequence[bytes], place: _Place | None = None) -> None:
+        """Take some more lines; those that have a place in a file can be left there, if there are many."""
+        block = (
+            zlib.compress(b"\n".join(lines), 1) if place is None or self._packed < LARGEST_PACKED else place
+        )
+        self._packed += len(block) if isinstance(block, bytes) else 0
+        self._blocks.append(block)
         self._starts.append(self._count)
         self._count += len(lines)
-        self.packed += len(self._blocks[-1])
 
-    def only(self, lines: array[int]) -> PackedLines[Item]:
+    def only(self, lines: Sequence[int]) -> PackedLines[Item]:
         """Return the lines of these numbers alone."""
         some = PackedLines(self._make)
         some.__dict__ |= self.__dict__ | {"_chosen": lines}
@@ -73,7 +83,12 @@ class PackedLines(Sequence[Item]):
         return self._make(_unpacked(self._blocks[block])[line - self._starts[block]])
 
     def __iter__(self) -> Iterator[Item]:
-        return (self[n] for n in range(len(self)))
+        block, lines = -1, []
+        for line in range(self._count) if self._chosen is None else self._chosen:
+            now = bisect_right(self._starts, line) - 1
+            if now != block:
+                block, lines = now, _unpacked(self._blocks[now])
+            yield self._make(lines[line - self._starts[block]])
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sequence):
@@ -87,8 +102,15 @@ class PackedLines(Sequence[Item]):
 
 
 @lru_cache(maxsize=4)
-def _unpacked(block: bytes) -> list[bytes]:
-    return zlib.decompress(block).split(b"\n")
+def _unpacked(block: bytes | _Place) -> list[bytes]:
+    if isinstance(block, bytes):
+        return zlib.decompress(block).split(b"\n")
+    with regular_file(block.path, LARGEST_TABLE) as file:
+        file.seek(block.offset)
+        data = file.read(block.size)
+    if zlib.crc32(data) != block.checksum:
+        raise DistinguoError(f"{block.path} was changed after it was opened; open it again.")
+    return [line.rstrip(b"\r") for line in data.split(b"\n")]
 
 
 def read_lines(
@@ -101,17 +123,21 @@ def read_lines(
 
     ``head`` looks at the first line, if that is not one of them. What any of the three raises is damage of the file.
     """
+
+    def learn_of(line: bytes) -> None:
+        note(make(line))
+
     table, first = PackedLines(make), 1
     with regular_file(path, LARGEST_TABLE) as file:
-        for lines in _blocks(file):
+        for place, lines in _blocks(file, path):
             if head is not None:
                 _check(path, 1, lines.pop(0), head)
                 head, first = None, 2
             for number, line in enumerate(lines, len(table) + first):
-                _check(path, number, line, lambda line: note(make(line)))
-            table.append(lines)
-            if len(table) > MOST_LINES or table.packed > LARGEST_PACKED:
-                raise too_large(path, LARGEST_PACKED)
+                _check(path, number, line, learn_of)
+            table.append(lines, place)
+            if len(table) > MOST_LINES:
+                raise DistinguoError(f"{path} has more than {MOST_LINES:,} lines; it was not read.")
     return table
 
 
@@ -124,14 +150,15 @@ def _check(path: str | os.PathLike[str], number: int, line: bytes, check: Callab
         raise DistinguoError(f"{path} is damaged at line {number}; take a whole copy.") from None
 
 
-def _blocks(file: BinaryIO) -> Iterator[list[bytes]]:
+def _blocks(file: BinaryIO, path: str | os.PathLike[str]) -> Iterator[tuple[_Place, list[bytes]]]:
+    """Return some lines after the other, and where they are."""
     lines: list[bytes] = []
-    size = 0
+    offset = size = checksum = 0
     while line := file.readline(LONGEST_LINE + 2):
         lines.append(line.rstrip(b"\r\n"))
-        size += len(line)
+        size, checksum = size + len(line), zlib.crc32(line, checksum)
         if len(lines) == _BLOCK_LINES or size >= _BLOCK_BYTES:
-            yield lines
-            lines, size = [], 0
+            yield _Place(path, offset, size, checksum), lines
+            lines, offset, size, checksum = [], offset + size, 0, 0
     if lines:
-        yield lines
+        yield _Place(path, offset, size, checksum), lines

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from array import array
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -74,18 +75,19 @@ class Attempts:
                 raise ValueError("there is no such attempt")
             self._begun.append(_Begun(number + 1, earlier, operator.index(entry["until"])))
 
-    def present(self) -> array[int]:
+    def present(self) -> Sequence[int]:
         """Return the numbers of the entries of the last attempt, and of what it went back to."""
-        parts: list[array[int]] = []
+        parts: list[Sequence[int]] = []
         ends = [*(begun.first - 1 for begun in self._begun[1:]), len(self._trials)]
         attempt: int | None = len(self._begun) - 1
         until = LAST
         while attempt is not None:
             begun = self._begun[attempt]
             numbers = range(begun.first, ends[attempt])
-            parts.append(array("q", (n for n in numbers if self._trials[n] <= until)))
+            early = numbers if until == LAST else array("q", (n for n in numbers if self._trials[n] <= until))
+            parts.append(early)
             until, attempt = min(until, begun.until), begun.earlier
-        return array("q", chain.from_iterable(reversed(parts)))
+        return parts[0] if len(parts) == 1 else array("q", chain.from_iterable(reversed(parts)))
 
 
 class _Begun(NamedTuple):
