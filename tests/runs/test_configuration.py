@@ -61,10 +61,10 @@ def test_the_source_of_a_setting_is_told_in_its_comment() -> None:
 
 @pytest.mark.parametrize("name", ["task.mass", "learner.epsilon", "stage.hold", "stage.confirm_steps"])
 def test_a_setting_that_is_missing_is_not_taken_for_the_default(name: str) -> None:
-    table, _, key = name.partition(".")
+    key = name.partition(".")[2]
     lines = to_toml(configure("puck", changes={"task.mass": 1.3})).splitlines(keepends=True)
     text = "".join(line for line in lines if not line.startswith(f"{key} = "))
-    with pytest.raises(DistinguoError, match=rf"mine.toml is damaged: {table}.{key} is missing"):
+    with pytest.raises(DistinguoError, match=r"mine.toml is damaged: it has \d+ settings, but its end says"):
         from_toml(text, "mine.toml")
 
 

@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from distinguo.errors import DistinguoError
+from distinguo.errors import DistinguoError, shown
 from distinguo.learners.economy.learner import ECONOMY
 from distinguo.learners.learner import Learner
 from distinguo.learners.probation.learner import PROBATION
 from distinguo.settings import StageSettings
 
-#: What every file since version 2 ends with.
-END = {"whole": True}
 #: Settings of the paper's learner and of the stage that were added while version 1 was written.
 _ADDED_TO_1 = {
     "learner": (
@@ -31,24 +29,41 @@ _ADDED_WITH = {"samples": "confirm", "rescale": "restart", "review_merged": "con
 _GONE = ("initial", 0.0)
 
 
+def end_of(content: Mapping[str, Any]) -> dict[str, int]:
+    """Return the last table of a file since version 2: how many settings there are before it.
+
+    >>> end_of({"run": {"seed": 1}, "task": {"beta": 0.3, "mass": 1.0}})
+    {'settings': 3}
+    """
+    return {"settings": sum(len(table) for name, table in content.items() if name != "end")}
+
+
 def with_missing(
     content: Mapping[str, Any], text: str, learner: Learner, source: str
 ) -> dict[str, dict[str, Any]]:
     """Return the tables of the learner and of the stage, with what older files cannot have; refuse what was cut."""
     tables = {name: dict(content[name]) for name in ("learner", "stage")}
     first = content["run"]["version"] == 1
-    whole = text.endswith("\n") if first else content.get("end") == END
-    if not whole:
+    if not text.endswith("\n") if first else "end" not in content:
         raise DistinguoError(f"{source} is cut off: its end is missing; take a whole copy.")
-    if first and tables["learner"].get(_GONE[0]) == _GONE[1]:
-        del tables["learner"][_GONE[0]]
+    if first:
+        _check_first_version(tables, learner, source)
+    elif content["end"] != end_of(content):
+        raise DistinguoError(
+            f"{source} is damaged: it has {end_of(content)['settings']} settings, but its end says "
+            f"{shown(content['end'])}; take a whole copy."
+        )
     known = {"learner": _known(learner), "stage": StageSettings._field_defaults}
-    later = _later(tables, learner) if first else {}
-    for name, defaults in known.items():
-        late = later.get(name, ())
-        check_complete(name, tables[name], [key for key in defaults if key not in late], source)
-        tables[name] = {**{key: defaults[key] for key in late}, **tables[name]}
-    return tables
+    return {name: {**known[name], **values} for name, values in tables.items()}
+
+
+def _check_first_version(tables: dict[str, dict[str, Any]], learner: Learner, source: str) -> None:
+    """Refuse a file of version 1 that lacks what it must have had."""
+    if tables["learner"].get(_GONE[0]) == _GONE[1]:
+        del tables["learner"][_GONE[0]]
+    later = _later(tables, learner)
+    for name, known in (("learner", _known(learner)), ("stage", StageSettings._fields)):
+        check_complete(name, tables[name], [key for key in known if key not in later[name]], source)
 
 
 def _known(learner: Learner) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""The file ``settings.toml``: what a run was asked, with every setting written out, and a mark at its end.
+"""The file ``settings.toml``: what a run was asked, with every setting written out, and their number at its end.
 
 A file that was cut, or lost a line, is refused: what is missing would otherwise be taken for the default.
 """
@@ -17,7 +17,7 @@ from distinguo.learners.economy.learner import ECONOMY
 from distinguo.learners.learner import learner_or_absent
 from distinguo.reading.documents import parse_toml
 from distinguo.runs.configuration import TABLES, Configuration, configure, values_by_table
-from distinguo.runs.written.completeness import END, check_complete, with_missing
+from distinguo.runs.written.completeness import check_complete, end_of, with_missing
 from distinguo.settings import checked
 from distinguo.tasks.catalog import check_own, own_parameters, written_spec
 from distinguo.tasks.spec import TaskSpec
@@ -60,7 +60,7 @@ def to_toml(configuration: Configuration) -> str:
         document[name] = _commented(*values)
     if configuration.spec.interpreted or not configuration.spec.portable:
         document["world"] = _spec_table(configuration.spec)
-    document["end"] = dict(END)
+    document["end"] = end_of(document)
     return tomlkit.dumps(document)
 
 
@@ -103,7 +103,8 @@ def from_toml(text: str, source: str = "settings.toml") -> Configuration:
         setting = written_spec(task, words, tables["task"], bool(run.get("interpreted")))
     else:
         check_own(task, source)
-        check_complete("task", tables["task"], own_parameters(task), source)
+        if run["version"] == 1:
+            check_complete("task", tables["task"], own_parameters(task), source)
     tables |= with_missing(content, text, learner, source)
     changes = {f"{table}.{key}": value for table, values in tables.items() for key, value in values.items()}
     return configure(
