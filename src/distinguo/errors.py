@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import difflib
+import functools
+import inspect
 import reprlib
 import traceback
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 LONGEST_SENTENCE = 2000  #: letters
 
@@ -64,6 +69,51 @@ def one_line(text: str, most: int = 200) -> str:
     words = text if len(text) <= 8 * most else f"{text[: 4 * most]} … {text[-most:]}"
     line = "".join(c if c.isprintable() else "?" for c in " ".join(words.split()))
     return line if len(line) <= most else f"{line[: 2 * most // 3]} … {line[-(most // 4) :]}"
+
+
+def check_known(given: Iterable[str], known: Iterable[str], table: str, beside: Iterable[str] = ()) -> None:
+    """Refuse the name of a setting that the table does not have; ``beside`` are other names that may be meant.
+
+    >>> check_known(["sede"], ["gamma"], "learner", beside=["seed"])
+    Traceback (most recent call last):
+    distinguo.errors.DistinguoError: Unknown setting learner.sede; did you mean 'seed'?
+    """
+    for name in given:
+        if name not in known:
+            raise DistinguoError(
+                f"Unknown setting {table}.{one_line(name)}; {did_you_mean(name, [*known, *beside])}"
+            )
+
+
+def checks_names(also: Mapping[str, str] | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Let a function answer a misspelt argument with the nearest of its own; ``also`` has names that go otherwise.
+
+    >>> @checks_names({"epsilon": "settings={'learner.epsilon': …}"})
+    ... def learn(*, seed=0, settings=None): ...
+    >>> learn(sede=1)
+    Traceback (most recent call last):
+    distinguo.errors.DistinguoError: learn takes no 'sede'; did you mean 'seed'?
+    >>> learn(epsilom=1)
+    Traceback (most recent call last):
+    distinguo.errors.DistinguoError: learn takes no 'epsilom'; did you mean settings={'learner.epsilon': …}?
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        own = inspect.signature(function).parameters
+
+        @functools.wraps(function)
+        def checking(*arguments: P.args, **named: P.kwargs) -> R:
+            for name in named:
+                if name not in own:
+                    near = did_you_mean(name, {*own, *(also or {})})
+                    for word, way in (also or {}).items():
+                        near = near.replace(f"mean '{word}'?", f"mean {way}?")
+                    raise DistinguoError(f"{function.__name__} takes no '{one_line(name)}'; {near}")
+            return function(*arguments, **named)
+
+        return checking
+
+    return decorate
 
 
 def call_user_code(what: str, function: Callable[..., Any], *arguments: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar, cast
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from distinguo.errors import DistinguoError, did_you_mean, one_line, shown
+from distinguo.errors import DistinguoError, check_known, shown
 
 T = TypeVar("T")
 
@@ -230,9 +230,7 @@ def checked(kind: type[T], values: Mapping[str, Any], where: str) -> T:
     distinguo.errors.DistinguoError: Setting learner.gamma should be less than 1, got 2.
     """
     fields: tuple[str, ...] = kind._fields  # type: ignore[attr-defined]
-    for name in values:
-        if name not in fields:
-            raise DistinguoError(f"Unknown setting {where}.{one_line(name)}; {did_you_mean(name, fields)}")
+    check_known(values, fields, where)
     try:
         built: T = _adapter(cast("Any", kind)).validate_python(dict(values))
         return built

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from distinguo.errors import checks_names
 from distinguo.learners.ahc import Balanced, balance
 from distinguo.paper.claims import Claim, analysis_claims, critic_claim
 from distinguo.paper.curves import curve_claims
@@ -99,6 +100,7 @@ def _finding(claim: Claim) -> dict[str, Any]:
     return {"ours": claim.ours, "verdict": claim.verdict, "holds": claim.holds}
 
 
+@checks_names()
 def reproduce(
     out: str | Path | None = None,
     *,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distinguo.errors import DistinguoError, did_you_mean, one_line, shown
+from distinguo.errors import DistinguoError, checks_names, did_you_mean, one_line, shown
 from distinguo.learners.economy.learner import ECONOMY
 from distinguo.learners.learner import Learner, learner_named
 from distinguo.presets import DEFAULT
@@ -40,6 +40,7 @@ class Configuration(NamedTuple):
     learner_name: str = ECONOMY
 
 
+@checks_names()
 def configure(
     task: str | TaskSpec,
     *,
@@ -56,7 +57,7 @@ def configure(
     """
     asked = _by_table(changes or {})
     if isinstance(task, TaskSpec):
-        _check_given(task, asked["task"])
+        check_given(task, asked["task"])
     setting = task if isinstance(task, TaskSpec) else task_spec(task, asked["task"], interpreted)
     if learner is None:
         learner = suited_learner(setting, preset_name, asked["learner"], prototypes is not None)
@@ -84,7 +85,7 @@ def of_table(changes: Mapping[str, Any], table: str) -> dict[str, Any]:
     }
 
 
-def _check_given(setting: TaskSpec, asked: Mapping[str, Any]) -> None:
+def check_given(setting: TaskSpec, asked: Mapping[str, Any]) -> None:
     """Refuse parameters for a task that was made before without them: they would be ignored."""
     made = {**dict.fromkeys(NOISES, 0.0), **setting.parameters}
     for name, value in asked.items():

@@ -12,7 +12,7 @@ import numpy as np
 
 from distinguo.controller import Controller
 from distinguo.criteria import preferred, state_value
-from distinguo.errors import DistinguoError
+from distinguo.errors import DistinguoError, checks_names
 from distinguo.evaluation.confirmation import OPEN, PASSED, ReturnQuestion, judge
 from distinguo.learners.probation.learner import preferences, primaries
 from distinguo.learners.refinement.condense import Notch, dial
@@ -46,6 +46,7 @@ class Condensed(NamedTuple):
         return next(notch for notch in self.dial if notch.size == size)
 
 
+@checks_names()
 def condense(
     run: Run, *, seed: int = 0, regions: int | None = None, watch: Callable[[int], None] | None = None
 ) -> Condensed:

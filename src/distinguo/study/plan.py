@@ -9,9 +9,10 @@ from typing import Annotated, Any, NamedTuple
 import tomlkit
 from pydantic import Field
 
-from distinguo.errors import DistinguoError, did_you_mean, one_line, shown
+from distinguo.errors import DistinguoError, checks_names, did_you_mean, one_line, shown
 from distinguo.reading.documents import parse_toml
 from distinguo.reading.files import MEBIBYTE, read_text
+from distinguo.runs.configuration import check_given
 from distinguo.runs.files import slug
 from distinguo.settings import TesterSettings, checked, tester_suited
 from distinguo.tasks.catalog import check_imported, task_spec
@@ -74,6 +75,7 @@ class PlanCell(NamedTuple):
         return f"{slug(self.representation)}--{self.variant}--run-{self.run}"
 
 
+@checks_names()
 def make_plan(
     representations: Sequence[str],
     *,
@@ -87,6 +89,7 @@ def make_plan(
     """Make a plan; each variant changes some settings of the tester."""
     made = task if isinstance(task, TaskSpec) else None
     if made is not None:
+        check_given(made, task_parameters or {})
         task, interpreted = made.name, made.interpreted
     fields = {"representations": representations, "task": task, "seed": seed, "interpreted": interpreted}
     head = checked(PlanHead, fields, "plan")

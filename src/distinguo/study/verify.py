@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.controller import Controller
-from distinguo.errors import DistinguoError
+from distinguo.errors import DistinguoError, checks_names
 from distinguo.evaluation.tester import Evaluation, trained_values
 from distinguo.proof.certificate import certificate_text
 from distinguo.proof.question import Answer, Finding, Question, Request
@@ -161,6 +161,7 @@ class Proof(NamedTuple):
         return "\n".join([f"Proof of {self.subject.name} on {self.subject.spec.name}:", *self.sentences])
 
 
+@checks_names()
 def verify(
     what: Run | str | Path,
     *,
