@@ -14,7 +14,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar, cast
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from distinguo.errors import DistinguoError, did_you_mean
+from distinguo.errors import DistinguoError, check_known, shown
 
 T = TypeVar("T")
 
@@ -143,7 +143,9 @@ class TesterSettings(NamedTuple):
 
     gamma: Annotated[float, Field(gt=0, lt=1, description="discount of future reward; ours")] = 0.95
     alpha: Annotated[float, Field(gt=0, le=1, description="learning rate; ours")] = 0.1
-    delta: Annotated[float, Field(ge=0, description="actions this close to the best are tied; ours")] = 0.0
+    delta: Annotated[
+        float, Field(ge=0, allow_inf_nan=False, description="actions this close to the best are tied; ours")
+    ] = 0.0
     explore: Annotated[float, Field(ge=0, le=1, description="share of choices made at random; ours")] = 0.0
     hold: Annotated[bool, Field(description="a region keeps its action until the trial ends; ours")] = False
     traces: Annotated[
@@ -160,11 +162,13 @@ class TesterSettings(NamedTuple):
     training_cap: Annotated[
         int, Field(ge=1, le=10**12, description="steps after which a training trial is stopped; ours")
     ] = 5_000
-    every_steps: Annotated[int, Field(ge=1, description="learning steps between two measurements; ours")] = (
-        2_500
-    )
-    every_trials: Annotated[int, Field(ge=1, description="or trials between them; ours")] = 25
-    batch: Annotated[int, Field(ge=1, description="test trials per measurement; paper, section 4.2")] = 50
+    every_steps: Annotated[
+        int, Field(ge=1, le=10**12, description="learning steps between two measurements; ours")
+    ] = 2_500
+    every_trials: Annotated[int, Field(ge=1, le=10**12, description="or trials between them; ours")] = 25
+    batch: Annotated[
+        int, Field(ge=1, le=10**6, description="test trials per measurement; paper, section 4.2")
+    ] = 50
     cap: Annotated[
         int,
         Field(ge=1, le=10**12, description="steps after which a test trial is stopped; paper, section 4.2"),
@@ -180,8 +184,10 @@ class TesterSettings(NamedTuple):
             description="steps after which surviving trials are followed only if the median depends on them; ours",
         ),
     ] = 100_000
-    runs: Annotated[int, Field(ge=1, description="curves to average; paper, section 4.2")] = 10
-    steps: Annotated[int, Field(ge=1, description="training steps of a curve; paper, section 4.2")] = 50_000
+    runs: Annotated[int, Field(ge=1, le=10**6, description="curves to average; paper, section 4.2")] = 10
+    steps: Annotated[
+        int, Field(ge=1, le=10**12, description="training steps of a curve; paper, section 4.2")
+    ] = 50_000
 
 
 #: What the tester takes for tasks that are judged by return: where coordinates are amounts and regions may be large,
@@ -224,9 +230,7 @@ def checked(kind: type[T], values: Mapping[str, Any], where: str) -> T:
     distinguo.errors.DistinguoError: Setting learner.gamma should be less than 1, got 2.
     """
     fields: tuple[str, ...] = kind._fields  # type: ignore[attr-defined]
-    for name in values:
-        if name not in fields:
-            raise DistinguoError(f"Unknown setting {where}.{name}; {did_you_mean(name, fields)}")
+    check_known(values, fields, where)
     try:
         built: T = _adapter(cast("Any", kind)).validate_python(dict(values))
         return built
@@ -237,4 +241,4 @@ def checked(kind: type[T], values: Mapping[str, Any], where: str) -> T:
 def _sentence(problem: ErrorDetails, where: str) -> str:
     name = ".".join(str(place) for place in problem["loc"])
     wish = problem["msg"].removeprefix("Input ").rstrip(".")
-    return f"Setting {where}.{name} {wish}, got {problem['input']!r}."
+    return f"Setting {where}.{name} {wish}, got {shown(problem['input'])}."

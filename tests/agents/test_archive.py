@@ -194,7 +194,7 @@ def test_files_outside_the_folder_are_left_alone(whole: bytes, tmp_path: Path) -
 def test_places_that_cannot_be_read_or_written(tmp_path: Path) -> None:
     assert "Cannot read" in refused(tmp_path / "nowhere.zip")
     os.mkfifo(tmp_path / "pipe.zip")
-    assert "neither a file nor a folder" in refused(tmp_path / "pipe.zip")
+    assert "is not a file" in refused(tmp_path / "pipe.zip")
     (tmp_path / "file").write_text("")
     with pytest.raises(DistinguoError, match="Cannot write"):
         Economy("puck").save(tmp_path / "file" / "agent")

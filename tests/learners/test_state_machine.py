@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from distinguo.controller import region_at
-from distinguo.files.atomic import pack_arrays
 from distinguo.learners.agent import RUNNING, Agent, fresh_progress
 from distinguo.learners.economy.abstraction import consolidate, detach_prototype, update_representation
 from distinguo.learners.economy.investigation import investigate_prototype
@@ -25,6 +24,7 @@ from distinguo.representations.voronoi import voronoi
 from distinguo.seam import implements_interpreted
 from distinguo.settings import LearnerSettings
 from distinguo.tasks.task import actions, observe, start, transition, unpack
+from distinguo.writing.atomic import pack_arrays
 from tests.nightly import NIGHTLY, so_many
 
 GAMMA = 0.9

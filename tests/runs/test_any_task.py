@@ -14,11 +14,12 @@ from gymnasium.spaces import Box, Discrete
 from distinguo.errors import DistinguoError
 from distinguo.learners.agent import luby
 from distinguo.runs import folder
-from distinguo.runs.configuration import Configuration, configure, from_toml, to_toml
+from distinguo.runs.configuration import Configuration, configure
 from distinguo.runs.folder import open_run
 from distinguo.runs.learn import learn, learn_configured
 from distinguo.runs.restarts import of_these_regions
 from distinguo.runs.stage import Stage
+from distinguo.runs.written.settings_file import from_toml, to_toml
 from distinguo.study.compare import compare_plan
 from distinguo.study.plan import make_plan
 from distinguo.tasks.catalog import spec_of, task_spec

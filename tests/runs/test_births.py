@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 
 from distinguo.errors import DistinguoError
-from distinguo.files import atomic
 from distinguo.runs import folder
 from distinguo.runs.command import learn_command
 from distinguo.runs.configuration import Configuration, configure, differences
 from distinguo.runs.learn import learn_configured
 from distinguo.runs.stage import Stage
+from distinguo.writing import atomic
 from tests import cuts
 
 FAST = {"stage.cap": 2000, "stage.hold": 2000}

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from distinguo.errors import DistinguoError
 from distinguo.presets import PRESETS
-from distinguo.runs.configuration import Configuration, configure, differences, from_toml, to_toml
+from distinguo.runs.configuration import Configuration, configure, differences
+from distinguo.runs.written.settings_file import from_toml, to_toml
 from distinguo.settings import LearnerSettings, StageSettings
 from distinguo.tasks.puck.puck import Puck
 
@@ -58,9 +59,13 @@ def test_the_source_of_a_setting_is_told_in_its_comment() -> None:
     assert "MIN_UPDATES; paper, section 3.1" in text
 
 
-def test_a_file_written_by_hand_may_leave_settings_out() -> None:
-    text = '[run]\nversion = 1\ntask = "puck"\nseed = 4\npreset = "paper"\n[learner]\nepsilon = 0.5\n'
-    assert from_toml(text) == configure("puck", seed=4, preset_name="paper", changes={"learner.epsilon": 0.5})
+@pytest.mark.parametrize("name", ["task.mass", "learner.epsilon", "stage.hold", "stage.confirm_steps"])
+def test_a_setting_that_is_missing_is_not_taken_for_the_default(name: str) -> None:
+    key = name.partition(".")[2]
+    lines = to_toml(configure("puck", changes={"task.mass": 1.3})).splitlines(keepends=True)
+    text = "".join(line for line in lines if not line.startswith(f"{key} = "))
+    with pytest.raises(DistinguoError, match=r"mine.toml is damaged: it has \d+ settings, but its end says"):
+        from_toml(text, "mine.toml")
 
 
 def test_a_preset_is_a_start_that_changes_go_on_top_of() -> None:
@@ -194,7 +199,7 @@ def test_a_file_that_is_not_a_configuration_is_refused_in_one_sentence(text: str
 
 def test_a_newer_file_asks_for_an_upgrade() -> None:
     with pytest.raises(DistinguoError, match="newer"):
-        from_toml(HEAD.replace("1", "2"))
+        from_toml(HEAD.replace("1", "3"))
 
 
 @given(configurations(), configurations())
@@ -219,4 +224,4 @@ def test_the_settings_of_a_run_are_plain_toml() -> None:
     content = tomllib.loads(to_toml(configure("puck", seed=9, prototypes=[[0.1, -1e300]])))
     assert content["run"]["seed"] == 9
     assert content["run"]["prototypes"] == [[0.1, -1e300]]
-    assert set(content) == {"run", "task", "learner", "stage"}
+    assert set(content) == {"run", "task", "learner", "stage", "end"}

@@ -16,14 +16,15 @@ import numpy as np
 import pytest
 
 from distinguo.errors import DistinguoError
-from distinguo.files.atomic import pack_arrays, read_arrays
 from distinguo.learners.economy.learner import Economy
+from distinguo.reading.arrays import read_arrays
 from distinguo.representations.file import dumps
 from distinguo.runs import folder, stage
 from distinguo.runs import learn as lab
 from distinguo.runs.configuration import Configuration, configure
 from distinguo.runs.learn import learn_configured, learn_many
 from distinguo.runs.stage import Stage
+from distinguo.writing.atomic import pack_arrays
 
 FAST = {"stage.cap": 2000, "stage.hold": 2000}
 SAME = ("settings.toml", "representation.json", "values.npz", "trials.csv", "reasons.jsonl")

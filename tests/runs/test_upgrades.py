@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from distinguo.files.atomic import pack_arrays, read_arrays
+from distinguo.reading.arrays import read_arrays
 from distinguo.runs import folder
 from distinguo.runs.learn import learn_configured
+from distinguo.writing.atomic import pack_arrays
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 LEARNED = ("representation.json", "values.npz", "reasons.jsonl", "trials.csv")

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from distinguo.errors import DistinguoError
-from distinguo.files.atomic import slug
 from distinguo.settings import TesterSettings as Wishes  # pytest collects names in Test
 from distinguo.study.plan import Plan, PlanCell, load_plan, make_plan, read_plan, write_plan
+from distinguo.writing.atomic import slug
 
 DIAGONAL = '[plan]\nrepresentations = ["diagonal"]\n'
 

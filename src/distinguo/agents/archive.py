@@ -6,7 +6,6 @@ Unpacked, it is a run folder that every command of distinguo reads; a run folder
 from __future__ import annotations
 
 import io
-import json
 import os
 import tempfile
 import zipfile
@@ -15,11 +14,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from distinguo.errors import DistinguoError
-from distinguo.files.atomic import write_atomically
+from distinguo.reading.arrays import read_zip
+from distinguo.reading.documents import parse_json
+from distinguo.reading.files import read_bytes
 from distinguo.runs import folder
+from distinguo.writing.atomic import write_atomically
 
 AGENT = "agent.json"
 VERSION = 1
@@ -49,17 +51,7 @@ def read(path: str | os.PathLike[str]) -> tuple[Files, str]:
     place = Path(path)
     if not place.exists() and named(place).exists():
         place = named(place)
-    if place.exists() and not place.is_dir() and not place.is_file():
-        raise DistinguoError(f"{place} is neither a file nor a folder.")  # a pipe would wait for ever
-    try:
-        return (_from_folder(place) if place.is_dir() else _from_zip(place)), str(place)
-    except DistinguoError:
-        raise
-    except OSError as error:
-        raise DistinguoError(f"Cannot read {place}: {error.strerror or error}.") from None
-    except Exception as error:  # zipfile and zlib each complain of damage in ways of their own
-        why = " ".join(str(error).split())[:200] or type(error).__name__
-        raise DistinguoError(f"{place} is damaged or not an agent ({why}); take a whole copy.") from None
+    return (_from_folder(place) if place.is_dir() else read_zip(place, NAMES, LARGEST)), str(place)
 
 
 def named(path: str | os.PathLike[str]) -> Path:
@@ -74,22 +66,10 @@ def named(path: str | os.PathLike[str]) -> Path:
 
 def _from_folder(place: Path) -> Files:
     found = [place / name for name in NAMES if (place / name).is_file()]
-    _check_size(place, sum(path.stat().st_size for path in found))
-    return {path.name: path.read_bytes() for path in found}
-
-
-def _from_zip(place: Path) -> Files:
-    with zipfile.ZipFile(place) as archive:
-        ours = [entry for entry in archive.infolist() if entry.filename in NAMES]
-        _check_size(place, sum(entry.file_size for entry in ours))
-        if len({entry.filename for entry in ours}) < len(ours):
-            raise ValueError("it holds a file twice")
-        return {entry.filename: archive.read(entry) for entry in ours}
-
-
-def _check_size(place: Path, size: int) -> None:
+    size = sum(path.stat().st_size for path in found)
     if size > LARGEST:
-        raise DistinguoError(f"{place} would unpack to {size} bytes, more than {LARGEST}; not read.")
+        raise DistinguoError(f"{place} holds {size} bytes, more than {LARGEST}; not read.")
+    return {path.name: read_bytes(path, LARGEST) for path in found}
 
 
 def write(path: str | os.PathLike[str], files: Files) -> None:
@@ -121,7 +101,7 @@ def unpacked(files: Files, source: str) -> Iterator[Path]:
 
 def gathered(place: Path) -> Files:
     """Return the files of a lent folder."""
-    return {name: (place / name).read_bytes() for name in NAMES if (place / name).is_file()}
+    return _from_folder(place)
 
 
 def read_word(files: Files, source: str) -> Word | None:
@@ -129,10 +109,10 @@ def read_word(files: Files, source: str) -> Word | None:
     if AGENT not in files:
         return None
     try:
-        content = json.loads(files[AGENT])
+        content = parse_json(files[AGENT], AGENT)
         newer = content["version"] > VERSION
         word = Word.model_validate(content)
-    except (ValueError, TypeError, LookupError, RecursionError, ValidationError):
+    except (ValueError, TypeError, LookupError):
         raise DistinguoError(f"{source}/{AGENT} is damaged; take a whole copy.") from None
     if newer:
         raise DistinguoError(f"{source} was written by a newer distinguo; upgrade to load it.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import os
 from collections.abc import Mapping
@@ -15,11 +16,12 @@ from distinguo.agents.adapter import Interface, act, interface_of
 from distinguo.agents.scalars import Scalars, tensorboard_writer
 from distinguo.agents.session import Session
 from distinguo.agents.training import Callbacks, TrainingLoop
-from distinguo.errors import DistinguoError
+from distinguo.errors import DistinguoError, check_known
 from distinguo.learners.economy.learner import ECONOMY
 from distinguo.presets import DEFAULT
 from distinguo.representations.file import Representation
 from distinguo.runs.configuration import Configuration, configure, of_table
+from distinguo.settings import LearnerSettings
 from distinguo.tasks.catalog import spec_of
 from distinguo.tasks.spec import TaskSpec
 
@@ -61,6 +63,7 @@ class Economy:
         interpreted: bool = False,
         **learner: Any,
     ) -> None:
+        check_known(learner, LearnerSettings._fields, "learner", inspect.signature(type(self)).parameters)
         by_name = {f"learner.{name}": value for name, value in learner.items()}
         configuration = configure(
             env if isinstance(env, str) else spec_of(env, of_table(settings or {}, "task")),

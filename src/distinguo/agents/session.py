@@ -12,15 +12,16 @@ from distinguo.agents import archive
 from distinguo.agents.archive import AGENT, Files, Word
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
-from distinguo.files.atomic import pack_arrays, write_atomically
 from distinguo.representations import file as representation_file
 from distinguo.representations.file import Representation
 from distinguo.representations.partition import trimmed
 from distinguo.runs import folder
-from distinguo.runs.configuration import Configuration, to_toml
+from distinguo.runs.configuration import Configuration
 from distinguo.runs.goals import SAMPLE
 from distinguo.runs.run import summarise
 from distinguo.runs.stage import BETWEEN, DONE, TRIAL, Stage, TrialRow
+from distinguo.runs.written.settings_file import to_toml
+from distinguo.writing.atomic import pack_arrays, write_atomically
 
 WINDOW = 100  #: trials that means are taken over
 

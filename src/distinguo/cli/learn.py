@@ -179,9 +179,9 @@ def _progress(stage: Stage) -> str:
 
 def _learn_many(wanted: list[Configuration], out: Path | None, seeds: str, as_json: bool) -> None:
     from distinguo.cli.console import answer, progress_bar, say, stoppable
-    from distinguo.files.atomic import slug
     from distinguo.runs.learn import learn_many
     from distinguo.views.words import distribution
+    from distinguo.writing.atomic import slug
 
     first = wanted[0]
     base = out or Path("runs") / f"{slug(first.spec.name)}-{first.preset}-seeds{seeds.strip()}"

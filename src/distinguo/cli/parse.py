@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -90,9 +89,11 @@ def _made_spec(kind: Any, parameters: dict[str, Any]) -> TaskSpec:
 
 
 def _value(text: str) -> Any:
+    from distinguo.reading.documents import parse_toml
+
     try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except (ValueError, RecursionError):
+        return parse_toml(f"value = {text}", "--set")["value"]
+    except DistinguoError:
         return text  # a bare word; the check of the setting says what it should be
 
 

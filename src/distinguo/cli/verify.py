@@ -79,7 +79,7 @@ def verify(
 
 def _folder(what: str, task: str, seed: int) -> Path:
     """Return the folder of a run, or one for what has none, found again by the same command."""
-    from distinguo.files.atomic import slug
+    from distinguo.writing.atomic import slug
 
     name = what if task == "puck" else f"{task}-{what}"
     return Path(what) if Path(what).is_dir() else Path("runs") / f"verify-{slug(name)}-seed{seed}"

@@ -13,7 +13,9 @@ import numpy as np
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.exports.tables import certified_tables
-from distinguo.files.atomic import read_arrays
+from distinguo.reading.arrays import read_arrays
+from distinguo.reading.documents import read_json
+from distinguo.reading.files import MEBIBYTE, read_bytes
 from distinguo.representations.file import Representation
 from distinguo.representations.partition import region_numbers
 from distinguo.representations.planes import learned_extent
@@ -21,6 +23,7 @@ from distinguo.runs.folder import REPRESENTATION, VALUES, open_run
 from distinguo.runs.run import Run
 
 CERTIFICATES = ("certificate.json", "certificate.npz")
+LARGEST_CERTIFICATE = 64 * MEBIBYTE  #: bytes
 
 
 class Fingerprint(NamedTuple):
@@ -45,15 +48,17 @@ def fingerprint(
             continue
         claim = _read(file)
         if claim is not None and _is_about(claim.get("controller"), tables, actions):
-            return Fingerprint(name, hashlib.sha256(file.read_bytes()).hexdigest(), _domain(claim))
+            return Fingerprint(
+                name, hashlib.sha256(read_bytes(file, LARGEST_CERTIFICATE)).hexdigest(), _domain(claim)
+            )
     return None
 
 
 def _read(file: Path) -> dict[str, Any] | None:
     """Return what a certificate claims; None if it cannot be read."""
     try:
-        content: Any = read_arrays(file) if file.suffix == ".npz" else json.loads(file.read_bytes())
-    except (DistinguoError, ValueError, RecursionError):
+        content: Any = read_arrays(file) if file.suffix == ".npz" else read_json(file, LARGEST_CERTIFICATE)
+    except DistinguoError:
         return None
     claim = content.get("claim", content) if isinstance(content, dict) else None
     return claim if isinstance(claim, dict) else None

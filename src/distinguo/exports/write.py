@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from distinguo import __version__
-from distinguo.errors import DistinguoError, did_you_mean
+from distinguo.errors import DistinguoError, checks_names, did_you_mean
 from distinguo.exports.graph import to_graph
 from distinguo.exports.header import PREFIX, check_name, to_header
 from distinguo.exports.labelled import LabelledController, labelled, open_controller
 from distinguo.exports.tables import arrays_of
-from distinguo.files.atomic import pack_arrays, write_atomically
 from distinguo.representations import file as representation_file
 from distinguo.runs.run import Run
+from distinguo.writing.atomic import pack_arrays, write_atomically
 
 FORMAT = "distinguo-controller"
 VERSION = 1
@@ -75,6 +75,7 @@ FORMATS = {
 _BY_SUFFIX = {Path(known.file).suffix: name for name, known in FORMATS.items()}
 
 
+@checks_names()
 def export(
     run: Run | str | Path,
     to: str | Path,

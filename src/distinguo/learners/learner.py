@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Mapping, Sequence
+from keyword import iskeyword
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from distinguo.controller import Controller
-from distinguo.errors import DistinguoError, did_you_mean
+from distinguo.errors import DistinguoError, did_you_mean, one_line
 from distinguo.learners.agent import CAPPED, Agent
 from distinguo.tasks.extent import Extent
 from distinguo.tasks.spec import Goal
@@ -206,6 +207,11 @@ class AbsentLearner(Learner):
 
     def __init__(self, name: str, settings: Mapping[str, Any]) -> None:
         self.name = name
+        for key in settings:
+            if not key.isidentifier() or iskeyword(key) or key.startswith("_"):
+                raise DistinguoError(
+                    f"'{one_line(key)}' cannot be a setting of the learner '{one_line(name)}'."
+                )
         self.settings = namedtuple("Settings", list(settings), defaults=list(settings.values()))  # type: ignore[misc]
 
     def fresh(self, setup: Setup) -> Any:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+from pydantic import ConfigDict, Field, TypeAdapter
 from scipy import stats
 
+from distinguo.errors import DistinguoError
 from distinguo.evaluation.decide import Batch, outcome_of
 from distinguo.paper.claims import Claim, one_of, verdict_of
+from distinguo.reading.documents import read_json
+from distinguo.reading.files import MEBIBYTE
 from distinguo.representations.partition import prototypes_of
 from distinguo.runs.run import Run
 from distinguo.tasks.extent import TEST, Extent
 from distinguo.tasks.task import transition
 
+LARGEST_GENERATED = 16 * MEBIBYTE  #: bytes
 #: What the paper reports.
 SCRATCH_CATEGORIES, SEEDED_CATEGORIES, SEEDED_TRIALS = 24, 4, 207
 OFTEN = 0.2  #: of an outcome that is one of many, the share of our runs that makes it likely to be seen in one run
@@ -37,6 +43,31 @@ class GeneratedRun(NamedTuple):
     def solved(self) -> bool:
         """Tell whether the run solved its task."""
         return bool(self.summary["solved"])
+
+
+class GeneratedRuns(NamedTuple):
+    """The file ``generated.json``: the runs from scratch, those from two points, and the seeds of the two shown."""
+
+    scratch: Annotated[list[GeneratedRun], Field(min_length=1)]
+    seeded: Annotated[list[GeneratedRun], Field(min_length=1)]
+    shown: Annotated[list[Annotated[int, Field(ge=0, lt=2**63)]], Field(min_length=2, max_length=2)]
+
+
+def read_generated(path: Path) -> GeneratedRuns:
+    """Read the facts of the runs of the generation stage."""
+    try:
+        content = _ADAPTER.validate_python(read_json(path, LARGEST_GENERATED))
+        for run in (*content.scratch, *content.seeded):
+            if not {"solved", "seed", "regions", "trials"} <= run.summary.keys():
+                raise ValueError("a summary lacks something")
+    except ValueError:  # as DistinguoError and pydantic's errors are
+        raise DistinguoError(
+            f"{path} is damaged or of an earlier version, which knew less of its runs; delete it to learn them again."
+        ) from None
+    return content
+
+
+_ADAPTER = TypeAdapter(GeneratedRuns, config=ConfigDict(strict=True, allow_inf_nan=False))
 
 
 def facts_of(run: Run, given: int = 1) -> GeneratedRun:

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from distinguo.files.atomic import write_atomically
+from distinguo.errors import checks_names
 from distinguo.learners.ahc import Balanced, balance
 from distinguo.paper.claims import Claim, analysis_claims, critic_claim
 from distinguo.paper.curves import curve_claims
@@ -27,6 +27,7 @@ from distinguo.study.results import AveragedCurve
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.puck.analysis import PuckMap, analyse
 from distinguo.tasks.spec import TaskSpec
+from distinguo.writing.atomic import write_atomically
 
 CRITICS = 40  #: seeds of the adaptive heuristic critic
 
@@ -99,6 +100,7 @@ def _finding(claim: Claim) -> dict[str, Any]:
     return {"ours": claim.ours, "verdict": claim.verdict, "holds": claim.holds}
 
 
+@checks_names()
 def reproduce(
     out: str | Path | None = None,
     *,

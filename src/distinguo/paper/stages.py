@@ -14,9 +14,15 @@ import numpy as np
 from distinguo.controls.catalog import build_representation
 from distinguo.controls.fixed import PAPER_SEEDS
 from distinguo.evaluation.tester import Evaluation, learning_curve
-from distinguo.files.atomic import slug, write_atomically
 from distinguo.paper.curves import ENHANCED_CATEGORIES
-from distinguo.paper.generated import HELD, SCRATCH_CATEGORIES, SEEDED_TRIALS, GeneratedRun, facts_of
+from distinguo.paper.generated import (
+    HELD,
+    SCRATCH_CATEGORIES,
+    SEEDED_TRIALS,
+    GeneratedRun,
+    facts_of,
+    read_generated,
+)
 from distinguo.paper.readings import Reading
 from distinguo.representations.file import dumps
 from distinguo.runs.configuration import Configuration, configure
@@ -28,6 +34,7 @@ from distinguo.study.plan import make_plan
 from distinguo.study.results import AveragedCurve
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.extent import Extent
+from distinguo.writing.atomic import slug, write_atomically
 
 VRDP_TRIALS = 20  #: successful trials of which the one nearest to the paper's is taken
 #: A map is tested if its own policy holds the puck from that share of the starts that can be held.
@@ -55,10 +62,9 @@ def generate(reading: Reading, seeds: Sequence[int], last_trial: int, folder: Pa
     if not kept.exists():
         folder.mkdir(parents=True, exist_ok=True)
         write_atomically(kept, json.dumps(_learn_all(reading, seeds)) + "\n")
-    content = json.loads(kept.read_text())
-    scratch, seeded = ([GeneratedRun(**row) for row in content[key]] for key in ("scratch", "seeded"))
-    long = _configuration(reading, content["shown"][1], PAPER_SEEDS, {"stage.cap": last_trial + 1})
-    asked = [_configuration(reading, content["shown"][0]), long]
+    scratch, seeded, shown = read_generated(kept)
+    long = _configuration(reading, shown[1], PAPER_SEEDS, {"stage.cap": last_trial + 1})
+    asked = [_configuration(reading, shown[0]), long]
     from_scratch, from_seeds = learn_many(asked, [folder / "learned", folder / "from-seeds"])
     return Generated(scratch, seeded, from_scratch, from_seeds)
 

@@ -14,11 +14,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from distinguo.errors import DistinguoError
+from distinguo.errors import DistinguoError, one_line
 from distinguo.proof.schema import ArrivalCertificate, Certificate, HoldCertificate
+from distinguo.reading.documents import parse_json
+from distinguo.reading.files import MEBIBYTE, read_bytes
 
 FORMAT, VERSION = "distinguo-certificate", 1
-LARGEST_FILE = 64 * 2**20  #: bytes
+LARGEST_FILE = 64 * MEBIBYTE  #: bytes
 #: What is claimed of a task, by its name.
 KINDS: dict[str, type[HoldCertificate] | type[ArrivalCertificate]] = {
     "puck": HoldCertificate,
@@ -56,7 +58,7 @@ def read_certificate(data: bytes, source: str = "certificate") -> Certificate:
     if len(data) > LARGEST_FILE:
         raise DistinguoError(f"{source} is larger than {LARGEST_FILE // 2**20} MiB; it was not read.")
     try:
-        content = json.loads(data)
+        content = parse_json(data, source)
         if not isinstance(content, dict) or content.get("format") != FORMAT:
             raise DistinguoError(f"{source} is not a distinguo certificate.")
         if content.get("version") != VERSION:
@@ -68,7 +70,7 @@ def read_certificate(data: bytes, source: str = "certificate") -> Certificate:
     except DistinguoError:
         raise
     except ValidationError as error:
-        problem = error.errors()[0]["msg"].removeprefix("Value error, ")
+        problem = one_line(error.errors()[0]["msg"].removeprefix("Value error, "))
         raise DistinguoError(f"{source} was damaged or changed after it was written: {problem}.") from None
     except (ValueError, RecursionError, OverflowError):
         whole = False
@@ -88,9 +90,4 @@ def _kind(claim: Any) -> type[HoldCertificate] | type[ArrivalCertificate]:
 
 def load_certificate(path: str | Path) -> Certificate:
     """Read a certificate file."""
-    path = Path(path)
-    try:
-        with path.open("rb") as file:
-            return read_certificate(file.read(LARGEST_FILE + 1), str(path))
-    except OSError as error:
-        raise DistinguoError(f"Cannot read {path}: {error.strerror}.") from None
+    return read_certificate(read_bytes(path, LARGEST_FILE), str(path))

@@ -20,6 +20,11 @@ Count = Annotated[int, Field(ge=0)]
 Two = Annotated[list[Finite], Field(min_length=2, max_length=2)]
 Four = Annotated[list[Finite], Field(min_length=4, max_length=4)]
 Actions = Annotated[list[Count], Field(min_length=1, max_length=30)]
+#: One mistake is enough: there may be a million of the same kind.
+_ONE = Field(fail_fast=True)
+Counts = Annotated[list[Count], _ONE]
+AllActions = Annotated[list[Actions], _ONE]
+RowOfCells = Annotated[list[Count], Field(min_length=3, max_length=3)]
 
 
 class Strict(BaseModel):
@@ -68,10 +73,10 @@ class VoronoiClaim(Strict):
     """A greedy policy over prototypes: the actions, more than one where they are tied, of every region."""
 
     kind: Literal["voronoi"]
-    prototypes: Annotated[list[Two], Field(min_length=1)]
-    primary: list[Count]
+    prototypes: Annotated[list[Two], Field(min_length=1, fail_fast=True)]
+    primary: Counts
     weight: Two
-    actions: list[Actions]
+    actions: AllActions
 
     @model_validator(mode="after")
     def _fit(self) -> Self:
@@ -84,11 +89,11 @@ class BoxesClaim(Strict):
     """A greedy policy over a tree of boxes."""
 
     kind: Literal["boxes"]
-    axis: list[int]
-    cut: list[Finite]
-    below: list[Count]
-    above: list[Count]
-    actions: list[Actions]
+    axis: Annotated[list[int], _ONE]
+    cut: Annotated[list[Finite], _ONE]
+    below: Counts
+    above: Counts
+    actions: AllActions
 
     @model_validator(mode="after")
     def _fit(self) -> Self:
@@ -114,7 +119,7 @@ class CellsClaim(Strict):
     low: Two
     pitch: Annotated[list[Annotated[float, Field(gt=0)]], Field(min_length=2, max_length=2)]
     counts: Annotated[list[Annotated[int, Field(gt=0)]], Field(min_length=2, max_length=2)]
-    runs: Annotated[list[Annotated[list[Count], Field(min_length=3, max_length=3)]], Field(min_length=1)]
+    runs: Annotated[list[RowOfCells], Field(min_length=1, fail_fast=True)]
 
     @model_validator(mode="after")
     def _fit(self) -> Self:
@@ -158,8 +163,8 @@ class HoldCertificate(Strict):
 class StartsClaim(Strict):
     """Boxes of starts, low x, high x, low v, high v, and the steps within which all of each arrive."""
 
-    boxes: Annotated[list[Four], Field(min_length=1)]
-    steps: list[Annotated[int, Field(ge=1)]]
+    boxes: Annotated[list[Four], Field(min_length=1, fail_fast=True)]
+    steps: Annotated[list[Annotated[int, Field(ge=1)]], _ONE]
 
     @model_validator(mode="after")
     def _fit(self) -> Self:

@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from distinguo.errors import DistinguoError
+from distinguo.errors import DistinguoError, one_line
+from distinguo.reading.documents import parse_json
+from distinguo.reading.files import MEBIBYTE, read_bytes
 from distinguo.representations.boxes import Boxes
 from distinguo.representations.categories import Categories
 from distinguo.representations.partition import count_regions, count_rows, lacking
@@ -25,7 +27,7 @@ FORMAT = "distinguo-representation"
 VERSION = 2
 #: The version that a reader must know to read a kind: a file says no more than it needs.
 NEEDS = {"voronoi": 1, "boxes": 1, "categories": 2}
-LARGEST_FILE = 64 * 2**20  #: bytes
+LARGEST_FILE, HEAVIEST_FILE = 64 * MEBIBYTE, 512 * MEBIBYTE  #: bytes on the disk, and in memory
 
 
 class Representation(NamedTuple):
@@ -128,13 +130,7 @@ def _pretty(content: dict[str, Any]) -> str:
 
 def loads(text: str | bytes, source: str = "representation") -> Representation:
     """Read a representation from JSON text; ``source`` names it in messages."""
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        where = f" at line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
-        raise DistinguoError(
-            f"{source} is not a whole JSON file (damaged{where}); take a copy that was not cut off."
-        ) from None
+    content = parse_json(text, source, HEAVIEST_FILE)
     _check_head(content, source)
     try:
         parsed = ADAPTER.validate_python(content)
@@ -157,23 +153,9 @@ def _first_problem(error: ValidationError) -> str:
     problem = error.errors()[0]
     place = ".".join(str(p) for p in problem["loc"] if p not in tuple(NEEDS))
     message = problem["msg"].removeprefix("Value error, ")
-    return f"{_line(place)}: {_line(message)}" if place else _line(message)
-
-
-def _line(text: str, most: int = 160) -> str:
-    """Make words that come from a file fit for a message."""
-    shown = "".join(c if c.isprintable() else "?" for c in text)
-    return shown if len(shown) <= most else shown[:most] + "…"
+    return one_line(f"{place}: {message}" if place else message)
 
 
 def load(path: str | Path) -> Representation:
     """Read a representation file."""
-    path = Path(path)
-    try:
-        if path.exists() and not path.is_file():
-            raise DistinguoError(f"{path} is not a file.")
-        if path.stat().st_size > LARGEST_FILE:
-            raise DistinguoError(f"{path} is larger than {LARGEST_FILE // 2**20} MiB; it was not read.")
-        return loads(path.read_bytes(), str(path))
-    except OSError as error:
-        raise DistinguoError(f"Cannot read {path}: {error.strerror}.") from None
+    return loads(read_bytes(path, LARGEST_FILE), str(path))

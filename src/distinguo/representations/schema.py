@@ -19,7 +19,12 @@ from distinguo.representations.voronoi import Voronoi, voronoi
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Names = Annotated[list[str], Field(min_length=1, max_length=1000)]
+#: One mistake is enough: there may be a million of the same kind.
+_ONE = Field(fail_fast=True)
+Point = Annotated[list[Finite], _ONE]
+Primary = Annotated[list[Annotated[int, Field(ge=0)]], _ONE]
+Points = Annotated[list[Point], Field(min_length=1, max_length=1_000_000, fail_fast=True)]
+Names = Annotated[list[str], Field(min_length=1, max_length=1000, fail_fast=True)]
 
 
 #: A number is a number: not text that looks like one, not true or false, not NaN.
@@ -46,9 +51,9 @@ class VoronoiFile(_File):
     """The schema of a nearest-neighbour partition."""
 
     kind: Literal["voronoi"]
-    scale: list[Positive]
-    prototypes: Annotated[list[list[Finite]], Field(min_length=1, max_length=1_000_000)]
-    primary: list[Annotated[int, Field(ge=0)]]
+    scale: Annotated[list[Positive], _ONE]
+    prototypes: Points
+    primary: Primary
 
     @model_validator(mode="after")
     def _consistent(self) -> VoronoiFile:
@@ -72,8 +77,8 @@ class CategoriesFile(_File):
 
     version: Literal[2]
     kind: Literal["categories"]
-    prototypes: Annotated[list[list[Finite]], Field(min_length=1, max_length=1_000_000)]
-    primary: list[Annotated[int, Field(ge=0)]]
+    prototypes: Points
+    primary: Primary
 
     @model_validator(mode="after")
     def _consistent(self) -> CategoriesFile:
@@ -128,9 +133,9 @@ class BoxesFile(_File):
     """The schema of a tree of boxes; node 0 is the root and children come after their parents."""
 
     kind: Literal["boxes"]
-    low: list[Finite]
-    high: list[Finite]
-    nodes: Annotated[list[CutNode | LeafNode], Field(min_length=1, max_length=2_000_000)]
+    low: Point
+    high: Point
+    nodes: Annotated[list[CutNode | LeafNode], Field(min_length=1, max_length=2_000_000, fail_fast=True)]
 
     @model_validator(mode="after")
     def _consistent(self) -> BoxesFile:

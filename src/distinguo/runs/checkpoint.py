@@ -10,10 +10,11 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from distinguo.errors import DistinguoError
-from distinguo.files.atomic import pack_arrays, read_arrays, write_atomically
+from distinguo.errors import DistinguoError, one_line
 from distinguo.learners.agent import check_arrays
 from distinguo.learners.learner import leaves, with_leaves
+from distinguo.reading.arrays import read_arrays
+from distinguo.reading.documents import parse_json
 from distinguo.runs.configuration import Configuration
 from distinguo.runs.restarts import Best
 from distinguo.runs.stage import Stage
@@ -21,6 +22,7 @@ from distinguo.runs.upgrades import VERSION, upgraded
 from distinguo.tasks.extent import Extent
 from distinguo.tasks.task import memories, randomness, remember
 from distinguo.versions import changed, software
+from distinguo.writing.atomic import pack_arrays, write_atomically
 
 _PLAIN = ("phase", "solved", "score", "confirmation_steps", "seconds", "returns", "held", "purpose", "tested")
 _Count = Annotated[int, Field(ge=0)]
@@ -101,7 +103,7 @@ def load_checkpoint(path: Path, configuration: Configuration) -> tuple[Stage, di
     arrays = read_arrays(path)
     stage = Stage(configuration)
     try:
-        written = json.loads(arrays.pop("facts").tobytes())
+        written = parse_json(arrays.pop("facts").tobytes(), str(path))
         if written["version"] > VERSION:
             raise DistinguoError(f"{path} was written by a newer distinguo; upgrade to resume it.")
         written, arrays = upgraded(written, arrays)
@@ -111,8 +113,9 @@ def load_checkpoint(path: Path, configuration: Configuration) -> tuple[Stage, di
     except DistinguoError:
         raise
     except _DAMAGE as error:
-        why = " ".join(str(error).split())[:200]
-        raise DistinguoError(f"{path} is damaged ({why}); delete it to learn from the start.") from None
+        raise DistinguoError(
+            f"{path} is damaged ({one_line(str(error))}); delete it to learn from the start."
+        ) from None
     return stage, facts.sizes
 
 

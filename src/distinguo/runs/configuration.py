@@ -1,38 +1,26 @@
-"""What a learning run is asked to do: everything that decides its result, and its file ``settings.toml``."""
+"""What a learning run is asked to do: everything that decides its result."""
 
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Mapping
-from typing import Any, NamedTuple, get_args, get_type_hints
+from typing import Any, NamedTuple
 
 import numpy as np
-import tomlkit
-from pydantic.fields import FieldInfo
 
-from distinguo.errors import DistinguoError, did_you_mean
+from distinguo.errors import DistinguoError, checks_names, did_you_mean, one_line, shown
 from distinguo.learners.economy.learner import ECONOMY
-from distinguo.learners.learner import Learner, learner_named, learner_or_absent
+from distinguo.learners.learner import Learner, learner_named
 from distinguo.presets import DEFAULT
 from distinguo.runs.suited import suggested_settings, suited_learner
 from distinguo.settings import StageSettings, checked
-from distinguo.tasks.catalog import check_own, task_spec, written_spec
+from distinguo.tasks.catalog import task_spec
+from distinguo.tasks.noise import NoiseParameters
 from distinguo.tasks.spec import TaskSpec
 
-VERSION = 1
 TABLES = ("task", "learner", "stage")
-RUN = (
-    "version",
-    "task",
-    "seed",
-    "preset",
-    "learner",
-    "prototypes",
-    "interpreted",
-)  #: the keys of the table ``run``
-#: The keys of the table ``world``: what is known of a task that its name alone does not make again.
-SPEC_KEYS = ("dimensions", "actions", "low", "high", "score", "kind", "threshold", "limit", "note")
+#: Parameters of tasks that are without noise unless they are given.
+NOISES = ("noise", *NoiseParameters._fields)
 Prototypes = tuple[tuple[float, ...], ...]
 
 
@@ -52,20 +40,7 @@ class Configuration(NamedTuple):
     learner_name: str = ECONOMY
 
 
-class WrittenSpec(NamedTuple):
-    """The table ``world``."""
-
-    dimensions: tuple[str, ...]
-    actions: tuple[str, ...]
-    low: tuple[float, ...]
-    high: tuple[float, ...]
-    score: str
-    kind: str
-    note: str = ""
-    threshold: float | None = None
-    limit: int | None = None
-
-
+@checks_names()
 def configure(
     task: str | TaskSpec,
     *,
@@ -81,8 +56,9 @@ def configure(
     Without a ``learner`` the one that suits the task is taken.
     """
     asked = _by_table(changes or {})
+    if isinstance(task, TaskSpec):
+        check_given(task, asked["task"])
     setting = task if isinstance(task, TaskSpec) else task_spec(task, asked["task"], interpreted)
-    _check_given(setting, asked["task"])
     if learner is None:
         learner = suited_learner(setting, preset_name, asked["learner"], prototypes is not None)
     chosen = learner if isinstance(learner, Learner) else learner_named(learner)
@@ -109,13 +85,16 @@ def of_table(changes: Mapping[str, Any], table: str) -> dict[str, Any]:
     }
 
 
-def _check_given(setting: TaskSpec, asked: Mapping[str, Any]) -> None:
+def check_given(setting: TaskSpec, asked: Mapping[str, Any]) -> None:
     """Refuse parameters for a task that was made before without them: they would be ignored."""
+    made = {**dict.fromkeys(NOISES, 0.0), **setting.parameters}
     for name, value in asked.items():
-        if value and setting.parameters.get(name) != value:
+        if name not in made and not setting.interpreted:
+            raise DistinguoError(f"Unknown setting task.{one_line(name)}; {did_you_mean(name, made)}")
+        if made.get(name) != value:
             raise DistinguoError(
-                f"task.{name} should be given when {setting.name} is made; it was made with "
-                f"{setting.parameters.get(name)!r}, got {value!r} now."
+                f"task.{one_line(name)} should be given when {setting.name} is made; it was made with "
+                f"{shown(made.get(name))}, got {shown(value)} now."
             )
 
 
@@ -125,7 +104,7 @@ def _by_table(changes: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         table, _, name = key.partition(".")
         if table not in tables or not name:
             raise DistinguoError(
-                f"Unknown setting '{key}'; settings are named TABLE.NAME, and for the table "
+                f"Unknown setting '{one_line(key)}'; settings are named TABLE.NAME, and for the table "
                 f"{did_you_mean(table, TABLES)}"
             )
         tables[table][name] = value
@@ -135,7 +114,7 @@ def _by_table(changes: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 def check_seed(given: Any) -> int:
     """Return the given seed as a plain number, or say what is wrong with it."""
     if not isinstance(given, int | np.integer) or not 0 <= given < 2**63:
-        raise DistinguoError(f"The seed should be a whole number from 0 to 2^63 - 1, got {given!r}.")
+        raise DistinguoError(f"The seed should be a whole number from 0 to 2^63 - 1, got {shown(given)}.")
     return int(given)
 
 
@@ -143,8 +122,8 @@ def check_prototypes(given: Any, setting: TaskSpec) -> Prototypes:
     """Return the given prototypes as tuples, or say what is wrong with them."""
     try:
         rows = np.array(given, dtype=np.float64)
-    except (ValueError, TypeError):
-        raise DistinguoError(f"Prototypes should be rows of numbers, got {given!r}.") from None
+    except (ValueError, TypeError, ArithmeticError):
+        raise DistinguoError(f"Prototypes should be rows of numbers, got {shown(given)}.") from None
     width = len(setting.dimensions)
     if rows.size == 0:
         raise DistinguoError("Prototypes are empty; give at least one, or none to start from scratch.")
@@ -163,105 +142,14 @@ def check_prototypes(given: Any, setting: TaskSpec) -> Prototypes:
     return tuple(tuple(row) for row in rows.tolist())
 
 
-def to_toml(configuration: Configuration) -> str:
-    """Write a configuration as TOML, each setting with its source as a comment."""
-    document = tomlkit.document()
-    run = tomlkit.table()
-    run.update({"version": VERSION, "task": configuration.spec.name, "seed": configuration.seed})
-    run["preset"] = configuration.preset
-    if configuration.learner_name != ECONOMY:
-        run["learner"] = configuration.learner_name
-    if configuration.spec.interpreted:
-        run["interpreted"] = True
-    if configuration.prototypes is not None:
-        run["prototypes"] = [list(row) for row in configuration.prototypes]
-    document["run"] = run
-    for name, values in zip(TABLES, _values(configuration), strict=True):
-        document[name] = _commented(*values)
-    if configuration.spec.interpreted or not configuration.spec.portable:
-        document["world"] = _spec_table(configuration.spec)
-    return tomlkit.dumps(document)
-
-
-def _values(configuration: Configuration) -> tuple[tuple[Any, Mapping[str, Any]], ...]:
-    """Return the values of each table, with the class that comments on them."""
+def values_by_table(configuration: Configuration) -> tuple[tuple[Any, Mapping[str, Any]], ...]:
+    """Return the values of each table of settings, with the class that comments on them."""
     spec, learner, stage = configuration.spec, configuration.learner, configuration.stage
     return (
         (type(spec.task), spec.parameters),
         (type(learner), learner._asdict()),
         (StageSettings, stage._asdict()),
     )
-
-
-def _spec_table(spec: TaskSpec) -> tomlkit.items.Table:
-    """Write down what is known of a task, so that a run can be opened where the task is not."""
-    table = tomlkit.table()
-    for name in SPEC_KEYS:
-        value = getattr(spec, name)
-        if value is not None:
-            table[name] = list(value) if isinstance(value, tuple) else value
-    return table
-
-
-def _commented(kind: Any, values: Mapping[str, Any]) -> tomlkit.items.Table:
-    table = tomlkit.table()
-    hints = get_type_hints(kind, include_extras=True)
-    for name, value in values.items():
-        item = tomlkit.item(value)
-        for note in get_args(hints.get(name))[1:]:
-            if isinstance(note, FieldInfo) and note.description:
-                item.comment(note.description)
-        table.append(name, item)
-    return table
-
-
-def from_toml(text: str, source: str = "settings.toml") -> Configuration:
-    """Read a configuration back."""
-    try:
-        content = tomllib.loads(text)
-        run = content["run"]
-        newer = run["version"] > VERSION
-        task, seed, name = str(run["task"]), run["seed"], str(run["preset"])
-    except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
-        raise DistinguoError(f"{source} is not the settings of a run ({error}).") from None
-    if newer:
-        raise DistinguoError(f"{source} was written by a newer distinguo; upgrade to open it.")
-    _check_names(content, ("run", *TABLES, "world"), source)
-    _check_names(run, RUN, source)
-    tables = {table: content.get(table, {}) for table in TABLES}
-    if not all(isinstance(values, dict) for values in tables.values()):
-        raise DistinguoError(f"{source} is not the settings of a run: {', '.join(TABLES)} should be tables.")
-    changes = {f"{table}.{key}": value for table, values in tables.items() for key, value in values.items()}
-    setting: str | TaskSpec = task
-    if run.get("interpreted") or "world" in content:
-        words = _read_words(content.get("world"), source)
-        setting = written_spec(task, words, tables["task"], bool(run.get("interpreted")))
-    else:
-        check_own(task, source)
-    return configure(
-        setting,
-        seed=seed,
-        preset_name=name,
-        changes=changes,
-        prototypes=run.get("prototypes"),
-        learner=learner_or_absent(str(run.get("learner", ECONOMY)), tables["learner"]),
-    )
-
-
-def _read_words(table: Any, source: str) -> dict[str, Any]:
-    """Return what was written down of a task."""
-    try:
-        _check_names(table, SPEC_KEYS, source)
-        given = {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
-        return checked(WrittenSpec, given, "world")._asdict()
-    except (TypeError, AttributeError):
-        raise DistinguoError(f"{source} is not the settings of a run: its spec is missing.") from None
-
-
-def _check_names(given: Mapping[str, Any], known: tuple[str, ...], source: str) -> None:
-    for name in given:
-        if name not in known:
-            raise DistinguoError(f"Unknown name {name!r} in {source}; {did_you_mean(name, known)}")
 
 
 def differences(ours: Configuration, theirs: Configuration) -> str:
@@ -283,6 +171,6 @@ def flat(configuration: Configuration) -> dict[str, Any]:
         "learner": configuration.learner_name,
         "prototypes": configuration.prototypes,
     }
-    for table, (_, values) in zip(TABLES, _values(configuration), strict=True):
+    for table, (_, values) in zip(TABLES, values_by_table(configuration), strict=True):
         flat |= {f"{table}.{key}": value for key, value in values.items()}
     return flat

@@ -9,31 +9,36 @@ where the map that acts is not the one for other learners, ``controller-map.json
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
 import os
-import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from distinguo.errors import DistinguoError
-from distinguo.files.atomic import is_leftover, read_arrays, write_atomically
-from distinguo.files.atomic import pack_arrays as pack
-from distinguo.files.lock import LOCK, is_locked, locked
-from distinguo.files.together import JOURNAL, finish_writing, is_unfinished, write_together
+from distinguo.reading.arrays import read_arrays
+from distinguo.reading.documents import parse_json
+from distinguo.reading.files import MEBIBYTE, read_text
+from distinguo.reading.lines import PackedLines, read_lines
 from distinguo.representations import file as representation_file
 from distinguo.runs.checkpoint import load_checkpoint
 from distinguo.runs.checkpoint import save_checkpoint as write_checkpoint
 from distinguo.runs.command import learn_command
-from distinguo.runs.configuration import Configuration, differences, from_toml, to_toml
-from distinguo.runs.restarts import of_these_regions
+from distinguo.runs.configuration import Configuration, differences
+from distinguo.runs.restarts import read_reasons
 from distinguo.runs.run import Run, carried
 from distinguo.runs.stage import Stage, TrialRow
+from distinguo.runs.written.settings_file import from_toml, to_toml
+from distinguo.writing.atomic import is_leftover, write_atomically
+from distinguo.writing.atomic import pack_arrays as pack
+from distinguo.writing.lock import LOCK
+from distinguo.writing.together import read_together, working_alone, write_together
 
 SETTINGS, REPRESENTATION, VALUES = "settings.toml", "representation.json", "values.npz"
 CONTROLLER, CARRIED_VALUES = "controller-map.json", "representation-values.npz"
@@ -42,7 +47,7 @@ CHECKPOINT, PICTURE = "checkpoint.npz", "partition.png"
 GROWING = (TRIALS, REASONS)
 #: Files that are written together; no other name in a journal is heeded.
 TOGETHER = (REPRESENTATION, VALUES, CONTROLLER, CARRIED_VALUES, TRIALS, REASONS, RESULT)
-PATIENCE, PAUSE = 2.0, 0.02  #: seconds that a reader waits for a writer, in all and at a time
+LARGEST_SETTINGS, LARGEST_RESULT = 16 * MEBIBYTE, 4 * MEBIBYTE  #: bytes
 _COLUMNS = (int, int, str, int, int, int, int, float)  # of trials.csv; the last is missing in old files
 #: What the result of every run tells, whatever it was asked.
 PROMISED = (
@@ -77,17 +82,9 @@ def is_free(path: Path) -> bool:
     return path.is_dir() and all(is_leftover(one) or one.name == LOCK for one in path.iterdir())
 
 
-@contextmanager
-def alone_in(path: Path) -> Iterator[None]:
+def alone_in(path: Path) -> AbstractContextManager[None]:
     """Work in a run folder as the only process, with everything carried out that a killed one had begun."""
-    try:
-        with locked(path):
-            finish_writing(path, TOGETHER)
-            yield
-    except OSError as error:
-        raise DistinguoError(
-            f"Cannot write to {path}: {error.strerror or error}; what was saved before is as it was."
-        ) from error
+    return working_alone(path, TOGETHER)
 
 
 def is_finished(path: Path) -> bool:
@@ -134,7 +131,7 @@ def _lines(reasons: Iterable[dict[str, Any]]) -> str:
     return "".join(json.dumps(reason) + "\n" for reason in reasons)
 
 
-def _csv(trials: list[TrialRow], header: bool) -> str:
+def _csv(trials: Sequence[TrialRow], header: bool) -> str:
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     if header:
@@ -189,49 +186,13 @@ def write_run(run: Run, path: Path) -> None:
 def read_settings(path: Path) -> Configuration:
     """Read what the run in this folder was asked."""
     settings = path / SETTINGS
-    return from_toml(_text(settings), str(settings))
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise DistinguoError(f"Cannot read {path}: {error.strerror}.") from None
-    except UnicodeDecodeError:
-        raise DistinguoError(f"{path} is damaged: it is not text.") from None
+    return from_toml(read_text(settings, LARGEST_SETTINGS), str(settings))
 
 
 def open_run(path: str | Path) -> Run:
     """Read a run folder; of one that is written at this moment, what was there before or what comes after."""
-    path, until = Path(path), time.monotonic() + PATIENCE
-    while True:
-        _await_writer(path, until)
-        before = _state_of_files(path)
-        try:
-            run = _read_run(path)
-        except DistinguoError:
-            if before == _state_of_files(path) or time.monotonic() > until:
-                raise
-        else:
-            if before == _state_of_files(path) or time.monotonic() > until:
-                return run
-        time.sleep(PAUSE)
-
-
-def _await_writer(path: Path, until: float) -> None:
-    """Wait while files are replaced; if whoever did that was killed, carry it out."""
-    while is_unfinished(path) and time.monotonic() < until:
-        if is_locked(path):
-            time.sleep(PAUSE)
-        else:
-            with alone_in(path):
-                pass
-
-
-def _state_of_files(path: Path) -> list[tuple[int, int]]:
-    """Return numbers that change when one of the files that belong together is replaced."""
-    there = [(path / name).stat() for name in (*TOGETHER, JOURNAL) if (path / name).exists()]
-    return [(one.st_ino, one.st_mtime_ns) for one in there]
+    place = Path(path)
+    return read_together(place, TOGETHER, lambda: _read_run(place))
 
 
 def _read_run(path: Path) -> Run:
@@ -257,7 +218,7 @@ def _read_run(path: Path) -> Run:
         updates,
         _read_result(path / RESULT) if is_finished(path) else {"solved": False},
         _read_trials(path / TRIALS),
-        _read_reasons(path / REASONS),
+        read_reasons(path / REASONS),
         path,
         representation_file.load(path / REPRESENTATION) if is_apart else None,
     )
@@ -274,27 +235,37 @@ def _read_values(path: Path, shape: tuple[int, int]) -> tuple[np.ndarray, np.nda
 
 
 def _read_result(path: Path) -> dict[str, Any]:
-    try:
-        result: dict[str, Any] = json.loads(_text(path))
-        if all(name in result for name in PROMISED):
-            return {**result}
-    except (json.JSONDecodeError, TypeError, RecursionError):
-        pass
+    text = read_text(path, LARGEST_RESULT)
+    with contextlib.suppress(DistinguoError):
+        result = parse_json(text, str(path))
+        if isinstance(result, dict) and all(_is_promised(name, result.get(name)) for name in PROMISED):
+            return result
     raise DistinguoError(f"{path} is damaged; delete it and learn again to write it anew.")
 
 
-def _read_trials(path: Path) -> list[TrialRow]:
-    try:
-        rows = list(csv.reader(io.StringIO(_text(path), newline="")))[1:]
-        return [TrialRow(*(read(cell) for read, cell in zip(_COLUMNS, row, strict=False))) for row in rows]
-    except (ValueError, TypeError, csv.Error) as error:
-        if isinstance(error, DistinguoError):
-            raise
-        raise DistinguoError(f"{path} is damaged; take a whole copy.") from None
+def _is_promised(name: str, value: Any) -> bool:
+    """Tell whether a result says what it should of this: words for the task, yes or no, or a number."""
+    kinds = {"task": str, "solved": bool}
+    if name in kinds:
+        return isinstance(value, kinds[name])
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _read_reasons(path: Path) -> list[dict[str, Any]]:
-    try:
-        return of_these_regions([{**json.loads(line)} for line in _text(path).splitlines()])
-    except (json.JSONDecodeError, TypeError, LookupError, RecursionError):
-        raise DistinguoError(f"{path} is damaged; take a whole copy.") from None
+def _read_trials(path: Path) -> PackedLines[TrialRow]:
+    return read_lines(path, _trial_row, head=_check_columns)
+
+
+def _check_columns(line: bytes) -> None:
+    names = tuple(line.decode().split(","))
+    if names not in (TrialRow._fields, TrialRow._fields[:-1]):  # the last is missing in old files
+        raise ValueError("the columns have other names")
+
+
+def _trial_row(line: bytes) -> TrialRow:
+    cells = line.decode().split(",")
+    if not len(_COLUMNS) - 1 <= len(cells) <= len(_COLUMNS):
+        raise ValueError("there are other columns")
+    row = TrialRow(*(read(cell) for read, cell in zip(_COLUMNS, cells, strict=False)))
+    if not all(0 <= number < 2**63 for number in row[:-1] if isinstance(number, int)):
+        raise ValueError("a count is out of range")
+    return row

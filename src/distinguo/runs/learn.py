@@ -10,8 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from distinguo.errors import DistinguoError
-from distinguo.files.atomic import slug
+from distinguo.errors import DistinguoError, checks_names
 from distinguo.interrupts import held
 from distinguo.learners.economy.learner import ECONOMY
 from distinguo.presets import DEFAULT
@@ -20,14 +19,21 @@ from distinguo.runs.configuration import Configuration, configure, differences, 
 from distinguo.runs.run import Run, run_of, summarise
 from distinguo.runs.stage import Stage
 from distinguo.seam import is_compiled
-from distinguo.settings import StageSettings
+from distinguo.settings import LearnerSettings, StageSettings
 from distinguo.tasks.catalog import spec_of
 from distinguo.tasks.spec import TaskSpec
+from distinguo.writing.atomic import slug
 
 CHECKPOINT_SECONDS = 2.0  #: between two checkpoints of a run that has a folder
 Watch = Callable[[Stage], None]
+_BY_DOTTED_NAME = {
+    name: f"settings={{'{table}.{name}': …}}"
+    for table, kind in (("stage", StageSettings), ("learner", LearnerSettings))
+    for name in kind._fields
+}
 
 
+@checks_names(_BY_DOTTED_NAME)
 def learn(
     task: Any,
     *,

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import operator
+from array import array
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from distinguo.learners.agent import Agent, Progress, luby
 from distinguo.learners.learner import leaves, with_leaves
+from distinguo.reading.documents import parse_json
+from distinguo.reading.lines import PackedLines, read_lines
 
 #: Reasons of their own: another attempt began from scratch; the stage ended with an earlier attempt.
 RESTART, RETURN = "restart", "return"
+LAST = 2**63 - 1  #: a trial that no other comes after
 
 
 def is_over(progress: Progress, restart: int) -> bool:
@@ -44,24 +52,74 @@ def returned_to(trial: int, attempt: int, until: int) -> dict[str, Any]:
     return {"event": RETURN, "trial": trial, "attempt": attempt, "until": until}
 
 
-def of_these_regions(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the entries about the regions that there are now: those of one attempt.
+class Attempts:
+    """Which entries are about the regions that there are now: those of one attempt, by their numbers.
 
     A learner that begins again by itself counts its attempts, but writes no entry when one begins: all of its entries
     are in one list.
+    """
+
+    def __init__(self) -> None:
+        self._trials = array("q")  # of every entry
+        self._begun = [_Begun(0, None, LAST)]
+
+    def note(self, entry: dict[str, Any]) -> None:
+        """Take note of the next entry."""
+        number, event = len(self._trials), entry["event"]
+        self._trials.append(int(entry.get("trial", 0)))
+        if event == RESTART:
+            self._begun.append(_Begun(number + 1, None, LAST))
+        elif event == RETURN:
+            earlier = min(operator.index(entry["attempt"]), len(self._begun) - 1)
+            if earlier < 0:
+                raise ValueError("there is no such attempt")
+            self._begun.append(_Begun(number + 1, earlier, operator.index(entry["until"])))
+
+    def present(self) -> Sequence[int]:
+        """Return the numbers of the entries of the last attempt, and of what it went back to."""
+        parts: list[Sequence[int]] = []
+        ends = [*(begun.first - 1 for begun in self._begun[1:]), len(self._trials)]
+        attempt: int | None = len(self._begun) - 1
+        until = LAST
+        while attempt is not None:
+            begun = self._begun[attempt]
+            numbers = range(begun.first, ends[attempt])
+            early = numbers if until == LAST else array("q", (n for n in numbers if self._trials[n] <= until))
+            parts.append(early)
+            until, attempt = min(until, begun.until), begun.earlier
+        return parts[0] if len(parts) == 1 else array("q", chain.from_iterable(reversed(parts)))
+
+
+class _Begun(NamedTuple):
+    """An attempt: the number of its first entry, and which one it went back to, with its entries until then."""
+
+    first: int
+    earlier: int | None
+    until: int
+
+
+def of_these_regions(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the entries about the regions that there are now.
 
     >>> of_these_regions([{"event": "split", "trial": 1}, {"event": "restart", "trial": 9}])
     []
     >>> of_these_regions([{"event": "kept", "trial": 1}, {"event": "kept", "trial": 9}, returned_to(9, 2, until=5)])
     [{'event': 'kept', 'trial': 1}]
     """
-    attempts: list[list[dict[str, Any]]] = [[]]
+    attempts = Attempts()
     for entry in entries:
-        if entry["event"] == RESTART:
-            attempts.append([])
-        elif entry["event"] == RETURN:
-            then = attempts[min(entry["attempt"], len(attempts) - 1)]
-            attempts.append([e for e in then if e["trial"] <= entry["until"]])
-        else:
-            attempts[-1].append(entry)
-    return attempts[-1]
+        attempts.note(entry)
+    return [entries[n] for n in attempts.present()]
+
+
+def read_reasons(path: Path) -> PackedLines[dict[str, Any]]:
+    """Read the reasons of a run folder that are about the regions that there are now."""
+    attempts = Attempts()
+    return read_lines(path, _entry, attempts.note).only(attempts.present())
+
+
+def _entry(line: bytes) -> dict[str, Any]:
+    entry = parse_json(line, "reason")
+    if not isinstance(entry, dict) or not isinstance(entry["event"], str):
+        raise ValueError("it is not a reason")
+    return entry

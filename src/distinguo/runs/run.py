@@ -36,8 +36,8 @@ class Run(NamedTuple):
     q: np.ndarray
     updates: np.ndarray
     summary: dict[str, Any]
-    trials: list[TrialRow]
-    reasons: list[dict[str, Any]]
+    trials: Sequence[TrialRow]
+    reasons: Sequence[dict[str, Any]]
     path: Path | None = None
     carried: Representation | None = None  #: the map for other learners, where it is not the one that acts
 

@@ -20,25 +20,24 @@ _PLACES = (*_PROGRESS, *_MEMORY, *_TRIAL)
 
 def upgraded(facts: dict[str, Any], arrays: Arrays) -> tuple[dict[str, Any], Arrays]:
     """Return the facts and arrays of a checkpoint as the present version has them."""
-    if facts["version"] == 1:
-        arrays = _states_are_observations(arrays)
     if facts["version"] <= 2:
+        arrays = _states_are_observations(arrays)
         facts, arrays = _facts_of_3(facts, arrays), _arrays_of_3(arrays)
     return {**facts, "version": VERSION}, arrays
 
 
 def _states_are_observations(arrays: Arrays) -> Arrays:
-    """Version 1 knew no states apart from observations, and no noise."""
+    """Version 1 knew no states apart from observations, and no noise; the first files of version 2 no extent."""
     prototypes, q = arrays["partition.prototypes"], arrays["memory.q"]
     dimensions = prototypes.shape[1]
     return {
-        **arrays,
         "memory.states": prototypes.copy(),
         "memory.gained": np.zeros(1),
         "memory.error": np.zeros((len(q) + EXTRA, q.shape[1])),
         "memory.seen": np.zeros((*q.shape, 3)),
         "memory.extremes": np.array([np.inf, -np.inf]),
         "memory.extent": np.array([[np.inf] * dimensions, [-np.inf] * dimensions]),
+        **arrays,
     }
 
 

@@ -6,13 +6,14 @@ from pathlib import Path
 
 from numpy.typing import ArrayLike
 
-from distinguo.errors import DistinguoError
+from distinguo.errors import DistinguoError, checks_names
 from distinguo.evaluation.audit import Audit, audit_controller
 from distinguo.runs.folder import open_run
 from distinguo.runs.run import Run
 from distinguo.tasks.task import seeded
 
 
+@checks_names()
 def audit(
     run: Run | str | Path, *, states: ArrayLike | None = None, visits: int = 10_000, seed: int = 0
 ) -> Audit:

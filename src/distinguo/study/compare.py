@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -10,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from distinguo.errors import DistinguoError, did_you_mean
+from distinguo.errors import DistinguoError, check_known, did_you_mean
 from distinguo.evaluation.statistics import checkpoints
 from distinguo.representations.file import Representation
 from distinguo.runs.folder import SETTINGS, read_settings
 from distinguo.runs.run import Run
 from distinguo.seam import is_compiled
+from distinguo.settings import TesterSettings
 from distinguo.study import engines
 from distinguo.study.engines import payload_of
 from distinguo.study.plan import Plan, PlanCell, make_plan
@@ -56,6 +58,7 @@ def compare(
     diagonal                                2     2         1,000         1,000      1.00
     grid:2x1                                2     2           ...
     """
+    check_known(tester, TesterSettings._fields, "tester", inspect.signature(compare).parameters)
     named = dict(whats) if isinstance(whats, Mapping) else _named(whats)
     if not isinstance(task, str | TaskSpec | None):
         task = spec_of(task)

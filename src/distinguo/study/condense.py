@@ -12,9 +12,8 @@ import numpy as np
 
 from distinguo.controller import Controller
 from distinguo.criteria import preferred, state_value
-from distinguo.errors import DistinguoError
+from distinguo.errors import DistinguoError, checks_names
 from distinguo.evaluation.confirmation import OPEN, PASSED, ReturnQuestion, judge
-from distinguo.files.atomic import write_atomically
 from distinguo.learners.probation.learner import preferences, primaries
 from distinguo.learners.refinement.condense import Notch, dial
 from distinguo.learners.refinement.improvement import Improvement, PrototypeMap
@@ -23,6 +22,7 @@ from distinguo.representations.voronoi import Voronoi
 from distinguo.runs.folder import is_finished, write_run
 from distinguo.runs.run import Run
 from distinguo.tasks.spec import TaskSpec
+from distinguo.writing.atomic import write_atomically
 
 _STREAM = 3  #: follows the seed in the key of the random numbers
 CAP = 10_000  #: steps of a trial at most, where the task has no limit
@@ -46,6 +46,7 @@ class Condensed(NamedTuple):
         return next(notch for notch in self.dial if notch.size == size)
 
 
+@checks_names()
 def condense(
     run: Run, *, seed: int = 0, regions: int | None = None, watch: Callable[[int], None] | None = None
 ) -> Condensed:

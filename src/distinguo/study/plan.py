@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -10,14 +9,19 @@ from typing import Annotated, Any, NamedTuple
 import tomlkit
 from pydantic import Field
 
-from distinguo.errors import DistinguoError, did_you_mean
-from distinguo.files.atomic import slug
+from distinguo.errors import DistinguoError, checks_names, did_you_mean, one_line, shown
+from distinguo.reading.documents import parse_toml
+from distinguo.reading.files import MEBIBYTE, read_text
+from distinguo.runs.configuration import check_given
 from distinguo.settings import TesterSettings, checked, tester_suited
 from distinguo.tasks.catalog import check_imported, task_spec
 from distinguo.tasks.spec import TaskSpec
+from distinguo.writing.atomic import slug
 
 TABLES = ("plan", "task", "tester", "variant")
 DEFAULT_VARIANT = "plain"
+LARGEST_PLAN = 4 * MEBIBYTE  #: bytes
+MOST_VARIANTS, MOST_CELLS = 1_000, 1_000_000
 
 
 class PlanHead(NamedTuple):
@@ -71,6 +75,7 @@ class PlanCell(NamedTuple):
         return f"{slug(self.representation)}--{self.variant}--run-{self.run}"
 
 
+@checks_names()
 def make_plan(
     representations: Sequence[str],
     *,
@@ -84,16 +89,26 @@ def make_plan(
     """Make a plan; each variant changes some settings of the tester."""
     made = task if isinstance(task, TaskSpec) else None
     if made is not None:
+        check_given(made, task_parameters or {})
         task, interpreted = made.name, made.interpreted
     fields = {"representations": representations, "task": task, "seed": seed, "interpreted": interpreted}
     head = checked(PlanHead, fields, "plan")
     spec = made or task_spec(head.task, task_parameters, head.interpreted)
+    if len(variants or ()) > MOST_VARIANTS:
+        raise DistinguoError(
+            f"A plan may have {MOST_VARIANTS:,} variants at most, got {len(variants or ()):,}."
+        )
     base = {**tester_suited(spec.score, spec.kind), **(tester or {})}
     settings = {
         name: checked(TesterSettings, {**base, **changes}, "tester")
         for name, changes in (variants or {DEFAULT_VARIANT: {}}).items()
     }
     _check_names(head.representations, settings)
+    cells = len(head.representations) * sum(each.runs for each in settings.values())
+    if cells > MOST_CELLS:
+        raise DistinguoError(
+            f"A plan may have {MOST_CELLS:,} cells (representations × variants × runs) at most, got {cells:,}."
+        )
     return Plan(head, spec, settings, in_memory=made is not None and not made.portable)
 
 
@@ -102,7 +117,7 @@ def _check_names(representations: Sequence[str], variants: Mapping[str, Any]) ->
     for name in variants:
         if not name or slug(name) != name:
             raise DistinguoError(
-                f"The variant '{name}' should have a short name of letters, digits, dots and dashes."
+                f"The variant '{one_line(name)}' should have a short name of letters, digits, dots and dashes."
             )
     slugs = {slug(what) for what in representations}
     keys = {PlanCell(what, variant, 0).key for what in representations for variant in variants}
@@ -119,16 +134,13 @@ def read_plan(text: str, source: str = "plan.toml") -> Plan:
     >>> read_plan(chr(10).join(lines)).variants["slow"].alpha
     0.01
     """
-    try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise DistinguoError(f"{source} is not TOML: {error}.") from None
+    content = parse_toml(text, source)
     _check_tables(content, source)
     head = dict(content.get("plan", {}))
     for key in head:
         if key not in PlanHead._fields:
             raise DistinguoError(
-                f"Unknown setting plan.{key} in {source}; {did_you_mean(key, PlanHead._fields)}"
+                f"Unknown setting plan.{one_line(key)} in {source}; {did_you_mean(key, PlanHead._fields)}"
             )
     check_imported(str(head.get("task", "")), source)
     return make_plan(
@@ -143,11 +155,13 @@ def read_plan(text: str, source: str = "plan.toml") -> Plan:
 def _check_tables(content: Mapping[str, Any], source: str) -> None:
     for table in content:
         if table not in TABLES:
-            raise DistinguoError(f"{source} has an unknown table '{table}'; {did_you_mean(table, TABLES)}")
+            raise DistinguoError(
+                f"{source} has an unknown table '{one_line(table)}'; {did_you_mean(table, TABLES)}"
+            )
     tables = {**content, **{f"variant.{name}": each for name, each in _items(content.get("variant"))}}
     for name, table in tables.items():
         if not isinstance(table, dict):
-            raise DistinguoError(f"{source} should have a table [{name}], got {name} = {table!r}.")
+            raise DistinguoError(f"{source} should have a table [{name}], got {shown(table)}.")
 
 
 def _items(table: Any) -> list[tuple[str, Any]]:
@@ -156,12 +170,7 @@ def _items(table: Any) -> list[tuple[str, Any]]:
 
 def load_plan(path: Path) -> Plan:
     """Read a plan from a file."""
-    try:
-        return read_plan(path.read_text(encoding="utf-8"), str(path))
-    except OSError as error:
-        raise DistinguoError(f"Cannot read {path}: {error.strerror}.") from None
-    except UnicodeDecodeError:
-        raise DistinguoError(f"{path} is not TOML: it is not text in UTF-8.") from None
+    return read_plan(read_text(path, LARGEST_PLAN), str(path))
 
 
 def write_plan(plan: Plan) -> str:

@@ -6,11 +6,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from distinguo.controls.catalog import as_representation, build_representation
 from distinguo.errors import DistinguoError, call_user_code
-from distinguo.files.atomic import LARGEST_ARRAYS
+from distinguo.reading.arrays import read_array
 from distinguo.representations.file import Representation, load
 from distinguo.representations.partition import region
 from distinguo.representations.voronoi import voronoi
@@ -84,20 +82,5 @@ def _by_value(what: Any, spec: TaskSpec, seed: int) -> Representation:
 
 
 def _prototypes(path: Path, spec: TaskSpec) -> Representation:
-    partition = voronoi(check_prototypes(_rows(path), spec), spec.scale)
+    partition = voronoi(check_prototypes(read_array(path), spec), spec.scale)
     return Representation(partition, spec.dimensions, {"prototypes": path.name})
-
-
-def _rows(path: Path) -> np.ndarray:
-    """Read an array of numbers; mapping it into memory first checks that the file is as large as it says."""
-    try:
-        rows = np.lib.format.open_memmap(path, mode="r")
-    except OSError as error:
-        raise DistinguoError(f"Cannot read {path}: {error.strerror}.") from None
-    except ValueError:
-        rows = None
-    if rows is None or rows.dtype.kind not in "iuf":
-        raise DistinguoError(f"{path} is not a whole .npy file of numbers; write one with numpy.save.")
-    if rows.nbytes > LARGEST_ARRAYS:
-        raise DistinguoError(f"{path} holds more than {LARGEST_ARRAYS} bytes; it was not read.")
-    return np.array(rows)

@@ -16,14 +16,18 @@ import numpy as np
 
 from distinguo.errors import DistinguoError
 from distinguo.evaluation.statistics import Curve
-from distinguo.files.atomic import is_leftover, remove_leftovers, slug, write_atomically
+from distinguo.reading.documents import read_json
+from distinguo.reading.files import MEBIBYTE, read_bytes
 from distinguo.representations.file import Representation, can_be_written, dumps, load
 from distinguo.settings import checked
 from distinguo.study.plan import Plan, PlanCell, load_plan, write_plan
 from distinguo.study.results import CSV, MARKDOWN, Comparison
 from distinguo.tasks.extent import Extent, task_extent
+from distinguo.writing.atomic import is_leftover, remove_leftovers, slug, write_atomically
 
 _FOLDERS = ("cells", "representations")
+LARGEST_CELL, LARGEST_TABLES = 16 * MEBIBYTE, 2**30  #: bytes
+
 Columns = TypeVar("Columns", Curve, Extent)
 
 
@@ -112,7 +116,7 @@ class Folder(NamedTuple):
         """Write the table of results: every checkpoint for programs, the last one for readers."""
         for name, text in ((CSV, comparison.csv()), (MARKDOWN, comparison.markdown())):
             path = self.path / name
-            if not path.exists() or path.read_bytes() != text.encode():
+            if not path.exists() or read_bytes(path, LARGEST_TABLES) != text.encode():
                 write_atomically(path, text)
 
     def _cell_path(self, key: str) -> Path:
@@ -127,10 +131,10 @@ def written(representation: Representation) -> str | None:
 def _columns(path: Path, kind: type[Columns]) -> Columns:
     """Read a curve or an extent: columns of numbers, all as long."""
     try:
-        content = json.loads(path.read_text())
+        content = read_json(path, LARGEST_CELL)
         columns = checked(kind, {name: content[name] for name in kind._fields}, path.name)
         numbers = np.array(columns, dtype=np.float64)
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, LookupError, TypeError, ArithmeticError):
         raise _damaged(path) from None
     if not numbers.size or not np.isfinite(numbers).all():
         raise _damaged(path)

@@ -18,9 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.controller import Controller
-from distinguo.errors import DistinguoError
+from distinguo.errors import DistinguoError, checks_names
 from distinguo.evaluation.tester import Evaluation, trained_values
-from distinguo.files.atomic import write_atomically
 from distinguo.proof.certificate import certificate_text
 from distinguo.proof.question import Answer, Finding, Question, Request
 from distinguo.proof.schema import Certificate
@@ -35,6 +34,7 @@ from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.extent import Extent
 from distinguo.tasks.spec import TaskSpec
 from distinguo.tasks.task import seeded
+from distinguo.writing.atomic import write_atomically
 
 
 class Subject(NamedTuple):
@@ -161,6 +161,7 @@ class Proof(NamedTuple):
         return "\n".join([f"Proof of {self.subject.name} on {self.subject.spec.name}:", *self.sentences])
 
 
+@checks_names()
 def verify(
     what: Run | str | Path,
     *,

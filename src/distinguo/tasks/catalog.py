@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-from distinguo.errors import DistinguoError, did_you_mean
+from distinguo.errors import DistinguoError, did_you_mean, one_line
 from distinguo.seam import implements_interpreted
 from distinguo.tasks.acrobot import Acrobot
 from distinguo.tasks.cart_pole import CartPole
@@ -80,13 +80,25 @@ def _check_name(name: str) -> None:
         return
     near = did_you_mean(name, [*SPECS, *registry])
     hint = near if near.startswith("did") else "take puck, or any Gymnasium id such as CartPole-v1."
-    raise DistinguoError(f"Unknown task '{name}'; {hint}")
+    raise DistinguoError(f"Unknown task '{one_line(name)}'; {hint}")
 
 
 def check_own(name: str, source: str) -> None:
     """Refuse a name that a file gives without a description, unless it is one of our own tasks."""
     if ALIASES.get(name, name) not in SPECS:
-        raise DistinguoError(f"{source} names the unknown task '{name}'; {did_you_mean(name, SPECS)}")
+        raise DistinguoError(
+            f"{source} names the unknown task '{one_line(name)}'; {did_you_mean(name, SPECS)}"
+        )
+
+
+def own_parameters(name: str) -> tuple[str, ...]:
+    """Return the parameters that one of our own tasks always has; none for others.
+
+    >>> own_parameters("puck")[:2]
+    ('beta', 'gravity')
+    """
+    name = ALIASES.get(name, name)
+    return tuple(SPECS[name]({}).parameters) if name in SPECS else ()
 
 
 def check_imported(name: str, source: str) -> None:
@@ -94,8 +106,8 @@ def check_imported(name: str, source: str) -> None:
     module = name.rpartition(":")[0]
     if module and module not in sys.modules:
         raise DistinguoError(
-            f"{source} names code, '{name}', and no file may have code imported; name the task yourself: "
-            f"--task {name}."
+            f"{source} names code, '{one_line(name)}', and no file may have code imported; name the task yourself: "
+            f"--task {one_line(name)}."
         )
 
 

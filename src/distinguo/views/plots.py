@@ -19,9 +19,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from distinguo.errors import DistinguoError, did_you_mean
-from distinguo.files.atomic import write_atomically
 from distinguo.views.pictures import CellPicture, PartitionPicture, ValuePicture
 from distinguo.views.slices import Label
+from distinguo.writing.atomic import write_atomically
 
 #: One hue per action: Okabe and Ito's colours, which are told apart by colour-blind eyes, and two of Paul Tol's.
 HUES = (

@@ -13,11 +13,11 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from distinguo.files.atomic import write_atomically
 from distinguo.paper.claims import Claim
 from distinguo.paper.curves import BEST_FOUR, POOREST
 from distinguo.paper.reproduce import CaseStudy, Reproduction
 from distinguo.paper.stages import control_file
+from distinguo.reading.files import MEBIBYTE, read_bytes
 from distinguo.representations.file import load
 from distinguo.tasks.puck.analysis import (
     DIAGONAL_SLOPE,
@@ -30,8 +30,10 @@ from distinguo.tasks.puck.puck import Puck
 from distinguo.views.curves import curves_figure
 from distinguo.views.pictures import partition_picture, representation_picture
 from distinguo.views.plots import draw, save_figure
+from distinguo.writing.atomic import write_atomically
 
 #: What the paper says of the maps that it shows, to be read beside ours.
+LARGEST_PICTURE = 16 * MEBIBYTE  #: bytes
 LAID_OUT = (
     "The paper of its 24: placed so that one can easily tell which boundary a state is closer to, and farther and "
     "farther out, most likely because states closer to failure are worth less."
@@ -147,7 +149,7 @@ def _control(reproduction: Reproduction, study: CaseStudy, name: str, number: st
 
 
 def _embedded(picture: Path) -> str:
-    return base64.b64encode(picture.read_bytes()).decode()
+    return base64.b64encode(read_bytes(picture, LARGEST_PICTURE)).decode()
 
 
 def draw_hill(task: Puck) -> Figure:

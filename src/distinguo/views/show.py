@@ -9,11 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from distinguo.errors import DistinguoError, call_user_code, did_you_mean
-from distinguo.files.atomic import slug
+from distinguo.errors import DistinguoError, call_user_code, checks_names, did_you_mean
 from distinguo.runs.folder import open_run
 from distinguo.runs.run import Run
 from distinguo.views.pictures import PartitionPicture, ValuePicture, partition_picture
+from distinguo.writing.atomic import slug
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -76,6 +76,7 @@ def trials_view(run: Run) -> Any:
     return trials_picture(run)
 
 
+@checks_names()
 def show(
     run: Run | str | Path, view: str | ViewFunction = PARTITION, path: str | Path | None = None
 ) -> Figure:

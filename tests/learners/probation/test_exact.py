@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from distinguo.errors import DistinguoError
-from distinguo.files.atomic import pack_arrays, read_arrays
 from distinguo.learners.probation import learner as probation
 from distinguo.learners.probation.conclusions import NEVER
 from distinguo.learners.probation.memory import STATUS
 from distinguo.learners.probation.tree import run_trial
+from distinguo.reading.arrays import read_arrays
 from distinguo.runs import folder, stage
 from distinguo.runs.configuration import Configuration, configure
 from distinguo.runs.learn import learn, learn_configured
@@ -22,6 +22,7 @@ from distinguo.runs.run import Run
 from distinguo.runs.stage import CONFIRMING, Stage
 from distinguo.tasks.cart_pole import CartPole
 from distinguo.tasks.task import transition
+from distinguo.writing.atomic import pack_arrays
 from tests.nightly import so_many
 
 SAME = ("representation.json", "values.npz", "trials.csv", "reasons.jsonl")

@@ -1,1 +1,0 @@
-"""Files: written whole or not at all, held by one process at a time, read with care."""

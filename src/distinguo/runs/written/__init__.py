@@ -1,0 +1,1 @@
+"""The files of a run that are read again: its settings."""

@@ -1,0 +1,186 @@
+"""Every reader, fed with spoilt files: each is read, or refused in one sentence, fast and in little memory.
+
+python -m tests.fuzz                       # 20,000 files for each reader, as by night
+python -m tests.fuzz --files 500 plan      # fewer, for some readers
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import resource
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from distinguo.agents import archive
+from distinguo.agents.session import Session
+from distinguo.errors import LONGEST_SENTENCE, DistinguoError
+from distinguo.evaluation.statistics import Curve
+from distinguo.paper.generated import read_generated
+from distinguo.proof.certificate import certificate_text, load_certificate
+from distinguo.reading.arrays import read_array
+from distinguo.representations import file as representation
+from distinguo.runs import folder
+from distinguo.runs.checkpoint import load_checkpoint
+from distinguo.runs.restarts import read_reasons
+from distinguo.runs.written.settings_file import from_toml, to_toml
+from distinguo.study import storage
+from distinguo.study.plan import load_plan, write_plan
+from distinguo.tasks.extent import Extent
+from tests.mutations import ARRAY, TEXT, ZIP, Mutator, mutated
+
+GOLDEN = Path(__file__).parent / "golden"
+FORMATS = GOLDEN / "formats"
+PUCK = FORMATS / "runs" / "puck-7"
+SECONDS, MEGABYTES = 1.0, 200  #: that any one file may take
+
+
+class Reader(NamedTuple):
+    """A reader, whole files of its kind, and how to spoil them."""
+
+    read: Callable[[Path], Any]
+    files: tuple[Path, ...]
+    mutators: tuple[Mutator, ...]
+
+
+def _settings(path: Path) -> None:
+    again = to_toml(from_toml(folder.read_text(path, folder.LARGEST_SETTINGS), str(path)))
+    assert from_toml(again).seed >= 0
+
+
+def _plan(path: Path) -> None:
+    write_plan(load_plan(path))
+
+
+def _representation(path: Path) -> None:
+    found = representation.load(path)
+    again = representation.loads(representation.dumps(found))
+    assert (again.regions, again.rows) == (found.regions, found.rows)
+
+
+def _values(path: Path) -> None:
+    (path.parent / folder.VALUES).write_bytes(path.read_bytes())
+    folder._read_values(path.parent, (5, 2))
+
+
+def _checkpoint(path: Path) -> None:
+    load_checkpoint(path, folder.read_settings(PUCK))
+
+
+def _certificate(path: Path) -> None:
+    found = load_certificate(path)
+    assert path.read_bytes() == certificate_text(found).encode()
+
+
+def _agent(path: Path) -> None:
+    files, source = archive.read(path)
+    session = Session.opened(files, source, archive.read_word(files, source))
+    assert session.learned.controller.action((0.0, 0.0)) in (0, 1)
+    assert session.stage.environment_steps >= 0  # resumes the checkpoint
+
+
+def _cell(path: Path) -> None:
+    storage._columns(path, Curve)
+
+
+def _extent(path: Path) -> None:
+    storage._columns(path, Extent)
+
+
+def _runs(name: str) -> tuple[Path, ...]:
+    found = tuple(path for path in sorted((FORMATS / "runs").glob(f"*/{name}")) if path.stat().st_size)
+    return (*found[:1], *found[-1:], *found)  # the newest and the oldest more often
+
+
+def _tests(name: str) -> tuple[Path, ...]:
+    return tuple(sorted(FORMATS.glob(f"test-*/{name}")))
+
+
+READERS: dict[str, Reader] = {
+    "settings": Reader(_settings, _runs("settings.toml"), TEXT),
+    "plan": Reader(_plan, _tests("plan.toml"), TEXT),
+    "representation": Reader(
+        _representation, (*_runs("representation.json"), *GOLDEN.glob("representation-v1-*.json")), TEXT
+    ),
+    "values": Reader(_values, (PUCK / "values.npz",), ZIP),
+    "prototypes": Reader(read_array, (FORMATS / "prototypes.npy",), ARRAY),
+    "checkpoint": Reader(_checkpoint, (PUCK / "checkpoint.npz",), ZIP),
+    "reasons": Reader(lambda path: list(read_reasons(path)), _runs("reasons.jsonl"), TEXT),
+    "trials": Reader(lambda path: list(folder._read_trials(path)), _runs("trials.csv"), TEXT),
+    "result": Reader(folder._read_result, _runs("result.json"), TEXT),
+    "certificate": Reader(_certificate, (FORMATS / "certificate-small.json",), TEXT),
+    "arrival": Reader(_certificate, (FORMATS / "runs" / "hill-6" / "certificate.json",), TEXT),
+    "agent": Reader(_agent, (FORMATS / "agent-1.zip", FORMATS / "agent-2.zip"), ZIP),
+    "generated": Reader(read_generated, (FORMATS / "generated-2.json",), TEXT),
+    "cell": Reader(_cell, _tests("cells/*.json"), TEXT),
+    "extent": Reader(_extent, _tests("extent.json"), TEXT),
+}
+
+
+class Account(NamedTuple):
+    """What became of the files of one reader."""
+
+    read: int
+    refused: int
+    slowest: float  #: seconds
+    grown: float  #: megabytes of memory
+
+
+def fuzz(name: str, count: int, seed: int, place: Path) -> Account:
+    """Feed a reader with spoilt files; whatever else than a sentence comes out of it goes on."""
+    reader, rng = READERS[name], random.Random(f"{name} {seed}")
+    wholes = [path.read_bytes() for path in reader.files]
+    path = place / f"spoilt-{name}{reader.files[0].suffix}"
+    for whole in wholes:
+        path.write_bytes(whole)
+        reader.read(path)
+    before, read, slowest = _peak(), 0, 0.0
+    for _ in range(count):
+        path.write_bytes(mutated(rng, rng.choice(wholes), reader.mutators))
+        begun = time.perf_counter()
+        read += is_read(reader, path)
+        slowest = max(slowest, time.perf_counter() - begun)
+    return Account(read, count - read, slowest, _peak() - before)
+
+
+def is_read(reader: Reader, path: Path) -> bool:
+    """Tell whether a file is read; a refusal is one line that names it."""
+    try:
+        reader.read(path)
+    except DistinguoError as error:
+        sentence = str(error)
+        assert len(sentence.splitlines()) == 1, sentence
+        assert len(sentence) <= LONGEST_SENTENCE, sentence
+        assert sentence.isprintable(), sentence
+        return False
+    return True
+
+
+def _peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("readers", nargs="*", default=list(READERS))
+    parser.add_argument("--files", type=int, default=20_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--keep", type=Path, help="where the file that made trouble is left")
+    asked = parser.parse_args()
+    warnings.simplefilter("ignore")
+    with tempfile.TemporaryDirectory() as name:
+        place = asked.keep or Path(name)
+        accounts = {reader: fuzz(reader, asked.files, asked.seed, place) for reader in asked.readers}
+    for reader, account in accounts.items():
+        sys.stdout.write(json.dumps({"reader": reader, **account._asdict()}) + "\n")
+    sys.exit(any(a.slowest > SECONDS or a.grown > MEGABYTES for a in accounts.values()))
+
+
+if __name__ == "__main__":
+    main()

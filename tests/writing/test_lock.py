@@ -1,0 +1,109 @@
+"""One process at a time in a folder; a dead one holds nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from distinguo.errors import DistinguoError
+from distinguo.writing.atomic import lock_file, remove_leftovers, write_atomically
+from distinguo.writing.lock import LOCK, is_locked, locked
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from distinguo.writing.lock import locked
+with locked(Path(sys.argv[1])):
+    print("here", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def holder(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """Give a process that works in the folder."""
+    command = [sys.executable, "-c", HOLDER, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        assert process.stdout.readline() == "here\n"
+        yield process
+        process.kill()
+
+
+def test_whoever_comes_is_told_who_is_there_until_that_one_is_dead(
+    tmp_path: Path, holder: subprocess.Popen[str]
+) -> None:
+    assert is_locked(tmp_path)
+    with (
+        pytest.raises(DistinguoError, match=rf"in use by process {holder.pid} on .* since "),
+        locked(tmp_path),
+    ):
+        pytest.fail("two at once")
+    holder.send_signal(signal.SIGKILL)
+    holder.wait()
+    assert (tmp_path / LOCK).exists()
+    assert not is_locked(tmp_path)
+    with locked(tmp_path):
+        assert is_locked(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_it_excludes_other_threads_of_the_same_process_too(tmp_path: Path) -> None:
+    with locked(tmp_path), pytest.raises(DistinguoError, match=str(os.getpid())), locked(tmp_path):
+        pytest.fail("two at once")
+
+
+def test_a_damaged_lock_tells_nothing_and_does_no_harm(tmp_path: Path) -> None:
+    for content in (b"", b"[" * 5000, b"9" * 5000, b'{"pid": []}'):
+        (tmp_path / LOCK).write_bytes(content)
+        with locked(tmp_path):
+            (tmp_path / LOCK).write_bytes(content)
+            with pytest.raises(DistinguoError, match="another process"), locked(tmp_path):
+                pass
+
+
+def test_a_link_in_place_of_the_lock_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text("Dear Ada")
+    (tmp_path / LOCK).symlink_to(tmp_path / "letter.txt")
+    with pytest.raises(DistinguoError), locked(tmp_path):
+        pass
+    assert (tmp_path / "letter.txt").read_text() == "Dear Ada"
+
+
+def test_what_a_killed_process_was_writing_is_removed_and_nothing_else(tmp_path: Path) -> None:
+    for name in (".settings.toml-x", ".values.npz-ab_12", ".hidden", "trials.csv-1", ".a-b"):
+        (tmp_path / name).touch()
+    alive = os.open(tmp_path / ".result.json-alive", os.O_RDWR | os.O_CREAT)
+    assert lock_file(alive)
+    remove_leftovers(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        *(".a-b", ".hidden", ".result.json-alive", "trials.csv-1")
+    ]
+    os.close(alive)
+
+
+def test_a_file_that_is_taken_for_a_leftover_is_written_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process may look between the moment that it is made and the moment that it is locked."""
+    from distinguo.writing import atomic
+
+    calls = []
+
+    def late(handle: int) -> bool:
+        calls.append(handle)
+        if len(calls) == 1:
+            for path in tmp_path.iterdir():
+                path.unlink()
+        return lock_file(handle)
+
+    monkeypatch.setattr(atomic, "lock_file", late)
+    write_atomically(tmp_path / "a.txt", "content")
+    assert (tmp_path / "a.txt").read_text() == "content"
+    assert len(calls) == 2
