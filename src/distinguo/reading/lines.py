@@ -118,10 +118,12 @@ def read_lines(
     make: Callable[[bytes], Item],
     note: Callable[[Item], Any] = id,
     head: Callable[[bytes], Any] | None = None,
+    is_growing: bool = False,
 ) -> PackedLines[Item]:
     """Read a table whose every line ``make`` understands; ``note`` is told of each value.
 
     ``head`` looks at the first line, if that is not one of them. What any of the three raises is damage of the file.
+    Of one that ``is_growing``, a last line without an end is not there yet.
     """
 
     def learn_of(line: bytes) -> None:
@@ -129,7 +131,7 @@ def read_lines(
 
     table, first = PackedLines(make), 1
     with regular_file(path, LARGEST_TABLE) as file:
-        for place, lines in _blocks(file, path):
+        for place, lines in _blocks(file, path, is_growing):
             if head is not None:
                 _check(path, 1, lines.pop(0), head)
                 head, first = None, 2
@@ -150,11 +152,15 @@ def _check(path: str | os.PathLike[str], number: int, line: bytes, check: Callab
         raise DistinguoError(f"{path} is damaged at line {number}; take a whole copy.") from None
 
 
-def _blocks(file: BinaryIO, path: str | os.PathLike[str]) -> Iterator[tuple[_Place, list[bytes]]]:
+def _blocks(
+    file: BinaryIO, path: str | os.PathLike[str], is_growing: bool
+) -> Iterator[tuple[_Place, list[bytes]]]:
     """Return some lines after the other, and where they are."""
     lines: list[bytes] = []
     offset = size = checksum = 0
     while line := file.readline(LONGEST_LINE + 2):
+        if is_growing and not line.endswith(b"\n"):
+            break
         lines.append(line.rstrip(b"\r\n"))
         size, checksum = size + len(line), zlib.crc32(line, checksum)
         if len(lines) == _BLOCK_LINES or size >= _BLOCK_BYTES:

@@ -217,8 +217,8 @@ def _read_run(path: Path) -> Run:
         q,
         updates,
         _read_result(path / RESULT) if is_finished(path) else {"solved": False},
-        _read_trials(path / TRIALS),
-        read_reasons(path / REASONS),
+        _read_trials(path / TRIALS, is_growing=not is_finished(path)),
+        read_reasons(path / REASONS, is_growing=not is_finished(path)),
         path,
         representation_file.load(path / REPRESENTATION) if is_apart else None,
     )
@@ -251,8 +251,8 @@ def _is_promised(name: str, value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _read_trials(path: Path) -> PackedLines[TrialRow]:
-    return read_lines(path, _trial_row, head=_check_columns)
+def _read_trials(path: Path, is_growing: bool) -> PackedLines[TrialRow]:
+    return read_lines(path, _trial_row, head=_check_columns, is_growing=is_growing)
 
 
 def _check_columns(line: bytes) -> None:

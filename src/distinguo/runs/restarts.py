@@ -112,10 +112,10 @@ def of_these_regions(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [entries[n] for n in attempts.present()]
 
 
-def read_reasons(path: Path) -> PackedLines[dict[str, Any]]:
+def read_reasons(path: Path, is_growing: bool = False) -> PackedLines[dict[str, Any]]:
     """Read the reasons of a run folder that are about the regions that there are now."""
     attempts = Attempts()
-    return read_lines(path, _entry, attempts.note).only(attempts.present())
+    return read_lines(path, _entry, attempts.note, is_growing=is_growing).only(attempts.present())
 
 
 def _entry(line: bytes) -> dict[str, Any]:
