@@ -44,11 +44,10 @@ def test_ties_are_explained_where_there_are_any() -> None:
 
 
 def test_of_one_region_a_sentence_is_enough() -> None:
-    run = made_up("CartPole-v1", 3, merged=0.0)
-    run.representation.partition.primary[:] = 2  # type: ignore[union-attr]
-    run = run._replace(q=np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
+    run = made_up("CartPole-v1", 3, merged=1.0)
+    run = run._replace(q=np.array([[0.0, 1.0]]))
     assert text.text_map(run) == "(no map: all is one region, where the greedy action is right)"
-    assert "tied" in text.text_map(run._replace(q=np.zeros((3, 2))))
+    assert "tied" in text.text_map(run._replace(q=np.zeros((1, 2))))
 
 
 @pytest.mark.parametrize(

@@ -42,14 +42,13 @@ def claim_of(partition: Any, actions: ActionLists) -> VoronoiClaim | BoxesClaim:
 
 @implements(claim_of, Voronoi)
 def prototypes_claim(partition: Voronoi, actions: ActionLists) -> VoronoiClaim:
-    """Name the prototypes that there are, not the room for more."""
-    size = int(partition.size[0])
+    """Name the prototypes, and the region of each."""
     return VoronoiClaim(
         kind="voronoi",
-        prototypes=partition.prototypes[:size].tolist(),
-        primary=partition.primary[:size].tolist(),
+        prototypes=partition.prototypes.tolist(),
+        primary=partition.regions.tolist(),
         weight=partition.weight.tolist(),
-        actions=actions[:size],
+        actions=actions,
     )
 
 

@@ -15,8 +15,7 @@ import numpy as np
 
 from distinguo.representations.boxes import Boxes
 from distinguo.representations.categories import Categories
-from distinguo.representations.partition import Prototypes, prototypes_of
-from distinguo.representations.prototypes import in_use
+from distinguo.representations.partition import prototypes_of
 from distinguo.representations.voronoi import Voronoi
 
 Pair = tuple[float, float]
@@ -63,7 +62,7 @@ def main_plane(partition: Any) -> Plane | None:
 
 @main_plane.register(Voronoi)
 def _(partition: Voronoi) -> Plane:
-    rows = _primaries(in_use(partition))
+    rows = partition.prototypes[partition.primaries]
 
     def distances(row: np.ndarray) -> np.ndarray:
         return np.sqrt((((rows - row) * partition.weight) ** 2).sum(axis=1))
@@ -73,7 +72,7 @@ def _(partition: Voronoi) -> Plane:
 
 @main_plane.register(Categories)
 def _(partition: Categories) -> Plane:
-    rows = _primaries(in_use(partition))
+    rows = partition.prototypes[partition.primaries]
     kinds = [len(np.unique(column)) for column in rows.T]
     return Plane(_two_of(kinds), _median(rows, lambda row: (rows != row).sum(axis=1)))
 
@@ -82,10 +81,6 @@ def _(partition: Categories) -> Plane:
 def _(partition: Boxes) -> Plane:
     cuts = [int((partition.axis == i).sum()) for i in range(len(partition.low))]
     return Plane(_two_of(cuts), tuple(((partition.low + partition.high) / 2).tolist()))
-
-
-def _primaries(prototypes: Prototypes) -> np.ndarray:
-    return prototypes.points[prototypes.is_primary]
 
 
 def _two_of(spread: Sequence[float] | np.ndarray) -> tuple[int, ...]:

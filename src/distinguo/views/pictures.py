@@ -86,7 +86,7 @@ class _Behaviour:
     """The action and the value of every region; without a controller none and zero."""
 
     def __init__(self, representation: Representation, controller: Controller | None) -> None:
-        rows = representation.rows
+        rows = representation.regions
         self.policy = np.full(rows, TIED) if controller is None else controller.policy
         self.values = np.zeros(rows) if controller is None else controller.q.max(axis=1)
 
