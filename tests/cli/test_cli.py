@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -162,6 +163,29 @@ def test_show_tells_what_was_learned_with_the_same_json(call: Call) -> None:
     assert "greedy action: l = left, r = right" in shown.err
     assert "region" in shown.err
     assert call("show", "run").out == ""
+
+
+def test_show_of_a_folder_that_cannot_be_written_to_shows_all_but_the_picture(
+    call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    call("learn", "puck", "--seed", "1", "--out", "run", *FAST)
+
+    def refused(path: Path, content: bytes) -> None:
+        if path.parent.name == "run":
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+        path.write_bytes(content)
+
+    monkeypatch.setattr("distinguo.views.plots.write_atomically", refused)
+    shown = call("show", "run", "--json")
+    assert (shown.code, shown.content["picture"]) == (0, None)
+    assert "greedy action" in shown.err
+    assert (
+        "No picture: Cannot write run/partition.png: Read-only file system. Give a file with --out"
+        in shown.err
+    )
+    assert call("show", "run", "--out", "run/mine.png").code == 2
+    assert call("show", "run", "--out", "elsewhere.png").code == 0
+    assert Path("elsewhere.png").exists()
 
 
 def test_show_of_a_run_that_was_stopped_says_so(call: Call) -> None:

@@ -79,11 +79,11 @@ def voronoi_cells(
     """Return the corners of the cells in a plane, in units of the scale."""
     units = plane.corner(partition.scale.tolist(), 1.0)
     frame: Corners = [(x / units[0], y / units[1], FRAME) for x, y in rectangle(low, high)]
-    sites = _shadows(partition, plane)
+    sites = shadows(partition, plane)
     return [_cell(sites, p, frame) for p in range(len(sites))]
 
 
-def _shadows(partition: Voronoi, plane: Plane) -> np.ndarray:
+def shadows(partition: Voronoi, plane: Plane) -> np.ndarray:
     """Return a row per prototype: its place in the plane, and how far off the plane it is, squared."""
     points = partition.prototypes
     sites = np.zeros((len(points), 3))

@@ -58,14 +58,21 @@ def file_certificate(certificate: Certificate | None, request: Request, folder: 
         return Filed(None, refusal)
     path = folder / certificate_name(request)
     if data is not None and refusal is None:
-        write_atomically(path, data)
-        return Filed(path, None)
+        return Filed(_written(path, data), None)
     if not path.exists():
         return Filed(None, refusal)
     if refusal_in(path, controller, task) is None:
         return Filed(None, refusal, path)
     path.unlink()  # it is damaged, or about another controller
     return Filed(None, refusal)
+
+
+def _written(path: Path, data: bytes) -> Path:
+    try:
+        write_atomically(path, data)
+    except OSError as error:
+        raise DistinguoError(f"Cannot write {path}: {error.strerror}.") from None
+    return path
 
 
 def refusal_in(path: Path, controller: Controller, task: Any) -> str | None:
