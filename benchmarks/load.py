@@ -17,7 +17,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,6 +32,34 @@ from distinguo.views.text import reasons_table, regions_table, text_map
 
 FIGURES = dict.fromkeys(("trials", "environment_steps", "investigation_steps", "seconds"), 1)
 SMALL = {"runs": 1, "steps": 200, "cap": 20}  #: what a cell of a comparison may take
+
+
+@dg.task(
+    name="drift",
+    states=tuple(f"o{i}" for i in range(8)),
+    actions=("hold", "push"),
+    low=(-1.0,) * 8,
+    high=(1.0,) * 8,
+)
+class Drift(NamedTuple):
+    """Eight coordinates that turn into each other, one after the other; the first should not grow."""
+
+    rate: float = 0.1
+
+    def transition(self, s: tuple[float, ...], a: int) -> tuple[tuple[float, ...], float, bool]:
+        """Turn by one; a push shrinks the first."""
+        x = s[0] * (1.0 - self.rate * a)
+        return (s[1], s[2], s[3], s[4], s[5], s[6], s[7], x), -1.0, abs(x) < 0.01
+
+    def start(self, rng: np.random.Generator) -> tuple[float, ...]:
+        """Begin anywhere."""
+        a, b, c, d = (
+            rng.uniform(-1.0, 1.0),
+            rng.uniform(-1.0, 1.0),
+            rng.uniform(-1.0, 1.0),
+            rng.uniform(-1.0, 1.0),
+        )
+        return (a, b, c, d, -a, -b, -c, -d)
 
 
 def a_map(size: int, dimensions: int) -> file.Representation:
@@ -79,9 +107,7 @@ def export(size: int, dimensions: int, place: Path) -> None:
 
 def compare(size: int, dimensions: int, place: Path) -> None:
     """Let a fresh learner run on a large map."""
-    from tests.views.runs import EIGHT
-
-    task = "puck" if dimensions == 2 else EIGHT
+    task = "puck" if dimensions == 2 else Drift()
     dg.compare({"map": a_map(size, dimensions).partition}, task, out=place / "out", workers=1, **SMALL)
 
 
