@@ -292,6 +292,20 @@ def test_a_field_left_out_or_added(kind: str) -> None:
     assert outcome(forged({**claim, "note": 1}), kind) == "refused"
 
 
+def test_numbers_that_would_overflow_in_the_program_are_refused() -> None:
+    """The checker's numbers never do, so that a nearest prototype may be another one for it than for the program."""
+    claim, many = truth("hold").model_dump(), [0.208e160, 0.0909e160]
+    assert outcome(forged(replaced(claim, ("controller", "weight"), many)), "hold") == "refused"
+    for path in (("task", "high", "wall"), ("controller", "prototypes", 0, 0), ("cells", "low", 0)):
+        with pytest.raises(
+            DistinguoError, match="was damaged or changed after it was written: Input should be"
+        ):
+            read_certificate(forged(replaced(claim, path, 1e61)))
+    wide = ideal()._replace(weight=np.array(many))
+    with pytest.raises(DistinguoError, match="There is no certificate for this controller: Input should be"):
+        controller_claim(Controller(wide, GOOD))
+
+
 def test_another_task_other_parameters_other_arithmetic() -> None:
     data, controller = certificate_text(truth("hold")).encode(), Controller(ideal(), GOOD)
     assert refusal_of(data, controller, Puck()) is None

@@ -71,3 +71,21 @@ def test_a_table_has_a_row_for_every_region_or_says_how_many_more(task: str, cou
     assert max(map(len, rows)) < 120
     more = run.representation.regions - len(shown)
     assert rows[-1].startswith(f"… and {more} more regions") == (more > 0)
+
+
+def test_reasons_name_prototypes_and_the_regions_that_these_belong_to_now() -> None:
+    run = made_up("puck", 12, seed=3, merged=0.5)
+    partition = run.representation.partition
+    by_rule = {"event": "split", "trial": 1, "prototypes": [0, 7], "regret": 0.5, "rules": ["value (Eq. 4)"]}
+    here = {**by_rule, "states": partition.prototypes[[0, 7]].tolist()}
+    elsewhere = {**by_rule, "states": [[9.0, 9.0], [8.0, 8.0]]}  # of a map that was condensed since
+    price = {"event": "price", "prototypes": [3, 5], "regions": [1, 2], "lost": 2.5}
+    old_price = {"event": "price", "regions": [3, 5], "lost": 2.5}
+    lines = text.reasons_table(run._replace(reasons=[here, elsewhere, price, old_price])).splitlines()
+    assert lines[0].split()[:4] == ["trial", "event", "prototypes", "regions"]
+    now = partition.regions[[0, 7]].tolist()
+    assert now != [0, 7]
+    assert lines[1].split()[2:8] == ["0", "/", "7", str(now[0]), "/", str(now[1])]
+    assert lines[2].split()[2:6] == ["0", "/", "7", "0.5000"]
+    assert lines[3].split()[1:8] == ["3", "/", "5", "1", "/", "2", "2.5"]
+    assert lines[4].split()[1:5] == ["3", "/", "5", "2.5"]
