@@ -40,7 +40,7 @@ def main() -> None:
         learned = maps[job[0]]
         spec, representation = learned.configuration.spec, learned.representation
         extent = observed_extent(spec.task)
-        evaluation = Evaluation(spec, representation.partition, representation.rows, settings, extent)
+        evaluation = Evaluation(spec, representation.partition, representation.regions, settings, extent)
         return learning_curve(evaluation, options.seed, job[1]).scores[-1] >= settings.cap
 
     jobs = [(number, n) for number in range(options.maps) for n in range(options.runs)]

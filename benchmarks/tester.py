@@ -13,7 +13,7 @@ import numpy as np
 from distinguo.controller import region_at
 from distinguo.evaluation.tester import Evaluation, learning_curve
 from distinguo.representations.boxes import grid
-from distinguo.representations.partition import count_rows
+from distinguo.representations.partition import count_regions
 from distinguo.representations.voronoi import voronoi
 from distinguo.settings import TESTER_BY_RETURN, TesterSettings
 from distinguo.tasks.catalog import task_spec
@@ -95,7 +95,7 @@ def score(subject: Subject, changes: dict[str, Any], seed: int) -> float:
     """Return the mean return of 100 greedy trials of a fresh learner after 50,000 steps."""
     wishes = {**TESTER_BY_RETURN, **changes, "every_steps": NEVER, "every_trials": NEVER}
     spec, extent = subject.spec, Extent(subject.spec.low, subject.spec.high)
-    rows = count_rows(subject.partition)
+    rows = count_regions(subject.partition)
     evaluation = Evaluation(spec, subject.partition, rows, TesterSettings(**wishes), extent)
     return learning_curve(evaluation, seed, 0).scores[-1]
 

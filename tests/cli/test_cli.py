@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -164,6 +165,29 @@ def test_show_tells_what_was_learned_with_the_same_json(call: Call) -> None:
     assert call("show", "run").out == ""
 
 
+def test_show_of_a_folder_that_cannot_be_written_to_shows_all_but_the_picture(
+    call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    call("learn", "puck", "--seed", "1", "--out", "run", *FAST)
+
+    def refused(path: Path, content: bytes) -> None:
+        if path.parent.name == "run":
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+        path.write_bytes(content)
+
+    monkeypatch.setattr("distinguo.views.plots.write_atomically", refused)
+    shown = call("show", "run", "--json")
+    assert (shown.code, shown.content["picture"]) == (0, None)
+    assert "greedy action" in shown.err
+    assert (
+        "No picture: Cannot write run/partition.png: Read-only file system. Give a file with --out"
+        in shown.err
+    )
+    assert call("show", "run", "--out", "run/mine.png").code == 2
+    assert call("show", "run", "--out", "elsewhere.png").code == 0
+    assert Path("elsewhere.png").exists()
+
+
 def test_show_of_a_run_that_was_stopped_says_so(call: Call) -> None:
     call("learn", "puck", "--out", "run", *FAST)
     Path("run", "result.json").unlink()
@@ -229,7 +253,7 @@ def bad_files(folder: Path) -> None:
     two = Representation(voronoi([[0.0, 1.0], [2.0, 3.0]], [1.0, 1.0]), ("x", "v"))
     text = dumps(two)
     (folder / "truncated.json").write_text(text[: len(text) // 2])
-    (folder / "newer.json").write_text(text.replace('"version": 1', '"version": 3'))
+    (folder / "newer.json").write_text(text.replace('"version": 3', '"version": 4'))
     (folder / "empty.json").write_text("")
     three = Representation(voronoi([[0.0, 1.0, 2.0]], [1.0, 1.0, 1.0]), ("x", "y", "z"))
     (folder / "three.json").write_text(dumps(three))

@@ -31,7 +31,7 @@ def test_every_name_gives_a_representation_that_survives_its_file(name: str) -> 
         np.multiply(HILL.low, 1.2), np.multiply(HILL.high, 1.2), (300, 2)
     )
     for s in map(tuple, states.tolist()):
-        assert region(again.partition, s) == region(made.partition, s) < made.rows
+        assert region(again.partition, s) == region(made.partition, s) < made.regions
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from distinguo.representations.voronoi import Voronoi, voronoi
 from distinguo.settings import TesterSettings as Wishes  # pytest collects names in Test
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.extent import Extent
+from tests.partitions import some_merged
 
 HILL = task_spec("puck")
 State = tuple[float, float]
@@ -44,18 +45,15 @@ def place(partition: Voronoi | Boxes, s: State) -> int:
             node = int(side[node])
         return int(partition.below[node])
     weights = [1.0 / float(width) for width in partition.scale]
-    rows = partition.prototypes[: partition.size[0]].tolist()
+    rows = partition.prototypes.tolist()
     distances = [sum(((a - b) * w) ** 2 for a, b, w in zip(s, row, weights, strict=True)) for row in rows]
-    return int(partition.primary[distances.index(min(distances))])
+    return int(partition.regions[distances.index(min(distances))])
 
 
 def random_voronoi(rng: np.random.Generator, count: int) -> Voronoi:
     """Draw prototypes; some share a primary, as after a merge."""
-    partition = voronoi(rng.uniform(HILL.low, HILL.high, (count, 2)), HILL.scale, room=count + 2)
-    for p in range(1, count):
-        if rng.random() < 0.2:
-            partition.primary[p] = partition.primary[rng.integers(p)]
-    return partition
+    rows = rng.uniform(HILL.low, HILL.high, (count, 2))
+    return voronoi(rows, HILL.scale, some_merged(rng, count, 0.2))
 
 
 def random_boxes(rng: np.random.Generator, depth: int) -> Boxes:
@@ -71,7 +69,7 @@ def random_boxes(rng: np.random.Generator, depth: int) -> Boxes:
 
 
 def rows_of(partition: Voronoi | Boxes) -> int:
-    return Representation(partition, ("x", "v")).rows
+    return Representation(partition, ("x", "v")).regions
 
 
 @st.composite

@@ -11,7 +11,9 @@ from distinguo.controller import Controller
 from distinguo.exports.labelled import LabelledController
 from distinguo.representations.boxes import Boxes, tree
 from distinguo.representations.categories import Categories, categories
+from distinguo.representations.partition import count_regions
 from distinguo.representations.voronoi import Voronoi, voronoi
+from tests.partitions import some_merged
 
 #: Sixteenths have exact products and sums: two prototypes can be exactly equally near.
 STEP = 0.0625
@@ -24,23 +26,14 @@ def voronoi_controller(
     rows = np.zeros((count, dimensions))
     rows[:, : lattice.shape[1]] = lattice[:count] * (4 * STEP)
     rows[:, 3:] = rng.integers(-8, 9, rows[:, 3:].shape) * (4 * STEP)
-    partition = voronoi(rows, ([1.0, 4.0, 0.5, 2.0] * 2)[:dimensions], room=count + 5)
-    some_merged(partition, rng, count)
-    return controller(partition, rng, count, actions)
+    scale = ([1.0, 4.0, 0.5, 2.0] * 2)[:dimensions]
+    return controller(voronoi(rows, scale, some_merged(rng, count, first=2)), rng, actions)
 
 
 def categories_controller(rng: np.random.Generator, count: int, dimensions: int) -> LabelledController:
     """Return a controller of labels from -3 to 3, so that many states differ equally from several prototypes."""
     labels = rng.permutation(np.array(list(itertools.product(range(-3, 4), repeat=dimensions))))
-    partition = categories(labels[:count].astype(float), room=count + 5)
-    some_merged(partition, rng, count)
-    return controller(partition, rng, count, 4)
-
-
-def some_merged(partition: Any, rng: np.random.Generator, count: int) -> None:
-    for p in range(2, count):
-        if rng.random() < 0.3:
-            partition.primary[p] = partition.primary[rng.integers(p)]
+    return controller(categories(labels[:count].astype(float), some_merged(rng, count, first=2)), rng, 4)
 
 
 def width_of(partition: Any) -> int:
@@ -55,15 +48,16 @@ def boxes_controller(rng: np.random.Generator, depth: int, dimensions: int) -> L
             return None
         return axis, float(rng.integers(int(low) + 1, int(high))) * STEP
 
-    partition = tree([-2.0] * dimensions, [2.0] * dimensions, cut)
-    return controller(partition, rng, int((partition.axis < 0).sum()), 2)
+    return controller(tree([-2.0] * dimensions, [2.0] * dimensions, cut), rng, 2)
 
 
 def controller(
-    partition: Voronoi | Boxes | Categories, rng: np.random.Generator, rows: int, actions: int
+    partition: Voronoi | Boxes | Categories, rng: np.random.Generator, actions: int
 ) -> LabelledController:
     dimensions = tuple(f"c{i}" for i in range(width_of(partition)))
-    q = rng.integers(-3, 3, (rows, actions)).astype(float)  # with ties, of which the first should be taken
+    q = rng.integers(-3, 3, (count_regions(partition), actions)).astype(
+        float
+    )  # with ties, of which the first should be taken
     names = tuple("abcdef"[:actions])
     return LabelledController(Controller(partition, q), dimensions, names, "test", provenance={"seed": 1})
 

@@ -12,11 +12,12 @@ import pytest
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.exports.header import comment, to_header
-from distinguo.exports.labelled import Fingerprint, LabelledController
+from distinguo.exports.labelled import LabelledController
 from distinguo.representations.boxes import Boxes, grid
 from distinguo.representations.categories import Categories
 from distinguo.representations.partition import region
 from distinguo.representations.voronoi import Voronoi, voronoi
+from distinguo.study.certificates import Cited, Fingerprint
 from tests.exports.controllers import boxes_controller, categories_controller, states_for, voronoi_controller
 
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
@@ -72,7 +73,7 @@ def in_numpy(partition: Voronoi | Boxes | Categories, states: np.ndarray) -> np.
             node = np.where(inner, child, node)
         return partition.below[node]
     nearest, least = np.zeros(len(states), dtype=np.int64), np.full(len(states), np.inf)
-    for p in range(int(partition.size[0])):
+    for p in range(len(partition.prototypes)):
         distance = np.zeros(len(states))
         if isinstance(partition, Categories):
             distance += (states != partition.prototypes[p]).sum(axis=1)
@@ -82,7 +83,7 @@ def in_numpy(partition: Voronoi | Boxes | Categories, states: np.ndarray) -> np.
                 distance += d * d
         nearest[distance < least] = p
         least = np.where(distance < least, distance, least)
-    return partition.primary[nearest]
+    return partition.regions[nearest]
 
 
 CASES = [
@@ -184,7 +185,7 @@ def test_words_from_files_cannot_leave_the_comment(tmp_path: Path) -> None:
         (0.0, 0.0),
         (1.0, 1.0),
         {hostile: hostile},
-        Fingerprint("certificate.npz", "ab" * 32, hostile),
+        Cited(Fingerprint("certificate.json", "ab" * 32, hostile), (hostile,)),
     )
     header = to_header(controller)
     build(tmp_path, header, 2, STRICT)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,7 +25,7 @@ from distinguo.reading.arrays import read_arrays
 from distinguo.representations import file as representation_file
 from distinguo.representations.declare import FunctionPartition, partition
 from distinguo.representations.partition import nearest
-from distinguo.representations.voronoi import Voronoi, voronoi
+from distinguo.representations.voronoi import voronoi
 from distinguo.writing.atomic import pack_arrays
 from tests.exports.controllers import boxes_controller, categories_controller, voronoi_controller
 
@@ -89,7 +90,7 @@ def test_json_is_enough_to_act_as_the_run_does(run: Path, tmp_path: Path) -> Non
 
 def test_npz_holds_the_arrays(run: Path, tmp_path: Path) -> None:
     arrays = read_arrays(export(run, "npz", out=tmp_path / "c.npz"))
-    assert set(arrays) == {"prototypes", "primary", "scale", "q", "actions"}
+    assert set(arrays) == {"prototypes", "regions", "primaries", "scale", "weight", "q", "actions"}
     np.testing.assert_array_equal(arrays["actions"], arrays["q"].argmax(axis=1))
     (tmp_path / "b.npz").write_bytes(render(boxes_controller(np.random.default_rng(0), 3, 2), "npz"))  # type: ignore[arg-type]
     assert {"axis", "cut", "below", "above", "q", "actions"} <= set(read_arrays(tmp_path / "b.npz"))
@@ -166,15 +167,15 @@ def test_arrays_and_json_of_labels_are_enough_to_act(tmp_path: Path) -> None:
     controller = categories_controller(np.random.default_rng(1), 12, 2)
     (tmp_path / "c.npz").write_bytes(render(controller, "npz"))  # type: ignore[arg-type]
     arrays = read_arrays(tmp_path / "c.npz")
-    assert set(arrays) == {"prototypes", "primary", "q", "actions"}
+    assert set(arrays) == {"prototypes", "regions", "primaries", "q", "actions"}
     content = json.loads(str(render(controller, "json")))
     written = content["representation"]
     actions = {row["region"]: row["action"] for row in content["regions"]}
     for s in np.random.default_rng(0).integers(-4, 5, (200, 2)).astype(float):
         action = controller.controller.action(tuple(s.tolist()))
         p = int((arrays["prototypes"] != s).sum(axis=1).argmin())
-        assert arrays["actions"][arrays["primary"][p]] == action
-        assert actions[written["primary"][p]] == action
+        assert arrays["actions"][arrays["regions"][p]] == action
+        assert actions[written["regions"][p]] == action
         assert written["prototypes"][p] == arrays["prototypes"][p].tolist()
 
 
@@ -186,50 +187,73 @@ def test_hostile_names_stay_inside_their_quotes() -> None:
     json.loads(str(render(renamed, "json")))
 
 
-def test_certificate_beside_the_run_is_named(run: Path, tmp_path: Path) -> None:
-    certificate = run / "certificate.npz"
-    certificate.write_bytes(pack_arrays({"low": np.array([-1.0, -2.0]), "high": np.array([1.0, 2.0])}))
-    try:
-        header = export(run, "c", out=tmp_path / "c.h", name="puck").read_text()
-        document = json.loads(export(run, "json", out=tmp_path / "c.json").read_text())
-    finally:
-        digest = hashlib.sha256(certificate.read_bytes()).hexdigest()
-        certificate.unlink()
+@pytest.fixture(scope="module")
+def proven(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of the run with a certificate; few cells will do."""
+    folder = tmp_path_factory.mktemp("runs") / "proven"
+    shutil.copytree(run, folder)
+    assert distinguo.verify(folder, cells=40_000).path == folder / "certificate.json"
+    return folder
+
+
+def test_a_certificate_beside_the_run_is_cited(proven: Path, run: Path, tmp_path: Path) -> None:
+    header = export(proven, "c", out=tmp_path / "c.h", name="puck").read_text()
+    document = json.loads(export(proven, "json", out=tmp_path / "c.json").read_text())
+    digest = hashlib.sha256((proven / "certificate.json").read_bytes()).hexdigest()
     assert digest in header
-    assert "[-1.0, -2.0] to [1.0, 2.0]" in header
+    assert "cells of the grid" in header
     assert document["certificate"]["sha256"] == digest
     assert digest not in export(run, "c", out=tmp_path / "d.h").read_text()
 
 
-def claim_about(run: Path) -> dict:
-    opened = distinguo.open_run(run)
-    partition = opened.representation.partition
-    assert isinstance(partition, Voronoi)
-    controller = {
-        "prototypes": partition.prototypes.tolist(),
-        "primary": partition.primary.tolist(),
-        "weight": partition.weight.tolist(),
-        "actions": [[int(a)] for a in opened.q.argmax(axis=1)],
-    }
-    cells = {"low": [-1.0, 0.0], "pitch": [0.5, 0.5], "counts": [4, 4], "runs": [[0, 1, 2], [1, 0, 3]]}
-    return {"format": "distinguo-certificate", "claim": {"controller": controller, "cells": cells}}
+def forged(certificate: bytes, *changes: tuple[bytes, bytes]) -> bytes:
+    """Return a certificate with other words and a digest that fits them."""
+    for old, new in changes:
+        assert old in certificate
+        certificate = certificate.replace(old, new, 1)
+    body = certificate.partition(b'"claim":\n')[2][:-2]
+    digest = hashlib.sha256(body).hexdigest().encode()
+    return re.sub(rb'"sha256": "[0-9a-f]{64}"', b'"sha256": "' + digest + b'"', certificate)
 
 
-def test_certificate_of_another_controller_is_not_named(run: Path, tmp_path: Path) -> None:
-    certificate = run / "certificate.json"
-    mine = json.dumps(claim_about(run))
-    other = json.loads(mine)
-    other["claim"]["controller"]["actions"][0] = [1 - other["claim"]["controller"]["actions"][0][0]]
-    moved = json.loads(mine)
-    moved["claim"]["controller"]["prototypes"][0][0] += 1e-9
-    try:
-        for n, content in enumerate([mine, json.dumps(other), json.dumps(moved), "[1", "[]", "\xff"]):
-            certificate.write_text(content)
-            header = export(run, "c", out=tmp_path / f"{n}.h").read_text()
-            assert ("Certificate: certificate.json" in header) == (n == 0)
-            assert ("6 cells of the grid" in header) == (n == 0)
-    finally:
-        certificate.unlink()
+DOUBTFUL = {
+    "damaged": (lambda data: data.replace(b"puck", b"pukc"), "was damaged or changed"),
+    "cut off": (lambda data: data[:-100], "was damaged or changed"),
+    "no certificate": (lambda data: b"{}", "not a distinguo certificate"),
+    "empty": (lambda data: b"", "was damaged or changed"),
+    "of another task": (
+        lambda data: forged(data, (b'"mass": 1.0', b'"mass": 1.5')),
+        "another task|positive and in",
+    ),
+    "false": (
+        lambda data: forged(data, (b'"disturbance": [0.0, 0.0]', b'"disturbance": [0.0, 3.0]')),
+        "is wrong",
+    ),
+}
+
+
+@pytest.mark.parametrize("doubt", DOUBTFUL)
+def test_a_certificate_in_doubt_is_not_cited_and_the_reason_is_said(
+    proven: Path, doubt: str, tmp_path: Path
+) -> None:
+    change, why = DOUBTFUL[doubt]
+    shutil.copytree(proven, tmp_path / "run")
+    (tmp_path / "run" / "certificate.json").write_bytes(change((proven / "certificate.json").read_bytes()))
+    header = export(tmp_path / "run", "c").read_text()
+    assert "SHA-256" not in header
+    assert re.search(f"Certificate: certificate.json is not cited: .*({why})", header)
+    assert "certificate" not in json.loads(export(tmp_path / "run", "json").read_text())
+
+
+def test_the_certificate_of_another_controller_is_not_cited(proven: Path, tmp_path: Path) -> None:
+    distinguo.learn("puck", seed=2, out=tmp_path / "other")
+    shutil.copy(proven / "certificate.json", tmp_path / "other" / "certificate.json")
+    header = export(tmp_path / "other", "c").read_text()
+    assert "not cited: the certificate belongs to another controller" in header
+    # one that is true is cited all the same
+    assert distinguo.verify(tmp_path / "other", cells=40_000, disturbance=1e-4).path is not None
+    header = export(tmp_path / "other", "c", force=True).read_text()
+    assert "Certificate: certificate-disturbance-0.0001.json, SHA-256" in header
 
 
 def test_bad_input_gets_one_sentence(run: Path, tmp_path: Path) -> None:

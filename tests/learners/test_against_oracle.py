@@ -12,7 +12,7 @@ from distinguo.learners.economy.memory import fresh_memory
 from distinguo.learners.economy.reasons import drain, fresh_log
 from distinguo.learners.economy.trials import advance, begin, settle
 from distinguo.learners.learner import leaves
-from distinguo.representations.voronoi import voronoi
+from distinguo.representations.growing import growing_voronoi
 from distinguo.settings import LearnerSettings
 from distinguo.tasks.puck.puck import Puck
 from distinguo.tasks.task import start, transition
@@ -56,7 +56,7 @@ def learn(
     reading: LearnerSettings, prototypes: list, seed: int, compiled: bool = True, steps: int = CAP
 ) -> tuple[Agent, list]:
     speed = (lambda k: k) if compiled else (lambda k: k.py_func)
-    memory, events = fresh_memory(voronoi(prototypes, SCALE, room=4000), 2), []
+    memory, events = fresh_memory(growing_voronoi(prototypes, SCALE, room=4000), 2), []
     memory.states[: len(prototypes)] = prototypes
     rng, log = np.random.default_rng(seed), fresh_log(20_000, 2)
     agent = Agent(Puck(), memory, reading, fresh_progress(2, 2), log, rng)

@@ -95,7 +95,7 @@ def test_it_balances_on_the_controllability_quantization() -> None:
     Ours needs 4 trials and 1,660 steps.
     """
     made = controllability(HILL)
-    results = [balance(HILL.task, made.partition, made.rows, seed) for seed in range(20)]
+    results = [balance(HILL.task, made.partition, made.regions, seed) for seed in range(20)]
     assert all(result.solved for result in results)
     assert np.mean([result.trials for result in results]) <= 6
     assert np.mean([result.steps for result in results]) <= 2500

@@ -18,6 +18,7 @@ from distinguo.learners.agent import CAPPED, TERMINAL, Agent, fresh_progress
 from distinguo.learners.economy.memory import fresh_memory
 from distinguo.learners.economy.reasons import drain, fresh_log
 from distinguo.learners.economy.trials import advance, begin
+from distinguo.representations.growing import growing_voronoi
 from distinguo.representations.voronoi import voronoi
 from distinguo.runs.goals import HoldRules
 from distinguo.runs.restarts import better, is_over
@@ -64,7 +65,7 @@ SETTINGS = constants.LearnerSettings(gamma=0.5, alpha=1.0, epsilon=1.0, coin=0.0
 
 def agent_in(task: Corridor, prototypes: list[list[float]], q: float, settings: Any = SETTINGS) -> Agent:
     """Return an agent whose regions are all reliable and worth the same."""
-    memory = fresh_memory(voronoi(prototypes, [1.0], room=8), 2)
+    memory = fresh_memory(growing_voronoi(prototypes, [1.0], room=8), 2)
     memory.q[:], memory.updates[:] = q, 5
     rng = np.random.default_rng(0)
     return Agent(task, memory, settings, fresh_progress(1, 1), fresh_log(40, 2), rng)

@@ -114,7 +114,7 @@ def test_learn_save_load_show(name: str, tmp_path: Path) -> None:
     run = swept(name, 2_000, out=tmp_path / "run")
     again = open_run(tmp_path / "run")
     assert again.q.tobytes() == run.q.tobytes()
-    assert again.representation.partition.primary.tolist() == run.representation.partition.primary.tolist()
+    assert again.representation.partition.regions.tolist() == run.representation.partition.regions.tolist()
     assert draw_run(again).exists()
 
 

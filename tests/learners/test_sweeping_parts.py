@@ -24,7 +24,7 @@ from distinguo.learners.sweeping.model import fill_slots
 from distinguo.learners.sweeping.plan import make_plan_of_model, mean_return, weigh_states
 from distinguo.learners.sweeping.queue import enqueue, most_urgent
 from distinguo.learners.sweeping.settings import SweepingSettings
-from distinguo.representations.categories import categories
+from distinguo.representations.growing import growing_categories
 from distinguo.representations.partition import region
 from distinguo.seam import kernel
 
@@ -51,7 +51,7 @@ def experienced(
     seed: int, chance: bool = True, steps: int = 400, learn: Any = learn_transition
 ) -> SweepingMemory:
     """Return the memory after random trials from the states 0 and 1."""
-    world, memory = World(seed, chance), fresh_sweeping(categories([[0.0]], room=STATES), ACTIONS)
+    world, memory = World(seed, chance), fresh_sweeping(growing_categories([[0.0]], room=STATES), ACTIONS)
     memory.counters["horizon"] = 30
     terminal, s, j = True, 0, 0
     for n in range(steps):
@@ -95,7 +95,7 @@ def _most_urgent(memory: SweepingMemory) -> int:
 
 @given(st.lists(st.tuples(st.integers(0, STATES - 1), st.floats(0, 9)), min_size=1, max_size=60))
 def test_the_queue_gives_the_most_urgent_first_and_each_state_once(wishes: list[tuple[int, float]]) -> None:
-    memory = fresh_sweeping(categories([[0.0]], room=STATES), ACTIONS)
+    memory = fresh_sweeping(growing_categories([[0.0]], room=STATES), ACTIONS)
     greatest: dict[int, float] = {}
     for j, urgency in wishes:
         _enqueue(memory, j, urgency)
@@ -159,7 +159,7 @@ def test_the_map_acts_as_the_groups_do_and_costs_no_more_than_allowed(seed: int,
 
 
 def test_states_that_the_plan_never_comes_to_are_left_out() -> None:
-    memory = fresh_sweeping(categories([[0.0]], room=8), 2)
+    memory = fresh_sweeping(growing_categories([[0.0]], room=8), 2)
     memory.counters["horizon"] = 10
     walk = [(0, 1, 0.0, 1, False), (1, 1, 1.0, 2, True), (0, 0, -1.0, 3, False), (3, 0, -1.0, 0, False)]
     rows = {s: recognise(memory, (float(s),)) for s in range(4)}
@@ -177,11 +177,11 @@ def test_states_that_the_plan_never_comes_to_are_left_out() -> None:
 
 
 def test_compatible_states_share_a_region_and_others_do_not() -> None:
-    memory = fresh_sweeping(categories([[0.0]], room=8), 2)
+    memory = fresh_sweeping(growing_categories([[0.0]], room=8), 2)
     memory.counters["states"] = 3
     memory.seen[:3, 0], memory.tries[:3] = (4, 5, 6), 1
     memory.value[:3] = [[1.0, 0.0], [1.0, 0.0], [5.0, 0.0]]
-    assert compatible_map(memory, SETTINGS).primary.tolist() == [0, 0, 2]
+    assert compatible_map(memory, SETTINGS).regions.tolist() == [0, 0, 1]
 
 
 @pytest.mark.parametrize("chance", [False, True])
@@ -199,7 +199,7 @@ def test_compiled_and_interpreted_give_the_same_bits(chance: bool) -> None:
 
 
 def test_growing_loses_nothing() -> None:
-    memory = fresh_sweeping(categories([[0.0, 0.0]], room=2), ACTIONS)
+    memory = fresh_sweeping(growing_categories([[0.0, 0.0]], room=2), ACTIONS)
     for n in range(100):
         larger = with_spare_room(memory)
         if larger is not memory:

@@ -7,6 +7,7 @@ import numpy as np
 from distinguo.controls.fixed import diagonal
 from distinguo.evaluation.training import fresh_training, train
 from distinguo.representations.boxes import grid
+from distinguo.representations.partition import count_regions
 from distinguo.representations.voronoi import voronoi
 from distinguo.settings import TesterSettings
 from distinguo.tasks.catalog import task_spec
@@ -26,17 +27,20 @@ def random_partition(seed: int, prototypes: int):
     rng = np.random.default_rng(seed)
     if not prototypes:
         return grid(rng.integers(4, 12, 2).tolist(), HILL.low, HILL.high)
-    partition = voronoi(rng.uniform(HILL.low, HILL.high, (prototypes, 2)), HILL.scale)
+    rows, primary = rng.uniform(HILL.low, HILL.high, (prototypes, 2)), list(range(prototypes))
     for p in range(0, prototypes, 7):
-        partition.primary[p] = partition.primary[(p + 1) % prototypes]
-    return partition
+        primary[p] = primary[(p + 1) % prototypes]
+    return voronoi(rows, HILL.scale, primary)
 
 
 def trained(seed: int, prototypes: int, steps: int = 60_000):
     """A partition and the values that the tester's learner finds for it."""
     partition = random_partition(seed, prototypes)
-    rows = prototypes or int((partition.axis < 0).sum())
-    learner, rng, done = fresh_training(rows, 2, TesterSettings(), 5_000), np.random.default_rng(seed), 0
+    learner, rng, done = (
+        fresh_training(count_regions(partition), 2, TesterSettings(), 5_000),
+        np.random.default_rng(seed),
+        0,
+    )
     while done < steps:
         first = EXTENT.draw(rng, TRAINING, 1)[0]
         done += train(HILL.task, partition, learner, TesterSettings(), rng, first, 5_000)[0]

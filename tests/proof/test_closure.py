@@ -62,7 +62,7 @@ def test_no_mutant_is_certified_where_it_fails():
     partition, q = trained(0, 24)
     states = starts(1)
     assert agree(partition, q, states, 30_000).proven.any()
-    for region in range(24):
+    for region in range(len(q)):
         mutant = q.copy()
         mutant[region] = mutant[region, ::-1]
         agree(partition, mutant, states, 30_000)

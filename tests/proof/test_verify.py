@@ -18,7 +18,9 @@ from distinguo.cli.verify import verify as command
 from distinguo.errors import DistinguoError
 from distinguo.proof.certificate import load_certificate
 from distinguo.proof.checker.check import check
+from distinguo.proof.question import Request
 from distinguo.representations.file import Representation, dumps
+from distinguo.study.certificates import file_certificate
 from distinguo.study.trials import binomial_bound
 from distinguo.study.verify import verify
 
@@ -37,7 +39,7 @@ def run(*words):
 
 
 ALWAYS = {"proven", "share_of_controllable_starts", "cells", "certificate", "checked", "seconds", "run"}
-PROOF = ALWAYS | {"refusal", "failure", "picture", "seconds_proving"}
+PROOF = ALWAYS | {"refusal", "earlier_certificate", "failure", "picture", "seconds_proving"}
 
 
 def test_the_keys_that_scripts_depend_on(tmp_path):
@@ -135,6 +137,35 @@ def test_trials_leave_the_certificate_of_others_alone(tmp_path):
     assert (tmp_path / "certificate.json").read_text() == "somebody's"
     assert not verify("grid:3x3", cells=40_000, out=tmp_path).holds
     assert not (tmp_path / "certificate.json").exists()  # it would not be about this controller
+
+
+def test_a_failed_proof_leaves_what_was_proven_before(tmp_path):
+    kept = verify("diagonal", cells=40_000, out=tmp_path)
+    before = kept.path.read_bytes()
+    hopeless = verify("diagonal", cells=40_000, disturbance=5.0, out=tmp_path)
+    assert (hopeless.holds, hopeless.path, hopeless.filed.earlier) == (False, None, None)
+    assert kept.path.read_bytes() == before
+    rough = verify("diagonal", cells=40_000, disturbance=1e-4, ranges={"mass": (0.999, 1.001)}, out=tmp_path)
+    assert rough.path.name == "certificate-disturbance-0.0001-mass-0.999-1.001.json"
+    assert kept.path.read_bytes() == before
+    again = Request(kept.subject.spec, kept.subject.controller)  # the same question, with too few cells
+    filed = file_certificate(None, again, tmp_path)
+    assert (filed.path, filed.earlier) == (None, kept.path)
+    told = kept._replace(filed=filed).sentences[-1]
+    assert told == f"An earlier certificate of the same question still holds: {kept.path}"
+    assert kept.path.read_bytes() == before
+
+
+def test_the_exit_code_tells(tmp_path):
+    app = typer.Typer()
+    app.command()(command)
+    for words, code in (
+        (["diagonal", *FEW], 0),
+        (["diagonal", *FEW, "--disturbance", "5"], 3),
+        (["grid:2x2x2x2", "--task", "CartPole-v1"], 0),  # nothing could be proven of it
+    ):
+        assert CliRunner().invoke(app, [*words, "--out", str(tmp_path)]).exit_code == code
+    assert (tmp_path / "certificate.json").exists()
 
 
 def test_what_cannot_be_verified_is_said():

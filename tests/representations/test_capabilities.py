@@ -19,13 +19,10 @@ from distinguo.representations.file import Representation, can_be_written, dumps
 from distinguo.representations.geometry import outlines
 from distinguo.representations.partition import (
     count_regions,
-    count_rows,
     has_labels,
     nearest,
-    numbering,
     prototypes_of,
     region,
-    region_numbers,
     regions_of,
 )
 from distinguo.representations.planes import Plane, landmarks, main_plane
@@ -37,17 +34,13 @@ LOW, HIGH = (-2.0, -1.0), (2.0, 3.0)
 
 
 def merged() -> Any:
-    """Return five prototypes in three regions, with spare room."""
+    """Return five prototypes in three regions."""
     points = np.random.default_rng(0).uniform(LOW, HIGH, (5, 2))
-    made = voronoi(points, [4.0, 4.0], room=9)
-    made.primary[[2, 4]] = [0, 3]
-    return made
+    return voronoi(points, [4.0, 4.0], primary=[0, 1, 0, 3, 3])
 
 
 def labels() -> Any:
-    made = categories([[0.0, 0.0], [1.0, 2.0], [1.0, 1.0], [0.0, 2.0]], room=6)
-    made.primary[3] = 1
-    return made
+    return categories([[0.0, 0.0], [1.0, 2.0], [1.0, 1.0], [0.0, 2.0]], primary=[0, 1, 2, 1])
 
 
 OURS = {
@@ -65,14 +58,10 @@ def test_our_own_partitions_keep_their_promises(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_names_and_numbers_of_regions_agree(name: str) -> None:
+def test_regions_are_numbered_without_gaps(name: str) -> None:
     made = OURS[name]
-    names, numbers = region_numbers(made), numbering(made)
-    assert len(names) == count_regions(made) <= count_rows(made) == len(numbers)
-    assert numbers[names].tolist() == list(range(len(names)))
-    assert (np.delete(numbers, names) == -1).all()
     rows = np.random.default_rng(1).uniform(LOW, HIGH, (200, 2))
-    assert set(regions_of(made, rows).tolist()) <= set(names.tolist())
+    assert set(regions_of(made, rows).tolist()) <= set(range(count_regions(made)))
     assert [region(made, tuple(row)) for row in rows.tolist()] == regions_of(made, rows).tolist()
 
 
@@ -83,7 +72,8 @@ def test_what_each_kind_is() -> None:
     assert [prototypes_of(made) is not None for made in OURS.values()] == [True, True, False, False, False]
     assert [len(landmarks(made)) for made in OURS.values()] == [5, 4, 2, 0, 0]
     assert main_plane(OURS["function"]) is None
-    assert region_numbers(OURS["voronoi"]).tolist() == [0, 1, 3]
+    assert OURS["voronoi"].regions.tolist() == [0, 1, 0, 2, 2]
+    assert OURS["voronoi"].primaries.tolist() == [0, 1, 3]
 
 
 def test_what_is_missing_is_said_in_a_sentence() -> None:
@@ -132,9 +122,8 @@ class Slow:
 def test_a_class_of_ones_own_is_a_partition_like_ours() -> None:
     assert check_partition(Halves(0.5), LOW, HIGH) == PartitionCheck(2, 1003, ())
     assert is_compiled(Halves())
-    assert region_numbers(Halves()).tolist() == [0, 1]
     assert [j for j, _ in outlines(Halves(), Plane((0, 1), (0.0, 0.0)), LOW, HIGH)] == [0, 1]
-    assert Representation(Halves(), ("x", "y")).rows == 2
+    assert Representation(Halves(), ("x", "y")).prototypes == 2
 
 
 def test_plain_python_will_do() -> None:

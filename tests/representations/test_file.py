@@ -38,10 +38,11 @@ def voronois(draw: st.DrawFn) -> Representation:
     points = st.lists(finite, min_size=width, max_size=width).map(tuple)
     rows = draw(st.lists(points, min_size=1, max_size=8, unique=True))
     widths = st.floats(1e-300, 1e300)
-    partition = voronoi(rows, draw(st.lists(widths, min_size=width, max_size=width)))
+    primary = list(range(len(rows)))
     for p in range(1, len(rows)):
         q = draw(st.integers(0, p))
-        partition.primary[p] = q if partition.primary[q] == q else p
+        primary[p] = q if primary[q] == q else p
+    partition = voronoi(rows, draw(st.lists(widths, min_size=width, max_size=width)), primary)
     return Representation(partition, dimensions, draw(provenances))
 
 
@@ -89,11 +90,6 @@ def test_a_round_trip_keeps_the_region_of_every_state(
             assert region(back.partition, s) == region(representation.partition, s)
 
 
-def test_spare_room_is_not_written() -> None:
-    roomy = Representation(voronoi([[1.0]], [1.0], room=50), ("x",))
-    assert len(loads(dumps(roomy)).partition.prototypes) == 1
-
-
 def test_the_file_is_readable_by_hand() -> None:
     text = dumps(Representation(voronoi([[1.0, 2.0], [3.0, 4.0]], [1.0, 1.0]), ("x", "v")))
     assert "\n    [1.0, 2.0],\n    [3.0, 4.0]\n" in text
@@ -131,9 +127,40 @@ def test_the_golden_boxes_file_opens() -> None:
     assert leaf_boxes(opened.partition)[0] == ((-2.4, -5.5), (0.1, 5.5))
 
 
+def test_the_golden_file_of_version_2_opens() -> None:
+    opened = load(GOLDEN / "representation-v2-categories.json")
+    assert (opened.prototypes, opened.regions) == (5, 3)
+    assert opened.partition.regions.tolist() == [1, 0, 1, 2, 0]
+    assert opened.partition.primaries.tolist() == [1, 2, 3]
+    assert [region(opened.partition, (x,)) for x in (36.0, 0.0, 25.0, 35.0, 7.0, 999.0)] == [1, 0, 1, 2, 0, 1]
+
+
+def test_the_golden_file_of_version_3_opens() -> None:
+    opened = load(GOLDEN / "representation-v3-voronoi.json")
+    assert (opened.prototypes, opened.regions) == (4, 3)
+    assert opened.partition.primaries.tolist() == [3, 0, 1]  # whatever the file says
+    assert [region(opened.partition, (x,)) for x in (0.0, 1.0, 2.0, 3.0)] == [1, 2, 0, 0]
+
+
+@given(voronois())
+def test_old_files_have_the_same_numbers(representation: Representation) -> None:
+    made = representation.partition
+    content = json.loads(dumps(representation))
+    primary = made.primaries[made.regions].tolist()
+    old = {key: value for key, value in content.items() if key not in ("regions", "primaries")}
+    again = loads(json.dumps({**old, "version": 1, "primary": primary}))
+    assert bits(again.partition) == bits(made)
+
+
 # Bad files.
 
-GOOD = {name: (GOLDEN / f"representation-v1-{name}.json").read_bytes() for name in ("voronoi", "boxes")}
+VERSIONS = {"voronoi": 1, "boxes": 1, "categories": 2, "numbered": 3}
+GOOD = {
+    name: (
+        GOLDEN / f"representation-v{version}-{'voronoi' if name == 'numbered' else name}.json"
+    ).read_bytes()
+    for name, version in VERSIONS.items()
+}
 
 
 def sentence(text: str | bytes) -> str:
@@ -163,8 +190,8 @@ def test_a_file_cut_off_at_any_byte_is_refused(name: str, data: st.DataObject) -
 
 
 def test_a_newer_version_asks_for_an_upgrade() -> None:
-    message = sentence(changed("voronoi", version=3))
-    assert "version 3" in message
+    message = sentence(changed("voronoi", version=4))
+    assert "version 4" in message
     assert "upgrade" in message
 
 
@@ -230,6 +257,26 @@ BAD_VORONOI = {
 @pytest.mark.parametrize("problem", BAD_VORONOI)
 def test_a_bad_voronoi_file_is_refused(problem: str) -> None:
     sentence(changed("voronoi", **BAD_VORONOI[problem]))
+
+
+BAD_NUMBERS = {
+    "too few regions": {"regions": [1, 2, 0]},
+    "a region without a primary": {"regions": [1, 2, 3, 0]},
+    "a primary of another region": {"primaries": [2, 0, 0]},
+    "a primary that does not exist": {"primaries": [4, 0, 1]},
+    "a region that nothing belongs to": {"primaries": [3, 0, 1, 2]},
+    "a negative region": {"regions": [1, 2, -1, 0]},
+    "a broken region": {"regions": [1, 2, 0.5, 0]},
+    "no regions": {"regions": [], "primaries": []},
+    "the words of another version": {"primary": [0, 1, 3, 3]},
+    "a version that knew no numbers": {"version": 2},
+    "a version that knew no numbers, and both": {"version": 2, "primary": [0, 1, 3, 3]},
+}
+
+
+@pytest.mark.parametrize("problem", BAD_NUMBERS)
+def test_regions_that_are_not_numbered_without_gaps_are_refused(problem: str) -> None:
+    sentence(changed("numbered", **BAD_NUMBERS[problem]))
 
 
 def node(axis: int = 0, cut: float = 0.0, below: int = 1, above: int = 2) -> dict[str, float]:
@@ -308,14 +355,13 @@ def assert_loads_or_refuses(text: bytes) -> None:
 def assert_consistent(opened: Representation) -> None:
     again = loads(dumps(opened).encode())
     assert bits(again.partition) == bits(opened.partition)
-    assert 1 <= opened.regions <= opened.rows
+    assert 1 <= opened.regions <= opened.prototypes
     width = len(opened.dimensions)
     with np.errstate(all="ignore"):
         reached = {region(opened.partition, (x,) * width) for x in (-math.inf, -1.0, 0.0, 0.1, 1e300)}
     if isinstance(opened.partition, Voronoi):
-        assert all(opened.partition.primary[j] == j for j in reached)
         assert np.isfinite(opened.partition.weight).all()
-    assert reached <= set(range(opened.rows))
+    assert reached <= set(range(opened.regions))
 
 
 @settings(max_examples=400)

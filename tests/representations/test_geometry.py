@@ -56,13 +56,13 @@ def slices(draw: st.DrawFn) -> tuple[Voronoi, Plane]:
         rows = np.unique(rows.round(), axis=0)
     axes = sorted(rng.choice(dimensions, 2, replace=False).tolist())
     at = rows[0] if draw(st.booleans()) else rng.normal(size=dimensions)
-    partition = voronoi(rng.permutation(rows), rng.uniform(0.5, 2.0, dimensions), room=len(rows) + 3)
+    partition = voronoi(rng.permutation(rows), rng.uniform(0.5, 2.0, dimensions))
     return partition, Plane(tuple(axes), tuple(at.tolist()))
 
 
 def on_border(partition: Any, s: tuple[float, ...]) -> bool:
     """Tell whether two prototypes are equally near but for rounding."""
-    rows = partition.prototypes[: partition.size[0]]
+    rows = partition.prototypes
     distances = np.sort((((np.array(s) - rows) * partition.weight) ** 2).sum(axis=1))
     return len(distances) > 1 and distances[1] - distances[0] < 1e-9
 
@@ -73,7 +73,7 @@ def test_a_place_is_in_the_cell_of_its_prototype_and_in_no_other(
 ) -> None:
     partition, plane = case
     outlines = voronoi_outlines(partition, plane, LOW, HIGH)
-    assert len(outlines) == partition.size[0]
+    assert len(outlines) == len(partition.prototypes)
     assert area(outlines) == pytest.approx(24.0)
     for x, y in np.random.default_rng(seed).uniform(LOW, HIGH, (20, 2)).tolist():
         s = plane.state(x, y)
@@ -118,7 +118,7 @@ def test_neighbours_share_a_border_on_which_both_are_nearest(case: tuple[Voronoi
             assert (min(p, q), max(p, q)) in pairs
             wide, tall = partition.scale[list(plane.axes)].tolist()
             s = np.array(plane.state((xa + xb) / 2 * wide, (ya + yb) / 2 * tall))
-            rows = partition.prototypes[: partition.size[0]]
+            rows = partition.prototypes
             distances = (((s - rows) * partition.weight) ** 2).sum(axis=1)
             assert distances[[p, q]] == pytest.approx(distances.min(), abs=1e-9)
 

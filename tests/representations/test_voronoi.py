@@ -12,16 +12,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from distinguo.representations.partition import count_regions, nearest, region
-from distinguo.representations.prototypes import (
+from distinguo.representations.growing import (
+    GrowingVoronoi,
     add,
     detach,
+    growing_voronoi,
     grown,
     is_at,
     is_primary,
     merge,
+    primary_rows,
+    settled,
 )
-from distinguo.representations.voronoi import Voronoi, voronoi
+from distinguo.representations.partition import count_regions, nearest, region
+from distinguo.representations.voronoi import voronoi
 from distinguo.seam import kernel
 
 # Small multiples of an eighth and scales that are powers of two: every distance is exact, and ties are common.
@@ -33,29 +37,29 @@ reals = st.floats(-1e3, 1e3)
 @st.composite
 def partitions(
     draw: st.DrawFn, numbers: st.SearchStrategy[float] = eighths, width: int | None = None
-) -> Voronoi:
+) -> GrowingVoronoi:
     """Draw a partition of simple regions, with some spare room."""
     width = width or draw(st.integers(1, 4))
     points = st.lists(numbers, min_size=width, max_size=width).map(tuple)
     rows = draw(st.lists(points, min_size=1, max_size=12, unique=True))
     scale = draw(st.lists(scales, min_size=width, max_size=width))
-    return voronoi(rows, scale, room=len(rows) + draw(st.integers(0, 3)))
+    return growing_voronoi(rows, scale, room=len(rows) + draw(st.integers(0, 3)))
 
 
 def state_for(
-    partition: Voronoi, numbers: st.SearchStrategy[float] = eighths
+    partition: GrowingVoronoi, numbers: st.SearchStrategy[float] = eighths
 ) -> st.SearchStrategy[tuple[float, ...]]:
     width = partition.prototypes.shape[1]
     return st.lists(numbers, min_size=width, max_size=width).map(tuple)
 
 
-def exact_distance(partition: Voronoi, p: int, s: Sequence[float]) -> Fraction:
+def exact_distance(partition: GrowingVoronoi, p: int, s: Sequence[float]) -> Fraction:
     """Return the squared scaled distance to a prototype, without any rounding."""
     coordinates = zip(s, partition.prototypes[p].tolist(), partition.scale.tolist(), strict=True)
     return sum((((Fraction(a) - Fraction(b)) / Fraction(c)) ** 2 for a, b, c in coordinates), Fraction(0))
 
 
-def exact_nearest(partition: Voronoi, s: Sequence[float]) -> int:
+def exact_nearest(partition: GrowingVoronoi, s: Sequence[float]) -> int:
     """Return the first of the prototypes at the least distance."""
     return min(range(int(partition.size[0])), key=lambda p: exact_distance(partition, p, s))
 
@@ -64,7 +68,7 @@ def exact_nearest(partition: Voronoi, s: Sequence[float]) -> int:
 def test_nearest_is_the_oldest_of_the_nearest(data: st.DataObject) -> None:
     partition = data.draw(partitions())
     s = data.draw(state_for(partition))
-    assert nearest(partition, s) == exact_nearest(partition, s)
+    assert nearest(partition, s) == nearest(settled(partition), s) == exact_nearest(partition, s)
 
 
 @given(st.data())
@@ -92,7 +96,7 @@ def test_scaling_all_coordinates_alike_changes_nothing(data: st.DataObject) -> N
 
 def test_spare_room_is_never_the_nearest() -> None:
     """The unused rows are zeros, and zero is nearer than the only prototype."""
-    assert nearest(voronoi([[5.0, 5.0]], [1.0, 1.0], room=9), (0.0, 0.0)) == 0
+    assert nearest(growing_voronoi([[5.0, 5.0]], [1.0, 1.0], room=9), (0.0, 0.0)) == 0
 
 
 @kernel
@@ -111,7 +115,8 @@ def test_states_without_a_distance_still_have_a_region() -> None:
 def test_compiled_equals_interpreted(data: st.DataObject) -> None:
     partition = data.draw(partitions(st.one_of(eighths, reals), width=2))
     s = data.draw(state_for(partition, st.one_of(eighths, reals)))
-    assert compiled_region(partition, s) == compiled_region.py_func(partition, s)
+    for made in (partition, settled(partition)):
+        assert compiled_region(made, s) == compiled_region.py_func(made, s)
 
 
 class Changes(RuleBasedStateMachine):
@@ -119,7 +124,7 @@ class Changes(RuleBasedStateMachine):
 
     @initialize(rows=st.lists(eighths, min_size=1, max_size=3, unique=True), scale=scales)
     def begin(self, rows: list[float], scale: float) -> None:
-        self.partition = voronoi([[x] for x in rows], [scale], room=40)
+        self.partition = growing_voronoi([[x] for x in rows], [scale], room=40)
         self.states = [(x,) for x in rows]
         self.regions = {p: {p} for p in range(len(rows))}
 
@@ -164,7 +169,15 @@ class Changes(RuleBasedStateMachine):
         primary = self.partition.primary[:size]
         assert size == len(self.states)
         assert (primary[primary] == primary).all()
-        assert count_regions(self.partition) == len(self.regions)
+        assert primary_rows(self.partition).tolist() == sorted(self.regions)
+
+    @invariant()
+    def what_is_handed_out_has_numbers_in_the_order_of_primaries(self) -> None:
+        given, rows = settled(self.partition), sorted(self.regions)
+        assert count_regions(given) == len(rows)
+        assert given.primaries.tolist() == rows
+        for s in self.states:
+            assert region(given, s) == rows.index(region(self.partition, s))
 
     @invariant()
     def a_state_belongs_where_its_nearest_prototype_does(self) -> None:
@@ -180,7 +193,7 @@ TestChanges = Changes.TestCase
 
 
 @given(partitions(), st.integers(0, 30))
-def test_a_grown_partition_keeps_everything_and_shares_nothing(partition: Voronoi, more: int) -> None:
+def test_a_grown_partition_keeps_everything_and_shares_nothing(partition: GrowingVoronoi, more: int) -> None:
     size = int(partition.size[0])
     merge(partition, 0, size - 1)
     larger = grown(partition, size + more)
@@ -193,7 +206,7 @@ def test_a_grown_partition_keeps_everything_and_shares_nothing(partition: Vorono
 
 
 def test_is_at_wants_every_coordinate() -> None:
-    partition = voronoi([[1.0, 2.0]], [1.0, 1.0])
+    partition = growing_voronoi([[1.0, 2.0]], [1.0, 1.0])
     assert is_at(partition, 0, (1.0, 2.0))
     assert not is_at(partition, 0, (1.0, np.nextafter(2.0, 3.0)))
 

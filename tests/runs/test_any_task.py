@@ -32,7 +32,7 @@ TOYS = ("FrozenLake-v1", "FrozenLake8x8-v1", "CliffWalking-v1", "Taxi-v4", "Blac
 
 def bits(run: Any) -> tuple[bytes, ...]:
     partition = run.representation.partition
-    return partition.prototypes.tobytes(), partition.primary.tobytes(), run.q.tobytes(), run.updates.tobytes()
+    return partition.prototypes.tobytes(), partition.regions.tobytes(), run.q.tobytes(), run.updates.tobytes()
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

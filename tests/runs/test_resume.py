@@ -454,7 +454,7 @@ HARMLESS = {("result.json", "deleted"), ("reasons.jsonl", "emptied"), ("trials.c
 
 def test_files_of_different_runs_are_not_taken_for_one(tmp_path: Path) -> None:
     run = learn_configured(from_scratch(), tmp_path / "run")
-    wide = run.q.shape[0] + 1, run.q.shape[1]
+    wide = run.representation.prototypes + 1, run.q.shape[1]
     for q, updates in [
         (np.zeros(wide), np.zeros(wide, dtype=np.int64)),
         (run.q.astype("U9"), run.updates),

@@ -13,6 +13,7 @@ from distinguo.representations.file import Representation
 from distinguo.representations.voronoi import voronoi
 from distinguo.runs.configuration import configure
 from distinguo.runs.run import Run
+from tests.partitions import some_merged
 
 #: What a learner would observe where a task does not say how far it extends.
 OBSERVED = 3.0
@@ -48,15 +49,12 @@ def made_up(task: str, count: int, seed: int = 0, merged: float = 0.3) -> Run:
     if spec.kind == "categories":
         low, high = np.array(spec.low), np.array(spec.high)
         rows = np.unique(rng.integers(low, high + 1, (count, len(low))), axis=0)
-        partition: Any = categories(rng.permutation(rows))
+        partition: Any = categories(rng.permutation(rows), some_merged(rng, len(rows), merged))
     else:
-        partition = voronoi(rng.uniform(low, high, (count, len(low))), high - low)
-    size = int(partition.size[0])
-    for p in range(1, size):
-        if rng.random() < merged:
-            partition.primary[p] = partition.primary[rng.integers(p)]
+        rows = rng.uniform(low, high, (count, len(low)))
+        partition = voronoi(rows, high - low, some_merged(rng, count, merged))
     provenance = {"task": task, "extent": [low.tolist(), high.tolist()]}
-    q = rng.normal(0.0, 10.0, (size, len(spec.actions))).round(1)
+    q = rng.normal(0.0, 10.0, (len(partition.primaries), len(spec.actions))).round(1)
     updates = rng.integers(0, 500, q.shape)
     representation = Representation(partition, spec.dimensions, provenance)
     return Run(configuration, representation, q, updates, {"solved": True}, [], [])

@@ -168,7 +168,7 @@ def test_odd_partitions_can_be_drawn_too(tmp_path: Path) -> None:
     labels = Representation(categories([[0.0] * 4, [1.0] * 4]), tuple("abcd"))
     tasks = [a_world("$x"), a_world(*"abc"), a_world(*"abcd", low=0.0, high=9.0, kind="categories")]
     for representation, spec in zip((strip, boxes, labels), tasks, strict=True):
-        for controller in (None, acting(representation, np.zeros((representation.rows, 2)))):
+        for controller in (None, acting(representation, np.zeros((representation.regions, 2)))):
             picture = representation_picture(representation, spec, "odd $", controller)
             assert drawn(picture, tmp_path / "a.png")[:4] == b"\x89PNG"
 
@@ -177,9 +177,8 @@ def test_ten_actions_have_ten_hues_and_a_legend_that_fits(tmp_path: Path) -> Non
     assert len({hue_of(a) for a in range(-1, 10)}) == len(HUES) + 1 == 11
     for actions in (2, 6, 10):
         spec = a_world("x", "y", actions=actions)
-        representation = Representation(voronoi([[0.0, 0.0], [0.5, 0.5]], [2.0, 2.0]), ("x", "y"))
-        representation.partition.primary[1] = 0  # type: ignore[union-attr]
-        controller = acting(representation, np.zeros((2, actions)))
+        representation = Representation(voronoi([[0.0, 0.0], [0.5, 0.5]], [2.0, 2.0], [0, 0]), ("x", "y"))
+        controller = acting(representation, np.zeros((1, actions)))
         figure = draw_partition(representation_picture(representation, spec, "", controller))
         save_figure(figure, tmp_path / "a.png")
         (legend,) = figure.legends

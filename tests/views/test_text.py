@@ -44,11 +44,10 @@ def test_ties_are_explained_where_there_are_any() -> None:
 
 
 def test_of_one_region_a_sentence_is_enough() -> None:
-    run = made_up("CartPole-v1", 3, merged=0.0)
-    run.representation.partition.primary[:] = 2  # type: ignore[union-attr]
-    run = run._replace(q=np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
+    run = made_up("CartPole-v1", 3, merged=1.0)
+    run = run._replace(q=np.array([[0.0, 1.0]]))
     assert text.text_map(run) == "(no map: all is one region, where the greedy action is right)"
-    assert "tied" in text.text_map(run._replace(q=np.zeros((3, 2))))
+    assert "tied" in text.text_map(run._replace(q=np.zeros((1, 2))))
 
 
 @pytest.mark.parametrize(
@@ -72,3 +71,21 @@ def test_a_table_has_a_row_for_every_region_or_says_how_many_more(task: str, cou
     assert max(map(len, rows)) < 120
     more = run.representation.regions - len(shown)
     assert rows[-1].startswith(f"… and {more} more regions") == (more > 0)
+
+
+def test_reasons_name_prototypes_and_the_regions_that_these_belong_to_now() -> None:
+    run = made_up("puck", 12, seed=3, merged=0.5)
+    partition = run.representation.partition
+    by_rule = {"event": "split", "trial": 1, "prototypes": [0, 7], "regret": 0.5, "rules": ["value (Eq. 4)"]}
+    here = {**by_rule, "states": partition.prototypes[[0, 7]].tolist()}
+    elsewhere = {**by_rule, "states": [[9.0, 9.0], [8.0, 8.0]]}  # of a map that was condensed since
+    price = {"event": "price", "prototypes": [3, 5], "regions": [1, 2], "lost": 2.5}
+    old_price = {"event": "price", "regions": [3, 5], "lost": 2.5}
+    lines = text.reasons_table(run._replace(reasons=[here, elsewhere, price, old_price])).splitlines()
+    assert lines[0].split()[:4] == ["trial", "event", "prototypes", "regions"]
+    now = partition.regions[[0, 7]].tolist()
+    assert now != [0, 7]
+    assert lines[1].split()[2:8] == ["0", "/", "7", str(now[0]), "/", str(now[1])]
+    assert lines[2].split()[2:6] == ["0", "/", "7", "0.5000"]
+    assert lines[3].split()[1:8] == ["3", "/", "5", "1", "/", "2", "2.5"]
+    assert lines[4].split()[1:5] == ["3", "/", "5", "2.5"]

@@ -13,7 +13,7 @@ from gymnasium.utils import RecordConstructorArgs
 
 from distinguo.errors import DistinguoError
 from distinguo.representations.file import Representation, load
-from distinguo.representations.partition import numbering, regions_of
+from distinguo.representations.partition import regions_of
 from distinguo.runs.folder import REPRESENTATION
 from distinguo.tasks.gym.spaces import view_of
 
@@ -22,8 +22,8 @@ class RegionObservation(gymnasium.ObservationWrapper[Any, Any, Any], RecordConst
     """Show an agent the region that an observation falls in, and nothing else.
 
     ``representation`` is one, or the path of a representation file or of a run folder. The regions are numbered
-    0, 1, 2, … in the order of their primary prototypes. An observation is this number, from a ``Discrete`` space,
-    or, if it is to be ``one_hot``, a vector of zeros with a one in its place, as neural networks like it.
+    0, 1, 2, … as everywhere. An observation is this number, from a ``Discrete`` space, or, if it is to be
+    ``one_hot``, a vector of zeros with a one in its place, as neural networks like it.
 
     >>> from distinguo.representations.boxes import grid
     >>> halves = Representation(grid([2, 1], low=[-1.2, -0.07], high=[0.6, 0.07]), ("x", "v"))
@@ -42,15 +42,14 @@ class RegionObservation(gymnasium.ObservationWrapper[Any, Any, Any], RecordConst
         self._name = env.unwrapped.spec.id if env.unwrapped.spec else type(env.unwrapped).__name__
         self._view = view_of(env.observation_space, self._name)
         _check_coordinates(self._name, self._view.names, self.representation, source)
-        self._numbers = numbering(self.representation.partition)
         self._row = np.empty((1, len(self._view.names)))
-        self._count = int(self._numbers.max()) + 1
+        self._count = self.representation.regions
         self.observation_space = _space(self._count, one_hot)
 
     def observation(self, observation: Any) -> Any:
         """Return the number of the observation's region, or the vector that stands for it."""
         self._row[0] = self._view.flatten(observation)
-        number = self._numbers[regions_of(self.representation.partition, self._row)[0]]
+        number = regions_of(self.representation.partition, self._row)[0]
         if not self.one_hot:
             return number
         vector = np.zeros(self._count, dtype=np.float32)

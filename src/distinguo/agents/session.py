@@ -14,7 +14,6 @@ from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.representations import file as representation_file
 from distinguo.representations.file import Representation
-from distinguo.representations.partition import trimmed
 from distinguo.runs import folder
 from distinguo.runs.configuration import Configuration
 from distinguo.runs.goals import SAMPLE
@@ -144,9 +143,9 @@ def learned_by(stage: Stage, recent: Iterable[TrialRow]) -> Learned:
     if not stage.solved and best is not None and best.score > _present_score(stage, recent):
         memory = best.memory
     controller = stage.learner.controller(memory, stage.configuration.learner)
-    representation = stage.representation()._replace(partition=trimmed(controller.partition))
+    representation = stage.representation()._replace(partition=controller.partition)
     arrays = {"q": controller.q, **stage.learner.values(memory)}
-    values = {name: array[: representation.rows].copy() for name, array in arrays.items()}
+    values = {name: array[: representation.regions].copy() for name, array in arrays.items()}
     return Learned(
         representation, Controller(representation.partition, values["q"], controller.delta), values
     )

@@ -68,9 +68,9 @@ class Reference:
     def run(self, name: str, task: Puck, controller: Controller, starts: np.ndarray, cap: int) -> np.ndarray:
         """Run the trials and return their lengths."""
         partition = controller.partition
-        size, count = int(partition.size[0]), len(starts)
-        prototypes, starts = np.ascontiguousarray(partition.prototypes[:size]), np.ascontiguousarray(starts)
-        by_prototype = np.ascontiguousarray(controller.policy[partition.primary[:size]], dtype=np.int64)
+        size, count = len(partition.prototypes), len(starts)
+        prototypes, starts = np.ascontiguousarray(partition.prototypes), np.ascontiguousarray(starts)
+        by_prototype = np.ascontiguousarray(controller.policy[partition.regions], dtype=np.int64)
         lengths, returns = np.zeros(count, dtype=np.int64), np.zeros(count)
         seen = np.zeros(size, dtype=np.uint8)
         kept = _Map(size, *(array.ctypes.data for array in (prototypes, partition.weight, by_prototype)))
@@ -100,10 +100,9 @@ class GymnasiumLoop:
         import gymnasium
 
         partition = controller.partition
-        size = partition.size[0]
         self.env: Any = gymnasium.make(PUCK_ID, disable_env_checker=True)
-        self.weight, self.scaled = partition.weight, partition.prototypes[:size] * partition.weight
-        self.policy = controller.policy[partition.primary[:size]]
+        self.weight, self.scaled = partition.weight, partition.prototypes * partition.weight
+        self.policy = controller.policy[partition.regions]
 
     def run(self, start: np.ndarray, cap: int) -> int:
         """Return the length of a trial."""

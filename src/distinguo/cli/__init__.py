@@ -23,7 +23,7 @@ app = typer.Typer(
     help="Learn which differences between states matter.\n\n"
     "Start with: distinguo learn puck\n\n"
     "Every command takes --json (one JSON object as the last line of standard output) and exits with 2 and one "
-    "sentence on bad input; learn exits with 3 if the task was not solved.",
+    "sentence on bad input; learn exits with 3 if the task was not solved, verify if it was not proven.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -23,8 +23,11 @@ def export_command(
     Example: distinguo export runs/puck-default-seed0 --to c
     """
     from distinguo.cli.console import answer, say
-    from distinguo.exports.write import export
+    from distinguo.exports.write import write_controller
 
-    path = export(run, to, out, name, force)
+    path, (certificate, refused) = write_controller(run, to, out, name, force)
+    for why in refused:
+        say(why)
     say(f"Controller: {path}")
-    answer({"path": str(path), "format": to}, as_json)
+    cited = certificate and certificate.file
+    answer({"path": str(path), "format": to, "certificate": cited, "not_cited": list(refused)}, as_json)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from distinguo.runs.run import Run
 
 
 def show_command(
@@ -27,12 +30,11 @@ def show_command(
     from distinguo.cli.code import code_or_word
     from distinguo.cli.console import answer, say
     from distinguo.runs.folder import is_finished, open_run
-    from distinguo.views.show import draw_run
     from distinguo.views.text import reasons_table, regions_table, text_map
     from distinguo.views.words import outcome_sentence
 
     opened = open_run(run)
-    picture = draw_run(opened, code_or_word(view), out)
+    picture, word = _drawn(opened, code_or_word(view), out)
     say(text_map(opened))
     say()
     say(regions_table(opened))
@@ -44,5 +46,19 @@ def show_command(
         if is_finished(run)
         else f"{run} is not finished; resume it with distinguo learn."
     )
-    say(f"Picture: {picture}")
-    answer({**opened.summary, "run": str(run), "picture": str(picture)}, as_json)
+    say(word)
+    answer({**opened.summary, "run": str(run), "picture": picture and str(picture)}, as_json)
+
+
+def _drawn(run: Run, view: Any, out: Path | None) -> tuple[Path | None, str]:
+    """Draw a run, and return where with a word on it; a folder that cannot be written to hides nothing else."""
+    from distinguo.views.plots import PictureFileError
+    from distinguo.views.show import draw_run
+
+    try:
+        picture = draw_run(run, view, out)
+    except PictureFileError as error:
+        if out is not None:
+            raise
+        return None, f"No picture: {error} Give a file with --out to have it elsewhere."
+    return picture, f"Picture: {picture}"

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from distinguo.study.verify import Proof
 
 PICTURE = "proof.png"  #: the name of its file in the folder
+NOT_PROVEN = 3  #: the exit code where a proof was asked for and there is none; 2 is for what went wrong
 
 
 def verify(
@@ -48,7 +49,8 @@ def verify(
     """Prove that the greedy policy of a run never fails, or that it arrives; write a certificate and check it.
 
     The puck should never fail; MountainCar-v0 should reach its goal. For other tasks trials give exact bounds, which
-    is not a proof. A control has no values of its own: they are learned as the tester learns them, with --seed.
+    is not a proof. A control has no values of its own: they are learned as the tester learns them, with --seed. Exits
+    with 3 where a proof is possible and there is none.
 
     Example: distinguo verify runs/puck-default-seed0
     """
@@ -75,6 +77,8 @@ def verify(
     for line in proof.sentences:
         say(line)
     answer({**proof.as_json(), **_picture(proof, folder)}, as_json)
+    if proof.question.certifies and not proof.holds:
+        raise typer.Exit(NOT_PROVEN)
 
 
 def _folder(what: str, task: str, seed: int) -> Path:

@@ -95,7 +95,7 @@ def successful_trial(spec: TaskSpec, cells: Boxes, seed: int) -> VisitedCells:
     100000
     """
     coarse, settings = uniform(spec, COUNTS), TesterSettings()
-    learner = fresh_training(coarse.rows, len(spec.actions), settings, settings.training_cap)
+    learner = fresh_training(coarse.regions, len(spec.actions), settings, settings.training_cap)
     rng, extent, steps = np.random.default_rng(seed), Extent(spec.low, spec.high), 0
     while steps < EFFORT:
         first = extent.draw(rng, TRAINING, 1)[0]

@@ -34,6 +34,7 @@ def _interval(scores: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
         np.mean,
         axis=0,
         n_resamples=RESAMPLES,
+        batch=max(1, AT_ONCE // scores.size),
         confidence_level=CONFIDENCE,
         method="percentile",
         rng=np.random.default_rng(seed),

@@ -20,12 +20,11 @@ from distinguo.representations.declare import capability
 from distinguo.representations.geometry import shared_edges, voronoi_cells
 from distinguo.representations.partition import has_labels, prototypes_of
 from distinguo.representations.planes import Plane
-from distinguo.representations.prototypes import in_use
 from distinguo.representations.voronoi import Voronoi
 
 #: A shared border is longer than this part of the extent; shorter ones come from rounding at corners.
 SHORTEST = 1e-9
-MOST_JOINED = 1000  #: prototypes in space; the pairs of more would take minutes
+MOST_JOINED = 1000  #: prototypes; the pairs of more would take minutes
 
 PLANE = "Joined: regions that share a border within the extent of the observations."
 SPACE = "Joined: regions that touch midway between two of their prototypes; others may touch elsewhere."
@@ -59,10 +58,10 @@ def _(partition: Categories, low: Sequence[float], high: Sequence[float]) -> Nei
 @neighbours.register(Voronoi)
 def _(partition: Voronoi, low: Sequence[float], high: Sequence[float]) -> Neighbours:
     dimensions = len(partition.weight)
-    if dimensions > 2 and partition.size[0] > MOST_JOINED:
+    if len(partition.prototypes) > MOST_JOINED:
         return UNJOINED, []
     pairs = {
-        _ordered(*partition.primary[[p, o]].tolist()) for p, o in touching_prototypes(partition, low, high)
+        _ordered(*partition.regions[[p, o]].tolist()) for p, o in touching_prototypes(partition, low, high)
     }
     return (SPACE if dimensions > 2 else PLANE), sorted((j, k) for j, k in pairs if j != k)
 
@@ -75,7 +74,7 @@ def touching_prototypes(partition: Voronoi, low: Sequence[float], high: Sequence
     """Return the pairs of prototypes whose cells border on each other: in space only certain ones."""
     if len(partition.weight) == 2:
         return _in_the_plane(partition, low, high)
-    return certain(in_use(partition).points * partition.weight)
+    return certain(partition.prototypes * partition.weight)
 
 
 def _in_the_plane(partition: Voronoi, low: Sequence[float], high: Sequence[float]) -> Pairs:
@@ -90,7 +89,7 @@ def _frame(
 ) -> tuple[list[float], list[float]]:
     """Return the corners of the extent with all prototypes in it; what is infinite gets wider by a scale."""
     corners = [corner for corner in (low, high) if len(corner)]
-    rows = np.vstack([*corners, in_use(partition).points])
+    rows = np.vstack([*corners, partition.prototypes])
     spans = [
         _span(column, width) for column, width in zip(rows.T.tolist(), partition.scale.tolist(), strict=True)
     ]
@@ -205,21 +204,30 @@ def _(partition: Boxes, named: LabelledController) -> Graph:
 def _nodes(named: LabelledController) -> dict[int, str]:
     """Return the attributes of the node of each region."""
     greedy, values = named.controller.greedy, named.controller.q.max(axis=1)
-    nodes = {}
-    for j in named.numbers:
+    nodes, named_rows = {}, _named_rows(named.controller.partition)
+    for j in range(named.representation.regions):
         action = int(greedy[j])
-        label = f"region {j}\n{_where(named, j)}{named.actions[action]}\nvalue {values[j]:.4g}"
+        label = f"region {j}\n{_where(named, named_rows, j)}{named.actions[action]}\nvalue {values[j]:.4g}"
         nodes[j] = f'[label={quoted(label)}, fillcolor="{COLOURS[action % len(COLOURS)]}"]'
     return nodes
 
 
-def _where(named: LabelledController, j: int) -> str:
-    """Return the place of the primary prototype, or the categories of a region, as lines of a label."""
-    partition = named.controller.partition
-    prototypes = prototypes_of(partition)
-    if prototypes is None:
+def _named_rows(partition: Any) -> list[np.ndarray] | None:
+    """Return the prototypes that the label of each region names: all categories, of others the primary one."""
+    known = prototypes_of(partition)
+    if known is None:
+        return None
+    if not has_labels(partition):
+        return list(known.points[known.primaries][:, None])
+    ends = np.cumsum(np.bincount(known.regions))[:-1]
+    return np.split(known.points[np.argsort(known.regions, kind="stable")], ends)
+
+
+def _where(named: LabelledController, named_rows: list[np.ndarray] | None, j: int) -> str:
+    """Return the prototypes that the label of a region names, as lines of it."""
+    if named_rows is None:
         return ""
-    rows = prototypes.points[prototypes.primary == j] if has_labels(partition) else prototypes.points[[j]]
+    rows = named_rows[j]
     lines = [_place(named, row) for row in rows[:MOST_NAMED].tolist()]
     more = [f"and {len(rows) - MOST_NAMED} more"] if len(rows) > MOST_NAMED else []
     return "".join(line + "\n" for line in lines + more)

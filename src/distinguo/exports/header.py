@@ -100,11 +100,12 @@ def _about(named: LabelledController, name: str) -> list[str]:
         f"Actions:     {comment(', '.join(f'{a} = {n}' for a, n in enumerate(named.actions)))}",
         f"Provenance:  {comment(json.dumps(named.provenance, sort_keys=True, default=str))}",
     ]
-    if named.certificate is not None:
-        proof = named.certificate
+    proof = named.certificates.certificate
+    if proof is not None:
         lines.append(f"Certificate: {proof.file}, SHA-256 {proof.sha256}")
         if proof.domain:
             lines.append(f"It claims:   {comment(proof.domain)}")
+    lines += [f"Certificate: {comment(why)}" for why in named.certificates.refused]
     return [
         *lines,
         "",

@@ -12,7 +12,6 @@ from distinguo.representations.boxes import Boxes
 from distinguo.representations.categories import Categories
 from distinguo.representations.declare import capability
 from distinguo.representations.partition import lacking
-from distinguo.representations.prototypes import in_use
 from distinguo.representations.voronoi import Voronoi
 
 WIDTH = 100  #: columns of a line of a table
@@ -31,7 +30,7 @@ _NEAREST = """\
             best_distance = distance;
         }}
     }}
-    return (int){prefix}_primary[best];"""
+    return (int){prefix}_regions[best];"""
 
 _ALIKE = """\
     long best = 0;
@@ -46,7 +45,7 @@ _ALIKE = """\
             least = different;
         }}
     }}
-    return (int){prefix}_primary[best];"""
+    return (int){prefix}_regions[best];"""
 
 _WALK = """\
     long node = 0;
@@ -92,16 +91,16 @@ def _(partition: Voronoi, name: str) -> Code:
 
 
 def _names(partition: Voronoi | Categories, name: str) -> dict[str, Any]:
-    count, width = in_use(partition).points.shape
+    count, width = partition.prototypes.shape
     return {"prefix": name, "count": count, "dimensions": width}
 
 
 def _prototypes(partition: Voronoi | Categories, name: str) -> list[str]:
-    points, primary = in_use(partition)
+    points = partition.prototypes
     rows = ["{" + ", ".join(map(_number, row)) + "}" for row in points.tolist()]
     return [
         table(f"double {name}_prototypes[{len(points)}][{points.shape[1]}]", rows),
-        integers(f"{name}_primary", primary),
+        integers(f"{name}_regions", partition.regions),
     ]
 
 
@@ -143,44 +142,17 @@ def table(declaration: str, entries: Iterable[str]) -> str:
 def arrays_of(partition: Any) -> dict[str, np.ndarray]:
     """Return the arrays that a partition consists of, by name.
 
-    A Voronoi partition is ``prototypes``, ``primary`` and ``scale``, one of categories the first two of these; one
-    of boxes is the columns of its tree.
+    A Voronoi partition is ``prototypes``, the ``regions`` that they belong to, the ``primaries`` of these, ``scale``
+    and ``weight``, one of categories the first three; one of boxes is the columns of its tree.
     """
     raise lacking(partition, "cannot be written as arrays", "give it a method arrays_of(self)")
 
 
-@arrays_of.register(Boxes)
-def _(partition: Boxes) -> dict[str, np.ndarray]:
-    return partition._asdict()
-
-
-@arrays_of.register(Categories)
-def _(partition: Categories) -> dict[str, np.ndarray]:
-    points, primary = in_use(partition)
-    return {"prototypes": points, "primary": primary}
-
-
 @arrays_of.register(Voronoi)
-def _(partition: Voronoi) -> dict[str, np.ndarray]:
-    points, primary = in_use(partition)
-    return {"prototypes": points, "primary": primary, "scale": partition.scale}
-
-
-@singledispatch
-def certified_tables(partition: Any) -> dict[str, np.ndarray]:
-    """Return the tables by which a certificate knows a partition; usually its arrays."""
-    return arrays_of(partition)
-
-
-@certified_tables.register(Voronoi)
-def _(partition: Voronoi) -> dict[str, np.ndarray]:
-    points, primary = in_use(partition)
-    return {"prototypes": points, "primary": primary, "weight": partition.weight}
-
-
-@certified_tables.register(Boxes)
-def _(partition: Boxes) -> dict[str, np.ndarray]:
-    return {name: getattr(partition, name) for name in ("axis", "cut", "below", "above")}
+@arrays_of.register(Categories)
+@arrays_of.register(Boxes)
+def _(partition: Any) -> dict[str, np.ndarray]:
+    return dict(partition._asdict())
 
 
 capability("in_c", in_c)

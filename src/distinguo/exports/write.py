@@ -15,6 +15,7 @@ from distinguo.exports.labelled import LabelledController, labelled, open_contro
 from distinguo.exports.tables import arrays_of
 from distinguo.representations import file as representation_file
 from distinguo.runs.run import Run
+from distinguo.study.certificates import Cited
 from distinguo.writing.atomic import pack_arrays, write_atomically
 
 FORMAT = "distinguo-controller"
@@ -38,8 +39,8 @@ def to_document(named: LabelledController) -> str:
         "task": named.task,
         "actions": list(named.actions),
     }
-    if named.certificate is not None:
-        head["certificate"] = named.certificate._asdict()
+    if named.certificates.certificate is not None:
+        head["certificate"] = named.certificates.certificate._asdict()
     lines = [f"  {json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in head.items()]
     regions = ",\n".join("    " + json.dumps(row, allow_nan=False) for row in _regions(named))
     lines.append(f'  "regions": [\n{regions}\n  ]')
@@ -50,7 +51,7 @@ def to_document(named: LabelledController) -> str:
 
 def _regions(named: LabelledController) -> list[dict[str, Any]]:
     greedy, q = named.controller.greedy, named.controller.q
-    return [{"region": j, "action": int(greedy[j]), "values": q[j].tolist()} for j in named.numbers]
+    return [{"region": j, "action": int(greedy[j]), "values": q[j].tolist()} for j in range(len(q))]
 
 
 class Format(NamedTuple):
@@ -93,6 +94,20 @@ def export(
     Traceback (most recent call last):
     distinguo.errors.DistinguoError: Unknown format 'dto'; did you mean 'dot'?
     """
+    return write_controller(run, to, out, name, force).path
+
+
+class Exported(NamedTuple):
+    """The file that a controller was written to, and what the certificates beside the run are worth."""
+
+    path: Path
+    certificates: Cited
+
+
+def write_controller(
+    run: Run | str | Path, to: str | Path, out: str | Path | None, name: str, force: bool
+) -> Exported:
+    """Do what :func:`export` does, and say what became of the certificates."""
     file_format, path = _target(run, to, out)
     check_name(name)
     named = labelled(run) if isinstance(run, Run) else open_controller(Path(run))
@@ -101,7 +116,7 @@ def export(
         write_atomically(path, render(named, file_format, name))
     except OSError as error:
         raise DistinguoError(f"Cannot write {path}: {error.strerror}.") from None
-    return path
+    return Exported(path, named.certificates)
 
 
 def render(named: LabelledController, file_format: str, name: str = PREFIX) -> str | bytes:

@@ -24,7 +24,7 @@ from distinguo.learners.agent import (
     keep,
 )
 from distinguo.learners.learner import Learner, Setup, register
-from distinguo.representations.partition import count_rows
+from distinguo.representations.partition import count_regions
 from distinguo.seam import at_speed, generic, generic_with_default, implements, kernel, part
 from distinguo.tasks.task import Observation, observe, start, transition, truncated, unpack
 
@@ -107,7 +107,7 @@ class DeclaredLearner(Learner):
                 f"controller of the learner '{self.name}' should return a Controller, got a "
                 f"{type(controller).__name__}."
             )
-        rows, shape = count_rows(controller.partition), np.shape(controller.q)
+        rows, shape = count_regions(controller.partition), np.shape(controller.q)
         if len(shape) != 2 or shape[0] < rows or shape[1] != actions:
             raise DistinguoError(
                 f"The action values of the learner '{self.name}' should have a row for each of {rows} regions and a "

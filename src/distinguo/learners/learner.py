@@ -146,7 +146,7 @@ def leaves(memory: Any, prefix: str = "") -> dict[str, np.ndarray]:
 
     >>> from distinguo.representations.voronoi import voronoi
     >>> list(leaves(Controller(voronoi([[0.0]], [1.0]), np.zeros((1, 2)))))[:2]
-    ['partition.prototypes', 'partition.primary']
+    ['partition.prototypes', 'partition.regions']
     """
     arrays: dict[str, np.ndarray] = {}
     for name, value in memory._asdict().items():

@@ -98,11 +98,10 @@ def falls_outwards(run: Run) -> float:
     """Return the rank correlation between how far a region's prototype is from the centre and what it is worth."""
     prototypes = prototypes_of(run.representation.partition)
     assert prototypes is not None
-    primary = np.flatnonzero(prototypes.is_primary)
-    if len(primary) < 3:
+    if len(prototypes.primaries) < 3:
         return 0.0
-    distance = np.hypot(*(prototypes.points[primary] / np.array(run.configuration.spec.scale)).T)
-    value = run.controller.q[primary].max(axis=1)
+    distance = np.hypot(*(prototypes.points[prototypes.primaries] / np.array(run.configuration.spec.scale)).T)
+    value = run.controller.q.max(axis=1)
     if len(np.unique(value)) == 1:
         return 0.0
     return float(stats.spearmanr(distance, value).statistic)

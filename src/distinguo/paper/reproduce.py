@@ -167,7 +167,7 @@ def critic(hill: TaskSpec, quantization: Path, seeds: Sequence[int]) -> list[Bal
     representation = load(quantization)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         jobs = [
-            pool.submit(balance, hill.task, representation.partition, representation.rows, seed)
+            pool.submit(balance, hill.task, representation.partition, representation.regions, seed)
             for seed in seeds
         ]
         return [job.result() for job in jobs]

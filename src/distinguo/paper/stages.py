@@ -117,7 +117,7 @@ def _carries(learned: Run, settings: TesterSettings, run: int) -> bool:
     """Tell whether a fresh learner on a map ends at the cap."""
     spec, representation = learned.configuration.spec, learned.representation
     extent = Extent(spec.low, spec.high)
-    evaluation = Evaluation(spec, representation.partition, representation.rows, settings, extent)
+    evaluation = Evaluation(spec, representation.partition, representation.regions, settings, extent)
     return learning_curve(evaluation, CARRY_SEED, run).scores[-1] >= settings.cap
 
 

@@ -143,7 +143,7 @@ def nearest_somewhere(partition: Voronoi, policy: ActionSets, cell: Hexagon) -> 
     """
     k = 0
     least = np.inf
-    for p in range(partition.size[0]):
+    for p in range(len(partition.prototypes)):
         d = _squared_distance(partition, p, cell.centre)
         if d < least:
             k, least = p, d
@@ -157,15 +157,15 @@ def nearest_somewhere(partition: Voronoi, policy: ActionSets, cell: Hexagon) -> 
     near = math.sqrt(least) + 2.0 * (math.sqrt(one) + math.sqrt(two) + math.sqrt(three))
     enough = near * near * (1.0 + 4.0 * MARGIN) + 4.0 * MARGIN * size
     chosen = 0
-    for p in range(partition.size[0]):
+    for p in range(len(partition.prototypes)):
         d = _squared_distance(partition, p, cell.centre)
         if d > enough:
             continue
         edges = _reach(partition, p, k, cell.first) + _reach(partition, p, k, cell.second)
         lead = d - least - edges - _reach(partition, p, k, cell.third)
         if p == k or not lead > MARGIN * (size + d):
-            policy.seen[partition.primary[p]] = True
-            chosen |= policy.sets[partition.primary[p]]
+            policy.seen[partition.regions[p]] = True
+            chosen |= policy.sets[partition.regions[p]]
     return int(chosen)
 
 

@@ -10,6 +10,7 @@ from functools import singledispatch
 from typing import Any
 
 import numpy as np
+from pydantic import ValidationError
 
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
@@ -31,7 +32,11 @@ def controller_claim(controller: Controller) -> VoronoiClaim | BoxesClaim:
     [[0], [0, 1]]
     """
     actions = [np.flatnonzero(preferred).tolist() for preferred in controller.action_sets]
-    return claim_of(controller.partition, actions)
+    try:
+        return claim_of(controller.partition, actions)
+    except ValidationError as error:
+        problem = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise DistinguoError(f"There is no certificate for this controller: {problem}.") from None
 
 
 @generic_with_default
@@ -42,14 +47,13 @@ def claim_of(partition: Any, actions: ActionLists) -> VoronoiClaim | BoxesClaim:
 
 @implements(claim_of, Voronoi)
 def prototypes_claim(partition: Voronoi, actions: ActionLists) -> VoronoiClaim:
-    """Name the prototypes that there are, not the room for more."""
-    size = int(partition.size[0])
+    """Name the prototypes, and the region of each."""
     return VoronoiClaim(
         kind="voronoi",
-        prototypes=partition.prototypes[:size].tolist(),
-        primary=partition.primary[:size].tolist(),
+        prototypes=partition.prototypes.tolist(),
+        primary=partition.regions.tolist(),
         weight=partition.weight.tolist(),
-        actions=actions[:size],
+        actions=actions,
     )
 
 
@@ -62,7 +66,7 @@ def tree_claim(partition: Boxes, actions: ActionLists) -> BoxesClaim:
 
 @singledispatch
 def partition_of(claim: Any) -> Any:
-    """Return the partition that a claim names.
+    """Return the partition that a claim names; its regions are the rows of the claim's actions.
 
     >>> claim = VoronoiClaim(kind="voronoi", prototypes=[[0.0, 1.0]], primary=[0], weight=[1.0, 2.0], actions=[[0]])
     >>> partition_of(claim).scale.tolist()
@@ -73,8 +77,12 @@ def partition_of(claim: Any) -> Any:
 
 @partition_of.register
 def _(claim: VoronoiClaim) -> Voronoi:
-    weight, size = np.array(claim.weight), np.array([len(claim.primary)])
-    return Voronoi(np.array(claim.prototypes), np.array(claim.primary), size, 1 / weight, weight)
+    weight, rows = np.array(claim.weight), np.array(claim.primary)
+    first = [
+        np.flatnonzero(rows == j)[:1] for j in range(len(claim.actions))
+    ]  # old files have rows of nobody
+    primaries = np.array([found[0] if len(found) else -1 for found in first])
+    return Voronoi(np.array(claim.prototypes), rows, primaries, 1 / weight, weight)
 
 
 @partition_of.register

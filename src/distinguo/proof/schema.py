@@ -15,7 +15,10 @@ from distinguo.tasks.puck.puck import Puck
 
 MOST_CELLS = 2**26
 
-Finite = Annotated[float, Field(allow_inf_nan=False)]
+#: Within these bounds no square, product or quotient of the program overflows, as none does in the checker's numbers.
+LARGEST, LEAST = 1e60, 1e-60
+Finite = Annotated[float, Field(allow_inf_nan=False, ge=-LARGEST, le=LARGEST)]
+Positive = Annotated[float, Field(ge=LEAST, le=LARGEST)]
 Count = Annotated[int, Field(ge=0)]
 Two = Annotated[list[Finite], Field(min_length=2, max_length=2)]
 Four = Annotated[list[Finite], Field(min_length=4, max_length=4)]
@@ -45,7 +48,7 @@ class PuckClaim(Strict):
     def _ranges(self) -> Self:
         if tuple(self.low) != Puck._fields or tuple(self.high) != Puck._fields:
             raise ValueError(f"a puck has the parameters {', '.join(Puck._fields)}")
-        in_order = all(0 < self.low[name] <= self.high[name] for name in Puck._fields)
+        in_order = all(LEAST <= self.low[name] <= self.high[name] for name in Puck._fields)
         if not in_order or min(self.disturbance) < 0:
             raise ValueError("every range should be positive and in order")
         return self
@@ -74,8 +77,8 @@ class VoronoiClaim(Strict):
 
     kind: Literal["voronoi"]
     prototypes: Annotated[list[Two], Field(min_length=1, fail_fast=True)]
-    primary: Counts
-    weight: Two
+    primary: Counts  #: the region of each, which is a row of ``actions``
+    weight: Annotated[list[Positive], Field(min_length=2, max_length=2)]
     actions: AllActions
 
     @model_validator(mode="after")

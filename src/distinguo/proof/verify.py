@@ -9,7 +9,7 @@ from distinguo.errors import DistinguoError
 from distinguo.proof.arrive.question import ARRIVES
 from distinguo.proof.certificate import read_certificate
 from distinguo.proof.checker.check import check
-from distinguo.proof.claims import controller_claim
+from distinguo.proof.claims import controller_claim, task_claim
 from distinguo.proof.hold.question import HOLDS
 from distinguo.proof.question import Question
 from distinguo.seam import has_own
@@ -28,16 +28,16 @@ def question_about(task: Any) -> Question | None:
     return next((question for question in QUESTIONS if has_own(question.capability, task)), None)
 
 
-def refusal_of(data: bytes | None, controller: Controller) -> str | None:
-    """Check the bytes of a certificate: why they prove nothing about a controller, or None if they do.
+def refusal_of(data: bytes | None, controller: Controller, task: Any) -> str | None:
+    """Check the bytes of a certificate: why they prove nothing about a controller on a task, or None if they do.
 
-    >>> refusal_of(None, None)
+    >>> refusal_of(None, None, None)
     'nothing is proven, so there is nothing to certify.'
     """
     if data is None:
         return "nothing is proven, so there is nothing to certify."
     try:
-        check(read_certificate(data), controller_claim(controller))
+        check(read_certificate(data), controller_claim(controller), task_claim(task))
     except DistinguoError as error:
         return str(error)
     return None

@@ -6,19 +6,20 @@ to 400. A state of a category that has a prototype belongs to it; all others bel
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from distinguo.representations.partition import has_labels, nearest, region
-from distinguo.representations.prototypes import by_prototypes, room_for
+from distinguo.representations.prototypes import by_prototypes, numbered
 from distinguo.seam import implements, part
 
 
 @by_prototypes
 class Categories(NamedTuple):
-    """A partition of categories with room to grow; see :class:`Voronoi` for the fields.
+    """A partition of categories; see :class:`Voronoi` for the fields.
 
     >>> three = categories([[0.0], [7.0], [8.0]])
     >>> region(three, (8.0,)), region(three, (7.0,)), region(three, (6.0,))
@@ -26,13 +27,18 @@ class Categories(NamedTuple):
     """
 
     prototypes: np.ndarray
-    primary: np.ndarray
-    size: np.ndarray
+    regions: np.ndarray
+    primaries: np.ndarray
 
 
-def categories(prototypes: ArrayLike, room: int = 0) -> Categories:
-    """Build a partition of simple regions, with room for at least ``room`` prototypes."""
-    return Categories(*room_for(prototypes, room))
+def categories(prototypes: ArrayLike, primary: Sequence[int] | np.ndarray | None = None) -> Categories:
+    """Build a partition from prototypes and, for compound regions, the primary prototype of each.
+
+    >>> region(categories([[3.0], [7.0], [8.0]], primary=[0, 1, 1]), (8.0,))
+    1
+    """
+    points = np.array(prototypes, dtype=np.float64)
+    return Categories(points, *numbered(len(points), primary))
 
 
 @has_labels.register(Categories)
@@ -41,14 +47,19 @@ def _(partition: Categories) -> bool:
 
 
 @implements(nearest, Categories)
-@part
 def nearest_category(partition: Categories, s: tuple[float, ...]) -> int:
     """Return the index of the prototype that differs from ``s`` in the fewest coordinates."""
+    return most_alike(partition.prototypes, len(partition.prototypes), s)
+
+
+@part
+def most_alike(prototypes: np.ndarray, count: int, s: tuple[float, ...]) -> int:
+    """Return the row of the first ``count`` that differs from ``s`` least; of several the first."""
     best, least = 0, len(s) + 1
-    for p in range(partition.size[0]):
+    for p in range(count):
         different = 0
         for i in range(len(s)):
-            different += s[i] != partition.prototypes[p, i]
+            different += s[i] != prototypes[p, i]
         if different < least:
             best, least = p, different
     return best
@@ -56,5 +67,5 @@ def nearest_category(partition: Categories, s: tuple[float, ...]) -> int:
 
 @implements(region, Categories)
 def category_of(partition: Categories, s: tuple[float, ...]) -> int:
-    """Return the primary prototype that stands for ``s``."""
-    return int(partition.primary[nearest_category(partition, s)])
+    """Return the region of the prototype that is most like ``s``."""
+    return int(partition.regions[most_alike(partition.prototypes, len(partition.prototypes), s)])

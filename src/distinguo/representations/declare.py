@@ -13,12 +13,10 @@ from distinguo.errors import DistinguoError
 from distinguo.representations.geometry import outlines
 from distinguo.representations.partition import (
     count_regions,
-    count_rows,
     has_labels,
     nearest,
     prototypes_of,
     region,
-    region_numbers,
 )
 from distinguo.representations.planes import landmarks, main_plane
 from distinguo.seam import implements, implements_interpreted
@@ -29,8 +27,6 @@ Kind = TypeVar("Kind", bound=type)
 _COMPILED: dict[str, Any] = {"region": region, "nearest": nearest}
 _PLAIN: dict[str, Any] = {
     "regions": count_regions,
-    "rows": count_rows,
-    "region_numbers": region_numbers,
     "has_labels": has_labels,
     "prototypes_of": prototypes_of,
     "main_plane": main_plane,

@@ -18,15 +18,14 @@ from distinguo.reading.documents import parse_json
 from distinguo.reading.files import MEBIBYTE, read_bytes
 from distinguo.representations.boxes import Boxes
 from distinguo.representations.categories import Categories
-from distinguo.representations.partition import count_regions, count_rows, lacking
-from distinguo.representations.prototypes import in_use
+from distinguo.representations.partition import count_regions, lacking, prototypes_of
 from distinguo.representations.schema import ADAPTER
 from distinguo.representations.voronoi import Voronoi
 
 FORMAT = "distinguo-representation"
-VERSION = 2
+VERSION = 3
 #: The version that a reader must know to read a kind: a file says no more than it needs.
-NEEDS = {"voronoi": 1, "boxes": 1, "categories": 2}
+NEEDS = {"voronoi": 3, "boxes": 1, "categories": 3}
 LARGEST_FILE, HEAVIEST_FILE = 64 * MEBIBYTE, 512 * MEBIBYTE  #: bytes on the disk, and in memory
 
 
@@ -51,12 +50,8 @@ class Representation(NamedTuple):
     @property
     def prototypes(self) -> int:
         """Return the number of prototypes; for partitions without any the number of regions."""
-        return self.rows
-
-    @property
-    def rows(self) -> int:
-        """Return how many rows a table of action values indexed by region must have."""
-        return count_rows(self.partition)
+        known = prototypes_of(self.partition)
+        return self.regions if known is None else len(known.points)
 
 
 def schema() -> dict[str, Any]:
@@ -103,8 +98,11 @@ def _(partition: Categories) -> dict[str, Any]:
 
 
 def _rows(partition: Voronoi | Categories) -> dict[str, Any]:
-    points, primary = in_use(partition)
-    return {"prototypes": points.tolist(), "primary": primary.tolist()}
+    return {
+        "prototypes": partition.prototypes.tolist(),
+        "regions": partition.regions.tolist(),
+        "primaries": partition.primaries.tolist(),
+    }
 
 
 @file_content.register(Boxes)

@@ -22,7 +22,6 @@ import numpy as np
 from distinguo.representations.boxes import Boxes, count_leaves
 from distinguo.representations.partition import lacking
 from distinguo.representations.planes import Pair, Plane
-from distinguo.representations.prototypes import in_use
 from distinguo.representations.voronoi import Voronoi
 
 Outline = tuple[Pair, ...]
@@ -49,8 +48,7 @@ def outlines(partition: Any, plane: Plane, low: Sequence[float], high: Sequence[
 
 @outlines.register(Voronoi)
 def _(partition: Voronoi, plane: Plane, low: Sequence[float], high: Sequence[float]) -> Cells:
-    regions = in_use(partition).primary.tolist()
-    return list(zip(regions, voronoi_outlines(partition, plane, low, high), strict=True))
+    return list(zip(partition.regions.tolist(), voronoi_outlines(partition, plane, low, high), strict=True))
 
 
 @outlines.register(Boxes)
@@ -81,13 +79,13 @@ def voronoi_cells(
     """Return the corners of the cells in a plane, in units of the scale."""
     units = plane.corner(partition.scale.tolist(), 1.0)
     frame: Corners = [(x / units[0], y / units[1], FRAME) for x, y in rectangle(low, high)]
-    sites = _shadows(partition, plane)
+    sites = shadows(partition, plane)
     return [_cell(sites, p, frame) for p in range(len(sites))]
 
 
-def _shadows(partition: Voronoi, plane: Plane) -> np.ndarray:
+def shadows(partition: Voronoi, plane: Plane) -> np.ndarray:
     """Return a row per prototype: its place in the plane, and how far off the plane it is, squared."""
-    points = in_use(partition).points
+    points = partition.prototypes
     sites = np.zeros((len(points), 3))
     for column, axis in enumerate(plane.axes):
         sites[:, column] = points[:, axis] / partition.scale[axis]

@@ -22,7 +22,7 @@ State = tuple[float, ...]
 
 @generic
 def region(partition: Any, s: State) -> int:
-    """Return the region of the state-space that ``s`` falls in."""
+    """Return the region of the state-space that ``s`` falls in: 0, 1, 2, … below :func:`count_regions`."""
     raise NotImplementedError
 
 
@@ -49,24 +49,6 @@ def count_regions(partition: Any) -> int:
 
 
 @singledispatch
-def count_rows(partition: Any) -> int:
-    """Return how many rows a table of values indexed by region must have; usually one per region."""
-    return count_regions(partition)
-
-
-@singledispatch
-def region_numbers(partition: Any) -> np.ndarray:
-    """Return what the regions are called, in ascending order; usually 0, 1, 2, …"""
-    return np.arange(count_regions(partition))
-
-
-@singledispatch
-def trimmed(partition: Any) -> Any:
-    """Return the partition without room to grow; usually it has none."""
-    return partition
-
-
-@singledispatch
 def has_labels(partition: Any) -> bool:
     """Tell whether coordinates are exact labels, such as the number of a category; usually they are amounts."""
     return False
@@ -76,33 +58,19 @@ class Prototypes(NamedTuple):
     """The states that stand for the regions of a partition by nearest prototype."""
 
     points: np.ndarray  #: (prototypes, dimensions)
-    primary: np.ndarray  #: (prototypes,) the primary of each, which is the name of its region
+    regions: np.ndarray  #: (prototypes,) the region of each
+    primaries: np.ndarray  #: (regions,) the primary prototype of each region
 
     @property
     def is_primary(self) -> np.ndarray:
         """Return which prototypes stand for their region."""
-        return self.primary == np.arange(len(self.primary))
+        return self.primaries[self.regions] == np.arange(len(self.regions))
 
 
 @singledispatch
 def prototypes_of(partition: Any) -> Prototypes | None:
     """Return the prototypes of a partition that has some; usually there are none."""
     return None
-
-
-def numbering(partition: Any) -> np.ndarray:
-    """Return the number of the region that a partition calls ``j``: 0, 1, 2, … without gaps, -1 where there is none.
-
-    >>> from distinguo.representations.voronoi import voronoi
-    >>> merged = voronoi([[0.0], [1.0], [2.0]], [1.0])
-    >>> merged.primary[1] = 0
-    >>> numbering(merged)
-    array([ 0, -1,  1])
-    """
-    names = region_numbers(partition)
-    numbers = np.full(count_rows(partition), -1)
-    numbers[names] = np.arange(len(names))
-    return numbers
 
 
 def regions_of(partition: Any, rows: np.ndarray) -> np.ndarray:

@@ -15,11 +15,11 @@ import numpy as np
 
 from distinguo.representations.boxes import Boxes
 from distinguo.representations.categories import Categories
-from distinguo.representations.partition import Prototypes, prototypes_of
-from distinguo.representations.prototypes import in_use
+from distinguo.representations.partition import prototypes_of
 from distinguo.representations.voronoi import Voronoi
 
 Pair = tuple[float, float]
+MOST_COMPARED = 1000  #: prototypes, in search of the median one
 
 
 class Plane(NamedTuple):
@@ -63,29 +63,26 @@ def main_plane(partition: Any) -> Plane | None:
 
 @main_plane.register(Voronoi)
 def _(partition: Voronoi) -> Plane:
-    rows = _primaries(in_use(partition))
+    rows = partition.prototypes[partition.primaries]
+    some = _some(rows)
 
     def distances(row: np.ndarray) -> np.ndarray:
-        return np.sqrt((((rows - row) * partition.weight) ** 2).sum(axis=1))
+        return np.sqrt((((some - row) * partition.weight) ** 2).sum(axis=1))
 
-    return Plane(_two_of((rows / partition.scale).std(axis=0)), _median(rows, distances))
+    return Plane(_two_of((rows / partition.scale).std(axis=0)), _median(some, distances))
 
 
 @main_plane.register(Categories)
 def _(partition: Categories) -> Plane:
-    rows = _primaries(in_use(partition))
-    kinds = [len(np.unique(column)) for column in rows.T]
-    return Plane(_two_of(kinds), _median(rows, lambda row: (rows != row).sum(axis=1)))
+    rows = partition.prototypes[partition.primaries]
+    kinds, some = [len(np.unique(column)) for column in rows.T], _some(rows)
+    return Plane(_two_of(kinds), _median(some, lambda row: (some != row).sum(axis=1)))
 
 
 @main_plane.register(Boxes)
 def _(partition: Boxes) -> Plane:
     cuts = [int((partition.axis == i).sum()) for i in range(len(partition.low))]
     return Plane(_two_of(cuts), tuple(((partition.low + partition.high) / 2).tolist()))
-
-
-def _primaries(prototypes: Prototypes) -> np.ndarray:
-    return prototypes.points[prototypes.is_primary]
 
 
 def _two_of(spread: Sequence[float] | np.ndarray) -> tuple[int, ...]:
@@ -95,6 +92,11 @@ def _two_of(spread: Sequence[float] | np.ndarray) -> tuple[int, ...]:
 
 def _median(rows: np.ndarray, distances: Callable[[np.ndarray], np.ndarray]) -> tuple[float, ...]:
     return tuple(rows[int(np.argmin([distances(row).sum() for row in rows]))].tolist())
+
+
+def _some(rows: np.ndarray) -> np.ndarray:
+    """Return rows to find the median one among: all, of very many some of every age."""
+    return rows[:: -(-len(rows) // MOST_COMPARED)]
 
 
 @singledispatch

@@ -1,7 +1,8 @@
 """The schema of the representation file: what may stand in it, and the partition that it means.
 
-A file names its format and version, the coordinates, and either ``voronoi`` prototypes with the primary of each
-and the scale of each coordinate, or a tree of ``boxes``, or (since version 2) prototypes of exact ``categories``.
+A file names its format and version, the coordinates, and either ``voronoi`` prototypes with the scale of each
+coordinate, or prototypes of exact ``categories`` (since version 2), or a tree of ``boxes``. Prototypes come with the
+number of the region of each and the primary prototype of each region (since version 3).
 """
 
 from __future__ import annotations
@@ -14,15 +15,16 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from distinguo.representations.boxes import Boxes
-from distinguo.representations.categories import Categories, categories
-from distinguo.representations.voronoi import Voronoi, voronoi
+from distinguo.representations.categories import Categories
+from distinguo.representations.prototypes import numbered
+from distinguo.representations.voronoi import Voronoi
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 #: One mistake is enough: there may be a million of the same kind.
 _ONE = Field(fail_fast=True)
 Point = Annotated[list[Finite], _ONE]
-Primary = Annotated[list[Annotated[int, Field(ge=0)]], _ONE]
+Numbers = Annotated[list[Annotated[int, Field(ge=0)]], _ONE]
 Points = Annotated[list[Point], Field(min_length=1, max_length=1_000_000, fail_fast=True)]
 Names = Annotated[list[str], Field(min_length=1, max_length=1000, fail_fast=True)]
 
@@ -34,7 +36,7 @@ _STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 class _File(BaseModel):
     model_config = _STRICT
     format: Literal["distinguo-representation"]
-    version: Literal[1, 2]  # a version that knows more may say the same as one that knew less
+    version: Literal[1, 2, 3]  # a version that knows more may say the same as one that knew less
     dimensions: Names
     provenance: dict[str, Any] = {}
 
@@ -47,61 +49,84 @@ class _File(BaseModel):
         return self
 
 
-class VoronoiFile(_File):
+class _PrototypesFile(_File):
+    """What all partitions by nearest prototype say: the prototypes, and the regions that they make up."""
+
+    prototypes: Points
+    regions: Numbers
+    primaries: Numbers
+
+    @model_validator(mode="before")
+    @classmethod
+    def _numbered(cls, content: Any) -> Any:
+        """Before version 3 a file named the primary prototype of each prototype, and numbered no regions."""
+        if not isinstance(content, dict) or content.get("version") not in (1, 2):
+            return content
+        if {"regions", "primaries"} & set(content):
+            raise ValueError("regions are numbered since version 3")
+        known = {key: value for key, value in content.items() if key != "primary"}
+        regions, primaries = _numbers_of(content.get("primary"))
+        return {**known, "regions": regions, "primaries": primaries}
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        width, count = len(self.dimensions), len(self.prototypes)
+        if any(len(p) != width for p in self.prototypes):
+            raise ValueError(f"every prototype should have {width} coordinates")
+        if len({tuple(p) for p in self.prototypes}) < count:
+            raise ValueError("there are duplicate prototypes")
+        if len(self.regions) != count:
+            raise ValueError("there should be one region, or in old files one primary, per prototype")
+        if max(self.regions) >= len(self.primaries) or max(self.primaries) >= count:
+            raise ValueError("there should be one primary per region, which is the number of a prototype")
+        if any(self.regions[p] != j for j, p in enumerate(self.primaries)):
+            raise ValueError("the primary of every region should be a prototype of that region")
+        return self
+
+    def _arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        points = np.array(self.prototypes, dtype=np.float64)
+        return points, np.array(self.regions, dtype=np.int64), np.array(self.primaries, dtype=np.int64)
+
+
+def _numbers_of(primary: Any) -> tuple[list[int], list[int]]:
+    """Return the region of each prototype and the primary of each region, of a file before version 3."""
+    if not isinstance(primary, list) or any(type(p) is not int for p in primary):
+        raise ValueError("there should be a list of the primary of each prototype")
+    if any(not 0 <= p < len(primary) or primary[p] != p for p in primary):
+        raise ValueError("every primary should be the number of a prototype that is its own primary")
+    regions, primaries = numbered(len(primary), primary)
+    return regions.tolist(), primaries.tolist()
+
+
+class VoronoiFile(_PrototypesFile):
     """The schema of a nearest-neighbour partition."""
 
     kind: Literal["voronoi"]
     scale: Annotated[list[Positive], _ONE]
-    prototypes: Points
-    primary: Primary
 
     @model_validator(mode="after")
-    def _consistent(self) -> VoronoiFile:
-        width = len(self.dimensions)
-        if len(self.scale) != width or any(len(p) != width for p in self.prototypes):
-            raise ValueError(f"every prototype and the scale should have {width} coordinates")
+    def _scaled(self) -> Self:
+        if len(self.scale) != len(self.dimensions):
+            raise ValueError(f"the scale should have {len(self.dimensions)} coordinates")
         if any(math.isinf(1.0 / w) for w in self.scale):
             raise ValueError("a scale is too small to divide by")
-        _check_prototypes(self.prototypes, self.primary)
         return self
 
     def partition(self) -> Voronoi:
         """Return the partition that the file describes."""
-        partition = voronoi(self.prototypes, self.scale)
-        partition.primary[:] = self.primary
-        return partition
+        scale = np.array(self.scale, dtype=np.float64)
+        return Voronoi(*self._arrays(), scale, 1.0 / scale)
 
 
-class CategoriesFile(_File):
+class CategoriesFile(_PrototypesFile):
     """The schema of a partition of exact categories."""
 
-    version: Literal[2]
+    version: Literal[2, 3]
     kind: Literal["categories"]
-    prototypes: Points
-    primary: Primary
-
-    @model_validator(mode="after")
-    def _consistent(self) -> CategoriesFile:
-        width = len(self.dimensions)
-        if any(len(p) != width for p in self.prototypes):
-            raise ValueError(f"every prototype should have {width} coordinates")
-        _check_prototypes(self.prototypes, self.primary)
-        return self
 
     def partition(self) -> Categories:
         """Return the partition that the file describes."""
-        partition = categories(self.prototypes)
-        partition.primary[:] = self.primary
-        return partition
-
-
-def _check_prototypes(prototypes: list[list[float]], primary: list[int]) -> None:
-    if len({tuple(p) for p in prototypes}) < len(prototypes):
-        raise ValueError("there are duplicate prototypes")
-    if len(primary) != len(prototypes):
-        raise ValueError("there should be one primary per prototype")
-    if any(p >= len(primary) or primary[p] != p for p in primary):
-        raise ValueError("every primary should be the number of a prototype that is its own primary")
+        return Categories(*self._arrays())
 
 
 class CutNode(BaseModel):

@@ -1,54 +1,69 @@
 """Nearest-neighbour partitions (section 3 of the paper).
 
-Every state belongs to its nearest prototype; prototypes that were merged share a *primary* prototype, and a
-region is named by the index of its primary. Distances are Euclidean after each coordinate is multiplied by its
-weight, the inverse of its scale (docs/readings.md, "Metric"). Of equally near prototypes the oldest wins.
+Every state belongs to its nearest prototype; prototypes that were merged make up one region, and a *primary*
+prototype stands for it. Distances are Euclidean after each coordinate is multiplied by its weight, the inverse of
+its scale (docs/readings.md, "Metric"). Of equally near prototypes the oldest wins.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from distinguo.representations.partition import nearest, region
-from distinguo.representations.prototypes import by_prototypes, room_for
+from distinguo.representations.prototypes import by_prototypes, numbered
 from distinguo.seam import implements, part
 
 
 @by_prototypes
 class Voronoi(NamedTuple):
-    """A Voronoi partition with room to grow.
+    """A Voronoi partition.
 
     >>> two = voronoi([[1.0, 0.0], [-1.0, 0.0]], scale=[1.0, 1.0])
     >>> region(two, (0.3, 5.0)), region(two, (-0.3, 5.0)), region(two, (0.0, 0.0))
     (0, 1, 0)
     """
 
-    prototypes: np.ndarray  #: (room, dimensions); the first ``size[0]`` rows count
-    primary: np.ndarray  #: (room,) the primary prototype of each prototype
-    size: np.ndarray  #: (1,) how many prototypes there are
+    prototypes: np.ndarray  #: (prototypes, dimensions)
+    regions: np.ndarray  #: (prototypes,) the region of each: 0, 1, 2, …
+    primaries: np.ndarray  #: (regions,) the primary prototype of each region
     scale: np.ndarray  #: (dimensions,) the width of each coordinate
     weight: np.ndarray  #: (dimensions,) 1 / scale, as a product is cheaper than a quotient
 
 
-def voronoi(prototypes: ArrayLike, scale: ArrayLike, room: int = 0) -> Voronoi:
-    """Build a partition of simple regions, with room for at least ``room`` prototypes."""
-    widths = np.array(scale, dtype=np.float64)
-    return Voronoi(*room_for(prototypes, room), widths, 1.0 / widths)
+def voronoi(
+    prototypes: ArrayLike, scale: ArrayLike, primary: Sequence[int] | np.ndarray | None = None
+) -> Voronoi:
+    """Build a partition from prototypes, the width of each coordinate and, for compound regions, their primaries.
+
+    ``primary`` names the primary prototype of each prototype, itself if it stands for a region. Regions are numbered
+    in the order of their primaries.
+
+    >>> region(voronoi([[0.0], [1.0], [2.0]], scale=[1.0], primary=[0, 0, 2]), (1.9,))
+    1
+    """
+    points, widths = np.array(prototypes, dtype=np.float64), np.array(scale, dtype=np.float64)
+    return Voronoi(points, *numbered(len(points), primary), widths, 1.0 / widths)
 
 
 @implements(nearest, Voronoi)
-@part
 def nearest_prototype(partition: Voronoi, s: tuple[float, ...]) -> int:
     """Return the index of the prototype nearest to ``s``."""
+    return nearest_of(partition.prototypes, len(partition.prototypes), partition.weight, s)
+
+
+@part
+def nearest_of(prototypes: np.ndarray, count: int, weight: np.ndarray, s: tuple[float, ...]) -> int:
+    """Return the row nearest to ``s`` of the first ``count``; of equally near ones the first."""
     best = 0
     best_distance = np.inf
-    for p in range(partition.size[0]):
+    for p in range(count):
         distance = 0.0
         for i in range(len(s)):
-            d = (s[i] - partition.prototypes[p, i]) * partition.weight[i]
+            d = (s[i] - prototypes[p, i]) * weight[i]
             distance += d * d
         if distance < best_distance:
             best = p
@@ -58,5 +73,7 @@ def nearest_prototype(partition: Voronoi, s: tuple[float, ...]) -> int:
 
 @implements(region, Voronoi)
 def region_of(partition: Voronoi, s: tuple[float, ...]) -> int:
-    """Return the primary prototype that stands for ``s``."""
-    return int(partition.primary[nearest_prototype(partition, s)])
+    """Return the region of the prototype nearest to ``s``."""
+    return int(
+        partition.regions[nearest_of(partition.prototypes, len(partition.prototypes), partition.weight, s)]
+    )

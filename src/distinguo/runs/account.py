@@ -10,7 +10,6 @@ from distinguo.controller import Controller
 from distinguo.learners.agent import Agent
 from distinguo.learners.learner import Learner
 from distinguo.representations.file import Representation
-from distinguo.representations.partition import trimmed
 from distinguo.runs.configuration import Configuration
 from distinguo.tasks.extent import Extent, Preliminaries
 from distinguo.tasks.spec import CONTINUOUS
@@ -105,17 +104,10 @@ class Account:
         observed, spec = self.agent.progress.extent, self.configuration.spec
         if spec.bounded and spec.kind == CONTINUOUS and np.isfinite(observed).all():
             provenance["observed"] = observed.tolist()
-        partition = self.controller.partition
-        return Representation(trimmed(partition), self.configuration.spec.dimensions, provenance)
-
-    def trimmed_controller(self) -> Controller:
-        """Return what the learner would act by now, without room to grow."""
-        rows = self._map().rows
-        acting = self.controller
-        return Controller(trimmed(acting.partition), acting.q[:rows].copy(), acting.delta)
+        return Representation(self.controller.partition, self.configuration.spec.dimensions, provenance)
 
     def values(self) -> dict[str, np.ndarray]:
         """Return the action values, and what else the learner keeps beside them."""
         arrays = {"q": self.controller.q, **self.learner.values(self.agent.memory)}
-        rows = self._map().rows
-        return {name: array[:rows].copy() for name, array in arrays.items()}
+        regions = self.regions
+        return {name: array[:regions].copy() for name, array in arrays.items()}

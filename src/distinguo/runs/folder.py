@@ -27,6 +27,7 @@ from distinguo.reading.documents import parse_json
 from distinguo.reading.files import MEBIBYTE, read_text
 from distinguo.reading.lines import PackedLines, read_lines
 from distinguo.representations import file as representation_file
+from distinguo.representations.partition import prototypes_of
 from distinguo.runs.checkpoint import load_checkpoint
 from distinguo.runs.checkpoint import save_checkpoint as write_checkpoint
 from distinguo.runs.command import learn_command
@@ -210,7 +211,7 @@ def _read_run(path: Path) -> Run:
         raise DistinguoError(
             f"{path / REPRESENTATION} has other dimensions than the task of {path / SETTINGS}."
         )
-    q, updates = _read_values(path, (representation.rows, len(configuration.spec.actions)))
+    q, updates = _read_values(path, representation, len(configuration.spec.actions))
     return Run(
         configuration,
         representation,
@@ -224,14 +225,26 @@ def _read_run(path: Path) -> Run:
     )
 
 
-def _read_values(path: Path, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
-    values = {"updates": np.zeros(shape, dtype=np.int64), **read_arrays(path / VALUES)}
+def _read_values(
+    path: Path, representation: representation_file.Representation, actions: int
+) -> tuple[np.ndarray, np.ndarray]:
+    shape = (representation.regions, actions)
+    values = {name: _by_region(array, representation) for name, array in read_arrays(path / VALUES).items()}
+    values = {"updates": np.zeros(shape, dtype=np.int64), **values}
     for name, dtype in (("q", np.float64), ("updates", np.int64)):
         if name not in values or values[name].shape != shape or values[name].dtype != dtype:
             raise DistinguoError(
                 f"{path / VALUES} does not belong to {path / REPRESENTATION}: {name} should have shape {shape}."
             )
     return values["q"], values["updates"]
+
+
+def _by_region(values: np.ndarray, representation: representation_file.Representation) -> np.ndarray:
+    """Return the rows of the regions; earlier versions wrote a row for every prototype."""
+    known = prototypes_of(representation.partition)
+    if known is None or values.ndim == 0 or len(values) != len(known.points):
+        return values
+    return values[known.primaries]
 
 
 def _read_result(path: Path) -> dict[str, Any]:

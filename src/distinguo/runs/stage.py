@@ -249,7 +249,7 @@ class Stage(Account):
         """Make a map for other learners of a controller that solves its task, and put a price on its distinctions."""
         if self.refined is None and self.solved and self.learner.only_controls:
             spec = self.configuration.spec._replace(task=self.task)
-            self.refined = refine_controller(spec, self.trimmed_controller(), self.configuration.seed)
+            self.refined = refine_controller(spec, self.controller, self.configuration.seed)
             self.reasons += self.refined.prices if self.refined else []
 
     # ---- attempts -------------------------------------------------------------------------------------------------

@@ -14,9 +14,9 @@ from distinguo.controller import Controller
 from distinguo.criteria import preferred, state_value
 from distinguo.errors import DistinguoError, checks_names
 from distinguo.evaluation.confirmation import OPEN, PASSED, ReturnQuestion, judge
-from distinguo.learners.probation.learner import preferences, primaries
+from distinguo.learners.probation.learner import acting_by
 from distinguo.learners.refinement.condense import Notch, dial
-from distinguo.learners.refinement.improvement import Improvement, PrototypeMap
+from distinguo.learners.refinement.improvement import Improvement
 from distinguo.learners.refinement.representation import map_of
 from distinguo.representations.voronoi import Voronoi
 from distinguo.runs.folder import is_finished, write_run
@@ -42,7 +42,7 @@ class Condensed(NamedTuple):
     @property
     def notch(self) -> Notch:
         """Return the place of the controller on the dial."""
-        size = int(self.controller.partition.size[0])
+        size = len(self.controller.partition.prototypes)
         return next(notch for notch in self.dial if notch.size == size)
 
 
@@ -70,7 +70,7 @@ def condense(
             break
     if regions is not None and not kept:  # at most so many, the best of them
         chosen = max((n for n in notches if n.size <= regions), key=lambda n: n.mean)
-    taken = _controller(chosen.map, len(spec.actions))
+    taken = acting_by(chosen.map.prototypes, chosen.map.scale, chosen.map.actions, len(spec.actions))
     merged = regions_by_epsilon(controller)
     return Condensed(taken, kept, bar, notches, merged, dial_steps, work.steps - dial_steps)
 
@@ -108,11 +108,6 @@ def is_kept(work: Improvement, notch: Notch, bar: float, notches: list[Notch]) -
     return outcome == PASSED
 
 
-def _controller(given: PrototypeMap, actions: int) -> Controller:
-    merged = given.partition._replace(primary=primaries(given.actions))
-    return Controller(merged, preferences(given.actions, actions))
-
-
 def regions_by_epsilon(controller: Controller) -> list[tuple[float, int]]:
     """Return how many regions are left if those with the same preferred actions and values within epsilon are one.
 
@@ -121,7 +116,7 @@ def regions_by_epsilon(controller: Controller) -> list[tuple[float, int]]:
     >>> regions_by_epsilon(Controller(line, np.array([[1.0, 0.0], [0.9, 0.0], [0.0, 0.5]])))
     [(0.0, 3), (0.1, 2)]
     """
-    rows = controller.q[np.unique(controller.partition.primary[: int(controller.partition.size[0])])]
+    rows = controller.q
     kinds = [tuple(preferred(row, controller.delta)) for row in rows]
     values = np.array([state_value(row) for row in rows])
     levels = {0.0, *(round(float(abs(a - b)), 12) for a in values for b in values)}

@@ -49,7 +49,7 @@ def run_cell(payload: Payload) -> dict[str, Any]:
     evaluation = Evaluation(
         task if isinstance(task, TaskSpec) else task_spec(**task),
         representation.partition,
-        representation.rows,
+        representation.regions,
         checked(TesterSettings, payload["tester"], "tester"),
         Extent(*(tuple(side) for side in payload["extent"])),
     )

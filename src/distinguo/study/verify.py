@@ -20,21 +20,20 @@ import numpy as np
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError, checks_names
 from distinguo.evaluation.tester import Evaluation, trained_values
-from distinguo.proof.certificate import certificate_text
 from distinguo.proof.question import Answer, Finding, Question, Request
 from distinguo.proof.schema import Certificate
-from distinguo.proof.verify import question_about, refusal_of
+from distinguo.proof.verify import question_about
 from distinguo.representations.file import Representation
 from distinguo.runs.folder import open_run
 from distinguo.runs.run import Run
 from distinguo.settings import TesterSettings, tester_suited
+from distinguo.study.certificates import Filed, file_certificate
 from distinguo.study.sources import representation_named
 from distinguo.study.trials import BOUNDED
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.extent import Extent
 from distinguo.tasks.spec import TaskSpec
 from distinguo.tasks.task import seeded
-from distinguo.writing.atomic import write_atomically
 
 
 class Subject(NamedTuple):
@@ -83,7 +82,7 @@ def _trained(what: str, task: str, seed: int) -> Subject:
     representation = representation_named(what, spec, seed)
     _refuse_another_task(what, representation, spec)
     settings, extent = TesterSettings(**tester_suited(spec.score, spec.kind)), Extent(spec.low, spec.high)
-    evaluation = Evaluation(spec, representation.partition, representation.rows, settings, extent)
+    evaluation = Evaluation(spec, representation.partition, representation.regions, settings, extent)
     q = trained_values(evaluation, np.random.default_rng(seed))
     return Subject(what, spec, representation, Controller(representation.partition, q, settings.delta))
 
@@ -95,9 +94,6 @@ def _refuse_another_task(what: str, representation: Representation, spec: TaskSp
         raise DistinguoError(f"{what} was learned on {home}, not on {spec.name}; give --task {home}.")
 
 
-CERTIFICATE = "certificate.json"  #: the name of its file in a folder
-
-
 class Proof(NamedTuple):
     """What was proven of a controller, and what the checker said to it."""
 
@@ -105,8 +101,7 @@ class Proof(NamedTuple):
     question: Question
     finding: Finding  #: what the prover found out; pictures are drawn of it
     answer: Answer
-    path: Path | None  #: the file of the certificate, if one was written
-    refusal: str | None  #: why the checker did not accept the certificate, or why there is none
+    filed: Filed  #: the file of the certificate, or why there is none
     seconds_proving: float
     seconds: float
 
@@ -123,7 +118,12 @@ class Proof(NamedTuple):
     @property
     def checked(self) -> bool:
         """Tell whether there is a certificate and the checker accepted it."""
-        return self.refusal is None
+        return self.filed.refusal is None
+
+    @property
+    def path(self) -> Path | None:
+        """Return the file of the certificate, if one was written."""
+        return self.filed.path
 
     @property
     def certificate(self) -> Certificate | None:
@@ -134,8 +134,10 @@ class Proof(NamedTuple):
     def sentences(self) -> list[str]:
         """Say what is proven, to people."""
         lines = list(self.answer.sentences)
-        if self.question.certifies and self.refusal:
-            lines.insert(1, f"No certificate: {self.refusal}")
+        if self.question.certifies and self.filed.refusal:
+            lines.insert(1, f"No certificate: {self.filed.refusal}")
+        if self.filed.earlier:
+            lines.append(f"An earlier certificate of the same question still holds: {self.filed.earlier}")
         if self.checked:
             filed = f"Certificate, checked independently: {self.path}"
             lines.append(filed if self.path else "The certificate was checked independently.")
@@ -154,7 +156,9 @@ class Proof(NamedTuple):
             "run": self.subject.name,
         }
         if self.question.certifies:
-            content |= {"refusal": self.refusal, "seconds_proving": self.seconds_proving}
+            earlier = self.filed.earlier
+            content |= {"refusal": self.filed.refusal, "earlier_certificate": earlier and str(earlier)}
+            content |= {"seconds_proving": self.seconds_proving}
         return content
 
     def __repr__(self) -> str:
@@ -191,9 +195,9 @@ def verify(
     begun = time.monotonic()
     finding = question.ask(request)
     proving = time.monotonic() - begun
-    path, refusal = _checked(finding.certificate, subject.controller, folder if question.certifies else None)
-    answer = finding.answer(refusal is None)
-    return Proof(subject, question, finding, answer, path, refusal, proving, time.monotonic() - begun)
+    filed = file_certificate(finding.certificate, request, folder if question.certifies else None)
+    answer = finding.answer(filed.refusal is None)
+    return Proof(subject, question, finding, answer, filed, proving, time.monotonic() - begun)
 
 
 def _made(folder: Path | None) -> Path | None:
@@ -204,18 +208,3 @@ def _made(folder: Path | None) -> Path | None:
     except OSError as error:
         raise DistinguoError(f"Cannot write to {folder}: {error.strerror}.") from None
     return folder
-
-
-def _checked(
-    certificate: Certificate | None, controller: Controller, folder: Path | None
-) -> tuple[Path | None, str | None]:
-    """Write a certificate, read it back and have it checked: its file, and why it is refused."""
-    data = None if certificate is None else certificate_text(certificate).encode()
-    if folder is None:
-        return None, refusal_of(data, controller)
-    path = folder / CERTIFICATE
-    if data is None:
-        path.unlink(missing_ok=True)  # one from before would be about something else
-        return None, refusal_of(None, controller)
-    write_atomically(path, data)
-    return path, refusal_of(path.read_bytes(), controller)

@@ -14,12 +14,24 @@ import numpy as np
 from distinguo.controller import TIED, Controller
 from distinguo.representations.file import Representation
 from distinguo.representations.geometry import Outline, outlines, rectangle
-from distinguo.representations.partition import has_labels, prototypes_of, region
+from distinguo.representations.partition import has_labels, prototypes_of, regions_of
 from distinguo.representations.planes import Pair, Plane
+from distinguo.representations.voronoi import Voronoi
 from distinguo.runs.run import Run
 from distinguo.tasks.spec import TaskSpec
-from distinguo.views.slices import Label, frame_of, labels_in, names_of, note_of, plane_of
-from distinguo.views.tiles import Tiles, category_name, square_of, tiles_of
+from distinguo.views.slices import (
+    ACROSS,
+    MOST_CELLS,
+    UPWARDS,
+    Label,
+    coarse_cells,
+    frame_of,
+    labels_in,
+    names_of,
+    note_of,
+    plane_of,
+)
+from distinguo.views.tiles import Tiles, category_name, squares_of, tiles_of
 
 BELOW = 0.3  #: of a square; how far the mark of a prototype is below its label
 
@@ -86,7 +98,7 @@ class _Behaviour:
     """The action and the value of every region; without a controller none and zero."""
 
     def __init__(self, representation: Representation, controller: Controller | None) -> None:
-        rows = representation.rows
+        rows = representation.regions
         self.policy = np.full(rows, TIED) if controller is None else controller.policy
         self.values = np.zeros(rows) if controller is None else controller.q.max(axis=1)
 
@@ -97,15 +109,20 @@ class _Behaviour:
 def _slice(representation: Representation, spec: TaskSpec, behaviour: _Behaviour) -> PartitionPicture:
     plane = plane_of(representation, spec)
     low, high = frame_of(representation, spec, plane)
+    note, names = note_of(plane, spec.dimensions), names_of(plane, spec.dimensions)
+    ticks = (None, None if names[1] else ())
+    if representation.prototypes > MOST_CELLS and isinstance(representation.partition, Voronoi):
+        cells = behaviour.cells(coarse_cells(representation.partition, plane, low, high))
+        words = f"{representation.prototypes:,} prototypes, drawn by {ACROSS} x {UPWARDS} places"
+        note = f"{note}; {words}" if note else words
+        return PartitionPicture("", names, low, high, tuple(cells), (), (), (), note, (), ticks)
     cells = behaviour.cells(outlines(representation.partition, plane, low, high))
     places, primary = _prototypes_in(representation, plane)
     labels: tuple[Label, ...] = ()
     if plane.held:  # the marks of the prototypes are not there to tell the cells apart
         cells = [cell for cell in cells if cell.outline]
         labels = labels_in([(cell.outline, str(cell.region)) for cell in cells], places, low, high)
-    note, names = note_of(plane, spec.dimensions), names_of(plane, spec.dimensions)
     note += "; the numbers are regions" if labels else ""
-    ticks = (None, None if names[1] else ())
     return PartitionPicture("", names, low, high, tuple(cells), places, primary, (), note, labels, ticks)
 
 
@@ -129,13 +146,16 @@ def cell_outlines(representation: Representation, low: Pair, high: Pair) -> list
 def _squares(representation: Representation, tiles: Tiles, behaviour: _Behaviour) -> PartitionPicture:
     partition, named = representation.partition, tiles.ticks == ((), ())
     places, primary = _prototypes_among(representation, tiles, BELOW if named else 0.0)
+    regions = regions_of(partition, np.array([square.state for square in tiles.squares])).tolist()
     labels = [Label(s.x, s.y, category_name(s.state[0]), n) for n, s in enumerate(tiles.squares)]
     return PartitionPicture(
         title="",
         axes=tiles.axes,
         low=(-0.5, -0.5),
         high=(tiles.columns - 0.5, tiles.rows - 0.5),
-        cells=tuple(behaviour.cells((region(partition, s.state), _square(s.x, s.y)) for s in tiles.squares)),
+        cells=tuple(
+            behaviour.cells((j, _square(s.x, s.y)) for j, s in zip(regions, tiles.squares, strict=True))
+        ),
         prototypes=places,
         primary=primary,
         actions=(),
@@ -156,7 +176,7 @@ def _prototypes_among(
     prototypes = prototypes_of(representation.partition)
     if prototypes is None:
         return (), ()
-    squares = [square_of(tiles, row) for row in prototypes.points.tolist()]
+    squares = squares_of(tiles, prototypes.points)
     shown = [(p, place) for p, place in enumerate(squares) if place is not None]
     places = tuple((float(x), y - below) for _, (x, y) in shown)
     return places, tuple(bool(prototypes.is_primary[p]) for p, _ in shown)

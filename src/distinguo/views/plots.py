@@ -9,6 +9,7 @@ from functools import singledispatch
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -19,7 +20,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from distinguo.errors import DistinguoError, did_you_mean
-from distinguo.views.pictures import CellPicture, PartitionPicture, ValuePicture
+from distinguo.views.pictures import PartitionPicture, ValuePicture
 from distinguo.views.slices import Label
 from distinguo.writing.atomic import write_atomically
 
@@ -37,6 +38,7 @@ HUES = (
     "#332288",  # indigo
 )
 UNDECIDED = "#777777"  #: for regions without a preferred action
+MOST_OUTLINED = 2000  #: cells that have an edge of their own
 PALEST, PALEST_OF_MANY = 0.3, 0.65  #: shares of the hue at the lowest value
 FEW = 4  #: hues that are told apart even when they are pale
 
@@ -125,7 +127,7 @@ def draw_values(picture: ValuePicture) -> Figure:
     shown = picture.partition
     values = [cell.value for cell in shown.cells]
     scale = shades_of(values)
-    figure = _drawn(shown, [value_colours(float(scale(value))) for value in values])
+    figure = _drawn(shown, [value_colours(share) for share in np.asarray(scale(values)).tolist()])
     figure.colorbar(ScalarMappable(scale, "viridis"), ax=figure.axes[0], label="state value V")
     return figure
 
@@ -144,8 +146,12 @@ def _drawn(picture: PartitionPicture, colours: list[Colour]) -> Figure:
     figure = Figure(figsize=(WIDTH, STRIP if is_strip else HEIGHT), layout="constrained")
     axes = figure.add_subplot()
     _fill(axes, picture, colours)
-    for (x, y), stands in zip(picture.prototypes, picture.primary, strict=True):
-        axes.plot(x, y, "o", color="black", markersize=4, fillstyle="full" if stands else "none")
+    for style, stands in (("full", True), ("none", False)):
+        marks = [
+            m for m, primary in zip(picture.prototypes, picture.primary, strict=True) if primary == stands
+        ]
+        xs, ys = zip(*marks, strict=True) if marks else ((), ())
+        axes.plot(xs, ys, "o", color="black", markersize=4, fillstyle=style, linestyle="none")
     _write(axes, picture, colours)
     _frame(axes, picture)
     _title(figure, picture)
@@ -155,18 +161,19 @@ def _drawn(picture: PartitionPicture, colours: list[Colour]) -> Figure:
 def _colours(picture: PartitionPicture) -> list[Colour]:
     if not picture.actions:
         return [(1.0, 1.0, 1.0)] * len(picture.cells)
-    shades = shades_of([cell.value for cell in picture.cells])
-    pale = palest(len(picture.actions))
-
-    def colour(cell: CellPicture) -> Colour:
-        return shaded(hue_of(cell.action), pale + (1.0 - pale) * float(shades(cell.value)))
-
-    return [colour(cell) for cell in picture.cells]
+    values = [cell.value for cell in picture.cells]
+    pale, shades = palest(len(picture.actions)), np.asarray(shades_of(values)(values)).tolist()
+    return [
+        shaded(hue_of(cell.action), pale + (1.0 - pale) * shade)
+        for cell, shade in zip(picture.cells, shades, strict=True)
+    ]
 
 
 def _fill(axes: Axes, picture: PartitionPicture, colours: list[Colour]) -> None:
     shown = [(cell.outline, c) for cell, c in zip(picture.cells, colours, strict=True) if cell.outline]
     edge, width = ("white", 0.8) if picture.actions else ("black", 0.5)
+    if len(shown) > MOST_OUTLINED:  # the edges would hide the cells
+        edge, width = "face", 0.2
     collection = PolyCollection(
         [outline for outline, _ in shown],
         facecolors=[colour for _, colour in shown],
@@ -268,7 +275,11 @@ def save_figure(figure: Figure, path: Path) -> None:
     try:
         write_atomically(path, rendered(figure, suffix))
     except OSError as error:
-        raise DistinguoError(f"Cannot write {path}: {error.strerror}.") from None
+        raise PictureFileError(f"Cannot write {path}: {error.strerror}.") from None
+
+
+class PictureFileError(DistinguoError):
+    """A picture was drawn, but there is no room or no leave to write it."""
 
 
 def rendered(figure: Figure, suffix: str = ".png", dpi: int = DPI) -> bytes:

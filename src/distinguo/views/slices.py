@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from distinguo.representations.file import Representation
-from distinguo.representations.geometry import Outline
+from distinguo.representations.geometry import Cells, Outline, rectangle, shadows
 from distinguo.representations.planes import Pair, Plane, landmarks, learned_extent, main_plane
+from distinguo.representations.voronoi import Voronoi
 from distinguo.tasks.spec import TaskSpec
 
 MOST_HELD = 6  #: coordinates that a note names
+MOST_CELLS = 2000  #: prototypes whose cells are drawn one by one
+ACROSS, UPWARDS = 160, 120  #: places of a picture of more
 ROOM = 0.025  #: of the frame; a label stands in a cell that reaches so far around its middle
 
 
@@ -68,6 +72,37 @@ def _span(values: np.ndarray) -> Pair:
         low - beyond if (values == -np.inf).any() else low,
         high + beyond if (values == np.inf).any() else high,
     )
+
+
+def coarse_cells(partition: Voronoi, plane: Plane, low: Pair, high: Pair) -> Cells:
+    """Return a plane by a grid of places, as runs of the same region, for partitions of too many cells to draw each.
+
+    >>> from distinguo.representations.voronoi import voronoi
+    >>> halves = voronoi([[0.0, 0.0], [1.0, 0.0]], [1.0, 1.0])
+    >>> cells = coarse_cells(halves, Plane((0, 1), (0.0, 0.0)), (0.0, 0.0), (1.0, 1.0))
+    >>> len(cells) == 2 * UPWARDS, cells[0][1][0], cells[1][1][2]
+    (True, (0.0, 0.0), (1.0, 0.008333333333333333))
+    """
+    xs, ys = np.linspace(low[0], high[0], ACROSS + 1), np.linspace(low[1], high[1], UPWARDS + 1)
+    places = np.stack(np.meshgrid((xs[1:] + xs[:-1]) / 2, (ys[1:] + ys[:-1]) / 2), axis=-1).reshape(-1, 2)
+    regions = regions_in(partition, plane, places).reshape(UPWARDS, ACROSS)
+    cells = []
+    for row, (bottom, top) in zip(regions, pairwise(ys.tolist()), strict=True):
+        ends = [0, *(np.flatnonzero(np.diff(row)) + 1).tolist(), ACROSS]
+        for a, b in pairwise(ends):
+            cells.append((int(row[a]), rectangle((float(xs[a]), bottom), (float(xs[b]), top))))
+    return cells
+
+
+def regions_in(partition: Voronoi, plane: Plane, places: np.ndarray) -> np.ndarray:
+    """Return the regions of places of a plane: the nearest of the prototypes' shadows, as far off as these are."""
+    from scipy.spatial import cKDTree  # takes a while to load
+
+    sites = shadows(partition, plane)
+    units = np.array(plane.corner(partition.scale.tolist(), 1.0))
+    off_plane = np.column_stack([places / units, np.zeros(len(places))])
+    tree = cKDTree(np.column_stack([sites[:, :2], np.sqrt(sites[:, 2])]))
+    return np.asarray(partition.regions[tree.query(off_plane)[1]])
 
 
 class Label(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import string
+from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -14,7 +15,6 @@ from distinguo.representations.partition import (
     has_labels,
     prototypes_of,
     region,
-    region_numbers,
     regions_of,
 )
 from distinguo.runs.run import Run
@@ -175,14 +175,14 @@ def regions_table(run: Run, most: int = MOST_REGIONS) -> str:
 
     Of very many regions those are shown that were updated most; where there are no prototypes, nothing of them.
     """
-    every = region_numbers(run.representation.partition).tolist()
-    numbers = every
-    if len(every) > most:
-        numbers = sorted(every, key=lambda j: (-run.updates[j].sum(), j))[:most]
+    count = run.representation.regions
+    numbers = (
+        np.argsort(-run.updates.sum(axis=1), kind="stable")[:most].tolist() if count > most else range(count)
+    )
     columns = [["region", *map(str, numbers)], *_places(run, numbers), *_learned(run, numbers)]
     lines = _aligned(list(zip(*columns, strict=True)))
-    if len(every) > len(numbers):
-        lines.append(f"… and {len(every) - len(numbers)} more regions, which were updated less.")
+    if count > len(numbers):
+        lines.append(f"… and {count - len(numbers):,} more regions, which were updated less.")
     return "\n".join(lines)
 
 
@@ -191,12 +191,12 @@ def _places(run: Run, numbers: Sequence[int]) -> list[list[str]]:
     prototypes = prototypes_of(run.representation.partition)
     if prototypes is None:
         return []
-    rows = prototypes.points[list(numbers)]
+    rows = prototypes.points[prototypes.primaries[list(numbers)]]
     places = [
         [name, *(_coordinate(run, value) for value in column)]
         for name, column in zip(run.configuration.spec.dimensions, rows.T.tolist(), strict=True)
     ]
-    counts = np.bincount(prototypes.primary)[list(numbers)]
+    counts = np.bincount(prototypes.regions)[list(numbers)]
     return [*places, ["prototypes", *map(str, counts.tolist())]]
 
 
@@ -223,42 +223,62 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def reasons_table(run: Run, most: int = 12) -> str:
-    """Return the latest reasons: splits, merges and detachments with their rule, or changes that paid and prices."""
-    known = [reason for reason in run.reasons if reason["event"] in _REASONS]
+    """Return the latest reasons: splits, merges and detachments with their rule, or changes that paid and prices.
+
+    Reasons name prototypes, which keep their numbers; beside them are the regions that these belong to now.
+    """
+    count, known = 0, deque[dict[str, Any]](maxlen=most)
+    for reason in run.reasons:
+        if reason["event"] in _REASONS:
+            count += 1
+            known.append(reason)
     if not known:
         return "Nothing was split, merged or detached."
-    rows, remarks = [["trial", "event", "prototypes", "at stake"]], ["why"]
-    for reason in known[-most:]:
-        cells, remark = _REASONS[reason["event"]](reason)
-        rows.append([str(reason.get("trial", "")), reason["event"], *cells])
+    rows, remarks = [["trial", "event", "prototypes", "regions", "at stake"]], ["why"]
+    for reason in known:
+        numbers, stake, remark = _REASONS[reason["event"]](reason)
+        rows.append(
+            [str(reason.get("trial", "")), reason["event"], numbers, _regions_now(run, reason), stake]
+        )
         remarks.append(remark)
     lines = [f"{line}  {remark}" for line, remark in zip(_aligned(rows), remarks, strict=True)]
-    if len(known) > most:
-        lines.insert(1, f"  ({len(known) - most} earlier ones are in reasons.jsonl)")
+    if count > most:
+        lines.insert(1, f"  ({count - most:,} earlier ones are in reasons.jsonl)")
     return "\n".join(lines)
 
 
-def _by_rule(reason: Mapping[str, Any]) -> tuple[list[str], str]:
-    first, second = reason["prototypes"]
-    return [f"{first} / {second}", f"{reason['regret']:.4f}"], ", ".join(reason["rules"]) or "compatible"
+def _regions_now(run: Run, reason: Mapping[str, Any]) -> str:
+    """Return the regions of the prototypes of a reason; nothing if the map has others by now."""
+    known = prototypes_of(run.representation.partition)
+    if known is None or "states" not in reason:
+        return (
+            " / ".join(map(str, reason["regions"])) if "prototypes" in reason and "regions" in reason else ""
+        )
+    named = list(zip(reason["prototypes"], reason["states"], strict=True))
+    if not all(p < len(known.points) and known.points[p].tolist() == state for p, state in named):
+        return ""
+    return " / ".join(str(known.regions[p]) for p, _ in named)
 
 
-def _by_trial(reason: Mapping[str, Any]) -> tuple[list[str], str]:
+def _by_rule(reason: Mapping[str, Any]) -> tuple[str, str, str]:
+    return _pair(reason["prototypes"]), f"{reason['regret']:.4f}", ", ".join(reason["rules"]) or "compatible"
+
+
+def _by_trial(reason: Mapping[str, Any]) -> tuple[str, str, str]:
     before, after = reason["prototypes"]
     old, new = reason["worst_start"]
     change = " and ".join(reason["changes"]) or "a drift"
-    return [
-        f"{before} -> {after}",
-        f"{reason['gain']:g}",
-    ], f"{change}: {old:g} became {new:g} on the worst start"
+    remark = f"{change}: {old:g} became {new:g} on the worst start"
+    return f"{before} -> {after}", f"{reason['gain']:g}", remark
 
 
-def _by_price(reason: Mapping[str, Any]) -> tuple[list[str], str]:
-    first, second = reason["regions"]
-    return [
-        f"{first} / {second}",
-        f"{reason['lost']:g}",
-    ], "the mean return that would be lost if they were one"
+def _by_price(reason: Mapping[str, Any]) -> tuple[str, str, str]:
+    pair = reason.get("prototypes", reason["regions"])  # earlier versions gave them a wrong name
+    return _pair(pair), f"{reason['lost']:g}", "the mean return that would be lost if they were one"
+
+
+def _pair(numbers: Sequence[int]) -> str:
+    return " / ".join(map(str, numbers))
 
 
 #: How each kind of reason is told: the cells of its row, and a remark.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -112,7 +111,7 @@ def _columns(count: int) -> int:
     return max(even, default=math.ceil(math.sqrt(count)))
 
 
-def square_of(tiles: Tiles, prototype: Sequence[float]) -> tuple[int, int] | None:
-    """Return where a prototype is shown, if it is."""
-    wanted = tuple(prototype)
-    return next(((square.x, square.y) for square in tiles.squares if square.state == wanted), None)
+def squares_of(tiles: Tiles, prototypes: np.ndarray) -> list[tuple[int, int] | None]:
+    """Return where each prototype is shown, if it is."""
+    places = {square.state: (square.x, square.y) for square in reversed(tiles.squares)}
+    return [places.get(tuple(row)) for row in prototypes.tolist()]

@@ -17,6 +17,7 @@ from distinguo.representations.boxes import grid
 from distinguo.representations.voronoi import Voronoi, voronoi
 from distinguo.tasks.puck.puck import Puck
 from tests.evaluation.lockstep.tasks import SCALE, Lattice, Ring, alike
+from tests.partitions import some_merged
 
 RNG = np.random.default_rng(0)  #: for ties
 
@@ -31,17 +32,14 @@ def random_map(rng: np.random.Generator, task: Any, size: int, lattice: bool, me
         places = np.unique(np.round(places * 2) / 2, axis=0)
         places = rng.permutation(places)
     scale = np.ones(len(widths)) if lattice else 2 * widths
-    partition = voronoi(places, scale, room=len(places) + int(rng.integers(3)))
-    for p in range(1, len(places)):
-        if merged and rng.random() < 0.4:
-            partition.primary[p] = partition.primary[rng.integers(p)]
-    return partition
+    return voronoi(places, scale, some_merged(rng, len(places), 0.4) if merged else None)
 
 
 def random_values(rng: np.random.Generator, task: Any, partition: Voronoi, good: bool) -> np.ndarray:
-    q = rng.normal(size=(len(partition.primary), ACTIONS[type(task)]))
+    rows = partition.prototypes[partition.primaries]
+    q = rng.normal(size=(len(rows), ACTIONS[type(task)]))
     if good and isinstance(task, Puck):
-        left = partition.prototypes[:, 1] > -1.7615 * partition.prototypes[:, 0]
+        left = rows[:, 1] > -1.7615 * rows[:, 0]
         q = np.where(left[:, None], [0.0, -1.0], [-1.0, 0.0])
     return q
 
@@ -103,7 +101,7 @@ def test_lattice_walks_come_between_prototypes() -> None:
     rng = np.random.default_rng(5)
     partition = random_map(rng, Lattice(), 150, lattice=True, merged=False)
     starts = np.round(rng.uniform(-1.5, 1.5, (500, 3)) * 4) / 4
-    distances = ((starts[:, None] - partition.prototypes[: partition.size[0]]) ** 2).sum(axis=2)
+    distances = ((starts[:, None] - partition.prototypes) ** 2).sum(axis=2)
     assert ((distances == distances.min(axis=1, keepdims=True)).sum(axis=1) > 1).mean() > 0.2
 
 

@@ -179,6 +179,16 @@ def test_a_puck_that_no_push_moves_is_not_doomed() -> None:
     assert controllable(still, (1.0, 1.0))
 
 
+@full_grid
+@pytest.mark.parametrize("interval", [1e-4, 1e-5, 3e-6, 1e-6, 1e-9, 1e-12])
+def test_however_short_the_pushes_are_what_can_be_held_stays_the_same(interval: float) -> None:
+    task = Puck(interval=interval)
+    for s in [(1.0, 0.0), (-1.0, -0.5), (0.0, 1.5), (2.0, -2.0)]:
+        assert not controllable(task, s)
+    for s in [(0.0, 0.0), (0.3, 0.5), (1.0, -1.9), (-0.5, 0.2)]:
+        assert controllable(task, s)
+
+
 def test_states_beyond_a_wall_are_doomed_and_states_on_it_are_judged_by_what_follows() -> None:
     assert not controllable(Puck(), (2.5, -3.0))
     assert classify(Puck(), (math.nan, 0.0)) == classify(Puck(), (0.0, math.nan)) == DOOMED

@@ -53,13 +53,12 @@ class VoronoiBlock(NamedTuple):
 @make_block.register(Voronoi)
 def make_voronoi_block(partition: Voronoi, controller: Controller) -> VoronoiBlock:
     """Make room for lists of any length; the last of an odd number of prototypes is listed twice."""
-    size, dimensions = int(partition.size[0]), len(partition.weight)
-    primary = partition.primary[:size]
+    size, dimensions = partition.prototypes.shape
     return VoronoiBlock(
-        lanes=make_lanes(dimensions, size + 1, controller.q.shape[1], primary),
+        lanes=make_lanes(dimensions, size + 1, controller.q.shape[1], partition.regions),
         places=np.zeros((size + 1) * dimensions),
-        everything=partition.prototypes[:size].ravel(),
-        actions=controller.policy[primary],
+        everything=partition.prototypes.ravel(),
+        actions=controller.policy[partition.regions],
         weight=partition.weight,
     )
 

@@ -20,8 +20,8 @@ from distinguo.learners.economy.values import (
     current_epsilon,
     reliable_prototype,
 )
+from distinguo.representations.growing import add, detach, is_at, is_primary, merge
 from distinguo.representations.partition import nearest
-from distinguo.representations.prototypes import add, detach, is_at, is_primary, merge
 from distinguo.seam import part
 from distinguo.settings import LearnerSettings
 from distinguo.tasks.task import State, observe

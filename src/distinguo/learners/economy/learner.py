@@ -15,8 +15,7 @@ from distinguo.learners.economy.reasons import Log, drain, fresh_log
 from distinguo.learners.economy.trials import advance, begin, settle
 from distinguo.learners.economy.values import current_epsilon
 from distinguo.learners.learner import Learner, Setup, register
-from distinguo.representations.categories import categories
-from distinguo.representations.voronoi import voronoi
+from distinguo.representations.growing import growing_categories, growing_voronoi, primary_rows, settled
 from distinguo.seam import at_speed
 from distinguo.settings import LearnerSettings
 from distinguo.tasks.extent import Extent
@@ -42,9 +41,9 @@ class Economy(Learner):
                 "from scratch."
             )
         partition: Any = (
-            categories(rows, FIRST_ROOM)
+            growing_categories(rows, FIRST_ROOM)
             if setup.categories
-            else voronoi(rows, setup.extent.widths, FIRST_ROOM)
+            else growing_voronoi(rows, setup.extent.widths, FIRST_ROOM)
         )
         memory = fresh_memory(partition, setup.actions, len(setup.first))
         memory.states[: len(rows)] = setup.prototypes or (setup.first,)
@@ -67,7 +66,8 @@ class Economy(Learner):
 
     def controller(self, memory: Memory, settings: LearnerSettings) -> Controller:
         """Act by the action values of the regions."""
-        return Controller(memory.partition, memory.q, settings.delta)
+        partition = memory.partition
+        return Controller(settled(partition), memory.q[primary_rows(partition)], settings.delta)
 
     def prepared(self, agent: Agent, extent: Extent | None) -> Agent:
         """Make room: a session pops at most one state per region and adds at most one prototype for each."""
@@ -88,7 +88,7 @@ class Economy(Learner):
 
     def values(self, memory: Memory) -> Mapping[str, np.ndarray]:
         """Return how often each action value was updated."""
-        return {"updates": memory.updates}
+        return {"updates": memory.updates[primary_rows(memory.partition)]}
 
     def figures(self, memory: Memory, settings: LearnerSettings) -> Mapping[str, Any]:
         """Return the epsilon in force: as given, or the present share of what was found."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from distinguo.learners.agent import ROOM, check_arrays, field, fresh_arrays, larger_arrays
-from distinguo.representations.prototypes import grown
+from distinguo.representations.growing import grown
 
 #: What only this learner counts, as one record.
 COUNTERS = np.dtype(
@@ -34,12 +34,12 @@ LEAST, GREATEST = 0, 1  #: places in ``Memory.extremes``
 class Memory(NamedTuple):
     """Rows are indexed by prototype; a region uses the row of its primary prototype.
 
-    >>> from distinguo.representations.voronoi import voronoi
-    >>> fresh_memory(voronoi([[0.0, 0.0]], [1.0, 1.0], room=4), actions=2).q.shape
+    >>> from distinguo.representations.growing import growing_voronoi
+    >>> fresh_memory(growing_voronoi([[0.0, 0.0]], [1.0, 1.0], room=4), actions=2).q.shape
     (4, 2)
     """
 
-    partition: Any  #: by nearest prototype: ``Voronoi`` or ``Categories``
+    partition: Any  #: ``GrowingVoronoi`` or ``GrowingCategories``
     q: Annotated[np.ndarray, field(float, ROOM, "actions")]  #: Q(j, a)
     updates: Annotated[np.ndarray, field(int, ROOM, "actions")]  #: Updates(j, a)
     investigated: Annotated[np.ndarray, field(bool, ROOM)]  #: whether the region was ever investigated

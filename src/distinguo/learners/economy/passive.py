@@ -17,8 +17,8 @@ from distinguo.learners.economy.abstraction import (
 from distinguo.learners.economy.memory import STATE
 from distinguo.learners.economy.reasons import SPLIT, record
 from distinguo.learners.economy.values import reliable_prototype
+from distinguo.representations.growing import is_at
 from distinguo.representations.partition import nearest
-from distinguo.representations.prototypes import is_at
 from distinguo.seam import part
 from distinguo.tasks.task import State, observe
 

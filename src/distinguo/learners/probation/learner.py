@@ -25,6 +25,7 @@ from distinguo.learners.probation.race import drive
 from distinguo.learners.probation.reasons import RaceLog, drain_race, fresh_race_log
 from distinguo.learners.probation.settings import ProbationSettings
 from distinguo.learners.probation.tree import new_root, run_trial
+from distinguo.representations.voronoi import voronoi
 from distinguo.seam import at_speed, is_compiled, kernel
 from distinguo.tasks.extent import Extent
 from distinguo.tasks.spec import Goal, Hold
@@ -83,8 +84,9 @@ class Probation(Learner):
     def controller(self, memory: RaceMemory, settings: ProbationSettings) -> Controller:
         """Act by the present map, or by that of the best attempt if it gained more."""
         chosen = _chosen(memory)
-        merged = chosen.partition._replace(primary=primaries(chosen.actions))
-        return Controller(merged, preferences(chosen.actions, memory.tree.child.shape[1]))
+        partition, size = chosen.partition, int(chosen.partition.size[0])
+        actions, count = chosen.actions[:size], memory.tree.child.shape[1]
+        return acting_by(partition.prototypes[:size], partition.scale, actions, count)
 
     def prepared(self, agent: Agent, extent: Extent | None) -> Agent:
         """Make room for a few trials."""
@@ -181,22 +183,18 @@ def _mean(memory: RaceMemory) -> float:
     return float(memory.starts.returns[:count].mean()) if count else -np.inf
 
 
-def primaries(actions: np.ndarray) -> np.ndarray:
-    """Return the first prototype with the same action as each: what acts the same is one region.
+def acting_by(prototypes: np.ndarray, scale: np.ndarray, actions: np.ndarray, count: int) -> Controller:
+    """Return the controller of prototypes with an action for each, one of ``count``.
 
-    >>> primaries(np.array([2, 0, 2])).tolist()
-    [0, 1, 0]
+    What acts the same is one region; its values only say which action it has: 1 for it, 0 for the others.
+
+    >>> three = acting_by(np.array([[0.0], [1.0], [2.0]]), np.ones(1), np.array([2, 0, 2]), count=3)
+    >>> three.partition.regions.tolist(), three.q.tolist()
+    ([0, 1, 0], [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])
     """
-    return np.array([int(np.flatnonzero(actions == a)[0]) for a in actions], dtype=np.int64)
-
-
-def preferences(actions: np.ndarray, count: int) -> np.ndarray:
-    """Return action values that only say which action each prototype has: 1 for it, 0 for the others.
-
-    >>> preferences(np.array([2, 0]), count=3).tolist()
-    [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
-    """
-    return np.eye(count)[actions]
+    first = [int(np.flatnonzero(actions == a)[0]) for a in actions]
+    partition = voronoi(prototypes, scale, first)
+    return Controller(partition, np.eye(count)[actions[partition.primaries]])
 
 
 @kernel

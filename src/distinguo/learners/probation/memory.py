@@ -8,7 +8,7 @@ import numpy as np
 
 from distinguo.learners.agent import ROOM, check_arrays, field, fresh_arrays, larger_arrays
 from distinguo.learners.probation.settings import MOST_PROTOTYPES, MOST_STARTS
-from distinguo.representations.voronoi import Voronoi, voronoi
+from distinguo.representations.growing import GrowingVoronoi, growing_voronoi
 
 MOST_TESTS = 2_000  #: trials of a confirmation that are remembered
 MOST = 10**15  #: that anything is counted up to
@@ -67,7 +67,7 @@ FACTS = np.dtype(
 class Map(NamedTuple):
     """Prototypes, the weights of their metric, and an action for each."""
 
-    partition: Voronoi
+    partition: GrowingVoronoi
     actions: np.ndarray  #: (room,)
 
 
@@ -133,7 +133,7 @@ MAPS = ("incumbent", "candidate", "draft", "furthest", "success", "best")
 
 def fresh_map(dimensions: int) -> Map:
     """Return the map of one prototype."""
-    partition = voronoi(np.zeros((1, dimensions)), np.ones(dimensions), MOST_PROTOTYPES)
+    partition = growing_voronoi(np.zeros((1, dimensions)), np.ones(dimensions), MOST_PROTOTYPES)
     return Map(partition, np.zeros(MOST_PROTOTYPES, dtype=np.int64))
 
 

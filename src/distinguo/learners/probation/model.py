@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from distinguo.learners.agent import GREATEST, LEAST, Agent
 from distinguo.learners.probation.memory import ENDED, NONE, RUNNING_ON, Map, Model, Scratch
-from distinguo.representations.voronoi import nearest_prototype
+from distinguo.representations.growing import nearest_growing
 from distinguo.seam import kernel, part
 
 NARROW = 1e-12  #: an extent below this counts as none
@@ -59,7 +59,7 @@ def imagined_return(agent: Agent, given: Map, k: int, cap: int, first: int, need
     """
     tree, model, point = agent.memory.tree, agent.memory.model, agent.memory.scratch.point
     while first == NONE and tree.end[k] == RUNNING_ON and tree.depth[k] < cap:  # what is known needs no guess
-        j = tree.child[k, given.actions[nearest_prototype(given.partition, tree.seen[k])]]
+        j = tree.child[k, given.actions[nearest_growing(given.partition, tree.seen[k])]]
         if j == NONE:
             break
         k = j
@@ -72,7 +72,7 @@ def imagined_return(agent: Agent, given: Map, k: int, cap: int, first: int, need
     reward = max(agent.memory.status["reward"][0], 0.0)
     while depth < cap and gained + reward * (cap - depth) >= need:
         if a == NONE:
-            a = given.actions[nearest_prototype(given.partition, point)]
+            a = given.actions[nearest_growing(given.partition, point)]
         place = most_similar(model, agent.memory.scratch, a)
         if place == NONE:
             return gained

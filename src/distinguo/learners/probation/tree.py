@@ -12,7 +12,7 @@ from typing import Any
 from distinguo.learners.agent import GREATEST, LEAST, Agent, widen
 from distinguo.learners.probation.memory import ENDED, NONE, RUNNING_ON, STOPPED, Map
 from distinguo.learners.probation.model import remember_transition
-from distinguo.representations.voronoi import nearest_prototype
+from distinguo.representations.growing import nearest_growing
 from distinguo.seam import part
 from distinguo.tasks.task import State, observe, start, transition, truncated, unpack
 
@@ -20,7 +20,7 @@ from distinguo.tasks.task import State, observe, start, transition, truncated, u
 @part
 def action_of(given: Map, seen: Any) -> int:
     """Return the action of the nearest prototype."""
-    return given.actions[nearest_prototype(given.partition, seen)]
+    return given.actions[nearest_growing(given.partition, seen)]
 
 
 @part

@@ -12,14 +12,16 @@ from distinguo.learners.refinement.improvement import Improvement
 STARTS = 20  #: new trials that prices are measured by
 
 
-def prices(work: Improvement) -> list[dict[str, Any]]:
+def prices(work: Improvement, regions: np.ndarray) -> list[dict[str, Any]]:
     """Return what each distinction between prototypes is worth, by trials from the same starts with and without it.
+
+    ``regions`` are the regions of the prototypes.
 
     >>> from distinguo.learners.refinement.improvement import PrototypeMap
     >>> from distinguo.tasks.catalog import task_spec
     >>> swing = PrototypeMap(np.array([[-0.5, 0.02], [-0.5, -0.02]]), np.array([2, 0]), np.array([1.8, 0.14]))
     >>> car = Improvement(task_spec("MountainCar-v0"), swing, 200, np.random.default_rng(0))
-    >>> [(price["regions"], price["actions"], price["lost"] > 50) for price in prices(car)]
+    >>> [(price["regions"], price["actions"], price["lost"] > 50) for price in prices(car, np.arange(2))]
     [([0, 1], [2, 0], True)]
     """
     trails = work.fresh_trails(STARTS)
@@ -32,7 +34,8 @@ def prices(work: Improvement) -> list[dict[str, Any]]:
         entries.append(
             {
                 "event": "price",
-                "regions": [i, j],
+                "prototypes": [i, j],
+                "regions": regions[[i, j]].tolist(),
                 "actions": work.map.actions[[i, j]].tolist(),
                 "lost": before - after,
                 "starts": STARTS,

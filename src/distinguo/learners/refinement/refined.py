@@ -33,4 +33,5 @@ def refine_controller(spec: TaskSpec, controller: Controller, seed: int) -> Refi
     rng = np.random.default_rng([seed, _STREAM])
     settled = representation_from(spec, controller, rng)
     work = Improvement(spec, map_of(controller), spec.cap(10_000), rng)
-    return Refined(settled.controller, settled.assured, settled.steps, prices(work), work.steps)
+    priced = prices(work, controller.partition.regions)
+    return Refined(settled.controller, settled.assured, settled.steps, priced, work.steps)

@@ -19,7 +19,6 @@ from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.learners.refinement.improvement import Improvement, PrototypeMap
 from distinguo.learners.refinement.reruns import Trail
-from distinguo.representations.prototypes import in_use
 from distinguo.tasks.spec import TaskSpec
 
 FRESH_TRIALS = 100  #: trials that a fresh learner is judged by
@@ -83,8 +82,10 @@ def representation_from(
 
 def map_of(controller: Controller) -> PrototypeMap:
     """Return the prototypes of a controller and their actions."""
-    points, primary = in_use(controller.partition)
-    return PrototypeMap(points.copy(), controller.greedy[primary], controller.partition.scale.copy())
+    partition = controller.partition
+    return PrototypeMap(
+        partition.prototypes.copy(), controller.greedy[partition.regions], partition.scale.copy()
+    )
 
 
 def is_assured(trails: list[Trail], threshold: float | None, settings: RepresentationSettings) -> bool:

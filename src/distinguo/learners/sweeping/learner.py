@@ -24,7 +24,7 @@ from distinguo.learners.sweeping.model import fill_slots
 from distinguo.learners.sweeping.plan import make_plan_of_model, note_greatest_value, rests_on_experience
 from distinguo.learners.sweeping.settings import SweepingSettings
 from distinguo.learners.sweeping.trials import advance_by_hope, begin_trial_by_hope
-from distinguo.representations.categories import categories
+from distinguo.representations.growing import growing_categories, primary_rows, settled
 from distinguo.seam import at_speed
 from distinguo.tasks.extent import Extent
 from distinguo.tasks.spec import Goal, MeanReturn
@@ -62,7 +62,9 @@ class Sweeping(Learner):
             raise DistinguoError(
                 "The learner 'sweeping' finds its prototypes itself and cannot begin from given ones; leave them out."
             )
-        return fresh_sweeping(categories([setup.seen], FIRST_ROOM), setup.actions, setup.settings.gamma)
+        return fresh_sweeping(
+            growing_categories([setup.seen], FIRST_ROOM), setup.actions, setup.settings.gamma
+        )
 
     def begin(self, agent: Agent) -> None:
         """Begin a trial."""
@@ -109,7 +111,7 @@ class Sweeping(Learner):
 
     def controller(self, memory: SweepingMemory, settings: SweepingSettings) -> Controller:
         """Act by the consolidated map of the latest plan."""
-        return Controller(memory.partition, memory.q)
+        return Controller(settled(memory.partition), memory.q[primary_rows(memory.partition)])
 
     def prepared(self, agent: Agent, extent: Extent | None) -> Agent:
         """Make room for more states and edges."""
@@ -119,8 +121,8 @@ class Sweeping(Learner):
         return agent._replace(memory=memory)
 
     def values(self, memory: SweepingMemory) -> Mapping[str, np.ndarray]:
-        """Return how often each action was tried in the state of each prototype."""
-        return {"updates": memory.tries[memory.mapped]}
+        """Return how often each action was tried in the state that stands for each region."""
+        return {"updates": memory.tries[memory.mapped[primary_rows(memory.partition)]]}
 
     def figures(self, memory: SweepingMemory, settings: SweepingSettings) -> Mapping[str, Any]:
         """Return how many states were seen, how many of them matter to the controller, and the other map's size."""

@@ -13,7 +13,8 @@ from distinguo.learners.sweeping.consolidation import largest_group
 from distinguo.learners.sweeping.hopes import spread
 from distinguo.learners.sweeping.memory import NOTHING, SweepingMemory
 from distinguo.learners.sweeping.settings import SweepingSettings
-from distinguo.representations.categories import Categories, categories, nearest_category
+from distinguo.representations.categories import Categories, categories
+from distinguo.representations.growing import most_alike_growing
 from distinguo.seam import kernel, part
 
 
@@ -27,7 +28,10 @@ def map_groups(memory: SweepingMemory) -> None:
         if memory.group[j] >= 0 and memory.group[j] != largest:
             add_to_map(memory, j)
     for j in range(states):
-        if memory.group[j] == largest and partition.primary[nearest_category(partition, memory.seen[j])] != 0:
+        if (
+            memory.group[j] == largest
+            and partition.primary[most_alike_growing(partition, memory.seen[j])] != 0
+        ):
             add_to_map(memory, j)
     for p in range(partition.size[0]):
         value_prototype(memory, p)
@@ -100,9 +104,10 @@ def compatible_map(memory: SweepingMemory, settings: SweepingSettings) -> Catego
     """
     states = int(memory.counters["states"][0])
     known = np.flatnonzero(memory.tries[:states].any(axis=1))
-    made = categories(memory.seen[known] if len(known) else memory.seen[:1])
-    merge_compatible(made.primary, memory.value[known], settings.epsilon * spread(memory))
-    return made
+    seen = memory.seen[known] if len(known) else memory.seen[:1]
+    primary = np.arange(len(seen))
+    merge_compatible(primary, memory.value[known], settings.epsilon * spread(memory))
+    return categories(seen, primary)
 
 
 @kernel

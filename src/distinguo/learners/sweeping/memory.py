@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from distinguo.learners.agent import ROOM, check_arrays, field, fields_of, fresh_arrays
-from distinguo.representations.prototypes import grown
+from distinguo.representations.growing import grown
 
 EDGES, SLOTS = "edges", "slots"
 LOOSE = 4  #: slots of the hash table per state that there is room for
@@ -51,8 +51,8 @@ AMOUNTS = np.dtype(
 class SweepingMemory(NamedTuple):
     """Everything that is learned.
 
-    >>> from distinguo.representations.categories import categories
-    >>> fresh_sweeping(categories([[3.0]], room=8), actions=4).tries.shape
+    >>> from distinguo.representations.growing import growing_categories
+    >>> fresh_sweeping(growing_categories([[3.0]], room=8), actions=4).tries.shape
     (8, 4)
     """
 

@@ -80,11 +80,12 @@ def _near(plain: np.ndarray, weight: np.ndarray, block: StateBlock, prototypes: 
     A prototype that is farther from the centre than another by the whole width of the block is the nearest nowhere.
     Plain numbers, off by 1e-15, may say so, as they are given a leeway of 1e-9: balls decide where it is close.
     """
-    centre = np.array([float(block.x), float(block.v)]) * weight
-    reach = np.array([float(block.rx.abs_upper()), float(block.rv.abs_upper())]) * weight
-    distances = ((plain[prototypes] - centre) ** 2).sum(axis=1)
-    far = (np.sqrt(distances.min()) + 2.0 * np.hypot(*reach)) ** 2
-    leeway = 1e-6 * far + 1e-9 * (1.0 + (centre**2).sum())
+    with np.errstate(all="ignore"):  # what overflows is far, and what is no number is kept
+        centre = np.array([float(block.x), float(block.v)]) * weight
+        reach = np.array([float(block.rx.abs_upper()), float(block.rv.abs_upper())]) * weight
+        distances = ((plain[prototypes] - centre) ** 2).sum(axis=1)
+        far = (np.sqrt(distances.min()) + 2.0 * np.hypot(*reach)) ** 2
+        leeway = 1e-6 * far + 1e-9 * (1.0 + (centre**2).sum())
     kept = [p for p, drop in zip(prototypes, distances > far + leeway, strict=True) if not drop]
     return prototypes[int(distances.argmin())], kept
 

@@ -13,7 +13,15 @@ from flint import ctx
 from distinguo.errors import DistinguoError
 from distinguo.proof.checker.arrive import check_starts
 from distinguo.proof.checker.hold import check_cells
-from distinguo.proof.schema import ArrivalCertificate, BoxesClaim, Certificate, HoldCertificate, VoronoiClaim
+from distinguo.proof.schema import (
+    ArrivalCertificate,
+    BoxesClaim,
+    CarClaim,
+    Certificate,
+    HoldCertificate,
+    PuckClaim,
+    VoronoiClaim,
+)
 
 PRECISION = 100  #: bits of the balls
 CHECKS: dict[type, Any] = {HoldCertificate: check_cells, ArrivalCertificate: check_starts}
@@ -26,10 +34,15 @@ class Checked(NamedTuple):
     blocks: int  #: blocks, or bundles, whose images were enclosed
 
 
-def check(certificate: Certificate, controller: VoronoiClaim | BoxesClaim | None = None) -> Checked:
-    """Verify every cell or box of starts of a certificate, and that it is about this controller if one is given.
+def check(
+    certificate: Certificate,
+    controller: VoronoiClaim | BoxesClaim | None = None,
+    task: PuckClaim | CarClaim | None = None,
+) -> Checked:
+    """Verify every cell or box of starts of a certificate, and that it is about this controller and task, if given.
 
-    Raises a ``DistinguoError`` that says in one sentence why a certificate is refused.
+    A certificate about a range of tasks is about every task within. Raises a ``DistinguoError`` that says in one
+    sentence why a certificate is refused.
 
     >>> from distinguo.proof.schema import CellsClaim, PuckClaim
     >>> from distinguo.tasks.puck.puck import Puck
@@ -41,7 +54,61 @@ def check(certificate: Certificate, controller: VoronoiClaim | BoxesClaim | None
     Traceback (most recent call last):
     distinguo.errors.DistinguoError: The certificate is wrong: a step from the cell around (0.5000, 0.5000) may ...
     """
-    if controller is not None and controller != certificate.controller:
+    if controller is not None and not is_same_controller(certificate.controller, controller):
         raise DistinguoError("The certificate belongs to another controller.")
+    if task is not None and (other := difference(certificate.task, task)):
+        raise DistinguoError(f"The certificate belongs to another task: {other}.")
     with ctx.workprec(PRECISION):
         return Checked(*CHECKS[type(certificate)](certificate))
+
+
+def is_same_controller(
+    claimed: VoronoiClaim | BoxesClaim | None, given: VoronoiClaim | BoxesClaim | None
+) -> bool:
+    """Tell whether two controllers do the same everywhere, also if their regions are numbered otherwise.
+
+    >>> two = {"kind": "voronoi", "prototypes": [[0.0, 0.0], [1.0, 0.0]], "weight": [1.0, 1.0]}
+    >>> gaps = VoronoiClaim(**two, primary=[1, 1], actions=[[0], [1]])
+    >>> is_same_controller(gaps, VoronoiClaim(**two, primary=[0, 0], actions=[[1]]))
+    True
+    """
+    if not isinstance(claimed, VoronoiClaim) or not isinstance(given, VoronoiClaim):
+        return claimed == given
+    places = claimed.prototypes == given.prototypes and claimed.weight == given.weight
+    return places and _actions(claimed) == _actions(given)
+
+
+def _actions(claim: VoronoiClaim) -> list[list[int]]:
+    return [claim.actions[j] for j in claim.primary]
+
+
+def difference(claimed: PuckClaim | CarClaim, given: PuckClaim | CarClaim) -> str:
+    """Say in what a task is not among those that a certificate is about; nothing if it is.
+
+    >>> car = {"min_position": -1.2, "max_position": 0.6, "max_speed": 0.07, "goal_position": 0.5}
+    >>> car |= {"goal_velocity": 0.0, "force": 0.001, "gravity": 0.0025}
+    >>> heavy = CarClaim(name="MountainCar-v0", parameters={**car, "gravity": 0.003})
+    >>> difference(CarClaim(name="MountainCar-v0", parameters=car), heavy)
+    'it is about gravity = 0.0025, this has 0.003'
+    """
+    if claimed.name != given.name:
+        return f"it is about {claimed.name}, this is {given.name}"
+    claimed_ranges, ranges = _ranges(claimed), _ranges(given)
+    for name, (low, high) in ranges.items():
+        least, most = claimed_ranges[name]
+        if not least <= low <= high <= most:
+            return f"it is about {name} = {_range(least, most)}, this has {_range(low, high)}"
+    return ""
+
+
+def _ranges(claim: PuckClaim | CarClaim) -> dict[str, tuple[float, float]]:
+    """Return every parameter from its least to its greatest; a disturbance begins with none."""
+    if isinstance(claim, CarClaim):
+        return {name: (value, value) for name, value in claim.parameters.items()}
+    shakes = zip(("disturbance of x", "disturbance of v"), claim.disturbance, strict=True)
+    parameters = {name: (claim.low[name], claim.high[name]) for name in claim.low}
+    return parameters | {name: (0.0, shake) for name, shake in shakes}
+
+
+def _range(low: float, high: float) -> str:
+    return f"{low:g}" if low == high else f"{low:g} to {high:g}"

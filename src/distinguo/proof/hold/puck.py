@@ -84,6 +84,12 @@ def pucks_around(
     return pucks(first, last, (task.shake_x + disturbance[0], task.shake_v + disturbance[1]))
 
 
+@implements(task_claim, Puck)
+def puck_claim(task: Puck) -> PuckClaim:
+    """Name a puck that is known exactly, and that nothing disturbs."""
+    return pucks_claim(pucks(task))
+
+
 @implements(task_claim, Pucks)
 def pucks_claim(task: Pucks) -> PuckClaim:
     """Name both ends of every range."""
