@@ -19,8 +19,8 @@ from distinguo.learners.economy.memory import PRIMARY, SECOND, fresh_memory, wit
 from distinguo.learners.economy.surprise import pop, push
 from distinguo.learners.economy.trials import begin_trial, drive_trial, process_stack
 from distinguo.learners.learner import leaves, with_leaves
+from distinguo.representations.growing import growing_voronoi
 from distinguo.representations.partition import region
-from distinguo.representations.voronoi import voronoi
 from distinguo.seam import implements_interpreted
 from distinguo.settings import LearnerSettings
 from distinguo.tasks.task import actions, observe, start, transition, unpack
@@ -90,7 +90,7 @@ class Life(RuleBasedStateMachine):
 
     @initialize(asked=choices, first=places, seed=st.integers(0, 99))
     def born(self, asked: LearnerSettings, first: tuple[float, float], seed: int) -> None:
-        memory = fresh_memory(voronoi([_seen(Meadow(), first)], [4.0, 4.0], room=ROOM), 3)
+        memory = fresh_memory(growing_voronoi([_seen(Meadow(), first)], [4.0, 4.0], room=ROOM), 3)
         memory.states[0] = first
         log, rng = Economy().fresh_log(memory), np.random.default_rng(seed)
         self.agent = Agent(Meadow(), memory, asked, fresh_progress(2, 2), log, rng)
