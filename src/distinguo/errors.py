@@ -30,8 +30,53 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return f"did you mean '{near[0]}'?" if near else f"known: {', '.join(words)}."
 
 
+def one_line(text: str, most: int = 300) -> str:
+    r"""Return a text as one line without control characters, cut where it is too long for a sentence.
+
+    >>> one_line("No motor.\n\x1b[31mCheck  the cable.")
+    'No motor. [31mCheck the cable.'
+    """
+    flat = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return flat if len(flat) <= most else f"{flat[: most - 3]}..."
+
+
+def attempt(function: Callable[..., Any], *arguments: Any, otherwise: Any) -> Any:
+    """Return what code that is not ours gives, or ``otherwise`` if it raises anything but Ctrl-C.
+
+    >>> attempt(float, "1.5", otherwise=None), attempt(float, "one", otherwise=None)
+    (1.5, None)
+    """
+    try:
+        return function(*arguments)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        return otherwise
+
+
+def shown(value: Any, most: int = 80) -> str:
+    """Return a value as a sentence shows it, whatever its ``repr`` does.
+
+    >>> shown(float("nan")), shown("a" * 100, most=10)
+    ('nan', "'aaaaaa...")
+    """
+    return one_line(attempt(repr, value, otherwise=f"a {type(value).__name__} that cannot be shown"), most)
+
+
+def reason_of(error: BaseException) -> str:
+    """Return the kind of an exception and what it says, on one line.
+
+    >>> reason_of(KeyError("speed"))
+    "KeyError: 'speed'"
+    """
+    message = one_line(attempt(str, error, otherwise="")).rstrip(".")
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__
+
+
 def call_user_code(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a function that a user wrote; what goes wrong in it is said in one sentence, with its place.
+
+    Only Ctrl-C and what is said in our own words already comes through as it is.
 
     >>> call_user_code("My view", lambda run: run.qq, 3)
     Traceback (most recent call last):
@@ -39,10 +84,9 @@ def call_user_code(what: str, function: Callable[..., Any], *arguments: Any) -> 
     """
     try:
         return function(*arguments)
-    except DistinguoError:
+    except (DistinguoError, KeyboardInterrupt):
         raise
-    except Exception as error:
+    except BaseException as error:
         frames = traceback.extract_tb(error.__traceback__)[1:]
         place = f" in {frames[-1].filename}, line {frames[-1].lineno}" if frames else ""
-        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
-        raise DistinguoError(f"{what} failed{place} ({reason}).") from error
+        raise DistinguoError(f"{what} failed{place} ({reason_of(error)}).") from error

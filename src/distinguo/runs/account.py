@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from distinguo.controller import Controller
+from distinguo.errors import DistinguoError
 from distinguo.learners.agent import Agent
 from distinguo.learners.learner import Learner
 from distinguo.representations.file import Representation
 from distinguo.representations.partition import trimmed
 from distinguo.runs.configuration import Configuration
 from distinguo.tasks.extent import Extent, Preliminaries
-from distinguo.tasks.spec import CONTINUOUS
+from distinguo.tasks.spec import CONTINUOUS, LARGEST
 
 
 class Account:
@@ -25,6 +26,7 @@ class Account:
     preliminaries: Preliminaries
     extent: Extent  #: of the observations, as far as it is known
     solved: bool
+    returns: list[float]  #: of the confirmation that is under way
 
     @property
     def controller(self) -> Controller:
@@ -73,6 +75,22 @@ class Account:
     def environment_steps(self) -> int:
         """Return the steps of all trials and mini-trials, and of the preliminary series where there was one."""
         return self._count("trial_steps") + self.investigation_steps + self.preliminaries.steps
+
+    @property
+    def is_sound(self) -> bool:
+        """Tell whether all returns and values are numbers to go on with; rewards beyond all bounds spoil them."""
+        gained = self.returns[-1] if self.returns else 0.0
+        return bool(
+            abs(self.gained) <= LARGEST and abs(gained) <= LARGEST and np.isfinite(self.controller.q).all()
+        )
+
+    def unsound(self) -> DistinguoError:
+        """Return the sentence for rewards that spoil what is learned from them."""
+        name, trial, length = self.configuration.spec.name, self.count_trials, self.trial_length
+        return DistinguoError(
+            f"{name} gave rewards that are not finite or too large to be added up, in trial {trial} within its first "
+            f"{length:,} steps, which gained {self.gained:g}; allowed are sums up to {LARGEST:g}; mend its rewards."
+        )
 
     @property
     def cap(self) -> int:

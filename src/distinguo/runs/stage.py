@@ -95,6 +95,8 @@ class Stage(Account):
             self._advance_trial()
         else:
             self.rules.confirm(self)
+        if not self.is_sound:
+            raise self.unsound()
 
     def _between_trials(self) -> None:
         if self.is_spent:
@@ -278,6 +280,8 @@ class Stage(Account):
 
     def abandon_trial(self) -> None:
         """Give a trial up in which the task failed; what was learned in it stays."""
+        if self.phase == DONE:  # it failed afterwards
+            return
         self.reasons += self.learner.reasons(self.agent)
         self.learner.forget_running(self.agent.memory)
         self.phase = BETWEEN
