@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import traceback
 from collections.abc import Callable, Iterable
+from numbers import Integral
 from typing import Any
 
 
@@ -28,6 +29,19 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     words = sorted(known)
     near = difflib.get_close_matches(word, words, n=1, cutoff=0.6)
     return f"did you mean '{near[0]}'?" if near else f"known: {', '.join(words)}."
+
+
+def whole_number(name: str, given: Any, least: int = 0, most: int = 2**63 - 1) -> int:
+    """Return a number that has to be whole and within bounds, or say what is wrong with it.
+
+    >>> whole_number("visits", 2.5, least=1)
+    Traceback (most recent call last):
+    distinguo.errors.DistinguoError: visits should be a whole number from 1 to 9223372036854775807, got 2.5.
+    """
+    whole = not isinstance(given, bool) and isinstance(given, Integral)
+    if not whole or not least <= int(given) <= most:
+        raise DistinguoError(f"{name} should be a whole number from {least} to {most}, got {shown(given)}.")
+    return int(given)
 
 
 def one_line(text: str, most: int = 300) -> str:

@@ -13,8 +13,9 @@ from distinguo.learners.learner import Learner
 from distinguo.representations.file import Representation
 from distinguo.representations.partition import trimmed
 from distinguo.runs.configuration import Configuration
-from distinguo.tasks.extent import Extent, Preliminaries
+from distinguo.tasks.extent import Extent, Preliminaries, completed, preliminary_series
 from distinguo.tasks.spec import CONTINUOUS, LARGEST
+from distinguo.tasks.task import observe, start
 
 
 class Account:
@@ -98,6 +99,11 @@ class Account:
         return self.configuration.spec.cap(self.configuration.stage.cap)
 
     @property
+    def steps_left(self) -> int:
+        """Return the steps of the budget that were not taken yet."""
+        return max(0, self.configuration.stage.steps - self.environment_steps)
+
+    @property
     def is_spent(self) -> bool:
         """Tell whether a budget is used up."""
         stage = self.configuration.stage
@@ -137,3 +143,14 @@ class Account:
         arrays = {"q": self.controller.q, **self.learner.values(self.agent.memory)}
         rows = self._map().rows
         return {name: array[:rows].copy() for name, array in arrays.items()}
+
+
+def preliminaries_for(task: Any, configuration: Configuration, learner: Learner) -> Preliminaries:
+    """Learn the extent of the observations and the mean reward by experience, where they are asked for."""
+    spec, seed = configuration.spec, configuration.seed
+    if spec.bounded and not getattr(configuration.learner, "optimistic", False):
+        return Preliminaries(Extent(spec.low, spec.high), 0.0, 0)
+    if not learner.needs_extent:  # it finds that out by itself, as it goes
+        seen = observe(task, start(task, np.random.default_rng(seed)))
+        return Preliminaries(completed(spec, seen, seen), 0.0, 0)
+    return preliminary_series(task, spec, seed, configuration.stage.steps)

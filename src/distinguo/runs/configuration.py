@@ -11,7 +11,7 @@ import numpy as np
 import tomlkit
 from pydantic.fields import FieldInfo
 
-from distinguo.errors import DistinguoError, did_you_mean
+from distinguo.errors import DistinguoError, did_you_mean, shown
 from distinguo.learners.economy.learner import ECONOMY
 from distinguo.learners.learner import Learner, learner_named, learner_or_absent
 from distinguo.presets import DEFAULT
@@ -134,8 +134,9 @@ def _by_table(changes: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 def check_seed(given: Any) -> int:
     """Return the given seed as a plain number, or say what is wrong with it."""
-    if not isinstance(given, int | np.integer) or not 0 <= given < 2**63:
-        raise DistinguoError(f"The seed should be a whole number from 0 to 2^63 - 1, got {given!r}.")
+    whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
+    if not whole or not 0 <= given < 2**63:
+        raise DistinguoError(f"The seed should be a whole number from 0 to 2^63 - 1, got {shown(given)}.")
     return int(given)
 
 
