@@ -8,6 +8,7 @@ import inspect
 import reprlib
 import traceback
 from collections.abc import Callable, Iterable, Mapping
+from numbers import Integral
 from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -48,16 +49,14 @@ _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 160
 _SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = 12
 
 
-def shown(value: Any) -> str:
+def shown(value: Any, most: int = 200) -> str:
     """Return a value as a message shows it: in one line, and never a long one.
 
     >>> shown("left"), shown([0.5] * 1000)[-10:]
     ("'left'", ' 0.5, ...]')
     """
-    try:
-        return one_line(_SHORT.repr(value))
-    except Exception:  # a number of too many digits, or an object that cannot say what it is
-        return f"something of type {type(value).__name__}"
+    otherwise = f"a {type(value).__name__} that cannot be shown"  # such as a number of too many digits
+    return one_line(attempt(_SHORT.repr, value, otherwise=otherwise), most)
 
 
 def one_line(text: str, most: int = 200) -> str:
@@ -67,7 +66,7 @@ def one_line(text: str, most: int = 200) -> str:
     'two lines'
     """
     words = text if len(text) <= 8 * most else f"{text[: 4 * most]} … {text[-most:]}"
-    line = "".join(c if c.isprintable() else "?" for c in " ".join(words.split()))
+    line = " ".join("".join(c if c.isprintable() else " " for c in words).split())
     return line if len(line) <= most else f"{line[: 2 * most // 3]} … {line[-(most // 4) :]}"
 
 
@@ -116,8 +115,47 @@ def checks_names(also: Mapping[str, str] | None = None) -> Callable[[Callable[P,
     return decorate
 
 
+def whole_number(name: str, given: Any, least: int = 0, most: int = 2**63 - 1) -> int:
+    """Return a number that has to be whole and within bounds, or say what is wrong with it.
+
+    >>> whole_number("visits", 2.5, least=1)
+    Traceback (most recent call last):
+    distinguo.errors.DistinguoError: visits should be a whole number from 1 to 9223372036854775807, got 2.5.
+    """
+    whole = not isinstance(given, bool) and isinstance(given, Integral)
+    if not whole or not least <= int(given) <= most:
+        raise DistinguoError(f"{name} should be a whole number from {least} to {most}, got {shown(given)}.")
+    return int(given)
+
+
+def attempt(function: Callable[..., Any], *arguments: Any, otherwise: Any) -> Any:
+    """Return what code that is not ours gives, or ``otherwise`` if it raises anything but Ctrl-C.
+
+    >>> attempt(float, "1.5", otherwise=None), attempt(float, "one", otherwise=None)
+    (1.5, None)
+    """
+    try:
+        return function(*arguments)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        return otherwise
+
+
+def reason_of(error: BaseException) -> str:
+    """Return the kind of an exception and what it says, on one line.
+
+    >>> reason_of(KeyError("speed"))
+    "KeyError: 'speed'"
+    """
+    message = one_line(attempt(str, error, otherwise="")).rstrip(".")
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__
+
+
 def call_user_code(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a function that a user wrote; what goes wrong in it is said in one sentence, with its place.
+
+    Only Ctrl-C and what is said in our own words already comes through as it is.
 
     >>> call_user_code("My view", lambda run: run.qq, 3)
     Traceback (most recent call last):
@@ -125,10 +163,9 @@ def call_user_code(what: str, function: Callable[..., Any], *arguments: Any) -> 
     """
     try:
         return function(*arguments)
-    except DistinguoError:
+    except (DistinguoError, KeyboardInterrupt):
         raise
-    except Exception as error:
+    except BaseException as error:
         frames = traceback.extract_tb(error.__traceback__)[1:]
         place = f" in {frames[-1].filename}, line {frames[-1].lineno}" if frames else ""
-        reason = f"{type(error).__name__}: {one_line(str(error), 300)}"
-        raise DistinguoError(f"{what} failed{place} ({reason}).") from error
+        raise DistinguoError(f"{what} failed{place} ({reason_of(error)}).") from error

@@ -116,7 +116,14 @@ class StageSettings(NamedTuple):
         int, Field(ge=1, le=10**12, description="steps that the frozen greedy policy must hold at the end")
     ] = 500_000
     trials: Annotated[int, Field(ge=1, le=10**9, description="budget of trials")] = 300
-    steps: Annotated[int, Field(ge=1, le=10**15, description="budget of environment steps")] = 10**12
+    steps: Annotated[
+        int,
+        Field(
+            ge=1,
+            le=10**15,
+            description="budget of environment steps, mini-trials included: a trial that comes to it is cut there",
+        ),
+    ] = 10**12
     prototypes: Annotated[int, Field(ge=1, le=10**6, description="budget of prototypes, in one attempt")] = (
         2_000
     )
@@ -130,7 +137,13 @@ class StageSettings(NamedTuple):
         int, Field(ge=1, le=10**6, description="greedy trials that confirm a mean return, at most")
     ] = 2_000
     confirm_steps: Annotated[
-        int, Field(ge=1, le=10**12, description="steps of a confirmation after which weaker evidence will do")
+        int,
+        Field(
+            ge=1,
+            le=10**12,
+            description="steps of a confirmation after which weaker evidence will do; five times as many end it, "
+            "at once where trials have no time limit, else when the running trial has ended",
+        ),
     ] = 14_000
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from distinguo.learners.agent import RUNNING, Agent, fresh_progress
+from distinguo.learners.agent import NO_BUDGET, RUNNING, Agent, fresh_progress
 from distinguo.learners.economy.memory import fresh_memory
 from distinguo.learners.economy.reasons import drain, fresh_log
 from distinguo.learners.economy.trials import advance, begin, settle
@@ -64,7 +64,7 @@ def learn(
         speed(begin)(*agent)
         while speed(advance)(*agent, CAP, steps) == RUNNING:
             pass
-        speed(settle)(*agent)
+        speed(settle)(*agent, NO_BUDGET)
         events += [(e["event"], *e["prototypes"]) for e in drain(log, memory.partition)]
     return agent, events
 

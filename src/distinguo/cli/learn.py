@@ -173,8 +173,17 @@ def _progress(stage: Stage) -> str:
     return (f"attempt {stage.attempts}  " if stage.attempts > 1 else "") + (
         f"trial {stage.count_trials}  length {stage.trial_length:,}  regions {stage.regions}  "
         f"prototypes {stage.prototypes}  environment steps {stage.environment_steps:,}  "
-        f"({stage.phase})"
+        f"({_phase(stage)})"
     )
+
+
+def _phase(stage: Stage) -> str:
+    """Return what the stage is doing, and how far a confirmation has come: it is counted apart."""
+    from distinguo.runs.stage import CONFIRMING
+
+    if stage.phase != CONFIRMING:
+        return stage.phase
+    return f"{stage.phase}: trial {len(stage.returns)}, {stage.tested:,} steps"
 
 
 def _learn_many(wanted: list[Configuration], out: Path | None, seeds: str, as_json: bool) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from distinguo.controls.fixed import PAPER_SEEDS
-from distinguo.errors import DistinguoError
+from distinguo.errors import DistinguoError, reason_of
 
 if TYPE_CHECKING:
     from distinguo.tasks.spec import TaskSpec
@@ -80,10 +80,11 @@ def _made_spec(kind: Any, parameters: dict[str, Any]) -> TaskSpec:
     arguments = {name: value for name, value in parameters.items() if name != "levels"}
     try:
         env = kind(**arguments)
-    except Exception as error:
+    except (DistinguoError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
         with_these = f" with {arguments}" if arguments else ""
-        trouble = f"{type(error).__name__}: {error}".rstrip(".")
-        raise DistinguoError(f"{kind.__name__} could not be made{with_these}: {trouble}.") from error
+        raise DistinguoError(f"{kind.__name__} could not be made{with_these}: {reason_of(error)}.") from error
     levels = {name: value for name, value in parameters.items() if name == "levels"}
     return spec_of(env, levels)._replace(parameters=parameters)
 

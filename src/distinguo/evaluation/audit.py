@@ -6,6 +6,8 @@ region are good for the state itself (policy), and that the state is worth what 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,9 +22,13 @@ from distinguo.criteria import (
     look_ahead,
     state_value,
 )
-from distinguo.errors import DistinguoError
-from distinguo.seam import at_speed, kernel
+from distinguo.errors import DistinguoError, shown, whole_number
+from distinguo.seam import at_speed, is_compiled, kernel
 from distinguo.tasks.task import observe, start, transition, truncated, unpack
+
+MOST_VISITS = 10**7
+NO_LIMIT = 2**62  #: steps of a trial
+CHUNK, SLOW_CHUNK = 20_000, 20  #: states between two looks at the keyboard; where every step is plain Python
 
 
 class Audit(NamedTuple):
@@ -76,11 +82,15 @@ def audit_controller(
     epsilon: float,
     samples: int = 1,
     visits: int = 10_000,
+    longest: int = NO_LIMIT,
     seed: int = 0,
+    watch: Callable[[int, int], None] | None = None,
 ) -> Audit:
     """Audit given states, or those that the greedy policy visits from the start of a trial.
 
-    Where transitions are random, ``samples`` look-aheads of each action are averaged (Definition 5).
+    Where transitions are random, ``samples`` look-aheads of each action are averaged (Definition 5). A trial is left
+    after its ``longest`` steps: an environment that comes back to a state by taking the trial's actions again pays
+    for every state as many steps as lie before it. ``watch`` is told how many states are done, of how many.
 
     >>> from distinguo.representations.voronoi import voronoi
     >>> from distinguo.tasks.puck.puck import Puck
@@ -90,8 +100,11 @@ def audit_controller(
     Policy rule (Eq. 1) broken at 0, value rule (Eq. 2) at 1.
     Greatest regret: 0.0000 at (0.0000, 0.0000), in region 0.
     """
-    rng = np.random.default_rng(seed)
-    rows = visited(task, controller, rng, visits) if states is None else _checked(task, states)
+    _check_numbers(gamma, epsilon)
+    whole_number("samples", samples, 1)
+    rng = np.random.default_rng(whole_number("The seed", seed))
+    count = whole_number("visits", visits, 1, MOST_VISITS)
+    rows = visited(task, controller, rng, count, longest) if states is None else _checked(task, states)
     count, width = len(rows), len(observe(task, unpack(task, rows[0])))
     findings = Audit(
         states=rows,
@@ -102,13 +115,36 @@ def audit_controller(
         regret=np.zeros(count),
         epsilon=epsilon,
     )
-    at_speed(_look_ahead, task, controller.partition)(task, controller, gamma, samples, findings)
+    look, at_once = (
+        at_speed(_look_ahead, task, controller.partition),
+        CHUNK if is_compiled(task) else SLOW_CHUNK,
+    )
+    columns = {name: getattr(findings, name) for name in Audit._fields if name != "epsilon"}
+    for first in range(0, count, at_once):
+        rows_of = {name: column[first : first + at_once] for name, column in columns.items()}
+        look(task, controller, gamma, samples, findings._replace(**rows_of))
+        if watch:
+            watch(min(first + at_once, count), count)
+    if not np.isfinite(findings.q1).all():
+        raise DistinguoError(
+            "Rewards or action values are not finite, so nothing can be said of them; mend them."
+        )
     return findings
 
 
+def _check_numbers(gamma: Any, epsilon: Any) -> None:
+    for name, value in (("gamma", gamma), ("epsilon", epsilon)):
+        if not (isinstance(value, Real) and 0.0 <= float(value) < np.inf):
+            raise DistinguoError(f"{name} of an audit should be a finite number from 0, got {shown(value)}.")
+
+
 def _checked(task: Any, states: ArrayLike) -> np.ndarray:
-    rows = np.array(states, dtype=np.float64)
     width = len(start(task, np.random.default_rng(0)))
+    try:
+        rows = np.array(states, dtype=np.float64)
+    except (TypeError, ValueError):
+        words = f"States to audit should be finite rows of {width} numbers, got {shown(states)}."
+        raise DistinguoError(words) from None
     if rows.ndim != 2 or rows.shape[1] != width or not len(rows) or not np.isfinite(rows).all():
         raise DistinguoError(
             f"States to audit should be finite rows of {width} numbers, got shape {rows.shape}."
@@ -116,24 +152,29 @@ def _checked(task: Any, states: ArrayLike) -> np.ndarray:
     return rows
 
 
-def visited(task: Any, controller: Controller, rng: np.random.Generator, count: int) -> np.ndarray:
-    """Return the states that the greedy policy comes through, trial after trial."""
+def visited(
+    task: Any, controller: Controller, rng: np.random.Generator, count: int, longest: int = NO_LIMIT
+) -> np.ndarray:
+    """Return the states that the greedy policy comes through, trial after trial, each no longer than ``longest``."""
     dimensions = len(start(task, rng))
     rows = np.zeros((count, dimensions))
-    at_speed(_visit, task, controller.partition)(task, controller, rng, rows)
+    at_speed(_visit, task, controller.partition)(task, controller, rng, rows, longest)
     return rows
 
 
 @kernel
-def _visit(task: Any, controller: Controller, rng: np.random.Generator, rows: np.ndarray) -> None:
-    s = start(task, rng)
+def _visit(
+    task: Any, controller: Controller, rng: np.random.Generator, rows: np.ndarray, longest: int
+) -> None:
+    s, length = start(task, rng), 0
     for n in range(len(rows)):
         for i in range(len(s)):
             rows[n, i] = s[i]
         j = region_at(task, controller.partition, s)
         s, _, terminal = transition(task, s, choose(controller.q[j], controller.delta, rng))
-        if terminal or truncated(task, s):
-            s = start(task, rng)
+        length += 1
+        if terminal or truncated(task, s) or length >= longest:
+            s, length = start(task, rng), 0
 
 
 @kernel

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.controller import Controller
+from distinguo.errors import DistinguoError
 from distinguo.evaluation.decide import Batch, outcome_of
 from distinguo.evaluation.simulate import Outcome, Patience
 from distinguo.evaluation.statistics import Curve
@@ -21,7 +22,7 @@ from distinguo.representations.boxes import for_lookup
 from distinguo.seam import at_speed, is_compiled
 from distinguo.settings import TesterSettings
 from distinguo.tasks.extent import TEST, TRAINING, Extent
-from distinguo.tasks.spec import TaskSpec
+from distinguo.tasks.spec import LARGEST, TaskSpec
 from distinguo.tasks.task import seeded, start
 
 
@@ -73,6 +74,11 @@ class _TestTrials:
         assert self.outcome is not None
         goal, outcome = self.evaluation.spec.goal, self.outcome
         score = goal.score(outcome.lengths, outcome.returns)
+        if not (abs(score) <= LARGEST and np.isfinite(q).all()):
+            raise DistinguoError(
+                f"{self.evaluation.spec.name} gave rewards that are not finite or too large to be added up: "
+                f"test trials score {score:g}; allowed are sums up to {LARGEST:g}; mend its rewards."
+            )
         reached = goal.reached(outcome.ended, outcome.returns)[self.controllable]
         return score, float(reached.mean()) if len(reached) else 1.0
 

@@ -87,8 +87,10 @@ def check_arrays(memory: Any, **sizes: int) -> None:
             raise ValueError(f"{name} has an unexpected shape or type")
 
 
-#: How a learner leaves a trial: it goes on, came to a terminal state, was stopped, or waits to be looked after.
-RUNNING, TERMINAL, CAPPED, PAUSED = 0, 1, 2, 3
+#: How a learner leaves a trial: it goes on, came to a terminal state, was stopped, waits to be looked after, or
+#: cannot go on within the steps that are left.
+RUNNING, TERMINAL, CAPPED, PAUSED, SPENT = 0, 1, 2, 3, 4
+NO_BUDGET = 2**62  #: steps that may be taken where nobody counts them
 NO_ACTION = -1
 LEAST, GREATEST = 0, 1  #: rows of ``Progress.extent``
 

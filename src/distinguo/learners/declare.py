@@ -15,6 +15,7 @@ from distinguo.kernel_cache import numba_reason
 from distinguo.learners.agent import (
     CAPPED,
     NO_ACTION,
+    NO_BUDGET,
     RUNNING,
     TERMINAL,
     Agent,
@@ -118,12 +119,12 @@ class DeclaredLearner(Learner):
         """Begin a trial."""
         self._call(begin_declared, agent)
 
-    def advance(self, agent: Agent, cap: int, steps: int) -> int:
+    def advance(self, agent: Agent, cap: int, steps: int, left: int = NO_BUDGET) -> int:
         """Drive the trial."""
         ended: int = self._call(drive_declared, agent, cap, steps)
         return ended
 
-    def settle(self, agent: Agent) -> None:
+    def settle(self, agent: Agent, left: int = NO_BUDGET) -> None:
         """Let the learner learn from the whole trial."""
         self._call(end_declared, agent)
 

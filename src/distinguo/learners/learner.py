@@ -18,7 +18,7 @@ import numpy as np
 
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError, did_you_mean, one_line
-from distinguo.learners.agent import CAPPED, Agent
+from distinguo.learners.agent import CAPPED, NO_BUDGET, Agent
 from distinguo.tasks.extent import Extent
 from distinguo.tasks.spec import Goal
 from distinguo.tasks.task import State
@@ -72,16 +72,22 @@ class Learner:
         """Begin a trial."""
         raise NotImplementedError
 
-    def advance(self, agent: Agent, cap: int, steps: int) -> int:
-        """Drive the running trial for at most so many steps; say how it was left (``agent.RUNNING``, …)."""
+    def advance(self, agent: Agent, cap: int, steps: int, left: int = NO_BUDGET) -> int:
+        """Drive the running trial for at most so many steps; say how it was left (``agent.RUNNING``, …).
+
+        A learner that cannot stop just anywhere may take more of them, but never more than are ``left``.
+        """
         raise NotImplementedError
 
     def controller(self, memory: Any, settings: Any) -> Controller:
         """Return what the learner would act by now."""
         raise NotImplementedError
 
-    def settle(self, agent: Agent) -> None:
-        """Learn from a trial that has ended, was stopped or paused; usually all was learned on the way."""
+    def settle(self, agent: Agent, left: int = NO_BUDGET) -> None:
+        """Learn from a trial that has ended, was stopped or paused; usually all was learned on the way.
+
+        Mini-trials may take as many steps as are ``left``.
+        """
 
     def prepared(self, agent: Agent, extent: Extent | None) -> Agent:
         """Return the agent with the room that the next trial may need; ``extent`` is new, if it is given."""

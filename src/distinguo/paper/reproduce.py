@@ -21,6 +21,7 @@ from distinguo.paper.generated import LONG_TRIAL, scratch_claims, seeded_claims
 from distinguo.paper.readings import READINGS, Reading
 from distinguo.paper.stages import Generated, control_file, generate, learning_curves, vrdp_files
 from distinguo.representations.file import load
+from distinguo.runs.configuration import check_seed
 from distinguo.settings import TesterSettings
 from distinguo.study.compare import CellsDone
 from distinguo.study.results import AveragedCurve
@@ -115,6 +116,7 @@ def reproduce(
     fewer runs and shorter test trials. ``say`` is given sentences on what is going on, ``watch`` how many test runs
     are done, of how many.
     """
+    check_seed(seed)
     scope, say = QUICK if quick else FULL, say or (lambda text: None)
     folder = Path(out or Path("runs") / f"reproduce-{'quick' if quick else 'full'}-seed{seed}")
     hill = task_spec("puck")

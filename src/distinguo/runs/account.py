@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from distinguo.controller import Controller
+from distinguo.errors import DistinguoError
 from distinguo.learners.agent import Agent
 from distinguo.learners.learner import Learner
 from distinguo.representations.file import Representation
 from distinguo.runs.configuration import Configuration
-from distinguo.tasks.extent import Extent, Preliminaries
-from distinguo.tasks.spec import CONTINUOUS
+from distinguo.tasks.extent import Extent, Preliminaries, completed, preliminary_series
+from distinguo.tasks.spec import CONTINUOUS, LARGEST
+from distinguo.tasks.task import observe, start
 
 
 class Account:
@@ -24,6 +26,7 @@ class Account:
     preliminaries: Preliminaries
     extent: Extent  #: of the observations, as far as it is known
     solved: bool
+    returns: list[float]  #: of the confirmation that is under way
 
     @property
     def controller(self) -> Controller:
@@ -74,9 +77,30 @@ class Account:
         return self._count("trial_steps") + self.investigation_steps + self.preliminaries.steps
 
     @property
+    def is_sound(self) -> bool:
+        """Tell whether all returns and values are numbers to go on with; rewards beyond all bounds spoil them."""
+        gained = self.returns[-1] if self.returns else 0.0
+        return bool(
+            abs(self.gained) <= LARGEST and abs(gained) <= LARGEST and np.isfinite(self.controller.q).all()
+        )
+
+    def unsound(self) -> DistinguoError:
+        """Return the sentence for rewards that spoil what is learned from them."""
+        name, trial, length = self.configuration.spec.name, self.count_trials, self.trial_length
+        return DistinguoError(
+            f"{name} gave rewards that are not finite or too large to be added up, in trial {trial} within its first "
+            f"{length:,} steps, which gained {self.gained:g}; allowed are sums up to {LARGEST:g}; mend its rewards."
+        )
+
+    @property
     def cap(self) -> int:
         """Return the steps after which a trial is stopped."""
         return self.configuration.spec.cap(self.configuration.stage.cap)
+
+    @property
+    def steps_left(self) -> int:
+        """Return the steps of the budget that were not taken yet."""
+        return max(0, self.configuration.stage.steps - self.environment_steps)
 
     @property
     def is_spent(self) -> bool:
@@ -111,3 +135,14 @@ class Account:
         arrays = {"q": self.controller.q, **self.learner.values(self.agent.memory)}
         regions = self.regions
         return {name: array[:regions].copy() for name, array in arrays.items()}
+
+
+def preliminaries_for(task: Any, configuration: Configuration, learner: Learner) -> Preliminaries:
+    """Learn the extent of the observations and the mean reward by experience, where they are asked for."""
+    spec, seed = configuration.spec, configuration.seed
+    if spec.bounded and not getattr(configuration.learner, "optimistic", False):
+        return Preliminaries(Extent(spec.low, spec.high), 0.0, 0)
+    if not learner.needs_extent:  # it finds that out by itself, as it goes
+        seen = observe(task, start(task, np.random.default_rng(seed)))
+        return Preliminaries(completed(spec, seen, seen), 0.0, 0)
+    return preliminary_series(task, spec, seed, configuration.stage.steps)

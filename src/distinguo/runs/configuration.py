@@ -113,7 +113,8 @@ def _by_table(changes: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 def check_seed(given: Any) -> int:
     """Return the given seed as a plain number, or say what is wrong with it."""
-    if not isinstance(given, int | np.integer) or not 0 <= given < 2**63:
+    whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
+    if not whole or not 0 <= given < 2**63:
         raise DistinguoError(f"The seed should be a whole number from 0 to 2^63 - 1, got {shown(given)}.")
     return int(given)
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from distinguo.evaluation.confirmation import FAILED, OPEN, PASSED, USUAL, ReturnQuestion, judge
-from distinguo.learners.agent import TERMINAL
+from distinguo.evaluation.confirmation import FAILED, OPEN, PASSED, PATIENCE, USUAL, ReturnQuestion, judge
+from distinguo.learners.agent import NO_BUDGET, TERMINAL
 from distinguo.tasks.spec import Goal, MeanReturn
 
 if TYPE_CHECKING:
@@ -95,11 +95,20 @@ class ReturnRules:
             stage.begin_confirmation(CLAIM if self.threshold is not None else STAGE_OVER)
 
     def confirm(self, stage: Stage) -> None:
-        """Follow the greedy policy for a while, and judge it when a trial ends."""
-        ended = stage.follow(stage.cap - stage.held)
-        if not ended and stage.held < stage.cap:
+        """Follow the greedy policy for a while, and judge it when a trial ends.
+
+        A task without a time limit may go on for ever: its trials are cut where the steps of a confirmation end.
+        """
+        most = most_steps(stage)
+        ended = stage.follow(min(stage.cap - stage.held, most - stage.tested))
+        spent, whole = stage.tested >= most, ended or stage.held >= stage.cap
+        if not whole and not spent:
             return
+        if not whole and len(stage.returns) > 1:  # what the others gained says more
+            stage.returns.pop()
         outcome = self._judge(stage)
+        if outcome == OPEN and spent:
+            outcome = FAILED
         if outcome == OPEN:
             stage.begin_greedy_trial()
         else:
@@ -145,6 +154,13 @@ class ReturnRules:
     def final_trial_steps(self, stage: Stage) -> int:
         """Return nothing: all trials were for learning."""
         return 0
+
+
+def most_steps(stage: Stage) -> int:
+    """Return the steps after which a confirmation ends in any case, where trials have no limit of their own."""
+    if stage.configuration.spec.limit is not None:
+        return NO_BUDGET
+    return PATIENCE * stage.configuration.stage.confirm_steps
 
 
 def rules_for(goal: Goal) -> Rules:

@@ -110,13 +110,16 @@ def _learn_in(out: Path, stage: Stage, watch: Watch | None) -> None:
 def _kept_if_it_fails(out: Path, stage: Stage) -> Iterator[Stage]:
     """Work, and if the task fails on the way, save what was learned until then; only the running trial is lost.
 
-    Any other error leaves the last checkpoint as it is: the state within a chunk is torn.
+    Any other error leaves the last checkpoint as it is: the state within a chunk is torn. So do numbers that are
+    not finite: what was saved before has none.
     """
     try:
         yield from stage.work()
+        stage.refine()
     except DistinguoError:
-        stage.abandon_trial()
-        _save(out, stage)
+        if stage.is_sound:
+            stage.abandon_trial()
+            _save(out, stage)
         raise
 
 

@@ -15,15 +15,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.evaluation.simulate import follow
-from distinguo.learners.agent import PAUSED, RUNNING, Agent, fresh_progress
+from distinguo.learners.agent import CAPPED, PAUSED, SPENT, TERMINAL, Agent, fresh_progress
 from distinguo.learners.learner import Setup, learner_or_absent
 from distinguo.learners.refinement.refined import Refined, refine_controller
-from distinguo.runs.account import Account
+from distinguo.runs.account import Account, preliminaries_for
 from distinguo.runs.configuration import Configuration
 from distinguo.runs.goals import CLAIM, STAGE_OVER, rules_for
 from distinguo.runs.restarts import RESTART, Best, better, is_over, returned_to
 from distinguo.seam import at_speed, is_compiled
-from distinguo.tasks.extent import Extent, Preliminaries, completed, preliminary_series
+from distinguo.tasks.extent import Extent, completed
 from distinguo.tasks.spec import CATEGORIES
 from distinguo.tasks.task import actions, observe, seeded, start
 
@@ -62,7 +62,7 @@ class Stage(Account):
         self.rules = rules_for(configuration.spec.goal)
         self.rng = np.random.default_rng(configuration.seed)
         self.task = seeded(configuration.spec.task, configuration.seed)
-        self.preliminaries = self._preliminaries()
+        self.preliminaries = preliminaries_for(self.task, configuration, self.learner)
         self.extent = self.preliminaries.extent
         self.agent = self._fresh_agent()
         self.phase = BETWEEN
@@ -100,6 +100,8 @@ class Stage(Account):
             self._advance_trial()
         else:
             self.rules.confirm(self)
+        if not self.is_sound:
+            raise self.unsound()
 
     def _between_trials(self) -> None:
         if self.is_spent:
@@ -112,23 +114,21 @@ class Stage(Account):
             self.phase = TRIAL
 
     def _advance_trial(self) -> None:
-        ended = self.learner.advance(self.agent, self.cap, self.steps_at_once)
+        ended = self.learner.advance(self.agent, self.cap, self.steps_at_once, self.steps_left)
         if ended == PAUSED:
             self._look_after()
-        elif ended != RUNNING:
+        if ended in (TERMINAL, CAPPED):
             self.rules.after_trial(self, ended)
+        elif ended == SPENT or not self.steps_left:
+            self._cut_trial()
+
+    def _cut_trial(self) -> None:
+        """Leave a trial where the budget of steps ends: it has not ended, so it is neither judged nor listed."""
+        self.settle()
+        self.reasons += self.learner.reasons(self.agent)
+        self.rules.end_stage(self)
 
     # ---- before and within a trial --------------------------------------------------------------------------------
-
-    def _preliminaries(self) -> Preliminaries:
-        """Learn the extent of the observations and the mean reward by experience, where they are asked for."""
-        spec, learner = self.configuration.spec, self.configuration.learner
-        if spec.bounded and not getattr(learner, "optimistic", False):
-            return Preliminaries(Extent(spec.low, spec.high), 0.0, 0)
-        if not self.learner.needs_extent:  # it finds that out by itself, as it goes
-            seen = observe(self.task, start(self.task, np.random.default_rng(self.configuration.seed)))
-            return Preliminaries(completed(spec, seen, seen), 0.0, 0)
-        return preliminary_series(self.task, spec, self.configuration.seed)
 
     def _fresh_agent(self) -> Agent:
         """Return an agent before its first trial; looking at a first state does not move its random stream."""
@@ -179,7 +179,7 @@ class Stage(Account):
 
     def settle(self) -> None:
         """Let the learner learn from a trial as a whole."""
-        self.learner.settle(self.agent)
+        self.learner.settle(self.agent, self.steps_left)
 
     def claims(self, ended: int) -> bool:
         """Tell whether the learner has reason to believe that the task is solved."""
@@ -287,6 +287,8 @@ class Stage(Account):
 
     def abandon_trial(self) -> None:
         """Give a trial up in which the task failed; what was learned in it stays."""
+        if self.phase == DONE:  # it failed afterwards
+            return
         self.take_reasons()
         self.learner.forget_running(self.agent.memory)
         self.phase = BETWEEN
@@ -295,6 +297,9 @@ class Stage(Account):
     def steps_at_once(self) -> int:
         """Return the steps until the next look at the keyboard, or at whatever else wants to be looked at."""
         usual = CHUNK if is_compiled(self.task) else self.slow_chunk
-        if self.phase != TRIAL or self.pause_at is None:
+        if self.phase != TRIAL:
             return usual
-        return max(1, min(self.stride or usual, self.pause_at - self.environment_steps))
+        usual = min(usual, self.steps_left)
+        if self.pause_at is None:
+            return usual
+        return max(1, min(self.stride or usual, usual, self.pause_at - self.environment_steps))

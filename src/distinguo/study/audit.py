@@ -2,34 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from numpy.typing import ArrayLike
 
 from distinguo.errors import DistinguoError, checks_names
-from distinguo.evaluation.audit import Audit, audit_controller
+from distinguo.evaluation.audit import NO_LIMIT, Audit, audit_controller
+from distinguo.runs.configuration import check_seed
 from distinguo.runs.folder import open_run
 from distinguo.runs.run import Run
+from distinguo.seam import is_compiled
 from distinguo.tasks.task import seeded
+
+LONGEST = 500  #: steps after which a trial is left whose environment stops none, and comes back by replays
 
 
 @checks_names()
 def audit(
-    run: Run | str | Path, *, states: ArrayLike | None = None, visits: int = 10_000, seed: int = 0
+    run: Run | str | Path,
+    *,
+    states: ArrayLike | None = None,
+    visits: int = 10_000,
+    seed: int = 0,
+    watch: Callable[[int, int], None] | None = None,
 ) -> Audit:
     """Audit a run, or the run in a folder: which states are not epsilon-adequate, by which rule, at what cost.
 
     The states are given, or they are ``visits`` ones that the greedy policy comes through; the seed decides among
-    tied actions.
+    tied actions. ``watch`` is told how many states are done, of how many. Trials of an environment that is run as
+    plain Python end at its time limit, or after 500 steps, so that the time grows with the visits and no faster.
 
     >>> import distinguo
     >>> audit(distinguo.learn("puck", seed=1), visits=1000).adequate
     1.0
     """
     opened = open_run(run) if isinstance(run, str | Path) else run
-    learner = opened.configuration.learner
+    learner, spec = opened.configuration.learner, opened.configuration.spec
     return audit_controller(
-        seeded(opened.configuration.spec.task, seed),
+        seeded(spec.task, check_seed(seed)),
         opened.controller,
         states,
         gamma=_setting(opened, "gamma"),
@@ -37,7 +48,9 @@ def audit(
         epsilon=float(opened.summary.get("epsilon") or _setting(opened, "epsilon")),
         samples=getattr(learner, "samples", 1),
         visits=visits,
+        longest=NO_LIMIT if is_compiled(spec.task) else spec.cap(LONGEST),
         seed=seed,
+        watch=watch,
     )
 
 

@@ -19,6 +19,7 @@ from distinguo.learners.refinement.condense import Notch, dial
 from distinguo.learners.refinement.improvement import Improvement
 from distinguo.learners.refinement.representation import map_of
 from distinguo.representations.voronoi import Voronoi
+from distinguo.runs.configuration import check_seed
 from distinguo.runs.folder import is_finished, write_run
 from distinguo.runs.run import Run
 from distinguo.tasks.spec import TaskSpec
@@ -56,6 +57,7 @@ def condense(
     map counts only if new trials confirm it (evaluation/confirmation.py), else the next larger one is tried.
     ``regions`` asks for at most so many, whatever that costs.
     """
+    check_seed(seed)
     spec, controller = run.configuration.spec, run.controller
     _check(spec, controller, regions)
     work = Improvement(spec, map_of(controller), spec.cap(CAP), np.random.default_rng([seed, _STREAM]))

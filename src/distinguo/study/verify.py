@@ -24,6 +24,7 @@ from distinguo.proof.question import Answer, Finding, Question, Request
 from distinguo.proof.schema import Certificate
 from distinguo.proof.verify import question_about
 from distinguo.representations.file import Representation
+from distinguo.runs.configuration import check_seed
 from distinguo.runs.folder import open_run
 from distinguo.runs.run import Run
 from distinguo.settings import TesterSettings, tester_suited
@@ -188,7 +189,7 @@ def verify(
     >>> proof.holds, round(proof.share, 2), proof.checked
     (True, 0.97, True)
     """
-    subject = subject_of(what, task, seed)
+    subject = subject_of(what, task, check_seed(seed))
     request = Request(subject.spec, subject.controller, seed, cells, steps, disturbance, ranges or {})
     folder = _made(subject.folder if out is None else Path(out))
     question = question_about(subject.spec.task) or BOUNDED

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.core.errors import NumbaError
 
-from distinguo.errors import DistinguoError
+from distinguo.errors import DistinguoError, reason_of
 from distinguo.kernel_cache import numba_reason
 from distinguo.seam import is_compiled, kernel
-from distinguo.tasks.spec import TaskSpec
+from distinguo.tasks.spec import LARGEST, TaskSpec
 from distinguo.tasks.task import (
     Observation,
     State,
@@ -121,6 +121,9 @@ class _Contract(NamedTuple):
         self._check_floats("transition", after, len(s), place)
         if not _is_finite_number(reward):
             raise self.fault(f"transition gave the reward {reward!r} {place}, which is not a finite number")
+        if abs(reward) > LARGEST:
+            allowed = f"allowed are amounts up to {LARGEST:g}"
+            raise self.fault(f"transition gave the reward {reward!r} {place}; {allowed}")
         if not isinstance(terminal, bool | np.bool_):
             raise self.fault(f"transition said {terminal!r} for terminal {place}, which is not a bool")
         self._seen(after, place)
@@ -129,11 +132,10 @@ class _Contract(NamedTuple):
     def _called(self, name: str, place: str, function: Any, *arguments: Any) -> Any:
         try:
             return function(self.task, *arguments)
-        except DistinguoError:
+        except (DistinguoError, KeyboardInterrupt):
             raise
-        except Exception as error:
-            trouble = f"{type(error).__name__}: {error}".rstrip(".")
-            raise self.fault(f"{name} failed {place}".rstrip() + f" ({trouble})") from error
+        except BaseException as error:
+            raise self.fault(f"{name} failed {place}".rstrip() + f" ({reason_of(error)})") from error
 
     def _check_floats(self, function: str, s: Any, width: int | None, place: str) -> None:
         if not isinstance(s, tuple) or (width is not None and len(s) != width):

@@ -81,9 +81,12 @@ class Preliminaries(NamedTuple):
     steps: int
 
 
-def preliminary_series(task: Any, spec: TaskSpec, seed: int) -> Preliminaries:
-    """Find the extent of coordinates whose bounds are infinite; bounds that are known stay as they are."""
-    series = _series(task, seed, SHORT_TRIALS, spec.cap(SHORT_CAP), SHORT_STEPS)
+def preliminary_series(task: Any, spec: TaskSpec, seed: int, budget: int | None = None) -> Preliminaries:
+    """Find the extent of coordinates whose bounds are infinite; bounds that are known stay as they are.
+
+    It takes no more steps than ``budget``.
+    """
+    series = _series(task, seed, SHORT_TRIALS, spec.cap(SHORT_CAP), SHORT_STEPS, budget)
     return series._replace(extent=completed(spec, *series.extent))
 
 
@@ -103,16 +106,20 @@ def completed(spec: TaskSpec, low: Sequence[float], high: Sequence[float]) -> Ex
     )
 
 
-def _series(task: Any, seed: int, trials: int, cap: int, most: float = math.inf) -> Preliminaries:
+def _series(
+    task: Any, seed: int, trials: int, cap: int, most: float = math.inf, budget: int | None = None
+) -> Preliminaries:
+    """Run trials until there are enough of them, or enough steps; a budget of steps is never exceeded."""
     rng = np.random.default_rng(seed)
     first = np.array(observe(task, start(task, rng)))
     low, high = first.copy(), first.copy()
     kinds = actions(task) + 1  # the last kind is random
     steps, gained = 0, 0.0
     for number in range(trials):
+        cap = cap if budget is None else min(cap, budget - steps)
         length, rewards = at_speed(_watch, task)(task, rng, number % kinds, cap, low, high)
         steps, gained = steps + length, gained + rewards
-        if steps >= most:
+        if steps >= most or steps == budget:
             break
     return Preliminaries(Extent(tuple(low.tolist()), tuple(high.tolist())), gained / steps, steps)
 

@@ -8,6 +8,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+#: The greatest reward and coordinate that a task may give, whatever its sign: sums and squares of such are finite.
+LARGEST = 1e100
+
 
 class Hold(NamedTuple):
     """Trials should never end; they are judged by their length.

@@ -7,7 +7,12 @@ import pytest
 
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
-from distinguo.learners.refinement.improvement import Improvement, PrototypeMap, is_hopeless
+from distinguo.learners.refinement.improvement import (
+    Improvement,
+    OutOfStepsError,
+    PrototypeMap,
+    is_hopeless,
+)
 from distinguo.learners.refinement.representation import (
     RepresentationSettings,
     is_assured,
@@ -193,3 +198,15 @@ def test_acrobot_too() -> None:
     controller = Controller(velocity, np.array([[-1.0, -1.0, 0.0], [0.0, -1.0, -1.0]]))
     better = representation_from(BOT, controller, np.random.default_rng(1))
     assert better.score > -110.0
+
+
+def test_steps_are_never_more_than_allowed() -> None:
+    """A map that takes more is not made; a price that takes more is not told."""
+    for most in (1, 3_000, 9_000, 30_000):
+        work = Improvement(CAR, SWING, 200, np.random.default_rng(0), most)
+        with pytest.raises(OutOfStepsError):
+            work.fresh_trails(1000)
+        assert most - 200 <= work.steps <= most or (most == 1 and work.steps == 0)
+    brief = BRIEF._replace(most_steps=500)
+    with pytest.raises(OutOfStepsError):
+        representation_from(CAR, as_controller(SWING), np.random.default_rng(4), brief)

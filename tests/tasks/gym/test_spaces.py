@@ -15,6 +15,7 @@ from hypothesis.extra import numpy as hnp
 
 from distinguo.errors import DistinguoError
 from distinguo.tasks.gym.spaces import CATEGORIES, CONTINUOUS, Choices, MisfitError, choices_of, view_of
+from distinguo.tasks.spec import LARGEST
 
 SHAPES = hnp.array_shapes(min_dims=0, max_dims=3, max_side=4)
 FLOATS = st.sampled_from([np.float16, np.float32, np.float64])
@@ -33,7 +34,8 @@ def test_a_box_there_and_back(data: Any, shape: tuple[int, ...], dtype: Any) -> 
     elements = None
     if np.issubdtype(dtype, np.floating):
         width = np.dtype(dtype).itemsize * 8
-        elements = st.floats(width=width, allow_nan=False, allow_infinity=False)
+        most = min(LARGEST, float(np.finfo(dtype).max))
+        elements = st.floats(-most, most, width=width)
     array = data.draw(hnp.arrays(dtype, shape, elements=elements))
     view = view_of(box(shape, dtype), "Any-v0")
     values = view.flatten(array)
@@ -142,9 +144,13 @@ def test_numbers_that_are_not_finite(value: float) -> None:
         view.flatten(np.array([[1.0, 2.0], [value, 4.0]]))
 
 
-def test_finite_numbers_whose_sum_is_not() -> None:
-    values = (1.7e308, 1.7e308)
-    assert view_of(box((2,), np.float64), "Robot-v0").flatten(np.array(values)) == values
+def test_the_greatest_numbers() -> None:
+    view = view_of(box((2,), np.float64), "Robot-v0")
+    for allowed in ((1e100, 1e100), (-1e100, 1e100)):
+        assert view.flatten(np.array(allowed)) == allowed
+    for beyond in ((1.0, 1.1e100), (-1e308, 1e308)):  # their squares, or their differences, are not finite
+        with pytest.raises(DistinguoError, match=r"with o. = .*e\+[13]0.; allowed are numbers up to 1e\+100"):
+            view.flatten(np.array(beyond))
 
 
 @pytest.mark.parametrize(

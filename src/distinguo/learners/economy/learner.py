@@ -9,7 +9,7 @@ import numpy as np
 
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
-from distinguo.learners.agent import Agent
+from distinguo.learners.agent import NO_BUDGET, Agent
 from distinguo.learners.economy.memory import Memory, checked_memory, fresh_memory, with_room
 from distinguo.learners.economy.reasons import Log, drain, fresh_log
 from distinguo.learners.economy.trials import advance, begin, settle
@@ -55,14 +55,14 @@ class Economy(Learner):
         """Begin a trial."""
         at_speed(begin, agent.task)(*agent)
 
-    def advance(self, agent: Agent, cap: int, steps: int) -> int:
+    def advance(self, agent: Agent, cap: int, steps: int, left: int = NO_BUDGET) -> int:
         """Figure 1, step by step."""
         ended: int = at_speed(advance, agent.task)(*agent, cap, steps)
         return ended
 
-    def settle(self, agent: Agent) -> None:
+    def settle(self, agent: Agent, left: int = NO_BUDGET) -> None:
         """Figure 2."""
-        at_speed(settle, agent.task)(*agent)
+        at_speed(settle, agent.task)(*agent, left)
 
     def controller(self, memory: Memory, settings: LearnerSettings) -> Controller:
         """Act by the action values of the regions."""

@@ -125,13 +125,15 @@ def next_action(agent: Agent, j: int) -> int:
 
 
 @part
-def process_stack(agent: Agent) -> None:
-    """Figure 2: investigate the surprising states of a trial, the latest first."""
+def process_stack(agent: Agent, left: int) -> None:
+    """Figure 2: investigate the surprising states of a trial, the latest first, while steps are left for that."""
     task, memory, settings = agent.task, agent.memory, agent.settings
+    counts = agent.progress.counts
+    most = counts["investigation_steps"][0] + left
     memory.counters["sessions"][0] += 1
     if not settings.active:
         consolidate_by_values(agent)
-    while True:
+    while counts["investigation_steps"][0] + dearest(memory, settings) <= most:
         place = pop(memory)
         if place < 0:
             return
@@ -142,6 +144,15 @@ def process_stack(agent: Agent) -> None:
         else:
             profile = investigate(agent, s, STATE)
             apply_profile(memory, settings, j, profile.q1, profile.reliable)
+
+
+@part
+def dearest(memory: Memory, settings: LearnerSettings) -> int:
+    """Return the most steps that the next state may take: its profile, those of two prototypes, or of all."""
+    profiles = 3
+    if settings.merge_interval > 0 and (memory.counters["merge_calls"][0] + 1) % settings.merge_interval == 0:
+        profiles += memory.partition.size[0] + 1  # consolidation, with the prototype that a split adds
+    return profiles * memory.q.shape[1] * settings.samples * settings.max_steps
 
 
 @part
@@ -178,6 +189,8 @@ def advance(
 
 
 @kernel
-def settle(task: Any, memory: Memory, settings: Any, progress: Progress, log: Log, rng: Generator) -> None:
+def settle(
+    task: Any, memory: Memory, settings: Any, progress: Progress, log: Log, rng: Generator, left: int
+) -> None:
     """Process the stack of a trial that has ended, was stopped, or is in progress."""
-    process_stack(Agent(task, memory, settings, progress, log, rng))
+    process_stack(Agent(task, memory, settings, progress, log, rng), left)

@@ -10,7 +10,7 @@ from numpy.random import Generator
 
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
-from distinguo.learners.agent import Agent, Progress, begin_counting
+from distinguo.learners.agent import NO_BUDGET, Agent, Progress, begin_counting
 from distinguo.learners.learner import Learner, Setup, register
 from distinguo.learners.probation.conclusions import is_claimable
 from distinguo.learners.probation.memory import (
@@ -75,10 +75,10 @@ class Probation(Learner):
         agent.memory.status["claimed"] = 0
         begin_counting(agent.progress, tuple(agent.progress.now.tolist()))
 
-    def advance(self, agent: Agent, cap: int, steps: int) -> int:
+    def advance(self, agent: Agent, cap: int, steps: int, left: int = NO_BUDGET) -> int:
         """Try it."""
         most = min(cap, len(agent.memory.scratch.path) - 1)
-        ended: int = at_speed(advance_race, agent.task)(*agent, most, steps)
+        ended: int = at_speed(advance_race, agent.task)(*agent, most, steps, left)
         return ended
 
     def controller(self, memory: RaceMemory, settings: ProbationSettings) -> Controller:
@@ -207,9 +207,10 @@ def advance_race(
     rng: Generator,
     cap: int,
     steps: int,
+    left: int,
 ) -> int:
     """Try proposals; see :func:`drive`."""
-    return drive(Agent(task, memory, settings, progress, log, rng), cap, steps)
+    return drive(Agent(task, memory, settings, progress, log, rng), cap, steps, left)
 
 
 @kernel

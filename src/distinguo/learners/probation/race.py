@@ -9,7 +9,7 @@ Luby's numbers.
 
 from __future__ import annotations
 
-from distinguo.learners.agent import PAUSED, RUNNING, TERMINAL, Agent
+from distinguo.learners.agent import NO_BUDGET, PAUSED, RUNNING, SPENT, TERMINAL, Agent
 from distinguo.learners.probation.conclusions import (
     NEVER,
     conclude,
@@ -29,17 +29,22 @@ from distinguo.learners.probation.proposals import (
     random_map,
     weigh_by_extent,
 )
-from distinguo.learners.probation.tree import has_ended, new_root, run_trial
+from distinguo.learners.probation.tree import goes_on, has_ended, new_root, run_trial
 from distinguo.seam import part
 
+UNDECIDED, DECIDED, CUT = 0, 1, 2  #: what a trial says of its proposal
 FEW, SURE, HOPELESS = 3, 2.0, -0.5  #: pairs of trials at least, and standard errors that end a comparison
 
 
 @part
-def drive(agent: Agent, cap: int, steps: int) -> int:
-    """Try proposals until one that took steps is concluded, or so many steps are used up."""
-    memory = agent.memory
+def drive(agent: Agent, cap: int, steps: int, left: int) -> int:
+    """Try proposals until one that took steps is concluded, or so many steps are used up.
+
+    A trial that would take more than are ``left`` is cut, and its proposal is as if it had not been made.
+    """
+    memory, counts = agent.memory, agent.progress.counts
     status = memory.status
+    most = counts["trial_steps"][0] + left
     while True:
         if status["nodes"][0] + 2 * cap + 4 > len(memory.tree.gained) or agent.log.used[0] >= len(
             agent.log.entries
@@ -47,7 +52,11 @@ def drive(agent: Agent, cap: int, steps: int) -> int:
             return PAUSED
         if not status["pending"][0]:
             next_proposal(agent, cap)
-        if try_on_next_start(agent, cap):
+        tried = try_on_next_start(agent, cap, most - counts["trial_steps"][0])
+        if tried == CUT:
+            status["pending"][0] = 0
+            return SPENT
+        if tried == DECIDED:
             conclude(agent, cap)
             status["pending"][0] = 0
             if status["ran"][0] > 0 or is_claimable(agent):
@@ -154,10 +163,10 @@ def count_steps(agent: Agent, steps: int) -> None:
 
 
 @part
-def run_and_count(agent: Agent, root: int, cap: int, need: float) -> float:
+def run_and_count(agent: Agent, root: int, cap: int, need: float, left: int) -> float:
     """Run the proposal from a root: what it gained."""
     memory = agent.memory
-    last, steps = run_trial(agent, memory.candidate, root, cap, need)
+    last, steps = run_trial(agent, memory.candidate, root, cap, need, left)
     count_steps(agent, steps)
     memory.status["last"][0] = last
     gained = memory.tree.gained[last]
@@ -168,8 +177,8 @@ def run_and_count(agent: Agent, root: int, cap: int, need: float) -> float:
 
 
 @part
-def try_on_next_start(agent: Agent, cap: int) -> bool:
-    """Try the proposal on its next start; tell whether that was enough."""
+def try_on_next_start(agent: Agent, cap: int, left: int = NO_BUDGET) -> int:
+    """Try the proposal on its next start; tell whether that was enough, or cut."""
     memory = agent.memory
     status, starts = memory.status, memory.starts
     racing, repeats = status["phase"][0] == RACE, memory.facts["repeats"][0]
@@ -184,31 +193,38 @@ def try_on_next_start(agent: Agent, cap: int) -> bool:
         need = bar - status["total"][0] if agent.settings.give_up else NEVER
     elif racing:
         root = new_root(agent)
-    gained = run_and_count(agent, root, cap, need)
+    most = agent.progress.counts["trial_steps"][0] + left
+    gained = run_and_count(agent, root, cap, need, left)
+    if goes_on(agent, status["last"][0], cap, need):
+        return CUT
     status["total"][0] += gained
     status["place"][0] += 1
     if not racing:
-        return True
+        return DECIDED
     if not repeats:
-        return compare_by_chance(agent, gained, cap)
+        return compare_by_chance(agent, gained, cap, most - agent.progress.counts["trial_steps"][0])
     starts.tried[i] = gained
-    return status["total"][0] < bar or status["place"][0] >= status["starts"][0]
+    enough = status["total"][0] < bar or status["place"][0] >= status["starts"][0]
+    return DECIDED if enough else UNDECIDED
 
 
 @part
-def compare_by_chance(agent: Agent, gained: float, cap: int) -> bool:
-    """Run the present map, too, from a start of its own; tell whether the difference is clear."""
+def compare_by_chance(agent: Agent, gained: float, cap: int, left: int) -> int:
+    """Run the present map, too, from a start of its own; tell whether the difference is clear, or cut."""
     memory = agent.memory
     status, starts = memory.status, memory.starts
     i = (status["place"][0] - 1) % agent.settings.most_starts
     root = new_root(agent)
-    last, steps = run_trial(agent, memory.incumbent, root, cap, NEVER)
+    last, steps = run_trial(agent, memory.incumbent, root, cap, NEVER, left)
     count_steps(agent, steps)
+    if goes_on(agent, last, cap, NEVER):
+        return CUT
     present = memory.tree.gained[last]
     starts.returns[i], starts.roots[i], starts.tried[i] = present, root, gained
     status["present"][0] += present
     status["squares"][0] += (gained - present) ** 2
     if status["place"][0] < FEW:
-        return False
+        return UNDECIDED
     score = standard_score(agent)
-    return score < HOPELESS or score > SURE or status["place"][0] >= agent.settings.most_starts
+    enough = score < HOPELESS or score > SURE or status["place"][0] >= agent.settings.most_starts
+    return DECIDED if enough else UNDECIDED

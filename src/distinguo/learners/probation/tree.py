@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from distinguo.learners.agent import GREATEST, LEAST, Agent, widen
+from distinguo.learners.agent import GREATEST, LEAST, NO_BUDGET, Agent, widen
 from distinguo.learners.probation.memory import ENDED, NONE, RUNNING_ON, STOPPED, Map
 from distinguo.learners.probation.model import remember_transition
 from distinguo.representations.growing import nearest_growing
@@ -94,16 +94,31 @@ def can_reach(agent: Agent, k: int, cap: int, need: float) -> bool:
 
 
 @part
-def run_trial(agent: Agent, given: Map, root: int, cap: int, need: float) -> tuple[int, int]:
-    """Run a trial of a map from a root until it ends or cannot gain what is needed: its last node, and the steps."""
+def goes_on(agent: Agent, k: int, cap: int, need: float) -> bool:
+    """Tell whether a trial that has come to node ``k`` is neither at its end nor to be given up."""
+    tree = agent.memory.tree
+    return tree.end[k] == RUNNING_ON and tree.depth[k] < cap and can_reach(agent, k, cap, need)
+
+
+@part
+def run_trial(
+    agent: Agent, given: Map, root: int, cap: int, need: float, left: int = NO_BUDGET
+) -> tuple[int, int]:
+    """Run a trial of a map from a root until it ends or cannot gain what is needed: its last node, and the steps.
+
+    It is cut where it would take more steps than are ``left``; then it could go on from its last node.
+    """
     tree, facts = agent.memory.tree, agent.memory.facts
     known = agent.settings.reuse and facts["repeats"][0]
     k, steps, alive = root, 0, False
     s = unpack(agent.task, tree.states[root])
-    while tree.end[k] == RUNNING_ON and tree.depth[k] < cap and can_reach(agent, k, cap, need):
+    while goes_on(agent, k, cap, need):
         a = action_of(given, tree.seen[k])
         j = tree.child[k, a]
         if j == NONE or not known:
+            again = 0 if alive or facts["returns"][0] else tree.depth[k]
+            if steps + again + 1 > left:
+                break
             if not alive:
                 s, again = return_to(agent, root, k)
                 steps += again

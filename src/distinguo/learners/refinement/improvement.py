@@ -25,6 +25,10 @@ CHANGES = ("drop", "add", "act", "stretch", "move")
 SHIFT, STRETCH = 0.1, 0.5  #: how far a prototype moves, in extents; how much a weight changes, in logarithms
 
 
+class OutOfStepsError(Exception):
+    """Another trial might take more steps than were allowed."""
+
+
 class PrototypeMap(NamedTuple):
     """Prototypes, an action for each, and the width of each coordinate."""
 
@@ -63,10 +67,17 @@ class PrototypeMap(NamedTuple):
 
 
 class Improvement:
-    """A map, the trials it is judged by, and the steps that were run."""
+    """A map, the trials it is judged by, and the steps that were run, never more than ``most``."""
 
-    def __init__(self, spec: TaskSpec, begun: PrototypeMap, cap: int, rng: np.random.Generator) -> None:
-        self.spec, self.map, self.cap, self.rng = spec, begun, cap, rng
+    def __init__(
+        self,
+        spec: TaskSpec,
+        begun: PrototypeMap,
+        cap: int,
+        rng: np.random.Generator,
+        most: float = np.inf,
+    ) -> None:
+        self.spec, self.map, self.cap, self.rng, self.most = spec, begun, cap, rng, most
         self.trails: list[Trail] = []
         self.steps = 0
         self.gains = {"investigated": 0, "chance": 0}
@@ -78,7 +89,12 @@ class Improvement:
     def _begun(self) -> Trail:
         return fresh_trail(np.array(start(self.spec.task, self.rng), dtype=np.float64), self.cap)
 
+    def _check_budget(self) -> None:
+        if self.steps + self.cap > self.most:
+            raise OutOfStepsError
+
     def _rerun(self, changed: PrototypeMap, old: Trail) -> Trail:
+        self._check_budget()
         trail, steps = rerun(self.spec.task, changed.partition, changed.actions, old)
         self.steps += steps
         return trail
@@ -130,6 +146,7 @@ class Improvement:
         return int(min(one, other, key=lambda n: self.trails[n].total))
 
     def _return_of(self, trail: Trail, step: int, a: int) -> float:
+        self._check_budget()
         another = Try(step, a, HELD)
         gained, steps = return_of(self.spec.task, self.map.partition, self.map.actions, trail, another)
         self.steps += steps

@@ -34,6 +34,7 @@ class RepresentationSettings(NamedTuple):
     assurance: float = 1.64  #: standard errors by which new trials must be above the threshold
     patience: int = 500  #: proposals without a gain before the map is taken as it is
     steps: int = 300_000  #: environment steps after which no further change is proposed
+    most_steps: int = 1_000_000  #: that are run in all; a map that takes more is not made
     most: int = 12  #: prototypes beyond which no more are added
     settling: int = 10  #: trials that every action of every region is tried in
 
@@ -69,7 +70,7 @@ def representation_from(
             f"A representation is made by going back to earlier states, which {spec.name} cannot; test the "
             "controller's own map."
         )
-    work = Improvement(spec, map_of(controller), spec.cap(10_000), rng)
+    work = Improvement(spec, map_of(controller), spec.cap(10_000), rng, settings.most_steps)
     fresh = work.trails = work.fresh_trails(settings.starts)
     while not (assured := is_assured(fresh, spec.threshold, settings)) and _improve(work, settings):
         fresh = work.fresh_trails(settings.starts)

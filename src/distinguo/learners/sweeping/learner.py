@@ -9,7 +9,7 @@ import numpy as np
 
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
-from distinguo.learners.agent import Agent
+from distinguo.learners.agent import NO_BUDGET, Agent
 from distinguo.learners.learner import Learner, Setup, register
 from distinguo.learners.sweeping.consolidation import consolidate_plan
 from distinguo.learners.sweeping.hopes import expect_more
@@ -70,13 +70,13 @@ class Sweeping(Learner):
         """Begin a trial."""
         at_speed(begin_trial_by_hope, agent.task)(*agent)
 
-    def advance(self, agent: Agent, cap: int, steps: int) -> int:
+    def advance(self, agent: Agent, cap: int, steps: int, left: int = NO_BUDGET) -> int:
         """Act by hope, take down what follows, and sweep."""
         agent.memory.counters["horizon"][0] = cap
         ended: int = at_speed(advance_by_hope, agent.task)(*agent, cap, steps)
         return ended
 
-    def settle(self, agent: Agent) -> None:
+    def settle(self, agent: Agent, left: int = NO_BUDGET) -> None:
         """Make a new plan and draw its map, if there is enough new experience."""
         memory, settings = agent.memory, agent.settings
         counters = memory.counters[0]

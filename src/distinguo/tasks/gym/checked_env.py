@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from distinguo.errors import DistinguoError
+import numpy as np
+
+from distinguo.errors import DistinguoError, attempt, reason_of, shown
 from distinguo.tasks.gym.snapshots import StepResult
 from distinguo.tasks.gym.spaces import Choices, MisfitError, View, choices_of, view_of
+from distinguo.tasks.spec import LARGEST
 
 
 class StepPlace(NamedTuple):
@@ -32,37 +36,51 @@ class CheckedEnv:
 
     def __init__(self, env: Any, name: str) -> None:
         self.env, self.name = env, name
-        self.view: View = view_of(env.observation_space, name)
-        self.choices: Choices = choices_of(env.action_space, name)
+        try:
+            seen, acted = env.observation_space, env.action_space
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            words = f"{name} does not tell its spaces ({reason_of(error)}); mend the environment."
+            raise DistinguoError(words) from error
+        self.view: View = view_of(seen, name)
+        self.choices: Choices = choices_of(acted, name)
 
     def reset(self, seed: int, trial: int) -> tuple[float, ...]:
         """Begin a trial, and return what is observed."""
         place = (trial, 0)
         try:
             answer = self.env.reset(seed=seed)
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # SystemExit too: it is the environment that ends, not the program
             raise self.raised(error, *place) from error
-        try:
-            observation, _ = answer
-        except (TypeError, ValueError):
-            words = f"reset to {answer!r}; allowed is a pair, the observation and a dictionary"
-            raise self.fault(words, *place) from None
-        return self._flat(observation, *place)
+        parts = attempt(tuple, answer, otherwise=())
+        if len(parts) != 2 or not isinstance(parts[1], Mapping):
+            words = f"reset to {shown(answer)}; allowed is a pair, the observation and a dictionary"
+            raise self.fault(words, *place)
+        return self._flat(parts[0], *place)
 
     def step(self, a: int, trial: int, step: int, ahead: int = 0) -> StepResult:
         """Take action ``a``; the numbers say where it leads."""
         try:
             answer = self.env.step(a + self.choices.first)
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             raise self.raised(error, trial, step, ahead) from error
-        try:
-            observation, reward, terminated, truncated, _ = answer
-        except (TypeError, ValueError):
-            words = f"returned {answer!r} from step; allowed are five values, as Gymnasium 1.0 has them"
-            raise self.fault(words, trial, step, ahead) from None
-        if type(reward) is not float or not math.isfinite(reward):
+        parts = answer if type(answer) is tuple else attempt(tuple, answer, otherwise=())
+        if len(parts) != 5 or not isinstance(parts[4], Mapping):
+            words = f"returned {shown(answer)} from step; allowed are five values, as Gymnasium 1.0 has them"
+            raise self.fault(words, trial, step, ahead)
+        observation, reward, terminated, truncated, _ = parts
+        if type(reward) is not float or not -LARGEST <= reward <= LARGEST:
             reward = self._amount(reward, trial, step, ahead)
-        return self._flat(observation, trial, step, ahead), reward, bool(terminated), bool(truncated)
+        if terminated is not True and terminated is not False:
+            terminated = self._truth("terminated", terminated, trial, step, ahead)
+        if truncated is not True and truncated is not False:
+            truncated = self._truth("truncated", truncated, trial, step, ahead)
+        return self._flat(observation, trial, step, ahead), reward, terminated, truncated
 
     def _flat(self, observation: Any, trial: int, step: int, ahead: int = 0) -> tuple[float, ...]:
         try:
@@ -72,19 +90,39 @@ class CheckedEnv:
 
     def _amount(self, reward: Any, *place: int) -> float:
         """Return a reward as a float."""
-        try:
-            amount = math.nan if isinstance(reward, str | bytes) else float(reward)
-        except (TypeError, ValueError, OverflowError):
-            amount = math.nan
+        amount = number_of(reward)
         if not math.isfinite(amount):
-            raise self.fault(f"gave the reward {reward!r}, which is not a finite number", *place)
+            raise self.fault(f"gave the reward {shown(reward)}, which is not a finite number", *place)
+        if abs(amount) > LARGEST:
+            words = f"gave the reward {shown(reward)}; allowed are amounts up to {LARGEST:g}"
+            raise self.fault(words, *place)
         return amount
+
+    def _truth(self, name: str, answer: Any, *place: int) -> bool:
+        """Return whether a trial ends: NumPy's booleans, and 0 and 1 will do."""
+        number = number_of(answer)
+        if number not in (0.0, 1.0):
+            raise self.fault(f"answered {shown(answer)} for {name}; allowed are True and False", *place)
+        return number == 1.0
 
     def fault(self, words: str, trial: int, step: int, ahead: int = 0) -> DistinguoError:
         """Return the sentence for something that the environment did wrong."""
         return DistinguoError(f"{self.name} {words}, {StepPlace(trial, step, ahead)}; mend the environment.")
 
-    def raised(self, error: Exception, trial: int, step: int, ahead: int = 0) -> DistinguoError:
+    def raised(self, error: BaseException, trial: int, step: int, ahead: int = 0) -> DistinguoError:
         """Return the sentence for an exception."""
-        trouble = f"{type(error).__name__}: {error}".removesuffix(".")
-        return self.fault(f"failed ({trouble})", trial, step, ahead)
+        return self.fault(f"failed ({reason_of(error)})", trial, step, ahead)
+
+
+def number_of(value: Any) -> float:
+    """Return a number of any kind, or an array of one, as a float; NaN for what is none.
+
+    >>> number_of(np.array([2])), number_of("2"), number_of(10**400)
+    (2.0, nan, nan)
+    """
+    if isinstance(value, np.ndarray) and value.size == 1:
+        value = value.item()
+    if isinstance(value, str | bytes | np.ndarray | np.complexfloating):
+        return math.nan
+    amount = attempt(float, value, otherwise=math.nan)
+    return amount if type(amount) is float else math.nan

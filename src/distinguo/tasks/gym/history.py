@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
-from distinguo.errors import DistinguoError
+from distinguo.errors import DistinguoError, attempt
 from distinguo.tasks.gym.checked_env import CheckedEnv, StepPlace
 from distinguo.tasks.gym.probe import ProbeResult
 from distinguo.tasks.gym.records import Snapshots, TrialRecord, arrays_of_trials, last_steps, trials_of_arrays
@@ -40,8 +39,12 @@ class History:
     ) -> None:
         """Take a snapshot of the start of the latest trial if its seed will not bring it back."""
         if probed.method is not None and not probed.replayable:
-            snapshot = probed.method.take(checked.env, Moment(self.latest.seed, 0, (), observation))
-            self.latest.beginning = (snapshot, observation)
+            moment = Moment(self.latest.seed, 0, (), observation)
+            snapshot = attempt(probed.method.take, checked.env, moment, otherwise=None)
+            if (
+                snapshot is not None
+            ):  # else this trial cannot be come back to, which is said if it is asked for
+                self.latest.beginning = (snapshot, observation)
 
     def is_head(self, trial: int, step: int) -> bool:
         """Tell whether this is where the latest trial has come to."""
@@ -91,7 +94,9 @@ class History:
         assert probed.method is not None
         try:
             checked.env, observation = probed.method.restore(checked.env, snapshot)
-        except Exception as error:
+        except (DistinguoError, KeyboardInterrupt):
+            raise
+        except BaseException as error:
             raise checked.raised(error, trial, step) from error
         return observation
 
@@ -108,8 +113,9 @@ class History:
             return
         spacing = max(SPACING, 2 * probed.price, len(known.moves) // MOST_IN_TRIAL)
         if now % spacing == 0 or now == last - 1:
-            with suppress(Exception):  # then replays stay longer
-                snapshot = probed.method.take(checked.env, Moment(known.seed, now, (), ()))
+            moment = Moment(known.seed, now, (), ())
+            snapshot = attempt(probed.method.take, checked.env, moment, otherwise=None)
+            if snapshot is not None:  # else replays stay longer
                 self.snapshots.put(trial, now, snapshot)
 
     def to_arrays(

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from distinguo.errors import attempt, reason_of
 from distinguo.tasks.gym.snapshots import (
     NONE,
     OPTIONS,
@@ -67,7 +68,7 @@ def probe(env: Any, view: View, choices: Choices, name: str) -> ProbeResult:
         reasons, best = _first_that_works(probed, stochastic)
         cheap = best is not None and best.name in (OPTIONS, REPLAY)
         replayable = cheap or (best is not None and not _trouble(probed, _replay(probed)))
-        price = 0 if best is None or cheap else _price(probed, best)
+        price = 0 if best is None or cheap else attempt(_price, probed, best, otherwise=0)
     method = None if best is None or best.name == REPLAY else best
     return ProbeResult(_in_words(name, best, reasons), stochastic, method, replayable, price)
 
@@ -102,17 +103,14 @@ def _trouble(probed: _Probed, method: SnapshotMethod) -> str:
     for trial in range(_TRIALS):
         try:
             answer = _try_in(probed, method, trial)
-        except Exception as error:  # whatever an environment may raise
-            return f"raises {_in_short(error)}"
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # whatever an environment may raise
+            return f"raises {reason_of(error)}"
         if answer:
             return answer
         completed += answer is not None
     return "" if completed else "cannot be tried, as no trial lasts"
-
-
-def _in_short(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {lines[0].rstrip('.')}" if lines else type(error).__name__
 
 
 def _moves(probed: _Probed, *key: int) -> list[int]:
@@ -158,10 +156,9 @@ def _is_stochastic(probed: _Probed) -> bool:
     """Tell whether a trial goes another way when the environment draws other random numbers."""
     steps, draws = 0, False
     for trial in range(_NOISE_STEPS):  # trials may be of one step
-        try:
-            one, drew = _with_noise(probed, trial, 1)
-            other, _ = _with_noise(probed, trial, 2)
-        except Exception:  # then learning will say what is wrong
+        one, drew = attempt(_with_noise, probed, trial, 1, otherwise=(None, False))
+        other, _ = attempt(_with_noise, probed, trial, 2, otherwise=(None, False))
+        if one is None or other is None:  # then learning will say what is wrong
             return False
         if one != other:
             return True

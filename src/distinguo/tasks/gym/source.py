@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import gymnasium
 from gymnasium.error import DependencyNotInstalled
 
-from distinguo.errors import DistinguoError, did_you_mean
+from distinguo.errors import DistinguoError, attempt, did_you_mean, reason_of
 from distinguo.tasks.gym.wrappers import DiscreteActions
 
 #: Arguments that are for us and not for the environment.
@@ -43,10 +43,8 @@ class Source(NamedTuple):
         """Return a source of an environment like it, and whether that environment is another one."""
         if self.env is None:
             return self, True
-        try:
-            return self._replace(env=copy.deepcopy(self.env)), True
-        except Exception:  # it cannot be copied, for whatever reason
-            return self, False
+        another = attempt(copy.deepcopy, self.env, otherwise=None)  # it may fail for whatever reason
+        return (self, False) if another is None else (self._replace(env=another), True)
 
 
 def source_of(origin: Any, arguments: Mapping[str, Any]) -> Source:
@@ -76,9 +74,10 @@ def _source_of_object(env: Any, arguments: Mapping[str, Any]) -> Source:
         raise DistinguoError(
             f"An environment that is made already takes no '{unknown[0]}'; allowed is '{LEVELS}'; make it with that."
         )
-    spec = env.spec
+    spec = attempt(getattr, env, "spec", otherwise=None)
     if spec is None:
-        return Source(type(env.unwrapped).__name__, env, dict(arguments))
+        inner = attempt(getattr, env, "unwrapped", otherwise=env)
+        return Source(type(inner).__name__, env, dict(arguments))
     return Source(spec.id, env, dict(arguments), spec.max_episode_steps, _threshold(spec))
 
 
@@ -125,11 +124,12 @@ def _made(identifier: str, arguments: Mapping[str, Any]) -> Any:
             return gymnasium.make(name, max_episode_steps=-1, disable_env_checker=True, **arguments)
     except (DependencyNotInstalled, ImportError) as error:
         raise _lacking(identifier, error) from error
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         given = f" with {dict(arguments)}" if arguments else ""
-        trouble = f"{type(error).__name__}: {error}".rstrip(".")
         raise DistinguoError(
-            f"{identifier} could not be made{given}: {trouble}; check its arguments."
+            f"{identifier} could not be made{given}: {reason_of(error)}; check its arguments."
         ) from error
 
 

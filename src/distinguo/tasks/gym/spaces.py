@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from gymnasium import spaces
 
-from distinguo.errors import DistinguoError
-from distinguo.tasks.spec import CATEGORIES, CONTINUOUS
+from distinguo.errors import DistinguoError, attempt, shown
+from distinguo.tasks.spec import CATEGORIES, CONTINUOUS, LARGEST
 
 #: Bounds beyond this are only the largest numbers of their type, and say nothing about the task.
 ASTRONOMICAL = 1e30
+MOST_ACTIONS, MOST_COORDINATES = 10_000, 250_000
 _ALLOWED = "allowed are Box, Discrete, MultiDiscrete, MultiBinary and a Tuple of Discretes"
 
 
@@ -78,6 +79,10 @@ def choices_of(space: Any, name: str) -> Choices:
     Choices(number=3, first=-1)
     """
     if isinstance(space, spaces.Discrete):
+        if space.n > MOST_ACTIONS:
+            raise DistinguoError(
+                f"{name} has {space.n:,} actions; allowed are {MOST_ACTIONS:,}; wrap it in a gymnasium.ActionWrapper."
+            )
         return Choices(int(space.n), int(space.start))
     if isinstance(space, spaces.Box):
         advice = (
@@ -115,6 +120,11 @@ def _continuous(space: spaces.Box, name: str) -> View:
     shape, dtype = space.shape, space.dtype
     if not math.prod(shape):
         raise DistinguoError(f"{name} observes a Box of shape {shape}, which is empty; give it a coordinate.")
+    if math.prod(shape) > MOST_COORDINATES:
+        raise DistinguoError(
+            f"{name} observes {math.prod(shape):,} numbers; allowed are {MOST_COORDINATES:,}; wrap it in a "
+            "gymnasium.ObservationWrapper that gives fewer."
+        )
     names = _names(shape)
 
     def flatten(observation: Any) -> tuple[float, ...]:
@@ -124,8 +134,8 @@ def _continuous(space: spaces.Box, name: str) -> View:
         if array.shape != shape:
             raise MisfitError(name, f"changed its observation shape from {shape} to {array.shape}")
         values = tuple(array.ravel().tolist())
-        if not math.isfinite(sum(values)):  # most are finite: the sum tells faster than every one
-            _check_finite(values, names, name)
+        if not sum(map(abs, values)) <= LARGEST:  # most are small: the sum tells faster than every one
+            _check_amounts(values, names, name)
         return values
 
     def unflatten(values: Sequence[float]) -> Any:
@@ -135,10 +145,8 @@ def _continuous(space: spaces.Box, name: str) -> View:
 
 
 def _array(observation: Any) -> np.ndarray:
-    try:
-        return np.asarray(observation)
-    except ValueError:  # rows of different lengths
-        return np.asarray(None)
+    array: np.ndarray = attempt(np.asarray, observation, otherwise=np.asarray(None))
+    return array
 
 
 def _floats(array: np.ndarray, observation: Any, space: Any, name: str) -> np.ndarray:
@@ -148,16 +156,17 @@ def _floats(array: np.ndarray, observation: Any, space: Any, name: str) -> np.nd
 
 
 def _wrong(observation: Any, space: Any, name: str) -> MisfitError:
-    shown = repr(observation)
-    shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
-    kind = type(observation).__name__
-    return MisfitError(name, f"gave an observation that its space {space} does not hold: {shown} ({kind})")
+    what, kind = shown(observation, 60), type(observation).__name__
+    return MisfitError(name, f"gave an observation that its space {space} does not hold: {what} ({kind})")
 
 
-def _check_finite(values: tuple[float, ...], names: tuple[str, ...], name: str) -> None:
+def _check_amounts(values: tuple[float, ...], names: tuple[str, ...], name: str) -> None:
     for coordinate, value in zip(names, values, strict=True):
         if not math.isfinite(value):
             raise MisfitError(name, f"gave an observation that is not finite: {coordinate} is {value}")
+        if abs(value) > LARGEST:
+            allowed = f"allowed are numbers up to {LARGEST:g}"
+            raise MisfitError(name, f"gave an observation with {coordinate} = {value}; {allowed}")
 
 
 def _ranges(space: Any) -> tuple[tuple[int, ...], np.ndarray, np.ndarray] | None:

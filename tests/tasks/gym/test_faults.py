@@ -1,0 +1,248 @@
+"""Whatever an environment does wrong, it is one sentence with its place, and what was learned before is kept."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from gymnasium.spaces import Box, Discrete
+
+import distinguo as dg
+from distinguo.errors import DistinguoError
+from distinguo.runs.stage import CONFIRMING, TRIAL, Stage
+from distinguo.tasks.spec import LARGEST
+from tests.nightly import interpreted_by_day
+from tests.tasks.faults import FAULTS, Fault, Switched, SwitchedAhead, raising
+from tests.tasks.faulty import Faulty, NoCopy, Walk
+
+SMALL = {"stage.steps": 3000, "stage.trials": 10, "stage.cap": 30, "stage.confirm": 5}
+BY_NAME = {fault.name: fault for fault in FAULTS}
+
+
+def test_there_are_many() -> None:
+    assert len(BY_NAME) == len(FAULTS) >= 70
+
+
+def stopped(call: Any, name: str, words: str) -> str:
+    """See that a call ends with one sentence of these words, which names the environment."""
+    with pytest.raises(DistinguoError) as caught:
+        call()
+    sentence = str(caught.value)
+    assert sentence.startswith(f"{name} ")
+    assert words in sentence
+    assert sentence.isprintable()  # no line breaks, no control characters
+    assert len(sentence) < 600
+    return sentence
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_a_fault_stops_with_its_place(fault: Fault, tmp_path: Path) -> None:
+    env = Faulty(fault.spoil)
+    for call in (
+        lambda: dg.learn(env, settings=SMALL, out=tmp_path / "run"),
+        lambda: dg.Economy(env).learn(100),
+        lambda: dg.compare(["grid:2"], task=env, runs=1, steps=100),
+    ):
+        sentence = stopped(call, "Faulty", fault.words)
+        assert re.search(r", in trial \d+ at step 3; mend the environment\.$", sentence)
+    assert np.isfinite(dg.open_run(tmp_path / "run").q).all()
+
+
+@pytest.mark.parametrize("name", ["observation nan", "observation none", "raises SystemExit", "recurses"])
+def test_a_fault_of_a_reset(name: str, tmp_path: Path) -> None:
+    fault, out = BY_NAME[name], tmp_path / "run"
+    sentence = stopped(lambda: dg.learn(Faulty(fault.spoil, at=0), out=out), "Faulty", fault.words)
+    assert sentence.endswith(", in trial 0 at step 0; mend the environment.")
+    with pytest.raises(DistinguoError, match=r"run has no representation\.json yet"):  # nothing was learned
+        dg.open_run(out)
+
+
+@pytest.mark.parametrize(
+    "answer", [None, 5, "ab", np.zeros(2), {"a": 1, "b": 2}, (np.zeros(1), None), (np.zeros(1), {}, 1)]
+)
+def test_what_a_reset_may_not_return(answer: Any) -> None:
+    stopped(
+        lambda: dg.learn(Faulty(lambda _: answer, at=0)), "Faulty", "; allowed is a pair, the observation"
+    )
+
+
+SOME = [BY_NAME[name] for name in ("reward huge", "raises SystemExit")]
+
+
+@pytest.mark.parametrize("learner", ["economy", "probation"])
+@pytest.mark.parametrize("phase", [TRIAL, CONFIRMING])
+@pytest.mark.parametrize("fault", SOME, ids=lambda fault: fault.name)
+def test_what_was_learned_before_is_kept(fault: Fault, phase: str, learner: str, tmp_path: Path) -> None:
+    env, out = Switched(fault.spoil), tmp_path / "run"
+
+    def turn_on(stage: Stage) -> None:
+        env.switch.on = stage.phase == phase and stage.count_trials >= 3
+
+    words: dict[str, Any] = {"learner": learner, "settings": SMALL, "out": out}
+    stopped(lambda: dg.learn(env, watch=turn_on, **words), "Switched", fault.words)
+    kept = dg.open_run(out)
+    assert len(kept.trials) >= 2
+    assert np.isfinite(kept.q).all()
+    env.switch.on = False  # mended
+    run = dg.learn(env, **words)
+    assert len(run.trials) > len(kept.trials) or phase == CONFIRMING
+    assert np.isfinite(run.q).all()
+    assert abs(run.summary["score"]) < LARGEST
+
+
+def test_a_fault_in_a_mini_trial(tmp_path: Path) -> None:
+    env = SwitchedAhead(BY_NAME["reward nan"].spoil)
+
+    def turn_on(stage: Stage) -> None:
+        env.switch.on = stage.count_trials >= 5
+
+    words: dict[str, Any] = {"learner": "economy", "settings": SMALL, "out": tmp_path / "run"}
+    sentence = stopped(lambda: dg.learn(env, watch=turn_on, **words), "SwitchedAhead", "the reward nan")
+    assert re.search(r"in a look-ahead from trial \d+, step \d+, at its step \d+", sentence)
+    assert np.isfinite(dg.open_run(tmp_path / "run").q).all()
+    env.switch.on = False
+    assert np.isfinite(dg.learn(env, **words).q).all()
+
+
+def test_ctrl_c_is_no_fault(tmp_path: Path) -> None:
+    env = Switched(raising(KeyboardInterrupt()))
+
+    def turn_on(stage: Stage) -> None:
+        env.switch.on = stage.count_trials >= 3
+
+    with pytest.raises(KeyboardInterrupt):
+        dg.learn(env, settings=SMALL, out=tmp_path / "run", watch=turn_on)
+    env.switch.on = False
+    assert np.isfinite(dg.learn(env, settings=SMALL, out=tmp_path / "run").q).all()
+
+
+class SpaceRaises(Walk):
+    @property
+    def observation_space(self) -> Any:
+        raise SystemExit("no space")
+
+    @observation_space.setter
+    def observation_space(self, _: Any) -> None:
+        """Nothing is kept."""
+
+
+class ManyActions(Walk):
+    def __init__(self) -> None:
+        super().__init__()
+        self.action_space = Discrete(10_001)
+
+
+class NoActions(Walk):
+    def __init__(self) -> None:
+        super().__init__()
+        self.action_space = None
+
+
+class NoSpace(Walk):
+    def __init__(self) -> None:
+        super().__init__()
+        self.observation_space = "everything"
+
+
+class ManyNumbers(Walk):
+    def __init__(self) -> None:
+        super().__init__()
+        self.observation_space = Box(-1, 1, shape=(1000, 1000))
+
+
+class RestoresElsewhere(NoCopy):
+    """Deterministic while it is tried, and then no more."""
+
+    calls = 0
+
+    def noise(self) -> float:
+        self.calls += 1
+        return 0.0 if self.calls < 4000 else self.calls * 1e-3
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (SpaceRaises, "does not tell its spaces (SystemExit: no space); mend the environment."),
+        (ManyActions, "has 10,001 actions; allowed are 10,000; "),
+        (NoActions, "has actions of a NoneType; allowed is Discrete; "),
+        (NoSpace, "observes a str, which cannot be divided into regions; "),
+        (ManyNumbers, "observes 1,000,000 numbers; allowed are 250,000; "),
+        (RestoresElsewhere, "is not deterministic under replay: in trial "),
+    ],
+)
+def test_environments_that_are_no_good_as_a_whole(kind: Any, words: str) -> None:
+    settings = {"stage.steps": 20_000, "stage.cap": 200}
+    stopped(lambda: dg.learn(kind(), learner="economy", settings=settings), kind.__name__, words)
+
+
+class Harmless(Walk):
+    """Odd, but nothing is wrong with what it answers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.observation_space = Box(-0.1, 0.1, shape=(1,), dtype=np.float32)  # it goes far beyond
+        self.seen = np.zeros(1)
+
+    def observation(self) -> Any:
+        self.seen[0] = self.simulation["place"]
+        return self.seen  # always the same array
+
+    def step(self, action: int) -> Any:
+        seen, reward, terminated, _, info = super().step(action)
+        self.action_space = Discrete(7)  # asked only once
+        return [seen, np.float32(reward), np.array([terminated]), 0, info]
+
+    def render(self) -> Any:
+        raise RuntimeError("not to be rendered")
+
+    def close(self) -> None:
+        raise RuntimeError("not to be closed")
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        raise SystemExit("not to be copied")
+
+
+def test_what_is_odd_but_right_is_learned() -> None:
+    run = dg.learn(Harmless(), learner="economy", settings=SMALL)
+    assert np.isfinite(run.q).all()
+    assert run.representation.prototypes > 1
+
+
+@dg.task(states=["x"], actions=["left", "right"], low=[-1], high=[1], score="return", threshold=5.0, limit=20)
+class Bank(NamedTuple):
+    """A task of one's own whose every reward is allowed, but whose sums are not."""
+
+    reward: float = 9e99
+
+    def start(self, rng: Any) -> tuple[float]:
+        return (rng.uniform(-0.5, 0.5),)
+
+    def transition(self, s: tuple[float], a: int) -> tuple[tuple[float], float, bool]:
+        x = s[0] + (0.1 if a == 1 else -0.1)
+        return (x,), self.reward, abs(x) > 1.0
+
+
+def test_sums_of_rewards_beyond_all_bounds(tmp_path: Path) -> None:
+    with interpreted_by_day(Bank):
+        for call in (
+            lambda: dg.learn(Bank(), learner="economy", settings=SMALL, out=tmp_path / "run"),
+            lambda: dg.learn(Bank(), learner="probation", settings=SMALL),
+        ):
+            stopped(call, "Bank", "too large to be added up")
+        with pytest.raises(DistinguoError, match="Bank gave rewards that are not finite or too large"):
+            dg.compare(["grid:2"], task=Bank(), runs=1, steps=100)
+        words = "the reward 1e+101 in the first step; allowed are amounts up to 1e+100"
+        stopped(lambda: dg.learn(Bank(1e101)), "Bank", words)
+
+
+def test_the_greatest_reward_leaves_values_finite() -> None:
+    def spoil(answer: Any) -> Any:
+        return answer[0], -1e98, *answer[2:]
+
+    run = dg.learn(Faulty(spoil), settings=SMALL)
+    assert np.isfinite(run.q).all()
+    assert np.isfinite([value for value in run.summary.values() if isinstance(value, float)]).all()
