@@ -194,7 +194,7 @@ WRONG: dict[str, tuple[list[str], str]] = {
     "a setting given twice": (["diagonal", "--runs", "2", "--set", "tester.runs=3"], "exclude each other"),
     "a plan that is not there": (["--plan", "no.toml"], "Cannot read no.toml"),
     "a plan with an unknown key": (["--plan", "bad.toml"], "did you mean 'seed'?"),
-    "a plan that is noise": (["--plan", "noise.toml"], "noise.toml is not TOML"),
+    "a plan that is noise": (["--plan", "noise.toml"], "noise.toml is damaged: it is not text"),
     "a plan and words": (["diagonal", "--plan", "good.toml"], "With --plan"),
     "a plan and runs": (["--plan", "good.toml", "--runs", "3"], "'runs'"),
     "a plan and a seed": (["--plan", "good.toml", "--seed", "0"], "'seed'"),

@@ -79,8 +79,7 @@ def test_settings_that_older_files_lack_are_as_they_were_then() -> None:
     """The preset of that name may have others now."""
     first = read_settings(FORMATS / "runs" / "puck-1")
     assert first.learner[-10:] == LearnerSettings()[-10:]
-    text = (FORMATS / "runs" / "puck-1" / "settings.toml").read_text()
-    assert not from_toml(text.replace('"default"', '"paper"')).learner.review_merged
+    assert (first.stage.restart, configure("puck").stage.restart) == (0, 60)
 
 
 def test_a_setting_that_is_gone_is_only_dropped_where_it_meant_nothing() -> None:

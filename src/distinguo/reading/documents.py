@@ -58,15 +58,6 @@ def parse_toml(text: str, source: str) -> dict[str, Any]:
         raise DistinguoError(f"{source} is not TOML: {_why(error)}.") from None
 
 
-def read_toml(path: str | os.PathLike[str], most: int) -> dict[str, Any]:
-    """Read a TOML file of at most so many bytes."""
-    data = read_bytes(path, most)
-    try:
-        return parse_toml(data.decode("utf-8"), str(path))
-    except UnicodeDecodeError:
-        raise DistinguoError(f"{path} is not TOML: it is not text in UTF-8.") from None
-
-
 def _why(error: Exception) -> str:
     """Say what a parser complains of, in one short line."""
     return one_line(str(error)).rstrip(".") or type(error).__name__
