@@ -27,6 +27,17 @@ class Account:
     extent: Extent  #: of the observations, as far as it is known
     solved: bool
     returns: list[float]  #: of the confirmation that is under way
+    reasons: list[dict[str, Any]]  #: found since the last checkpoint
+    least: float  #: return of any trial
+    greatest: float
+
+    def take_reasons(self) -> None:
+        """Take over what the learner has logged."""
+        self.reasons += self.learner.reasons(self.agent)
+
+    def note_return(self, gained: float) -> None:
+        """Take note of the return of a trial."""
+        self.least, self.greatest = min(self.least, gained), max(self.greatest, gained)
 
     @property
     def controller(self) -> Controller:

@@ -125,7 +125,7 @@ class Stage(Account):
     def _cut_trial(self) -> None:
         """Leave a trial where the budget of steps ends: it has not ended, so it is neither judged nor listed."""
         self.settle()
-        self.reasons += self.learner.reasons(self.agent)
+        self.take_reasons()
         self.rules.end_stage(self)
 
     # ---- before and within a trial --------------------------------------------------------------------------------
@@ -185,13 +185,9 @@ class Stage(Account):
         """Tell whether the learner has reason to believe that the task is solved."""
         return self.learner.claims(self.agent, ended, self.configuration.spec.goal)
 
-    def take_reasons(self) -> None:
-        """Take over what the learner has logged."""
-        self.reasons += self.learner.reasons(self.agent)
-
     def end_trial(self, how: str) -> None:
         """Write the trial down."""
-        self._note_return(self.gained)
+        self.note_return(self.gained)
         self.take_reasons()
         size, steps = (self.regions, self.prototypes), (self.environment_steps, self.investigation_steps)
         self.trials.append(TrialRow(self.count_trials, self.trial_length, how, *size, *steps, self.gained))
@@ -206,7 +202,7 @@ class Stage(Account):
     def begin_greedy_trial(self) -> None:
         """Begin the next trial of a confirmation, unless the learner runs it itself."""
         if self.returns:
-            self._note_return(self.returns[-1])
+            self.note_return(self.returns[-1])
         self.returns.append(0.0)
         self.held = 0
         if self._learner_tests:
@@ -232,9 +228,6 @@ class Stage(Account):
         self.tested += steps
         self.returns[-1] += gained
         return bool(ended)
-
-    def _note_return(self, gained: float) -> None:
-        self.least, self.greatest = min(self.least, gained), max(self.greatest, gained)
 
     def go_on(self) -> None:
         """Go on with the next trial."""
