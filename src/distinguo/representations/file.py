@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from distinguo.errors import DistinguoError
+from distinguo.errors import DistinguoError, path_from
 from distinguo.representations.boxes import Boxes
 from distinguo.representations.categories import Categories
 from distinguo.representations.partition import count_regions, count_rows, lacking
@@ -168,7 +168,7 @@ def _line(text: str, most: int = 160) -> str:
 
 def load(path: str | Path) -> Representation:
     """Read a representation file."""
-    path = Path(path)
+    path = path_from(path)
     try:
         if path.exists() and not path.is_file():
             raise DistinguoError(f"{path} is not a file.")

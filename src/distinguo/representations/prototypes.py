@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from distinguo.representations.partition import (
     Prototypes,
+    count_dimensions,
     count_regions,
     count_rows,
     prototypes_of,
@@ -44,6 +45,7 @@ def by_prototypes(kind: Kind) -> Kind:
     count_rows.register(kind, lambda partition: int(partition.size[0]))
     region_numbers.register(kind, lambda partition: np.flatnonzero(in_use(partition).is_primary))
     trimmed.register(kind, without_room)
+    count_dimensions.register(kind, lambda partition: partition.prototypes.shape[1])
     return kind
 
 

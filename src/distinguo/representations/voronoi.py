@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from distinguo.errors import DistinguoError, attempt, shown
 from distinguo.representations.partition import nearest, region
 from distinguo.representations.prototypes import by_prototypes, room_for
 from distinguo.seam import implements, part
@@ -34,9 +35,24 @@ class Voronoi(NamedTuple):
 
 
 def voronoi(prototypes: ArrayLike, scale: ArrayLike, room: int = 0) -> Voronoi:
-    """Build a partition of simple regions, with room for at least ``room`` prototypes."""
-    widths = np.array(scale, dtype=np.float64)
-    return Voronoi(*room_for(prototypes, room), widths, 1.0 / widths)
+    """Build a partition of simple regions, with room for at least ``room`` prototypes.
+
+    >>> voronoi([[0.0, 1.0]], [1.0])
+    Traceback (most recent call last):
+    distinguo.errors.DistinguoError: Prototypes should be rows of finite numbers, and their scale a width above 0 ...
+    """
+    points = attempt(np.array, prototypes, np.float64, otherwise=np.zeros(0))
+    widths = attempt(np.array, scale, np.float64, otherwise=np.zeros(0))
+    if points.ndim != 2 or not points.size or widths.shape != points.shape[1:] or not _usable(points, widths):
+        raise DistinguoError(
+            "Prototypes should be rows of finite numbers, and their scale a width above 0 for each coordinate, got "
+            f"{shown(prototypes)} and {shown(scale)}."
+        )
+    return Voronoi(*room_for(points, room), widths, 1.0 / widths)
+
+
+def _usable(points: np.ndarray, widths: np.ndarray) -> bool:
+    return bool(np.isfinite(points).all() and np.isfinite(widths).all() and (widths > 0).all())
 
 
 @implements(nearest, Voronoi)

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from distinguo.errors import DistinguoError
+from distinguo.errors import DistinguoError, path_from
 from distinguo.representations import file as representation_file
 from distinguo.runs.checkpoint import load_checkpoint
 from distinguo.runs.checkpoint import save_checkpoint as write_checkpoint
@@ -158,7 +158,7 @@ def _text(path: Path) -> str:
 
 def open_run(path: str | Path) -> Run:
     """Read a run folder."""
-    path = Path(path)
+    path = path_from(path)
     if not (path / SETTINGS).is_file():
         raise DistinguoError(f"{path} is not a run folder: it has no {SETTINGS}.")
     if not (path / REPRESENTATION).is_file():
