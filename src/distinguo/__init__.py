@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from distinguo.proof.shield import Shield
     from distinguo.representations.boxes import grid
     from distinguo.representations.check import check_partition
+    from distinguo.representations.check import checked_region as region
     from distinguo.representations.declare import FunctionPartition, partition
     from distinguo.representations.file import Representation, load
-    from distinguo.representations.partition import region
     from distinguo.representations.voronoi import voronoi
     from distinguo.runs.folder import open_run
     from distinguo.runs.learn import learn
@@ -55,7 +55,8 @@ __version__ = "0.1.0"
 
 register_with_gymnasium()
 
-#: Where each public name lives. Names are imported on first use, so that the command line starts at once.
+#: Where each public name lives, and what it is called there if that is another name. Names are imported on first
+#: use, so that the command line starts at once.
 _HOMES = {
     "Controller": "distinguo.controller",
     "DiscreteActions": "distinguo.tasks.gym.wrappers",
@@ -84,7 +85,7 @@ _HOMES = {
     "open_run": "distinguo.runs.folder",
     "part": "distinguo.seam",
     "partition": "distinguo.representations.declare",
-    "region": "distinguo.representations.partition",
+    "region": "distinguo.representations.check:checked_region",
     "representation": "distinguo.controls.catalog",
     "reproduce": "distinguo.paper.reproduce",
     "show": "distinguo.views.show",
@@ -143,7 +144,8 @@ def __getattr__(name: str) -> Any:
         return import_module(f"distinguo.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'distinguo' has no attribute '{name}'")
-    return getattr(import_module(_HOMES[name]), name)
+    module, _, own = _HOMES[name].partition(":")
+    return getattr(import_module(module), own or name)
 
 
 def __dir__() -> list[str]:

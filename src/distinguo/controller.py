@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.criteria import Vector, preferred, prefers, state_value
-from distinguo.representations.partition import region
+from distinguo.errors import DistinguoError
+from distinguo.representations.partition import checked_point, region
 from distinguo.seam import kernel, part
 from distinguo.tasks.task import State, observe
 
@@ -34,11 +35,22 @@ class Controller(NamedTuple):
 
     def region(self, s: Sequence[float]) -> int:
         """Return the region of an observation."""
-        return int(region(self.partition, tuple(s)))
+        return int(region(self.partition, checked_point(self.partition, s)))
 
     def preferred(self, s: Sequence[float]) -> np.ndarray:
         """Return which actions are preferred for an observation: ``pref_delta``."""
-        return preferred(self.q[self.region(s)], self.delta)
+        return preferred(self._values(s), self.delta)
+
+    def _values(self, s: Sequence[float]) -> np.ndarray:
+        """Return the action values for an observation, which there have to be."""
+        j, shape = self.region(s), np.shape(self.q)
+        if len(shape) != 2 or j >= shape[0] or not np.isfinite(self.q[j]).all():
+            raise DistinguoError(
+                f"A controller needs a row of finite action values for every region, got none for region {j} in an "
+                f"array of shape {shape}."
+            )
+        values: np.ndarray = self.q[j]
+        return values
 
     def action(self, s: Sequence[float]) -> int:
         """Return the preferred action for an observation, of tied ones the first."""
@@ -46,7 +58,7 @@ class Controller(NamedTuple):
 
     def value(self, s: Sequence[float]) -> float:
         """Return the state value of an observation."""
-        return state_value(self.q[self.region(s)])
+        return state_value(self._values(s))
 
     @property
     def action_sets(self) -> np.ndarray:

@@ -11,14 +11,38 @@ False
 
 from __future__ import annotations
 
+from numbers import Real
+from typing import Any
+
 import numpy as np
 
-from distinguo.seam import part
+from distinguo.errors import DistinguoError, attempt, shown
+from distinguo.seam import guarded, part
 
 Vector = np.ndarray
 
 #: The rules of Definition 9 (and of Definition 8, which has the first two) as bits of a code.
 POLICY, VALUE, BEST = 1, 2, 4
+
+
+def _check_profiles(q: Any, other: Any, *tolerances: Any) -> None:
+    """Raise unless two rows of action values belong together, and tolerances are numbers from 0."""
+    rows = [attempt(np.asarray, row, float, otherwise=np.zeros(0)) for row in (q, other)]
+    alike = rows[0].ndim == 1 and rows[0].shape == rows[1].shape and len(rows[0])
+    if not alike or not np.isfinite(rows).all():
+        raise DistinguoError(
+            f"Two rows with as many finite numbers each are needed, got {shown(q)} and {shown(other)}."
+        )
+    for tolerance in tolerances:
+        if not (isinstance(tolerance, Real) and float(tolerance) >= 0.0):
+            raise DistinguoError(
+                f"epsilon, delta and gamma should be numbers from 0, got {shown(tolerance)}."
+            )
+
+
+def _check_outcomes(rewards: Any, gamma: Any, values: Any, probabilities: Any) -> None:
+    _check_profiles(rewards, values, gamma)
+    _check_profiles(rewards, probabilities)
 
 
 @part
@@ -58,7 +82,7 @@ def prefers(q: Vector, a: int, tolerance: float) -> bool:
     return bool(q[a] >= state_value(q) - tolerance)
 
 
-@part
+@guarded(lambda q, tolerance: _check_profiles(q, q, tolerance))
 def preferred(q: Vector, tolerance: float) -> Vector:
     """Definitions 3 and 7: the set of preferred actions; ``pref1`` of look-ahead values.
 
@@ -81,7 +105,7 @@ def look_ahead(r: float, gamma: float, v_next: float) -> float:
     return r + gamma * v_next
 
 
-@part
+@guarded(_check_outcomes)
 def expected_look_ahead(rewards: Vector, gamma: float, values: Vector, probabilities: Vector) -> float:
     """Definition 5: ``Q1(s, a) = sum_s' P [R + gamma V(s')]`` where it is stochastic.
 
@@ -94,7 +118,7 @@ def expected_look_ahead(rewards: Vector, gamma: float, values: Vector, probabili
     return q1
 
 
-@part
+@guarded(lambda rewards, gamma, values: _check_profiles(rewards, values, gamma))
 def sampled_look_ahead(rewards: Vector, gamma: float, values: Vector) -> float:
     """Definition 5 with the expectation estimated from repeated look-ahead: every sample weighs the same.
 
@@ -104,7 +128,7 @@ def sampled_look_ahead(rewards: Vector, gamma: float, values: Vector) -> float:
     return expected_look_ahead(rewards, gamma, values, np.full(len(rewards), 1.0 / len(rewards)))
 
 
-@part
+@guarded(_check_profiles)
 def inadequacy(q: Vector, q1: Vector, epsilon: float, delta: float) -> int:
     """Definition 8: the rules of epsilon-adequacy that fail at a state, as bits ``POLICY`` and ``VALUE``.
 
@@ -120,7 +144,7 @@ def inadequacy(q: Vector, q1: Vector, epsilon: float, delta: float) -> int:
     return broken
 
 
-@part
+@guarded(_check_profiles)
 def adequate(q: Vector, q1: Vector, epsilon: float, delta: float) -> bool:
     """Definition 8: whether grouping the state costs at most ``epsilon`` (Eqs. 1 and 2).
 
@@ -130,7 +154,7 @@ def adequate(q: Vector, q1: Vector, epsilon: float, delta: float) -> bool:
     return inadequacy(q, q1, epsilon, delta) == 0
 
 
-@part
+@guarded(_check_profiles)
 def same_preferences(q1: Vector, q2: Vector, tolerance: float) -> bool:
     """Tell whether two profiles prefer the same actions: ``pref1(s1) = pref1(s2)``."""
     for a in range(len(q1)):
@@ -139,7 +163,7 @@ def same_preferences(q1: Vector, q2: Vector, tolerance: float) -> bool:
     return True
 
 
-@part
+@guarded(_check_profiles)
 def incompatibility(q1: Vector, q2: Vector, epsilon: float, delta: float) -> int:
     """Definition 9: the rules that keep two states apart, as bits ``POLICY``, ``VALUE`` and ``BEST``."""
     broken = 0
@@ -153,7 +177,7 @@ def incompatibility(q1: Vector, q2: Vector, epsilon: float, delta: float) -> int
     return broken
 
 
-@part
+@guarded(_check_profiles)
 def compatible(q1: Vector, q2: Vector, epsilon: float, delta: float) -> bool:
     """Definition 9: whether two states, by their look-ahead profiles, may share action values.
 
@@ -163,7 +187,7 @@ def compatible(q1: Vector, q2: Vector, epsilon: float, delta: float) -> bool:
     return incompatibility(q1, q2, epsilon, delta) == 0
 
 
-@part
+@guarded(_check_profiles)
 def incremental_regret(q: Vector, q1: Vector, delta: float) -> float:
     """Section 2.2: the reward lost at a state when its region's values ``q`` choose the action.
 
@@ -180,7 +204,7 @@ def incremental_regret(q: Vector, q1: Vector, delta: float) -> float:
     return float(state_value(q1) - least)
 
 
-@part
+@guarded(_check_profiles)
 def stake(q1: Vector, q2: Vector) -> float:
     """Return the reward at stake between two profiles: what following the other's best action would cost,
     or mistaking the other's value for one's own, whichever is more.

@@ -9,6 +9,7 @@ import reprlib
 import traceback
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -126,6 +127,18 @@ def whole_number(name: str, given: Any, least: int = 0, most: int = 2**63 - 1) -
     if not whole or not least <= int(given) <= most:
         raise DistinguoError(f"{name} should be a whole number from {least} to {most}, got {shown(given)}.")
     return int(given)
+
+
+def path_from(given: Any) -> Path:
+    """Return a path that was given as a text or as one, or say what it is instead.
+
+    >>> path_from(5)
+    Traceback (most recent call last):
+    distinguo.errors.DistinguoError: A path should be a text, such as 'runs/first', got 5.
+    """
+    if not isinstance(given, str | Path):
+        raise DistinguoError(f"A path should be a text, such as 'runs/first', got {shown(given)}.")
+    return Path(given)
 
 
 def attempt(function: Callable[..., Any], *arguments: Any, otherwise: Any) -> Any:

@@ -111,5 +111,5 @@ def preset(name: str) -> Mapping[str, Any]:
     100
     """
     if name not in PRESETS:
-        raise DistinguoError(f"Unknown preset '{name}'; {did_you_mean(name, PRESETS)}")
+        raise DistinguoError(f"Unknown preset '{name}'; {did_you_mean(str(name), PRESETS)}")
     return PRESETS[name]

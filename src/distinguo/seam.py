@@ -24,6 +24,7 @@ our own tasks and interpreted (``kernel.py_func``) on anything else.
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -54,6 +55,24 @@ def part(function: F) -> F:
     """Mark a plain Python function as callable from kernels; it stays a plain function."""
     watch_source(function.__code__.co_filename)
     return register_jitable(**_OPTIONS)(function)
+
+
+def guarded(check: Callable[..., None]) -> Callable[[F], F]:
+    """Mark a part whose arguments are checked first where plain Python calls it; kernels are trusted."""
+
+    def mark(function: F) -> F:
+        part(function)
+        signature = inspect.signature(function)
+
+        @functools.wraps(function)
+        def door(*arguments: Any, **named: Any) -> Any:
+            check(*signature.bind(*arguments, **named).args)
+            return function(*arguments, **named)
+
+        overload(door, jit_options=_OPTIONS, strict=False)(lambda *_, **__: function)
+        return door  # type: ignore[return-value]
+
+    return mark
 
 
 def kernel(function: F) -> Any:

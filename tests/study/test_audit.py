@@ -12,7 +12,7 @@ from gymnasium.spaces import Discrete
 
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
-from distinguo.evaluation.audit import audit_controller
+from distinguo.evaluation.audit import Visits, audit_controller
 from distinguo.runs.learn import learn
 from distinguo.study.audit import audit
 
@@ -35,10 +35,9 @@ def test_a_run_is_audited_with_its_own_settings(tmp_path: Path) -> None:
     expected = audit_controller(
         run.configuration.spec.task,
         Controller(run.representation.partition, run.q, run.configuration.learner.delta),
+        Visits(500, seed=3),
         gamma=0.97,
         epsilon=0.02,
-        visits=500,
-        seed=3,
     )
     for one, other in zip(findings, expected, strict=True):
         assert np.array_equal(one, other)

@@ -31,6 +31,16 @@ NO_LIMIT = 2**62  #: steps of a trial
 CHUNK, SLOW_CHUNK = 20_000, 20  #: states between two looks at the keyboard; where every step is plain Python
 
 
+class Visits(NamedTuple):
+    """Which states to audit: those that the greedy policy comes through."""
+
+    number: int = 10_000
+    seed: int = 0  #: decides among tied actions
+    #: Steps after which a trial is left: an environment that comes back to a state by taking the trial's actions
+    #: again pays for every state as many steps as lie before it.
+    longest: int = NO_LIMIT
+
+
 class Audit(NamedTuple):
     """The findings, one row per state."""
 
@@ -76,21 +86,17 @@ class Audit(NamedTuple):
 def audit_controller(
     task: Any,
     controller: Controller,
-    states: ArrayLike | None = None,
+    states: ArrayLike | Visits = Visits(),  # noqa: B008 # a tuple, never changed
     *,
     gamma: float,
     epsilon: float,
     samples: int = 1,
-    visits: int = 10_000,
-    longest: int = NO_LIMIT,
-    seed: int = 0,
     watch: Callable[[int, int], None] | None = None,
 ) -> Audit:
     """Audit given states, or those that the greedy policy visits from the start of a trial.
 
-    Where transitions are random, ``samples`` look-aheads of each action are averaged (Definition 5). A trial is left
-    after its ``longest`` steps: an environment that comes back to a state by taking the trial's actions again pays
-    for every state as many steps as lie before it. ``watch`` is told how many states are done, of how many.
+    Where transitions are random, ``samples`` look-aheads of each action are averaged (Definition 5). ``watch`` is
+    told how many states are done, of how many.
 
     >>> from distinguo.representations.voronoi import voronoi
     >>> from distinguo.tasks.puck.puck import Puck
@@ -102,9 +108,7 @@ def audit_controller(
     """
     _check_numbers(gamma, epsilon)
     whole_number("samples", samples, 1)
-    rng = np.random.default_rng(whole_number("The seed", seed))
-    count = whole_number("visits", visits, 1, MOST_VISITS)
-    rows = visited(task, controller, rng, count, longest) if states is None else _checked(task, states)
+    rows = visited(task, controller, states) if isinstance(states, Visits) else _checked(task, states)
     count, width = len(rows), len(observe(task, unpack(task, rows[0])))
     findings = Audit(
         states=rows,
@@ -152,13 +156,13 @@ def _checked(task: Any, states: ArrayLike) -> np.ndarray:
     return rows
 
 
-def visited(
-    task: Any, controller: Controller, rng: np.random.Generator, count: int, longest: int = NO_LIMIT
-) -> np.ndarray:
-    """Return the states that the greedy policy comes through, trial after trial, each no longer than ``longest``."""
+def visited(task: Any, controller: Controller, visits: Visits) -> np.ndarray:
+    """Return the states that the greedy policy comes through, trial after trial."""
+    rng = np.random.default_rng(whole_number("The seed", visits.seed))
+    count = whole_number("visits", visits.number, 1, MOST_VISITS)
     dimensions = len(start(task, rng))
     rows = np.zeros((count, dimensions))
-    at_speed(_visit, task, controller.partition)(task, controller, rng, rows, longest)
+    at_speed(_visit, task, controller.partition)(task, controller, rng, rows, visits.longest)
     return rows
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from distinguo import __version__
-from distinguo.errors import DistinguoError, checks_names, did_you_mean
+from distinguo.errors import DistinguoError, checks_names, did_you_mean, path_from
 from distinguo.exports.graph import to_graph
 from distinguo.exports.header import PREFIX, check_name, to_header
 from distinguo.exports.labelled import LabelledController, labelled, open_controller
@@ -110,7 +110,7 @@ def write_controller(
     """Do what :func:`export` does, and say what became of the certificates."""
     file_format, path = _target(run, to, out)
     check_name(name)
-    named = labelled(run) if isinstance(run, Run) else open_controller(Path(run))
+    named = labelled(run) if isinstance(run, Run) else open_controller(path_from(run))
     _check_place(path, force)
     try:
         write_atomically(path, render(named, file_format, name))
@@ -127,13 +127,13 @@ def render(named: LabelledController, file_format: str, name: str = PREFIX) -> s
 def _target(run: Run | str | Path, to: str | Path, out: str | Path | None) -> tuple[str, Path]:
     """Return the format and the file that were asked for."""
     if to in FORMATS:
-        folder = run.path if isinstance(run, Run) else Path(run)
+        folder = run.path if isinstance(run, Run) else path_from(run)
         if out is None and folder is None:
             raise DistinguoError(
                 f"This run has no folder to write into; give a file, such as {FORMATS[str(to)].file}."
             )
-        return str(to), Path(out) if out is not None else Path(folder or ".") / FORMATS[str(to)].file
-    suffix = Path(to).suffix
+        return str(to), path_from(out) if out is not None else Path(folder or ".") / FORMATS[str(to)].file
+    suffix = path_from(to).suffix
     if suffix not in _BY_SUFFIX or out is not None:
         raise DistinguoError(
             f"Unknown format '{to}'; {did_you_mean(suffix or str(to), [*FORMATS, *_BY_SUFFIX])}"

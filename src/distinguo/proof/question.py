@@ -7,6 +7,7 @@ for the class of a task is all the registration there is. The questions themselv
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from numbers import Real
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -59,6 +60,12 @@ class Request(NamedTuple):
                 raise DistinguoError(
                     f"The option {name} should be a whole number from {least} to {most}, got {value!r}."
                 )
+        disturbance: Any = self.disturbance
+        ranges: Any = self.ranges
+        if not isinstance(disturbance, Real):
+            raise DistinguoError(f"The option disturbance should be a number, got {disturbance!r}.")
+        if not isinstance(ranges, Mapping):
+            raise DistinguoError(f"The option ranges should be pairs by name, got {ranges!r}.")
         for name, ends in self.ranges.items():
             if not (isinstance(ends, tuple) and len(ends) == 2):
                 raise DistinguoError(f"The range of {name} should be a pair (low, high), got {ends!r}.")

@@ -7,14 +7,18 @@ side first. The outermost boxes reach to infinity, so every state has a region.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from distinguo.representations.partition import count_regions, region
+from distinguo.errors import DistinguoError, attempt, shown, whole_number
+from distinguo.representations.partition import count_dimensions, count_regions, region
 from distinguo.seam import implements
+
+MOST_BOXES = 10**6  #: of a grid
 
 
 class Boxes(NamedTuple):
@@ -84,8 +88,25 @@ def _with(corner: tuple[float, ...], axis: int, value: float) -> tuple[float, ..
     return (*corner[:axis], value, *corner[axis + 1 :])
 
 
+def _are_extents(low: np.ndarray, high: np.ndarray) -> bool:
+    return low.ndim == 1 and bool(np.isfinite(low).all() and np.isfinite(high).all() and (low < high).all())
+
+
 def grid(counts: Sequence[int], low: Sequence[float], high: Sequence[float]) -> Boxes:
-    """Cut each coordinate into ``counts[i]`` equal intervals; regions are numbered in row-major order."""
+    """Cut each coordinate into ``counts[i]`` equal intervals; regions are numbered in row-major order.
+
+    >>> grid([2, 2], low=[0.0, 0.0], high=[1.0])
+    Traceback (most recent call last):
+    distinguo.errors.DistinguoError: A grid needs a count, a low and a higher end for each coordinate, got ...
+    """
+    ends = [attempt(np.array, end, np.float64, otherwise=np.zeros(0)) for end in (low, high)]
+    if not len(ends[0]) == len(ends[1]) == len(counts) > 0 or not _are_extents(*ends):
+        raise DistinguoError(
+            "A grid needs a count, a low and a higher end for each coordinate, got "
+            f"{shown(counts)}, {shown(low)} and {shown(high)}."
+        )
+    if math.prod(whole_number("A count of a grid", n, 1, MOST_BOXES) for n in counts) > MOST_BOXES:
+        raise DistinguoError(f"A grid has at most {MOST_BOXES:,} boxes, got {shown(counts)}; take fewer.")
     edges = [np.linspace(a, b, n + 1) for a, b, n in zip(low, high, counts, strict=True)]
 
     def halve(box: Box, depth: int) -> tuple[int, float] | None:
@@ -96,6 +117,11 @@ def grid(counts: Sequence[int], low: Sequence[float], high: Sequence[float]) -> 
         return None
 
     return tree(low, high, halve)
+
+
+@count_dimensions.register(Boxes)
+def _(partition: Boxes) -> int:
+    return len(partition.low)
 
 
 @count_regions.register(Boxes)

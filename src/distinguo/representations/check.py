@@ -6,13 +6,42 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba.extending import overload
 
-from distinguo.errors import DistinguoError
-from distinguo.representations.partition import State, count_regions, region, regions_of
+from distinguo.errors import DistinguoError, whole_number
+from distinguo.representations import partition as partitions
+from distinguo.representations.partition import (
+    State,
+    checked_point,
+    count_regions,
+    lacking,
+    regions_of,
+)
 from distinguo.representations.planes import landmarks
 from distinguo.seam import is_compiled
 
+MOST_STATES = 10**7  #: in one check
 BEYOND = 3.0  #: states are also taken from so many widths around the extent: a task may go there
+
+
+def checked_region(partition: Any, s: Any) -> int:
+    """Return the region of the state-space that ``s`` falls in, which has to be as many finite numbers as it takes.
+
+    It is public as ``distinguo.region``. Within kernels and parts nothing is checked.
+
+    >>> from distinguo.representations.voronoi import voronoi
+    >>> checked_region(voronoi([[0.0], [1.0]], [1.0]), [0.9])
+    1
+    """
+    known = partitions.region.dispatch(type(partition))  # type: ignore[attr-defined]
+    if known is partitions.region.dispatch(object):  # type: ignore[attr-defined]
+        raise lacking(partition, "has no regions", "make one with voronoi, grid or FunctionPartition")
+    return int(known(partition, checked_point(partition, s)))
+
+
+@overload(checked_region, jit_options={"nogil": True, "error_model": "numpy"}, strict=False)
+def _region_in_kernels(partition: Any, s: Any) -> Any:
+    return lambda partition, s: partitions.region(partition, s)
 
 
 class PartitionCheck(NamedTuple):
@@ -35,6 +64,8 @@ def check_partition(
     >>> check_partition(FunctionPartition(lambda s: int(s[0] > 0), regions=3), [-1.0], [1.0])
     PartitionCheck(regions=3, states=1003, unreached=(2,))
     """
+    whole_number("states", states, 1, MOST_STATES)
+    whole_number("The seed", seed)
     count, name = _count(partition), type(partition).__name__
     rows = _states(partition, *_extent(low, high), states, seed)
     regions = [_region(partition, tuple(row)) for row in rows.tolist()]
@@ -82,7 +113,7 @@ def _states(partition: Any, low: np.ndarray, high: np.ndarray, count: int, seed:
 
 def _region(partition: Any, s: State) -> int:
     try:
-        j = region(partition, s)
+        j = partitions.region(partition, s)
     except DistinguoError:
         raise
     except Exception as error:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar, overload
 
-from distinguo.errors import DistinguoError
+from distinguo.errors import DistinguoError, attempt, call_user_code
 from distinguo.representations.geometry import outlines
 from distinguo.representations.partition import (
     count_regions,
@@ -124,7 +124,7 @@ class FunctionPartition(NamedTuple):
 @implements_interpreted(region, FunctionPartition)
 def answer_of(partition: FunctionPartition, s: tuple[float, ...]) -> int:
     """Ask the function, and check its answer."""
-    j = int(partition.function(s))
+    j = attempt(int, call_user_code("The partition", partition.function, s), otherwise=-1)
     if not 0 <= j < partition.regions:
         raise DistinguoError(
             f"The partition gave region {j} for {s}; allowed are 0 to {partition.regions - 1}."

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from distinguo.errors import DistinguoError, one_line
+from distinguo.errors import DistinguoError, one_line, path_from
 from distinguo.reading.documents import parse_json
 from distinguo.reading.files import MEBIBYTE, read_bytes
 from distinguo.representations.boxes import Boxes
@@ -156,4 +156,5 @@ def _first_problem(error: ValidationError) -> str:
 
 def load(path: str | Path) -> Representation:
     """Read a representation file."""
+    path = path_from(path)
     return loads(read_bytes(path, LARGEST_FILE), str(path))

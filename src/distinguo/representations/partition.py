@@ -8,13 +8,14 @@ partitions; where there is none, :func:`lacking` makes the sentence that says so
 
 from __future__ import annotations
 
+import math
 from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba.extending import overload
 
-from distinguo.errors import DistinguoError
+from distinguo.errors import DistinguoError, attempt, shown
 from distinguo.seam import at_speed, generic, kernel
 
 State = tuple[float, ...]
@@ -71,6 +72,32 @@ class Prototypes(NamedTuple):
 def prototypes_of(partition: Any) -> Prototypes | None:
     """Return the prototypes of a partition that has some; usually there are none."""
     return None
+
+
+@singledispatch
+def count_dimensions(partition: Any) -> int | None:
+    """Return how many coordinates its states have; None for a partition that does not say."""
+    return None
+
+
+def checked_point(partition: Any, s: Any) -> State:
+    """Return an observation as the tuple of finite floats that a partition can be asked about, or say what it is.
+
+    >>> from distinguo.representations.voronoi import voronoi
+    >>> checked_point(voronoi([[0.0, 1.0]], [1.0, 1.0]), (0.5,))
+    Traceback (most recent call last):
+    distinguo.errors.DistinguoError: An observation should be a sequence of 2 finite numbers, got (0.5,).
+    """
+    width = count_dimensions(partition)
+    point: State = () if isinstance(s, str | bytes) else attempt(_as_floats, s, otherwise=())
+    if not point or (width is not None and len(point) != width) or not all(map(math.isfinite, point)):
+        count = "" if width is None else f"{width} "
+        raise DistinguoError(f"An observation should be a sequence of {count}finite numbers, got {shown(s)}.")
+    return point
+
+
+def _as_floats(s: Any) -> State:
+    return tuple(float(x) if not isinstance(x, str | bytes) else math.nan for x in s)
 
 
 def regions_of(partition: Any, rows: np.ndarray) -> np.ndarray:

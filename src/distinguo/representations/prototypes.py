@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from distinguo.representations.partition import Prototypes, count_regions, prototypes_of
+from distinguo.representations.partition import Prototypes, count_dimensions, count_regions, prototypes_of
 
 Kind = TypeVar("Kind", bound=type)
 
@@ -37,6 +37,7 @@ def by_prototypes(kind: Kind) -> Kind:
     """Give a class with the three fields what all partitions by nearest prototype can do."""
     prototypes_of.register(kind, _prototypes)
     count_regions.register(kind, lambda partition: len(partition.primaries))
+    count_dimensions.register(kind, lambda partition: partition.prototypes.shape[1])
     return kind
 
 

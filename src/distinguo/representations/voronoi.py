@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from distinguo.errors import DistinguoError, attempt, shown
 from distinguo.representations.partition import nearest, region
 from distinguo.representations.prototypes import by_prototypes, numbered
 from distinguo.seam import implements, part
@@ -44,9 +45,22 @@ def voronoi(
 
     >>> region(voronoi([[0.0], [1.0], [2.0]], scale=[1.0], primary=[0, 0, 2]), (1.9,))
     1
+    >>> voronoi([[0.0, 1.0]], [1.0])
+    Traceback (most recent call last):
+    distinguo.errors.DistinguoError: Prototypes should be rows of finite numbers, and their scale a width above 0 ...
     """
-    points, widths = np.array(prototypes, dtype=np.float64), np.array(scale, dtype=np.float64)
+    points = attempt(np.array, prototypes, np.float64, otherwise=np.zeros(0))
+    widths = attempt(np.array, scale, np.float64, otherwise=np.zeros(0))
+    if points.ndim != 2 or not points.size or widths.shape != points.shape[1:] or not _usable(points, widths):
+        raise DistinguoError(
+            "Prototypes should be rows of finite numbers, and their scale a width above 0 for each coordinate, got "
+            f"{shown(prototypes)} and {shown(scale)}."
+        )
     return Voronoi(points, *numbered(len(points), primary), widths, 1.0 / widths)
+
+
+def _usable(points: np.ndarray, widths: np.ndarray) -> bool:
+    return bool(np.isfinite(points).all() and np.isfinite(widths).all() and (widths > 0).all())
 
 
 @implements(nearest, Voronoi)

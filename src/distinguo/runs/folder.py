@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from distinguo.errors import DistinguoError
+from distinguo.errors import DistinguoError, path_from
 from distinguo.reading.arrays import read_arrays
 from distinguo.reading.documents import parse_json
 from distinguo.reading.files import MEBIBYTE, read_text
@@ -192,7 +192,7 @@ def read_settings(path: Path) -> Configuration:
 
 def open_run(path: str | Path) -> Run:
     """Read a run folder; of one that is written at this moment, what was there before or what comes after."""
-    place = Path(path)
+    place = path_from(path)
     return read_together(place, TOGETHER, lambda: _read_run(place))
 
 

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from distinguo.errors import DistinguoError, checks_names
+from distinguo.errors import DistinguoError, checks_names, path_from, shown
 from distinguo.interrupts import held
 from distinguo.learners.economy.learner import ECONOMY
 from distinguo.presets import DEFAULT
@@ -58,6 +58,10 @@ def learn(
     >>> run.solved, run.summary["score"]
     (True, 1000)
     """
+    if settings is not None and not isinstance(settings, Mapping):
+        raise DistinguoError(f"Settings are a dictionary by dotted name, got {shown(settings)}.")
+    if watch is not None and not callable(watch):
+        raise DistinguoError(f"watch should be a function of the stage, got {shown(watch)}.")
     configuration = configure(
         task if isinstance(task, str | TaskSpec) else spec_of(task, of_table(settings or {}, "task")),
         seed=seed,
@@ -66,7 +70,7 @@ def learn(
         prototypes=prototypes,
         learner=learner,
     )
-    return learn_configured(configuration, None if out is None else Path(out), watch)
+    return learn_configured(configuration, None if out is None else path_from(out), watch)
 
 
 def learn_configured(

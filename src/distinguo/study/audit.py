@@ -8,7 +8,7 @@ from pathlib import Path
 from numpy.typing import ArrayLike
 
 from distinguo.errors import DistinguoError, checks_names
-from distinguo.evaluation.audit import NO_LIMIT, Audit, audit_controller
+from distinguo.evaluation.audit import NO_LIMIT, Audit, Visits, audit_controller
 from distinguo.runs.configuration import check_seed
 from distinguo.runs.folder import open_run
 from distinguo.runs.run import Run
@@ -37,19 +37,18 @@ def audit(
     >>> audit(distinguo.learn("puck", seed=1), visits=1000).adequate
     1.0
     """
-    opened = open_run(run) if isinstance(run, str | Path) else run
+    check_seed(seed)
+    opened = run if isinstance(run, Run) else open_run(run)
     learner, spec = opened.configuration.learner, opened.configuration.spec
+    longest = NO_LIMIT if is_compiled(spec.task) else spec.cap(LONGEST)
     return audit_controller(
-        seeded(spec.task, check_seed(seed)),
+        seeded(spec.task, seed),
         opened.controller,
-        states,
+        Visits(visits, seed, longest) if states is None else states,
         gamma=_setting(opened, "gamma"),
         # where epsilon is a share of what was seen, the summary has the amount
         epsilon=float(opened.summary.get("epsilon") or _setting(opened, "epsilon")),
         samples=getattr(learner, "samples", 1),
-        visits=visits,
-        longest=NO_LIMIT if is_compiled(spec.task) else spec.cap(LONGEST),
-        seed=seed,
         watch=watch,
     )
 

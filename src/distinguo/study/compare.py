@@ -5,13 +5,13 @@ from __future__ import annotations
 import inspect
 import os
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from distinguo.errors import DistinguoError, check_known, did_you_mean
+from distinguo.errors import DistinguoError, check_known, did_you_mean, shown
 from distinguo.evaluation.statistics import checkpoints
 from distinguo.representations.file import Representation
 from distinguo.runs.folder import SETTINGS, read_settings
@@ -78,6 +78,8 @@ def _named(whats: Sequence[Any]) -> dict[str, Any]:
     """Name what is compared; values of the same name are numbered."""
     if isinstance(whats, str | os.PathLike) or hasattr(whats, "_fields"):  # a single one
         whats = [whats]
+    if not isinstance(whats, Iterable):
+        raise DistinguoError(f"What is compared should be a list of representations, got {shown(whats)}.")
     named: dict[str, Any] = {}
     for what in whats:
         name = stem = name_of(what)

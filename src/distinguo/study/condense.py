@@ -12,7 +12,7 @@ import numpy as np
 
 from distinguo.controller import Controller
 from distinguo.criteria import preferred, state_value
-from distinguo.errors import DistinguoError, checks_names
+from distinguo.errors import DistinguoError, checks_names, shown
 from distinguo.evaluation.confirmation import OPEN, PASSED, ReturnQuestion, judge
 from distinguo.learners.probation.learner import acting_by
 from distinguo.learners.refinement.condense import Notch, dial
@@ -58,6 +58,8 @@ def condense(
     ``regions`` asks for at most so many, whatever that costs.
     """
     check_seed(seed)
+    if not isinstance(run, Run):
+        raise DistinguoError(f"A run is condensed, got {shown(run)}; open its folder with open_run.")
     spec, controller = run.configuration.spec, run.controller
     _check(spec, controller, regions)
     work = Improvement(spec, map_of(controller), spec.cap(CAP), np.random.default_rng([seed, _STREAM]))

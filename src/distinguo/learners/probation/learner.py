@@ -78,7 +78,7 @@ class Probation(Learner):
     def advance(self, agent: Agent, cap: int, steps: int, left: int = NO_BUDGET) -> int:
         """Try it."""
         most = min(cap, len(agent.memory.scratch.path) - 1)
-        ended: int = at_speed(advance_race, agent.task)(*agent, most, steps, left)
+        ended: int = at_speed(advance_race, agent.task)(*agent, most, (steps, left))
         return ended
 
     def controller(self, memory: RaceMemory, settings: ProbationSettings) -> Controller:
@@ -206,11 +206,10 @@ def advance_race(
     log: RaceLog,
     rng: Generator,
     cap: int,
-    steps: int,
-    left: int,
+    steps: tuple[int, int],
 ) -> int:
-    """Try proposals; see :func:`drive`."""
-    return drive(Agent(task, memory, settings, progress, log, rng), cap, steps, left)
+    """Try proposals for so many steps, of which so many are left; see :func:`drive`."""
+    return drive(Agent(task, memory, settings, progress, log, rng), cap, steps[0], steps[1])
 
 
 @kernel

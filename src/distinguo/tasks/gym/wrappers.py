@@ -57,7 +57,7 @@ class NoisyActions(gymnasium.ActionWrapper[Any, int, int], RecordConstructorArgs
             raise DistinguoError(
                 f"NoisyActions needs Discrete actions, got {space}; wrap it in DiscreteActions first."
             )
-        if not 0.0 <= noise <= 1.0:
+        if not isinstance(noise, int | float) or not 0.0 <= noise <= 1.0:
             raise DistinguoError(
                 f"The noise of actions must be from 0 to 1, got {noise}; it is a probability."
             )
