@@ -181,7 +181,7 @@ MADE = spec_of(NoisyPuck(noise=0.2))
         (task_spec("puck"), {"task.mass": ""}),
         (task_spec("FrozenLake-v1", {"is_slippery": True}), {"task.is_slippery": False}),
     ],
-    ids=str,
+    ids=lambda value: getattr(value, "name", None) or str(value),
 )
 def test_a_parameter_of_a_task_that_is_made_already_is_refused_whatever_it_is(
     spec: Any, change: dict[str, Any]

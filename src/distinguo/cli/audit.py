@@ -22,13 +22,15 @@ def audit_command(
     Example: distinguo audit runs/puck-default-seed0
     """
     from distinguo.cli import parse
-    from distinguo.cli.console import answer, progress_bar, say
+    from distinguo.cli.console import answer, progress_bar, say, worked_off
     from distinguo.study.audit import audit
 
     if task is not None:
         parse.task_name(task)  # declares it, so that the run can be opened with it
     with progress_bar("auditing") as bar:
-        findings = audit(run, visits=visits, seed=seed, watch=bar)
+        findings = worked_off(
+            "Stopped; nothing was written.", lambda: audit(run, visits=visits, seed=seed, watch=bar)
+        )
     say(repr(findings))
     content = {
         "run": str(run),

@@ -56,7 +56,7 @@ def verify(
     """
     from distinguo.cli import parse
     from distinguo.cli.code import code_or_word
-    from distinguo.cli.console import answer, say, word_if_slow
+    from distinguo.cli.console import answer, say, word_if_slow, worked_off
     from distinguo.controls.catalog import registered_name
     from distinguo.study.verify import verify as prove
 
@@ -64,15 +64,18 @@ def verify(
     what = registered_name(code_or_word(what))
     folder = out or _folder(what, task or "puck", seed)
     with word_if_slow("Proving; the first time on this machine the prover is compiled …"):
-        proof = prove(
-            what,
-            task=task,
-            seed=seed,
-            cells=cells,
-            steps=steps,
-            disturbance=disturbance,
-            ranges=_ranges(ranges or []),
-            out=folder,
+        proof = worked_off(
+            "Stopped; nothing was proven.",
+            lambda: prove(
+                what,
+                task=task,
+                seed=seed,
+                cells=cells,
+                steps=steps,
+                disturbance=disturbance,
+                ranges=_ranges(ranges or []),
+                out=folder,
+            ),
         )
     for line in proof.sentences:
         say(line)

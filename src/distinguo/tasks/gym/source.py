@@ -8,6 +8,7 @@ import re
 import sys
 import warnings
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import gymnasium
@@ -136,6 +137,11 @@ def _made(identifier: str, arguments: Mapping[str, Any]) -> Any:
 def _lacking(identifier: str, error: Exception) -> DistinguoError:
     commands = re.findall(r"pip install [^`'\n]+?(?=[`'\n]|$)", str(error))
     missing = getattr(error, "name", None)
+    if missing and Path(f"{missing}.py").is_file():
+        return DistinguoError(
+            f"{identifier} needs {missing}, which is a file of this folder, where modules are not looked for; name "
+            f"its class, {missing}.py:Class, or run: PYTHONPATH=. distinguo learn {identifier}"
+        )
     command = " and ".join(commands) or (
         f"pip install {missing}" if missing else 'pip install "gymnasium[all]"'
     )
