@@ -16,6 +16,7 @@ from distinguo.evaluation.decide import Batch, outcome_of
 from distinguo.evaluation.simulate import Outcome, Patience, RunningTrials, evaluate, follow, run_lanes
 from distinguo.representations.boxes import for_lookup
 from distinguo.representations.declare import FunctionPartition
+from distinguo.representations.voronoi import voronoi
 from distinguo.tasks.extent import TEST, Extent
 from distinguo.tasks.puck.puck import Puck
 from tests.evaluation.tasks import (
@@ -184,8 +185,7 @@ def test_tied_actions_are_drawn_by_the_seed() -> None:
 
 def test_ties_count_only_where_a_trial_came_through() -> None:
     """Pushed right from the top, the puck never sees the far left."""
-    partition = random_voronoi(np.random.default_rng(0), 1)._replace(primary=np.arange(4))
-    partition = partition._replace(prototypes=np.array([[1.0, 0.0], [-50.0, 0.0]]), size=np.array([2]))
+    partition = voronoi([[1.0, 0.0], [-50.0, 0.0]], HILL.scale)
     right = np.array([[0.0, 1.0], [0.0, 0.0]])
     outcome = evaluated(partition, right, np.zeros((1, 2)), 500)
     assert (outcome.visited.tolist(), outcome.tied) == ([True, False], False)

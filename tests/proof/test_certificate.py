@@ -17,12 +17,14 @@ from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.proof.certificate import certificate_text, load_certificate, read_certificate
 from distinguo.proof.checker.check import check
-from distinguo.proof.claims import cells_claim, controller_claim, partition_of
+from distinguo.proof.claims import cells_claim, controller_claim, partition_of, task_claim
 from distinguo.proof.grid import cell_box, state
 from distinguo.proof.hold.invariant import certify_task, prove_hold
 from distinguo.proof.hold.puck import pucks
 from distinguo.proof.schema import HoldCertificate
 from distinguo.representations.boxes import grid as box_grid
+from distinguo.representations.partition import region
+from distinguo.runs.folder import open_run
 from distinguo.tasks.puck.analysis import controllable
 from distinguo.tasks.puck.puck import Puck
 
@@ -184,6 +186,22 @@ def test_refuses_another_controller():
             check(the_certificate(), controller_claim(Controller(partition, np.array(q))))
     with pytest.raises(DistinguoError, match="another controller"):
         check(certify_task(Puck(), COUNTS), CLAIM)
+
+
+def test_accepts_files_that_number_regions_by_prototypes():
+    """Before regions had numbers of their own, a certificate had a row of actions for every prototype."""
+    folder = Path(__file__).parent.parent / "golden" / "run-v1"
+    certificate, run = load_certificate(folder / "certificate.json"), open_run(folder)
+    assert certificate.controller.primary == [0, 1, 1, 3, 4]
+    claim = controller_claim(run.controller)
+    assert claim.primary == [0, 1, 1, 2, 3]
+    assert check(certificate, claim, task_claim(run.configuration.spec.task)).cells > 0
+    acting = claim.model_copy(update={"actions": claim.actions[::-1]})
+    with pytest.raises(DistinguoError, match="another controller"):
+        check(certificate, acting)
+    for s in np.random.default_rng(0).uniform(HILL.low, HILL.high, (100, 2)).tolist():
+        row = region(partition_of(certificate.controller), tuple(s))
+        assert certificate.controller.actions[row][0] == run.controller.action(s)
 
 
 def test_refuses_claims_that_make_no_sense(tmp_path):
