@@ -142,7 +142,7 @@ def test_what_cannot_be_learned(words: dict[str, Any], sentence: str) -> None:
     refused(lambda: dg.learn("puck", **words), sentence)
 
 
-@pytest.mark.parametrize("thing", [None, 5, [], object(), 1.5], ids=repr)
+@pytest.mark.parametrize("thing", [None, 5, [], object(), 1.5], ids=lambda thing: type(thing).__name__)
 def test_things_that_are_no_runs(thing: Any) -> None:
     for function in (dg.open_run, dg.load, dg.audit, dg.condense, dg.show, dg.learn, dg.check_task):
         refused(lambda function=function: function(thing))
