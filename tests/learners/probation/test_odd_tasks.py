@@ -93,7 +93,9 @@ def test_an_odd_task_gives_a_run_that_is_not_solved(name: str, tmp_path: Path) -
     assert not run.solved
     assert run.configuration.learner_name == "probation"
     assert run.summary["prototypes"] == len(run.representation.partition.prototypes) >= 1
-    assert run.summary["environment_steps"] >= run.configuration.stage.steps
+    # a trial is cut where coming back to it would take more than is left
+    unspent = run.configuration.stage.steps - run.summary["environment_steps"]
+    assert 0 <= unspent <= run.configuration.learner.horizon
     assert np.isfinite(run.summary["score"])
 
 
