@@ -18,6 +18,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from distinguo.agents import archive
 from distinguo.agents.session import Session
 from distinguo.errors import LONGEST_SENTENCE, DistinguoError
@@ -61,12 +63,12 @@ def _plan(path: Path) -> None:
 def _representation(path: Path) -> None:
     found = representation.load(path)
     again = representation.loads(representation.dumps(found))
-    assert (again.regions, again.rows) == (found.regions, found.rows)
+    assert all(np.array_equal(a, b) for a, b in zip(again.partition, found.partition, strict=True))
 
 
 def _values(path: Path) -> None:
     (path.parent / folder.VALUES).write_bytes(path.read_bytes())
-    folder._read_values(path.parent, (5, 2))
+    folder._read_values(path.parent, representation.load(PUCK / folder.REPRESENTATION), actions=2)
 
 
 def _checkpoint(path: Path) -> None:
@@ -112,7 +114,9 @@ READERS: dict[str, Reader] = {
     "prototypes": Reader(read_array, (FORMATS / "prototypes.npy",), ARRAY),
     "checkpoint": Reader(_checkpoint, (PUCK / "checkpoint.npz",), ZIP),
     "reasons": Reader(lambda path: list(read_reasons(path)), _runs("reasons.jsonl"), TEXT),
-    "trials": Reader(lambda path: list(folder._read_trials(path)), _runs("trials.csv"), TEXT),
+    "trials": Reader(
+        lambda path: list(folder._read_trials(path, is_growing=False)), _runs("trials.csv"), TEXT
+    ),
     "result": Reader(folder._read_result, _runs("result.json"), TEXT),
     "certificate": Reader(_certificate, (FORMATS / "certificate-small.json",), TEXT),
     "arrival": Reader(_certificate, (FORMATS / "runs" / "hill-6" / "certificate.json",), TEXT),

@@ -121,7 +121,7 @@ def test_made_by_hand(task: str, count: int, seed: int, tmp_path: Path) -> None:
     run = made_up(task, count, seed=seed, merged=0.4)
     assert run.representation.regions < run.representation.prototypes
     assert_one_numbering(run, tmp_path)
-    write_run(run._replace(summary={**SUMMARY, "solved": True, "seed": 0}), tmp_path / "run")
+    write_run(run._replace(summary={**SUMMARY, "task": "puck", "solved": True, "seed": 0}), tmp_path / "run")
     opened = open_run(tmp_path / "run")
     assert opened.q.tolist() == run.q.tolist()
     assert opened.representation.partition.regions.tolist() == run.representation.partition.regions.tolist()

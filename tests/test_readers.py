@@ -24,6 +24,7 @@ from distinguo.errors import DistinguoError
 from distinguo.reading.arrays import read_array, read_arrays, read_zip
 from distinguo.reading.documents import parse_json, parse_toml
 from distinguo.reading.files import read_bytes, read_text
+from distinguo.representations.file import load
 from distinguo.runs import folder
 from distinguo.runs.folder import open_run
 from distinguo.runs.restarts import read_reasons
@@ -162,7 +163,7 @@ def refused_file(read: object, path: Path) -> bool:
         path.rename(path.parent / folder.VALUES)
         try:
             with pytest.raises(DistinguoError):
-                folder._read_values(path.parent, (5, 2))
+                folder._read_values(path.parent, load(PUCK / folder.REPRESENTATION), actions=2)
         finally:
             (path.parent / folder.VALUES).rename(path)
         return False

@@ -218,9 +218,9 @@ def forged(certificate: bytes, *changes: tuple[bytes, bytes]) -> bytes:
 
 DOUBTFUL = {
     "damaged": (lambda data: data.replace(b"puck", b"pukc"), "was damaged or changed"),
-    "cut off": (lambda data: data[:-100], "was damaged or changed"),
+    "cut off": (lambda data: data[:-100], "damaged"),
     "no certificate": (lambda data: b"{}", "not a distinguo certificate"),
-    "empty": (lambda data: b"", "was damaged or changed"),
+    "empty": (lambda data: b"", "damaged"),
     "of another task": (
         lambda data: forged(data, (b'"mass": 1.0', b'"mass": 1.5')),
         "another task|positive and in",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from distinguo.controller import region_at
-from distinguo.learners.agent import RUNNING, Agent, fresh_progress
+from distinguo.learners.agent import NO_BUDGET, RUNNING, Agent, fresh_progress
 from distinguo.learners.economy.abstraction import consolidate, detach_prototype, update_representation
 from distinguo.learners.economy.investigation import investigate_prototype
 from distinguo.learners.economy.learner import Economy
@@ -137,13 +137,13 @@ class Life(RuleBasedStateMachine):
 
     @rule()
     def process(self) -> None:
-        self.both(process_stack)
+        self.both(lambda agent: process_stack(agent, NO_BUDGET))
 
     @rule(steps=st.integers(1, 30))
     def walk(self, steps: int) -> None:
         self.both(begin_trial)
         if self.both(lambda agent: drive_trial(agent, 100, steps)) != RUNNING:
-            self.both(process_stack)
+            self.both(lambda agent: process_stack(agent, NO_BUDGET))
 
     @rule(more=st.integers(1, 9))
     def grow(self, more: int) -> None:
