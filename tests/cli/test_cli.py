@@ -19,6 +19,7 @@ from distinguo.representations.boxes import grid
 from distinguo.representations.file import Representation, dumps
 from distinguo.representations.voronoi import voronoi
 from distinguo.runs.learn import default_folder
+from distinguo.writing import atomic
 from tests.clock import seconds_of_children
 
 #: The contract that scripts depend on.
@@ -170,18 +171,20 @@ def test_show_of_a_folder_that_cannot_be_written_to_shows_all_but_the_picture(
 ) -> None:
     call("learn", "puck", "--seed", "1", "--out", "run", *FAST)
 
-    def refused(path: Path, content: bytes) -> None:
+    aside = atomic._aside
+
+    def refused(path: Path) -> Any:
         if path.parent.name == "run":
             raise OSError(errno.EROFS, os.strerror(errno.EROFS))
-        path.write_bytes(content)
+        return aside(path)
 
-    monkeypatch.setattr("distinguo.views.plots.write_atomically", refused)
+    monkeypatch.setattr(atomic, "_aside", refused)
     shown = call("show", "run", "--json")
     assert (shown.code, shown.content["picture"]) == (0, None)
     assert "greedy action" in shown.err
     assert (
-        "No picture: Cannot write run/partition.png: Read-only file system. Give a file with --out"
-        in shown.err
+        "No picture: Cannot write run/partition.png: Read-only file system; what was saved before is as it was. "
+        "Give a file with --out" in shown.err
     )
     assert call("show", "run", "--out", "run/mine.png").code == 2
     assert call("show", "run", "--out", "elsewhere.png").code == 0

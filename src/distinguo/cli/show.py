@@ -29,6 +29,7 @@ def show_command(
     """
     from distinguo.cli.code import code_or_word
     from distinguo.cli.console import answer, say
+    from distinguo.runs.command import learn_command
     from distinguo.runs.folder import is_finished, open_run
     from distinguo.views.text import reasons_table, regions_table, text_map
     from distinguo.views.words import outcome_sentence
@@ -44,7 +45,7 @@ def show_command(
     say(
         outcome_sentence(opened)
         if is_finished(run)
-        else f"{run} is not finished; resume it with distinguo learn."
+        else f"{run} is not finished; go on with: {learn_command(opened.configuration, run)}"
     )
     say(word)
     answer({**opened.summary, "run": str(run), "picture": picture and str(picture)}, as_json)
@@ -52,12 +53,12 @@ def show_command(
 
 def _drawn(run: Run, view: Any, out: Path | None) -> tuple[Path | None, str]:
     """Draw a run, and return where with a word on it; a folder that cannot be written to hides nothing else."""
-    from distinguo.views.plots import PictureFileError
     from distinguo.views.show import draw_run
+    from distinguo.writing.atomic import WriteError
 
     try:
         picture = draw_run(run, view, out)
-    except PictureFileError as error:
+    except WriteError as error:
         if out is not None:
             raise
         return None, f"No picture: {error} Give a file with --out to have it elsewhere."

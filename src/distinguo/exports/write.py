@@ -112,10 +112,7 @@ def write_controller(
     check_name(name)
     named = labelled(run) if isinstance(run, Run) else open_controller(path_from(run))
     _check_place(path, force)
-    try:
-        write_atomically(path, render(named, file_format, name))
-    except OSError as error:
-        raise DistinguoError(f"Cannot write {path}: {error.strerror}.") from None
+    write_atomically(path, render(named, file_format, name))
     return Exported(path, named.certificates)
 
 

@@ -68,10 +68,7 @@ def file_certificate(certificate: Certificate | None, request: Request, folder: 
 
 
 def _written(path: Path, data: bytes) -> Path:
-    try:
-        write_atomically(path, data)
-    except OSError as error:
-        raise DistinguoError(f"Cannot write {path}: {error.strerror}.") from None
+    write_atomically(path, data)
     return path
 
 

@@ -272,14 +272,7 @@ def save_figure(figure: Figure, path: Path) -> None:
     suffix = path.suffix.lower()
     if suffix not in FORMATS:
         raise DistinguoError(f"A picture cannot be written as '{path}'; {did_you_mean(suffix, FORMATS)}")
-    try:
-        write_atomically(path, rendered(figure, suffix))
-    except OSError as error:
-        raise PictureFileError(f"Cannot write {path}: {error.strerror}.") from None
-
-
-class PictureFileError(DistinguoError):
-    """A picture was drawn, but there is no room or no leave to write it."""
+    write_atomically(path, rendered(figure, suffix))
 
 
 def rendered(figure: Figure, suffix: str = ".png", dpi: int = DPI) -> bytes:

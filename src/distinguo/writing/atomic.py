@@ -32,6 +32,10 @@ LONGEST_WORD = 90  #: bytes of a word in a file name
 _ASIDE = re.compile(r"\..+\.[a-z]+-\w*")
 
 
+class WriteError(DistinguoError):
+    """There is no room, or no leave, to write a file."""
+
+
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Replace ``path`` by ``content``, whole or not at all."""
     data = content.encode() if isinstance(content, str) else content
@@ -48,7 +52,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
             Path(name).unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise DistinguoError(
+        raise WriteError(
             f"Cannot write {path}: {error.strerror or error}; what was saved before is as it was."
         ) from error
 
