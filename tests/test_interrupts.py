@@ -123,3 +123,38 @@ def test_a_script_that_leaves_sigterm_to_the_system_ends_by_it_after_it_has_save
     assert process.returncode == -signal.SIGTERM
     assert took < MOMENT * BUSY
     assert folder.open_run(tmp_path / "run").representation.regions >= 1
+
+
+STORM = """
+import signal, sys
+import numpy as np
+from distinguo.seam import kernel
+
+class Stop(Exception):
+    pass
+
+def stop(*_):
+    raise Stop
+
+def draw(rng):
+    return rng.random()
+
+draw = (kernel if sys.argv[1] == "ours" else __import__("numba").njit)(draw)
+rng = np.random.default_rng(0)
+draw(rng)
+signal.signal(signal.SIGALRM, stop)
+for n in range(300):
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.0003 * (1 + n % 7))
+        while True:
+            draw(rng)
+    except Stop:
+        pass
+print("alive", sys.getrefcount(rng))
+"""
+
+
+def test_an_interrupt_while_a_kernel_is_called_is_an_exception_and_no_crash() -> None:
+    """Numba's own way to hand over a generator ends in a segmentation fault here."""
+    done = subprocess.run([sys.executable, "-c", STORM, "ours"], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "alive 2\n"), done.stderr

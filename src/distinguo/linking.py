@@ -10,8 +10,10 @@ Where Numba's compiler is not as expected, parts are compiled as Numba does it.
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Any
 
+from llvmlite import ir as _ir  # type: ignore[import-untyped]
 from numba.core import boxing as _boxing  # noqa: F401 - registers what is replaced below
 from numba.core import cgutils as _cgutils
 from numba.core import codegen as _codegen
@@ -20,6 +22,7 @@ from numba.core import pythonapi as _pythonapi
 from numba.core import types
 
 cgutils: Any = _cgutils
+ir: Any = _ir
 codegen: Any = _codegen
 compiler: Any = _compiler
 pythonapi: Any = _pythonapi
@@ -82,26 +85,60 @@ if _CAN_LINK:
     PART_OPTIONS = {"pipeline_class": PartCompiler, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
+#: What a bit generator gives compiled code, in the order of NumPy's ``bitgen_t``.
+_BITGEN = ("state", "fnptr_next_uint64", "fnptr_next_uint32", "fnptr_next_double")
+
+
 def borrow_generators() -> None:
     """Let kernels borrow a ``Generator`` from their caller instead of owning it.
 
     Numba takes a reference to every generator that it is given and leaves it to its reference counting to drop it;
     kernels have none (``seam``), so each call would keep a generator alive for ever. Code with reference counting is
     left alone.
+
+    Numba also asks for the addresses by way of Python code, and a Ctrl-C that comes within that ends the process with
+    a segmentation fault, as what it returns is not looked at. Here they are read from the capsule that every bit
+    generator has, where no Python runs.
     """
     kind = types.NumPyRandomGeneratorType
     own = pythonapi._unboxers.functions[kind]
-    bits = types.NumPyRandomBitGeneratorType("bit_generator")
 
     def borrow(typ: Any, obj: Any, c: Any) -> Any:
-        if c.context.enable_nrt:
-            return own(typ, obj, c)
-        generator = cgutils.create_struct_proxy(typ)(c.context, c.builder)
-        bit_generator = c.pyapi.object_getattr_string(obj, "bit_generator")
-        unboxed = c.unbox(bits, bit_generator)
-        generator.bit_generator, generator.parent = unboxed.value, obj
-        generator.meminfo = cgutils.get_null_value(generator.meminfo.type)
-        c.pyapi.decref(bit_generator)
-        return pythonapi.NativeValue(generator._getvalue(), is_error=unboxed.is_error)
+        return own(typ, obj, c) if c.context.enable_nrt else _borrowed(typ, obj, c)
 
     pythonapi._unboxers.functions[kind] = borrow
+
+
+def _borrowed(typ: Any, obj: Any, c: Any) -> Any:
+    failed = cgutils.alloca_once_value(c.builder, cgutils.false_bit)
+    generator = cgutils.create_struct_proxy(typ)(c.context, c.builder)
+    bits = cgutils.create_struct_proxy(types.NumPyRandomBitGeneratorType("bit_generator"))(
+        c.context, c.builder
+    )
+    with ExitStack() as stack:
+
+        def unless_null(value: Any) -> Any:
+            with cgutils.early_exit_if_null(c.builder, stack, value):
+                c.builder.store(cgutils.true_bit, failed)
+            return value
+
+        bit_generator = unless_null(c.pyapi.object_getattr_string(obj, "bit_generator"))
+        c.pyapi.decref(bit_generator)  # its generator keeps it
+        capsule = unless_null(c.pyapi.object_getattr_string(bit_generator, "capsule"))
+        c.pyapi.decref(capsule)
+        addresses = unless_null(_pointer_in(capsule, c))
+        for place, name in enumerate(_BITGEN):
+            setattr(bits, name, c.builder.load(cgutils.gep_inbounds(c.builder, addresses, place)))
+        bits.state_address, bits.parent = bits.state, bit_generator
+        generator.bit_generator, generator.parent = bits._getvalue(), obj
+        generator.meminfo = cgutils.get_null_value(generator.meminfo.type)
+    return pythonapi.NativeValue(generator._getvalue(), is_error=c.builder.load(failed))
+
+
+def _pointer_in(capsule: Any, c: Any) -> Any:
+    """Return the address of the ``bitgen_t`` in a capsule, as that of a row of addresses."""
+    kind = ir.FunctionType(cgutils.voidptr_t, [c.pyapi.pyobj, cgutils.voidptr_t])
+    function = c.pyapi._get_function(kind, name="PyCapsule_GetPointer")
+    name = c.context.insert_const_string(c.builder.module, "BitGenerator")
+    address = c.context.get_value_type(types.uintp)
+    return c.builder.bitcast(c.builder.call(function, [capsule, name]), address.as_pointer())

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import typer
 
 from distinguo.cli.audit import audit_command
 from distinguo.cli.bench import bench_command
 from distinguo.cli.condense import condense_command
+from distinguo.cli.console import stoppable
 from distinguo.cli.export import export_command
 from distinguo.cli.learn import learn
 from distinguo.cli.reproduce import reproduce_command
@@ -29,15 +33,32 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-app.command()(learn)
-app.command("test")(compare_command)
-app.command("reproduce")(reproduce_command)
-app.command("show")(show_command)
-app.command("audit")(audit_command)
-app.command()(verify)
-app.command("condense")(condense_command)
-app.command("export")(export_command)
-app.command("bench")(bench_command)
+COMMANDS: dict[str, Callable[..., None]] = {
+    "learn": learn,
+    "test": compare_command,
+    "reproduce": reproduce_command,
+    "show": show_command,
+    "audit": audit_command,
+    "verify": verify,
+    "condense": condense_command,
+    "export": export_command,
+    "bench": bench_command,
+}
+
+
+def _stopped_well(command: Callable[..., None]) -> Callable[..., None]:
+    """Let a command end at once and with the usual exit code where it has nothing to save."""
+
+    @functools.wraps(command)
+    def run(*arguments: Any, **named: Any) -> None:
+        with stoppable("Stopped."):
+            command(*arguments, **named)
+
+    return run
+
+
+for name, command in COMMANDS.items():
+    app.command(name)(_stopped_well(command))
 
 
 @app.callback(invoke_without_command=True)

@@ -106,7 +106,7 @@ def _learn_in(out: Path, stage: Stage, watch: Watch | None) -> None:
                 _save(out, stage)
                 raise
         _save(out, stage)
-    stage.refine()  # takes long, and changes nothing that a checkpoint holds: whoever stops it, does
+    stage.refine()  # takes long; if it is stopped or fails, it is done again from the checkpoint above
     with held():
         folder.save_finished(out, stage, summarise(stage))
 
@@ -119,7 +119,6 @@ def _kept_if_it_fails(out: Path, stage: Stage) -> Iterator[Stage]:
     """
     try:
         yield from stage.work()
-        stage.refine()
     except DistinguoError:
         if stage.is_sound:
             stage.abandon_trial()
