@@ -148,18 +148,24 @@ def torn(out: Path) -> str | None:
 
 
 class Tally:
-    """What came of the cuts."""
+    """What came of the cuts; ``wrong`` says what did not come out as it should."""
 
     def __init__(self) -> None:
         self.cuts = self.early = 0
         self.wrong: list[str] = []
+
+    def add(self, what: str) -> None:
+        """Note what is wrong, and say so at once."""
+        self.wrong.append(what)
+        sys.stdout.write(f"{what}\n")
+        sys.stdout.flush()
 
     def check(self, case: Case, out: Path, whole: dict[str, Any], how: str) -> None:
         """Compare a finished folder with one that was never cut off."""
         found = without_times(files_of(out))
         odd = sorted(name for name in found.keys() | whole.keys() if found.get(name) != whole.get(name))
         if odd:
-            self.wrong.append(f"{case.name}, {how}: {', '.join(odd)}")
+            self.add(f"{case.name}, {how}: {', '.join(odd)}")
 
     def __str__(self) -> str:
         return f"{self.cuts} cuts, {self.early} of them before the result was there, {len(self.wrong)} wrong"
@@ -191,10 +197,10 @@ def cut_at_random(case: Case, place: Path, draw: random.Random, tally: Tally, cu
             cuts -= 1
             how.append(_cut(case, out, took, draw, tally))
             if why := torn(out):
-                tally.wrong.append(f"{case.name}, {how}: {why}")
+                tally.add(f"{case.name}, {how}: {why}")
         code = ended(child(lambda out=out: run_command(case, out)))
         if code not in (0, 3):
-            tally.wrong.append(f"{case.name}, {how}: exit code {code} at the end")
+            tally.add(f"{case.name}, {how}: exit code {code} at the end")
         tally.check(case, out, whole, str(how))
         shutil.rmtree(out, ignore_errors=True)
 
@@ -210,7 +216,7 @@ def _cut(case: Case, out: Path, took: float, draw: random.Random, tally: Tally) 
     tally.cuts += 1
     tally.early += not is_finished(case, out)
     if code not in (0, 3, 130, 143, -sent):
-        tally.wrong.append(f"{case.name}: exit code {code} after {sent.name}")
+        tally.add(f"{case.name}: exit code {code} after {sent.name}")
     return f"{sent.name} after {after:.2f} s"
 
 
@@ -241,10 +247,10 @@ def crashes(case: Case, place: Path, every: int, tally: Tally, most: int) -> Non
         tally.cuts += 1
         tally.early += not is_finished(case, out)
         if why := torn(out):
-            tally.wrong.append(f"{case.name}, touch {n}: {why}")
+            tally.add(f"{case.name}, touch {n}: {why}")
         code = ended(child(lambda out=out: run_command(case, out)))
         if code not in (0, 3):
-            tally.wrong.append(f"{case.name}, touch {n}: exit code {code} at the end")
+            tally.add(f"{case.name}, touch {n}: exit code {code} at the end")
         tally.check(case, out, whole, f"touch {n}")
         shutil.rmtree(out, ignore_errors=True)
 
@@ -277,8 +283,9 @@ def run() -> int:
                 cut_at_random(case, Path(place) / f"{case.name}-cuts", draw, tally, cuts)
             if ends:
                 crashes(case, Path(place) / f"{case.name}-crashes", 1, tally, ends)
-            sys.stderr.write(f"{case.name}: {tally}\n")
-    sys.stdout.write("\n".join([*tally.wrong, str(tally)]) + "\n")
+            sys.stdout.write(f"{case.name}: {tally}\n")
+            sys.stdout.flush()
+    sys.stdout.write(f"{tally}\n")
     return 1 if tally.wrong else 0
 
 
