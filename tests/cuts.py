@@ -96,6 +96,8 @@ def child(work: Callable[[], int]) -> int:
         os.dup2(1, 2)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         code = work()
+    except KeyboardInterrupt:  # before the command had begun
+        code = 130
     finally:
         os._exit(code)
 
