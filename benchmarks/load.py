@@ -122,7 +122,9 @@ def reasons(size: int, place: Path) -> None:
         "states": [[0.0, 0.0], [0.5, 0.5]],
     }
     line = json.dumps({**entry, "profiles": [[0.0, 1.0]] * 2, "rules": ["value (Eq. 4)"], "regret": 0.25})
-    (place / "run" / REASONS).write_text(f"{line}\n" * size)
+    with (place / "run" / REASONS).open("w") as file:
+        for _ in range(size):
+            file.write(f"{line}\n")
     assert f"({size - 12:,} earlier ones" in reasons_table(open_run(place / "run"))
 
 

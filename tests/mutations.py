@@ -85,6 +85,8 @@ def spoil_member(rng: random.Random, data: bytes) -> bytes:
             members = {name: archive.read(name) for name in archive.namelist()}
     except Exception:  # an earlier mutation spoilt it
         return data
+    if not members:
+        return data
     name = rng.choice(sorted(members))
     members[name] = _spoilt(rng, members[name])
     if rng.random() < 0.1:
