@@ -1,7 +1,7 @@
 """Load: large partitions, many reasons, many cells, many runs. Does it finish, in what time, in how much memory?
 
-python benchmarks/load.py                  # every subject at a tenth of its size and at its size
-python benchmarks/load.py show-2 --size 20000
+python -m benchmarks.load                  # every subject at a tenth of its size and at its size
+python -m benchmarks.load show-2 --size 20000
 
 Every measurement has a process of its own, so that its peak of memory is its own. Time per unit should stay the same.
 """

@@ -16,6 +16,7 @@ from distinguo.proof.certificate import LARGEST_FILE, certificate_text, read_cer
 from distinguo.proof.question import Request
 from distinguo.proof.schema import ArrivalCertificate, Certificate
 from distinguo.proof.verify import refusal_of
+from distinguo.reading.files import read_bytes
 from distinguo.writing.atomic import slug, write_atomically
 
 PLAIN = "certificate.json"
@@ -58,7 +59,8 @@ def file_certificate(certificate: Certificate | None, request: Request, folder: 
         return Filed(None, refusal)
     path = folder / certificate_name(request)
     if data is not None and refusal is None:
-        return Filed(_written(path, data), None)
+        write_atomically(path, data)
+        return Filed(path, None)
     if not path.exists():
         return Filed(None, refusal)
     if refusal_in(path, controller, task) is None:
@@ -67,27 +69,12 @@ def file_certificate(certificate: Certificate | None, request: Request, folder: 
     return Filed(None, refusal)
 
 
-def _written(path: Path, data: bytes) -> Path:
-    write_atomically(path, data)
-    return path
-
-
 def refusal_in(path: Path, controller: Controller, task: Any) -> str | None:
     """Check a certificate file: why it proves nothing about a controller on a task, or None if it does."""
     try:
-        return refusal_of(_read(path), controller, task)
+        return refusal_of(read_bytes(path, LARGEST_FILE), controller, task)
     except DistinguoError as error:
         return str(error)
-
-
-def _read(path: Path) -> bytes:
-    try:
-        if not path.is_file():
-            raise DistinguoError("It is not a file.")
-        with path.open("rb") as file:
-            return file.read(LARGEST_FILE + 1)
-    except OSError as error:
-        raise DistinguoError(f"It cannot be read: {error.strerror}.") from None
 
 
 class Fingerprint(NamedTuple):
@@ -115,7 +102,7 @@ def cited_in(folder: Path, controller: Controller, task: Any) -> Cited:
     for path in sorted(folder.glob("certificate*.json"), key=lambda path: (path.name != PLAIN, path.name)):
         why = refusal_in(path, controller, task)
         if why is None:
-            data = _read(path)
+            data = read_bytes(path, LARGEST_FILE)
             domain = _domain(read_certificate(data))
             return Cited(Fingerprint(path.name, hashlib.sha256(data).hexdigest(), domain), tuple(refused))
         refused.append(f"{path.name} is not cited: {why[0].lower()}{why[1:]}")
