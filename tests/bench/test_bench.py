@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from distinguo.bench import measure, reference
 from distinguo.bench.measure import draw_problem
 from distinguo.bench.reference import GymnasiumLoop, Reference
-from distinguo.cli.bench import bench_command
+from distinguo.cli.learning.bench import bench_command
 from distinguo.errors import DistinguoError
 from distinguo.evaluation.simulate import evaluate
 

@@ -15,7 +15,7 @@ import typer
 from typer.testing import CliRunner
 
 import distinguo
-from distinguo.cli.export import export_command as command
+from distinguo.cli.seeing.export import export_command as command
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.exports.graph import certain, to_graph, touching_prototypes

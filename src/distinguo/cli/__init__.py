@@ -10,16 +10,16 @@ from typing import Any
 
 import typer
 
-from distinguo.cli.audit import audit_command
-from distinguo.cli.bench import bench_command
-from distinguo.cli.condense import condense_command
 from distinguo.cli.console import stoppable
-from distinguo.cli.export import export_command
-from distinguo.cli.learn import learn
-from distinguo.cli.reproduce import reproduce_command
-from distinguo.cli.show import show_command
-from distinguo.cli.test import compare_command
-from distinguo.cli.verify import verify
+from distinguo.cli.learning.bench import bench_command
+from distinguo.cli.learning.condense import condense_command
+from distinguo.cli.learning.learn import learn
+from distinguo.cli.learning.reproduce import reproduce_command
+from distinguo.cli.learning.test import compare_command
+from distinguo.cli.seeing.audit import audit_command
+from distinguo.cli.seeing.export import export_command
+from distinguo.cli.seeing.show import show_command
+from distinguo.cli.seeing.verify import verify
 from distinguo.errors import DistinguoError
 
 app = typer.Typer(

@@ -59,7 +59,7 @@ class Run(NamedTuple):
 
     def _repr_html_(self) -> str:
         """Return the map and the figures, for notebooks."""
-        from distinguo.views.notebook import (
+        from distinguo.views.pages.notebook import (
             run_html,  # the one arrow back: pictures of a value that is below them
         )
 

@@ -65,6 +65,7 @@ _FAR = 1e4
     states=("angle_1", "angle_2", "turning_1", "turning_2"),
     actions=("-1", "0", "+1"),
     observations=("cos1", "sin1", "cos2", "sin2", "v1", "v2"),
+    units=("", "", "", "", "rad/s", "rad/s"),
     low=tuple(-bound for bound in _BOUNDS),
     high=_BOUNDS,
     threshold=-100.0,

@@ -23,6 +23,7 @@ class TaskOptions(TypedDict, total=False):
     threshold: float  #: the mean return that solves the task
     limit: int  #: steps after which a trial is stopped
     stochastic: Stochastic  #: "some" where the task has a generator, else "no"
+    units: Sequence[str]  #: of the observations, "" where there is none, for the axes of pictures
     compiled: bool  #: False runs the class body as plain Python, which may then call anything
 
 
@@ -45,6 +46,7 @@ class Declaration(NamedTuple):
     limit: int | None
     stochastic: Stochastic
     compiled: bool
+    units: tuple[str, ...]
 
     def spec(self, task: Any, parameters: Parameters) -> TaskSpec:
         """Describe one task of the class."""
@@ -68,6 +70,7 @@ class Declaration(NamedTuple):
             parameters=parameters,
             stochastic=self.stochastic,
             portable=False,
+            units=self.units,
         )
 
     def _bounds(self, side: str, bounds: Any, task: Any) -> tuple[float, ...]:
@@ -106,7 +109,9 @@ def declared(
         options.get("limit"),
         options.get("stochastic", "some" if stochastic else "no"),
         options.get("compiled", True),
+        tuple(options.get("units", ())),
     )
+    _check_units(declaration)
     _check_score(declaration)
     return declaration
 
@@ -126,6 +131,15 @@ def _names(name: str, what: str, words: Any, least: int) -> tuple[str, ...]:
             f"The {what} of {name} should be {least} or more different names, such as ('x', 'v'), got {words!r}."
         )
     return tuple(listed)
+
+
+def _check_units(declaration: Declaration) -> None:
+    units, names = declaration.units, declaration.observations
+    whole = all(isinstance(unit, str) for unit in units)
+    if units and (not whole or len(units) != len(names)):
+        raise DistinguoError(
+            f"The units of {declaration.name} should be a word for each of {', '.join(names)}, got {units!r}."
+        )
 
 
 def _check_score(declaration: Declaration) -> None:

@@ -51,6 +51,7 @@ _FIRST_ANGLE, _FIRST_TURNING = math.pi, 1.0
     states=("angle", "turning"),
     actions=lambda pendulum: [f"{torque:+g}" for torque in torques(pendulum)],
     observations=("cos", "sin", "v"),
+    units=("", "", "rad/s"),
     low=(-1.0, -1.0, -8.0),
     high=(1.0, 1.0, 8.0),
     score=RETURN,

@@ -105,11 +105,23 @@ class TaskSpec(NamedTuple):
     interpreted: bool = False  #: whether it is Gymnasium's own environment, run as plain Python
     portable: bool = True  #: whether another process can make it again from its name and parameters
     note: str = ""  #: a word to the user on how it runs
+    units: tuple[str, ...] = ()  #: of the coordinates of an observation, "" for none; empty if nobody said
 
     @property
     def goal(self) -> Goal:
         """Return what the task asks for."""
         return Hold() if self.score == LENGTH else MeanReturn(self.threshold)
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Return the names of the coordinates with their units.
+
+        >>> from distinguo.tasks.catalog import task_spec
+        >>> task_spec("puck").axes
+        ('x (m)', 'v (m/s)')
+        """
+        units = self.units or ("",) * len(self.dimensions)
+        return tuple(f"{n} ({u})" if u else n for n, u in zip(self.dimensions, units, strict=True))
 
     @property
     def scale(self) -> tuple[float, ...]:

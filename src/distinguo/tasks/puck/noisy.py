@@ -25,6 +25,7 @@ from distinguo.tasks.task import transition
     name="puck",
     states=("x", "v"),
     actions=("left", "right"),
+    units=("m", "m/s"),
     low=lambda puck: (-puck.wall, -EXTREME_SPEED),
     high=lambda puck: (puck.wall, EXTREME_SPEED),
 )

@@ -41,6 +41,7 @@ EXTREME_SPEED = 5.5
     name="puck",
     states=("x", "v"),
     actions=("left", "right"),
+    units=("m", "m/s"),
     low=lambda puck: (-puck.wall, -EXTREME_SPEED),
     high=lambda puck: (puck.wall, EXTREME_SPEED),
 )

@@ -26,7 +26,7 @@ def reproduce_command(
     """
     from distinguo.cli.console import answer, progress_bar, say, worked_off
     from distinguo.paper.reproduce import reproduce
-    from distinguo.views.report import write_report
+    from distinguo.views.pages.reproduction import write_report
 
     began = time.perf_counter()
     stopped = "Stopped; what is finished is saved. The same command goes on from there."

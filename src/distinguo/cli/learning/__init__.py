@@ -1,0 +1,1 @@
+"""Commands that learn, and that measure how well."""

@@ -1,0 +1,1 @@
+"""Commands that look at what was learned: show, explain, prove, hand over."""

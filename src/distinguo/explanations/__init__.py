@@ -1,0 +1,1 @@
+"""Why states are kept apart: reasons in words and figures, and the family of the regions."""

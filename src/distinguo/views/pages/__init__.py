@@ -1,0 +1,1 @@
+"""Pages: reports in HTML, and fragments for notebooks."""

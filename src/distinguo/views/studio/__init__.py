@@ -1,0 +1,1 @@
+"""The studio: a small web server on this machine, and its page."""
