@@ -66,6 +66,7 @@ export function mergingEpsilon(q1, q2) {
   if (!samePreferences(q1, q2, 0)) return Infinity;
   const values = Math.abs(stateValue(q1) - stateValue(q2));
   const gaps = [q1, q2].flatMap((q) => q.map((value) => stateValue(q) - value));
-  const candidates = [values, ...gaps].filter((epsilon) => epsilon >= values).sort((a, b) => a - b);
+  const turning = [values, ...gaps].flatMap((gap) => [gap, gap * (1 + 2 ** -50)]); // a difference may be rounded down
+  const candidates = turning.filter((epsilon) => epsilon >= values).sort((a, b) => a - b);
   return candidates.find((epsilon) => incompatibility(q1, q2, epsilon, epsilon) === 0) ?? Infinity;
 }
