@@ -114,8 +114,8 @@ def explain(
 
     >>> import distinguo
     >>> why = explain(distinguo.learn("puck", seed=1), (0.5, 1.0))
-    >>> why.facts.region, why.facts.action, round(why.facts.value, 2)
-    (1, 'left', -0.1)
+    >>> why.facts.region, why.facts.action, round(why.facts.profile.values[1], 2)
+    (3, 'left', -0.84)
     """
     inquiry = Inquiry(asked_about(run))
     return answered(inquiry, state, other)

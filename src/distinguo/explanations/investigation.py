@@ -179,7 +179,7 @@ def held_and_followed(task: Any, controller: Controller, s: State, a: int, cap: 
     >>> two = voronoi([[0.3, 0.6], [-0.3, -0.6]], [4.8, 11.0])
     >>> diagonal = Controller(two, np.array([[0.0, -1.0], [-1.0, 0.0]]))
     >>> held_and_followed(Puck(), diagonal, (2.2, 1.0), 1, 300), held_and_followed(Puck(), diagonal, (0, 0), 1, 300)
-    ((-1.0, 9), (0.0, 300))
+    ((-1.0, 8), (0.0, 300))
     """
     rng, j = np.random.default_rng(0), region_at(task, controller.partition, s)
     gained, steps, held, done = 0.0, 0, a != NO_ACTION, False

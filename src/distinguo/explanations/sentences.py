@@ -176,12 +176,9 @@ def epsilon_sentence(asked: Asked, found: Distinction) -> str:
     used = "" if asked.epsilon is None else f" (this run: {amount(asked.epsilon)})"
     if found.epsilon is not None:
         return f"They would be merged from ε = {amount(found.epsilon)} on{used}."
-    half = (
-        ""
-        if found.epsilon_half is None
-        else f"; with δ = ε/2 (Eq. 5) they would be at {amount(found.epsilon_half)}"
-    )
-    return f"No ε would merge them{used}: where their best actions differ, Eq. 6 allows none{half}."
+    half = found.epsilon_half
+    looser = "" if half is None else f"; with δ = ε/2, by Eq. 5, they would be merged from {amount(half)} on"
+    return f"No ε would merge them{used}: where their best actions differ, Eq. 6 allows none{looser}."
 
 
 def now_sentence(asked: Asked, profiles: Sequence[ActionProfile], obstacle: str) -> str:

@@ -78,8 +78,9 @@ class Asked(NamedTuple):
         if not self.investigates:
             return None
         known = self.run.summary.get("epsilon")  # where it is a share of what was seen, the amount is here
-        usable = isinstance(known, int | float) and not isinstance(known, bool) and 0.0 < known < math.inf
-        return float(known) if usable else float(self.run.configuration.learner.epsilon)
+        if isinstance(known, float) and 0.0 <= known < math.inf:
+            return known
+        return float(self.run.configuration.learner.epsilon)
 
 
 def asked_about(run: Run | Asked | str | Path) -> Asked:
@@ -87,7 +88,7 @@ def asked_about(run: Run | Asked | str | Path) -> Asked:
 
     >>> import distinguo
     >>> len(asked_about(distinguo.learn("puck", seed=1)).log.events)
-    4
+    5
     """
     if isinstance(run, Asked):
         return run

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -44,9 +45,13 @@ def _turning_points(q1: np.ndarray, q2: np.ndarray, share: float) -> set[float]:
     points = {0.0, _least(lambda epsilon: apart <= share * epsilon)}
     for q in (q1, q2):
         for a in range(len(q)):
-            points.add(_least(lambda epsilon, q=q, a=a: prefers(q, a, epsilon)))
-            points.add(_least(lambda epsilon, q=q, a=a: prefers(q, a, share * epsilon)))
+            for factor in (1.0, share):
+                points.add(_least(partial(_prefers_by_share, q, a, factor)))
     return {point for point in points if math.isfinite(point)}
+
+
+def _prefers_by_share(q: np.ndarray, a: int, factor: float, epsilon: float) -> bool:
+    return prefers(q, a, factor * epsilon)
 
 
 def _least(holds: Callable[[float], bool]) -> float:
