@@ -51,8 +51,8 @@ def test_few_categories_are_all_shown_as_one_reads() -> None:
     assert [label.text for label in picture.labels] == [
         f"{n}\n({cell.region})" for n, cell in enumerate(picture.cells)
     ]
-    assert [(label.x, label.y) for label in picture.labels[:5]] == [(0, 3), (1, 3), (2, 3), (3, 3), (0, 2)]
-    assert (picture.ticks, picture.note) == (((), ()), "")
+    assert [(label.x, round(label.y)) for label in picture.labels[:5]] == [(0, 3), (1, 3), (2, 3), (3, 3), (0, 2)]
+    assert (picture.ticks, picture.note) == (((), ()), "in brackets the region")
 
 
 def test_of_many_categories_those_with_a_prototype_are_shown_and_one_for_all_others() -> None:
