@@ -51,7 +51,13 @@ def test_few_categories_are_all_shown_as_one_reads() -> None:
     assert [label.text for label in picture.labels] == [
         f"{n}\n({cell.region})" for n, cell in enumerate(picture.cells)
     ]
-    assert [(label.x, round(label.y)) for label in picture.labels[:5]] == [(0, 3), (1, 3), (2, 3), (3, 3), (0, 2)]
+    assert [(label.x, round(label.y)) for label in picture.labels[:5]] == [
+        (0, 3),
+        (1, 3),
+        (2, 3),
+        (3, 3),
+        (0, 2),
+    ]
     assert (picture.ticks, picture.note) == (((), ()), "in brackets the region")
 
 
