@@ -24,7 +24,7 @@ def commands() -> dict[str, Any]:
 
 def examples_of(command: Any) -> list[str]:
     """Return the examples of the help of a command."""
-    lines = (line.strip() for line in (command.help or "").splitlines())
+    lines = (line.strip().removeprefix("Example: ") for line in (command.help or "").splitlines())
     return [line for line in lines if line.startswith("distinguo ")]
 
 
