@@ -19,6 +19,7 @@ from distinguo.cli.learning.test import compare_command
 from distinguo.cli.seeing.audit import audit_command
 from distinguo.cli.seeing.export import export_command
 from distinguo.cli.seeing.show import show_command
+from distinguo.cli.seeing.studio import studio_command
 from distinguo.cli.seeing.verify import verify
 from distinguo.errors import DistinguoError
 
@@ -38,6 +39,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "test": compare_command,
     "reproduce": reproduce_command,
     "show": show_command,
+    "studio": studio_command,
     "audit": audit_command,
     "verify": verify,
     "condense": condense_command,

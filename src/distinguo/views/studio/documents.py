@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 from distinguo.representations.partition import has_labels
@@ -13,32 +13,10 @@ from distinguo.runs.stage import TrialRow
 from distinguo.tasks.spec import TaskSpec
 from distinguo.views.pictures import PartitionPicture, representation_picture
 from distinguo.views.slices import plane_of
-from distinguo.views.studio.moments import Moment
+from distinguo.views.studio.sources.moments import Moment
 from distinguo.views.tiles import tiles_of
 
 MOST_POINTS = 600  #: of a curve
-DIGITS = 6  #: that a number keeps on its way to the screen
-
-
-def to_text(document: Any) -> str:
-    """Return a document as JSON that every browser reads; what is no number becomes null.
-
-    >>> to_text({"a": [1.23456789, float("inf")]})
-    '{"a":[1.23457,null]}'
-    """
-    return json.dumps(_plain(document), separators=(",", ":"), allow_nan=False)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, float):
-        return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {str(key): _plain(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
-    if isinstance(value, str | int | bool | None):
-        return value
-    return _plain(value.tolist()) if hasattr(value, "tolist") else str(value)
 
 
 def map_document(moment: Moment, configuration: Configuration) -> dict[str, Any]:
@@ -53,7 +31,9 @@ def map_document(moment: Moment, configuration: Configuration) -> dict[str, Any]
 def picture_document(picture: PartitionPicture) -> dict[str, Any]:
     """Return a picture of a partition as plain values."""
     return {
-        **{name: getattr(picture, name) for name in ("title", "axes", "low", "high", "prototypes", "primary")},
+        **{
+            name: getattr(picture, name) for name in ("title", "axes", "low", "high", "prototypes", "primary")
+        },
         **{name: getattr(picture, name) for name in ("actions", "note", "ticks")},
         "cells": [
             {"outline": cell.outline, "region": cell.region, "action": cell.action, "value": cell.value}
@@ -76,7 +56,7 @@ def _way_back(moment: Moment, spec: TaskSpec) -> dict[str, Any]:
 def trials_document(trials: Sequence[TrialRow]) -> dict[str, Any]:
     """Return the curves of training: the length, the return and the regions of each trial, some of very many."""
     every = max(1, math.ceil(len(trials) / MOST_POINTS))
-    some = [trials[n] for n in range(0, len(trials), every)]
+    some = list(islice(trials, 0, None, every))
     if trials and (len(trials) - 1) % every:
         some.append(trials[-1])
     return {

@@ -124,5 +124,7 @@ def understood(text: str) -> Asked:
         where = ".".join(str(place) for place in problem["loc"])
         wish = problem["msg"].removeprefix("Input ").rstrip(".")
         raise DistinguoError(
-            one_line(f"The studio does not understand a message: {where} {wish}, got {shown(problem['input'])}.")
+            one_line(
+                f"The studio does not understand a message: {where} {wish}, got {shown(problem['input'])}."
+            )
         ) from None

@@ -131,7 +131,10 @@ class Guard:
                 cookie = f"{self.door.cookie}={self.door.token}; HttpOnly; SameSite=Strict; Path=/"
                 await self.app(scope, receive, _with_headers(send, {**HEADERS, "set-cookie": cookie}))
                 return
-            refusal = 403, "This studio asks for a token: open the address that it printed when it was started."
+            refusal = (
+                403,
+                "This studio asks for a token: open the address that it printed when it was started.",
+            )
         if refusal is not None:
             await _refuse(scope, receive, send, *refusal)
         else:
@@ -182,7 +185,11 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, words
         if "websocket.http.response" not in scope.get("extensions", {}):
             await send({"type": "websocket.close", "code": 1008, "reason": words})
             return
-    plain = {"content-type": "text/plain; charset=utf-8", "content-length": str(len(body)), "connection": "close"}
+    plain = {
+        "content-type": "text/plain; charset=utf-8",
+        "content-length": str(len(body)),
+        "connection": "close",
+    }
     if scope["type"] == "websocket":
         del plain["connection"]
     await send({"type": f"{kind}.start", "status": status, "headers": _raw({**HEADERS, **plain})})

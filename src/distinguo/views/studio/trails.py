@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Sequence
 from threading import Lock
 from typing import Any, NamedTuple
@@ -17,6 +18,7 @@ from distinguo.tasks.pendulum import Pendulum
 from distinguo.tasks.spec import TaskSpec
 from distinguo.tasks.task import observe, seeded, start, transition, truncated, unpack
 
+MOST_ENDS = 64  #: states that trails ended in, to go on from
 _ALMOST = 1e-4  #: by which an observation may miss the one asked for
 
 
@@ -37,6 +39,7 @@ class Simulator:
         self.spec, self._rng = spec, np.random.default_rng(seed)
         self._task: Any = None
         self._seed, self._alone = seed, Lock()  # an environment of Gymnasium is but one
+        self._ends: deque[tuple[float, ...]] = deque(maxlen=MOST_ENDS)
 
     def first(self) -> tuple[float, ...]:
         """Return a state that a trial begins from."""
@@ -58,30 +61,34 @@ class Simulator:
         return state
 
     def resumed(self, state: Sequence[float]) -> tuple[float, ...]:
-        """Return the state that an earlier trail ended in."""
-        with self._alone:
-            width = len(start(self._world(), np.random.default_rng(0)))
-        if len(state) != width:
-            raise DistinguoError(f"A state of {self.spec.name} has {width} numbers, got {len(state)}.")
-        return unpack(self._world(), np.array(state, dtype=np.float64))
+        """Return a state to go on from: one that an earlier trail ended in, or one that a scene was put into."""
+        whole = tuple(float(c) for c in state)
+        if whole in self._ends:
+            return whole
+        if self.spec.interpreted:
+            raise DistinguoError(f"{self.spec.name} has left that state; let it go from its start.")
+        width = len(start(self._world(), np.random.default_rng(0)))
+        if len(whole) != width:
+            raise DistinguoError(f"A state of {self.spec.name} has {width} numbers, got {len(whole)}.")
+        s = unpack(self._world(), np.array(whole, dtype=np.float64))
+        checked_observation(self.spec, observe(self._world(), s))
+        return s
 
     def follow(self, controller: Controller, s: tuple[float, ...], steps: int) -> Trail:
         """Follow the greedy policy for at most so many steps."""
         task = self._world()
+        trail, gained, ended = Trail([s], [observe(task, s)], [], 0.0, ended=False), 0.0, False
         with self._alone:
-            trail = Trail([s], [observe(task, s)], [], 0.0, ended=False)
-            for _ in range(steps):
-                a = choose(
-                    controller.q[region(controller.partition, trail.observations[-1])], controller.delta, self._rng
-                )
+            while not ended and len(trail.actions) < steps:
+                values = controller.q[region(controller.partition, trail.observations[-1])]
+                a = choose(values, controller.delta, self._rng)
                 s, reward, terminal = transition(task, s, a)
                 trail.states.append(s)
                 trail.observations.append(observe(task, s))
                 trail.actions.append(int(a))
-                trail = trail._replace(gained=trail.gained + float(reward))
-                if terminal or truncated(task, s):
-                    return trail._replace(ended=True)
-        return trail
+                gained, ended = gained + float(reward), bool(terminal or truncated(task, s))
+        self._ends.append(tuple(float(c) for c in s))
+        return trail._replace(gained=gained, ended=ended)
 
     def _world(self) -> Any:
         if self._task is None:

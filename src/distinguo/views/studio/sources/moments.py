@@ -32,6 +32,13 @@ class Source(Protocol):
     version: int
     configuration: Configuration
 
+    @property
+    def is_due(self) -> bool:
+        """Tell whether it is time to look again whether it has grown."""
+
+    def refresh(self) -> None:
+        """Look whether there is something new."""
+
     def head(self) -> dict[str, Any]:
         """Return what is to be said of it: what it is, how far it has come, what is wrong with it."""
 
@@ -45,7 +52,9 @@ class Source(Protocol):
         """Return it as a run, to ask for reasons."""
 
 
-def moment_of(configuration: Configuration, trial: int, steps: int, kept: Representation, q: np.ndarray) -> Moment:
+def moment_of(
+    configuration: Configuration, trial: int, steps: int, kept: Representation, q: np.ndarray
+) -> Moment:
     """Return a moment with the controller that belongs to it."""
     delta = getattr(configuration.learner, "delta", 0.0)
     return Moment(trial, steps, kept, Controller(kept.partition, q, delta))
