@@ -18,8 +18,10 @@ from distinguo.runs import folder
 from distinguo.runs.configuration import Configuration
 from distinguo.runs.goals import SAMPLE
 from distinguo.runs.run import summarise
-from distinguo.runs.stage import BETWEEN, DONE, TRIAL, Stage, TrialRow
+from distinguo.runs.stage import BETWEEN, DONE, TRIAL, Stage
+from distinguo.runs.written.history import HISTORY, ending_with
 from distinguo.runs.written.settings_file import to_toml
+from distinguo.runs.written.trial_table import TrialRow
 from distinguo.writing.atomic import pack_arrays, write_atomically
 
 WINDOW = 100  #: trials that means are taken over
@@ -118,7 +120,14 @@ class Session:
         if self._stage is not None or not self._files:
             self._files = self._written(self.stage)
         word = word.model_copy(update={"summary": self.summary})
-        return {**self._files, AGENT: word.model_dump_json(indent=2).encode()}
+        return {**self._files, **self._ended(), AGENT: word.model_dump_json(indent=2).encode()}
+
+    def _ended(self) -> Files:
+        """Return the history of a stage that has ended; what is kept to go on with ends at its checkpoint."""
+        if self._stage is None or self._stage.phase != DONE:
+            return {}
+        frames = self._files[HISTORY].decode().splitlines(keepends=True)
+        return {HISTORY: "".join(ending_with(frames, self._stage.frame())).encode()}
 
     def _written(self, stage: Stage) -> Files:
         growing = {name: self._files[name] for name in folder.GROWING if name in self._files}

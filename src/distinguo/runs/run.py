@@ -13,7 +13,9 @@ from distinguo.evaluation.confirmation import lower_bound
 from distinguo.representations.file import Representation
 from distinguo.runs.configuration import Configuration
 from distinguo.runs.restarts import of_these_regions
-from distinguo.runs.stage import Stage, TrialRow
+from distinguo.runs.stage import Stage
+from distinguo.runs.written.history import Frame, packed_history
+from distinguo.runs.written.trial_table import TrialRow
 from distinguo.tasks.spec import Hold
 from distinguo.versions import software
 
@@ -40,6 +42,9 @@ class Run(NamedTuple):
     reasons: Sequence[dict[str, Any]]
     path: Path | None = None
     carried: Representation | None = None  #: the map for other learners, where it is not the one that acts
+    history: Sequence[
+        Frame
+    ] = ()  #: the map after some of the trials, oldest first; the last is the one that acts
 
     def __repr__(self) -> str:
         """Return the result in a few lines."""
@@ -94,6 +99,7 @@ def run_of(stage: Stage) -> Run:
         stage.trials,
         of_these_regions(stage.reasons),
         carried=carried(stage),
+        history=packed_history(stage.history()),
     )
 
 

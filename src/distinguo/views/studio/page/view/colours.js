@@ -19,6 +19,7 @@ export const HUES = [
 export const UNDECIDED = "#777777"; // for regions without a preferred action
 const PALEST = 0.3; // share of the hue at the lowest value
 const PALEST_OF_MANY = 0.65;
+const UNSURE = 0.45; // a region without an opinion should not be the loudest on a screen
 const FEW = 4; // hues that are told apart even when they are pale
 
 const DEFAULTS = {
@@ -87,7 +88,10 @@ export function cellColours(picture, base) {
   if (!picture.actions.length) return picture.cells.map(() => shaded(base, 1, base));
   const shade = shadesOf(picture.cells.map((cell) => cell.value));
   const pale = palest(picture.actions.length);
-  return picture.cells.map((cell) => shaded(hueOf(cell.action), pale + (1 - pale) * shade(cell.value), base));
+  return picture.cells.map((cell) => {
+    const share = pale + (1 - pale) * shade(cell.value);
+    return shaded(hueOf(cell.action), cell.action < 0 ? UNSURE * share : share, base);
+  });
 }
 
 const ARROWS = { left: "←", right: "→", up: "↑", down: "↓" };

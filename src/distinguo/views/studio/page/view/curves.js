@@ -42,7 +42,7 @@ export class CurveView {
     drawAxes(ctx, this.chart, scale, colours);
     ctx.save();
     ctx.beginPath();
-    ctx.rect(scale.left, scale.top - 2, scale.width, scale.height + 4);
+    ctx.rect(scale.left - 5, scale.top - 5, scale.width + 10, scale.height + 10);
     ctx.clip();
     this.chart.series.forEach((one, n) => drawSeries(ctx, one, scale, HUES[n % HUES.length]));
     ctx.restore();

@@ -21,7 +21,8 @@ export function drawGround(ctx, frame, ground) {
   frame.clip(ctx);
   ground.picture.cells.forEach((cell, index) => fillCell(ctx, frame, cell, ground.colours[index]));
   if (ground.picture.cells.length <= MOST_OUTLINED) drawBorders(ctx, frame, ground);
-  for (const label of ground.labels) writeLabel(ctx, frame, label);
+  const dots = ground.picture.prototypes.map((point) => frame.place(point));
+  for (const label of ground.labels) writeLabel(ctx, frame, label, dots);
   ctx.restore();
 }
 
@@ -82,18 +83,20 @@ function givenLabel(picture, label, colours) {
   return { at, outline: cell?.outline ?? [], text: `${label.text} ${glyph}`.trim(), colour: colours[index] ?? "rgb(255,255,255)" };
 }
 
-function writeLabel(ctx, frame, { at, outline, text, colour }) {
+function writeLabel(ctx, frame, { at, outline, text, colour }, dots) {
   ctx.font = NUMBERS;
   const places = outline.map((point) => frame.place(point));
   const across = places.map(([x]) => x);
   const down = places.map(([, y]) => y);
   const [x, y] = frame.place(at);
-  const roomy = Math.max(...across) - Math.min(...across) > ctx.measureText(text).width + 4;
+  const width = ctx.measureText(text).width;
+  const covered = dots.some((dot) => Math.abs(dot[0] - x) < width / 2 + 5 && Math.abs(dot[1] - y) < 12);
+  const roomy = Math.max(...across) - Math.min(...across) > width + 4;
   if (!roomy || Math.max(...down) - Math.min(...down) < 15) return;
   ctx.textAlign = "center";
   ctx.textBaseline = "middle";
   ctx.fillStyle = inkOn(colour);
-  ctx.fillText(text, x, y);
+  ctx.fillText(text, x, covered ? y + 18 : y); // below the dot that it would be hidden by
 }
 
 /** Regions that have just changed light up: {region: strength between 0 and 1}. */
