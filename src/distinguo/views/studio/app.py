@@ -16,7 +16,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from distinguo.views.studio.library import Library
-from distinguo.views.studio.security import App, Door, Guard
+from distinguo.views.studio.security import App, Door, Gate
 from distinguo.views.studio.sockets import Conversation, Shelf
 
 MOST_SOCKETS = 64
@@ -76,4 +76,4 @@ def studio_app(base: Path, door: Door) -> App:
         shelf.threads.shutdown(wait=False, cancel_futures=True)
 
     routes: list[Any] = [WebSocketRoute("/socket", talk), Route("/{path:path}", page)]
-    return Guard(Starlette(routes=routes, lifespan=lifespan), door)
+    return Gate(Starlette(routes=routes, lifespan=lifespan), door)

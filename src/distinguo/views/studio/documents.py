@@ -9,17 +9,17 @@ from typing import Any
 
 from distinguo.representations.partition import has_labels
 from distinguo.runs.configuration import Configuration
-from distinguo.runs.stage import TrialRow
+from distinguo.runs.written.history import Frame
+from distinguo.runs.written.trial_table import TrialRow
 from distinguo.tasks.spec import TaskSpec
 from distinguo.views.pictures import PartitionPicture, representation_picture
 from distinguo.views.slices import plane_of
-from distinguo.views.studio.sources.moments import Moment
 from distinguo.views.tiles import tiles_of
 
 MOST_POINTS = 600  #: of a curve
 
 
-def map_document(moment: Moment, configuration: Configuration) -> dict[str, Any]:
+def map_document(moment: Frame, configuration: Configuration) -> dict[str, Any]:
     """Return the picture of a map, and how a place in it becomes an observation."""
     spec = configuration.spec
     regions = moment.representation.regions
@@ -43,7 +43,7 @@ def picture_document(picture: PartitionPicture) -> dict[str, Any]:
     }
 
 
-def _way_back(moment: Moment, spec: TaskSpec) -> dict[str, Any]:
+def _way_back(moment: Frame, spec: TaskSpec) -> dict[str, Any]:
     """Return the coordinates of the plane, or the state of every square, by which a click means an observation."""
     if has_labels(moment.representation.partition):
         squares = tiles_of(moment.representation, spec).squares
@@ -89,6 +89,6 @@ def task_document(configuration: Configuration) -> dict[str, Any]:
     }
 
 
-def moments_document(moments: Sequence[Moment]) -> list[list[int]]:
+def frames_document(moments: Sequence[Frame]) -> list[list[int]]:
     """Return the history in short: the trial, the steps and the regions of each moment."""
     return [[m.trial, m.environment_steps, m.representation.regions] for m in moments]

@@ -74,9 +74,9 @@ class Library:
         if path is None:
             raise DistinguoError("That run is no longer there; choose another from the list.")
         if known is None:
-            from distinguo.views.studio.sources.recorded import Recorded  # it loads the compiler
+            from distinguo.views.studio.sources.recorded import RecordedRun  # it loads the compiler
 
-            known = Recorded(identity, path, self._name(path))
+            known = RecordedRun(identity, path, self._name(path))
             with self._alone:
                 while len(self._opened) >= MOST_OPEN:
                     self._opened.pop(next(iter(self._opened)))

@@ -6,22 +6,23 @@ from threading import Lock
 from typing import Any
 
 from distinguo.errors import DistinguoError
+from distinguo.runs.written.history import Frame
 from distinguo.tasks.catalog import SPECS, check_imported, task_spec
 from distinguo.tasks.spec import TaskSpec
-from distinguo.views.studio.documents import map_document, moments_document, trials_document
+from distinguo.views.studio.documents import frames_document, map_document, trials_document
 from distinguo.views.studio.messages import Drive, Explain
-from distinguo.views.studio.sources.moments import Moment, Source
+from distinguo.views.studio.sources.source import RunSource
 from distinguo.views.studio.trails import Simulator, checked_observation, trail_document
 
 
-class View:
+class Pane:
     """A run as one page looks at it."""
 
-    def __init__(self, pane: int, source: Source) -> None:
+    def __init__(self, pane: int, source: RunSource) -> None:
         self.pane, self.source = pane, source
         self._moment: int | None = None  #: None follows the newest
         self._shown: tuple[Any, ...] = ()
-        self._map: Moment | None = None
+        self._map: Frame | None = None
         self._counts: tuple[int, int] = (-1, -1)
         self._alone = Lock()
         self._simulator: Simulator | None = None
@@ -43,10 +44,10 @@ class View:
             if asked == self._shown:
                 return None
             document: dict[str, Any] = {"about": "show", "pane": self.pane, "head": self.source.head()}
-            moments, trials = self.source.moments(), self.source.trials()
+            moments, trials = self.source.frames(), self.source.trials()
             counts = (len(moments), len(trials))
             if counts != self._counts:
-                document |= {"moments": moments_document(moments), "trials": trials_document(trials)}
+                document |= {"moments": frames_document(moments), "trials": trials_document(trials)}
             document |= self._map_news(moments)
             self._shown, self._counts = asked, counts
             return document
@@ -92,7 +93,7 @@ class View:
         }
 
 
-def _fresh_world(source: Source) -> TaskSpec:
+def _fresh_world(source: RunSource) -> TaskSpec:
     """Return a task that nobody else steps: an environment of Gymnasium is made anew, the others have no state."""
     spec = source.configuration.spec
     if not spec.interpreted:
@@ -101,7 +102,7 @@ def _fresh_world(source: Source) -> TaskSpec:
     return task_spec(spec.name, spec.parameters, interpreted=spec.name in SPECS)
 
 
-def _same_map(one: Moment, other: Moment) -> bool:
+def _same_map(one: Frame, other: Frame) -> bool:
     """Tell whether two moments look the same."""
     if one is other:
         return True

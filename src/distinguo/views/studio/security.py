@@ -1,6 +1,6 @@
 """Who may talk to the studio: the machine itself, or whoever has the token, and never another page of a browser.
 
-Every request and every socket passes :class:`Guard`. A browser that a foreign page sends here is known by its
+Every request and every socket passes :class:`Gate`. A browser that a foreign page sends here is known by its
 ``Origin``; one whose foreign name was made to point to us (DNS rebinding) by its ``Host``.
 """
 
@@ -113,7 +113,7 @@ def token_for(host: str, given: str | None) -> str:
     return given
 
 
-class Guard:
+class Gate:
     """Refuse whatever does not come from the studio's own page, and put the headers of privacy on every answer."""
 
     def __init__(self, app: App, door: Door) -> None:

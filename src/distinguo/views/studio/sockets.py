@@ -47,9 +47,9 @@ class Shelf:
     def sessions(self) -> Any:
         """Return the sessions; the learner is loaded when it is first asked for."""
         if self._sessions is None:
-            from distinguo.views.studio.sources.sessions import Sessions
+            from distinguo.views.studio.sources.sessions import LearningSessions
 
-            self._sessions = Sessions()
+            self._sessions = LearningSessions()
         return self._sessions
 
     def lists(self) -> dict[str, Any]:
@@ -126,14 +126,14 @@ class Conversation:
         return self._views[pane]
 
     def _begin_view(self, asked: Open | Join | Learn) -> None:
-        from distinguo.views.studio.panes import View
+        from distinguo.views.studio.panes import Pane
 
         sessions = self.shelf.sessions
         if isinstance(asked, Open):
             source = self.shelf.library.source(asked.run)
         else:
             source = sessions.begin(asked) if isinstance(asked, Learn) else sessions.source(asked.session)
-        self._views[asked.pane] = View(asked.pane, source)
+        self._views[asked.pane] = Pane(asked.pane, source)
 
     def _control(self, asked: Control | Pace) -> dict[str, Any] | None:
         session = self.shelf.sessions.source(asked.session)

@@ -22,7 +22,7 @@ MOST_ENDS = 64  #: states that trails ended in, to go on from
 _ALMOST = 1e-4  #: by which an observation may miss the one asked for
 
 
-class Trail(NamedTuple):
+class GreedyTrail(NamedTuple):
     """A piece of a trial."""
 
     states: list[tuple[float, ...]]  #: the first is where it began
@@ -74,10 +74,10 @@ class Simulator:
         checked_observation(self.spec, observe(self._world(), s))
         return s
 
-    def follow(self, controller: Controller, s: tuple[float, ...], steps: int) -> Trail:
+    def follow(self, controller: Controller, s: tuple[float, ...], steps: int) -> GreedyTrail:
         """Follow the greedy policy for at most so many steps."""
         task = self._world()
-        trail, gained, ended = Trail([s], [observe(task, s)], [], 0.0, ended=False), 0.0, False
+        trail, gained, ended = GreedyTrail([s], [observe(task, s)], [], 0.0, ended=False), 0.0, False
         with self._alone:
             while not ended and len(trail.actions) < steps:
                 values = controller.q[region(controller.partition, trail.observations[-1])]
@@ -126,7 +126,7 @@ def _by_angles(task: Any, seen: tuple[float, ...]) -> tuple[float, ...]:
     return seen
 
 
-def trail_document(trail: Trail, number: int) -> dict[str, Any]:
+def trail_document(trail: GreedyTrail, number: int) -> dict[str, Any]:
     """Return a piece of a trial for the page."""
     return {
         "number": number,
