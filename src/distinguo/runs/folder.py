@@ -190,13 +190,16 @@ def read_settings(path: Path) -> Configuration:
     return from_toml(read_text(settings, LARGEST_SETTINGS), str(settings))
 
 
-def open_run(path: str | Path) -> Run:
-    """Read a run folder; of one that is written at this moment, what was there before or what comes after."""
+def open_run(path: str | Path, reasons: bool = True) -> Run:
+    """Read a run folder; of one that is written at this moment, what was there before or what comes after.
+
+    Without ``reasons``, which may be damaged, everything else can still be read.
+    """
     place = path_from(path)
-    return read_together(place, TOGETHER, lambda: _read_run(place))
+    return read_together(place, TOGETHER, lambda: _read_run(place, reasons))
 
 
-def _read_run(path: Path) -> Run:
+def _read_run(path: Path, reasons: bool) -> Run:
     if not (path / SETTINGS).is_file():
         raise DistinguoError(f"{path} is not a run folder: it has no {SETTINGS}.")
     if not (path / REPRESENTATION).is_file():
@@ -219,7 +222,7 @@ def _read_run(path: Path) -> Run:
         updates,
         _read_result(path / RESULT) if is_finished(path) else {"solved": False},
         read_trials(path / TRIALS, is_growing=not is_finished(path)),
-        read_reasons(path / REASONS, is_growing=not is_finished(path)),
+        read_reasons(path / REASONS, is_growing=not is_finished(path)) if reasons else [],
         path,
         representation_file.load(path / REPRESENTATION) if is_apart else None,
         _read_history(path, configuration),

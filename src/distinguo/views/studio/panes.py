@@ -6,6 +6,7 @@ from threading import Lock
 from typing import Any
 
 from distinguo.errors import DistinguoError
+from distinguo.explanations.explain import explain
 from distinguo.runs.written.history import Frame
 from distinguo.tasks.catalog import SPECS, check_imported, task_spec
 from distinguo.tasks.spec import TaskSpec
@@ -81,8 +82,6 @@ class Pane:
         """Explain one or two states of the run as it is now."""
         spec = self.source.configuration.spec
         states = [checked_observation(spec, one) for one in asked.observations]
-        from distinguo.explanations.explain import explain
-
         told = explain(self.source.run(), *states)
         return {
             "about": "reason",
