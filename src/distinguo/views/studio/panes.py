@@ -8,12 +8,10 @@ from typing import Any
 from distinguo.errors import DistinguoError
 from distinguo.explanations.explain import explain
 from distinguo.runs.written.history import Frame
-from distinguo.tasks.catalog import SPECS, check_imported, task_spec
-from distinguo.tasks.spec import TaskSpec
 from distinguo.views.studio.documents import frames_document, map_document, trials_document
 from distinguo.views.studio.messages import Drive, Explain
 from distinguo.views.studio.sources.source import RunSource
-from distinguo.views.studio.trails import Simulator, checked_observation, trail_document
+from distinguo.views.studio.trails import Simulator, checked_observation, fresh_world, trail_document
 
 
 class Pane:
@@ -69,7 +67,9 @@ class Pane:
         if self._map is None:
             raise DistinguoError("There is no map to act by yet.")
         if self._simulator is None:
-            self._simulator = Simulator(_fresh_world(self.source), seed=self.source.configuration.seed)
+            self._simulator = Simulator(
+                fresh_world(self.source.configuration.spec), seed=self.source.configuration.seed
+            )
         world = self._simulator
         if asked.state is not None:
             begin = world.resumed(asked.state)
@@ -82,7 +82,9 @@ class Pane:
         """Explain one or two states of the run as it is now."""
         spec = self.source.configuration.spec
         states = [checked_observation(spec, one) for one in asked.observations]
-        told = explain(self.source.run(), *states)
+        run = self.source.run()
+        world = run.configuration._replace(spec=fresh_world(spec))
+        told = explain(run._replace(configuration=world), *states)
         return {
             "about": "reason",
             "pane": self.pane,
@@ -90,15 +92,6 @@ class Pane:
             "sentences": list(told.sentences),
             "figures": told.document(),
         }
-
-
-def _fresh_world(source: RunSource) -> TaskSpec:
-    """Return a task that nobody else steps: an environment of Gymnasium is made anew, the others have no state."""
-    spec = source.configuration.spec
-    if not spec.interpreted:
-        return spec
-    check_imported(spec.name, "The folder of this run")
-    return task_spec(spec.name, spec.parameters, interpreted=spec.name in SPECS)
 
 
 def _same_map(one: Frame, other: Frame) -> bool:

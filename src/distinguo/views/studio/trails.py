@@ -14,6 +14,7 @@ from distinguo.controller import Controller, choose
 from distinguo.errors import DistinguoError, shown
 from distinguo.representations.partition import region
 from distinguo.tasks.acrobot import Acrobot
+from distinguo.tasks.catalog import SPECS, check_imported, task_spec
 from distinguo.tasks.pendulum import Pendulum
 from distinguo.tasks.spec import TaskSpec
 from distinguo.tasks.task import observe, seeded, start, transition, truncated, unpack
@@ -94,6 +95,14 @@ class Simulator:
         if self._task is None:
             self._task = seeded(self.spec.task, self._seed)
         return self._task
+
+
+def fresh_world(spec: TaskSpec) -> TaskSpec:
+    """Return a task that nobody else steps: an environment of Gymnasium is made anew, the others have no state."""
+    if not spec.interpreted:
+        return spec
+    check_imported(spec.name, "The folder of this run")
+    return task_spec(spec.name, spec.parameters, interpreted=spec.name in SPECS)
 
 
 def checked_observation(spec: TaskSpec, given: Sequence[float]) -> tuple[float, ...]:

@@ -126,7 +126,7 @@ export class Pane {
         const item = document.createElement("span");
         const chip = document.createElement("i");
         chip.style.background = hueOf(action);
-        item.append(chip, `${glyphOf(name)} ${name}`);
+        item.append(chip, glyphOf(name) === name ? name : `${glyphOf(name)} ${name}`);
         return item;
       }));
     }

@@ -28,6 +28,7 @@ export function placeIn(picture, observation) {
 /** A number in few digits. */
 export function plain(number) {
   if (typeof number !== "number") return "–";
+  if (Math.abs(number) < 1e-9) return "0";
   return (Math.abs(number) >= 1000 ? Math.round(number).toLocaleString("en") : String(Number(number.toPrecision(3))))
     .replace("-", "−");
 }

@@ -55,7 +55,7 @@ class RecordedRun:
     def _read(self) -> None:
         self._trouble, self._is_growing = "", not folder.is_finished(self._path)
         try:
-            self._run = run = folder.open_run(self._path)
+            self._run = run = self._opened()
         except DistinguoError as error:
             self._run = None
             self._trouble = "" if self._is_growing and _is_young(self._path) else str(error)
@@ -65,6 +65,15 @@ class RecordedRun:
         count, steps = (run.trials[-1].trial, run.trials[-1].environment_steps) if run.trials else (0, 0)
         delta = run.controller.delta
         self._frames = run.history or [Frame(count, steps, run.representation, run.q, delta)]
+
+    def _opened(self) -> Run:
+        """Open the run; a damaged log of reasons is said, and hides nothing else."""
+        try:
+            return folder.open_run(self._path)
+        except DistinguoError as error:
+            run = folder.open_run(self._path, reasons=False)
+            self._trouble = str(error)
+            return run
 
     def _read_parts(self) -> None:
         """Read what there is of a run that is not whole."""
