@@ -10,7 +10,7 @@ from typing import Any
 from typer.core import TyperCommand, TyperGroup
 
 from distinguo.cli.console import USUAL_WIDTH, width_of
-from distinguo.views.terminal.layout import listed, wrapped
+from distinguo.views.terminal.layout import listed, fitted_lines
 
 WHAT, HOW, WHERE, WHO = "What", "How", "Where to", "Who works"  #: groups of options
 OPTIONS, ARGUMENTS = "Options", "Arguments"
@@ -41,8 +41,8 @@ def help_text(text: str, width: int) -> str:
         lines = paragraph.split("\n")
         prose = [line for line in lines if not line.startswith(" ")]
         if prose:
-            blocks += ["", wrapped(INDENT + " ".join(prose), width, hanging=0)]
-        blocks += [wrapped(INDENT + line, width, hanging=4) for line in lines if line.startswith(" ")]
+            blocks += ["", fitted_lines(INDENT + " ".join(prose), width, hanging=0)]
+        blocks += [fitted_lines(INDENT + line, width, hanging=4) for line in lines if line.startswith(" ")]
     return "\n".join(blocks[1:])
 
 

@@ -60,7 +60,7 @@ def settings_command(
         output.tell(f"{owner}" if number == 0 else f"\n{owner}", HEAD)
         own = [line for line in lines if line.owner == owner]
         for text in listed(
-            [[f"  {line.key}", written(line.default), _facts(line)] for line in own], output.width
+            [[f"  {line.key}", setting_text(line.default), _facts(line)] for line in own], output.width
         ):
             output.tell(text)
     answer({"settings": [line._asdict() for line in lines]}, as_json)
@@ -149,13 +149,13 @@ def range_of(hint: Any) -> str:
     if kind is bool:
         return "true or false"
     limits = [(mark, getattr(one, mark)) for one in field.metadata for mark in BOUNDS if hasattr(one, mark)]
-    return " ".join(BOUNDS[mark].format(written(value)) for mark, value in limits)
+    return " ".join(BOUNDS[mark].format(setting_text(value)) for mark, value in limits)
 
 
-def written(value: Any) -> str:
+def setting_text(value: Any) -> str:
     """Write a value as ``--set`` takes it, in short.
 
-    >>> written(True), written(10**12), written(1e-05), written(5000)
+    >>> setting_text(True), setting_text(10**12), setting_text(1e-05), setting_text(5000)
     ('true', '1e12', '1e-05', '5000')
     """
     if isinstance(value, bool):
@@ -167,6 +167,6 @@ def written(value: Any) -> str:
 
 
 def _facts(line: SettingLine) -> str:
-    others = [f"{where} {written(value)}" for where, value in line.presets.items()]
+    others = [f"{where} {setting_text(value)}" for where, value in line.presets.items()]
     facts = [line.about, *([f"({', '.join(others)})"] if others else [])]
     return f"{' '.join(facts)}; {'; '.join(part for part in (line.range, line.source) if part)}"

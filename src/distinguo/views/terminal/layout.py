@@ -16,22 +16,22 @@ _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 Rows = Sequence[Sequence[str]]
 
 
-def plain(text: str) -> str:
+def without_style(text: str) -> str:
     r"""Return a text without its colours.
 
-    >>> plain("\x1b[32mSolved\x1b[0m: all")
+    >>> without_style("\x1b[32mSolved\x1b[0m: all")
     'Solved: all'
     """
     return _STYLE.sub("", text)
 
 
-def cells(text: str) -> int:
+def cells_of(text: str) -> int:
     r"""Return how many cells of a terminal a text takes.
 
-    >>> cells("state"), cells("状態"), cells("\x1b[32mSolved\x1b[0m")
+    >>> cells_of("state"), cells_of("状態"), cells_of("\x1b[32mSolved\x1b[0m")
     (5, 4, 6)
     """
-    bare = plain(text)
+    bare = without_style(text)
     if bare.isascii():
         return len(bare)
     from rich.cells import cell_len  # takes a while to load
@@ -39,10 +39,10 @@ def cells(text: str) -> int:
     return cell_len(bare)
 
 
-def wrapped(text: str, width: int | None, hanging: int = HANGING) -> str:
+def fitted_lines(text: str, width: int | None, hanging: int = HANGING) -> str:
     """Break the lines of a text at spaces so that they fit, later ones set in; no width is no limit.
 
-    >>> print(wrapped("one two three four", 9))
+    >>> print(fitted_lines("one two three four", 9))
     one two
       three
       four
@@ -53,14 +53,14 @@ def wrapped(text: str, width: int | None, hanging: int = HANGING) -> str:
 
 
 def _broken(line: str, width: int, hanging: int) -> str:
-    if cells(line) <= width:
+    if cells_of(line) <= width:
         return line
     margin = " " * _margin(line)
     inner = margin + " " * hanging
     done, now, fresh = [], margin, True
     for space, word in re.findall(r"( *)([^ ]+)", line[len(margin) :]):
         longer = now + word if fresh else now + space + word
-        if not fresh and cells(longer) > width:
+        if not fresh and cells_of(longer) > width:
             done.append(now)
             longer = inner + word
         now, fresh = longer, False
@@ -73,11 +73,11 @@ def cut(line: str, width: int | None) -> str:
     >>> cut("trial 12  length 500  regions 4", 24), cut("trial 12", 24)
     ('trial 12  length 500 …', 'trial 12')
     """
-    if width is None or cells(line) <= width:
+    if width is None or cells_of(line) <= width:
         return line
     kept = ""
     for piece in re.findall(r" *[^ ]+", line):
-        if cells(kept + piece) + 2 > width:
+        if cells_of(kept + piece) + 2 > width:
             break
         kept += piece
     return f"{kept} …" if kept else _chopped(line, width)
@@ -85,19 +85,19 @@ def cut(line: str, width: int | None) -> str:
 
 def _chopped(word: str, width: int) -> str:
     kept = ""
-    for letter in plain(word):
-        if cells(kept + letter) >= width:
+    for letter in without_style(word):
+        if cells_of(kept + letter) >= width:
             break
         kept += letter
     return f"{kept}…"
 
 
-def table(rows: Rows, width: int | None = None) -> list[str]:
+def columns_of(rows: Rows, width: int | None = None) -> list[str]:
     r"""Return rows as lines, every column as wide as its widest word, to the right.
 
     Columns that do not fit beside the others come below, beside the first one again.
 
-    >>> print(*table([["region", "x", "action"], ["0", "-1.5", "left"]], width=14), sep="\n")
+    >>> print(*columns_of([["region", "x", "action"], ["0", "-1.5", "left"]], width=14), sep="\n")
     region     x
          0  -1.5
     <BLANKLINE>
@@ -105,7 +105,7 @@ def table(rows: Rows, width: int | None = None) -> list[str]:
          0    left
     """
     columns = list(zip(*rows, strict=True))
-    widths = [max(map(cells, column)) for column in columns]
+    widths = [max(map(cells_of, column)) for column in columns]
     blocks = _blocks(widths, width)
     lines: list[str] = []
     for block in blocks:
@@ -129,7 +129,7 @@ def _blocks(widths: Sequence[int], width: int | None) -> list[list[int]]:
 
 
 def _right(word: str, width: int) -> str:
-    return " " * (width - cells(word)) + word
+    return " " * (width - cells_of(word)) + word
 
 
 def table_with_remarks(rows: Rows, remarks: Sequence[str], width: int | None = None) -> list[str]:
@@ -142,23 +142,23 @@ def table_with_remarks(rows: Rows, remarks: Sequence[str], width: int | None = N
       one two
         three
     """
-    lines = table(rows) if width is None else _fitting(rows, width)
+    lines = columns_of(rows) if width is None else _fitting(rows, width)
     if width is None:
         return [f"{line}{GAP}{remark}" for line, remark in zip(lines, remarks, strict=True)]
-    beside = max(map(cells, lines)) + len(GAP)
+    beside = max(map(cells_of, lines)) + len(GAP)
     if width - beside < NARROWEST:
         pairs = zip(lines, remarks, strict=True)
-        return [text for line, remark in pairs for text in (line, wrapped(GAP + remark, width))]
+        return [text for line, remark in pairs for text in (line, fitted_lines(GAP + remark, width))]
     hung = []
     for line, remark in zip(lines, remarks, strict=True):
-        first, *later = wrapped(remark, width - beside, hanging=0).split("\n")
+        first, *later = fitted_lines(remark, width - beside, hanging=0).split("\n")
         hung += [f"{line}{GAP}{first}", *(" " * beside + text for text in later)]
     return hung
 
 
 def _fitting(rows: Rows, width: int) -> list[str]:
     """Return one line for every row; one that does not fit is broken at its columns."""
-    return [wrapped(line, width) for line in table(rows)]
+    return [fitted_lines(line, width) for line in columns_of(rows)]
 
 
 def listed(rows: Rows, width: int | None = None) -> list[str]:
@@ -171,17 +171,17 @@ def listed(rows: Rows, width: int | None = None) -> list[str]:
     if not rows:
         return []
     heads = [row[:-1] for row in rows]
-    widths = [max(map(cells, column)) for column in zip(*heads, strict=True)]
+    widths = [max(map(cells_of, column)) for column in zip(*heads, strict=True)]
     lines = [
-        GAP.join(word + " " * (w - cells(word)) for word, w in zip(head, widths, strict=True))
+        GAP.join(word + " " * (w - cells_of(word)) for word, w in zip(head, widths, strict=True))
         for head in heads
     ]
-    if width is not None and width - max(map(cells, lines)) - len(GAP) < NARROWEST:
+    if width is not None and width - max(map(cells_of, lines)) - len(GAP) < NARROWEST:
         below = [[line.rstrip(), GAP + row[-1]] for line, row in zip(lines, rows, strict=True)]
-        return [wrapped(text, width) for pair in below for text in pair if text.strip()]
+        return [fitted_lines(text, width) for pair in below for text in pair if text.strip()]
     lines = [f"{line}{GAP}{row[-1]}" for line, row in zip(lines, rows, strict=True)]
     beside = sum(widths) + len(GAP) * len(widths)
-    return [wrapped(line, width, hanging=beside - _margin(line)).rstrip() for line in lines]
+    return [fitted_lines(line, width, hanging=beside - _margin(line)).rstrip() for line in lines]
 
 
 def _margin(line: str) -> int:

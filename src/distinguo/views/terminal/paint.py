@@ -31,8 +31,8 @@ def painted(text: str, style: str) -> str:
 def painted_letters(line: str, names: str) -> str:
     """Return a line of a map with the letters of its actions in the hues of the pictures.
 
-    >>> from distinguo.views.terminal.layout import plain
-    >>> plain(painted_letters("llrr..", "lr"))
+    >>> from distinguo.views.terminal.layout import without_style
+    >>> without_style(painted_letters("llrr..", "lr"))
     'llrr..'
     """
     from distinguo.views.plots import hue_of  # loads matplotlib

@@ -9,7 +9,7 @@ import numpy as np
 
 from distinguo.representations.partition import region, regions_of
 from distinguo.runs.run import Run
-from distinguo.views.terminal.layout import wrapped
+from distinguo.views.terminal.layout import fitted_lines
 from distinguo.views.terminal.paint import painted_letters
 from distinguo.views.text.sheet import BESIDE, COLUMNS, FEWEST_COLUMNS, Sheet, sheet_of
 
@@ -40,7 +40,7 @@ def text_map(run: Run, width: int | None = None, colours: bool = False) -> str:
     shown = [painted_letters(line, names) if colours else line for line in lines]
     body = [f"{place:>{beside}} |{line}" for (place, _), line in zip(sheet.rows, shown, strict=True)]
     below = _below(sheet, beside, len(lines[0]))
-    return "\n".join([*(wrapped(line, width) for line in head), *body, below])
+    return "\n".join([*(fitted_lines(line, width) for line in head), *body, below])
 
 
 def _columns(width: int | None, name: str) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 from distinguo.representations.partition import prototypes_of
 from distinguo.runs.run import Run
-from distinguo.views.terminal.layout import table_with_remarks, wrapped
+from distinguo.views.terminal.layout import table_with_remarks, fitted_lines
 
 
 def reasons_table(run: Run, most: int = 12, width: int | None = None) -> str:
@@ -32,7 +32,7 @@ def reasons_table(run: Run, most: int = 12, width: int | None = None) -> str:
         remarks.append(remark)
     lines = table_with_remarks(rows, remarks, width)
     if count > most:
-        lines.insert(1, wrapped(f"  ({count - most:,} earlier ones are in reasons.jsonl)", width))
+        lines.insert(1, fitted_lines(f"  ({count - most:,} earlier ones are in reasons.jsonl)", width))
     return "\n".join(lines)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from distinguo.representations.partition import has_labels, prototypes_of
 from distinguo.runs.run import Run
-from distinguo.views.terminal.layout import table
+from distinguo.views.terminal.layout import columns_of
 
 MOST_REGIONS = 30  #: in a table
 NARROW = 4  #: coordinates that a table has room for with all decimals
@@ -24,7 +24,7 @@ def regions_table(run: Run, most: int = MOST_REGIONS, width: int | None = None) 
         np.argsort(-run.updates.sum(axis=1), kind="stable")[:most].tolist() if count > most else range(count)
     )
     columns = [["region", *map(str, numbers)], *_places(run, numbers), *_learned(run, numbers)]
-    lines = table(list(zip(*columns, strict=True)), width)
+    lines = columns_of(list(zip(*columns, strict=True)), width)
     if count > len(numbers):
         lines.append(f"… and {count - len(numbers):,} more regions, which were updated less.")
     return "\n".join(lines)
