@@ -22,6 +22,7 @@ from distinguo.cli.listing.settings import settings_command
 from distinguo.cli.listing.tasks import tasks_command
 from distinguo.cli.seeing.audit import audit_command
 from distinguo.cli.seeing.export import export_command
+from distinguo.cli.seeing.play import play_command
 from distinguo.cli.seeing.show import show_command
 from distinguo.cli.seeing.verify import verify
 from distinguo.errors import DistinguoError
@@ -42,6 +43,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "test": compare_command,
     "reproduce": reproduce_command,
     "show": show_command,
+    "play": play_command,
     "audit": audit_command,
     "verify": verify,
     "condense": condense_command,

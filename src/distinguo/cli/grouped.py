@@ -10,7 +10,7 @@ from typing import Any
 from typer.core import TyperCommand, TyperGroup
 
 from distinguo.cli.console import USUAL_WIDTH, width_of
-from distinguo.views.terminal.layout import listed, fitted_lines
+from distinguo.views.terminal.layout import fitted_lines, listed
 
 WHAT, HOW, WHERE, WHO = "What", "How", "Where to", "Who works"  #: groups of options
 OPTIONS, ARGUMENTS = "Options", "Arguments"

@@ -172,6 +172,20 @@ def _point(point: str, text: str) -> list[float]:
         ) from None
 
 
+def state(text: str) -> list[float]:
+    """Read a state: its numbers, with commas between them.
+
+    >>> state("0.5, -1")
+    [0.5, -1.0]
+    """
+    try:
+        return [float(number) for number in text.split(",")]
+    except ValueError:
+        raise DistinguoError(
+            f"A state is numbers with commas between them, such as 0.5,-1, got '{text[:50]}'."
+        ) from None
+
+
 def _from_file(path: Path, dimensions: Sequence[str]) -> list[list[float]]:
     from distinguo.representations.file import load
     from distinguo.representations.partition import prototypes_of

@@ -8,7 +8,7 @@ from typing import Any
 
 from distinguo.representations.partition import prototypes_of
 from distinguo.runs.run import Run
-from distinguo.views.terminal.layout import table_with_remarks, fitted_lines
+from distinguo.views.terminal.layout import fitted_lines, table_with_remarks
 
 
 def reasons_table(run: Run, most: int = 12, width: int | None = None) -> str:
