@@ -72,18 +72,19 @@ def _how_to_draw(run: Path) -> str:
 
 
 def _tell(opened: Run, folder: Path, output: Output) -> None:
+    from distinguo.cli.live import live_line
     from distinguo.runs.command import learn_command
     from distinguo.runs.folder import is_finished
     from distinguo.views.terminal.paint import GOOD, POOR
     from distinguo.views.text import reasons_table, regions_table, text_map
     from distinguo.views.words import outcome_sentence
 
-    output.tell(text_map(opened, output.width, output.colours))
-    output.tell()
-    output.tell(regions_table(opened, width=output.width))
-    output.tell()
-    output.tell(reasons_table(opened, width=output.width))
-    output.tell()
+    with live_line():  # a kernel finds the regions of the places, and may have to be compiled
+        drawn = text_map(opened, output.width, output.colours)
+    width = output.width
+    output.tell(
+        "\n\n".join([drawn, regions_table(opened, width=width), reasons_table(opened, width=width), ""])
+    )
     if is_finished(folder):
         output.tell(outcome_sentence(opened), GOOD if opened.solved else POOR)
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,9 @@ class Screen:
         self._ground = _draw_map(self._map, film)
         (self._way,) = self._map.plot([], [], color="black", linewidth=0.6, alpha=0.35)
         (self._late,) = self._map.plot([], [], color="black", linewidth=1.6)
-        (self._dot,) = self._map.plot([], [], "o", color="white", markeredgecolor="black", markersize=9)
+        (self._dot,) = self._map.plot(
+            [], [], "o", color="white", markeredgecolor="black", markersize=9, clip_on=False
+        )
         self._moving: list[Any] = []
         if self._system is not None:
             self._system.set_axis_off()
@@ -152,12 +154,8 @@ def draw_film(
     film: Film, screen: Screen, writer: Any, watch: Callable[[int, int], None] | None = None
 ) -> None:
     """Draw every moment, and have a writer of matplotlib's take it."""
-    for number, moment in enumerate(_moments(film)):
+    for number, moment in enumerate(film.moments):
         screen.show(moment)
         writer.grab_frame()
         if watch:
             watch(number + 1, len(film.moments))
-
-
-def _moments(film: Film) -> Iterable[Moment]:
-    return film.moments

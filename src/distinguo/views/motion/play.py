@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from distinguo.errors import DistinguoError, checks_names, path_from
+from distinguo.errors import DistinguoError, checks_names, path_from, reason_of
 from distinguo.runs.folder import as_run
 from distinguo.runs.run import Run
 from distinguo.study.rollout import rollout
@@ -82,14 +82,8 @@ def has_window() -> bool:
     """Tell whether matplotlib can open a window here."""
     import matplotlib as mpl
 
-    backend = mpl.rcParams._get_backend_or_none() if hasattr(mpl.RcParams, "_get_backend_or_none") else None
-    if backend is None:
-        from matplotlib import pyplot as plt
-
-        figure = plt.figure()  # settles on a backend: with a window, if there is a display
-        plt.close(figure)
-        backend = mpl.get_backend()
-    return backend.lower() not in SILENT and "inline" not in backend.lower()
+    backend = mpl.get_backend().lower()  # settles on one: with a window, if there is a display
+    return backend not in SILENT and "inline" not in backend
 
 
 def _show(film: Film) -> None:
@@ -99,7 +93,12 @@ def _show(film: Film) -> None:
 
     from distinguo.views.motion.drawing import Screen
 
-    figure = plt.figure()
+    try:
+        figure = plt.figure()
+    except Exception as error:  # whatever the toolkit of the window raises
+        raise DistinguoError(
+            f"No window could be opened ({reason_of(error)}); write a film instead, such as --out film.gif."
+        ) from error
     screen = Screen(film, figure)
     animation = FuncAnimation(
         figure,

@@ -42,7 +42,7 @@ def scene_for(spec: TaskSpec) -> SceneOf | None:
     >>> from distinguo.tasks.catalog import task_spec
     >>> scene = scene_for(task_spec("puck"))((0.0, 1.0), 1)
     >>> scene.low[0], scene.high[0]
-    (-2.64, 2.64)
+    (-2.88, 2.88)
     """
     known = _SCENES.get(spec.name)
     if known is None:
@@ -84,7 +84,7 @@ def _puck(own: Mapping[str, Any], actions: int) -> SceneOf:
         centre = (x - radius * slope * up, height(x) + radius * up)
         push = [] if a is None else arrow(centre, ((2 * a - 1) * 0.25 * wall, 0.0))
         shapes = (*still, Disc(BODY, centre, radius), *push)
-        return Scene(shapes, (-1.1 * wall, low - 0.1 * wall), (1.1 * wall, 0.3 * wall))
+        return Scene(shapes, (-1.2 * wall, low - 0.15 * wall), (1.2 * wall, 0.3 * wall))
 
     return scene
 
