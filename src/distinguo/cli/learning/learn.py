@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -250,6 +249,8 @@ def _learn_many(wanted: list[Configuration], out: Path | None, as_json: bool) ->
 
 def _folder_of_many(wanted: list[Configuration]) -> Path:
     """Name the folder of many runs by their seeds; of a long list only its beginning, and a mark of the rest."""
+    import hashlib  # takes a while to load
+
     from distinguo.cli.parse import seed_words
     from distinguo.writing.atomic import slug
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -180,6 +179,8 @@ def _from_file(path: Path, others: list[str]) -> Plan:
 
 def _default_folder(plan: Plan, words: list[str]) -> Path:
     """Name the folder by what is asked, code included, so that the same command finds its results again."""
+    import hashlib  # takes a while to load
+
     from distinguo.cli.code import names_code
     from distinguo.study.plan import write_plan
 
