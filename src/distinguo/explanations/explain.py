@@ -83,7 +83,10 @@ class Explanation(NamedTuple):
         for n, side in enumerate(sides):
             if then is not None:
                 lines.append(_row(f"then, prototype {then.prototypes[n]}", map(amount, then.profiles[n])))
-            lines.append(_row(f"now, region {side.region}", map(amount, side.profile.values)))
+            if self.distinction is not None and self.distinction.learned is not None:
+                lines.append(_row(f"learned, region {side.region}", map(amount, self.distinction.learned[n])))
+            profile = self.distinction.profiles[n] if self.distinction else side.profile
+            lines.append(_row(f"now, region {side.region}", map(amount, profile.values)))
         return lines
 
     def document(self) -> dict[str, Any]:
