@@ -208,17 +208,20 @@ class Inquiry:
         return None
 
 
-def distinctions(run: Run | Asked | str | Path, pairs: Iterable[Pair] | None = None) -> list[Distinction]:
+def distinctions(
+    run: Run | Asked | str | Path, pairs: Iterable[Pair] | None = None, carried: bool = False
+) -> list[Distinction]:
     """Return the distinctions between the regions of a run, each by the states that stand for its regions.
 
-    All pairs of regions or, where there are very many, those of neighbours; ``pairs`` asks for others.
+    All pairs of regions or, where there are very many, those of neighbours; ``pairs`` asks for others. ``carried``
+    asks about the map for other learners, where it is not the one that acts.
 
     >>> import distinguo
     >>> found = distinctions(distinguo.learn("puck", seed=1))
     >>> len(found), all(one.is_explained for one in found)
     (6, True)
     """
-    inquiry = Inquiry(asked_about(run))
+    inquiry = Inquiry(asked_about(run, carried))
     states = representative_states(inquiry.asked)
     wanted = _pairs(states) if pairs is None else [(int(j), int(k)) for j, k in pairs]
     return [inquiry.distinction(states[j], states[k]) for j, k in wanted if j in states and k in states]
