@@ -17,6 +17,7 @@ from distinguo.cli.learning.learn import learn
 from distinguo.cli.learning.reproduce import reproduce_command
 from distinguo.cli.learning.test import compare_command
 from distinguo.cli.seeing.audit import audit_command
+from distinguo.cli.seeing.explain import explain_command
 from distinguo.cli.seeing.export import export_command
 from distinguo.cli.seeing.show import show_command
 from distinguo.cli.seeing.verify import verify
@@ -38,6 +39,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "test": compare_command,
     "reproduce": reproduce_command,
     "show": show_command,
+    "explain": explain_command,
     "audit": audit_command,
     "verify": verify,
     "condense": condense_command,
