@@ -20,29 +20,8 @@ from distinguo.runs.run import Run
 from distinguo.runs.written.settings_file import from_toml, to_toml
 from distinguo.tasks.catalog import spec_of, task_spec
 from distinguo.tasks.gym.words import with_words
+from tests.runs.corridor import Corridor
 from tests.tasks.test_declare import Gusts
-
-
-class Corridor(gymnasium.Env[int, int]):
-    """Fields in a row; the last one is worth something."""
-
-    action_space = gymnasium.spaces.Discrete(2)
-
-    def __init__(self, fields: int = 6) -> None:
-        self.observation_space = gymnasium.spaces.Discrete(fields)
-        self.last = fields - 1
-
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[int, dict[str, Any]]:
-        super().reset(seed=seed)
-        self.at = 2
-        return self.at, {}
-
-    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
-        self.at += 1 if action else -1
-        return self.at, float(self.at == self.last), self.at in (0, self.last), False, {}
-
 
 WORDS: dict[str, Any] = {
     "threshold": 0.9,
