@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import shutil
 from pathlib import Path
@@ -12,8 +11,7 @@ import pytest
 
 from distinguo.agents.economy import Economy
 from distinguo.errors import DistinguoError
-from distinguo.runs import account, folder, learn
-from distinguo.runs.configuration import configure
+from distinguo.runs import account, learn
 from distinguo.runs.folder import open_run, write_run
 from distinguo.runs.run import Run
 from distinguo.runs.written import history
@@ -61,29 +59,6 @@ def test_a_run_in_memory_has_the_same_history_as_one_in_a_folder(tmp_path: Path)
     assert all(same(a, b) for a, b in zip(here.history, there.history, strict=True))
     write_run(here._replace(path=tmp_path / "copy"), tmp_path / "copy")
     assert (tmp_path / "copy" / HISTORY).read_bytes() == (tmp_path / "run" / HISTORY).read_bytes()
-
-
-def test_a_run_that_is_stopped_again_and_again_has_the_same_history(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(learn, "CHECKPOINT_SECONDS", 0.0)
-    configuration = configure("puck", seed=2, changes=SMALL)
-    whole = learn.learn_configured(configuration, tmp_path / "whole")
-
-    chunks = itertools.count(1)
-
-    def stop(stage: object) -> None:
-        if next(chunks) % 7 == 0:
-            raise KeyboardInterrupt
-
-    for _ in range(100):
-        if folder.is_finished(tmp_path / "cut"):
-            break
-        try:
-            learn.learn_configured(configuration, tmp_path / "cut", stop)
-        except KeyboardInterrupt:
-            assert len(open_run(tmp_path / "cut").history) <= len(whole.history)
-    assert (tmp_path / "cut" / HISTORY).read_bytes() == (tmp_path / "whole" / HISTORY).read_bytes()
 
 
 @pytest.mark.parametrize("size", [(5, 4, 2, 2), (60, 20, 4, 3), (500, 500, 1, 6), (20_000, 20_000, 1, 8)])
