@@ -169,10 +169,8 @@ def test_sliders_change_the_question_and_the_link(opened: Open) -> None:
     page.fill("#seed", "9")
     page.keyboard.press("Enter")
     assert page.evaluate("playground.app.player.stage.trials.length") == 0
-    chosen = page.evaluate(
-        "[playground.app.player.stage.settings.epsilon, playground.app.player.stage.settings.gamma]"
-    )
-    assert chosen == [0.01, 0.499]
+    settings = page.evaluate("playground.app.player.stage.settings")
+    assert (settings["epsilon"], settings["gamma"]) == (0.01, 0.499)
     assert page.inner_text("#command") == (
         "distinguo learn puck --seed 9 --from seeds --set learner.epsilon=0.01 --set learner.gamma=0.499"
     )
