@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from distinguo.errors import DistinguoError
 from distinguo.evaluation.statistics import interval
@@ -66,6 +67,8 @@ def draw_series(picture: SeriesPicture) -> Figure:
         dress(panel, "", series.name)
         panel.set_yscale("log" if series.logarithmic and spans_decades(series.values) else "linear")
     panels[-1].set_xlabel(plain(picture.axis))
+    if all(float(place).is_integer() for place in picture.places):
+        panels[-1].xaxis.set_major_locator(MaxNLocator(integer=True))
     entitle(figure, picture.title)
     return figure
 
