@@ -254,9 +254,10 @@ def test_what_is_not_understood_is_answered_with_a_sentence(studio: Served) -> N
 
 def test_a_message_that_is_too_long_ends_its_page_alone(studio: Served) -> None:
     with studio.page() as good:
-        with studio.page() as bad, pytest.raises(ConnectionClosed) as error:
+        with studio.page() as bad:
+            bad.wait("lists")
             bad.socket.send("x" * (LARGEST_MESSAGE + 1))
-            while True:
+            with pytest.raises(ConnectionClosed) as error:
                 bad.socket.recv(timeout=30)
         assert error.value.rcvd is not None
         assert error.value.rcvd.code == 1009
@@ -301,6 +302,4 @@ def _first_word(page: Any) -> str:
     try:
         return str(json.loads(page.socket.recv(timeout=60))["about"])
     except ConnectionClosed as closed:
-        assert closed.rcvd is not None
-        assert closed.rcvd.code == 1013
-        return "closed"
+        return "closed" if closed.rcvd is not None and closed.rcvd.code == 1013 else "lost"

@@ -35,7 +35,7 @@ class LearningSession:
     """A learning run under the eyes of somebody."""
 
     def __init__(self, configuration: Configuration, speed: float | None) -> None:
-        self.identity, self.version = secrets.token_hex(8), 0
+        self.identity, self.version, self.watchers = secrets.token_hex(8), 0, 0
         self.configuration = configuration
         self.speed = speed  #: environment steps per second; None for as fast as can be
         self.state, self._words, self._kept = COMPILING, "", ""

@@ -16,6 +16,7 @@ class RunSource(Protocol):
 
     identity: str
     version: int
+    watchers: int  #: panes that show it
     configuration: Configuration
 
     @property
