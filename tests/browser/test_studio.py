@@ -64,7 +64,7 @@ def words(page: Any, selector: str = ".words") -> str:
 
 def wait_for(page: Any, selector: str, pattern: str) -> str:
     """Wait until an element says something that a pattern finds, and return all of it."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + 40
     while not re.search(pattern, said := str(page.text_content(selector))):
         assert time.monotonic() < end, said
         page.wait_for_timeout(30)
@@ -92,7 +92,7 @@ def test_a_finished_run_is_replayed_through_its_history(new_page: Open, studio: 
     slider.focus()
     page.keyboard.press("Home")
     wait_for(page, ".moment", r", 1 region$")
-    wait_for(page, ".told", r"^1 region:/.test(document.querySelector('.map canvas').ariaLabel)")
+    page.wait_for_selector(".map canvas[aria-label^='1 region:']")
     assert page.get_attribute(".newest", "aria-pressed") == "false"
     page.keyboard.press("End")
     wait_for(page, ".moment", f"^{last}$")
@@ -103,12 +103,13 @@ def test_a_finished_run_is_replayed_through_its_history(new_page: Open, studio: 
 def test_regions_are_born_while_one_watches(new_page: Open, studio: Served) -> None:
     page = learning(entered(new_page(), studio))
     seen = set()
-    for _ in range(400):
+    end = time.monotonic() + 60
+    while "3 regions" not in seen and time.monotonic() < end:
         seen.add(words(page, ".moment").rpartition(", ")[2])
-        if words(page, ".state") == "solved":
-            break
-        page.wait_for_timeout(50)
+        page.wait_for_timeout(20)
     assert {"1 region", "2 regions", "3 regions"} <= seen
+    page.select_option(".pace select", label="full")
+    page.wait_for_selector(".state[data-state=solved]")
     assert re.search(r"Solved: .* holds", words(page))
     assert page.is_enabled(".keep")
 
@@ -117,9 +118,8 @@ def test_it_draws_thirty_frames_a_second_while_it_learns(new_page: Open, studio:
     page = new_page()
     page.add_init_script(COUNT_FRAMES)
     learning(entered(page, studio), SLOW)
-    page.wait_for_timeout(500)
-    rates = []
-    for _ in range(3):  # of a busy machine the best second counts
+    rates = [0.0]
+    while max(rates) < 30 and len(rates) < 6:  # of a busy machine the best second counts
         began, before = time.monotonic(), page.evaluate("window.frames")
         page.wait_for_timeout(1000)
         rates.append((page.evaluate("window.frames") - before) / (time.monotonic() - began))
@@ -163,7 +163,7 @@ def test_a_setting_that_cannot_be_is_said(new_page: Open, studio: Served) -> Non
 def test_a_click_and_another_ask_why(new_page: Open, studio: Served) -> None:
     page = entered(new_page(), studio)
     page.mouse.click(*place(page, 0.7, 0.2))
-    page.wait_for_function("() => /lies in region")
+    wait_for(page, ".told", "lies in region")
     page.mouse.click(*place(page, 0.4, 0.75))
     wait_for(page, ".told", r"^Told apart because|^Kept together|same region")
     assert page.locator(".told table th:has-text('lost per visit')").count() == 1
@@ -185,22 +185,12 @@ def test_the_keyboard_reaches_everything(new_page: Open, studio: Served) -> None
     page.keyboard.press("Space")
     page.wait_for_selector(".state[data-state=learning]")
     reached = set()
-    page.focus("#task")
+    page.focus(".skip")
     for _ in range(60):
         page.keyboard.press("Tab")
-        reached.add(page.evaluate("() => document.activeElement.className || document.activeElement.id"))
-    assert {
-        "toggle",
-        "step",
-        "trial",
-        "restart",
-        "again",
-        "slider",
-        "newest",
-        "epsilon",
-        "gamma",
-        "regions",
-    } <= reached
+        reached.add(page.evaluate("() => document.activeElement.id || document.activeElement.className"))
+    assert {"toggle", "step", "trial", "restart", "again", "slider", "newest"} <= reached
+    assert {"task", "seed", "speed", "epsilon", "gamma", "regions", "suited", "beside", "primary"} <= reached
 
 
 def test_the_system_is_dragged_and_let_go(new_page: Open, studio: Served) -> None:
@@ -231,16 +221,18 @@ def test_a_reload_in_the_middle_and_a_second_tab(new_page: Open, studio: Served)
     page = learning(entered(new_page(), studio), SLOW)
     before = steps_so_far(page)
     page.reload()
-    page.wait_for_selector(".state[data-state=learning]")
+    wait_for(page, ".words", "in all")
     assert steps_so_far(page) >= before
+    page.click(".toggle")
+    page.wait_for_selector(".state[data-state=paused]")
     other = new_page()
     other.goto(page.url)
-    other.wait_for_selector(".state[data-state=learning]")
+    other.wait_for_selector(".state[data-state=paused]")
+    assert words(other) == words(page)
     other.click(".toggle")
-    page.wait_for_selector(".state[data-state=paused]")
-    wait_for(page, ".words", f"^{re.escape(words(other))}$")
+    page.wait_for_selector(".state[data-state=learning]")
     page.click(".toggle")
-    other.wait_for_selector(".state[data-state=learning]")
+    other.wait_for_selector(".state[data-state=paused]")
 
 
 def test_two_runs_side_by_side(new_page: Open, studio: Served) -> None:
