@@ -3,7 +3,7 @@
 import { CurveView } from "../../src/distinguo/views/studio/page/view/curves.js";
 import { MapView } from "../../src/distinguo/views/studio/page/view/map.js";
 import { BETWEEN, CONFIRMING, learnt } from "../learning/stage.js";
-import { USUAL } from "../learning/settings.js";
+import { PRESETS, STARTS } from "../learning/settings.js";
 import { Controls } from "./controls.js";
 import { Guide } from "./guide.js";
 import { HillView } from "./hill.js";
@@ -213,4 +213,4 @@ class App {
 }
 
 const app = new App();
-globalThis.playground = { app, learnt, USUAL };
+globalThis.playground = { app, learnt, PRESETS, STARTS }; // for the console, and for the tests

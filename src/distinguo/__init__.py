@@ -6,7 +6,7 @@
 (True, 'left')
 
 What there is: ``learn``, ``condense``, ``compare``, ``verify``, ``audit``, ``explain``, ``distinctions``, ``family``,
-``export``, ``show``, ``reproduce``, ``open_run``; agents in the habits of Stable-Baselines3 (``Economy``,
+``export``, ``show``, ``rollout``, ``reproduce``, ``open_run``; agents in the habits of Stable-Baselines3 (``Economy``,
 ``RegionObservation``, ``Shield``); the paper's definitions (``criteria``); and five doors for what is your own, each
 a decorator: ``task``, ``partition``, ``representation``, ``learner`` and ``view``, with ``check_task`` and
 ``check_partition`` to try yours.
@@ -47,10 +47,12 @@ if TYPE_CHECKING:
     from distinguo.study.compare import compare
     from distinguo.study.condense import condense
     from distinguo.study.plan import make_plan
+    from distinguo.study.rollout import rollout
     from distinguo.study.verify import verify
     from distinguo.tasks.check import check_task
     from distinguo.tasks.declare import task
     from distinguo.tasks.gym.wrappers import DiscreteActions, NoisyActions
+    from distinguo.views.motion.play import play
     from distinguo.views.show import show, view
 
 from distinguo.tasks.gym.registration import register_with_gymnasium
@@ -92,9 +94,11 @@ _HOMES = {
     "open_run": "distinguo.runs.folder",
     "part": "distinguo.seam",
     "partition": "distinguo.representations.declare",
+    "play": "distinguo.views.motion.play",
     "region": "distinguo.representations.check:checked_region",
     "representation": "distinguo.controls.catalog",
     "reproduce": "distinguo.paper.reproduce",
+    "rollout": "distinguo.study.rollout",
     "show": "distinguo.views.show",
     "state_value": "distinguo.criteria",
     "task": "distinguo.tasks.declare",
@@ -137,9 +141,11 @@ __all__ = [
     "open_run",
     "part",
     "partition",
+    "play",
     "region",
     "representation",
     "reproduce",
+    "rollout",
     "show",
     "state_value",
     "task",

@@ -46,6 +46,12 @@ export function hueOf(action) {
   return action < 0 ? UNDECIDED : HUES[action % HUES.length];
 }
 
+/** The hues of lines on a paper; on a dark one sky takes the place of blue, which would hardly be seen. */
+export function lineHues(paper) {
+  const isDark = /^#/.test(paper) && rgb(paper).every((part) => part < 128);
+  return isDark ? ["#56b4e9", ...HUES.slice(1, 4), "#0072b2", ...HUES.slice(5)] : HUES;
+}
+
 /** The share of the hue that the least valuable state gets: many hues must stay strong. */
 export function palest(actions) {
   return actions <= FEW ? PALEST : PALEST_OF_MANY;
