@@ -29,8 +29,8 @@ from distinguo.proof.certificate import certificate_text, load_certificate
 from distinguo.reading.arrays import read_array
 from distinguo.representations import file as representation
 from distinguo.runs import folder
-from distinguo.runs.checkpoint import load_checkpoint
 from distinguo.runs.restarts import read_reasons
+from distinguo.runs.written.checkpoint import load_checkpoint
 from distinguo.runs.written.history import read_history
 from distinguo.runs.written.settings_file import from_toml, to_toml
 from distinguo.runs.written.trial_table import read_trials

@@ -6,7 +6,7 @@
 (True, 'left')
 
 What there is: ``learn``, ``condense``, ``compare``, ``verify``, ``audit``, ``explain``, ``distinctions``, ``family``,
-``export``, ``show``, ``reproduce``, ``open_run``; agents in the habits of Stable-Baselines3 (``Economy``,
+``export``, ``show``, ``rollout``, ``reproduce``, ``open_run``; agents in the habits of Stable-Baselines3 (``Economy``,
 ``RegionObservation``, ``Shield``); the paper's definitions (``criteria``); and five doors for what is your own, each
 a decorator: ``task``, ``partition``, ``representation``, ``learner`` and ``view``, with ``check_task`` and
 ``check_partition`` to try yours.
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from distinguo.study.compare import compare
     from distinguo.study.condense import condense
     from distinguo.study.plan import make_plan
+    from distinguo.study.rollout import rollout
     from distinguo.study.verify import verify
     from distinguo.tasks.check import check_task
     from distinguo.tasks.declare import task
@@ -95,6 +96,7 @@ _HOMES = {
     "region": "distinguo.representations.check:checked_region",
     "representation": "distinguo.controls.catalog",
     "reproduce": "distinguo.paper.reproduce",
+    "rollout": "distinguo.study.rollout",
     "show": "distinguo.views.show",
     "state_value": "distinguo.criteria",
     "task": "distinguo.tasks.declare",
@@ -140,6 +142,7 @@ __all__ = [
     "region",
     "representation",
     "reproduce",
+    "rollout",
     "show",
     "state_value",
     "task",

@@ -17,7 +17,7 @@ from distinguo.representations.file import Representation
 from distinguo.runs import folder
 from distinguo.runs.configuration import Configuration
 from distinguo.runs.goals import SAMPLE
-from distinguo.runs.run import summarise
+from distinguo.runs.run import Run, summarise
 from distinguo.runs.stage import BETWEEN, DONE, TRIAL, Stage
 from distinguo.runs.written.history import HISTORY, ending_with
 from distinguo.runs.written.settings_file import to_toml
@@ -114,6 +114,13 @@ class Session:
             return None
         self.recent.append(trials[-1])
         return trials[-1]
+
+    @property
+    def run(self) -> Run:
+        """Return what was learned so far as a run, with its trials, reasons and history."""
+        with archive.unpacked(self.packed(Word()), self._source) as place:
+            run = folder.open_run(place)
+        return run._replace(configuration=self.configuration, summary=self.summary, path=None)
 
     def packed(self, word: Word) -> Files:
         """Return the files that hold everything."""

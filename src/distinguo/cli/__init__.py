@@ -20,6 +20,7 @@ from distinguo.cli.seeing.audit import audit_command
 from distinguo.cli.seeing.explain import explain_command
 from distinguo.cli.seeing.export import export_command
 from distinguo.cli.seeing.show import show_command
+from distinguo.cli.seeing.studio import studio_command
 from distinguo.cli.seeing.verify import verify
 from distinguo.errors import DistinguoError
 
@@ -40,6 +41,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "reproduce": reproduce_command,
     "show": show_command,
     "explain": explain_command,
+    "studio": studio_command,
     "audit": audit_command,
     "verify": verify,
     "condense": condense_command,

@@ -26,13 +26,14 @@ from distinguo.reading.documents import parse_json
 from distinguo.reading.files import MEBIBYTE, read_text
 from distinguo.representations import file as representation_file
 from distinguo.representations.partition import prototypes_of
-from distinguo.runs.checkpoint import load_checkpoint
-from distinguo.runs.checkpoint import save_checkpoint as write_checkpoint
 from distinguo.runs.command import learn_command
 from distinguo.runs.configuration import Configuration, differences
+from distinguo.runs.handed import with_task
 from distinguo.runs.restarts import read_reasons
 from distinguo.runs.run import Run, carried
 from distinguo.runs.stage import Stage
+from distinguo.runs.written.checkpoint import load_checkpoint
+from distinguo.runs.written.checkpoint import save_checkpoint as write_checkpoint
 from distinguo.runs.written.history import HISTORY, Frame, ending_with, frame_line, read_history
 from distinguo.runs.written.settings_file import from_toml, to_toml
 from distinguo.runs.written.trial_table import TRIALS, read_trials, trials_text
@@ -190,13 +191,24 @@ def read_settings(path: Path) -> Configuration:
     return from_toml(read_text(settings, LARGEST_SETTINGS), str(settings))
 
 
-def open_run(path: str | Path, reasons: bool = True) -> Run:
+def open_run(path: str | Path, task: Any = None, *, reasons: bool = True) -> Run:
     """Read a run folder; of one that is written at this moment, what was there before or what comes after.
 
-    Without ``reasons``, which may be damaged, everything else can still be read.
+    ``task`` is the environment, or the task of your own, that it was learned from: a folder holds no code, so that
+    one which was learned from an object can be looked at without it, but not stepped. Without
+    ``reasons``, which may be damaged, everything else can still be read.
     """
     place = path_from(path)
-    return read_together(place, TOGETHER, lambda: _read_run(place, reasons))
+    return _with_task(read_together(place, TOGETHER, lambda: _read_run(place, reasons)), task)
+
+
+def as_run(run: Run | str | Path, task: Any = None) -> Run:
+    """Return a run that is given as such, or by its folder; ``task`` as for :func:`open_run`."""
+    return _with_task(run, task) if isinstance(run, Run) else open_run(run, task)
+
+
+def _with_task(run: Run, task: Any) -> Run:
+    return run._replace(configuration=with_task(run.configuration, task))
 
 
 def _read_run(path: Path, reasons: bool) -> Run:

@@ -14,24 +14,15 @@ from distinguo.representations.file import Representation
 from distinguo.runs.configuration import Configuration
 from distinguo.runs.restarts import of_these_regions
 from distinguo.runs.stage import Stage
+from distinguo.runs.verbs import Verbs
 from distinguo.runs.written.history import Frame, packed_history
 from distinguo.runs.written.trial_table import TrialRow
 from distinguo.tasks.spec import Hold
 from distinguo.versions import software
 
 
-class Run(NamedTuple):
-    """A learning run.
-
-    >>> import distinguo
-    >>> run = distinguo.learn("puck", seed=1)
-    >>> run
-    Run of puck, seed 1, preset default: solved
-      score 500000, 4 regions in 5 prototypes
-      17 trials, 1,403 environment steps (265 of them in mini-trials)
-    >>> run.action((0.5, 1.0))
-    'left'
-    """
+class RunRecord(NamedTuple):
+    """What a run is made of."""
 
     configuration: Configuration
     representation: Representation
@@ -45,6 +36,25 @@ class Run(NamedTuple):
     history: Sequence[
         Frame
     ] = ()  #: the map after some of the trials, oldest first; the last is the one that acts
+
+
+class Run(Verbs, RunRecord):
+    """A learning run.
+
+    >>> import distinguo
+    >>> run = distinguo.learn("puck", seed=1)
+    >>> run
+    Run of puck, seed 1, preset default: solved
+      score 500000, 4 regions in 5 prototypes
+      17 trials, 1,403 environment steps (265 of them in mini-trials)
+    >>> run.action((0.5, 1.0))
+    'left'
+    """
+
+    __slots__ = ()
+
+    def _as_run(self) -> Run:
+        return self
 
     def __repr__(self) -> str:
         """Return the result in a few lines."""
