@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from distinguo.views.plots import FEW, HUES, PALEST, PALEST_OF_MANY, UNDECIDED
 from playground.build import FIRST, MADE, ROOT, build, modules_from
+
+from distinguo.views.plots import FEW, HUES, PALEST, PALEST_OF_MANY, UNDECIDED
 
 VIEW = ROOT / "src" / "distinguo" / "views" / "studio" / "page" / "view"
 
