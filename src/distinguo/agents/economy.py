@@ -194,7 +194,7 @@ class Economy(Verbs):
 
         >>> agent = Economy("puck", seed=1).learn(500)
         >>> len(agent.run.trials), agent.run.history[-1].trial
-        (7, 7)
+        (5, 5)
         """
         return self._session.run
 

@@ -21,10 +21,12 @@ from distinguo.cli.learning.test import compare_command
 from distinguo.cli.listing.settings import settings_command
 from distinguo.cli.listing.tasks import tasks_command
 from distinguo.cli.seeing.audit import audit_command
+from distinguo.cli.seeing.explain import explain_command
 from distinguo.cli.seeing.export import export_command
 from distinguo.cli.seeing.play import play_command
 from distinguo.cli.seeing.show import show_command
-from distinguo.cli.seeing.verify import verify
+from distinguo.cli.seeing.studio import studio_command
+from distinguo.cli.seeing.verify import verify_command
 from distinguo.errors import DistinguoError
 
 app = typer.Typer(
@@ -44,8 +46,10 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "reproduce": reproduce_command,
     "show": show_command,
     "play": play_command,
+    "explain": explain_command,
+    "studio": studio_command,
     "audit": audit_command,
-    "verify": verify,
+    "verify": verify_command,
     "condense": condense_command,
     "export": export_command,
     "bench": bench_command,

@@ -191,14 +191,15 @@ def read_settings(path: Path) -> Configuration:
     return from_toml(read_text(settings, LARGEST_SETTINGS), str(settings))
 
 
-def open_run(path: str | Path, task: Any = None) -> Run:
+def open_run(path: str | Path, task: Any = None, *, reasons: bool = True) -> Run:
     """Read a run folder; of one that is written at this moment, what was there before or what comes after.
 
     ``task`` is the environment, or the task of your own, that it was learned from: a folder holds no code, so that
-    one which was learned from an object can be looked at without it, but not stepped.
+    one which was learned from an object can be looked at without it, but not stepped. Without
+    ``reasons``, which may be damaged, everything else can still be read.
     """
     place = path_from(path)
-    return _with_task(read_together(place, TOGETHER, lambda: _read_run(place)), task)
+    return _with_task(read_together(place, TOGETHER, lambda: _read_run(place, reasons)), task)
 
 
 def as_run(run: Run | str | Path, task: Any = None) -> Run:
@@ -210,7 +211,7 @@ def _with_task(run: Run, task: Any) -> Run:
     return run._replace(configuration=with_task(run.configuration, task))
 
 
-def _read_run(path: Path) -> Run:
+def _read_run(path: Path, reasons: bool) -> Run:
     if not (path / SETTINGS).is_file():
         raise DistinguoError(f"{path} is not a run folder: it has no {SETTINGS}.")
     if not (path / REPRESENTATION).is_file():
@@ -233,7 +234,7 @@ def _read_run(path: Path) -> Run:
         updates,
         _read_result(path / RESULT) if is_finished(path) else {"solved": False},
         read_trials(path / TRIALS, is_growing=not is_finished(path)),
-        read_reasons(path / REASONS, is_growing=not is_finished(path)),
+        read_reasons(path / REASONS, is_growing=not is_finished(path)) if reasons else [],
         path,
         representation_file.load(path / REPRESENTATION) if is_apart else None,
         _read_history(path, configuration),
