@@ -6,10 +6,10 @@
 (True, 'left')
 
 What there is: ``learn``, ``condense``, ``compare``, ``verify``, ``audit``, ``explain``, ``distinctions``, ``family``,
-``export``, ``show``, ``report``, ``rollout``, ``reproduce``, ``open_run``; agents in the habits of Stable-Baselines3
-(``Economy``, ``RegionObservation``, ``Shield``); the paper's definitions (``criteria``); and five doors for what is
-your own, each a decorator: ``task``, ``partition``, ``representation``, ``learner`` and ``view``, with ``check_task``
-and ``check_partition`` to try yours.
+``export``, ``show``, ``report``, ``rollout``, ``play``, ``reproduce``, ``open_run``; agents in the habits of
+Stable-Baselines3 (``Economy``, ``RegionObservation``, ``Shield``); the paper's definitions (``criteria``); and five
+doors for what is your own, each a decorator: ``task``, ``partition``, ``representation``, ``learner`` and ``view``,
+with ``check_task`` and ``check_partition`` to try yours.
 """
 
 from __future__ import annotations
