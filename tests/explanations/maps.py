@@ -18,7 +18,7 @@ from distinguo.tasks.catalog import AbsentTask
 from distinguo.tasks.mountain_car import MountainCar
 from distinguo.tasks.puck.noisy import NoisyPuck
 from distinguo.tasks.puck.puck import Puck
-from tests.nightly import interpreted_by_day
+from tests.nightly import NIGHTLY, interpreted_by_day
 from tests.tasks import faulty
 from tests.views.runs import made_up
 
@@ -82,11 +82,23 @@ def condensed(folder: Path) -> Run:
     return dg.open_run(folder / "condensed")
 
 
+def condensed_by_trials(folder: Path) -> Run:
+    run = dg.learn("MountainCar-v0", seed=1)
+    save_condensed(run, dg.condense(run), folder / "condensed")
+    return dg.open_run(folder / "condensed")
+
+
 def without_task(run: Run) -> Run:
     """Return a run in a process that does not know its task."""
     asked = run.configuration
     spec = asked.spec._replace(task=AbsentTask("Nowhere"), name="Nowhere")
     return run._replace(configuration=asked._replace(spec=spec))
+
+
+def without_return(run: Run) -> Run:
+    """Return a run whose task can only be begun."""
+    asked = run.configuration
+    return run._replace(configuration=asked._replace(spec=asked.spec._replace(restorable=False)))
 
 
 def folder_run(name: str) -> Callable[[Path], Run]:
@@ -120,17 +132,21 @@ MAPS: dict[str, Callable[[Path], Run]] = {
     "probation, only put back": lambda _: dg.learn(
         faulty.Walk(), seed=1, learner="probation", settings={"stage.steps": 1_500}
     ),
-    "probation, no way back": lambda _: dg.learn(
-        faulty.GlobalNoise(), seed=1, learner="probation", settings={"stage.steps": 1_500}
-    ),
+    "probation, no way back": lambda _: without_return(dg.open_run(FOLDERS["cart-5"])),
     "probation, task unknown": lambda _: without_task(dg.open_run(FOLDERS["cart-6"])),
-    "sweeping": lambda _: dg.learn(
-        "FrozenLake-v1", seed=1, settings={"stage.steps": 1_500, "task.is_slippery": False}
-    ),
-    "sweeping with chance": lambda _: dg.learn("FrozenLake-v1", seed=1, settings={"stage.steps": 1_500}),
-    "sweeping, many labels": lambda _: dg.learn("Taxi-v4", seed=1, settings={"stage.steps": 3_000}),
+    "sweeping with chance": lambda _: made_up("FrozenLake-v1", 8),
+    "sweeping, many labels": lambda _: made_up("Taxi-v4", 12),
     "declared": lambda _: declared(),
     "condensed": condensed,
     "acrobot": lambda _: made_up("Acrobot-v1", 5),
     "pendulum": lambda _: made_up("Pendulum-v1", 5),
 }
+if NIGHTLY:  # kernels of the learners have to be compiled for these
+    MAPS |= {
+        "sweeping, learned": lambda _: dg.learn("FrozenLake-v1", seed=1, settings={"stage.steps": 3_000}),
+        "sweeping, taxi learned": lambda _: dg.learn("Taxi-v4", seed=1, settings={"stage.steps": 20_000}),
+        "probation on the cart": lambda _: dg.learn("CartPole-v1", seed=1),
+        "probation on the acrobot": lambda _: dg.learn("Acrobot-v1", seed=1),
+        "probation on the hill": lambda _: dg.learn("MountainCar-v0", seed=1),
+        "condensed by trials": condensed_by_trials,
+    }

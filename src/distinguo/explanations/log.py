@@ -56,6 +56,11 @@ class PriceEntry(NamedTuple):
     lost: float
     starts: int
 
+    def document(self) -> dict[str, Any]:
+        """Return the price as plain values."""
+        numbers = {"prototypes": list(self.prototypes), "actions": list(self.actions)}
+        return {**numbers, "lost": self.lost, "starts": self.starts}
+
 
 class ReasonLog(NamedTuple):
     """The log of a run, by kinds of entries."""
