@@ -140,6 +140,7 @@ def test_what_else_is_damaged_is_no_matter_of_the_log(folder: Path) -> None:
         {"profiles": [[1.0, float("nan")], [2.0, 3.0]]},
         {"regret": None},
         {"rules": 5},
+        {"rules": "value"},
         {"trial": "soon"},
     ],
     ids=str,
