@@ -176,9 +176,13 @@ def listed(rows: Rows, width: int | None = None) -> list[str]:
         GAP.join(word + " " * (w - cells_of(word)) for word, w in zip(head, widths, strict=True))
         for head in heads
     ]
-    if width is not None and width - max(map(cells_of, lines)) - len(GAP) < NARROWEST:
-        below = [[line.rstrip(), GAP + row[-1]] for line, row in zip(lines, rows, strict=True)]
-        return [fitted_lines(text, width) for pair in below for text in pair if text.strip()]
+    longest = max(cells_of(word) for row in rows for word in row[-1].split() or [""])
+    if width is not None and width - max(map(cells_of, lines)) - len(GAP) < max(NARROWEST, longest):
+        below = [
+            [line.rstrip(), " " * (_margin(line) + 4) + row[-1]]
+            for line, row in zip(lines, rows, strict=True)
+        ]
+        return [fitted_lines(text, width, hanging=0) for pair in below for text in pair if text.strip()]
     lines = [f"{line}{GAP}{row[-1]}" for line, row in zip(lines, rows, strict=True)]
     beside = sum(widths) + len(GAP) * len(widths)
     return [fitted_lines(line, width, hanging=beside - _margin(line)).rstrip() for line in lines]

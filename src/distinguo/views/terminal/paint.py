@@ -35,6 +35,6 @@ def painted_letters(line: str, names: str) -> str:
     >>> without_style(painted_letters("llrr..", "lr"))
     'llrr..'
     """
-    from distinguo.views.plots import hue_of  # loads matplotlib
+    from distinguo.views.drawing.colours import hue_of  # loads matplotlib
 
     return "".join(painted("".join(run), hue_of(names.find(letter))) for letter, run in groupby(line))

@@ -1,0 +1,220 @@
+// The page: a learner, its map, its hill and its curves, and the reader's hands on them.
+
+import { CurveView } from "../../src/distinguo/views/studio/page/view/curves.js";
+import { MapView } from "../../src/distinguo/views/studio/page/view/map.js";
+import { BETWEEN, CONFIRMING, learnt } from "../learning/stage.js";
+import { PRESETS, STARTS } from "../learning/settings.js";
+import { Controls } from "./controls.js";
+import { Guide } from "./guide.js";
+import { HillView } from "./hill.js";
+import { Pictures } from "./picture.js";
+import { FREE, HELD, LEARNING, PAUSED, Player } from "./player.js";
+import { placeOf } from "./reasons.js";
+import { Why } from "./why.js";
+
+const byId = (id) => document.getElementById(id);
+const GLOW = 1.2; // seconds that a new region lights up
+const OFTEN = 250; // milliseconds between two pictures of a map within a trial
+const AT_LEAST = 80; // and where trials end faster than they can be seen
+const plural = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
+
+class App {
+  constructor() {
+    this.controls = new Controls({
+      onChoice: (choice) => this.restart(choice),
+      onSpeed: (speed) => { this.player.speed = speed; },
+    });
+    this.player = new Player(this.controls.choice);
+    this.guide = new Guide(byId("guide"));
+    this.why = new Why(byId("answer"));
+    this.pictures = new Pictures();
+    this.curves = { lengths: new CurveView(byId("lengths")), regions: new CurveView(byId("regions")) };
+    const hands = { onDrag: (s) => this.hold(s), onRelease: (s) => this.release(s) };
+    this.hill = new HillView(byId("hill"), hands);
+    this.map = new MapView(byId("map"), {
+      ...hands,
+      onPick: (point) => this.ask(point),
+      onCursor: (point, cell) => this.say(`${placeOf(point)}: region ${cell?.region ?? "unknown"}`),
+    });
+    this.listen();
+    this.forget();
+    this.last = performance.now();
+    requestAnimationFrame((now) => this.frame(now));
+  }
+
+  listen() {
+    const on = (id, act) => byId(id).addEventListener("click", act);
+    on("play", () => (this.player.mode === LEARNING ? this.player.pause() : this.play()));
+    on("step", () => this.player.step());
+    on("trial", () => this.player.trial());
+    on("restart", () => this.restart(this.controls.choice));
+    on("clear", () => this.clear());
+    on("example", () => this.example());
+  }
+
+  play() {
+    if (this.player.isOver) this.restart(this.controls.choice);
+    this.player.learn();
+  }
+
+  restart(choice) {
+    const { speed } = this.player;
+    this.player.restart(choice);
+    this.player.speed = speed;
+    this.clear();
+    this.forget();
+  }
+
+  /** Forget what was drawn: everything is drawn anew. */
+  forget() {
+    this.picture = null;
+    this.drawnTrials = -1;
+    this.rows = new Set(this.player.stage.memory.primaries());
+    this.glow = new Map();
+    this.dirty = true;
+  }
+
+  hold(s) {
+    this.player.hold(s);
+    this.dirty = true;
+  }
+
+  release(s) {
+    this.player.release(s);
+    this.guide.tick("drag");
+    this.dirty = true;
+  }
+
+  ask(point) {
+    this.player.pause();
+    this.why.ask(point);
+    const found = this.why.answer(this.player.stage);
+    if (found.states.length === 2) this.guide.tick("why");
+    this.dirty = true;
+  }
+
+  /** Ask about two prototypes whose regions parted last. */
+  example() {
+    const { memory, learner } = this.player.stage;
+    const parted = learner.reasons.findLast((reason) => {
+      const [j, k] = reason.prototypes.map((p) => memory.primary[p]);
+      return reason.event !== "merge" && j !== k;
+    });
+    const [one, two] = parted ? parted.states : memory.primaries().slice(0, 2).map((p) => memory.state(p));
+    this.why.clear();
+    this.ask(one);
+    if (two) this.ask(two);
+  }
+
+  clear() {
+    this.why.clear();
+    this.dirty = true;
+  }
+
+  frame(now) {
+    const seconds = Math.min(0.25, (now - this.last) / 1000);
+    this.last = now;
+    const moved = this.player.frame(seconds);
+    this.glowOn(seconds);
+    if (moved || this.dirty || this.glow.size || this.player.mode !== this.drawnMode) this.draw(now);
+    requestAnimationFrame((next) => this.frame(next));
+  }
+
+  glowOn(seconds) {
+    for (const [p, strength] of this.glow) {
+      if (strength > seconds / GLOW) this.glow.set(p, strength - seconds / GLOW);
+      else this.glow.delete(p);
+    }
+  }
+
+  draw(now) {
+    this.dirty = false;
+    this.drawnMode = this.player.mode;
+    const { stage } = this.player;
+    const rest = stage.trials.length === this.drawnTrials ? OFTEN : AT_LEAST;
+    const isTime = this.player.mode !== LEARNING || now - this.drawnAt > rest;
+    if (!this.picture || (isTime && stage.learner.counts.trialSteps !== this.drawnSteps)) this.repaint(now);
+    const { s, action } = this.player.shown;
+    const rows = stage.memory.primaries();
+    const glow = Object.fromEntries([...this.glow].map(([p, strength]) => [rows.indexOf(p), strength]));
+    this.map.draw({ ...this.picture, trail: this.player.trail, now: s, marks: this.why.marks, glow });
+    this.hill.draw(s, action);
+    this.status();
+  }
+
+  /** Take a new picture of the map; curves change only with the trials. */
+  repaint(now) {
+    const { stage } = this.player;
+    this.drawnAt = now;
+    this.drawnSteps = stage.learner.counts.trialSteps;
+    this.picture = this.pictures.of(stage.memory, stage.settings.delta);
+    if (stage.trials.length === this.drawnTrials) return;
+    this.drawnTrials = stage.trials.length;
+    const rows = new Set(stage.memory.primaries());
+    for (const p of rows) if (!this.rows.has(p)) this.glow.set(p, 1);
+    this.rows = rows;
+    this.tickTrials(stage);
+    const x = stage.trials.map((_, n) => n + 1);
+    const chart = (name, of, log) => ({ series: [{ name, x, y: stage.trials.map(of) }], axes: ["trial", ""], log });
+    this.curves.lengths.draw(chart("steps until the fall", (trial) => trial.length, true));
+    this.curves.regions.draw(chart("regions", (trial) => trial.regions));
+    this.why.answer(stage);
+  }
+
+  tickTrials(stage) {
+    if (stage.trials.length) this.guide.tick("fall");
+    if (stage.trials.length && stage.regions > 1) this.guide.tick("born");
+    if (stage.solved) this.guide.tick("held");
+  }
+
+  status() {
+    const { player } = this;
+    byId("play").textContent = player.mode === LEARNING ? "Pause" : this.playWord();
+    byId("play").setAttribute("aria-pressed", String(player.mode === LEARNING));
+    for (const id of ["step", "trial"]) byId(id).disabled = player.isOver;
+    const { stage } = player;
+    const { trials, length } = stage.learner.counts;
+    byId("count-trials").textContent = String(trials);
+    byId("count-length").textContent = (stage.phase === CONFIRMING ? stage.held : length).toLocaleString("en");
+    byId("count-regions").textContent = String(stage.regions);
+    byId("count-prototypes").textContent = String(stage.memory.size);
+    const words = player.free ? this.freeWords() : this.learningWords(stage);
+    if (byId("status").textContent !== words) byId("status").textContent = words;
+  }
+
+  playWord() {
+    if (this.player.isOver) return "Again";
+    return this.player.stage.learner.counts.trials ? "Go on" : "Start";
+  }
+
+  freeWords() {
+    const { mode, free } = this.player;
+    if (mode === HELD) return `In your hand at ${placeOf(free.s)}. Let go!`;
+    if (free.fell) return `It hit the wall ${(free.steps / 50).toFixed(1)} s after you let go.${this.player.isOver ? "" : " The learner is not finished yet."}`;
+    if (mode === FREE) return "You let go: it follows what was learned so far.";
+    return `Still up ${Math.round(free.steps / 50)} s after you let go.`;
+  }
+
+  learningWords(stage) {
+    if (stage.solved) return `Solved after ${plural(stage.trials.length, "trial")}: the puck stayed up for ${plural(stage.settings.cap, "step")}, and once more with learning off. ${plural(stage.regions, "region")} were enough.`;
+    if (this.player.isOver) return `Not solved within ${plural(stage.trials.length, "trial")}. Another seed or another ε may do better.`;
+    if (stage.phase === CONFIRMING) return "It holds! Now the same with learning switched off, to be sure.";
+    if (stage.phase === BETWEEN && !stage.trials.length) return "Nothing is known yet: the whole plane is one region. Press Start.";
+    if (stage.phase === BETWEEN) return this.pauseWords(stage);
+    if (stage.learner.counts.length > 1000) return "It does not fall any more: fast-forward.";
+    return this.player.mode === PAUSED ? "Paused in the middle of a trial." : "Learning: the puck is pushed left or right, fifty times a second.";
+  }
+
+  pauseWords(stage) {
+    const { length } = stage.trials.at(-1);
+    const fell = `It hit the wall after ${plural(length, "step")}`;
+    return this.glow.size ? `${fell}, and a new region was born.` : `${fell}.`;
+  }
+
+  say(words) {
+    byId("spoken").textContent = words;
+  }
+}
+
+const app = new App();
+globalThis.playground = { app, learnt, PRESETS, STARTS }; // for the console, and for the tests

@@ -1,0 +1,112 @@
+// Buttons, sliders and the link: what the reader chooses.
+
+import { PRESETS, choiceFrom, commandOf, hashOf } from "../learning/settings.js";
+import { SPEEDS } from "./player.js";
+
+const byId = (id) => document.getElementById(id);
+
+/** Sliders go by orders of magnitude: epsilon from 0.001 to 1, and 1 - gamma from 0.5 to 0.001. */
+const SLIDERS = {
+  epsilon: { from: (at) => 10 ** at, to: (value) => Math.log10(value), digits: 2 },
+  gamma: { from: (at) => 1 - 10 ** -at, to: (value) => -Math.log10(1 - value), digits: 3 },
+};
+
+export class Controls {
+  /** onChoice is called with every new choice, onSpeed with the number of a speed. */
+  constructor({ onChoice, onSpeed }) {
+    this.onChoice = onChoice;
+    const { choice, problems } = choiceFrom(location.hash);
+    this.choice = choice;
+    this.problems = problems;
+    for (const name of ["preset", "start"]) byId(name).addEventListener("change", () => this.pick(name));
+    byId("seed").addEventListener("change", () => this.pickSeed(byId("seed").value));
+    byId("another").addEventListener("click", () => this.pickSeed(String(this.choice.seed + 1n)));
+    for (const name of Object.keys(SLIDERS)) {
+      byId(name).addEventListener("input", () => this.show({ ...this.choice, [name]: this.read(name) }));
+      byId(name).addEventListener("change", () => this.choose({ [name]: this.read(name) }));
+    }
+    byId("speed").addEventListener("input", () => {
+      onSpeed(Number(byId("speed").value));
+      this.showSpeed();
+    });
+    byId("copy").addEventListener("click", () => this.copy());
+    addEventListener("hashchange", () => this.follow());
+    this.show(this.choice);
+    this.showSpeed();
+    this.sayProblems();
+  }
+
+  read(name) {
+    const { from, digits } = SLIDERS[name];
+    return Number(from(Number(byId(name).value)).toPrecision(digits));
+  }
+
+  pick(name) {
+    const changes = { [name]: byId(name).value };
+    if (name === "preset") Object.assign(changes, { epsilon: null, gamma: null });
+    this.choose(changes);
+  }
+
+  pickSeed(word) {
+    const { choice, problems } = choiceFrom(`seed=${encodeURIComponent(word.trim())}`);
+    this.problems = problems;
+    this.sayProblems();
+    if (problems.length) byId("seed").value = String(this.choice.seed);
+    else this.choose({ seed: choice.seed });
+  }
+
+  choose(changes) {
+    this.choice = { ...this.choice, ...changes };
+    const hash = hashOf(this.choice);
+    history.replaceState(null, "", hash ? `#${hash}` : location.pathname + location.search);
+    this.show(this.choice);
+    this.onChoice(this.choice);
+  }
+
+  /** The reader went to another link on the same page. */
+  follow() {
+    const { choice, problems } = choiceFrom(location.hash);
+    this.problems = problems;
+    this.sayProblems();
+    this.choice = choice;
+    this.show(choice);
+    this.onChoice(choice);
+  }
+
+  /** Show a choice that may not be made yet, as while a slider is moved. */
+  show(choice) {
+    byId("preset").value = choice.preset;
+    byId("start").value = choice.start;
+    byId("seed").value = String(choice.seed);
+    for (const [name, { to }] of Object.entries(SLIDERS)) {
+      const value = choice[name] ?? PRESETS[choice.preset][name];
+      byId(name).value = String(to(value));
+      byId(name).setAttribute("aria-valuetext", String(value));
+      byId(`${name}-value`).textContent = String(value);
+    }
+    byId("command").textContent = commandOf(choice);
+  }
+
+  showSpeed() {
+    const { name } = SPEEDS[Number(byId("speed").value)];
+    byId("speed").setAttribute("aria-valuetext", name);
+    byId("speed-value").textContent = name;
+  }
+
+  sayProblems() {
+    const place = byId("problem");
+    place.hidden = !this.problems.length;
+    place.textContent = this.problems.length
+      ? `This page cannot take all of that: ${this.problems.join("; ")}. The usual settings are taken instead.` : "";
+  }
+
+  async copy() {
+    const link = location.href.split("#")[0] + (hashOf(this.choice) ? `#${hashOf(this.choice)}` : "");
+    try {
+      await navigator.clipboard.writeText(link);
+      byId("copied").textContent = "Copied.";
+    } catch { // a page that was opened as a file may not write there
+      byId("copied").textContent = link;
+    }
+  }
+}
