@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import pytest
 from distinguo.criteria import compatible, stake
 from distinguo.presets import PRESETS
 from distinguo.runs.configuration import configure
-from tests.playground.traces import SHORT, Case, cases, differences
+from tests.playground.traces import SHORT, Case, cases, differences, learned
 
 PAGE = (Path(__file__).parents[2] / "docs" / "playground.html").as_uri()
 #: What the puck does not need is off in every preset, so the playground does not have it.
@@ -34,40 +33,20 @@ LEFT_OUT = {
 Open = Callable[..., Any]
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Start the browser once for all tests of this file."""
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        yield running
-        running.close()
-
-
 @pytest.fixture
-def opened(browser: Any) -> Iterator[Open]:
-    """Open the page, and see to it that nothing went wrong there and nothing was asked of the network."""
-    contexts, complaints, asked = [], [], []
+def opened(new_page: Open) -> Iterator[Open]:
+    """Open the page at a link, and see to it that nothing was asked of the network."""
+    asked: list[str] = []
 
     def open_page(hash_: str = "", **options: Any) -> Any:
-        context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
-        contexts.append(context)
-        page = context.new_page()
-        page.on(
-            "console",
-            lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None,
-        )
-        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page = new_page(**options)
         page.on("request", lambda request: asked.append(request.url))
         page.goto(PAGE + hash_)
         page.wait_for_function("globalThis.playground && playground.app.picture")
         return page
 
     yield open_page
-    for context in contexts:
-        context.close()
-    assert complaints == []
-    assert {url.partition("#")[0] for url in asked if not url.startswith("data:")} <= {PAGE}
+    assert {url.partition("#")[0] for url in asked if not url.startswith("data:")} == {PAGE}
 
 
 def learn_shortly(page: Any) -> None:
@@ -127,12 +106,14 @@ def test_start_pause_step_trial_and_restart(opened: Open) -> None:
     page.wait_for_function("playground.app.player.stage.trials.length === 1")
     page.wait_for_function("document.getElementById('play').textContent === 'Go on'")
     assert page.inner_text("#status").startswith("It hit the wall after ")
+    page.locator("#speed").fill("3")
     page.click("#play")
-    page.wait_for_function("playground.app.player.stage.learner.counts.length > 3")
+    page.wait_for_function("playground.app.player.stage.trials.length > 1")
     page.click("#play")
     paused = page.evaluate(counts)
     page.wait_for_timeout(120)
     assert page.evaluate(counts) == paused
+    assert page.inner_text("#play") == "Go on"
     page.click("#restart")
     assert page.evaluate(counts)["trials"] == 0
     assert page.inner_text("#count-trials") == "0"
@@ -181,6 +162,7 @@ def test_sliders_change_the_question_and_the_link(opened: Open) -> None:
     assert shown_trace(other)["prototypes"] == [[0.268, 0.62], [-0.268, -0.62]]
     page.click("#copy")
     page.wait_for_function("document.getElementById('copied').textContent")
+    assert page.inner_text("#copied") in ("Copied.", PAGE + link)
 
 
 def test_a_reload_keeps_the_settings(opened: Open) -> None:
@@ -268,6 +250,27 @@ def test_clicks_ask_why(opened: Open) -> None:
     assert f"up to {found['regret']:.3f} of reward" in said
     assert f"Their families parted in trial {found['then']['trial']}" in said
     assert page.locator("#answer tr").count() == 7
+
+
+def test_a_region_of_two_cells_looks_like_one(opened: Open) -> None:
+    """Borders are drawn between regions only, and everywhere there; every area has its number."""
+    page = opened("#seed=1")
+    learn_shortly(page)
+    case = Case(seed=1)
+    controller = learned(case).controller
+    assert len(controller.q) < len(controller.partition.prototypes)
+    page.wait_for_function("playground.app.map.ground.picture.cells === playground.app.picture.cells")
+    segments = page.evaluate("playground.app.map.ground.segments")
+    weight = controller.partition.weight
+    for segment in segments:
+        middle = np.mean(segment, axis=0)
+        apart = (((middle - controller.partition.prototypes) * weight) ** 2).sum(axis=1)
+        one, other = np.argsort(apart)[:2]
+        assert apart[one] == pytest.approx(apart[other], rel=1e-6)
+        assert controller.partition.regions[one] != controller.partition.regions[other]
+    texts = page.evaluate("playground.app.map.ground.labels.map(label => label.text)")
+    arrows = [f"{region} {'←→'[action]}" for region, action in enumerate(controller.policy)]
+    assert sorted(texts) == sorted(arrows)
 
 
 def test_reasons_agree_with_the_criteria(opened: Open) -> None:

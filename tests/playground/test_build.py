@@ -13,9 +13,9 @@ VIEW = ROOT / "src" / "distinguo" / "views" / "studio" / "page" / "view"
 
 
 def test_the_page_is_what_is_built_and_small() -> None:
-    """Run ``python playground/build.py`` after a change."""
+    """A change of a module is in the page, too."""
     made = build()
-    assert MADE.read_text(encoding="utf-8") == made
+    assert MADE.read_text(encoding="utf-8") == made, "run python playground/build.py"
     assert len(made.encode()) < 300_000
 
 
