@@ -29,9 +29,11 @@ from distinguo.proof.certificate import certificate_text, load_certificate
 from distinguo.reading.arrays import read_array
 from distinguo.representations import file as representation
 from distinguo.runs import folder
-from distinguo.runs.checkpoint import load_checkpoint
 from distinguo.runs.restarts import read_reasons
+from distinguo.runs.written.checkpoint import load_checkpoint
+from distinguo.runs.written.history import read_history
 from distinguo.runs.written.settings_file import from_toml, to_toml
+from distinguo.runs.written.trial_table import read_trials
 from distinguo.study import storage
 from distinguo.study.plan import load_plan, write_plan
 from distinguo.tasks.extent import Extent
@@ -114,9 +116,8 @@ READERS: dict[str, Reader] = {
     "prototypes": Reader(read_array, (FORMATS / "prototypes.npy",), ARRAY),
     "checkpoint": Reader(_checkpoint, (PUCK / "checkpoint.npz",), ZIP),
     "reasons": Reader(lambda path: list(read_reasons(path)), _runs("reasons.jsonl"), TEXT),
-    "trials": Reader(
-        lambda path: list(folder._read_trials(path, is_growing=False)), _runs("trials.csv"), TEXT
-    ),
+    "trials": Reader(lambda path: list(read_trials(path)), _runs("trials.csv"), TEXT),
+    "history": Reader(lambda path: list(read_history(path)), _runs("history.jsonl"), TEXT),
     "result": Reader(folder._read_result, _runs("result.json"), TEXT),
     "certificate": Reader(_certificate, (FORMATS / "certificate-small.json",), TEXT),
     "arrival": Reader(_certificate, (FORMATS / "runs" / "hill-6" / "certificate.json",), TEXT),

@@ -5,10 +5,11 @@
 >>> run.solved, run.action((0.5, 1.0))
 (True, 'left')
 
-What there is: ``learn``, ``condense``, ``compare``, ``verify``, ``audit``, ``export``, ``show``, ``reproduce``,
-``open_run``; agents in the habits of Stable-Baselines3 (``Economy``, ``RegionObservation``, ``Shield``); the paper's
-definitions (``criteria``); and five doors for what is your own, each a decorator: ``task``, ``partition``,
-``representation``, ``learner`` and ``view``, with ``check_task`` and ``check_partition`` to try yours.
+What there is: ``learn``, ``condense``, ``compare``, ``verify``, ``audit``, ``explain``, ``distinctions``, ``family``,
+``export``, ``show``, ``rollout``, ``reproduce``, ``open_run``; agents in the habits of Stable-Baselines3 (``Economy``,
+``RegionObservation``, ``Shield``); the paper's definitions (``criteria``); and five doors for what is your own, each
+a decorator: ``task``, ``partition``, ``representation``, ``learner`` and ``view``, with ``check_task`` and
+``check_partition`` to try yours.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from distinguo.criteria import state_value
     from distinguo.errors import DistinguoError
     from distinguo.evaluation.tester import Evaluation, learning_curve
+    from distinguo.explanations.distinctions import distinctions
+    from distinguo.explanations.explain import explain
+    from distinguo.explanations.family import family
     from distinguo.exports.write import export
     from distinguo.learners.declare import learner
     from distinguo.paper.reproduce import reproduce
@@ -43,10 +47,12 @@ if TYPE_CHECKING:
     from distinguo.study.compare import compare
     from distinguo.study.condense import condense
     from distinguo.study.plan import make_plan
+    from distinguo.study.rollout import rollout
     from distinguo.study.verify import verify
     from distinguo.tasks.check import check_task
     from distinguo.tasks.declare import task
     from distinguo.tasks.gym.wrappers import DiscreteActions, NoisyActions
+    from distinguo.views.motion.play import play
     from distinguo.views.show import show, view
 
 from distinguo.tasks.gym.registration import register_with_gymnasium
@@ -75,7 +81,10 @@ _HOMES = {
     "choose": "distinguo.controller",
     "compare": "distinguo.study.compare",
     "condense": "distinguo.study.condense",
+    "distinctions": "distinguo.explanations.distinctions",
+    "explain": "distinguo.explanations.explain",
     "export": "distinguo.exports.write",
+    "family": "distinguo.explanations.family",
     "grid": "distinguo.representations.boxes",
     "learn": "distinguo.runs.learn",
     "learner": "distinguo.learners.declare",
@@ -85,9 +94,11 @@ _HOMES = {
     "open_run": "distinguo.runs.folder",
     "part": "distinguo.seam",
     "partition": "distinguo.representations.declare",
+    "play": "distinguo.views.motion.play",
     "region": "distinguo.representations.check:checked_region",
     "representation": "distinguo.controls.catalog",
     "reproduce": "distinguo.paper.reproduce",
+    "rollout": "distinguo.study.rollout",
     "show": "distinguo.views.show",
     "state_value": "distinguo.criteria",
     "task": "distinguo.tasks.declare",
@@ -117,7 +128,10 @@ __all__ = [
     "compare",
     "condense",
     "criteria",
+    "distinctions",
+    "explain",
     "export",
+    "family",
     "grid",
     "learn",
     "learner",
@@ -127,9 +141,11 @@ __all__ = [
     "open_run",
     "part",
     "partition",
+    "play",
     "region",
     "representation",
     "reproduce",
+    "rollout",
     "show",
     "state_value",
     "task",

@@ -85,8 +85,12 @@ def check_known(given: Iterable[str], known: Iterable[str], table: str, beside: 
             )
 
 
-def checks_names(also: Mapping[str, str] | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def checks_names(
+    also: Mapping[str, str] | None = None, words: Iterable[str] = ()
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Let a function answer a misspelt argument with the nearest of its own; ``also`` has names that go otherwise.
+
+    ``words`` are the names that it takes as ``**words``.
 
     >>> @checks_names({"epsilon": "settings={'learner.epsilon': …}"})
     ... def learn(*, seed=0, settings=None): ...
@@ -99,13 +103,14 @@ def checks_names(also: Mapping[str, str] | None = None) -> Callable[[Callable[P,
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        own = inspect.signature(function).parameters
+        parameters = inspect.signature(function).parameters.values()
+        own = {*words, *(one.name for one in parameters if one.kind is not one.VAR_KEYWORD)}
 
         @functools.wraps(function)
         def checking(*arguments: P.args, **named: P.kwargs) -> R:
             for name in named:
                 if name not in own:
-                    near = did_you_mean(name, {*own, *(also or {})})
+                    near = did_you_mean(name, own | set(also or {}))
                     for word, way in (also or {}).items():
                         near = near.replace(f"mean '{word}'?", f"mean {way}?")
                     raise DistinguoError(f"{function.__name__} takes no '{one_line(name)}'; {near}")

@@ -297,7 +297,7 @@ def test_control_c_says_where_the_run_is_and_the_same_command_goes_on(tmp_path: 
     assert "Traceback" not in told
     assert not folder.is_finished(out)
     again = start(*words)
-    assert "Look again" in finish(again)[1]
+    assert "Look again" in finish(again)[0]
     assert again.returncode == 0
     assert learned(out) == whole
 

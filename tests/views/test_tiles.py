@@ -15,8 +15,9 @@ from distinguo.representations.partition import region
 from distinguo.runs.run import Run
 from distinguo.tasks.catalog import task_spec
 from distinguo.views import text
+from distinguo.views.drawing.colours import HUES, hue_of
 from distinguo.views.pictures import partition_picture
-from distinguo.views.plots import HUES, draw_partition, hue_of, save_figure
+from distinguo.views.plots import draw_partition, save_figure
 from distinguo.views.text import sheet_of
 from distinguo.views.tiles import MOST_PROTOTYPES, tiles_of
 from tests.views.runs import EIGHT, made_up
@@ -47,15 +48,23 @@ def test_every_square_has_the_action_of_its_category(task: str) -> None:
 
 def test_few_categories_are_all_shown_as_one_reads() -> None:
     picture = partition_picture(made_up("FrozenLake-v1", 5))
-    assert [label.text for label in picture.labels] == [str(n) for n in range(16)]
-    assert [(label.x, label.y) for label in picture.labels[:5]] == [(0, 3), (1, 3), (2, 3), (3, 3), (0, 2)]
-    assert (picture.ticks, picture.note) == (((), ()), "")
+    assert [label.text for label in picture.labels] == [
+        f"{n}\n({cell.region})" for n, cell in enumerate(picture.cells)
+    ]
+    assert [(label.x, round(label.y)) for label in picture.labels[:5]] == [
+        (0, 3),
+        (1, 3),
+        (2, 3),
+        (3, 3),
+        (0, 2),
+    ]
+    assert (picture.ticks, picture.note) == (((), ()), "in brackets the region")
 
 
 def test_of_many_categories_those_with_a_prototype_are_shown_and_one_for_all_others() -> None:
     run = made_up("Taxi-v4", 50)
     picture = partition_picture(run)
-    shown = [label.text for label in picture.labels]
+    shown = [label.text.splitlines()[0] for label in picture.labels]
     own = sorted(run.representation.partition.prototypes[:, 0].tolist())
     assert shown == [*(f"{value:.0f}" for value in own), "other"]
     without = next(n for n in range(500) if n not in own)

@@ -28,7 +28,7 @@ VERSION = 1
 LARGEST = 2**30  #: bytes that the files of one agent may unpack to
 #: The files that are read and written; others are left alone.
 NAMES = (
-    *(folder.SETTINGS, folder.REPRESENTATION, folder.VALUES, folder.REASONS, folder.TRIALS),
+    *(folder.SETTINGS, folder.REPRESENTATION, folder.VALUES, *folder.GROWING),
     *(folder.RESULT, folder.CHECKPOINT, AGENT),
 )
 Files = dict[str, bytes]

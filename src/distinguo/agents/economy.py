@@ -21,8 +21,11 @@ from distinguo.learners.economy.learner import ECONOMY
 from distinguo.presets import DEFAULT
 from distinguo.representations.file import Representation
 from distinguo.runs.configuration import Configuration, configure, of_table
+from distinguo.runs.run import Run
+from distinguo.runs.verbs import Verbs
 from distinguo.settings import LearnerSettings
 from distinguo.tasks.catalog import spec_of
+from distinguo.tasks.gym.words import WORDS
 from distinguo.tasks.spec import TaskSpec
 
 #: Every call to ``learn`` says how many steps, so the stage itself has no budget unless one is given.
@@ -32,13 +35,15 @@ _STREAM = 2  # follows the seed in the key of the agent's own generator, so that
 Place = str | os.PathLike[str]
 
 
-class Economy:
+class Economy(Verbs):
     """An agent that divides the state space into as few regions as its task needs, and acts by their values.
 
     ``env`` is a Gymnasium environment, an id, or the name of one of our tasks. An id that we have a compiled port
     of is learned with that, far faster, unless ``interpreted`` refuses it. An environment object is stepped itself:
     a few steps show how it can be put back, then it is learned in a copy, where it can be copied. The settings of the
-    learner are given by name, those of other tables by dotted name in ``settings``.
+    learner are given by name, those of other tables by dotted name in ``settings``; as to ``distinguo.learn``, of an
+    environment may be said ``threshold``, ``dimensions``, ``actions`` and ``units``. What people do with a run can be
+    done with an agent: ``plot``, ``rollout``, ``audit``, ``verify``, ``export``, ``explain``, ``report``, ``play``.
 
     >>> agent = Economy("puck", seed=1, gamma=0.99, settings={"stage.hold": 100_000}).learn(1_000_000)
     >>> agent.solved
@@ -63,7 +68,9 @@ class Economy:
         interpreted: bool = False,
         **learner: Any,
     ) -> None:
-        check_known(learner, LearnerSettings._fields, "learner", inspect.signature(type(self)).parameters)
+        words: Any = {name: learner.pop(name) for name in WORDS if name in learner}
+        beside = (*inspect.signature(type(self)).parameters, *WORDS)
+        check_known(learner, LearnerSettings._fields, "learner", beside)
         by_name = {f"learner.{name}": value for name, value in learner.items()}
         configuration = configure(
             env if isinstance(env, str) else spec_of(env, of_table(settings or {}, "task")),
@@ -72,6 +79,7 @@ class Economy:
             changes={**UNLIMITED, **(settings or {}), **by_name},
             interpreted=interpreted,
             learner=ECONOMY,
+            words=words,
         )
         interface = interface_of(configuration.spec)
         self._set_up(Session(configuration), interface, env, tensorboard_log, verbose)
@@ -179,6 +187,19 @@ class Economy:
     def configuration(self) -> Configuration:
         """Return all settings."""
         return self._session.configuration
+
+    @property
+    def run(self) -> Run:
+        """Return what was learned so far as a run, with its trials, reasons and history.
+
+        >>> agent = Economy("puck", seed=1).learn(500)
+        >>> len(agent.run.trials), agent.run.history[-1].trial
+        (5, 5)
+        """
+        return self._session.run
+
+    def _as_run(self) -> Run:
+        return self.run
 
     @property
     def representation(self) -> Representation:

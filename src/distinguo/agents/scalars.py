@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from distinguo.errors import DistinguoError
-from distinguo.runs.stage import Stage, TrialRow
+from distinguo.runs.stage import Stage
+from distinguo.runs.written.trial_table import TrialRow
 
 
 class Scalars:

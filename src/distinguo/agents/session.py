@@ -17,9 +17,11 @@ from distinguo.representations.file import Representation
 from distinguo.runs import folder
 from distinguo.runs.configuration import Configuration
 from distinguo.runs.goals import SAMPLE
-from distinguo.runs.run import summarise
-from distinguo.runs.stage import BETWEEN, DONE, TRIAL, Stage, TrialRow
+from distinguo.runs.run import Run, summarise
+from distinguo.runs.stage import BETWEEN, DONE, TRIAL, Stage
+from distinguo.runs.written.history import HISTORY, ending_with
 from distinguo.runs.written.settings_file import to_toml
+from distinguo.runs.written.trial_table import TrialRow
 from distinguo.writing.atomic import pack_arrays, write_atomically
 
 WINDOW = 100  #: trials that means are taken over
@@ -113,12 +115,26 @@ class Session:
         self.recent.append(trials[-1])
         return trials[-1]
 
+    @property
+    def run(self) -> Run:
+        """Return what was learned so far as a run, with its trials, reasons and history."""
+        with archive.unpacked(self.packed(Word()), self._source) as place:
+            run = folder.open_run(place)
+        return run._replace(configuration=self.configuration, summary=self.summary, path=None)
+
     def packed(self, word: Word) -> Files:
         """Return the files that hold everything."""
         if self._stage is not None or not self._files:
             self._files = self._written(self.stage)
         word = word.model_copy(update={"summary": self.summary})
-        return {**self._files, AGENT: word.model_dump_json(indent=2).encode()}
+        return {**self._files, **self._ended(), AGENT: word.model_dump_json(indent=2).encode()}
+
+    def _ended(self) -> Files:
+        """Return the history of a stage that has ended; what is kept to go on with ends at its checkpoint."""
+        if self._stage is None or self._stage.phase != DONE:
+            return {}
+        frames = self._files[HISTORY].decode().splitlines(keepends=True)
+        return {HISTORY: "".join(ending_with(frames, self._stage.frame())).encode()}
 
     def _written(self, stage: Stage) -> Files:
         growing = {name: self._files[name] for name in folder.GROWING if name in self._files}

@@ -14,7 +14,8 @@ from distinguo.agents.scalars import describe
 from distinguo.agents.session import Session
 from distinguo.errors import DistinguoError
 from distinguo.interrupts import held
-from distinguo.runs.stage import DONE, TrialRow
+from distinguo.runs.stage import DONE
+from distinguo.runs.written.trial_table import TrialRow
 
 
 class Callbacks:

@@ -61,9 +61,14 @@ def schema() -> dict[str, Any]:
 
 def dumps(representation: Representation) -> str:
     """Write a representation as JSON text."""
+    return _pretty(content_of(representation))
+
+
+def content_of(representation: Representation) -> dict[str, Any]:
+    """Return what the file says of a representation, as plain values."""
     body = file_content(representation.partition)
     head = {"format": FORMAT, "version": NEEDS[body["kind"]], "dimensions": list(representation.dimensions)}
-    return _pretty({**head, **body, "provenance": representation.provenance})
+    return {**head, **body, "provenance": representation.provenance}
 
 
 @singledispatch
@@ -128,7 +133,11 @@ def _pretty(content: dict[str, Any]) -> str:
 
 def loads(text: str | bytes, source: str = "representation") -> Representation:
     """Read a representation from JSON text; ``source`` names it in messages."""
-    content = parse_json(text, source, HEAVIEST_FILE)
+    return of_content(parse_json(text, source, HEAVIEST_FILE), source)
+
+
+def of_content(content: Any, source: str) -> Representation:
+    """Return the representation that plain values describe, as :func:`content_of` gives them."""
     _check_head(content, source)
     try:
         parsed = ADAPTER.validate_python(content)

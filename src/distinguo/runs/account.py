@@ -10,11 +10,15 @@ from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.learners.agent import Agent
 from distinguo.learners.learner import Learner
-from distinguo.representations.file import Representation
+from distinguo.representations.file import Representation, can_be_written
 from distinguo.runs.configuration import Configuration
+from distinguo.runs.written.history import LARGEST_HISTORY, Frame, ending_with, fits, frame_line, is_due
 from distinguo.tasks.extent import Extent, Preliminaries, completed, preliminary_series
 from distinguo.tasks.spec import CONTINUOUS, LARGEST
 from distinguo.tasks.task import observe, start
+
+#: What a frame of the history says of where its map comes from.
+_OF_A_FRAME = ("task", "preset", "seed", "extent", "observed")
 
 
 class Account:
@@ -28,12 +32,25 @@ class Account:
     solved: bool
     returns: list[float]  #: of the confirmation that is under way
     reasons: list[dict[str, Any]]  #: found since the last checkpoint
+    frames: list[str]  #: lines of the history since the last checkpoint
+    history_size: int  #: bytes of all of them
     least: float  #: return of any trial
     greatest: float
 
     def take_reasons(self) -> None:
         """Take over what the learner has logged."""
         self.reasons += self.learner.reasons(self.agent)
+
+    def take_frame(self, regions: int, prototypes: int) -> None:
+        """Write down what was learned, if the trial that ended has a frame in the history."""
+        spec = self.configuration.spec
+        size = (prototypes, regions, len(spec.dimensions), len(spec.actions))
+        if not is_due(self.count_trials, *size) or not can_be_written(self.controller.partition):
+            return
+        line = frame_line(self.frame())
+        if fits(line) and self.history_size + len(line) <= LARGEST_HISTORY:
+            self.frames.append(line)
+            self.history_size += len(line)
 
     def note_return(self, gained: float) -> None:
         """Take note of the return of a trial."""
@@ -68,14 +85,20 @@ class Account:
         return float(self.agent.progress.counts["gained"][0])
 
     @property
+    def sizes(self) -> tuple[int, int]:
+        """Return the numbers of regions and of prototypes."""
+        present = Representation(self.controller.partition, self.configuration.spec.dimensions)
+        return present.regions, present.prototypes
+
+    @property
     def regions(self) -> int:
         """Return the number of regions."""
-        return self._map().regions
+        return self.sizes[0]
 
     @property
     def prototypes(self) -> int:
         """Return the number of prototypes."""
-        return self._map().prototypes
+        return self.sizes[1]
 
     @property
     def investigation_steps(self) -> int:
@@ -123,9 +146,6 @@ class Account:
             or (stage.restart == 0 and self.prototypes >= stage.prototypes)
         )
 
-    def _map(self) -> Representation:
-        return Representation(self.controller.partition, self.configuration.spec.dimensions)
-
     def representation(self) -> Representation:
         """Return the representation as it is now."""
         provenance: dict[str, Any] = {
@@ -140,6 +160,18 @@ class Account:
         if spec.bounded and spec.kind == CONTINUOUS and np.isfinite(observed).all():
             provenance["observed"] = observed.tolist()
         return Representation(self.controller.partition, self.configuration.spec.dimensions, provenance)
+
+    def frame(self) -> Frame:
+        """Return what was learned so far as a frame of the history; it says nothing that later trials decide."""
+        learned, controller = self.representation(), self.controller
+        words = {name: learned.provenance[name] for name in _OF_A_FRAME if name in learned.provenance}
+        q = controller.q[: learned.regions].copy()
+        steps = self.environment_steps
+        return Frame(self.count_trials, steps, learned._replace(provenance=words), q, controller.delta)
+
+    def history(self) -> list[str]:
+        """Return the lines of the frames since the last checkpoint, of which the last is what there is now."""
+        return ending_with(self.frames, self.frame())
 
     def values(self) -> dict[str, np.ndarray]:
         """Return the action values, and what else the learner keeps beside them."""

@@ -15,6 +15,7 @@ from distinguo.presets import DEFAULT
 from distinguo.runs.suited import suggested_settings, suited_learner
 from distinguo.settings import StageSettings, checked
 from distinguo.tasks.catalog import task_spec
+from distinguo.tasks.gym.words import TaskWords, with_words
 from distinguo.tasks.noise import NoiseParameters
 from distinguo.tasks.spec import TaskSpec
 
@@ -50,15 +51,18 @@ def configure(
     prototypes: Any = None,
     interpreted: bool = False,
     learner: Any = None,
+    words: TaskWords | None = None,
 ) -> Configuration:
     """Put a configuration together; ``changes`` are settings by dotted name, such as ``learner.epsilon``.
 
-    Without a ``learner`` the one that suits the task is taken.
+    Without a ``learner`` the one that suits the task is taken. ``words`` are names, units and a threshold for an
+    environment that has none.
     """
     asked = _by_table(changes or {})
     if isinstance(task, TaskSpec):
         check_given(task, asked["task"])
     setting = task if isinstance(task, TaskSpec) else task_spec(task, asked["task"], interpreted)
+    setting = with_words(setting, words or {})
     if learner is None:
         learner = suited_learner(setting, preset_name, asked["learner"], prototypes is not None)
     chosen = learner if isinstance(learner, Learner) else learner_named(learner)
@@ -169,6 +173,7 @@ def flat(configuration: Configuration) -> dict[str, Any]:
         "task": configuration.spec.name,
         "seed": configuration.seed,
         "interpreted": configuration.spec.interpreted,
+        **{name: getattr(configuration.spec, name) for name in ("dimensions", "actions", "threshold")},
         "learner": configuration.learner_name,
         "prototypes": configuration.prototypes,
     }

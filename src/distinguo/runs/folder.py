@@ -3,15 +3,14 @@
 ``settings.toml`` (asked), ``representation.json`` and ``values.npz`` (learned), ``reasons.jsonl`` (why),
 where the map that acts is not the one for other learners, ``controller-map.json`` and its ``values.npz`` beside
 ``representation.json`` and ``representation-values.npz``,
-``trials.csv`` (how), ``result.json`` (in short), ``checkpoint.npz`` (to go on), ``partition.png`` (to look at);
+``trials.csv`` (how), ``history.jsonl`` (the map on the way there), ``result.json`` (in short), ``checkpoint.npz`` (to
+go on), ``partition.png`` (to look at);
 ``distinguo verify`` adds ``certificate.json`` and ``proof.png``.
 """
 
 from __future__ import annotations
 
 import contextlib
-import csv
-import io
 import json
 import os
 from collections.abc import Iterable, Sequence
@@ -25,17 +24,19 @@ from distinguo.errors import DistinguoError, path_from
 from distinguo.reading.arrays import read_arrays
 from distinguo.reading.documents import parse_json
 from distinguo.reading.files import MEBIBYTE, read_text
-from distinguo.reading.lines import PackedLines, read_lines
 from distinguo.representations import file as representation_file
 from distinguo.representations.partition import prototypes_of
-from distinguo.runs.checkpoint import load_checkpoint
-from distinguo.runs.checkpoint import save_checkpoint as write_checkpoint
 from distinguo.runs.command import learn_command
 from distinguo.runs.configuration import Configuration, differences
+from distinguo.runs.handed import with_task
 from distinguo.runs.restarts import read_reasons
 from distinguo.runs.run import Run, carried
-from distinguo.runs.stage import Stage, TrialRow
+from distinguo.runs.stage import Stage
+from distinguo.runs.written.checkpoint import load_checkpoint
+from distinguo.runs.written.checkpoint import save_checkpoint as write_checkpoint
+from distinguo.runs.written.history import HISTORY, Frame, ending_with, frame_line, read_history
 from distinguo.runs.written.settings_file import from_toml, to_toml
+from distinguo.runs.written.trial_table import TRIALS, read_trials, trials_text
 from distinguo.writing.atomic import is_leftover, write_atomically
 from distinguo.writing.atomic import pack_arrays as pack
 from distinguo.writing.lock import LOCK
@@ -43,13 +44,12 @@ from distinguo.writing.together import read_together, working_alone, write_toget
 
 SETTINGS, REPRESENTATION, VALUES = "settings.toml", "representation.json", "values.npz"
 CONTROLLER, CARRIED_VALUES = "controller-map.json", "representation-values.npz"
-REASONS, TRIALS, RESULT = "reasons.jsonl", "trials.csv", "result.json"
+REASONS, RESULT = "reasons.jsonl", "result.json"
 CHECKPOINT, PICTURE = "checkpoint.npz", "partition.png"
-GROWING = (TRIALS, REASONS)
+GROWING = (TRIALS, REASONS, HISTORY)
 #: Files that are written together; no other name in a journal is heeded.
-TOGETHER = (REPRESENTATION, VALUES, CONTROLLER, CARRIED_VALUES, TRIALS, REASONS, RESULT)
+TOGETHER = (REPRESENTATION, VALUES, CONTROLLER, CARRIED_VALUES, TRIALS, REASONS, HISTORY, RESULT)
 LARGEST_SETTINGS, LARGEST_RESULT = 16 * MEBIBYTE, 4 * MEBIBYTE  #: bytes
-_COLUMNS = (int, int, str, int, int, int, int, float)  # of trials.csv; the last is missing in old files
 #: What the result of every run tells, whatever it was asked.
 PROMISED = (
     *("task", "seed", "solved", "score", "regions", "prototypes"),
@@ -103,21 +103,28 @@ def resume(path: Path, configuration: Configuration) -> Stage:
     if set(sizes) != set(GROWING):
         raise DistinguoError(f"{path / CHECKPOINT} is damaged; delete it to learn from the start.")
     for name, size in sizes.items():
-        if not (path / name).exists() or (path / name).stat().st_size < size:
+        if _size(path / name) < size:
             raise DistinguoError(
                 f"{path / name} is shorter than its checkpoint says; delete the folder to learn anew."
             )
     for name, size in sizes.items():
-        os.truncate(path / name, size)
+        if (path / name).exists():  # a run of an earlier version has no history
+            os.truncate(path / name, size)
+    stage.history_size = sizes[HISTORY]
     return stage
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
 
 
 def save_checkpoint(path: Path, stage: Stage) -> None:
     """Append what is new to the growing files, then write the checkpoint that vouches for them."""
     stage.take_reasons()
-    _append(path / TRIALS, _csv(stage.trials, header=not (path / TRIALS).exists()))
+    _append(path / TRIALS, trials_text(stage.trials, header=not (path / TRIALS).exists()))
     _append(path / REASONS, _lines(stage.reasons))
-    stage.trials, stage.reasons = [], []
+    _append(path / HISTORY, "".join(stage.frames))
+    stage.trials, stage.reasons, stage.frames = [], [], []
     write_checkpoint(stage, path / CHECKPOINT, {n: (path / n).stat().st_size for n in GROWING})
 
 
@@ -130,15 +137,6 @@ def _append(path: Path, text: str) -> None:
 
 def _lines(reasons: Iterable[dict[str, Any]]) -> str:
     return "".join(json.dumps(reason) + "\n" for reason in reasons)
-
-
-def _csv(trials: Sequence[TrialRow], header: bool) -> str:
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    if header:
-        writer.writerow(TrialRow._fields)
-    writer.writerows(trials)
-    return buffer.getvalue()
 
 
 def save_learned(path: Path, stage: Stage) -> None:
@@ -162,7 +160,9 @@ def save_finished(path: Path, stage: Stage, summary: dict[str, Any]) -> None:
     if stage.refined is not None:
         files[CARRIED_VALUES] = pack({"q": stage.refined.representation.q})
     reasons = (path / REASONS).read_text(encoding="utf-8") + _lines(stage.reasons)
-    write_together(path, {**files, REASONS: reasons, RESULT: result_text(summary)})
+    frames = (path / HISTORY).read_text(encoding="utf-8").splitlines(keepends=True)
+    history = "".join(ending_with(frames, stage.frame()))
+    write_together(path, {**files, REASONS: reasons, HISTORY: history, RESULT: result_text(summary)})
 
 
 def result_text(summary: dict[str, Any]) -> str:
@@ -176,8 +176,9 @@ def write_run(run: Run, path: Path) -> None:
     files: dict[str, str | bytes] = {
         REPRESENTATION: representation_file.dumps(run.representation),
         VALUES: pack({"q": run.q, "updates": run.updates}),
-        TRIALS: _csv(run.trials, header=True),
+        TRIALS: trials_text(run.trials, header=True),
         REASONS: _lines(run.reasons),
+        HISTORY: "".join(frame_line(frame) for frame in run.history),
         RESULT: result_text(run.summary),
     }
     with alone_in(path):
@@ -190,13 +191,27 @@ def read_settings(path: Path) -> Configuration:
     return from_toml(read_text(settings, LARGEST_SETTINGS), str(settings))
 
 
-def open_run(path: str | Path) -> Run:
-    """Read a run folder; of one that is written at this moment, what was there before or what comes after."""
+def open_run(path: str | Path, task: Any = None, *, reasons: bool = True) -> Run:
+    """Read a run folder; of one that is written at this moment, what was there before or what comes after.
+
+    ``task`` is the environment, or the task of your own, that it was learned from: a folder holds no code, so that
+    one which was learned from an object can be looked at without it, but not stepped. Without
+    ``reasons``, which may be damaged, everything else can still be read.
+    """
     place = path_from(path)
-    return read_together(place, TOGETHER, lambda: _read_run(place))
+    return _with_task(read_together(place, TOGETHER, lambda: _read_run(place, reasons)), task)
 
 
-def _read_run(path: Path) -> Run:
+def as_run(run: Run | str | Path, task: Any = None) -> Run:
+    """Return a run that is given as such, or by its folder; ``task`` as for :func:`open_run`."""
+    return _with_task(run, task) if isinstance(run, Run) else open_run(run, task)
+
+
+def _with_task(run: Run, task: Any) -> Run:
+    return run._replace(configuration=with_task(run.configuration, task))
+
+
+def _read_run(path: Path, reasons: bool) -> Run:
     if not (path / SETTINGS).is_file():
         raise DistinguoError(f"{path} is not a run folder: it has no {SETTINGS}.")
     if not (path / REPRESENTATION).is_file():
@@ -218,11 +233,22 @@ def _read_run(path: Path) -> Run:
         q,
         updates,
         _read_result(path / RESULT) if is_finished(path) else {"solved": False},
-        _read_trials(path / TRIALS, is_growing=not is_finished(path)),
-        read_reasons(path / REASONS, is_growing=not is_finished(path)),
+        read_trials(path / TRIALS, is_growing=not is_finished(path)),
+        read_reasons(path / REASONS, is_growing=not is_finished(path)) if reasons else [],
         path,
         representation_file.load(path / REPRESENTATION) if is_apart else None,
+        _read_history(path, configuration),
     )
+
+
+def _read_history(path: Path, configuration: Configuration) -> Sequence[Frame]:
+    frames, spec = read_history(path / HISTORY, is_growing=not is_finished(path)), configuration.spec
+    for frame in frames[:1]:
+        if (frame.representation.dimensions, frame.q.shape[1]) != (spec.dimensions, len(spec.actions)):
+            raise DistinguoError(
+                f"{path / HISTORY} is of another task than {path / SETTINGS}; take a whole copy."
+            )
+    return frames
 
 
 def _read_values(
@@ -262,23 +288,3 @@ def _is_promised(name: str, value: Any) -> bool:
     if name in kinds:
         return isinstance(value, kinds[name])
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _read_trials(path: Path, is_growing: bool) -> PackedLines[TrialRow]:
-    return read_lines(path, _trial_row, head=_check_columns, is_growing=is_growing)
-
-
-def _check_columns(line: bytes) -> None:
-    names = tuple(line.decode().split(","))
-    if names not in (TrialRow._fields, TrialRow._fields[:-1]):  # the last is missing in old files
-        raise ValueError("the columns have other names")
-
-
-def _trial_row(line: bytes) -> TrialRow:
-    cells = line.decode().split(",")
-    if not len(_COLUMNS) - 1 <= len(cells) <= len(_COLUMNS):
-        raise ValueError("there are other columns")
-    row = TrialRow(*(read(cell) for read, cell in zip(_COLUMNS, cells, strict=False)))
-    if not all(0 <= number < 2**63 for number in row[:-1] if isinstance(number, int)):
-        raise ValueError("a count is out of range")
-    return row

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from distinguo.errors import DistinguoError, checks_names, path_from, shown
 from distinguo.interrupts import held
@@ -21,6 +21,7 @@ from distinguo.runs.stage import Stage
 from distinguo.seam import is_compiled
 from distinguo.settings import LearnerSettings, StageSettings
 from distinguo.tasks.catalog import spec_of
+from distinguo.tasks.gym.words import WORDS, TaskWords
 from distinguo.tasks.spec import TaskSpec
 from distinguo.writing.atomic import slug
 
@@ -33,7 +34,7 @@ _BY_DOTTED_NAME = {
 }
 
 
-@checks_names(_BY_DOTTED_NAME)
+@checks_names(_BY_DOTTED_NAME, WORDS)
 def learn(
     task: Any,
     *,
@@ -44,6 +45,7 @@ def learn(
     prototypes: Any = None,
     out: str | Path | None = None,
     watch: Watch | None = None,
+    **words: Unpack[TaskWords],
 ) -> Run:
     """Learn a representation of a task from scratch, or from given prototypes.
 
@@ -52,7 +54,9 @@ def learn(
     id that we have a compiled port of is learned with that: hand the environment over to have it stepped itself.
 
     ``settings`` are changes by dotted name; ``out`` is a folder for the run, resumed if it was interrupted;
-    ``watch`` is called after every chunk of work.
+    ``watch`` is called after every chunk of work. Of an environment of Gymnasium may be said what it does not say
+    itself: ``threshold``, the mean return that solves it, without which no run of it is ever solved; the names of its
+    ``dimensions`` and ``actions``; and the ``units`` of its dimensions.
 
     >>> run = learn("puck", seed=3, settings={"stage.cap": 1000, "stage.hold": 1000})
     >>> run.solved, run.summary["score"]
@@ -69,6 +73,7 @@ def learn(
         changes=settings,
         prototypes=prototypes,
         learner=learner,
+        words=words,
     )
     return learn_configured(configuration, None if out is None else path_from(out), watch)
 

@@ -13,12 +13,32 @@ from distinguo.evaluation.confirmation import lower_bound
 from distinguo.representations.file import Representation
 from distinguo.runs.configuration import Configuration
 from distinguo.runs.restarts import of_these_regions
-from distinguo.runs.stage import Stage, TrialRow
+from distinguo.runs.stage import Stage
+from distinguo.runs.verbs import Verbs
+from distinguo.runs.written.history import Frame, packed_history
+from distinguo.runs.written.trial_table import TrialRow
 from distinguo.tasks.spec import Hold
 from distinguo.versions import software
 
 
-class Run(NamedTuple):
+class RunRecord(NamedTuple):
+    """What a run is made of."""
+
+    configuration: Configuration
+    representation: Representation
+    q: np.ndarray
+    updates: np.ndarray
+    summary: dict[str, Any]
+    trials: Sequence[TrialRow]
+    reasons: Sequence[dict[str, Any]]
+    path: Path | None = None
+    carried: Representation | None = None  #: the map for other learners, where it is not the one that acts
+    history: Sequence[
+        Frame
+    ] = ()  #: the map after some of the trials, oldest first; the last is the one that acts
+
+
+class Run(Verbs, RunRecord):
     """A learning run.
 
     >>> import distinguo
@@ -31,15 +51,10 @@ class Run(NamedTuple):
     'left'
     """
 
-    configuration: Configuration
-    representation: Representation
-    q: np.ndarray
-    updates: np.ndarray
-    summary: dict[str, Any]
-    trials: Sequence[TrialRow]
-    reasons: Sequence[dict[str, Any]]
-    path: Path | None = None
-    carried: Representation | None = None  #: the map for other learners, where it is not the one that acts
+    __slots__ = ()
+
+    def _as_run(self) -> Run:
+        return self
 
     def __repr__(self) -> str:
         """Return the result in a few lines."""
@@ -94,6 +109,7 @@ def run_of(stage: Stage) -> Run:
         stage.trials,
         of_these_regions(stage.reasons),
         carried=carried(stage),
+        history=packed_history(stage.history()),
     )
 
 

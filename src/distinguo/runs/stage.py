@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from distinguo.runs.account import Account, preliminaries_for
 from distinguo.runs.configuration import Configuration
 from distinguo.runs.goals import CLAIM, STAGE_OVER, rules_for
 from distinguo.runs.restarts import RESTART, Best, better, is_over, returned_to
+from distinguo.runs.written.trial_table import TrialRow
 from distinguo.seam import at_speed, is_compiled
 from distinguo.tasks.extent import Extent, completed
 from distinguo.tasks.spec import CATEGORIES
@@ -32,19 +33,6 @@ BETWEEN, TRIAL, CONFIRMING, DONE = "between trials", "trial", "confirming", "don
 CHUNK = 200_000  #: steps between two looks at the keyboard
 SLOW_CHUNK = 2_000  #: the same where every step is plain Python, to begin with
 LONGEST_CHUNK = 0.5  #: seconds after which the next chunk is made smaller
-
-
-class TrialRow(NamedTuple):
-    """One line of ``trials.csv``."""
-
-    trial: int
-    length: int
-    ended: str  #: "wall" or "terminal" for a terminal state, "cap" for a trial that was stopped
-    regions: int
-    prototypes: int
-    environment_steps: int
-    investigation_steps: int
-    gained: float = 0.0  #: the sum of its rewards
 
 
 class Stage(Account):
@@ -79,6 +67,8 @@ class Stage(Account):
         self.seconds = 0.0
         self.trials: list[TrialRow] = []  #: finished since the last checkpoint
         self.reasons: list[dict[str, Any]] = []  #: found since the last checkpoint
+        self.frames: list[str] = []  #: lines of the history since the last checkpoint
+        self.history_size = 0  #: bytes of all of them
 
     # ---- the loop -------------------------------------------------------------------------------------------------
 
@@ -189,8 +179,9 @@ class Stage(Account):
         """Write the trial down."""
         self.note_return(self.gained)
         self.take_reasons()
-        size, steps = (self.regions, self.prototypes), (self.environment_steps, self.investigation_steps)
+        size, steps = self.sizes, (self.environment_steps, self.investigation_steps)
         self.trials.append(TrialRow(self.count_trials, self.trial_length, how, *size, *steps, self.gained))
+        self.take_frame(*size)
         self.phase = BETWEEN
 
     def begin_confirmation(self, purpose: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import os
 import tempfile
@@ -15,6 +16,7 @@ from distinguo.errors import DistinguoError, check_known, did_you_mean, shown
 from distinguo.evaluation.statistics import checkpoints
 from distinguo.representations.file import Representation
 from distinguo.runs.folder import SETTINGS, read_settings
+from distinguo.runs.handed import handed_in
 from distinguo.runs.run import Run
 from distinguo.seam import is_compiled
 from distinguo.settings import TesterSettings
@@ -46,7 +48,8 @@ def compare(
 
     ``whats`` are runs, paths of run folders or representation files, names such as ``diagonal`` or ``grid:10x10``,
     representations or partitions; a mapping gives them names of your own. The task is that of the first run unless
-    it is given, else the puck. ``out`` is a folder for the results, where what is there is not run again.
+    it is given, by its name or as an environment or a task of your own, else the puck. ``out`` is a folder for the
+    results, where what is there is not run again.
 
     The tester's settings go by their names, such as ``runs=10``, ``steps=50_000`` and ``cap=5_000_000``; ``settings``
     takes them and those of the task by dotted name, as in ``{"task.beta": 0.2}``.
@@ -61,7 +64,7 @@ def compare(
     check_known(tester, TesterSettings._fields, "tester", inspect.signature(compare).parameters)
     named = dict(whats) if isinstance(whats, Mapping) else _named(whats)
     if not isinstance(task, str | TaskSpec | None):
-        task = spec_of(task)
+        task = _handed_in(named, task)
     plan = plan_for(named, task=task, seed=seed, settings=settings, tester=tester)
     values = {name: what for name, what in named.items() if not _is_called(what, name)}
     known = {name: representation_named(what, plan.spec, seed) for name, what in values.items()}
@@ -91,6 +94,24 @@ def _named(whats: Sequence[Any]) -> dict[str, Any]:
             name = f"{stem}-{number}"
         named[name] = what
     return named
+
+
+def _handed_in(whats: Mapping[str, Any], task: Any) -> TaskSpec:
+    """Return a task that was made already; the one of the first run that it fits keeps that run's names."""
+    specs = (_spec_of_run(what) for what in whats.values())
+    for spec in specs:
+        if spec is not None and not spec.portable:
+            with contextlib.suppress(DistinguoError):  # compared on another task than it was learned on
+                return handed_in(spec, task)
+    return spec_of(task)
+
+
+def _spec_of_run(what: Any) -> TaskSpec | None:
+    """Return the task of a run or a run folder."""
+    if isinstance(what, Run):
+        return what.configuration.spec
+    is_folder = isinstance(what, str | os.PathLike) and (Path(what) / SETTINGS).is_file()
+    return read_settings(Path(what)).spec if is_folder else None
 
 
 def _is_called(what: Any, name: str) -> bool:
@@ -136,10 +157,10 @@ def _task_of(whats: Sequence[Any] | Mapping[str, Any], asked: str | TaskSpec | N
     if isinstance(asked, TaskSpec) or (asked is not None and declared_by_name(asked) is None):
         return {"task": asked}
     for what in whats.values() if isinstance(whats, Mapping) else whats:
+        spec = _spec_of_run(what)
         if isinstance(what, Run) and asked is None:
-            return {"task": what.configuration.spec}
-        if isinstance(what, str | os.PathLike) and (Path(what) / SETTINGS).is_file():
-            spec = read_settings(Path(what)).spec
+            return {"task": spec}
+        if spec is not None and not isinstance(what, Run):
             if asked is not None and (spec.portable or spec.name != asked):
                 break
             check_present(spec, str(what))

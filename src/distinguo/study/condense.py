@@ -18,10 +18,12 @@ from distinguo.learners.probation.learner import acting_by
 from distinguo.learners.refinement.condense import Notch, dial
 from distinguo.learners.refinement.improvement import Improvement
 from distinguo.learners.refinement.representation import map_of
+from distinguo.representations.file import Representation
 from distinguo.representations.voronoi import Voronoi
 from distinguo.runs.configuration import check_seed
 from distinguo.runs.folder import is_finished, write_run
 from distinguo.runs.run import Run
+from distinguo.runs.written.history import Frame
 from distinguo.tasks.spec import TaskSpec
 from distinguo.writing.atomic import write_atomically
 
@@ -163,10 +165,17 @@ def save_condensed(run: Run, condensed: Condensed, path: Path) -> Run:
         summary={**run.summary, **figures},
         path=path,
         carried=None,
+        history=[*run.history, _last_frame(run, representation, q)],
     )
     write_run(smaller, path)
     write_atomically(path / "dial.csv", dial_csv(condensed))
     return smaller
+
+
+def _last_frame(run: Run, representation: Representation, q: np.ndarray) -> Frame:
+    """Return the smaller map as the end of the history."""
+    trials, steps = int(run.summary["trials"]), int(run.summary["environment_steps"])
+    return Frame(trials, steps, representation, q, run.controller.delta)
 
 
 def dial_csv(condensed: Condensed) -> str:

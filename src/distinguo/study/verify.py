@@ -25,13 +25,13 @@ from distinguo.proof.schema import Certificate
 from distinguo.proof.verify import question_about
 from distinguo.representations.file import Representation
 from distinguo.runs.configuration import check_seed
-from distinguo.runs.folder import open_run
+from distinguo.runs.folder import as_run, open_run
 from distinguo.runs.run import Run
 from distinguo.settings import TesterSettings, tester_suited
 from distinguo.study.certificates import Filed, file_certificate
 from distinguo.study.sources import representation_named
 from distinguo.study.trials import BOUNDED
-from distinguo.tasks.catalog import task_spec
+from distinguo.tasks.catalog import spec_of, task_spec
 from distinguo.tasks.extent import Extent
 from distinguo.tasks.spec import TaskSpec
 from distinguo.tasks.task import seeded
@@ -48,7 +48,7 @@ class Subject(NamedTuple):
 
 
 @singledispatch
-def subject_of(what: Any, task: str | None, seed: int) -> Subject:
+def subject_of(what: Any, task: Any, seed: int) -> Subject:
     """Return what a word, a path or a run means; what has no values learns them on a task, with a seed.
 
     >>> subject_of("diagonal", "puck", seed=0).controller.policy.tolist()
@@ -60,25 +60,26 @@ def subject_of(what: Any, task: str | None, seed: int) -> Subject:
 
 
 @subject_of.register
-def _(what: Run, task: str | None, seed: int) -> Subject:
-    spec = what.configuration.spec
+def _(what: Run, task: Any, seed: int) -> Subject:
     name = str(what.path) if what.path else f"the run of seed {what.configuration.seed}"
-    if task not in (None, spec.name):
-        raise DistinguoError(f"{name} is a run of {spec.name}, not of {task}.")
+    home = what.configuration.spec.name
+    if isinstance(task, str) and task != home:
+        raise DistinguoError(f"{name} is a run of {home}, not of {task}.")
+    spec = as_run(what, task).configuration.spec
     return Subject(name, spec, what.representation, what.controller, what.path)
 
 
 @subject_of.register(str)
 @subject_of.register(Path)
-def _(what: str | Path, task: str | None, seed: int) -> Subject:
+def _(what: str | Path, task: Any, seed: int) -> Subject:
     if Path(what).is_dir():
         return subject_of(open_run(what), task, seed)._replace(name=str(what))
-    return _trained(str(what), task or "puck", seed)
+    return _trained(str(what), "puck" if task is None else task, seed)
 
 
-def _trained(what: str, task: str, seed: int) -> Subject:
+def _trained(what: str, task: Any, seed: int) -> Subject:
     """Learn the values of a representation as the tester does."""
-    spec = task_spec(task)
+    spec = task_spec(task) if isinstance(task, str) else spec_of(task)
     spec = spec._replace(task=seeded(spec.task, seed))
     representation = representation_named(what, spec, seed)
     _refuse_another_task(what, representation, spec)
@@ -170,7 +171,7 @@ class Proof(NamedTuple):
 def verify(
     what: Run | str | Path,
     *,
-    task: str | None = None,
+    task: Any = None,
     seed: int = 0,
     cells: int | None = None,
     steps: int | None = None,
@@ -181,8 +182,10 @@ def verify(
     """Prove what can be proven of a run, of the folder of one, of a representation file or of a control.
 
     The puck should never fail; MountainCar-v0 should reach its goal, within ``steps``. What has no values learns them
-    as the tester does, on ``task``, with ``seed``. A proof may use about so many ``cells``, and may be asked to hold
-    even if every step is off by a ``disturbance`` of the velocity or parameters are only known to lie in ``ranges``.
+    as the tester does, on ``task``, with ``seed``; of a run, ``task`` is the environment, or the task of your own,
+    that it was learned from, where that is not at hand. A proof may use about so many ``cells``, and may be asked to
+    hold even if every step is off by a ``disturbance`` of the velocity or parameters are only known to lie in
+    ``ranges``.
     The certificate is written to the folder of the run or to ``out``; without either, nothing is written.
 
     >>> proof = verify("diagonal", cells=40_000)

@@ -41,6 +41,7 @@ SPECS: dict[str, Callable[[Parameters], TaskSpec]] = {
     "Pendulum-v1": partial(_port_spec, Pendulum),
 }
 ALIASES = {PUCK_ID: "puck"}
+UNITS = "units"  #: of which files of earlier versions say nothing
 OWN = (Puck, NoisyPuck, CartPole, MountainCar, Acrobot, Pendulum)
 
 
@@ -160,14 +161,31 @@ def _absent(task: AbsentTask, *_: Any) -> Any:
     raise _absence(task.name)
 
 
+def is_absent(spec: TaskSpec) -> bool:
+    """Tell whether a task has to be declared or handed in before it can be stepped."""
+    if isinstance(spec.task, AbsentTask):
+        return True
+    return spec.interpreted and bool(spec.task.driver.source.is_lost)
+
+
 def check_present(spec: TaskSpec, source: str) -> None:
     """Refuse a task that a file names, but that cannot be run here."""
     if isinstance(spec.task, AbsentTask):
         raise _absence(spec.name)
+    if is_absent(spec):
+        from distinguo.tasks.gym.source import absence
+
+        raise absence(spec.name)
     check_imported(spec.name, source)
 
 
-def written_spec(name: str, words: Parameters, parameters: Parameters, interpreted: bool = False) -> TaskSpec:
+def written_spec(
+    name: str,
+    words: Parameters,
+    parameters: Parameters,
+    interpreted: bool = False,
+    was_given: bool = False,
+) -> TaskSpec:
     """Return the task that a run folder describes; no code is looked for, whatever the folder says.
 
     Where that task is not declared in this process, or where it is an environment that somebody made, the
@@ -176,12 +194,12 @@ def written_spec(name: str, words: Parameters, parameters: Parameters, interpret
     if interpreted:
         from distinguo.tasks.gym.task import absent_gym_spec
 
-        return absent_gym_spec(name, words, parameters)
+        return absent_gym_spec(name, words, parameters, was_given)
     absent = TaskSpec(name, AbsentTask(name), parameters=dict(parameters), portable=False, **words)
     kind = declared_by_name(name)
     try:
         spec = absent if kind is None else _declared(kind, parameters)
     except DistinguoError:  # it has changed since
         return absent
-    same = all(getattr(spec, word) == getattr(absent, word) for word in words)
+    same = all(getattr(spec, word) == getattr(absent, word) for word in words if word != UNITS)
     return spec if same else absent

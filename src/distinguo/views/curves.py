@@ -12,7 +12,9 @@ from distinguo.errors import DistinguoError
 from distinguo.evaluation.statistics import interval
 from distinguo.runs.run import Run
 from distinguo.study.results import AveragedCurve
-from distinguo.views.plots import draw, plain, save_figure
+from distinguo.views.drawing.colours import HUES, INK
+from distinguo.views.drawing.figures import SMALL, dress, entitle, new_figure, plain
+from distinguo.views.plots import draw, save_figure
 
 
 class Series(NamedTuple):
@@ -57,14 +59,14 @@ def _columns(run: Run) -> dict[str, list[float]]:
 @draw.register(SeriesPicture)
 def draw_series(picture: SeriesPicture) -> Figure:
     """Draw the panels with a common axis."""
-    figure = Figure(figsize=(7.2, 1.2 + 1.6 * len(picture.series)), layout="constrained")
+    figure = new_figure(0.7 + 0.9 * len(picture.series))
     panels = figure.subplots(len(picture.series), 1, sharex=True, squeeze=False)[:, 0]
     for panel, series in zip(panels, picture.series, strict=True):
-        panel.plot(picture.places, series.values, drawstyle="steps-mid")
-        panel.set_ylabel(plain(series.name))
+        panel.plot(picture.places, series.values, drawstyle="steps-mid", color=HUES[0], linewidth=0.9)
+        dress(panel, "", series.name)
         panel.set_yscale("log" if series.logarithmic and spans_decades(series.values) else "linear")
     panels[-1].set_xlabel(plain(picture.axis))
-    figure.suptitle(plain(picture.title))
+    entitle(figure, picture.title)
     return figure
 
 
@@ -76,23 +78,21 @@ def draw_curves(curves: list[AveragedCurve], path: Path) -> Path:
 
 def curves_figure(curves: list[AveragedCurve]) -> Figure:
     """Draw the averaged curves with their intervals, and every run as a faint line."""
-    figure = Figure(figsize=(7.2, 5.0), layout="constrained")
+    figure = new_figure()
     axes = figure.add_subplot()
     for number, curve in enumerate(curves):
-        colour = f"C{number % 10}"
+        colour = HUES[number % len(HUES)]
         low, high = interval(curve.scores)
         mean = curve.scores.mean(axis=0)
         label = f"{curve.name} ({curve.regions} regions)"
-        axes.plot(curve.training_steps, mean, color=colour, label=label, zorder=3)
+        axes.plot(curve.training_steps, mean, color=colour, label=plain(label), zorder=3, linewidth=1.2)
         axes.fill_between(curve.training_steps, low, high, color=colour, alpha=0.15, linewidth=0)
-        axes.plot(curve.training_steps, curve.scores.T, color=colour, alpha=0.2, linewidth=0.6)
+        axes.plot(curve.training_steps, curve.scores.T, color=colour, alpha=0.3, linewidth=0.4)
     if spans_decades([value for curve in curves for value in curve.scores.ravel()]):
         axes.set_yscale("symlog", linthresh=10)
-    axes.set_xlabel("training steps")
-    axes.set_ylabel(
-        f"score: {' and '.join(sorted({curve.score for curve in curves}))} of a batch of greedy trials"
-    )
-    axes.legend(fontsize=9)
+    scores = " and ".join(sorted({curve.score for curve in curves}))
+    dress(axes, "training steps", f"{scores} of greedy trials")
+    axes.legend(fontsize=SMALL, labelcolor=INK, framealpha=0.0)
     return figure
 
 

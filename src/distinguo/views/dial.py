@@ -7,7 +7,9 @@ from typing import NamedTuple
 from matplotlib.figure import Figure
 
 from distinguo.study.condense import Condensed
-from distinguo.views.plots import draw, plain
+from distinguo.views.drawing.colours import HUES, INK
+from distinguo.views.drawing.figures import FULL, SMALL, WIDTH, dress, entitle, new_figure
+from distinguo.views.plots import draw
 
 
 class DialPicture(NamedTuple):
@@ -46,23 +48,25 @@ def dial_picture(name: str, condensed: Condensed) -> DialPicture:
 def draw_dial(picture: DialPicture) -> Figure:
     """Draw one panel, or two."""
     both = bool(picture.by_epsilon)
-    figure = Figure(figsize=(9.0 if both else 5.2, 3.6), layout="constrained")
+    figure = new_figure(2.6, FULL if both else WIDTH)
     panels = figure.subplots(1, 2 if both else 1, squeeze=False)[0]
     returns = panels[0]
-    returns.errorbar(picture.sizes, picture.means, yerr=picture.errors, marker="o", capsize=3)
-    returns.axhline(picture.bar, linestyle="--", color="0.4", label=f"to be kept: {picture.bar:.4g}")
+    returns.errorbar(
+        picture.sizes, picture.means, yerr=picture.errors, marker="o", ms=3, lw=1.0, capsize=2, color=HUES[0]
+    )
+    returns.axhline(
+        picture.bar, linestyle="--", color=HUES[5], lw=1.0, label=f"to be kept: {picture.bar:.4g}"
+    )
     at = picture.sizes.index(picture.chosen)
-    returns.plot(picture.chosen, picture.means[at], "o", ms=12, mfc="none", mec="C1", label="chosen")
-    returns.set_xlabel("prototypes")
-    returns.set_ylabel("mean return of 100 new trials")
+    returns.plot(picture.chosen, picture.means[at], "o", ms=8, mfc="none", mec=HUES[5], label="chosen")
+    dress(returns, "prototypes", "mean return of 100 new trials")
     returns.set_xticks(
         picture.sizes if len(picture.sizes) <= 12 else picture.sizes[:: len(picture.sizes) // 8]
     )
-    returns.legend()
+    returns.legend(fontsize=SMALL, labelcolor=INK, framealpha=0.0)
     if both:
         epsilons, regions = zip(*picture.by_epsilon, strict=True)
-        panels[1].step(epsilons, regions, where="post", marker="o")
-        panels[1].set_xlabel("epsilon: values this close are one")
-        panels[1].set_ylabel("regions")
-    figure.suptitle(plain(picture.title))
+        panels[1].step(epsilons, regions, where="post", marker="o", ms=3, lw=1.0, color=HUES[0])
+        dress(panels[1], "epsilon: values this close are one", "regions")
+    entitle(figure, picture.title)
     return figure

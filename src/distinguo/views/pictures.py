@@ -19,21 +19,23 @@ from distinguo.representations.planes import Pair, Plane
 from distinguo.representations.voronoi import Voronoi
 from distinguo.runs.run import Run
 from distinguo.tasks.spec import TaskSpec
+from distinguo.views.areas import MOST_BESIDE, Label, Segment, areas_of, numbers_in
 from distinguo.views.slices import (
     ACROSS,
     MOST_CELLS,
     UPWARDS,
-    Label,
     coarse_cells,
     frame_of,
-    labels_in,
     names_of,
     note_of,
     plane_of,
 )
 from distinguo.views.tiles import Tiles, category_name, squares_of, tiles_of
 
-BELOW = 0.3  #: of a square; how far the mark of a prototype is below its label
+BELOW, ABOVE = (
+    0.33,
+    0.1,
+)  #: of a square; how far the mark of a prototype is below its middle, and its label above
 
 
 class CellPicture(NamedTuple):
@@ -51,7 +53,7 @@ class PartitionPicture(NamedTuple):
     >>> import distinguo
     >>> picture = partition_picture(distinguo.learn("puck", seed=1))
     >>> picture.axes, len(picture.cells) == len(picture.prototypes)
-    (('x', 'v'), True)
+    (('x (m)', 'v (m/s)'), True)
     """
 
     title: str
@@ -63,9 +65,12 @@ class PartitionPicture(NamedTuple):
     primary: tuple[bool, ...]  #: whether each prototype stands for its region
     actions: tuple[str, ...]  #: their names; none for a partition without values
     note: str = ""  #: which part of the partition is shown, if not all
-    labels: tuple[Label, ...] = ()
+    labels: tuple[Label, ...] = ()  #: the number of its region in every area, or the names of categories
     #: words at 0, 1, 2, … of each axis; None for numbers
     ticks: tuple[tuple[str, ...] | None, tuple[str, ...] | None] = (None, None)
+    borders: tuple[Segment, ...] = ()  #: between different regions; none if there are too many to draw
+    plane: Plane = Plane((0, 1), (0.0, 0.0))  #: where in the space of observations this is
+    trail: tuple[Pair, ...] = ()  #: the way of a trial over the map
 
 
 class ValuePicture(NamedTuple):
@@ -88,10 +93,11 @@ def representation_picture(
     """Compute the picture of a partition, with what a controller does in its regions if there is one."""
     behaviour = _Behaviour(representation, controller)
     if has_labels(representation.partition):
-        picture = _squares(representation, tiles_of(representation, spec), behaviour)
+        picture = _squares(representation, tiles_of(representation, spec, controller), behaviour)
     else:
-        picture = _slice(representation, spec, behaviour)
-    return picture._replace(title=title, actions=() if controller is None else spec.actions)
+        picture = _slice(representation, spec, plane_of(representation, spec, controller), behaviour)
+    joined = picture if len(picture.cells) > MOST_CELLS else _with_areas(picture)
+    return joined._replace(title=title, actions=() if controller is None else spec.actions)
 
 
 class _Behaviour:
@@ -106,24 +112,51 @@ class _Behaviour:
         return [CellPicture(o, j, int(self.policy[j]), float(self.values[j])) for j, o in regions]
 
 
-def _slice(representation: Representation, spec: TaskSpec, behaviour: _Behaviour) -> PartitionPicture:
-    plane = plane_of(representation, spec)
+def _slice(
+    representation: Representation, spec: TaskSpec, plane: Plane, behaviour: _Behaviour
+) -> PartitionPicture:
     low, high = frame_of(representation, spec, plane)
-    note, names = note_of(plane, spec.dimensions), names_of(plane, spec.dimensions)
-    ticks = (None, None if names[1] else ())
+    note, names = note_of(plane, spec.dimensions), names_of(plane, spec.axes)
+    places, primary = _prototypes_in(representation, plane)
     if representation.prototypes > MOST_CELLS and isinstance(representation.partition, Voronoi):
         cells = behaviour.cells(coarse_cells(representation.partition, plane, low, high))
-        words = f"{representation.prototypes:,} prototypes, drawn by {ACROSS} x {UPWARDS} places"
-        note = f"{note}; {words}" if note else words
-        return PartitionPicture("", names, low, high, tuple(cells), (), (), (), note, (), ticks)
-    cells = behaviour.cells(outlines(representation.partition, plane, low, high))
-    places, primary = _prototypes_in(representation, plane)
-    labels: tuple[Label, ...] = ()
-    if plane.held:  # the marks of the prototypes are not there to tell the cells apart
+        note = _joined(
+            note, f"{representation.prototypes:,} prototypes, drawn by {ACROSS} x {UPWARDS} places"
+        )
+        places, primary = (), ()
+    else:
+        cells = behaviour.cells(outlines(representation.partition, plane, low, high))
+    if plane.held:
         cells = [cell for cell in cells if cell.outline]
-        labels = labels_in([(cell.outline, str(cell.region)) for cell in cells], places, low, high)
-    note += "; the numbers are regions" if labels else ""
-    return PartitionPicture("", names, low, high, tuple(cells), places, primary, (), note, labels, ticks)
+    return PartitionPicture(
+        title="",
+        axes=names,
+        low=low,
+        high=high,
+        cells=tuple(cells),
+        prototypes=places,
+        primary=primary,
+        actions=(),
+        note=note,
+        ticks=(None, None if names[1] else ()),
+        plane=plane,
+    )
+
+
+def _with_areas(picture: PartitionPicture) -> PartitionPicture:
+    """Join the cells of a region, and number its areas where nothing else is written in them."""
+    cells = [(cell.outline, cell.region) for cell in picture.cells]
+    areas = areas_of([o for o, _ in cells], [j for _, j in cells], picture.low, picture.high)
+    if picture.labels:
+        return picture._replace(borders=areas.borders)
+    labels = numbers_in(areas, cells, picture.prototypes, picture.low, picture.high)
+    small = sum(label.beside for label in labels)
+    if small > MOST_BESIDE:
+        labels = tuple(label for label in labels if not label.beside)
+        picture = picture._replace(
+            note=_joined(picture.note, f"{small} areas are too small for their number")
+        )
+    return picture._replace(borders=areas.borders, labels=labels)
 
 
 def _prototypes_in(representation: Representation, plane: Plane) -> tuple[tuple[Pair, ...], tuple[bool, ...]]:
@@ -147,7 +180,8 @@ def _squares(representation: Representation, tiles: Tiles, behaviour: _Behaviour
     partition, named = representation.partition, tiles.ticks == ((), ())
     places, primary = _prototypes_among(representation, tiles, BELOW if named else 0.0)
     regions = regions_of(partition, np.array([square.state for square in tiles.squares])).tolist()
-    labels = [Label(s.x, s.y, category_name(s.state[0]), n) for n, s in enumerate(tiles.squares)]
+    words = [f"{category_name(s.state[0])}\n({j})" for s, j in zip(tiles.squares, regions, strict=True)]
+    labels = [Label(s.x, s.y + ABOVE, words[n], n) for n, s in enumerate(tiles.squares)]
     return PartitionPicture(
         title="",
         axes=tiles.axes,
@@ -159,10 +193,14 @@ def _squares(representation: Representation, tiles: Tiles, behaviour: _Behaviour
         prototypes=places,
         primary=primary,
         actions=(),
-        note=tiles.note,
+        note=_joined(tiles.note, "in brackets the region") if named else tiles.note,
         labels=tuple(labels) if named else (),
         ticks=tiles.ticks,
     )
+
+
+def _joined(*notes: str) -> str:
+    return "; ".join(note for note in notes if note)
 
 
 def _square(x: int, y: int) -> Outline:

@@ -9,17 +9,17 @@ import numpy as np
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from distinguo.proof.arrive.question import ArrivalFinding
 from distinguo.proof.hold.question import HoldFinding
 from distinguo.representations.file import Representation
 from distinguo.representations.geometry import Outline
 from distinguo.study.verify import Proof
+from distinguo.views.drawing.figures import dress, entitle, explain_marks, new_figure, patch
 from distinguo.views.pictures import cell_outlines
 
 _NAMES = ("doomed whatever is done", "undecided", "proven for ever")
-_COLOURS = ("#f0f0f0", "#fdae6b", "#74c476")
+_COLOURS = ("#e2e2e2", "#e69f00", "#56b4e9")  # of the palette: told apart by colour-blind eyes
 
 
 def proof_figure(proof: Proof) -> Figure | None:
@@ -68,7 +68,7 @@ def hold_picture(
     spec = finding.request.spec
     low, high = (spec.low[0], spec.low[1]), (spec.high[0], spec.high[1])
     xs, vs = (np.linspace(low[i], high[i], size) for i in (0, 1))
-    axes = (spec.dimensions[0], spec.dimensions[1])
+    axes = (spec.axes[0], spec.axes[1])
     return HoldPicture(title, axes, xs, vs, finding.codes(xs, vs), _outlines(representation, low, high))
 
 
@@ -80,7 +80,7 @@ def _outlines(
 
 def draw_hold(picture: HoldPicture) -> Figure:
     """Draw what is proven for ever: a colour for what is known, lines for the partition."""
-    figure = Figure(figsize=(7.2, 5.4), layout="constrained")
+    figure = new_figure()
     axes = figure.add_subplot()
     frame = (picture.x[0], picture.x[-1], picture.v[0], picture.v[-1])
     axes.imshow(
@@ -94,22 +94,16 @@ def draw_hold(picture: HoldPicture) -> Figure:
         interpolation="nearest",
     )
     _outline(axes, picture.outlines)
-    _explain(axes, _NAMES, _COLOURS)
+    explain_marks(figure, [(name, patch(c)) for name, c in zip(_NAMES, _COLOURS, strict=True)])
     axes.set_xlim(frame[0], frame[1])
     axes.set_ylim(frame[2], frame[3])
-    axes.set_xlabel(picture.axes[0])
-    axes.set_ylabel(picture.axes[1])
-    axes.set_title(picture.title)
+    dress(axes, *picture.axes)
+    entitle(figure, picture.title)
     return figure
 
 
 def _outline(axes: Any, outlines: tuple[Outline, ...]) -> None:
-    axes.add_collection(PolyCollection(list(outlines), facecolors="none", edgecolors="black", linewidths=0.5))
-
-
-def _explain(axes: Any, names: tuple[str, ...], colours: tuple[str, ...]) -> None:
-    marks = [Line2D([], [], linestyle="", marker="s", color=c, markeredgecolor="grey") for c in colours]
-    axes.legend(marks, names, loc="upper right", framealpha=0.9, fontsize=9)
+    axes.add_collection(PolyCollection(list(outlines), facecolors="none", edgecolors="black", linewidths=0.4))
 
 
 class ArrivalPicture(NamedTuple):
@@ -136,23 +130,25 @@ def arrival_picture(finding: ArrivalFinding, representation: Representation, tit
     spec, proof = finding.request.spec, finding.proof
     low, high = (spec.low[0], spec.low[1]), (spec.high[0], spec.high[1])
     steps = np.where(proof.proven, proof.steps, finding.asked)
-    axes = (spec.dimensions[0], spec.dimensions[1])
+    axes = (spec.axes[0], spec.axes[1])
     outlines = _outlines(representation, low, high)
     return ArrivalPicture(title, axes, low, high, proof.boxes, steps, proof.proven, outlines)
 
 
 def draw_arrival(picture: ArrivalPicture) -> Figure:
     """Draw a proof of arrival: the starts in the partition above, the steps that each takes below."""
-    figure = Figure(figsize=(7.2, 6.4), layout="constrained")
+    figure = new_figure(3.6)
     plane, curve = figure.subplots(2, 1, height_ratios=(3, 2))
     _outline(plane, picture.outlines)
     colours = np.where(picture.proven, _COLOURS[2], _COLOURS[1])
     ends = [((x0, v0), (x1, v1)) for x0, x1, v0, v1 in picture.boxes]
-    plane.add_collection(LineCollection(ends, colors=list(colours), linewidths=5))
+    plane.add_collection(LineCollection(ends, colors=list(colours), linewidths=3.5))
     plane.set(xlim=(picture.low[0], picture.high[0]), ylim=(picture.low[1], picture.high[1]))
-    plane.set(xlabel=picture.axes[0], ylabel=picture.axes[1], title=picture.title)
-    _explain(plane, ("starts that are undecided", "starts proven to arrive"), _COLOURS[1:])
+    dress(plane, *picture.axes)
+    entitle(figure, picture.title)
+    words = ("starts that are undecided", "starts proven to arrive")
+    explain_marks(figure, [(name, patch(c)) for name, c in zip(words, _COLOURS[1:], strict=True)])
     widths = picture.boxes[:, 1] - picture.boxes[:, 0]
     curve.bar(picture.boxes[:, 0], picture.steps, widths, align="edge", color=list(colours))
-    curve.set(xlabel=f"{picture.axes[0]} of the start", ylabel="steps at most")
+    dress(curve, f"{picture.axes[0]} of the start", "steps at most")
     return figure

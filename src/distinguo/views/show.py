@@ -88,7 +88,7 @@ def show(
     >>> import distinguo
     >>> figure = show(distinguo.learn("puck", seed=1), view="values")
     >>> figure.axes[0].get_xlabel()
-    'x'
+    'x (m)'
     """
     from distinguo.views.plots import draw, save_figure
 

@@ -1,15 +1,22 @@
-"""The part of a space that a picture shows: a plane, the frame around it, and the labels in its cells."""
+"""The part of a space that a picture shows: the two coordinates that matter most, a plane, the frame around it.
+
+Of more than two coordinates those two are shown that matter most to what is done. A pair of regions is incompatible
+when other actions are preferred in the one than in the other (Eq. 3 of the paper, for the regions' own values). It
+*differs along* the coordinates that have at least an equal share of the squared distance between the two primary
+prototypes. The coordinates along which most incompatible pairs differ are shown.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
+from distinguo.controller import Controller
 from distinguo.representations.file import Representation
-from distinguo.representations.geometry import Cells, Outline, rectangle, shadows
+from distinguo.representations.geometry import Cells, rectangle, shadows
+from distinguo.representations.partition import has_labels, prototypes_of
 from distinguo.representations.planes import Pair, Plane, landmarks, learned_extent, main_plane
 from distinguo.representations.voronoi import Voronoi
 from distinguo.tasks.spec import TaskSpec
@@ -17,20 +24,65 @@ from distinguo.tasks.spec import TaskSpec
 MOST_HELD = 6  #: coordinates that a note names
 MOST_CELLS = 2000  #: prototypes whose cells are drawn one by one
 ACROSS, UPWARDS = 160, 120  #: places of a picture of more
-ROOM = 0.025  #: of the frame; a label stands in a cell that reaches so far around its middle
+MOST_PAIRED = 300  #: regions that are compared with each other; of more, some of every age
 
 
-def plane_of(representation: Representation, spec: TaskSpec) -> Plane:
+def plane_of(
+    representation: Representation,
+    spec: TaskSpec,
+    controller: Controller | None = None,
+) -> Plane:
     """Return the plane that shows most of a partition; in two dimensions the only one there is.
 
-    Of a partition that knows of none it is that of the first two coordinates, through the middle of the task.
+    With a controller it is that of the two coordinates that matter most to its decisions, else that of the two in
+    which the prototypes differ most. Of a partition without prototypes it is what the partition says, or the first
+    two coordinates through the middle of the task.
     """
     known = main_plane(representation.partition)
     if known is not None:
-        return known
+        votes = None if controller is None else votes_of(representation, controller)
+        return known if votes is None else known._replace(axes=_most(votes))
     low, high = np.array(learned_extent(representation.provenance, spec.low, spec.high))
     middle = [sum(_span(np.array(ends))) / 2 for ends in zip(low, high, strict=True)]
     return Plane(tuple(range(min(2, len(middle)))), tuple(middle))
+
+
+def votes_of(representation: Representation, controller: Controller) -> np.ndarray | None:
+    """Return how many incompatible pairs of regions differ along each coordinate; None if there are no such pairs.
+
+    >>> from distinguo.representations.voronoi import voronoi
+    >>> three = Representation(voronoi([[0, 0, 0], [0, 1, 9], [0, 2, 0.1]], [1.0, 1.0, 1.0]), ("a", "b", "c"))
+    >>> votes_of(three, Controller(three.partition, np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]))).tolist()
+    [0, 1, 1]
+    """
+    prototypes = prototypes_of(representation.partition)
+    if prototypes is None:
+        return None
+    some = np.arange(len(prototypes.primaries))[:: -(-len(prototypes.primaries) // MOST_PAIRED)]
+    rows, sets = prototypes.points[prototypes.primaries[some]], controller.action_sets[some]
+    one, other = np.nonzero(np.triu((sets[:, None] != sets[None]).any(axis=-1)))
+    if has_labels(representation.partition):
+        apart = (rows[one] != rows[other]).astype(float)
+    else:
+        apart = (rows[one] - rows[other]) / getattr(representation.partition, "scale", 1.0)
+    votes = _differ_along(apart).sum(axis=0)
+    return votes if votes.any() else None
+
+
+def _differ_along(apart: np.ndarray) -> np.ndarray:
+    """Return along which coordinates the two states of each pair differ, by the rows of their scaled differences.
+
+    >>> _differ_along(np.array([[3.0, 0.1, -2.5, 1.0], [1.0, 1.0, 1.0, 1.0]])).tolist()
+    [[True, False, True, False], [True, True, True, True]]
+    """
+    squares = apart**2
+    equal_share = squares.mean(axis=-1, keepdims=True) * (1.0 - 1e-12)
+    return np.asarray((squares > 0.0) & (squares >= equal_share))
+
+
+def _most(votes: np.ndarray) -> tuple[int, ...]:
+    """Return the two coordinates of most votes, in their order; of equal ones the first."""
+    return tuple(sorted(np.argsort(-votes, kind="stable")[:2].tolist()))
 
 
 def note_of(plane: Plane, names: Sequence[str]) -> str:
@@ -103,47 +155,3 @@ def regions_in(partition: Voronoi, plane: Plane, places: np.ndarray) -> np.ndarr
     off_plane = np.column_stack([places / units, np.zeros(len(places))])
     tree = cKDTree(np.column_stack([sites[:, :2], np.sqrt(sites[:, 2])]))
     return np.asarray(partition.regions[tree.query(off_plane)[1]])
-
-
-class Label(NamedTuple):
-    """A few letters in a picture: the number of a region, or the name of a category."""
-
-    x: float
-    y: float
-    text: str
-    cell: int  #: that it stands in
-
-
-def labels_in(
-    cells: Sequence[tuple[Outline, str]], marks: Sequence[Pair], low: Pair, high: Pair
-) -> tuple[Label, ...]:
-    """Return the labels for the middles of convex cells that have room for one, out of the way of marks.
-
-    >>> square = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
-    >>> labels_in([(square, "7")], [], (0.0, 0.0), (2.0, 1.0))
-    (Label(x=0.5, y=0.5, text='7', cell=0),)
-    """
-    middles = [_middle(outline, low, high) for outline, _ in cells]
-    labels = [Label(*m, text, n) for n, (m, (_, text)) in enumerate(zip(middles, cells, strict=True)) if m]
-    return tuple(_aside(label, marks, low, high) for label in labels)
-
-
-def _middle(outline: Outline, low: Pair, high: Pair) -> Pair | None:
-    """Return the middle of a cell, if there is room for a label around it."""
-    corners = (np.array(outline) - low) / np.subtract(high, low)
-    middle = corners.mean(axis=0)
-    edges = np.roll(corners, -1, axis=0) - corners
-    lengths = np.hypot(*edges.T)
-    inward = edges[:, 0] * (middle - corners)[:, 1] - edges[:, 1] * (middle - corners)[:, 0]
-    long = lengths > 1e-12
-    if not long.any() or (inward[long] / lengths[long]).min() < ROOM:
-        return None
-    x, y = (middle * np.subtract(high, low) + low).tolist()
-    return x, y
-
-
-def _aside(label: Label, marks: Sequence[Pair], low: Pair, high: Pair) -> Label:
-    """Move a label out of the way of the mark of a prototype."""
-    wide, tall = high[0] - low[0], high[1] - low[1]
-    near = any(abs(x - label.x) < ROOM * wide and abs(y - label.y) < ROOM * tall for x, y in marks)
-    return label._replace(y=label.y - 1.5 * ROOM * tall) if near else label

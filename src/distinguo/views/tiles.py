@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distinguo.controller import Controller
 from distinguo.representations.file import Representation
 from distinguo.representations.partition import prototypes_of
 from distinguo.representations.planes import Plane
@@ -48,13 +49,13 @@ class Tiles(NamedTuple):
     ticks: tuple[tuple[str, ...], tuple[str, ...]]
 
 
-def tiles_of(representation: Representation, spec: TaskSpec) -> Tiles:
-    """Lay out the categories of a task."""
+def tiles_of(representation: Representation, spec: TaskSpec, controller: Controller | None = None) -> Tiles:
+    """Lay out the categories of a task; of more than two coordinates those that matter most to a controller."""
     prototypes = prototypes_of(representation.partition)
     points = np.empty((0, len(spec.dimensions))) if prototypes is None else prototypes.points
     if len(spec.dimensions) == 1:
         return _in_rows(points[:, 0], spec)
-    return _in_a_plane(points, spec, plane_of(representation, spec))
+    return _in_a_plane(points, spec, plane_of(representation, spec, controller))
 
 
 def category_name(value: float) -> str:
@@ -72,7 +73,7 @@ def _in_rows(prototypes: np.ndarray, spec: TaskSpec) -> Tiles:
     columns = _columns(len(values))
     rows = -(-len(values) // columns)
     squares = tuple(Square(n % columns, rows - 1 - n // columns, (value,)) for n, value in enumerate(values))
-    name = spec.dimensions[0]
+    name = spec.axes[0]
     note = "" if len(prototypes) <= MOST_PROTOTYPES else f"the oldest {MOST_PROTOTYPES} prototypes"
     return Tiles(squares, columns, rows, (f"{name}, row by row", ""), note, ((), ()))
 
@@ -86,7 +87,7 @@ def _in_a_plane(prototypes: np.ndarray, spec: TaskSpec, plane: Plane) -> Tiles:
         Square(x, y, plane.state(a, b)) for y, b in enumerate(sides[1]) for x, a in enumerate(sides[0])
     )
     ticks = (tuple(map(category_name, sides[0])), tuple(map(category_name, sides[1])))
-    names = names_of(plane, spec.dimensions)
+    names = names_of(plane, spec.axes)
     return Tiles(squares, len(sides[0]), len(sides[1]), names, note_of(plane, spec.dimensions), ticks)
 
 

@@ -1,1 +1,1 @@
-"""The files of a run that are read again: its settings."""
+"""The files of a run: what was asked, and what grows while it is learned."""

@@ -24,9 +24,9 @@ from distinguo.tasks.spec import TaskSpec
 
 VERSION = 2
 #: The keys of the table ``run``.
-RUN = ("version", "task", "seed", "preset", "learner", "prototypes", "interpreted")
+RUN = ("version", "task", "seed", "preset", "learner", "prototypes", "interpreted", "given")
 #: The keys of the table ``world``: what is known of a task that its name alone does not make again.
-SPEC_KEYS = ("dimensions", "actions", "low", "high", "score", "kind", "threshold", "limit", "note")
+SPEC_KEYS = ("dimensions", "actions", "low", "high", "score", "kind", "threshold", "limit", "units", "note")
 
 
 class WrittenSpec(NamedTuple):
@@ -41,6 +41,7 @@ class WrittenSpec(NamedTuple):
     note: str
     threshold: float | None = None
     limit: Annotated[int, Field(ge=1)] | None = None
+    units: tuple[str, ...] = ()
 
 
 def to_toml(configuration: Configuration) -> str:
@@ -53,6 +54,8 @@ def to_toml(configuration: Configuration) -> str:
         run["learner"] = configuration.learner_name
     if configuration.spec.interpreted:
         run["interpreted"] = True
+        if not configuration.spec.portable:
+            run["given"] = True  # as an object: its name does not make it again
     if configuration.prototypes is not None:
         run["prototypes"] = [list(row) for row in configuration.prototypes]
     document["run"] = run
@@ -69,7 +72,7 @@ def _spec_table(spec: TaskSpec) -> tomlkit.items.Table:
     table = tomlkit.table()
     for name in SPEC_KEYS:
         value = getattr(spec, name)
-        if value is not None:
+        if value not in (None, ()):
             table[name] = list(value) if isinstance(value, tuple) else value
     return table
 
@@ -100,7 +103,8 @@ def from_toml(text: str, source: str = "settings.toml") -> Configuration:
     setting: str | TaskSpec = task
     if run.get("interpreted") or "world" in content:
         words = _read_words(content.get("world"), source)
-        setting = written_spec(task, words, tables["task"], bool(run.get("interpreted")))
+        how = (bool(run.get("interpreted")), bool(run.get("given")))
+        setting = written_spec(task, words, tables["task"], *how)
     else:
         check_own(task, source)
         if run["version"] == 1:
@@ -144,6 +148,8 @@ def _read_words(table: Any, source: str) -> dict[str, Any]:
     words = checked(WrittenSpec, given, "world")
     if not len(words.dimensions) == len(words.low) == len(words.high):
         raise DistinguoError(f"{source} is damaged: low and high should have a number for every dimension.")
+    if len(words.units) not in (0, len(words.dimensions)):
+        raise DistinguoError(f"{source} is damaged: units should have a word for every dimension.")
     return words._asdict()
 
 

@@ -33,9 +33,17 @@ class Source(NamedTuple):
     arguments: Mapping[str, Any] = {}
     limit: int | None = None  #: steps after which its makers stop a trial
     threshold: float | None = None  #: the mean return that they call solved
+    was_given: bool = False  #: whether it was an object, of which only the name is left
+
+    @property
+    def is_lost(self) -> bool:
+        """Tell whether the environment has to be handed in to be stepped."""
+        return self.was_given and self.env is None
 
     def make(self) -> Any:
         """Return the environment; one that is made from its id does not stop trials for their length."""
+        if self.is_lost:
+            raise absence(self.name)
         own = {key: value for key, value in self.arguments.items() if key not in (LEVELS, LIMIT)}
         env = _made(self.name, own) if self.env is None else self.env
         return DiscreteActions(env, self.arguments[LEVELS]) if LEVELS in self.arguments else env
@@ -46,6 +54,14 @@ class Source(NamedTuple):
             return self, True
         another = attempt(copy.deepcopy, self.env, otherwise=None)  # it may fail for whatever reason
         return (self, False) if another is None else (self._replace(env=another), True)
+
+
+def absence(name: str) -> DistinguoError:
+    """Return the sentence for an environment object that is asked to step where it is not."""
+    return DistinguoError(
+        f"{name} was learned from an environment object, which no file can make again; hand one like it in, in "
+        "Python: open_run(path, task=env)."
+    )
 
 
 def source_of(origin: Any, arguments: Mapping[str, Any]) -> Source:

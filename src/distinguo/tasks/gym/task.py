@@ -53,13 +53,17 @@ def make_task(origin: Any, arguments: Mapping[str, Any] | None = None, seed: int
     return GymTask(Driver(source_of(origin, arguments or {}), seed))
 
 
-def make_absent_task(name: str, arguments: Mapping[str, Any] | None = None, seed: int = 0) -> GymTask:
+def make_absent_task(
+    name: str, arguments: Mapping[str, Any] | None = None, was_given: bool = False, seed: int = 0
+) -> GymTask:
     """Return a task of which only the name is known; its environment is made when it is needed.
+
+    One that ``was_given`` as an object is not made: another of that name need not be like it.
 
     >>> make_absent_task("Nowhere-v0").driver.name
     'Nowhere-v0'
     """
-    return GymTask(Driver(Source(name, None, dict(arguments or {})), seed))
+    return GymTask(Driver(Source(name, None, dict(arguments or {}), was_given=was_given), seed))
 
 
 def gym_spec(
@@ -110,13 +114,16 @@ def _with_facts(spec: TaskSpec) -> TaskSpec:
     return spec._replace(interpreted=True, note=restoring.sentence, restorable=restoring.name != NONE)
 
 
-def absent_gym_spec(name: str, words: Mapping[str, Any], parameters: Parameters) -> TaskSpec:
+def absent_gym_spec(
+    name: str, words: Mapping[str, Any], parameters: Parameters, was_given: bool = False
+) -> TaskSpec:
     """Describe an environment by what a run folder says; it is made when the first step is asked for.
 
-    One that was given as an object cannot be made again: it has to be handed over.
+    One that was given as an object cannot be made again: it has to be handed in.
     """
-    task = make_absent_task(PUCK_ID if name == "puck" else name, dict(parameters))
-    return TaskSpec(name=name, task=task, parameters=dict(parameters), interpreted=True, **words)
+    task = make_absent_task(PUCK_ID if name == "puck" else name, dict(parameters), was_given)
+    known = {**words, "interpreted": True, "portable": not was_given}
+    return TaskSpec(name=name, task=task, parameters=dict(parameters), **known)
 
 
 @implements_interpreted(transition, GymTask)

@@ -8,8 +8,9 @@ import numpy as np
 
 from distinguo.learners.agent import COUNTS
 from distinguo.learners.economy.memory import COUNTERS, EXTRA
+from distinguo.runs.written.history import HISTORY
 
-VERSION = 3
+VERSION = 4
 Arrays = dict[str, np.ndarray]
 #: The places that counters had in versions 1 and 2.
 _PROGRESS = ("trials", "trial_steps", "investigation_steps")
@@ -23,6 +24,8 @@ def upgraded(facts: dict[str, Any], arrays: Arrays) -> tuple[dict[str, Any], Arr
     if facts["version"] <= 2:
         arrays = _states_are_observations(arrays)
         facts, arrays = _facts_of_3(facts, arrays), _arrays_of_3(arrays)
+    if facts["version"] <= 3:
+        facts = {**facts, "sizes": {HISTORY: 0, **facts["sizes"]}}  # frames are taken since version 4
     return {**facts, "version": VERSION}, arrays
 
 

@@ -18,7 +18,7 @@ from distinguo.reading.documents import parse_json
 from distinguo.runs.configuration import Configuration
 from distinguo.runs.restarts import Best
 from distinguo.runs.stage import Stage
-from distinguo.runs.upgrades import VERSION, upgraded
+from distinguo.runs.written.upgrades import VERSION, upgraded
 from distinguo.tasks.extent import Extent
 from distinguo.tasks.task import memories, randomness, remember
 from distinguo.versions import changed, software

@@ -1,0 +1,58 @@
+"""``distinguo explain``: why a state is treated as it is, and why two states are kept apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def explain_command(
+    run: Annotated[Path, typer.Argument(help="The folder of a run.")],
+    state: Annotated[str, typer.Option(help="A state as the task is observed, such as 0.5,1.")],
+    other: Annotated[
+        str | None, typer.Option("--and", help="Another state: why are the two kept apart, or not?")
+    ] = None,
+    task: Annotated[
+        str | None, typer.Option(help="The file of a task of your own: path/to/file.py:Class.")
+    ] = None,
+    carried: Annotated[
+        bool,
+        typer.Option(
+            "--representation", help="Ask about the map for other learners, if that is another one."
+        ),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Explain a state of a run: its region, what is done there, and why that region exists; or of two states, why
+    they are told apart, what that is worth, and at which epsilon they would be merged.
+
+    Example: distinguo explain runs/puck-default-seed0 --state 0.5,1 --and=-0.5,-1
+    """
+    from distinguo.cli import parse
+    from distinguo.cli.console import answer, say
+    from distinguo.explanations.explain import explain
+
+    if task is not None:
+        parse.task_name(task)  # declares it, so that the run can be opened with it
+    first, second = _numbers("--state", state), None if other is None else _numbers("--and", other)
+    why = explain(run, first, second, carried=carried)
+    say(repr(why))
+    answer({"run": str(run), **why.document()}, as_json)
+
+
+def _numbers(option: str, text: str) -> list[float]:
+    """Read a state.
+
+    >>> _numbers("--state", "0.5,-1")
+    [0.5, -1.0]
+    """
+    from distinguo.errors import DistinguoError, one_line
+
+    try:
+        return [float(number) for number in text.split(",")]
+    except ValueError:
+        raise DistinguoError(
+            f"{option} takes numbers with commas between them, such as 0.5,1, got '{one_line(text, 60)}'."
+        ) from None

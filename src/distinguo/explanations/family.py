@@ -1,0 +1,171 @@
+"""The family of the regions: which prototype was split from which, when, by which rule, and what was merged again.
+
+Prototypes keep their numbers while a learner works, and the map that it hands out lists them in that order; so the
+numbers of the log are those of the map, wherever the states that were written beside them agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from distinguo.explanations.log import MERGE, ReasonEvent, ReasonLog, belongs_to
+from distinguo.explanations.subject import Asked, asked_about
+from distinguo.representations.partition import prototypes_of
+from distinguo.runs.run import Run
+
+FIRST, GIVEN, FOUND = "first", "given", "found"  #: how a prototype came that was not split from another
+
+
+class Member(NamedTuple):
+    """A prototype in its family."""
+
+    prototype: int
+    state: tuple[float, ...]
+    region: int  #: that it belongs to now
+    primary: bool  #: whether it stands for that region
+    came: str  #: "first", "given", "found", or "split" or "detach" as the log says
+    event: ReasonEvent | None  #: when it got a region of its own last, and why
+    merges: tuple[ReasonEvent, ...]  #: when its region joined another
+
+    @property
+    def parent(self) -> int | None:
+        """Return the prototype that it was split or detached from."""
+        return self.event.prototypes[0] if self.event else None
+
+    def document(self) -> dict[str, Any]:
+        """Return the member as plain values."""
+        event = self.event
+        return {
+            "prototype": self.prototype,
+            "state": list(self.state),
+            "region": self.region,
+            "primary": self.primary,
+            "came": self.came,
+            "parent": self.parent,
+            "trial": event.trial if event else None,
+            "step": event.step if event else None,
+            "rules": list(event.rules) if event else [],
+            "regret": event.regret if event else None,
+            "merges": [{"trial": one.trial, "into": one.prototypes[0]} for one in self.merges],
+        }
+
+
+class Family(NamedTuple):
+    """All prototypes of a map, by their numbers; parents always have smaller ones."""
+
+    members: tuple[Member, ...]
+    events: tuple[ReasonEvent, ...] = ()  #: of the log, as far as it is about these prototypes
+
+    def children(self, p: int | None) -> tuple[Member, ...]:
+        """Return who was split from a prototype; of None, who was not split from any."""
+        return tuple(member for member in self.members if member.parent == p)
+
+    def line(self, p: int) -> list[int]:
+        """Return a prototype, the one it was split from, and so on to the first."""
+        line = [p]
+        while (parent := self.members[line[-1]].parent) is not None:
+            line.append(parent)
+        return line
+
+    def parting(self, p: int, other: int) -> ReasonEvent | None:
+        """Return when the families of two prototypes parted, seen from the first; None if they never were one.
+
+        Of two that were both split from a third, the one that left earlier made the difference: the other still
+        belonged to the third then.
+        """
+        lines = self.line(p), self.line(other)
+        shared = next((one for one in lines[0] if one in lines[1]), None)
+        if shared is None or p == other:
+            return None
+        heads = [
+            line[line.index(shared) - 1] for line in lines if line[0] != shared
+        ]  # who left the shared one
+        parted = [(event, head) for head in heads if (event := self.members[head].event)]
+        event, head = min(parted, key=lambda pair: pair[0].place)
+        return event.seen_from(head if head in lines[0] else shared)
+
+    def joining(self, p: int, other: int) -> ReasonEvent | None:
+        """Return the merge that made two prototypes one region for the last time, seen from the first's side."""
+        side, found, together = p, None, False
+        before = {p: p, other: other}
+        for event, primaries in self.replayed():
+            now = primaries[p] == primaries[other]
+            if now and not together:
+                side, found = before[p], event
+            before, together = primaries, now
+        return found.seen_from(side) if found and together else None
+
+    def replayed(self) -> Iterator[tuple[ReasonEvent, dict[int, int]]]:
+        """Go through the log again: every event, and the primary of each prototype after it.
+
+        A merge takes all prototypes of a region along. A prototype that is yet to come is its own primary.
+        """
+        primaries = {member.prototype: member.prototype for member in self.members}
+        for event in self.events:
+            older, younger = event.prototypes
+            if event.event == MERGE:
+                primaries = {p: older if one == younger else one for p, one in primaries.items()}
+            else:
+                primaries = {**primaries, younger: younger}
+            yield event, primaries
+
+    def document(self) -> list[dict[str, Any]]:
+        """Return the family as plain values."""
+        return [member.document() for member in self.members]
+
+
+def family(run: Run | Asked | str | Path) -> Family:
+    """Return the family of the regions of a run, or of the run in a folder; empty for a map without prototypes.
+
+    >>> import distinguo
+    >>> tree = family(distinguo.learn("puck", seed=1))
+    >>> [(member.prototype, member.parent, member.came) for member in tree.members]
+    [(0, None, 'first'), (1, 0, 'split'), (2, 0, 'split'), (3, 0, 'split'), (4, 0, 'split')]
+    """
+    return family_of(asked_about(run))
+
+
+def family_of(asked: Asked) -> Family:
+    """Return the family of the regions of a map, by the log that belongs to it."""
+    known = prototypes_of(asked.partition)
+    if known is None:
+        return Family(())
+    events = _about(asked.log, known.points)
+    births = {event.prototypes[1]: event for event in events if event.event != MERGE}
+    members = []
+    for p, point in enumerate(known.points.tolist()):
+        event = births.get(p)
+        members.append(
+            Member(
+                prototype=p,
+                state=tuple(point),
+                region=int(known.regions[p]),
+                primary=bool(known.is_primary[p]),
+                came=event.event if event else _came(asked, p),
+                event=event,
+                merges=tuple(one for one in events if one.event == MERGE and one.prototypes[1] == p),
+            )
+        )
+    return Family(tuple(members), events)
+
+
+def _about(log: ReasonLog, points: np.ndarray) -> tuple[ReasonEvent, ...]:
+    """Return the events that are about these prototypes; the older one is always named first."""
+    return tuple(
+        event
+        for event in log.events
+        if belongs_to(points, event) and event.prototypes[0] < event.prototypes[1]
+    )
+
+
+def _came(asked: Asked, p: int) -> str:
+    """Return how a prototype came of whose birth the log says nothing."""
+    if not asked.grows_by_splits:
+        return FOUND
+    if asked.given_prototypes:
+        return GIVEN if p < asked.given_prototypes else FOUND
+    return FIRST if p == 0 else FOUND

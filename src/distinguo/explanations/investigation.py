@@ -1,0 +1,192 @@
+"""States investigated again, by what is known now: the action profile of a state, in rewards.
+
+There are four ways, the first that can be gone being taken. *Mini-trials* are the paper's own investigation
+(Figure 3) with the settings of the run. *Trials* hold an action as a mini-trial does and follow the map to the end:
+for maps whose values are no rewards, or whose discount is unknown. Where a state cannot be set, the *values* that
+were learned for its region stand for it or, if they are no rewards, *trials from the start* in which its whole region
+takes each action in turn.
+
+Everything runs as plain Python, a few hundred steps at most, so that nothing has to be compiled for a question.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from distinguo.controller import region_at
+from distinguo.errors import DistinguoError, reason_of
+from distinguo.explanations.following import Follower
+from distinguo.explanations.states import state_behind
+from distinguo.explanations.subject import Asked
+from distinguo.learners.agent import Agent, fresh_progress
+from distinguo.learners.economy.investigation import repeated_mini_trial
+from distinguo.seam import is_compiled
+from distinguo.tasks.task import State, seeded, start
+
+MINI_TRIALS, TRIALS, STARTS, VALUES = "mini-trials", "trials", "trials from the start", "learned values"
+MOST_STEPS = 6_000  #: for the profiles of two states
+LONGEST = 1_000  #: steps of a trial, where the task has no limit
+SEARCH, SEARCHES = 1_000, 20  #: steps and trials in which a state is looked for that can only be come back to
+SAMPLES = 20  #: trials of each action where chance is at work, if there are steps for so many
+
+
+class ActionProfile(NamedTuple):
+    """What each action is worth in a state, and how that is known."""
+
+    values: tuple[float, ...]
+    reliable: tuple[bool, ...]  #: whether the learner would rely on each
+    way: str  #: "mini-trials", "trials", "trials from the start" or "learned values"
+    steps: int = 0  #: that finding out took
+    samples: int = 1  #: trials or mini-trials of each action
+
+    @property
+    def q1(self) -> np.ndarray:
+        """Return the values as the criteria want them."""
+        return np.array(self.values)
+
+    def document(self) -> dict[str, Any]:
+        """Return the profile as plain values."""
+        return {
+            "values": list(self.values),
+            "reliable": list(self.reliable),
+            "way": self.way,
+            "steps": self.steps,
+            "samples": self.samples,
+        }
+
+
+class Learned(NamedTuple):
+    """What a mini-trial looks up: the map, its action values and how often they were updated."""
+
+    partition: Any
+    q: np.ndarray
+    updates: np.ndarray
+
+
+class Investigator:
+    """Investigates states of one run; its task is a copy, so that the run stays as it is."""
+
+    def __init__(self, asked: Asked) -> None:
+        self.asked, self.controller = asked, asked.controller
+        self.obstacle = ""  #: why a state could not be set, in a sentence
+        self.failed = False  #: whether no state can be set
+        self.no_trials = ""  #: why not even trials can be run
+        self._task: Any = None
+
+    def profile(self, seen: tuple[float, ...]) -> ActionProfile:
+        """Return the profile of what was observed, by the best way there is."""
+        if not self.failed:
+            try:
+                return self._investigated(seen)
+            except DistinguoError as error:
+                self.failed, self.obstacle = True, str(error)
+            except Exception as error:  # whatever a task of somebody's own may raise
+                self.failed = True
+                self.obstacle = f"{self.asked.spec.name} failed when it was tried ({reason_of(error)})."
+        return self.of_region(self.controller.region(seen))
+
+    def of_region(self, j: int) -> ActionProfile:
+        """Return the profile of a region as a whole."""
+        if self.asked.values_name_actions and not self.no_trials:
+            try:
+                return self._by_starts(j)
+            except Exception as error:  # the environment is not there, or fails
+                self.no_trials = reason_of(error)
+        return self.learned(j)
+
+    def learned(self, j: int) -> ActionProfile:
+        """Return the values that were learned for a region."""
+        row = self.controller.q[j].tolist()
+        least = getattr(self.asked.run.configuration.learner, "min_updates", 1)
+        enough = (self.asked.run.updates[j] >= least).tolist()
+        return ActionProfile(tuple(row), tuple(enough), VALUES)
+
+    def _investigated(self, seen: tuple[float, ...]) -> ActionProfile:
+        spec = self.asked.spec
+        if not spec.restorable:
+            raise DistinguoError(f"{spec.name} cannot be put into a state that is asked for.")
+        s = state_behind(spec.task, seen)  # an environment that had to be tried is known from then on
+        if self._task is None:
+            self._task = seeded(spec.task, self.asked.run.configuration.seed)
+        if s is None:
+            s = self._visited(seen)
+        if s is None:
+            self.obstacle = f"{spec.name} cannot be put into every state that is asked for."
+            return self.of_region(self.controller.region(seen))
+        profile = self._by_mini_trials(s) if self.asked.investigates else self._by_trials(s)
+        if not np.isfinite(profile.values).all():
+            raise DistinguoError(f"{spec.name} gives rewards that are not finite.")
+        return profile
+
+    def _by_mini_trials(self, s: State) -> ActionProfile:
+        """Investigate a state as the learner did (Figure 3), each action as often as it did (Definition 5)."""
+        run = self.asked.run
+        settings = run.configuration.learner
+        longest = min(settings.max_steps, LONGEST)
+        samples = max(1, min(settings.samples, self._share() // longest))
+        settings = settings._replace(max_steps=longest, samples=samples)
+        progress = fresh_progress(len(s), len(self.asked.spec.dimensions))
+        memory, rng = Learned(self.controller.partition, run.q, run.updates), np.random.default_rng(0)
+        agent = Agent(self._task, memory, settings, progress, None, rng)
+        j = region_at(self._task, memory.partition, s)
+        found = [repeated_mini_trial(agent, s, j, a) for a in range(run.q.shape[1])]
+        steps = int(progress.counts["investigation_steps"][0])
+        values, reliable = tuple(float(one[0]) for one in found), tuple(bool(one[1]) for one in found)
+        return ActionProfile(values, reliable, MINI_TRIALS, steps, samples)
+
+    def _by_trials(self, s: State) -> ActionProfile:
+        """Hold each action for a while and follow the map to the end of the trial."""
+        count, samples = self.controller.q.shape[1], self._samples()
+        if self.asked.spec.stochastic == "no":
+            samples = 1
+        follower = Follower(self._task, self.controller, self._cap())
+        trials = [[follower.gained(s, a) for _ in range(samples)] for a in range(count)]
+        return _of_trials(trials, TRIALS)
+
+    def _by_starts(self, j: int) -> ActionProfile:
+        """Run trials from the same starts with every action for the whole region in turn."""
+        count, trials = self.controller.q.shape[1], []
+        for a in range(count):
+            q = self.controller.q.copy()
+            q[j] = np.eye(count)[a]
+            task = seeded(self.asked.spec.task, self.asked.run.configuration.seed)
+            follower, rng = (
+                Follower(task, self.controller._replace(q=q), self._cap()),
+                np.random.default_rng(0),
+            )
+            trials.append([follower.gained(start(task, rng)) for _ in range(self._samples())])
+        return _of_trials(trials, STARTS)
+
+    def _visited(self, seen: tuple[float, ...]) -> State | None:
+        """Return a state that looks exactly like this and that greedy trials come through.
+
+        An environment that can only be put back to where it was can be put back there.
+        """
+        if is_compiled(self._task):  # it goes anywhere, if it is known where that is
+            return None
+        follower, rng = Follower(self._task, self.controller, SEARCH), np.random.default_rng(0)
+        for _ in range(SEARCHES):
+            if (found := follower.way_to(start(self._task, rng), seen, SEARCH // SEARCHES)) is not None:
+                return found
+        return None
+
+    def _cap(self) -> int:
+        """Return the steps of a trial at most."""
+        return min(self.asked.spec.cap(LONGEST), self._share())
+
+    def _samples(self) -> int:
+        """Return how many trials of each action there are steps for."""
+        return max(1, min(SAMPLES, self._share() // self._cap()))
+
+    def _share(self) -> int:
+        """Return the steps that there are for one action of one of two states."""
+        return max(1, MOST_STEPS // (2 * self.controller.q.shape[1]))
+
+
+def _of_trials(trials: list[list[tuple[float, int]]], way: str) -> ActionProfile:
+    """Return the profile that trials of each action come to."""
+    values = tuple(float(np.mean([gained for gained, _ in of_action])) for of_action in trials)
+    steps = sum(length for of_action in trials for _, length in of_action)
+    return ActionProfile(values, (True,) * len(trials), way, steps, len(trials[0]))

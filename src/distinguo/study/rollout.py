@@ -1,0 +1,115 @@
+"""A trial by what was learned, step by step: what was seen, done and gained."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from distinguo.controller import choose
+from distinguo.errors import DistinguoError, checks_names, shown, whole_number
+from distinguo.runs.configuration import check_seed
+from distinguo.runs.folder import as_run
+from distinguo.runs.run import Run
+from distinguo.tasks.spec import LARGEST, TaskSpec
+from distinguo.tasks.task import State, observe, seeded, start, transition, truncated, unpack
+
+STEPS = 1_000  #: after which a trial is left that nothing else ends
+TERMINAL, STOPPED, LEFT = "terminal", "stopped", "left"
+
+
+class Rollout(NamedTuple):
+    """A trial without learning; row ``t`` of the observations is what was seen before step ``t``.
+
+    >>> import distinguo
+    >>> trial = distinguo.rollout(distinguo.learn("puck", seed=1), (1.0, -1.0), steps=50)
+    >>> trial
+    Rollout of puck: 50 steps, gained 0, left after 50 steps
+    >>> trial.observations.shape, trial.actions[:3]
+    ((51, 2), ('right', 'right', 'right'))
+    """
+
+    task: str
+    observations: np.ndarray  #: (steps + 1, dimensions), the last one after the last step
+    regions: np.ndarray  #: (steps,) where it acted
+    choices: np.ndarray  #: (steps,) the numbers of the actions taken
+    actions: tuple[str, ...]  #: (steps) their names
+    rewards: np.ndarray  #: (steps,)
+    ended: str  #: in a "terminal" state, "stopped" by the task or its time limit, or "left" after the steps asked for
+
+    @property
+    def gained(self) -> float:
+        """Return the sum of the rewards."""
+        return float(self.rewards.sum())
+
+    def __repr__(self) -> str:
+        steps = len(self.choices)
+        how = {TERMINAL: "ended in a terminal state", STOPPED: "stopped by its time limit"}
+        end = how.get(self.ended, f"left after {steps:,} steps")
+        return f"Rollout of {self.task}: {steps:,} steps, gained {self.gained:g}, {end}"
+
+
+@checks_names()
+def rollout(
+    run: Run | str | Path,
+    start: Sequence[float] | None = None,
+    *,
+    steps: int | None = None,
+    seed: int = 0,
+    task: Any = None,
+) -> Rollout:
+    """Follow the greedy policy of a run, or of the run in a folder, through one trial.
+
+    It begins where trials of the task begin, or at ``start``, a state; an environment that is run as plain Python
+    only knows its own starts, of which the seed chooses. It is left after so many ``steps``, by default the time
+    limit of the task or 1,000. ``task`` is the environment, or the task of your own, that the run was learned from.
+    """
+    opened = as_run(run, task)
+    spec, controller = opened.configuration.spec, opened.controller
+    rng = np.random.default_rng(check_seed(seed))
+    world = seeded(spec.task, seed)
+    most = whole_number("steps", spec.cap(STEPS) if steps is None else steps, 1)
+    s = _first(spec, world, start, rng)
+    seen, ended = [observe(world, s)], LEFT
+    regions: list[int] = []
+    chosen: list[int] = []
+    rewards: list[float] = []
+    while ended == LEFT and len(chosen) < most:
+        regions.append(controller.region(seen[-1]))
+        chosen.append(int(choose(controller.q[regions[-1]], controller.delta, rng)))
+        s, r, terminal = transition(world, s, chosen[-1])
+        rewards.append(float(r))
+        seen.append(observe(world, s))
+        ended = TERMINAL if terminal else _stopped(spec, world, s, len(chosen))
+    names = tuple(spec.actions[a] for a in chosen)
+    numbers = np.array(regions), np.array(chosen)
+    return Rollout(spec.name, np.array(seen), *numbers, names, np.array(rewards), ended)
+
+
+def _stopped(spec: TaskSpec, world: Any, s: State, length: int) -> str:
+    return STOPPED if truncated(world, s) or (spec.limit is not None and length >= spec.limit) else LEFT
+
+
+def _first(spec: TaskSpec, world: Any, given: Any, rng: np.random.Generator) -> State:
+    """Return the state to begin from."""
+    usual: State = start(world, rng)
+    if given is None:
+        return usual
+    if spec.interpreted:
+        raise DistinguoError(
+            f"{spec.name} is run as plain Python and begins where it likes; leave start out, and choose by seed."
+        )
+    row = np.array(given, dtype=np.float64) if _are_numbers(given) else np.zeros(0)
+    if row.shape != (len(usual),) or not (abs(row) <= LARGEST).all():
+        raise DistinguoError(
+            f"A start of {spec.name} should be a state of {len(usual)} finite numbers, got {shown(given)}."
+        )
+    first: State = unpack(world, row)
+    return first
+
+
+def _are_numbers(given: Any) -> bool:
+    numbers = isinstance(given, Sequence | np.ndarray) and not isinstance(given, str | bytes)
+    return numbers and all(isinstance(x, int | float | np.number) for x in given)

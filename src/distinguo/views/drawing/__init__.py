@@ -1,0 +1,1 @@
+"""What all drawings share: colours, and the sizes of letters, lines and figures."""

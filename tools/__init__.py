@@ -1,0 +1,1 @@
+"""Scripts that make documents: references from the code, pictures from runs."""

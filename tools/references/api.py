@@ -1,0 +1,59 @@
+"""The page of public names: mkdocstrings fills it in from the docstrings when the site is built."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import distinguo
+from tools.references.markdown import page, table
+
+#: What a reader looks for, and the public names that belong to it; a test finds a name that is in no group.
+GROUPS: dict[str, tuple[str, ...]] = {
+    "Learn": ("learn", "condense", "open_run", "Run", "Economy"),
+    "See and ask": ("show", "view", "explain", "distinctions", "family", "rollout", "play", "report"),
+    "Judge": ("compare", "make_plan", "audit", "learning_curve", "Evaluation", "reproduce"),
+    "Prove and use": ("verify", "Shield", "export", "Controller", "RegionObservation"),
+    "Maps": ("Representation", "load", "voronoi", "grid", "region", "FunctionPartition"),
+    "Your own": (
+        *("task", "check_task", "partition", "check_partition", "representation", "learner"),
+        *("part", "choose", "state_value", "DiscreteActions", "NoisyActions"),
+    ),
+    "The paper's definitions": ("criteria",),
+    "Errors": ("DistinguoError",),
+}
+_OTHERS = "Others"
+
+
+def home(name: str) -> str:
+    """Return the dotted path at which a public name is defined."""
+    found: Any = getattr(distinguo, name)
+    if name in distinguo._MODULES:
+        return str(found.__name__)
+    module, _, own = distinguo._HOMES[name].partition(":")
+    return f"{module}.{own or name}"
+
+
+def grouped() -> dict[str, list[str]]:
+    """Return all public names in their groups; those that have none stand at the end."""
+    placed = {name for names in GROUPS.values() for name in names}
+    groups = {title: [n for n in names if n in distinguo.__all__] for title, names in GROUPS.items()}
+    others = [name for name in distinguo.__all__ if name not in placed]
+    return {**groups, _OTHERS: others} if others else groups
+
+
+def api_page() -> str:
+    """Return the page; each ``:::`` line stands for the documentation of a name."""
+    parts = ["`import distinguo as dg`; every name below is `dg.NAME`."]
+    for title, names in grouped().items():
+        parts += [f"## {title}", table(["name", "what it is"], [[_link(n), _summary(n)] for n in names])]
+        parts += [f"::: {home(name)}" for name in names]
+    return page("Python", *parts)
+
+
+def _link(name: str) -> str:
+    return f"[`{name}`](#{home(name)})"
+
+
+def _summary(name: str) -> str:
+    text = getattr(distinguo, name).__doc__ or ""
+    return text.split("\n\n")[0].replace("``", "`")

@@ -1,0 +1,76 @@
+"""The page of commands: what ``--help`` says of each, as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from tools.references.markdown import page, table
+
+_INTRODUCTION = """\
+`distinguo COMMAND --help` says the same. Every command takes `--json`: one JSON object as the last line of standard
+output. Exit codes: 0, well; 2, bad input, with one sentence; 3, `learn` ended without success or `verify` without a
+proof; 130 and 143, stopped by Ctrl-C or SIGTERM. Each command is a function in [Python](api.md), too."""
+
+
+def commands() -> dict[str, Any]:
+    """Return every command by its name."""
+    import typer
+
+    from distinguo.cli import app
+
+    return dict(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+
+
+def examples_of(command: Any) -> list[str]:
+    """Return the examples of the help of a command."""
+    lines = (line.strip().removeprefix("Example: ") for line in (command.help or "").splitlines())
+    return [line for line in lines if line.startswith("distinguo ")]
+
+
+def commands_page() -> str:
+    """Return the page."""
+    listed = commands()
+    overview = table(
+        ["command", "does"], [[f"[`{name}`](#{name})", _words(one)[0]] for name, one in listed.items()]
+    )
+    return page(
+        "Command line", _INTRODUCTION, overview, *(_section(name, one) for name, one in listed.items())
+    )
+
+
+def _words(command: Any) -> list[str]:
+    """Return the paragraphs of a help, without its examples."""
+    text = (command.help or "").partition("\n\nExample")[0]
+    return [" ".join(part.split()) for part in text.split("\n\n")]
+
+
+def _section(name: str, command: Any) -> str:
+    arguments = " ".join(_metavar(p) for p in command.params if not _is_option(p))
+    usage = f"`distinguo {name} {arguments} [OPTIONS]`".replace("  ", " ")
+    examples = "\n".join(f"    {line}" for line in examples_of(command))
+    options = table(["option", "default", "meaning"], _options(command))
+    return "\n\n".join(part for part in [f"## {name}", usage, *_words(command), options, examples] if part)
+
+
+def _options(command: Any) -> Iterator[list[str]]:
+    for parameter in command.params:
+        if getattr(parameter, "hidden", False):
+            continue
+        spelt = _metavar(parameter)
+        if _is_option(parameter):
+            value = "" if getattr(parameter, "is_flag", False) else f" {_metavar(parameter)}"
+            spelt = " / ".join([*parameter.opts, *parameter.secondary_opts]) + value
+        several = ", may be given more than once" if parameter.multiple else ""
+        default = parameter.default
+        shown = "" if default is None or callable(default) or default is False else f"`{default}`"
+        yield [f"`{spelt}`", shown, f"{parameter.help or ''}{several}"]
+
+
+def _is_option(parameter: Any) -> bool:
+    return parameter.opts[0].startswith("-")
+
+
+def _metavar(parameter: Any) -> str:
+    word = str(parameter.metavar or parameter.name.upper())
+    return f"{word}…" if not _is_option(parameter) and parameter.nargs == -1 else word
