@@ -13,9 +13,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle, Polygon
 
-from distinguo.views.motion.film import Film, Moment, how_it_ended
-from distinguo.views.motion.shapes import BODY, GOAL, GROUND, LIMIT, LINK, PUSH, Disc, Scene, Shape
 from distinguo.views.drawing.colours import hue_of, shaded
+from distinguo.views.motion.film import Film, FilmFrame, how_it_ended
+from distinguo.views.motion.shapes import BODY, GOAL, GROUND, LIMIT, LINK, PUSH, Disc, Scene, Shape
 
 WIDE, NARROW, TALL = 9.0, 5.4, 4.5  #: inches of a film with the system beside the map, and of the map alone
 PALE = 0.45  #: share of the hue of a region: the way is drawn on it
@@ -52,7 +52,7 @@ class Screen:
         if self._system is not None:
             self._system.set_axis_off()
 
-    def show(self, moment: Moment) -> None:
+    def show(self, moment: FilmFrame) -> None:
         """Draw a moment in place of the one before."""
         until, film = moment.step + 1, self.film
         self._way.set_data(*film.places[:until].T)
@@ -64,7 +64,7 @@ class Screen:
         if self._system is not None:
             self._show_system(self._system, moment)
 
-    def _show_system(self, axes: Axes, moment: Moment) -> None:
+    def _show_system(self, axes: Axes, moment: FilmFrame) -> None:
         for artist in self._moving:
             artist.remove()
         scene = self.film.scene(moment)
@@ -141,7 +141,7 @@ def _coloured(policy: np.ndarray) -> np.ndarray:
     return pixels
 
 
-def _caption(film: Film, moment: Moment) -> str:
+def _caption(film: Film, moment: FilmFrame) -> str:
     words = [f"step {moment.step:,}"]
     if moment.action is None:
         words.append(how_it_ended(film.trial))

@@ -13,7 +13,7 @@ from distinguo.representations.planes import Pair, Plane
 from distinguo.runs.run import Run
 from distinguo.study.rollout import LEFT, Rollout
 from distinguo.tasks.spec import CATEGORIES, TaskSpec
-from distinguo.views.motion.images import Images, rendered
+from distinguo.views.motion.images import Images, images_of
 from distinguo.views.motion.scenes import scene_for, seconds_of_step
 from distinguo.views.motion.shapes import Scene
 from distinguo.views.pictures import PartitionPicture, partition_picture
@@ -26,7 +26,7 @@ STEP_OF_CATEGORIES, STEP_OF_OTHERS = 0.4, 1 / 30  #: seconds of a step of tasks 
 ACROSS, UPWARDS = 120, 90  #: places of a slice of the map
 
 
-class Moment(NamedTuple):
+class FilmFrame(NamedTuple):
     """A state of a trial, with what is done there; at the end nothing is."""
 
     step: int
@@ -49,7 +49,7 @@ class Film(NamedTuple):
     run: Run
     trial: Rollout
     picture: PartitionPicture
-    moments: tuple[Moment, ...]
+    moments: tuple[FilmFrame, ...]
     places: np.ndarray  #: (steps + 1, 2) the whole way over the map; NaN where the map does not show it
     seconds_of_frame: float
     images: Images = ()  #: what the environment drew, one for every state
@@ -65,12 +65,12 @@ class Film(NamedTuple):
         partition = self.run.representation.partition
         return len(self.run.representation.dimensions) > 2 and not has_labels(partition)
 
-    def scene(self, moment: Moment) -> Scene | None:
+    def scene(self, moment: FilmFrame) -> Scene | None:
         """Return the system at a moment, if its task has one."""
         drawn = scene_for(self.run.configuration.spec)
         return None if drawn is None else drawn(self.trial.observations[moment.step].tolist(), moment.action)
 
-    def slice_through(self, moment: Moment) -> np.ndarray:
+    def slice_through(self, moment: FilmFrame) -> np.ndarray:
         """Return the policy in the plane of the map through the present state, from the bottom row up."""
         representation, spec = self.run.representation, self.run.configuration.spec
         at = tuple(self.trial.observations[moment.step].tolist())
@@ -93,7 +93,7 @@ def film_of(run: Run, trial: Rollout, speed: float = 1.0, seed: int = 0) -> Film
     gained = np.concatenate([[0.0], np.cumsum(trial.rewards)])
     moments = tuple(_moment(trial, places, float(gained[step]), step) for step in steps)
     drawn = scene_for(spec) is None and spec.interpreted
-    images = rendered(spec.task.driver, trial, seed) if drawn else ()
+    images = images_of(spec.task.driver, trial, seed) if drawn else ()
     return Film(run, trial, partition_picture(run), moments, places, seconds, images)
 
 
@@ -116,10 +116,10 @@ def _seconds(spec: TaskSpec) -> float:
     return STEP_OF_CATEGORIES if spec.kind == CATEGORIES else STEP_OF_OTHERS
 
 
-def _moment(trial: Rollout, places: np.ndarray, gained: float, step: int) -> Moment:
+def _moment(trial: Rollout, places: np.ndarray, gained: float, step: int) -> FilmFrame:
     x, y = places[step].tolist()
     is_last = step == len(trial.choices)
-    return Moment(
+    return FilmFrame(
         step,
         None if np.isnan(x) else (x, y),
         None if is_last else int(trial.choices[step]),
