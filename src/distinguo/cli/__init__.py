@@ -24,6 +24,7 @@ from distinguo.cli.seeing.audit import audit_command
 from distinguo.cli.seeing.explain import explain_command
 from distinguo.cli.seeing.export import export_command
 from distinguo.cli.seeing.play import play_command
+from distinguo.cli.seeing.report import report_command
 from distinguo.cli.seeing.show import show_command
 from distinguo.cli.seeing.studio import studio_command
 from distinguo.cli.seeing.verify import verify_command
@@ -45,9 +46,10 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "test": compare_command,
     "reproduce": reproduce_command,
     "show": show_command,
-    "play": play_command,
     "explain": explain_command,
     "studio": studio_command,
+    "play": play_command,
+    "report": report_command,
     "audit": audit_command,
     "verify": verify_command,
     "condense": condense_command,

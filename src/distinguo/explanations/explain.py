@@ -83,7 +83,10 @@ class Explanation(NamedTuple):
         for n, side in enumerate(sides):
             if then is not None:
                 lines.append(_row(f"then, prototype {then.prototypes[n]}", map(amount, then.profiles[n])))
-            lines.append(_row(f"now, region {side.region}", map(amount, side.profile.values)))
+            if self.distinction is not None and self.distinction.learned is not None:
+                lines.append(_row(f"learned, region {side.region}", map(amount, self.distinction.learned[n])))
+            profile = self.distinction.profiles[n] if self.distinction else side.profile
+            lines.append(_row(f"now, region {side.region}", map(amount, profile.values)))
         return lines
 
     def document(self) -> dict[str, Any]:
@@ -105,19 +108,24 @@ def _row(head: str, cells: Any) -> str:
 
 
 def explain(
-    run: Run | Asked | str | Path, state: Sequence[float], other: Sequence[float] | None = None
+    run: Run | Asked | str | Path,
+    state: Sequence[float],
+    other: Sequence[float] | None = None,
+    *,
+    carried: bool = False,
 ) -> Explanation:
     """Explain why a state is treated as it is or, of two states, why they are kept apart or together.
 
     ``run`` is a run or the folder of one; it is not changed. States are given as the task is observed. Both are
-    investigated again where the task can be put into them, with the settings of the run.
+    investigated again where the task can be put into them, with the settings of the run. ``carried`` asks about the
+    map for other learners, where it is not the one that acts.
 
     >>> import distinguo
     >>> why = explain(distinguo.learn("puck", seed=1), (0.5, 1.0))
     >>> why.facts.region, why.facts.action, round(why.facts.profile.values[1], 2)
     (3, 'left', -0.84)
     """
-    inquiry = Inquiry(asked_about(run))
+    inquiry = Inquiry(asked_about(run, carried))
     return answered(inquiry, state, other)
 
 

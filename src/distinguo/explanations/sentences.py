@@ -175,9 +175,11 @@ def epsilon_sentence(asked: Asked, found: Distinction) -> str:
         return ""
     used = "" if asked.epsilon is None else f" (this run: {amount(asked.epsilon)})"
     if found.epsilon is not None:
-        return f"They would be merged from ε = {amount(found.epsilon)} on{used}."
+        if found.epsilon == 0.0:
+            return f"By what is known now they would be merged even at ε = 0{used}."
+        return f"They would be merged at ε = {amount(found.epsilon)}, and at none that is less{used}."
     half = found.epsilon_half
-    looser = "" if half is None else f"; with δ = ε/2, by Eq. 5, they would be merged from {amount(half)} on"
+    looser = "" if half is None else f"; with δ = ε/2, by Eq. 5, they would be merged at {amount(half)}"
     return f"No ε would merge them{used}: where their best actions differ, Eq. 6 allows none{looser}."
 
 
@@ -190,16 +192,25 @@ def now_sentence(asked: Asked, profiles: Sequence[ActionProfile], obstacle: str)
             f"Investigated now by mini-trials (Figure 3) with the settings of the run, {steps:,} steps.{sure}"
         )
     if ways == {TRIALS}:
+        held = "taken once" if asked.spec.kind == CATEGORIES else "held for a few steps"
         return (
-            f"Investigated now by trials, {steps:,} steps: each action is held for a few steps, then the map is "
-            "followed to the end; rewards are not discounted."
+            f"Investigated now by trials, {steps:,} steps: each action is {held}, then the map is followed to the "
+            f"end; rewards are not discounted.{_chance(asked, profiles)}"
         )
     if ways == {STARTS}:
         return (
             f"{obstacle} So trials were run from the start, {steps:,} steps, with each action for the whole region "
-            "in turn."
+            f"in turn.{_chance(asked, profiles)}"
         )
     return f"{obstacle} So the values that were learned for the regions stand for the states."
+
+
+def _chance(asked: Asked, profiles: Sequence[ActionProfile]) -> str:
+    """Say how rough figures are that chance has a part in."""
+    if asked.spec.stochastic == "no" and profiles[0].way != STARTS:
+        return ""
+    count = min(profile.samples for profile in profiles)
+    return f" {'One trial' if count == 1 else f'{count} trials'} of each action: the figures are rough."
 
 
 _UNSURE = (

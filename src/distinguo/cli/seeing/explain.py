@@ -17,6 +17,12 @@ def explain_command(
     task: Annotated[
         str | None, typer.Option(help="The file of a task of your own: path/to/file.py:Class.")
     ] = None,
+    carried: Annotated[
+        bool,
+        typer.Option(
+            "--representation", help="Ask about the map for other learners, if that is another one."
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Explain a state of a run: its region, what is done there, and why that region exists; or of two states, why
@@ -31,7 +37,7 @@ def explain_command(
     if task is not None:
         parse.task_name(task)  # declares it, so that the run can be opened with it
     first, second = _numbers("--state", state), None if other is None else _numbers("--and", other)
-    why = explain(run, first, second)
+    why = explain(run, first, second, carried=carried)
     output_for(as_json).tell(repr(why))
     answer({"run": str(run), **why.document()}, as_json)
 
