@@ -21,6 +21,7 @@ from distinguo.views.motion import play as play_module
 from distinguo.views.motion.film import FRAMES_PER_SECOND, MOST_FRAMES, film_of, pace, places_on_map
 from distinguo.views.motion.scenes import scene_for
 from distinguo.views.motion.shapes import PUSH, Disc, Stroke
+from distinguo.views.pictures import partition_picture
 from tests.cli.test_cli import FAST, Call, call  # noqa: F401 - a fixture
 from tests.views.runs import made_up
 
@@ -94,6 +95,7 @@ def test_the_dot_is_in_the_region_that_acts(puck: Run) -> None:
     pole = made_up("CartPole-v1", 12)
     film = film_of(pole, distinguo.rollout(pole, steps=3))
     assert film.is_sliced
+    assert np.array_equal(film.places, film.trial.observations[:, list(film.picture.plane.axes)])
     for moment in film.moments[:-1]:
         policy, (low, high) = film.slice_through(moment), (film.picture.low, film.picture.high)
         place = moment.place
@@ -106,7 +108,7 @@ def test_the_dot_is_in_the_region_that_acts(puck: Run) -> None:
 
 def test_the_way_over_labels_is_from_square_to_square() -> None:
     lake = made_up("FrozenLake-v1", 9)
-    places = places_on_map(lake, np.array([[0.0], [3.0], [12.0]]))
+    places = places_on_map(lake, partition_picture(lake), np.array([[0.0], [3.0], [12.0]]))
     assert places.tolist() == [[0.0, 3.0], [3.0, 3.0], [0.0, 0.0]]
 
 
