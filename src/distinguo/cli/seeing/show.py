@@ -92,7 +92,7 @@ def _tell(opened: Run, folder: Path, output: Output) -> None:
             _in_words(opened, width),
         ]
     parts.append(reasons_table(opened, width=width))
-    output.tell("\n\n".join([*filter(None, parts), ""]))
+    output.tell("\n\n".join(filter(None, parts)) + "\n")
     if is_finished(folder):
         output.tell(outcome_sentence(opened), GOOD if opened.solved else POOR)
     else:
