@@ -13,19 +13,19 @@ from distinguo.runs.written.history import Frame
 from distinguo.runs.written.trial_table import TrialRow
 from distinguo.tasks.spec import TaskSpec
 from distinguo.views.pictures import PartitionPicture, representation_picture
-from distinguo.views.slices import plane_of
+from distinguo.views.slices import names_of, plane_of
 from distinguo.views.tiles import tiles_of
 
 MOST_POINTS = 600  #: of a curve
 
 
-def map_document(moment: Frame, configuration: Configuration) -> dict[str, Any]:
+def map_document(frame: Frame, configuration: Configuration) -> dict[str, Any]:
     """Return the picture of a map, and how a place in it becomes an observation."""
     spec = configuration.spec
-    regions = moment.representation.regions
+    regions = frame.representation.regions
     title = f"{regions} region" if regions == 1 else f"{regions} regions"
-    picture = representation_picture(moment.representation, spec, title, moment.controller)
-    return {**picture_document(picture), **_way_back(moment, spec)}
+    picture = representation_picture(frame.representation, spec, title, frame.controller)
+    return {**picture_document(picture), **_way_back(frame, spec)}
 
 
 def picture_document(picture: PartitionPicture) -> dict[str, Any]:
@@ -43,14 +43,14 @@ def picture_document(picture: PartitionPicture) -> dict[str, Any]:
     }
 
 
-def _way_back(moment: Frame, spec: TaskSpec) -> dict[str, Any]:
+def _way_back(frame: Frame, spec: TaskSpec) -> dict[str, Any]:
     """Return the coordinates of the plane, or the state of every square, by which a click means an observation."""
-    if has_labels(moment.representation.partition):
-        squares = tiles_of(moment.representation, spec).squares
+    if has_labels(frame.representation.partition):
+        squares = tiles_of(frame.representation, spec).squares
         known = [square for square in squares if not any(math.isnan(c) for c in square.state)]
         return {"squares": [[square.x, square.y, square.state] for square in known]}
-    plane = plane_of(moment.representation, spec)
-    return {"plane": {"axes": plane.axes, "at": plane.at}}
+    plane = plane_of(frame.representation, spec)
+    return {"plane": {"axes": plane.axes, "at": plane.at}, "axes": names_of(plane, spec.axes)}
 
 
 def trials_document(trials: Sequence[TrialRow]) -> dict[str, Any]:
@@ -89,6 +89,6 @@ def task_document(configuration: Configuration) -> dict[str, Any]:
     }
 
 
-def frames_document(moments: Sequence[Frame]) -> list[list[int]]:
-    """Return the history in short: the trial, the steps and the regions of each moment."""
-    return [[m.trial, m.environment_steps, m.representation.regions] for m in moments]
+def frames_document(frames: Sequence[Frame]) -> list[list[int]]:
+    """Return the history in short: the trial, the steps and the regions of each frame."""
+    return [[m.trial, m.environment_steps, m.representation.regions] for m in frames]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Lock
@@ -19,6 +20,8 @@ from distinguo.reading.files import MEBIBYTE, read_text
 
 MOST_RUNS, DEEPEST = 500, 3  #: runs that are listed, and folders below each other that are looked into
 MOST_FOLDERS = 5_000
+LOOK_SECONDS = 1.0  #: between two looks, however many pages ask
+MOST_OPEN = 16  #: runs that are kept in memory
 SETTINGS, RESULT = "settings.toml", "result.json"
 
 
@@ -30,11 +33,15 @@ class Library:
         self._places: dict[str, Path] = {}
         self._entries: dict[tuple[Path, int, int], dict[str, Any]] = {}
         self._opened: dict[str, Any] = {}
+        self._listed: list[dict[str, Any]] = []
+        self._looked = -LOOK_SECONDS
         self._alone = Lock()
 
     def entries(self) -> list[dict[str, Any]]:
         """Return what there is to choose from, the newest first; a folder that is half written says so."""
         with self._alone:
+            if time.monotonic() - self._looked < LOOK_SECONDS:
+                return self._listed
             found = sorted(((_changed(path), path) for path in _run_folders(self.base)), reverse=True)[
                 :MOST_RUNS
             ]
@@ -45,6 +52,7 @@ class Library:
                 key = (path, changed, _size(path / SETTINGS))
                 self._entries[key] = known.get(key) or self._entry(path)
                 entries.append(self._entries[key])
+            self._listed, self._looked = entries, time.monotonic()
             return entries
 
     def _identity(self, path: Path) -> str:
@@ -82,9 +90,6 @@ class Library:
                     self._opened.pop(next(iter(self._opened)))
                 known = self._opened.setdefault(identity, known)
         return known
-
-
-MOST_OPEN = 16  #: runs that are kept in memory
 
 
 def _run_folders(base: Path) -> Iterator[Path]:

@@ -19,6 +19,7 @@ class Pane:
 
     def __init__(self, pane: int, source: RunSource) -> None:
         self.pane, self.source = pane, source
+        source.watchers += 1
         self._moment: int | None = None  #: None follows the newest
         self._shown: tuple[Any, ...] = ()
         self._map: Frame | None = None

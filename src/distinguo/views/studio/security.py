@@ -26,6 +26,8 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 ANYWHERE = ("0.0.0.0", "::")  # noqa: S104 - named to be refused without a token
 LEAST_TOKEN, MOST_TOKEN = 16, 200  #: letters
+LARGEST_MESSAGE = 16 * 1024  #: bytes of what a page says at once
+LARGEST_HEADERS = 16 * 1024  #: bytes of all headers of a request
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
@@ -163,6 +165,8 @@ def _single(raw: list[tuple[bytes, bytes]]) -> dict[str, str]:
 
 def _refusal(door: Door, scope: Scope, headers: dict[str, str]) -> tuple[int, str] | None:
     is_socket = scope["type"] == "websocket"
+    if sum(len(name) + len(value) for name, value in headers.items()) > LARGEST_HEADERS:
+        return 431, "The headers of that request are too long."
     if not door.knows(headers.get("host", "")):
         return 421, "This is not the host that you asked for; open the address that the studio printed."
     origin = headers.get("origin")

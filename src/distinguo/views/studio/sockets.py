@@ -84,6 +84,8 @@ class Conversation:
             for task in everything:
                 task.cancel()
             await asyncio.gather(*everything, return_exceptions=True)
+            for pane in list(self._views):
+                self._leave(pane)
         with suppress(Exception):
             await self.socket.close()
 
@@ -106,7 +108,7 @@ class Conversation:
     def _heed(self, asked: Asked) -> None:
         """Do at once what is quick, and begin in a thread what is not."""
         if isinstance(asked, Close):
-            self._views.pop(asked.pane, None)
+            self._leave(asked.pane)
         elif isinstance(asked, Open | Join | Learn):
             self._do(("view", asked.pane), lambda: self._begin_view(asked))
         elif isinstance(asked, Look):
@@ -133,7 +135,12 @@ class Conversation:
             source = self.shelf.library.source(asked.run)
         else:
             source = sessions.begin(asked) if isinstance(asked, Learn) else sessions.source(asked.session)
+        self._leave(asked.pane)
         self._views[asked.pane] = Pane(asked.pane, source)
+
+    def _leave(self, pane: int) -> None:
+        if pane in self._views:
+            self._views.pop(pane).source.watchers -= 1
 
     def _control(self, asked: Control | Pace) -> dict[str, Any] | None:
         session = self.shelf.sessions.source(asked.session)
@@ -189,7 +196,7 @@ class Conversation:
                 if self._views.get(pane) is view and isinstance(news, dict):
                     self._post(("show", pane), news)
                 elif isinstance(news, str):
-                    self._views.pop(pane, None)
+                    self._leave(pane)
                     self._tell(news, pane)
             await asyncio.sleep(TICK)
 

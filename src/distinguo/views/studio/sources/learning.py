@@ -18,11 +18,10 @@ from distinguo.runs.learn import default_folder, warm
 from distinguo.runs.restarts import of_these_regions
 from distinguo.runs.run import Run, run_of
 from distinguo.runs.stage import CONFIRMING, DONE, TRIAL, Stage
-from distinguo.runs.written.history import Frame
+from distinguo.runs.written.history import Frame, is_due
 from distinguo.runs.written.trial_table import TrialRow
 from distinguo.tasks.task import observe
 from distinguo.views.studio.documents import task_document
-from distinguo.views.studio.sources.source import thinned
 from distinguo.views.words import outcome_sentence
 
 BEAT = 1 / 60  #: seconds between two pieces of a run that is slowed down for the eye
@@ -36,7 +35,7 @@ class LearningSession:
     """A learning run under the eyes of somebody."""
 
     def __init__(self, configuration: Configuration, speed: float | None) -> None:
-        self.identity, self.version = secrets.token_hex(8), 0
+        self.identity, self.version, self.watchers = secrets.token_hex(8), 0, 0
         self.configuration = configuration
         self.speed = speed  #: environment steps per second; None for as fast as can be
         self.state, self._words, self._kept = COMPILING, "", ""
@@ -110,10 +109,7 @@ class LearningSession:
     def _conclude(self, stage: Stage) -> None:
         self.state = FINISHING
         self._publish(now=True)
-        with self._whole:
-            run = run_of(stage)
-            self._note_frame()
-        self._run = run
+        self._run = run = run_of(stage)  # takes long for some learners; meanwhile the stage does not change
         self._end(FINISHED, outcome_sentence(run))
 
     def _may_go_on(self, stage: Stage) -> bool:
@@ -159,8 +155,11 @@ class LearningSession:
     # ---- what is to be seen ---------------------------------------------------------------------------------------
 
     def _note_frame(self) -> None:
-        self._latest = self._snapshot()
-        self._frames = thinned([*self._frames, self._latest])
+        """Keep the map of a trial that has ended, as often as the history of a run folder does."""
+        self._latest = frame = self._snapshot()
+        kept = frame.representation
+        if is_due(frame.trial, kept.prototypes, kept.regions, len(kept.dimensions), frame.q.shape[1]):
+            self._frames = [*self._frames, frame]
 
     def _snapshot(self) -> Frame:
         stage = self._stage
@@ -237,7 +236,8 @@ class LearningSession:
         if stage is None:
             raise DistinguoError("Nothing was learned yet; wait until the first trial has begun.")
         with self._whole:
-            stage.take_reasons()
+            if stage.phase != DONE:
+                stage.take_reasons()
             values = stage.values()
             return Run(
                 self.configuration,

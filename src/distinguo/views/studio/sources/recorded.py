@@ -24,6 +24,7 @@ class RecordedRun:
 
     def __init__(self, identity: str, path: Path, name: str) -> None:
         self.identity, self.name, self.version = identity, name, 0
+        self.watchers = 0
         self.configuration = folder.read_settings(path)
         self._path, self._alone = path, Lock()
         self._signature: tuple[Any, ...] | None = None

@@ -49,17 +49,23 @@ class LearningSessions:
         self._sessions: dict[str, LearningSession] = {}
 
     def begin(self, asked: Learn) -> LearningSession:
-        """Begin a session; those that are over make room."""
+        """Begin a session; the oldest of those that are over, or that nobody looks at, makes room."""
         if asked.instead in self._sessions:
             self._sessions.pop(asked.instead).control("close")
-        over = [one.identity for one in self._sessions.values() if one.is_over]
-        while len(self._sessions) >= MOST_SESSIONS and over:
-            del self._sessions[over.pop(0)]
         if len(self._sessions) >= MOST_SESSIONS:
-            raise DistinguoError(f"{MOST_SESSIONS} sessions are learning already; end one of them first.")
+            self._make_room()
         session = LearningSession(configured(asked), asked.speed)
         self._sessions[session.identity] = session
         return session
+
+    def _make_room(self) -> None:
+        unwatched = [one for one in self._sessions.values() if not one.watchers]
+        gone = next((one for one in unwatched if one.is_over), unwatched[0] if unwatched else None)
+        if gone is None:
+            raise DistinguoError(
+                f"{MOST_SESSIONS} sessions are being looked at already; close one of them first."
+            )
+        self._sessions.pop(gone.identity).control("close")
 
     def source(self, identity: str) -> LearningSession:
         """Return a session by its identity."""

@@ -10,14 +10,13 @@ from distinguo.runs.run import Run
 from distinguo.runs.written.history import Frame
 from distinguo.runs.written.trial_table import TrialRow
 
-MOST_FRAMES = 400  #: of a history in memory, when more are thinned out
-
 
 class RunSource(Protocol):
     """A run that can be looked at while it grows; every change is a new version."""
 
     identity: str
     version: int
+    watchers: int  #: panes that show it
     configuration: Configuration
 
     @property
@@ -38,14 +37,3 @@ class RunSource(Protocol):
 
     def run(self) -> Run:
         """Return it as a run, to ask for reasons."""
-
-
-def thinned(frames: list[Frame]) -> list[Frame]:
-    """Return every second of too many frames, and always the last.
-
-    >>> thinned(list(range(5))), len(thinned(list(range(401))))
-    ([0, 1, 2, 3, 4], 201)
-    """
-    if len(frames) <= MOST_FRAMES:
-        return frames
-    return frames[(len(frames) - 1) % 2 :: 2]
