@@ -215,7 +215,8 @@ def test_the_command() -> None:
     assert content["sentences"][0] == content["reason"]
     plain = CliRunner().invoke(app, ["explain", str(PUCK), "--state", "0.5,1"])
     assert plain.exit_code == 0
-    assert "lies in region" in plain.output
+    assert "lies in region" in plain.stdout
+    assert not plain.stderr
     other = CliRunner().invoke(
         app, ["explain", str(CART), "--state", "0,0,0,0", "--representation", "--json"]
     )

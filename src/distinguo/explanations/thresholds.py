@@ -42,7 +42,7 @@ def merging_epsilon(q1: np.ndarray, q2: np.ndarray, share: float = EQUAL) -> flo
 def _turning_points(q1: np.ndarray, q2: np.ndarray, share: float) -> set[float]:
     """Return the values of ε at which a rule of Definition 9 may begin or cease to hold."""
     apart = abs(state_value(q1) - state_value(q2))
-    points = {0.0, _least(lambda epsilon: apart <= share * epsilon)}
+    points = {_least(lambda epsilon: apart <= share * epsilon)}
     for q in (q1, q2):
         for value in q.tolist():
             for factor in {1.0, share}:
