@@ -42,10 +42,11 @@ def run_of(primary: list[int], *entries: dict[str, Any]) -> Run:
 
 
 def test_a_merge_takes_all_prototypes_of_a_region_along() -> None:
-    split = [entry("split", 1, 0, 1), entry("split", 2, 1, 2)]
-    tree = family(run_of([0, 0, 0], *split, entry("merge", 3, 1, 2, []), entry("merge", 4, 0, 1, [])))
+    split = [entry("split", 1, 0, 1), entry("split", 1, 1, 2), entry("split", 2, 2, 3)]
+    merges = [entry("merge", 2, 2, 3, []), entry("merge", 3, 1, 2, []), entry("merge", 4, 0, 1, [])]
+    tree = family(run_of([0, 0, 0, 0], *split, *merges))
     *_, (_, primaries) = tree.replayed()
-    assert primaries == {0: 0, 1: 0, 2: 0}
+    assert primaries == {0: 0, 1: 0, 2: 0, 3: 0}
     joined = tree.joining(0, 2)
     assert joined is not None
     assert (joined.trial, joined.prototypes) == (4, (0, 1))
@@ -55,6 +56,9 @@ def test_a_merge_takes_all_prototypes_of_a_region_along() -> None:
     direct = tree.joining(1, 2)
     assert direct is not None
     assert direct.trial == 3
+    last = tree.joining(3, 0)
+    assert last is not None
+    assert (last.trial, last.prototypes) == (4, (1, 0))
 
 
 def test_what_was_detached_again_parted_then() -> None:
