@@ -240,3 +240,10 @@ def test_the_command_says_what_is_wrong(
         main()
     assert stopped.value.code == 2
     assert sentence in capsys.readouterr().err
+
+
+def test_without_an_epsilon_only_the_best_actions_are_compared() -> None:
+    """Eq. 6 knows no tolerance; whether values are close enough, or actions good enough, nobody said."""
+    found = {one.regions: one for one in distinctions(FOLDERS["cart-5"])}
+    assert found[0, 1].rules == found[0, 1].rules_now == ("best action (Eq. 6)",)
+    assert (found[1, 2].rules, found[1, 2].rules_now) == (("drawn by the learner",), ())
