@@ -135,7 +135,7 @@ MAPS: dict[str, Callable[[Path], Run]] = {
     "probation, no way back": lambda _: without_return(dg.open_run(FOLDERS["cart-5"])),
     "probation, task unknown": lambda _: without_task(dg.open_run(FOLDERS["cart-6"])),
     "sweeping with chance": lambda _: made_up("FrozenLake-v1", 8),
-    "sweeping, many labels": lambda _: made_up("Taxi-v4", 12),
+    "sweeping, many labels": lambda _: made_up("Taxi-v4", 6),
     "declared": lambda _: declared(),
     "condensed": condensed,
     "acrobot": lambda _: made_up("Acrobot-v1", 5),

@@ -215,7 +215,8 @@ def test_the_command() -> None:
     assert content["sentences"][0] == content["reason"]
     plain = CliRunner().invoke(app, ["explain", str(PUCK), "--state", "0.5,1"])
     assert plain.exit_code == 0
-    assert "lies in region" in plain.output
+    assert "lies in region" in plain.stdout
+    assert not plain.stderr
     other = CliRunner().invoke(
         app, ["explain", str(CART), "--state", "0,0,0,0", "--representation", "--json"]
     )
@@ -239,3 +240,10 @@ def test_the_command_says_what_is_wrong(
         main()
     assert stopped.value.code == 2
     assert sentence in capsys.readouterr().err
+
+
+def test_without_an_epsilon_only_the_best_actions_are_compared() -> None:
+    """Eq. 6 knows no tolerance; whether values are close enough, or actions good enough, nobody said."""
+    found = {one.regions: one for one in distinctions(FOLDERS["cart-5"])}
+    assert found[0, 1].rules == found[0, 1].rules_now == ("best action (Eq. 6)",)
+    assert (found[1, 2].rules, found[1, 2].rules_now) == (("drawn by the learner",), ())

@@ -10,7 +10,7 @@ from distinguo.controller import Controller, choose
 from distinguo.learners.agent import NO_ACTION
 from distinguo.learners.refinement.improvement import HELD
 from distinguo.representations.partition import has_labels, region
-from distinguo.tasks.task import Observation, State, observe, transition, truncated
+from distinguo.tasks.task import Observation, State, observe, start, transition, truncated
 
 
 class Follower:
@@ -66,12 +66,13 @@ class Follower:
             total, steps = total + r, steps + 1
         return total, steps
 
-    def way_to(self, s: State, seen: Observation, steps: int) -> State | None:
-        """Return the first state from ``s`` on that looks exactly like this, if it comes within so many steps."""
-        for _ in range(steps):
-            if observe(self.task, s) == seen:
-                return s
-            s, _, over = self.step(s, self.action(self.region(s)))
-            if over:
-                return None
-        return None
+    def visited(self, trials: int, steps: int) -> dict[Observation, State]:
+        """Return the states that trials of so many steps come through, by what is observed of them."""
+        found: dict[Observation, State] = {}
+        for _ in range(trials):
+            s, over, length = start(self.task, self.rng), False, 0
+            while not over and length < steps:
+                found.setdefault(observe(self.task, s), s)
+                s, _, over = self.step(s, self.action(self.region(s)))
+                length += 1
+        return found

@@ -28,7 +28,10 @@ from distinguo.tasks.task import State, seeded, start
 MINI_TRIALS, TRIALS, STARTS, VALUES = "mini-trials", "trials", "trials from the start", "learned values"
 MOST_STEPS = 6_000  #: for the profiles of two states
 LONGEST = 1_000  #: steps of a trial, where the task has no limit
-SEARCH, SEARCHES = 1_000, 20  #: steps and trials in which a state is looked for that can only be come back to
+SEARCHES, SEARCH = (
+    20,
+    50,
+)  #: trials, and steps of each, that states are looked for in which one can come back to
 SAMPLES = 20  #: trials of each action where chance is at work, if there are steps for so many
 
 
@@ -74,6 +77,9 @@ class Investigator:
         self.failed = False  #: whether no state can be set
         self.no_trials = ""  #: why not even trials can be run
         self._task: Any = None
+        self._places: dict[tuple[float, ...], State] | None = (
+            None  # that can be come back to, once looked for
+        )
 
     def profile(self, seen: tuple[float, ...]) -> ActionProfile:
         """Return the profile of what was observed, by the best way there is."""
@@ -166,11 +172,9 @@ class Investigator:
         """
         if is_compiled(self._task):  # it goes anywhere, if it is known where that is
             return None
-        follower, rng = Follower(self._task, self.controller, SEARCH), np.random.default_rng(0)
-        for _ in range(SEARCHES):
-            if (found := follower.way_to(start(self._task, rng), seen, SEARCH // SEARCHES)) is not None:
-                return found
-        return None
+        if self._places is None:
+            self._places = Follower(self._task, self.controller, SEARCH).visited(SEARCHES, SEARCH)
+        return self._places.get(seen)
 
     def _cap(self) -> int:
         """Return the steps of a trial at most."""

@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from distinguo.criteria import compatible, prefers, state_value
+from distinguo.criteria import compatible, state_value
 
 EQUAL, HALF = (
     1.0,
@@ -42,16 +42,17 @@ def merging_epsilon(q1: np.ndarray, q2: np.ndarray, share: float = EQUAL) -> flo
 def _turning_points(q1: np.ndarray, q2: np.ndarray, share: float) -> set[float]:
     """Return the values of ε at which a rule of Definition 9 may begin or cease to hold."""
     apart = abs(state_value(q1) - state_value(q2))
-    points = {0.0, _least(lambda epsilon: apart <= share * epsilon)}
+    points = {_least(lambda epsilon: apart <= share * epsilon)}
     for q in (q1, q2):
-        for a in range(len(q)):
-            for factor in (1.0, share):
-                points.add(_least(partial(_prefers_by_share, q, a, factor)))
+        for value in q.tolist():
+            for factor in {1.0, share}:
+                points.add(_least(partial(_is_preferred, value, state_value(q), factor)))
     return {point for point in points if math.isfinite(point)}
 
 
-def _prefers_by_share(q: np.ndarray, a: int, factor: float, epsilon: float) -> bool:
-    return prefers(q, a, factor * epsilon)
+def _is_preferred(value: float, best: float, factor: float, epsilon: float) -> bool:
+    """Definition 7, of numbers: many are tried."""
+    return value >= best - factor * epsilon
 
 
 def _least(holds: Callable[[float], bool]) -> float:
