@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import distinguo as dg
+from distinguo.cli import main
 from distinguo.errors import DistinguoError
 from distinguo.runs.configuration import configure
 from distinguo.runs.folder import read_settings
@@ -83,8 +84,8 @@ def test_it_is_stepped_where_it_is_handed_in_and_asked_for_otherwise(name: str, 
     with pytest.raises(DistinguoError) as caught:
         STEPPED[name](place, None)
     assert str(caught.value) == (
-        "Corridor was learned from an environment object, which no file can make again; hand one like it in, in "
-        "Python: open_run(path, task=env)."
+        "Corridor was learned from an environment object, which its name does not make again; hand one like it in: "
+        "open_run(path, task=env), or --task path/to/file.py:Class."
     )
     answers = [STEPPED[name](place, Corridor()), STEPPED[name](dg.open_run(place), Corridor())]
     answers.append(STEPPED[name](dg.open_run(place, task=Corridor()), None))
@@ -191,3 +192,24 @@ def test_an_id_that_is_run_as_plain_python_takes_a_threshold(tmp_path: Path) -> 
     assert asked.spec.portable
     (tmp_path / "settings.toml").write_text(to_toml(asked))
     assert read_settings(tmp_path).spec.threshold == 0.5
+
+
+def test_an_environment_in_a_file_is_handed_in_on_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    world, out = f"{Path(__file__).with_name('corridor.py')}:Corridor", str(tmp_path / "run")
+    changes = [word for name, value in SETTINGS.items() for word in ("--set", f"{name}={value}")]
+
+    def told(*words: str) -> tuple[int, str]:
+        monkeypatch.setattr("sys.argv", ["distinguo", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return int(ended.value.code or 0), capsys.readouterr().err
+
+    assert told("learn", world, "--learner", "economy", "--threshold", "0.9", *changes, "--out", out)[0] == 0
+    assert told("audit", out, "--task", world, "--visits", "20")[0] == 0
+    assert told("verify", out, "--task", world, "--steps", "50")[0] in (0, 3)
+    for command in ("audit", "verify"):
+        code, words = told(command, out)
+        assert code == 2
+        assert "hand one like it in" in " ".join(words.split())

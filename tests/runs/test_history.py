@@ -142,6 +142,14 @@ def test_a_frame_that_is_none_is_named_by_its_line(tmp_path: Path, changes: dict
         open_run(tmp_path / "run")
 
 
+def test_frames_of_different_tasks_are_refused(tmp_path: Path) -> None:
+    lines = lines_of(PUCK)
+    lines[6] = lines[6].replace('"dimensions":["x","v"]', '"dimensions":["x","w"]')
+    (tmp_path / HISTORY).write_text("".join(lines))
+    with pytest.raises(DistinguoError, match="damaged at line 7"):
+        read_history(tmp_path / HISTORY)
+
+
 def test_the_history_of_another_task_is_refused(tmp_path: Path) -> None:
     shutil.copytree(PUCK, tmp_path / "run")
     path = tmp_path / "run" / HISTORY

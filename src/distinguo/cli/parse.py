@@ -70,6 +70,17 @@ def task_name(word: str) -> str:
     return named_task(word).name if names_code(word) else word
 
 
+def task_of_run(word: str | None, run: Path) -> Any:
+    """Return the task that is handed in with a run folder; one in a file is made with the parameters of the run."""
+    from distinguo.cli.code import names_code
+    from distinguo.runs.folder import SETTINGS, read_settings
+
+    if word is None or not names_code(word):
+        return word
+    known = read_settings(run).spec.parameters if (run / SETTINGS).is_file() else {}
+    return named_task(word, dict(known))
+
+
 def _is_environment_class(thing: Any) -> bool:
     import gymnasium
 

@@ -34,7 +34,7 @@ def handed_in(spec: TaskSpec, given: Any) -> TaskSpec:
     distinguo.errors.DistinguoError: CliffWalking-v1 does not fit a run of FrozenLake-v1: its bounds are...
     """
     if spec.portable and not spec.interpreted and not is_absent(spec):
-        if given == spec.name:
+        if given == spec.name or (isinstance(given, TaskSpec) and given.name == spec.name):
             return spec
         raise DistinguoError(f"{spec.name} is one of our own tasks and needs none handed in; leave task out.")
     theirs = _described(spec, given)

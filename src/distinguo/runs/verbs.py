@@ -95,11 +95,11 @@ class Verbs:
 
         return distinguo.explain(self._as_run(), s, other)
 
-    def report(self, out: str | Path, **options: Any) -> Path:
+    def report(self, out: str | Path | None = None, **options: Any) -> Path:
         """Write one page on the run, with its pictures, settings and reasons. See ``distinguo.report``.
 
         >>> import distinguo, tempfile
-        >>> with tempfile.TemporaryDirectory() as place:  # doctest: +SKIP
+        >>> with tempfile.TemporaryDirectory() as place:
         ...     distinguo.learn("puck", seed=1).report(f"{place}/puck.html").name
         'puck.html'
         """
@@ -112,8 +112,10 @@ class Verbs:
         """Animate the greedy policy, in a window or to a file. See ``distinguo.play`` for the options.
 
         >>> import distinguo, tempfile
-        >>> with tempfile.TemporaryDirectory() as place:  # doctest: +SKIP
-        ...     distinguo.learn("puck", seed=1).play(f"{place}/puck.gif")
+        >>> with tempfile.TemporaryDirectory() as place:
+        ...     film = distinguo.learn("puck", seed=1).play(f"{place}/puck.gif", steps=4)
+        >>> film.trial
+        Rollout of puck: 4 steps, gained 0, left after 4 steps
         """
         import distinguo
 

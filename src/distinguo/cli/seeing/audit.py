@@ -28,11 +28,11 @@ def audit_command(
     from distinguo.cli.live import progress_bar
     from distinguo.study.audit import audit
 
-    if task is not None:
-        parse.task_name(task)  # declares it, so that the run can be opened with it
+    world = parse.task_of_run(task, run)
     with progress_bar("auditing") as bar:
         findings = worked_off(
-            "Stopped; nothing was written.", lambda: audit(run, visits=visits, seed=seed, watch=bar)
+            "Stopped; nothing was written.",
+            lambda: audit(run, visits=visits, seed=seed, watch=bar, task=world),
         )
     output_for(as_json).tell(repr(findings))
     content = {

@@ -35,11 +35,12 @@ def explain_command(
     from distinguo.cli import parse
     from distinguo.cli.console import answer, output_for
     from distinguo.explanations.explain import explain
+    from distinguo.runs.folder import open_run
 
-    if task is not None:
-        parse.task_name(task)  # declares it, so that the run can be opened with it
+    world = parse.task_of_run(task, run)
+    asked = run if world is None else open_run(run, world)
     first, second = _numbers("--state", state), None if other is None else _numbers("--and", other)
-    why = explain(run, first, second, carried=carried)
+    why = explain(asked, first, second, carried=carried)
     output_for(as_json).tell(repr(why))
     answer({"run": str(run), **why.document()}, as_json)
 

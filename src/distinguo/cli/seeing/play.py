@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -49,17 +49,17 @@ def play_command(
     from distinguo.views.motion.play import play
 
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # its greeting would be on standard output
-    if task is not None:
-        parse.task_name(task)  # declares it, so that the run can be opened with it
+    world = parse.task_of_run(task, run)
     start = None if state is None else parse.state_numbers(state)
+    asked: dict[str, Any] = {"start": start, "steps": steps, "seed": seed, "speed": speed}
     output = output_for(as_json)
     if out is None:
-        film = play(run, start=start, steps=steps, seed=seed, speed=speed)
+        film = play(run, task=world, **asked)
     else:
         with progress_bar("drawing") as bar:
             film = worked_off(
                 "Stopped; nothing was written.",
-                lambda: play(run, out, start=start, steps=steps, seed=seed, speed=speed, watch=bar),
+                lambda: play(run, out, task=world, watch=bar, **asked),
             )
     output.tell(repr(film.trial))
     if out is not None:

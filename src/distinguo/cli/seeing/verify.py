@@ -86,15 +86,16 @@ def verify_command(
     from distinguo.controls.catalog import registered_name
     from distinguo.study.verify import verify
 
-    task = None if task is None else parse.task_name(task)
+    name = None if task is None else parse.task_name(task)
+    world = parse.task_of_run(task, Path(what)) if Path(what).is_dir() else name
     what = registered_name(code_or_word(what))
-    folder = out or _folder(what, task or "puck", seed)
+    folder = out or _folder(what, name or "puck", seed)
     with at_work("Proving"):
         proof = worked_off(
             "Stopped; nothing was proven.",
             lambda: verify(
                 what,
-                task=task,
+                task=world,
                 seed=seed,
                 cells=cells,
                 steps=steps,

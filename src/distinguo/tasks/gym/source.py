@@ -59,8 +59,8 @@ class Source(NamedTuple):
 def absence(name: str) -> DistinguoError:
     """Return the sentence for an environment object that is asked to step where it is not."""
     return DistinguoError(
-        f"{name} was learned from an environment object, which no file can make again; hand one like it in, in "
-        "Python: open_run(path, task=env)."
+        f"{name} was learned from an environment object, which its name does not make again; hand one like it in: "
+        "open_run(path, task=env), or --task path/to/file.py:Class."
     )
 
 
