@@ -130,9 +130,8 @@ def test_learning_in_view_gives_the_same_map(opened: Open) -> None:
         app.frame = (now) => {
           const began = performance.now(); frame(now); spent.push(performance.now() - began); }; }"""
     )
-    learn_fast(page)
-    case = Case(seed=7)
-    assert differences(case, shown_trace(page)) == []
+    learn_fast(page, {})
+    assert differences(Case(seed=7, changes={}), shown_trace(page)) == []
     assert sorted(page.evaluate("spent"))[page.evaluate("spent.length") // 2] < 33
     page.wait_for_function("document.getElementById('status').textContent.startsWith('Solved after')")
     assert page.locator("#guide li.done").count() == 3
