@@ -132,9 +132,10 @@ class App {
     this.dirty = false;
     this.drawnMode = this.player.mode;
     const { stage } = this.player;
-    const rest = stage.trials.length === this.drawnTrials ? OFTEN : AT_LEAST;
-    const isTime = this.player.mode !== LEARNING || now - this.drawnAt > rest;
-    if (!this.picture || (isTime && stage.learner.counts.trialSteps !== this.drawnSteps)) this.repaint(now);
+    const isNext = stage.trials.length !== this.drawnTrials;
+    const isNew = isNext || stage.learner.counts.trialSteps !== this.drawnSteps;
+    const isTime = this.player.mode !== LEARNING || now - this.drawnAt > (isNext ? AT_LEAST : OFTEN);
+    if (!this.picture || (isTime && isNew)) this.repaint(now);
     const { s, action } = this.player.shown;
     const rows = stage.memory.primaries();
     const glow = Object.fromEntries([...this.glow].map(([p, strength]) => [rows.indexOf(p), strength]));

@@ -52,9 +52,9 @@ def opened(new_page: Open) -> Iterator[Open]:
     assert {url.partition("#")[0] for url in asked if not url.startswith("data:")} == {PAGE}
 
 
-def learn_shortly(page: Any) -> None:
-    """Learn to the end at once, with trials that are long enough at 2,000 steps."""
-    page.evaluate("changes => Object.assign(playground.app.player.stage.settings, changes)", SHORT)
+def learn_fast(page: Any, changes: dict[str, Any] = SHORT) -> None:
+    """Learn to the end at full speed, with trials that are long enough at 2,000 steps."""
+    page.evaluate("changes => Object.assign(playground.app.player.stage.settings, changes)", changes)
     page.locator("#speed").fill("4")
     page.click("#play")
     page.wait_for_function("playground.app.player.isOver")
@@ -130,12 +130,13 @@ def test_learning_in_view_gives_the_same_map(opened: Open) -> None:
         app.frame = (now) => {
           const began = performance.now(); frame(now); spent.push(performance.now() - began); }; }"""
     )
-    learn_shortly(page)
-    case = Case(seed=7)
-    assert differences(case, shown_trace(page)) == []
+    learn_fast(page, {})
+    assert differences(Case(seed=7, changes={}), shown_trace(page)) == []
     assert sorted(page.evaluate("spent"))[page.evaluate("spent.length") // 2] < 33
     page.wait_for_function("document.getElementById('status').textContent.startsWith('Solved after')")
     assert page.locator("#guide li.done").count() == 3
+    trials = page.evaluate("playground.app.player.stage.trials.length")
+    assert page.locator("#lengths").get_attribute("aria-label").endswith(f"500k at trial {trials}")
     regions = page.evaluate("playground.app.player.stage.regions")
     assert f": {regions} regions over" in page.locator("#map").get_attribute("aria-label")
 
@@ -176,7 +177,7 @@ def test_a_reload_keeps_the_settings(opened: Open) -> None:
     page.reload()
     page.wait_for_function("globalThis.playground && playground.app.picture")
     assert (page.input_value("#seed"), page.input_value("#preset")) == ("4", "fast")
-    learn_shortly(page)
+    learn_fast(page)
     assert differences(Case("fast", 4), shown_trace(page)) == []
 
 
@@ -211,7 +212,7 @@ def test_a_bad_link_is_said_and_the_usual_is_taken(opened: Open) -> None:
 def test_the_puck_is_taken_and_let_go(opened: Open) -> None:
     """On the hill it starts at rest where it was put; on the map any state can be given to it."""
     page = opened()
-    learn_shortly(page)
+    learn_fast(page)
     box = page.locator("#hill").bounding_box()
     middle = box["x"] + box["width"] / 2
     page.mouse.move(middle, box["y"] + 60)
@@ -240,7 +241,7 @@ def test_clicks_ask_why(opened: Open) -> None:
     assert "has been there from the beginning" in page.inner_text("#answer")
     page.click("#clear")
     assert page.inner_text("#answer") == ""
-    learn_shortly(page)
+    learn_fast(page)
     one, other = page.evaluate("playground.app.player.stage.learner.reasons.at(-1).states")
     page.mouse.click(*place(page, *one))
     assert page.inner_text("#answer .verdict").startswith(
@@ -259,7 +260,7 @@ def test_clicks_ask_why(opened: Open) -> None:
 def test_a_region_of_two_cells_looks_like_one(opened: Open) -> None:
     """Borders are drawn between regions only, and everywhere there; every area has its number."""
     page = opened("#seed=1")
-    learn_shortly(page)
+    learn_fast(page)
     case = Case(seed=1)
     controller = learned(case).controller
     assert len(controller.q) < len(controller.partition.prototypes)
@@ -280,7 +281,7 @@ def test_a_region_of_two_cells_looks_like_one(opened: Open) -> None:
 def test_reasons_are_those_of_the_package(opened: Open) -> None:
     """Regions, profiles now and then, broken rules, regret and epsilon are what ``explain`` says."""
     page = opened("#seed=1")
-    learn_shortly(page)
+    learn_fast(page)
     run = learned(Case(seed=1))
     points = [(0.0, 0.0), (0.2, 0.75), (-0.5, -1.0), (1.0, 3.5), (-1.0, 3.0), (2.2, 0.5)]
     for one, other in combinations(points, 2):
@@ -331,7 +332,7 @@ def test_the_keyboard_reaches_everything(opened: Open) -> None:
         "hill play step trial restart speed map example clear epsilon gamma seed another preset start copy"
     )
     assert reached == wanted.split()
-    learn_shortly(page)
+    learn_fast(page)
     page.focus("#map")
     for key in ("ArrowRight", "ArrowUp", "Enter", "ArrowLeft", "ArrowLeft", "Enter"):
         page.keyboard.press(key)
