@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 
 from distinguo.errors import DistinguoError, call_user_code, one_line
 from distinguo.explanations.distinctions import Inquiry, distinctions
-from distinguo.explanations.sentences import apart_sentence, epsilon_sentence
+from distinguo.explanations.sentences import amount, apart_sentence, epsilon_sentence
 from distinguo.explanations.subject import Asked
 from distinguo.representations.partition import prototypes_of
 from distinguo.runs.command import learn_command
@@ -144,7 +144,7 @@ def _verdict(run: Run) -> str:
 
 def _figures(run: Run) -> list[tuple[str, str]]:
     names = ("score", "trials", "environment_steps", "investigation_steps", "confirmation_trials", "seconds")
-    known = [(name.replace("_", " "), f"{run.summary[name]:,}") for name in names if name in run.summary]
+    known = [(name.replace("_", " "), _count(run.summary[name])) for name in names if name in run.summary]
     return [
         ("task", run.configuration.spec.name),
         ("seed", str(run.configuration.seed)),
@@ -156,6 +156,15 @@ def _figures(run: Run) -> list[tuple[str, str]]:
         *known,
         *([] if run.path is None else [("folder", str(run.path))]),
     ]
+
+
+def _count(number: float) -> str:
+    """Return a number as people read it: whole, or with one decimal.
+
+    >>> _count(500000), _count(64.4941), _count(475.0)
+    ('500,000', '64.5', '475')
+    """
+    return f"{number:,.0f}" if float(number).is_integer() else f"{number:,.1f}"
 
 
 def _history(reader: Reader) -> Iterator[tuple[str, Markup]]:
@@ -183,7 +192,7 @@ def _regions(run: Run) -> list[dict[str, Any]]:
                 "where": one.where,
                 "action": one.action,
                 "colour": hue_of(int(policy[one.region])),
-                "value": f"{run.q[one.region].max():.4g}",
+                "value": amount(float(run.q[one.region].max())),
                 "prototypes": count or "",
                 "updates": f"{int(run.updates[one.region].sum()):,}",
             }
