@@ -22,11 +22,11 @@ from distinguo.presets import tester_preset
 from distinguo.runs.run import Run
 from distinguo.study.compare import compare
 from distinguo.tasks.catalog import task_spec
-from distinguo.tasks.puck.analysis import MUST_PUSH_LEFT, MUST_PUSH_RIGHT, PuckMap, analyse
+from distinguo.tasks.puck.analysis import PuckMap, analyse
 from distinguo.tasks.puck.puck import Puck
 from distinguo.views.curves import curves_figure
 from distinguo.views.pages.reproduction import draw_hill, draw_map
-from distinguo.views.pictures import partition_picture, representation_picture
+from distinguo.views.pictures import representation_picture
 from distinguo.views.plots import draw_partition, save_figure
 
 FOLDER = Path(__file__).parents[1] / "docs" / "images"
@@ -43,15 +43,6 @@ def learned() -> Run:
 def analysed() -> PuckMap:
     """Return which states of the puck are controllable, and which are critical."""
     return analyse(Puck())
-
-
-def over_critical(run: Run) -> Figure:
-    """Draw a map, and over it the states in which one wrong push is the end."""
-    figure = draw_partition(partition_picture(run))
-    for code, colour in ((MUST_PUSH_LEFT, "#08306b"), (MUST_PUSH_RIGHT, "#7f2704")):
-        states = analysed().states(code)
-        figure.axes[0].plot(states[:, 0], states[:, 1], ",", color=colour)
-    return figure
 
 
 @cache
@@ -77,7 +68,8 @@ PICTURES: dict[str, Callable[[], Figure]] = {
     "map": lambda: dg.show(learned()),
     "values": lambda: dg.show(learned(), view="values"),
     "trials": lambda: dg.show(learned(), view="trials"),
-    "critical": lambda: over_critical(learned()),
+    "phase": lambda: dg.show(learned(), view="phase"),
+    "family": lambda: dg.show(learned(), view="family"),
     "hill": lambda: draw_hill(Puck()),
     "controllable": lambda: draw_map(analysed(), critical=False),
     "ideal": lambda: draw_map(analysed(), critical=True),

@@ -3,7 +3,7 @@
 import { CAPPED, Learner, RUNNING, choose } from "./learner.js";
 import { Pcg64 } from "./pcg64.js";
 import { START, transition } from "./puck.js";
-import { STARTS, settingsOf } from "./settings.js";
+import { STARTS, USUAL, settingsOf } from "./settings.js";
 
 export const [BETWEEN, TRIAL, CONFIRMING, DONE] = ["between trials", "trial", "confirming", "done"];
 
@@ -143,9 +143,9 @@ export class Stage {
   }
 }
 
-/** Learn to the end at once. */
+/** Learn to the end at once; choices that are not made are the usual ones, and changes are settings by name. */
 export function learnt(choice, changes = {}) {
-  const stage = new Stage(choice);
+  const stage = new Stage({ ...USUAL, ...choice });
   Object.assign(stage.settings, changes);
   while (stage.phase !== DONE) stage.work(1e6);
   return stage;

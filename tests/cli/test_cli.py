@@ -83,9 +83,12 @@ def test_json_is_all_of_standard_output_and_holds_what_was_promised(tmp_path: Pa
     assert "Look again with: distinguo show run" in done.stderr
 
 
-def test_without_json_standard_output_is_empty(call: Call) -> None:
+def test_without_json_the_result_is_on_standard_output_and_the_way_there_on_the_other(call: Call) -> None:
     answer = call("learn", "puck", *FAST)
-    assert (answer.code, answer.out) == (0, "")
+    assert answer.code == 0
+    assert answer.out.startswith("Solved: ")
+    assert "Learner: economy" in answer.err
+    assert "Solved" not in answer.err
 
 
 def test_values_in_json_are_of_plain_kinds(call: Call) -> None:
@@ -124,7 +127,7 @@ def test_a_seed_among_many_learns_what_it_learns_alone(call: Call) -> None:
 
 
 def test_the_table_of_many_seeds_is_for_people(call: Call) -> None:
-    told = call("learn", "puck", "--seeds", "1-2", *FAST).err
+    told = call("learn", "puck", "--seeds", "1-2", *FAST).out
     assert "of 2 seeds" in told
     assert "median" in told
 
@@ -160,17 +163,54 @@ def test_a_run_may_start_from_prototypes(call: Call, start: str) -> None:
 def test_show_tells_what_was_learned_with_the_same_json(call: Call) -> None:
     learned = call("learn", "puck", "--out", "run", "--json", *FAST).content
     shown = call("show", "run", "--json")
-    assert shown.content == learned
+    assert shown.content == {**learned, "picture": None}
     assert "greedy action: l = left, r = right" in shown.err
     assert "region" in shown.err
-    assert call("show", "run").out == ""
+    plain = call("show", "run")
+    assert "greedy action: l = left, r = right" in plain.out
+    assert plain.err == ""
 
 
-def test_show_of_a_folder_that_cannot_be_written_to_shows_all_but_the_picture(
-    call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+#: Commands on a run, with a word of what they find.
+FINDINGS = {
+    "show": ([], "greedy action"),
+    "export": (["--to", "c", "--force"], "Controller: "),
+    "audit": (["--visits", "50"], "adequate"),
+    "explain": (["--state", "0.5,1"], "region"),
+    "play": (["--steps", "1", "--out", "film.gif"], "Film: film.gif"),
+}
+
+
+def test_people_read_results_on_standard_output_and_programs_one_line_of_json(call: Call) -> None:
     call("learn", "puck", "--seed", "1", "--out", "run", *FAST)
+    for command, (words, finding) in FINDINGS.items():
+        plain = call(command, "run", *words)
+        assert finding in plain.out, command
+        assert finding not in plain.err, command
+        told = call(command, "run", *words, "--json")
+        assert isinstance(told.content, dict), command
+        assert finding in told.err, command
 
+
+def times_and_bytes(folder: Path) -> dict[Path, tuple[int, bytes | None]]:
+    return {
+        path: (path.stat().st_mtime_ns, path.read_bytes() if path.is_file() else None)
+        for path in [folder, *folder.rglob("*")]
+    }
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["--json"], ["--out", "elsewhere.png"], ["--view", "trials", "--out", "t.svg"]]
+)
+def test_show_writes_nothing_into_the_run(call: Call, words: list[str]) -> None:
+    call("learn", "puck", "--seed", "1", "--out", "run", *FAST)
+    before = times_and_bytes(Path("run"))
+    assert call("show", "run", *words).code == 0
+    assert times_and_bytes(Path("run")) == before
+
+
+def test_a_run_that_may_only_be_read_is_shown(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    call("learn", "puck", "--seed", "1", "--out", "run", *FAST)
     aside = atomic._aside
 
     def refused(path: Path) -> Any:
@@ -182,13 +222,18 @@ def test_show_of_a_folder_that_cannot_be_written_to_shows_all_but_the_picture(
     shown = call("show", "run", "--json")
     assert (shown.code, shown.content["picture"]) == (0, None)
     assert "greedy action" in shown.err
-    assert (
-        "No picture: Cannot write run/partition.png: Read-only file system; what was saved before is as it was. "
-        "Give a file with --out" in shown.err
-    )
+    assert call("learn", "puck", "--seed", "1", "--out", "run", *FAST).code == 0  # it was learned before
     assert call("show", "run", "--out", "run/mine.png").code == 2
     assert call("show", "run", "--out", "elsewhere.png").code == 0
     assert Path("elsewhere.png").exists()
+
+
+def test_a_view_that_is_no_text_asks_for_a_file(call: Call) -> None:
+    call("learn", "puck", "--seed", "1", "--out", "run", *FAST)
+    shown = call("show", "run", "--view", "trials")
+    assert (shown.code, shown.out) == (2, "")
+    assert "--out trials.png" in shown.err
+    assert "did you mean 'trials'?" in call("show", "run", "--view", "trails").err
 
 
 def test_show_of_a_run_that_was_stopped_says_so(call: Call) -> None:
@@ -196,7 +241,7 @@ def test_show_of_a_run_that_was_stopped_says_so(call: Call) -> None:
     Path("run", "result.json").unlink()
     shown = call("show", "run")
     assert shown.code == 0
-    assert "not finished" in shown.err
+    assert "not finished" in shown.out
 
 
 def test_the_picture_is_where_the_answer_says(call: Call) -> None:
@@ -204,8 +249,8 @@ def test_the_picture_is_where_the_answer_says(call: Call) -> None:
     assert picture == Path("run", "partition.png")
     assert picture.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
     picture.unlink()
-    call("show", "run")
-    assert picture.exists()
+    assert "--out partition.png" in call("show", "run").out
+    assert not picture.exists()
 
 
 def test_the_version_is_told(call: Call) -> None:
@@ -288,11 +333,13 @@ BAD = {
     "a value of endless depth": (["learn", "puck", "--set", f"stage.cap={'[' * 5000}"], "stage.cap should"),
     "a negative seed": (["learn", "puck", "--seed", "-1"], "from 0 to"),
     "a seed too large": (["learn", "puck", "--seed", str(2**63)], "from 0 to"),
-    "seeds of one number": (["learn", "puck", "--seeds", "5"], "such as 1-100"),
-    "seeds backwards": (["learn", "puck", "--seeds", "5-1"], "such as 1-100"),
-    "seeds of words": (["learn", "puck", "--seeds", "a-b"], "such as 1-100"),
-    "seeds without an end": (["learn", "puck", "--seeds", "1-"], "such as 1-100"),
-    "no seeds": (["learn", "puck", "--seeds", ""], "such as 1-100"),
+    "seeds with a hole": (["learn", "puck", "--seeds", "1,,5"], "or 1-100"),
+    "seeds with a comma at the end": (["learn", "puck", "--seeds", "1,5,"], "or 1-100"),
+    "too many seeds in all": (["learn", "puck", "--seeds", "1-60000,70001-130000"], "--seeds"),
+    "seeds backwards": (["learn", "puck", "--seeds", "5-1"], "or 1-100"),
+    "seeds of words": (["learn", "puck", "--seeds", "a-b"], "or 1-100"),
+    "seeds without an end": (["learn", "puck", "--seeds", "1-"], "or 1-100"),
+    "no seeds": (["learn", "puck", "--seeds", ""], "or 1-100"),
     "more seeds than anybody can wait for": (["learn", "puck", "--seeds", "0-99999999999"], "--seeds"),
     "seeds of endless digits": (["learn", "puck", "--seeds", f"0-{'9' * 5000}"], "--seeds"),
     "a seed and seeds": (["learn", "puck", "--seed", "3", "--seeds", "1-2"], "--seeds"),
@@ -320,6 +367,12 @@ BAD = {
     "a show of a file": (["show", "letter.txt"], "not a run folder"),
     "a show of a foreign folder": (["show", "foreign"], "not a run folder"),
     "a show of an empty folder": (["show", "vacant"], "not a run folder"),
+    "a view without a file": (["show", "foreign", "--view", "trials"], "not a run folder"),
+    "a film of a foreign folder": (["play", "foreign", "--out", "film.gif"], "not a run folder"),
+    "a film of another kind": (["play", "foreign", "--out", "film.avi"], ".gif or .mp4"),
+    "a film from a word": (["play", "foreign", "--state", "left"], "numbers with commas"),
+    "a task that is nowhere": (["tasks", "carpole"], "did you mean 'CartPole-v1'?"),
+    "a setting that is nowhere": (["settings", "epsilom"], "did you mean 'epsilon'?"),
     "an audit of a foreign folder": (["audit", "foreign"], "not a run folder"),
 }
 

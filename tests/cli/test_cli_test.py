@@ -82,11 +82,12 @@ def test_every_curve_has_what_was_promised(call: Call) -> None:
         assert all(0 <= share <= 1 for share in curve["survival"])
 
 
-def test_without_json_standard_output_is_empty_and_people_get_a_table(call: Call) -> None:
+def test_without_json_people_get_a_table_on_standard_output(call: Call) -> None:
     answer = call("diagonal", *SHORT)
-    assert (answer.code, answer.out) == (0, "")
-    assert "Observed extremes: [-2.4, 2.4] × [-5.48, 5.48]" in answer.err
-    row = next(line for line in answer.err.splitlines() if line.startswith("diagonal"))
+    assert answer.code == 0
+    assert "Observed extremes: [-2.4, 2.4] × [-5.48, 5.48]" in answer.out
+    assert "Observed" not in answer.err
+    row = next(line for line in answer.out.splitlines() if line.startswith("diagonal"))
     assert row.split()[1:3] == ["2", "2"]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,11 @@ from typer.testing import CliRunner
 from distinguo.cli import app
 from distinguo.errors import DistinguoError
 from tests.docs.blocks import DOCUMENTS, ROOT, Shell, code_blocks, shell_commands
+from tests.nightly import NIGHTLY
 
-PAGES = [path for path in DOCUMENTS if any(not command.skipped for command in shell_commands(path))]
+#: Written by a script that ran the commands; they replay failures of hundreds of thousands of steps.
+REPLAYED = ROOT / "docs" / "robustness.md"
+PAGES = [path for path in DOCUMENTS if path != REPLAYED and shell_commands(path)]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 #: Of all commands in the documents, so many at most may be left untried; each says why.
 MOST_SKIPPED = 20
@@ -39,13 +43,33 @@ def test_the_commands_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pyt
     shutil.copytree(ROOT / "examples", "examples")
     write_files_of(page)
     for command in shell_commands(page):
-        if command.skipped:
+        if not is_tried(command):
             continue
         output = invoke(command)
         if command.expected is not None:
             checker = doctest.OutputChecker()
             good = checker.check_output(command.expected, output, FLAGS)
             assert good, f"{command.document}: {command.line}\nexpected:\n{command.expected}\ngot:\n{output}"
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+def test_the_program_in_c_gives_the_action_of_the_map(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = ROOT / "docs" / "how-to" / "export-to-c.md"
+    write_files_of(page)
+    for command in shell_commands(page)[:2]:
+        invoke(command)
+    line = re.search(r"^    (cc .*)$", page.read_text(), re.MULTILINE)
+    assert line is not None
+    done = subprocess.run(line[1], shell=True, capture_output=True, text=True, check=True)
+    assert f"prints `{done.stdout.strip()}`" in page.read_text()
+
+
+def is_tried(command: Shell) -> bool:
+    """Tell whether there is time for a command: at night also for those that take long."""
+    return not command.skipped or (NIGHTLY and command.skipped.startswith("takes "))
 
 
 def write_files_of(page: Path) -> None:

@@ -10,6 +10,7 @@ FILES = {
     "controller-map.json": "the map that acts, in the same format, where it is not the one for other learners",
     "representation-values.npz": "`q` of `representation.json`, where another map acts",
     "reasons.jsonl": "why regions were split, merged, kept; see [below](#reasonsjsonl)",
+    "history.jsonl": "the map and its values after some of the trials, oldest first; see [below](#historyjsonl)",
     "trials.csv": "a line for every trial; see [below](#trialscsv)",
     "result.json": "the result in short; where it is, the run is finished; see [below](#resultjson)",
     "checkpoint.npz": "everything that is needed to go on with the same bits; not a format for others",
@@ -77,6 +78,14 @@ REASONS = {
     "lost": "the mean return that is lost without the distinction",
     "attempt": "the number of the attempt",
     "until": "the trials that it had had",
+}
+
+HISTORY = {
+    "trial": "the number of the trial that had ended",
+    "environment_steps": "all steps until then, mini-trials included",
+    "delta": "the tolerance of ties of the controller",
+    "representation": "the map, as in `representation.json`",
+    "q": "its action values, regions × actions",
 }
 
 RESULT = {

@@ -47,6 +47,7 @@ def files_page() -> str:
             table(["file", "what it holds"], described(fields.FILES, _names(folders), every=True)),
             _representation(run),
             _reasons(run, folders),
+            _history(run),
             _trials(run),
             _result(folders),
             _certificate(),
@@ -119,6 +120,16 @@ def _reasons(run: Path, folders: list[Path]) -> str:
             table(["field", "of", "meaning"], told),
             _json(_by_key(json.loads(first))),
         ]
+    )
+
+
+def _history(run: Path) -> str:
+    first = json.loads((run / "history.jsonl").read_text().splitlines()[0])
+    words = (
+        "A JSON object on every line, for every trial at first, then for fewer; the last is the final map."
+    )
+    return "\n\n".join(
+        ["## history.jsonl", words, table(["field", "meaning"], described(fields.HISTORY, first))]
     )
 
 

@@ -1,4 +1,8 @@
-"""What the commands print, and where: JSON alone on standard output, everything else on standard error."""
+"""What the commands print, and where.
+
+Results for people go to standard output, and what is said on the way to standard error. With ``--json``, standard
+output is kept for one JSON object, and everything else goes to standard error.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,10 @@ import json
 import os
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from threading import Timer
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TextIO, TypeVar
 
 import typer
 
@@ -19,13 +21,74 @@ from distinguo.interrupts import Terminated, termination_raises
 
 Result = TypeVar("Result")
 POOL = "ThreadPoolExecutor"  #: how the names of threads begin that would be waited for at the end
-REFRESH_SECONDS = 0.1  #: between two states of a live line
-LINE_SECONDS = 2.0  #: between two plain lines where there is no terminal
+USUAL_WIDTH = 80  #: of a terminal that does not say
+Clear = Callable[[], None]
+_before_lines: list[Clear] = []  #: what clears the live line that is shown at the moment
 
 
-def say(text: str = "") -> None:
-    """Print a line for people."""
-    print(text, file=sys.stderr, flush=True)
+def width_of(stream: TextIO) -> int | None:
+    """Return how many cells a line of a stream has; none if it is no terminal, where lines may be of any length.
+
+    >>> import io
+    >>> width_of(io.StringIO()) is None
+    True
+    """
+    if not stream.isatty():
+        return None
+    asked = os.environ.get("COLUMNS", "")
+    if asked.isdigit() and int(asked) > 0:
+        return int(asked)
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or USUAL_WIDTH
+    except OSError:
+        return USUAL_WIDTH
+
+
+def has_colours(stream: TextIO) -> bool:
+    """Tell whether to print colours: on a terminal, unless NO_COLOR or TERM=dumb; with FORCE_COLOR anywhere."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
+        return True
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+class Output(NamedTuple):
+    """Where results for people go, with the width and the colours there."""
+
+    stream: TextIO
+    width: int | None  #: cells of a line, none without limit
+    colours: bool
+
+    def tell(self, text: str = "", style: str = "") -> None:
+        """Print a result; lines that are too long are broken at spaces."""
+        for clear in _before_lines:
+            clear()
+        print(self._fitted(text, style), file=self.stream, flush=True)
+
+    def _fitted(self, text: str, style: str) -> str:
+        if self.width is None and not (style and self.colours):
+            return text
+        from distinguo.views.terminal.layout import fitted_lines
+        from distinguo.views.terminal.paint import painted
+
+        lines = fitted_lines(text, self.width).split("\n")
+        return "\n".join(painted(line, style) if self.colours else line for line in lines)
+
+
+def output_on(stream: TextIO) -> Output:
+    """Return a stream with what it can show."""
+    return Output(stream, width_of(stream), has_colours(stream))
+
+
+def output_for(as_json: bool) -> Output:
+    """Return where results for people go: standard output, if that is not kept for programs."""
+    return output_on(sys.stderr if as_json else sys.stdout)
+
+
+def say(text: str = "", style: str = "") -> None:
+    """Print a line on what is going on."""
+    output_on(sys.stderr).tell(text, style)
 
 
 def answer(content: dict[str, Any], as_json: bool) -> None:
@@ -35,15 +98,13 @@ def answer(content: dict[str, Any], as_json: bool) -> None:
 
 
 @contextmanager
-def word_if_slow(text: str, seconds: float = 1.0) -> Iterator[None]:
-    """Say what is going on if it takes longer than a moment."""
-    timer = Timer(seconds, say, [text])
-    timer.daemon = True
-    timer.start()
+def cleared_by(clear: Clear) -> Iterator[None]:
+    """Have a live line cleared before anything else is printed."""
+    _before_lines.append(clear)
     try:
         yield
     finally:
-        timer.cancel()
+        _before_lines.remove(clear)
 
 
 @contextmanager
@@ -69,44 +130,3 @@ def worked_off(text: str, work: Callable[[], Result]) -> Result:
     """Return what some work comes to, done beside the main thread, so that a stop need not wait for compiled code."""
     with stoppable(text):
         return ThreadPoolExecutor(1, POOL).submit(work).result()
-
-
-@contextmanager
-def live_line() -> Iterator[Callable[[str], None]]:
-    """Show the state of long work: a line that is rewritten on a terminal, a line now and then elsewhere."""
-    terminal = sys.stderr.isatty()
-    every = REFRESH_SECONDS if terminal else LINE_SECONDS
-    shown = time.monotonic() - REFRESH_SECONDS if terminal else time.monotonic()
-
-    def update(text: str) -> None:
-        nonlocal shown
-        if time.monotonic() - shown >= every:
-            shown = time.monotonic()
-            print(
-                f"\r\x1b[K{text}" if terminal else text,
-                end="" if terminal else "\n",
-                file=sys.stderr,
-                flush=True,
-            )
-
-    try:
-        yield update
-    finally:
-        if terminal:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-
-
-@contextmanager
-def progress_bar(text: str) -> Iterator[Callable[[int, int], None]]:
-    """Show how many of so many pieces are done, and the time left: a bar on a terminal, lines elsewhere."""
-    if not sys.stderr.isatty():
-        with live_line() as line:
-            yield lambda done, total: line(f"{text}: {done} of {total}")
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn(text), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        bar = progress.add_task("", total=None)
-        yield lambda done, total: progress.update(bar, completed=done, total=total)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import warnings
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from distinguo.tasks.spec import TaskSpec
 
 MOST_SEEDS = 100_000  #: in one command
+MOST_NAMED = 10  #: seeds that a warning names
 
 
 def changes(assignments: Sequence[str]) -> dict[str, Any]:
@@ -98,19 +101,49 @@ def _value(text: str) -> Any:
         return text  # a bare word; the check of the setting says what it should be
 
 
-def seeds(text: str) -> range:
-    """Read ``A-B`` as the seeds from A to B, both included.
+def seeds(text: str) -> list[int]:
+    """Read seeds and ranges of seeds, both ends included, in the order given; a warning names what is given twice.
 
-    >>> list(seeds("3-5"))
-    [3, 4, 5]
+    >>> seeds("1,2,5-9")
+    [1, 2, 5, 6, 7, 8, 9]
     """
-    match = re.fullmatch(r"([0-9]{1,19})-([0-9]{1,19})", text.strip())
-    if not match or not 0 <= int(match[2]) - int(match[1]) < MOST_SEEDS:
-        raise DistinguoError(
-            f"--seeds takes a range such as 1-100, the lower number first and of at most {MOST_SEEDS:,} seeds, "
-            f"got '{text[:50]}'."
+    given: list[int] = []
+    for piece in text.split(","):
+        given += _seed_range(piece, text, MOST_SEEDS - len(given))
+    numbers = list(dict.fromkeys(given))
+    if len(numbers) < len(given):
+        twice = [number for number, count in Counter(given).items() if count > 1]
+        some = (
+            seed_words(twice) if len(twice) <= MOST_NAMED else f"{seed_words(twice[:MOST_NAMED])} and others"
         )
-    return range(int(match[1]), int(match[2]) + 1)
+        warnings.warn(f"--seeds gives {some} more than once; each is taken once.", stacklevel=2)
+    return numbers
+
+
+def _seed_range(piece: str, text: str, most: int) -> range:
+    match = re.fullmatch(r"([0-9]{1,19})(?:-([0-9]{1,19}))?", piece.strip())
+    first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
+    if not 0 <= last - first < most:
+        raise DistinguoError(
+            f"--seeds takes numbers and ranges such as 1,2,5-9 or 1-100, the lower number first and at most "
+            f"{MOST_SEEDS:,} seeds in all, got '{text[:50]}'."
+        )
+    return range(first, last + 1)
+
+
+def seed_words(numbers: Sequence[int]) -> str:
+    """Write seeds as :func:`seeds` reads them, in short.
+
+    >>> seed_words([1, 2, 5, 6, 7, 4])
+    '1-2,5-7,4'
+    """
+    ranges: list[list[int]] = []
+    for number in numbers:
+        if ranges and number == ranges[-1][1] + 1:
+            ranges[-1][1] = number
+        else:
+            ranges.append([number, number])
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in ranges)
 
 
 def prototypes(text: str, dimensions: Sequence[str]) -> Any:
@@ -136,6 +169,20 @@ def _point(point: str, text: str) -> list[float]:
         raise DistinguoError(
             f"--from takes 'seeds', a representation file, a run folder or points like '0.27,0.62;-0.27,-0.62', "
             f"got '{text}'."
+        ) from None
+
+
+def state_numbers(text: str) -> list[float]:
+    """Read a state: its numbers, with commas between them.
+
+    >>> state_numbers("0.5, -1")
+    [0.5, -1.0]
+    """
+    try:
+        return [float(number) for number in text.split(",")]
+    except ValueError:
+        raise DistinguoError(
+            f"A state is numbers with commas between them, such as 0.5,-1, got '{text[:50]}'."
         ) from None
 
 

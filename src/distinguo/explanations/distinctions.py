@@ -17,7 +17,7 @@ import numpy as np
 from distinguo.criteria import BEST, incompatibility, stake
 from distinguo.explanations.family import GIVEN, Family, family_of
 from distinguo.explanations.investigation import STARTS, VALUES, ActionProfile, Investigator
-from distinguo.explanations.log import PriceEntry, ReasonEvent
+from distinguo.explanations.log import PriceEntry, ReasonEvent, Row
 from distinguo.explanations.subject import Asked, asked_about
 from distinguo.explanations.thresholds import HALF, merging_epsilon
 from distinguo.learners.economy.reasons import RULES
@@ -41,6 +41,9 @@ class Distinction(NamedTuple):
     regions: Pair
     prototypes: tuple[int | None, int | None]  #: that stand for the regions; None for a map without
     profiles: tuple[ActionProfile, ActionProfile]  #: now
+    learned: (
+        tuple[Row, Row] | None
+    )  #: the action values of the regions at the end; None if they are no rewards
     then: ReasonEvent | None  #: when the log says that they parted or, in one region, were merged
     price: PriceEntry | None  #: that was measured when the run was done
     rules: tuple[str, ...]  #: why they are apart: what the log says or, if it says nothing, what holds now
@@ -71,9 +74,10 @@ class Distinction(NamedTuple):
             "rules_now": list(self.rules_now),
             "profiles": {
                 "then": then_document(self.then),
+                "learned": self.learned and [list(row) for row in self.learned],
                 "now": [profile.document() for profile in self.profiles],
             },
-            "price": self.price._asdict() if self.price else None,
+            "price": self.price.document() if self.price else None,
             "regret": self.regret,
             "per": self.per,
             "epsilon": self.epsilon,
@@ -130,6 +134,8 @@ class Inquiry:
         """Return what keeps two states apart, or that they are together."""
         j, k = self.region(s), self.region(other)
         own, others = self.profile(s), self.profile(other)
+        if own.way != others.way:  # what was found out in different ways cannot be compared
+            own, others = self.investigator.of_region(j), self.investigator.of_region(k)
         then, price = self._then(s, other, j, k), self._price(s, other, j, k)
         in_rewards = not (self.asked.values_name_actions and VALUES in (own.way, others.way))
         found = self._rules_now(own, others) if in_rewards else ()
@@ -139,6 +145,7 @@ class Inquiry:
             regions=(j, k),
             prototypes=(self.primary(j), self.primary(k)),
             profiles=(own, others),
+            learned=None if self.asked.values_name_actions else (self._row(j), self._row(k)),
             then=then,
             price=price,
             rules=self._rules(j, k, then, price, found),
@@ -148,6 +155,9 @@ class Inquiry:
             epsilon=merging_epsilon(own.q1, others.q1) if in_rewards else None,
             epsilon_half=merging_epsilon(own.q1, others.q1, HALF) if in_rewards else None,
         )
+
+    def _row(self, j: int) -> Row:
+        return tuple(self.asked.controller.q[j].tolist())
 
     def _rules_now(self, own: ActionProfile, other: ActionProfile) -> tuple[str, ...]:
         """Return the rules of Definition 9 that two profiles break, as Figure 6 has it: with delta = ε.
@@ -198,17 +208,20 @@ class Inquiry:
         return None
 
 
-def distinctions(run: Run | Asked | str | Path, pairs: Iterable[Pair] | None = None) -> list[Distinction]:
+def distinctions(
+    run: Run | Asked | str | Path, pairs: Iterable[Pair] | None = None, carried: bool = False
+) -> list[Distinction]:
     """Return the distinctions between the regions of a run, each by the states that stand for its regions.
 
-    All pairs of regions or, where there are very many, those of neighbours; ``pairs`` asks for others.
+    All pairs of regions or, where there are very many, those of neighbours; ``pairs`` asks for others. ``carried``
+    asks about the map for other learners, where it is not the one that acts.
 
     >>> import distinguo
     >>> found = distinctions(distinguo.learn("puck", seed=1))
     >>> len(found), all(one.is_explained for one in found)
     (6, True)
     """
-    inquiry = Inquiry(asked_about(run))
+    inquiry = Inquiry(asked_about(run, carried))
     states = representative_states(inquiry.asked)
     wanted = _pairs(states) if pairs is None else [(int(j), int(k)) for j, k in pairs]
     return [inquiry.distinction(states[j], states[k]) for j, k in wanted if j in states and k in states]

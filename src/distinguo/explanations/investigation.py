@@ -15,19 +15,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distinguo.controller import Controller, choose, region_at
+from distinguo.controller import region_at
 from distinguo.errors import DistinguoError, reason_of
+from distinguo.explanations.following import Follower
 from distinguo.explanations.states import state_behind
 from distinguo.explanations.subject import Asked
-from distinguo.learners.agent import NO_ACTION, Agent, fresh_progress
+from distinguo.learners.agent import Agent, fresh_progress
 from distinguo.learners.economy.investigation import repeated_mini_trial
-from distinguo.learners.refinement.improvement import HELD
-from distinguo.tasks.task import State, seeded, start, transition, truncated
+from distinguo.seam import is_compiled
+from distinguo.tasks.task import State, seeded, start
 
 MINI_TRIALS, TRIALS, STARTS, VALUES = "mini-trials", "trials", "trials from the start", "learned values"
 MOST_STEPS = 6_000  #: for the profiles of two states
 LONGEST = 1_000  #: steps of a trial, where the task has no limit
-SAMPLES = 5  #: trials of each action where chance is at work, if there are steps for so many
+SEARCH, SEARCHES = 1_000, 20  #: steps and trials in which a state is looked for that can only be come back to
+SAMPLES = 20  #: trials of each action where chance is at work, if there are steps for so many
 
 
 class ActionProfile(NamedTuple):
@@ -37,6 +39,7 @@ class ActionProfile(NamedTuple):
     reliable: tuple[bool, ...]  #: whether the learner would rely on each
     way: str  #: "mini-trials", "trials", "trials from the start" or "learned values"
     steps: int = 0  #: that finding out took
+    samples: int = 1  #: trials or mini-trials of each action
 
     @property
     def q1(self) -> np.ndarray:
@@ -50,6 +53,7 @@ class ActionProfile(NamedTuple):
             "reliable": list(self.reliable),
             "way": self.way,
             "steps": self.steps,
+            "samples": self.samples,
         }
 
 
@@ -66,18 +70,20 @@ class Investigator:
 
     def __init__(self, asked: Asked) -> None:
         self.asked, self.controller = asked, asked.controller
-        self.obstacle = ""  #: why states cannot be set, in a sentence
+        self.obstacle = ""  #: why a state could not be set, in a sentence
+        self.failed = False  #: whether no state can be set
         self.no_trials = ""  #: why not even trials can be run
         self._task: Any = None
 
     def profile(self, seen: tuple[float, ...]) -> ActionProfile:
         """Return the profile of what was observed, by the best way there is."""
-        if not self.obstacle:
+        if not self.failed:
             try:
                 return self._investigated(seen)
             except DistinguoError as error:
-                self.obstacle = str(error)
+                self.failed, self.obstacle = True, str(error)
             except Exception as error:  # whatever a task of somebody's own may raise
+                self.failed = True
                 self.obstacle = f"{self.asked.spec.name} failed when it was tried ({reason_of(error)})."
         return self.of_region(self.controller.region(seen))
 
@@ -101,13 +107,14 @@ class Investigator:
         spec = self.asked.spec
         if not spec.restorable:
             raise DistinguoError(f"{spec.name} cannot be put into a state that is asked for.")
+        s = state_behind(spec.task, seen)  # an environment that had to be tried is known from then on
         if self._task is None:
             self._task = seeded(spec.task, self.asked.run.configuration.seed)
-        s = state_behind(self._task, seen)
         if s is None:
-            raise DistinguoError(
-                f"{spec.name} cannot be put into a state that is asked for: what is observed of it is not the state."
-            )
+            s = self._visited(seen)
+        if s is None:
+            self.obstacle = f"{spec.name} cannot be put into every state that is asked for."
+            return self.of_region(self.controller.region(seen))
         profile = self._by_mini_trials(s) if self.asked.investigates else self._by_trials(s)
         if not np.isfinite(profile.values).all():
             raise DistinguoError(f"{spec.name} gives rewards that are not finite.")
@@ -127,66 +134,59 @@ class Investigator:
         found = [repeated_mini_trial(agent, s, j, a) for a in range(run.q.shape[1])]
         steps = int(progress.counts["investigation_steps"][0])
         values, reliable = tuple(float(one[0]) for one in found), tuple(bool(one[1]) for one in found)
-        return ActionProfile(values, reliable, MINI_TRIALS, steps)
+        return ActionProfile(values, reliable, MINI_TRIALS, steps, samples)
 
     def _by_trials(self, s: State) -> ActionProfile:
         """Hold each action for a while and follow the map to the end of the trial."""
-        spec, count = self.asked.spec, self.controller.q.shape[1]
-        cap = min(spec.cap(LONGEST), self._share())
-        samples = 1 if spec.stochastic == "no" else max(1, min(SAMPLES, self._share() // cap))
-        values, steps = [], 0
-        for a in range(count):
-            gained = 0.0
-            for _ in range(samples):
-                total, length = held_and_followed(self._task, self.controller, s, a, cap)
-                gained, steps = gained + total / samples, steps + length
-            values.append(gained)
-        return ActionProfile(tuple(values), (True,) * count, TRIALS, steps)
+        count, samples = self.controller.q.shape[1], self._samples()
+        if self.asked.spec.stochastic == "no":
+            samples = 1
+        follower = Follower(self._task, self.controller, self._cap())
+        trials = [[follower.gained(s, a) for _ in range(samples)] for a in range(count)]
+        return _of_trials(trials, TRIALS)
 
     def _by_starts(self, j: int) -> ActionProfile:
         """Run trials from the same starts with every action for the whole region in turn."""
-        spec, count = self.asked.spec, self.controller.q.shape[1]
-        cap = min(spec.cap(LONGEST), self._share())
-        values, steps = [], 0
+        count, trials = self.controller.q.shape[1], []
         for a in range(count):
             q = self.controller.q.copy()
             q[j] = np.eye(count)[a]
-            task, rng = seeded(spec.task, self.asked.run.configuration.seed), np.random.default_rng(0)
-            returns: list[float] = []
-            used = 0
-            while used + cap <= self._share() and len(returns) < SAMPLES:
-                s = start(task, rng)
-                gained, length = held_and_followed(task, self.controller._replace(q=q), s, NO_ACTION, cap)
-                returns.append(gained)
-                used += length
-            values.append(float(np.mean(returns)))
-            steps += used
-        return ActionProfile(tuple(values), (True,) * count, STARTS, steps)
+            task = seeded(self.asked.spec.task, self.asked.run.configuration.seed)
+            follower, rng = (
+                Follower(task, self.controller._replace(q=q), self._cap()),
+                np.random.default_rng(0),
+            )
+            trials.append([follower.gained(start(task, rng)) for _ in range(self._samples())])
+        return _of_trials(trials, STARTS)
+
+    def _visited(self, seen: tuple[float, ...]) -> State | None:
+        """Return a state that looks exactly like this and that greedy trials come through.
+
+        An environment that can only be put back to where it was can be put back there.
+        """
+        if is_compiled(self._task):  # it goes anywhere, if it is known where that is
+            return None
+        follower, rng = Follower(self._task, self.controller, SEARCH), np.random.default_rng(0)
+        for _ in range(SEARCHES):
+            if (found := follower.way_to(start(self._task, rng), seen, SEARCH // SEARCHES)) is not None:
+                return found
+        return None
+
+    def _cap(self) -> int:
+        """Return the steps of a trial at most."""
+        return min(self.asked.spec.cap(LONGEST), self._share())
+
+    def _samples(self) -> int:
+        """Return how many trials of each action there are steps for."""
+        return max(1, min(SAMPLES, self._share() // self._cap()))
 
     def _share(self) -> int:
         """Return the steps that there are for one action of one of two states."""
         return max(1, MOST_STEPS // (2 * self.controller.q.shape[1]))
 
 
-def held_and_followed(task: Any, controller: Controller, s: State, a: int, cap: int) -> tuple[float, int]:
-    """Return what is gained from ``s`` if ``a`` is held until its region is left, and the map followed then.
-
-    Rewards are not discounted; the second number is the steps that were taken, at most ``cap``. With ``NO_ACTION``
-    none is held.
-
-    >>> from distinguo.representations.voronoi import voronoi
-    >>> from distinguo.tasks.puck.puck import Puck
-    >>> two = voronoi([[0.3, 0.6], [-0.3, -0.6]], [4.8, 11.0])
-    >>> diagonal = Controller(two, np.array([[0.0, -1.0], [-1.0, 0.0]]))
-    >>> held_and_followed(Puck(), diagonal, (2.2, 1.0), 1, 300), held_and_followed(Puck(), diagonal, (0, 0), 1, 300)
-    ((-1.0, 8), (0.0, 300))
-    """
-    rng, j = np.random.default_rng(0), region_at(task, controller.partition, s)
-    gained, steps, held, done = 0.0, 0, a != NO_ACTION, False
-    while not done and steps < cap:
-        k = region_at(task, controller.partition, s)
-        held = held and k == j and steps < HELD
-        s, r, terminal = transition(task, s, a if held else choose(controller.q[k], controller.delta, rng))
-        gained, steps = gained + r, steps + 1
-        done = terminal or truncated(task, s)
-    return gained, steps
+def _of_trials(trials: list[list[tuple[float, int]]], way: str) -> ActionProfile:
+    """Return the profile that trials of each action come to."""
+    values = tuple(float(np.mean([gained for gained, _ in of_action])) for of_action in trials)
+    steps = sum(length for of_action in trials for _, length in of_action)
+    return ActionProfile(values, (True,) * len(trials), way, steps, len(trials[0]))

@@ -53,6 +53,4 @@ def _(task: Pendulum, seen: Observation) -> State | None:
 @state_behind.register
 def _(task: GymTask, seen: Observation) -> State | None:
     """Only an environment that takes states by ``reset(options=...)`` goes anywhere; others to where they were."""
-    if task.driver.restoring.name != OPTIONS:
-        return None
-    return (0.0, 0.0, *seen)
+    return (0.0, 0.0, *seen) if task.driver.restoring.name == OPTIONS else None

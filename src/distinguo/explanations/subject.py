@@ -13,8 +13,9 @@ from distinguo.errors import DistinguoError, shown
 from distinguo.explanations.log import ReasonLog, read_log
 from distinguo.learners.economy.learner import ECONOMY
 from distinguo.learners.learner import learner_or_absent
+from distinguo.reading.arrays import read_arrays
 from distinguo.representations.partition import checked_point, prototypes_of
-from distinguo.runs.folder import open_run
+from distinguo.runs.folder import CARRIED_VALUES, open_run
 from distinguo.runs.run import Run
 from distinguo.settings import LearnerSettings
 from distinguo.tasks.spec import CATEGORIES, TaskSpec
@@ -30,6 +31,7 @@ class Asked(NamedTuple):
     run: Run
     log: ReasonLog
     notes: tuple[str, ...] = ()  #: what could not be read, in sentences
+    settled: bool = False  #: whether it is a map for other learners with values of its own, settled by trials
 
     @property
     def spec(self) -> TaskSpec:
@@ -70,7 +72,7 @@ class Asked(NamedTuple):
     def values_name_actions(self) -> bool:
         """Tell whether action values are 1 for the action of a region and 0 for others: no amounts of reward."""
         learner = learner_or_absent(self.run.configuration.learner_name, {})
-        return learner.only_controls or self.is_condensed
+        return not self.settled and (learner.only_controls or self.is_condensed)
 
     @property
     def epsilon(self) -> float | None:
@@ -83,8 +85,10 @@ class Asked(NamedTuple):
         return float(self.run.configuration.learner.epsilon)
 
 
-def asked_about(run: Run | Asked | str | Path) -> Asked:
+def asked_about(run: Run | Asked | str | Path, carried: bool = False) -> Asked:
     """Read the log of a run, or of the run in a folder; what is damaged in the log is said, and the rest goes on.
+
+    With ``carried``, what is asked about is the map for other learners, where that is not the one that acts.
 
     >>> import distinguo
     >>> len(asked_about(distinguo.learn("puck", seed=1)).log.events)
@@ -92,6 +96,11 @@ def asked_about(run: Run | Asked | str | Path) -> Asked:
     """
     if isinstance(run, Asked):
         return run
+    asked = _read(run)
+    return _carried(asked) if carried and asked.run.carried is not None else asked
+
+
+def _read(run: Run | str | Path) -> Asked:
     if isinstance(run, Run):
         return _with_log(run, ())
     if not isinstance(run, str | Path):
@@ -109,6 +118,36 @@ def _with_log(run: Run, notes: tuple[str, ...]) -> Asked:
         count = "1 entry" if log.unreadable == 1 else f"{log.unreadable:,} entries"
         notes = (*notes, f"The reason log is damaged: {count} could not be understood and were left out.")
     return Asked(run, log, notes)
+
+
+def _carried(asked: Asked) -> Asked:
+    """Return the map for other learners in place of the one that acts.
+
+    Its values are those of the folder; without any, each region has the values of the region that acts where its
+    state is. The log speaks of the map that acts.
+    """
+    run, other = asked.run, asked.run.carried
+    assert other is not None
+    states = representative_rows(other.partition)
+    q = np.array([run.q[run.controller.region(state)] for state in states])
+    settled = run.path is not None and (run.path / CARRIED_VALUES).is_file()
+    if settled and run.path is not None:
+        own = read_arrays(run.path / CARRIED_VALUES).get("q")
+        if own is None or own.shape != q.shape or own.dtype != q.dtype:
+            raise DistinguoError(
+                f"{run.path / CARRIED_VALUES} does not belong to its map: q should be of shape {q.shape}."
+            )
+        q = own
+    mapped = run._replace(representation=other, q=q, updates=np.zeros(q.shape, dtype=np.int64), carried=None)
+    return Asked(mapped, ReasonLog(), asked.notes, settled)
+
+
+def representative_rows(partition: Any) -> list[tuple[float, ...]]:
+    """Return the primary prototype of every region."""
+    known = prototypes_of(partition)
+    if known is None:
+        raise DistinguoError("The map for other learners has no prototypes, so its regions cannot be named.")
+    return [tuple(row) for row in known.points[known.primaries].tolist()]
 
 
 def checked_state(asked: Asked, s: Any) -> tuple[float, ...]:

@@ -32,8 +32,7 @@ from distinguo.runs.handed import with_task
 from distinguo.runs.restarts import read_reasons
 from distinguo.runs.run import Run, carried
 from distinguo.runs.stage import Stage
-from distinguo.runs.written.checkpoint import load_checkpoint
-from distinguo.runs.written.checkpoint import save_checkpoint as write_checkpoint
+from distinguo.runs.written.checkpoint import load_checkpoint, write_checkpoint
 from distinguo.runs.written.history import HISTORY, Frame, ending_with, frame_line, read_history
 from distinguo.runs.written.settings_file import from_toml, to_toml
 from distinguo.runs.written.trial_table import TRIALS, read_trials, trials_text

@@ -18,14 +18,19 @@ def bench_command(
     """
     from distinguo.bench.measure import FULL_EFFORT, QUICK_EFFORT, timings
     from distinguo.bench.reference import c_compiler
-    from distinguo.cli.console import answer, say
+    from distinguo.cli.console import answer, output_for, say
+    from distinguo.cli.live import live_line
 
     program = c_compiler()
     if program is None:
         say("There is no C compiler on this machine (cc, gcc or clang), so nothing is compared with C.")
-    say("kernel       prototypes   M steps/s   reference                 M steps/s   ratio (10 % to 90 %)")
+    output = output_for(as_json)
+    output.tell(
+        "kernel       prototypes   M steps/s   reference                 M steps/s   ratio (10 % to 90 %)"
+    )
     kernels = []
-    for timing in timings(QUICK_EFFORT if quick else FULL_EFFORT, seed):
-        kernels.append(timing._asdict())
-        say(str(timing))
+    with live_line():
+        for timing in timings(QUICK_EFFORT if quick else FULL_EFFORT, seed):
+            kernels.append(timing._asdict())
+            output.tell(str(timing))
     answer({"kernels": kernels, "compiler": program, "seed": seed}, as_json)

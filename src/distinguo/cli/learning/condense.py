@@ -7,9 +7,11 @@ from typing import Annotated
 
 import typer
 
+from distinguo.cli.completion import complete_run
+
 
 def condense_command(
-    run: Annotated[Path, typer.Argument(help="The folder of a run.")],
+    run: Annotated[Path, typer.Argument(help="The folder of a run.", autocompletion=complete_run)],
     seed: Annotated[int, typer.Option(help="Seed of the proposals and of all trials.")] = 0,
     regions: Annotated[
         int | None, typer.Option(min=1, help="Ask for at most so many prototypes, whatever that costs.")
@@ -29,7 +31,8 @@ def condense_command(
 
       distinguo condense runs/puck-default-seed0 --regions 2
     """
-    from distinguo.cli.console import answer, live_line, say, worked_off
+    from distinguo.cli.console import answer, output_for, worked_off
+    from distinguo.cli.live import live_line
     from distinguo.runs.folder import open_run
     from distinguo.study.condense import condense, save_condensed
     from distinguo.views.dial import dial_picture
@@ -48,10 +51,11 @@ def condense_command(
     saved = save_condensed(learned, smaller, path)
     save_figure(draw(dial_picture(learned.configuration.spec.name, smaller)), path / "dial.png")
     picture = draw_run(saved)
+    output = output_for(as_json)
     for notch in smaller.dial:
         mark = "  <- kept" if notch.size == smaller.notch.size else ""
-        say(f"{notch.size:4} prototypes: mean return {notch.mean:.1f} ± {notch.error:.1f}{mark}")
-    say(
+        output.tell(f"{notch.size:4} prototypes: mean return {notch.mean:.1f} ± {notch.error:.1f}{mark}")
+    output.tell(
         f"{learned.representation.prototypes} prototypes condensed to {smaller.notch.size}; "
         + (
             f"a mean return of {smaller.bar:.4g} is kept."
@@ -59,7 +63,7 @@ def condense_command(
             else f"a mean return of {smaller.bar:.4g} is NOT kept."
         )
     )
-    say(f"Folder: {path} (dial.png shows what each prototype is worth)")
+    output.tell(f"Folder: {path} (dial.png shows what each prototype is worth)")
     answer(
         {**saved.summary, "run": str(path), "picture": str(picture), "dial": str(path / "dial.csv")}, as_json
     )

@@ -24,7 +24,8 @@ def reproduce_command(
 
     Example: distinguo reproduce --quick
     """
-    from distinguo.cli.console import answer, progress_bar, say, worked_off
+    from distinguo.cli.console import answer, output_for, say, worked_off
+    from distinguo.cli.live import progress_bar
     from distinguo.paper.reproduce import reproduce
     from distinguo.views.pages.reproduction import write_report
 
@@ -35,8 +36,9 @@ def reproduce_command(
             stopped, lambda: reproduce(out, quick=quick, seed=seed, say=say, watch=watch)
         )
     report = write_report(reproduction, reproduction.folder)
-    say(repr(reproduction))
-    say(f"Report: {report}")
+    output = output_for(as_json)
+    output.tell(repr(reproduction))
+    output.tell(f"Report: {report}")
     content = {
         "claims": reproduction.as_json(),
         "report": str(report),

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from distinguo.cli.completion import (
+    complete_preset,
+    complete_representation,
+    complete_task,
+    complete_tester_setting,
+)
+from distinguo.cli.grouped import HOW, WHAT, WHERE, WHO
 from distinguo.errors import DistinguoError
 
 if TYPE_CHECKING:
@@ -19,47 +25,81 @@ def compare_command(
         list[str] | None,
         typer.Argument(
             help="Run folders, representation files, .npy files of prototypes, or controls: diagonal, grid:10x10, "
-            "vrdp, vrdp-enhanced, controllability, seeds."
+            "vrdp, vrdp-enhanced, controllability, seeds.",
+            autocompletion=complete_representation,
         ),
     ] = None,
     task: Annotated[
         str | None,
         typer.Option(
-            help="The task, as for learn; that of the first run folder if none is given, else puck."
+            help="The task, as for learn; that of the first run folder if none is given, else puck.",
+            rich_help_panel=WHAT,
+            autocompletion=complete_task,
         ),
     ] = None,
     interpreted: Annotated[
-        bool, typer.Option("--interpreted", help="Run Gymnasium's own environment, not our compiled port.")
+        bool,
+        typer.Option(
+            "--interpreted",
+            help="Run Gymnasium's own environment, not our compiled port.",
+            rich_help_panel=WHAT,
+        ),
     ] = False,
-    runs: Annotated[int | None, typer.Option(help="Learning curves per representation; 10.")] = None,
-    steps: Annotated[int | None, typer.Option(help="Training steps of a curve; 50,000.")] = None,
-    cap: Annotated[
-        int | None, typer.Option(help="Steps after which a test trial is stopped; 5,000,000.")
+    runs: Annotated[
+        int | None, typer.Option(help="Learning curves per representation; 10.", rich_help_panel=HOW)
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of all random choices; 0 if none is given.")] = None,
+    steps: Annotated[
+        int | None, typer.Option(help="Training steps of a curve; 50,000.", rich_help_panel=HOW)
+    ] = None,
+    cap: Annotated[
+        int | None,
+        typer.Option(help="Steps after which a test trial is stopped; 5,000,000.", rich_help_panel=HOW),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of all random choices; 0 if none is given.", rich_help_panel=HOW)
+    ] = None,
     preset: Annotated[
-        str, typer.Option(help="Settings of the tester: 'default', or 'paper' for those of the reproduction.")
+        str,
+        typer.Option(
+            help="Settings of the tester: 'default', or 'paper' for those of the reproduction.",
+            rich_help_panel=HOW,
+            autocompletion=complete_preset,
+        ),
     ] = "default",
     plan_file: Annotated[
-        Path | None, typer.Option("--plan", help="Read the whole plan from a TOML file instead.")
+        Path | None,
+        typer.Option("--plan", help="Read the whole plan from a TOML file instead.", rich_help_panel=WHAT),
     ] = None,
     assignments: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="TABLE.NAME=VALUE", help="Change a setting, such as tester.gamma=0.95."
+            "--set",
+            metavar="TABLE.NAME=VALUE",
+            help="Change a setting, such as tester.gamma=0.95.",
+            rich_help_panel=HOW,
+            autocompletion=complete_tester_setting,
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder of the results; what is there already is not run again.")
+        Path | None,
+        typer.Option(
+            help="Folder of the results; what is there already is not run again.", rich_help_panel=WHERE
+        ),
     ] = None,
-    engine: Annotated[str, typer.Option(help="Who works: threads, processes or dask.")] = "threads",
-    workers: Annotated[int | None, typer.Option(min=1, help="How many at once; default all cores.")] = None,
+    engine: Annotated[
+        str, typer.Option(help="Who works: threads, processes or dask.", rich_help_panel=WHO)
+    ] = "threads",
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="How many at once; default all cores.", rich_help_panel=WHO)
+    ] = None,
     address: Annotated[
         str | None,
-        typer.Option(help="Address of a dask scheduler; without one, dask starts its own workers."),
+        typer.Option(
+            help="Address of a dask scheduler; without one, dask starts its own workers.", rich_help_panel=WHO
+        ),
     ] = None,
     shard: Annotated[
-        str, typer.Option(metavar="I/N", help="Do only the I-th of N parts of the plan.")
+        str, typer.Option(metavar="I/N", help="Do only the I-th of N parts of the plan.", rich_help_panel=WHO)
     ] = "1/1",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
@@ -71,7 +111,8 @@ def compare_command(
       distinguo test diagonal --runs 3 --cap 100000 --set tester.gamma=0.95
     """
     from distinguo.cli import parse
-    from distinguo.cli.console import answer, progress_bar, say, stoppable
+    from distinguo.cli.console import answer, output_for, say, stoppable
+    from distinguo.cli.live import progress_bar
     from distinguo.presets import DEFAULT, tester_preset
     from distinguo.study.compare import compare_plan
     from distinguo.views.curves import draw_curves
@@ -93,10 +134,11 @@ def compare_command(
         comparison = compare_plan(
             plan, folder, engine=engine, workers=workers, address=address, shard=part, watch=watch
         )
-    say(repr(comparison))
+    output = output_for(as_json)
+    output.tell(repr(comparison))
     if comparison.curves:
-        say(f"Picture: {draw_curves(comparison.curves, folder / 'curves.png')}")
-    say(f"Results: {folder}")
+        output.tell(f"Picture: {draw_curves(comparison.curves, folder / 'curves.png')}")
+    output.tell(f"Results: {folder}")
     for key, reason in comparison.failures.items():
         say(f"Failed: {key}: {reason}")
     answer({**comparison.as_json(), "run": str(folder)}, as_json)
@@ -137,6 +179,8 @@ def _from_file(path: Path, others: list[str]) -> Plan:
 
 def _default_folder(plan: Plan, words: list[str]) -> Path:
     """Name the folder by what is asked, code included, so that the same command finds its results again."""
+    import hashlib  # takes a while to load
+
     from distinguo.cli.code import names_code
     from distinguo.study.plan import write_plan
 

@@ -7,9 +7,11 @@ from typing import Annotated
 
 import typer
 
+from distinguo.cli.completion import complete_run
+
 
 def audit_command(
-    run: Annotated[Path, typer.Argument(help="The folder of a run.")],
+    run: Annotated[Path, typer.Argument(help="The folder of a run.", autocompletion=complete_run)],
     seed: Annotated[int, typer.Option(help="Seed of the random choices among tied actions.")] = 0,
     task: Annotated[
         str | None, typer.Option(help="The file of a task of your own: path/to/file.py:Class.")
@@ -22,7 +24,8 @@ def audit_command(
     Example: distinguo audit runs/puck-default-seed0
     """
     from distinguo.cli import parse
-    from distinguo.cli.console import answer, progress_bar, say, worked_off
+    from distinguo.cli.console import answer, output_for, worked_off
+    from distinguo.cli.live import progress_bar
     from distinguo.study.audit import audit
 
     if task is not None:
@@ -31,7 +34,7 @@ def audit_command(
         findings = worked_off(
             "Stopped; nothing was written.", lambda: audit(run, visits=visits, seed=seed, watch=bar)
         )
-    say(repr(findings))
+    output_for(as_json).tell(repr(findings))
     content = {
         "run": str(run),
         "states": visits,

@@ -7,10 +7,12 @@ from typing import Annotated
 
 import typer
 
+from distinguo.cli.completion import complete_format, complete_run
+
 
 def export_command(
-    run: Annotated[Path, typer.Argument(help="The folder of a run.")],
-    to: Annotated[str, typer.Option(help="The format: c, json, dot or npz.")],
+    run: Annotated[Path, typer.Argument(help="The folder of a run.", autocompletion=complete_run)],
+    to: Annotated[str, typer.Option(help="The format: c, json, dot or npz.", autocompletion=complete_format)],
     out: Annotated[
         Path | None, typer.Option(help="The file to write; by default controller.* in RUN.")
     ] = None,
@@ -22,12 +24,12 @@ def export_command(
 
     Example: distinguo export runs/puck-default-seed0 --to c
     """
-    from distinguo.cli.console import answer, say
+    from distinguo.cli.console import answer, output_for, say
     from distinguo.exports.write import write_controller
 
     path, (certificate, refused) = write_controller(run, to, out, name, force)
     for why in refused:
         say(why)
-    say(f"Controller: {path}")
+    output_for(as_json).tell(f"Controller: {path}")
     cited = certificate and certificate.file
     answer({"path": str(path), "format": to, "certificate": cited, "not_cited": list(refused)}, as_json)

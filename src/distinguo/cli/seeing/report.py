@@ -7,9 +7,13 @@ from typing import Annotated
 
 import typer
 
+from distinguo.cli.completion import complete_run
+
 
 def report_command(
-    runs: Annotated[list[Path], typer.Argument(help="The folders of one or more runs.")],
+    runs: Annotated[
+        list[Path], typer.Argument(help="The folders of one or more runs.", autocompletion=complete_run)
+    ],
     out: Annotated[
         Path | None,
         typer.Option(
@@ -30,10 +34,11 @@ def report_command(
 
       distinguo report runs/puck-default-seed* --out puck.html
     """
-    from distinguo.cli.console import answer, say, word_if_slow
+    from distinguo.cli.console import answer, output_for
+    from distinguo.cli.live import at_work
     from distinguo.views.pages.report import report
 
-    with word_if_slow("Drawing …"):
+    with at_work("Drawing"):
         written = report(list(runs), out, audit=audit)
-    say(f"Report: {written}")
+    output_for(as_json).tell(f"Report: {written}")
     answer({"report": str(written), "runs": [str(run) for run in runs]}, as_json)

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from distinguo.cli.completion import complete_representation, complete_task
+from distinguo.cli.grouped import HOW, WHAT, WHERE
+
 if TYPE_CHECKING:
     from distinguo.study.verify import Proof
 
@@ -14,36 +17,58 @@ PICTURE = "proof.png"  #: the name of its file in the folder
 NOT_PROVEN = 3  #: the exit code where a proof was asked for and there is none; 2 is for what went wrong
 
 
-def verify(
+def verify_command(
     what: Annotated[
-        str, typer.Argument(metavar="RUN", help="The folder of a run, or a control such as diagonal.")
+        str,
+        typer.Argument(
+            metavar="RUN",
+            help="The folder of a run, or a control such as diagonal.",
+            autocompletion=complete_representation,
+        ),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
-    seed: Annotated[int, typer.Option(help="Seed of the training of a control's values, and of trials.")] = 0,
+    seed: Annotated[
+        int,
+        typer.Option(help="Seed of the training of a control's values, and of trials.", rich_help_panel=HOW),
+    ] = 0,
     task: Annotated[
         str | None,
-        typer.Option(help="The task of a control or a representation file; puck if none is given."),
+        typer.Option(
+            help="The task of a control or a representation file; puck if none is given.",
+            rich_help_panel=WHAT,
+            autocompletion=complete_task,
+        ),
     ] = None,
     cells: Annotated[
-        int | None, typer.Option(min=1000, max=2**26, help="Cells that the proof may use, about.")
+        int | None,
+        typer.Option(min=1000, max=2**26, help="Cells that the proof may use, about.", rich_help_panel=HOW),
     ] = None,
     steps: Annotated[
         int | None,
         typer.Option(
-            min=1, max=100_000, help="Steps to arrive within; the task's own limit if none are given."
+            min=1,
+            max=100_000,
+            help="Steps to arrive within; the task's own limit if none are given.",
+            rich_help_panel=WHAT,
         ),
     ] = None,
     disturbance: Annotated[
-        float, typer.Option(min=0, help="Prove it even if every step is off by so much in v (m/s).")
+        float,
+        typer.Option(
+            min=0, help="Prove it even if every step is off by so much in v (m/s).", rich_help_panel=WHAT
+        ),
     ] = 0.0,
     ranges: Annotated[
         list[str] | None,
         typer.Option(
-            "--range", help="Prove it for every value in a range: NAME=LOW:HIGH, such as mass=0.95:1.05."
+            "--range",
+            help="Prove it for every value in a range: NAME=LOW:HIGH, such as mass=0.95:1.05.",
+            rich_help_panel=WHAT,
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Where to write; the default is the folder of the run.")
+        Path | None,
+        typer.Option(help="Where to write; the default is the folder of the run.", rich_help_panel=WHERE),
     ] = None,
 ) -> None:
     """Prove that the greedy policy of a run never fails, or that it arrives; write a certificate and check it.
@@ -56,17 +81,18 @@ def verify(
     """
     from distinguo.cli import parse
     from distinguo.cli.code import code_or_word
-    from distinguo.cli.console import answer, say, word_if_slow, worked_off
+    from distinguo.cli.console import answer, output_for, worked_off
+    from distinguo.cli.live import at_work
     from distinguo.controls.catalog import registered_name
-    from distinguo.study.verify import verify as prove
+    from distinguo.study.verify import verify
 
     task = None if task is None else parse.task_name(task)
     what = registered_name(code_or_word(what))
     folder = out or _folder(what, task or "puck", seed)
-    with word_if_slow("Proving; the first time on this machine the prover is compiled …"):
+    with at_work("Proving"):
         proof = worked_off(
             "Stopped; nothing was proven.",
-            lambda: prove(
+            lambda: verify(
                 what,
                 task=task,
                 seed=seed,
@@ -77,9 +103,12 @@ def verify(
                 out=folder,
             ),
         )
+    output, picture = output_for(as_json), _picture(proof, folder)
     for line in proof.sentences:
-        say(line)
-    answer({**proof.as_json(), **_picture(proof, folder)}, as_json)
+        output.tell(line)
+    for path in picture.values():
+        output.tell(f"Picture: {path}")
+    answer({**proof.as_json(), **picture}, as_json)
     if proof.question.certifies and not proof.holds:
         raise typer.Exit(NOT_PROVEN)
 
@@ -114,8 +143,7 @@ def _ranges(texts: list[str]) -> dict[str, tuple[float, float]]:
 
 
 def _picture(proof: Proof, folder: Path) -> dict[str, str]:
-    """Draw what was proven, and say where; nothing where only trials were run."""
-    from distinguo.cli.console import say
+    """Draw what was proven, and return where; nothing where only trials were run."""
     from distinguo.views.plots import save_figure
     from distinguo.views.proof import proof_figure
 
@@ -124,5 +152,4 @@ def _picture(proof: Proof, folder: Path) -> dict[str, str]:
         return {}
     path = folder / PICTURE
     save_figure(figure, path)
-    say(f"Picture: {path}")
     return {"picture": str(path)}

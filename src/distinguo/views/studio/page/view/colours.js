@@ -1,4 +1,4 @@
-// Colours that colour-blind eyes tell apart: the same palette as the pictures of matplotlib (views/plots.py).
+// Colours that colour-blind eyes tell apart: the same palette as the pictures of matplotlib (views/drawing/colours.py).
 //
 // Everything that is neither hue nor shade comes from the page, by CSS variables on any ancestor of a canvas:
 // --ink (text and lines), --muted (axes), --line (hairlines), --paper (what canvases are drawn on), --accent (what the
@@ -44,6 +44,12 @@ export function theme(element) {
 /** The hue of an action; -1 is undecided. */
 export function hueOf(action) {
   return action < 0 ? UNDECIDED : HUES[action % HUES.length];
+}
+
+/** The hues of lines on a paper; on a dark one sky takes the place of blue, which would hardly be seen. */
+export function lineHues(paper) {
+  const isDark = /^#/.test(paper) && rgb(paper).every((part) => part < 128);
+  return isDark ? ["#56b4e9", ...HUES.slice(1, 4), "#0072b2", ...HUES.slice(5)] : HUES;
 }
 
 /** The share of the hue that the least valuable state gets: many hues must stay strong. */

@@ -1,7 +1,7 @@
 // Curves on a canvas: one or more series with their intervals, and a reading below the pointer.
 
 import { FONT, fitted, onChange, placeOf, shortly, ticksBetween } from "./canvas.js";
-import { HUES, theme } from "./colours.js";
+import { lineHues, theme } from "./colours.js";
 
 const LEFT = 46;
 const BELOW = 38;
@@ -44,9 +44,10 @@ export class CurveView {
     ctx.beginPath();
     ctx.rect(scale.left - 5, scale.top - 5, scale.width + 10, scale.height + 10);
     ctx.clip();
-    this.chart.series.forEach((one, n) => drawSeries(ctx, one, scale, HUES[n % HUES.length]));
+    const hues = lineHues(colours.paper);
+    this.chart.series.forEach((one, n) => drawSeries(ctx, one, scale, hues[n % hues.length]));
     ctx.restore();
-    drawLegend(ctx, this.chart, scale, colours, this.readings());
+    drawLegend(ctx, this.chart, scale, colours, this.readings(), hues);
     this.label();
   }
 
@@ -166,14 +167,14 @@ function drawSeries(ctx, { x, y, low, high }, scale, hue) {
   ctx.fill();
 }
 
-function drawLegend(ctx, { series }, scale, colours, readings) {
+function drawLegend(ctx, { series }, scale, colours, readings, hues) {
   let across = scale.left;
   ctx.textAlign = "left";
   ctx.textBaseline = "middle";
   series.forEach((one, n) => {
     const read = readings[n];
     const words = read ? `${one.name}: ${shortly(read.y)}` : one.name;
-    ctx.fillStyle = HUES[n % HUES.length];
+    ctx.fillStyle = hues[n % hues.length];
     ctx.fillRect(across, 5, 10, 10);
     ctx.fillStyle = colours.ink;
     ctx.fillText(words, across + 15, 10);

@@ -1,0 +1,136 @@
+"""Words that the shell completes: tasks, presets, learners, settings, run folders, views, controls.
+
+A shell asks at every press of a key, so that nothing heavy is loaded here: the names of our own things are written
+down, and a test keeps them complete.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+OWN_TASKS = ("puck", "CartPole-v1", "MountainCar-v0", "Acrobot-v1", "Pendulum-v1")
+LEARNERS = ("economy", "probation", "sweeping")
+VIEWS = ("partition", "values", "phase", "critical", "regret", "family", "trials", "dial")
+CONTROLS = ("diagonal", "grid:10x10", "vrdp", "vrdp-enhanced", "controllability", "seeds")
+FORMATS = ("c", "json", "dot", "npz")
+SETTINGS_FILE = "settings.toml"  #: what makes a folder a run
+MOST_FOLDERS = 200  #: that are looked into
+
+
+def _beginning(words: Iterable[str], incomplete: str) -> list[str]:
+    """Return the words that begin so, upper case or lower.
+
+    >>> _beginning(OWN_TASKS, "cart")
+    ['CartPole-v1']
+    """
+    return [word for word in words if word.lower().startswith(incomplete.lower())]
+
+
+def complete_task(incomplete: str) -> list[str]:
+    """Complete the name of a task: ours, and Gymnasium's once a letter is there.
+
+    >>> complete_task("")[0], complete_task("FrozenLake-v")
+    ('puck', ['FrozenLake-v1'])
+    """
+    own = _beginning(OWN_TASKS, incomplete)
+    if not incomplete or own:
+        return own
+    from gymnasium import registry  # 0.2 s
+
+    return sorted(_beginning((name for name in registry if "/" not in name), incomplete))
+
+
+def complete_preset(incomplete: str) -> list[str]:
+    """Complete the name of a preset.
+
+    >>> complete_preset("pa")
+    ['paper']
+    """
+    from distinguo.presets import PRESETS
+
+    return _beginning(PRESETS, incomplete)
+
+
+def complete_learner(incomplete: str) -> list[str]:
+    """Complete the name of a learner.
+
+    >>> complete_learner("p")
+    ['probation']
+    """
+    return _beginning(LEARNERS, incomplete)
+
+
+def complete_view(incomplete: str) -> list[str]:
+    """Complete the name of a view.
+
+    >>> complete_view("p")
+    ['partition', 'phase']
+    """
+    return _beginning(VIEWS, incomplete)
+
+
+def complete_format(incomplete: str) -> list[str]:
+    """Complete what a controller is exported to.
+
+    >>> complete_format("n")
+    ['npz']
+    """
+    return _beginning(FORMATS, incomplete)
+
+
+def complete_setting(incomplete: str) -> list[str]:
+    """Complete a setting of learning, up to its value.
+
+    >>> complete_setting("learner.epsilon_")
+    ['learner.epsilon_share=']
+    """
+    from distinguo.learners.probation.settings import ProbationSettings
+    from distinguo.learners.sweeping.settings import SweepingSettings
+    from distinguo.settings import LearnerSettings, StageSettings
+
+    fields = [*LearnerSettings._fields, *ProbationSettings._fields, *SweepingSettings._fields]
+    keys = [f"learner.{name}=" for name in dict.fromkeys(fields)]
+    return _beginning([*keys, *(f"stage.{name}=" for name in StageSettings._fields)], incomplete)
+
+
+def complete_tester_setting(incomplete: str) -> list[str]:
+    """Complete a setting of the testing stage.
+
+    >>> complete_tester_setting("tester.every_s")
+    ['tester.every_steps=']
+    """
+    from distinguo.settings import TesterSettings
+
+    return _beginning((f"tester.{name}=" for name in TesterSettings._fields), incomplete)
+
+
+def complete_run(incomplete: str) -> list[str]:
+    """Complete the folder of a run: those at hand and under runs/, or what the path has come to so far."""
+    if not incomplete:
+        return [*_folders(Path(), ""), *_folders(Path("runs"), "")]
+    parent, name = os.path.split(incomplete)
+    return _folders(Path(parent), name)
+
+
+def complete_representation(incomplete: str) -> list[str]:
+    """Complete what can be tested: a control or a run."""
+    return [*_beginning(CONTROLS, incomplete), *complete_run(incomplete)]
+
+
+def _folders(parent: Path, beginning: str) -> list[str]:
+    """Return the runs in a folder, and, ending in a slash, the folders that may hold some."""
+    return sorted(_found(parent, beginning))
+
+
+def _found(parent: Path, beginning: str) -> Iterator[str]:
+    try:
+        entries = sorted(os.scandir(parent), key=lambda entry: entry.name)[:MOST_FOLDERS]
+    except OSError:  # there is no such folder, or it may not be read
+        return
+    for entry in entries:
+        hidden = entry.name.startswith(".") and not beginning
+        if entry.name.startswith(beginning) and not hidden and entry.is_dir():
+            path = parent / entry.name
+            yield str(path) if (path / SETTINGS_FILE).is_file() else f"{path}{os.sep}"

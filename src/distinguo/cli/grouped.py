@@ -1,0 +1,97 @@
+"""The help of the commands: options in groups by what they are for, no word broken, examples line by line."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from typer.core import TyperCommand, TyperGroup
+
+from distinguo.cli.console import USUAL_WIDTH, width_of
+from distinguo.views.terminal.layout import fitted_lines, listed
+
+WHAT, HOW, WHERE, WHO = "What", "How", "Where to", "Who works"  #: groups of options
+OPTIONS, ARGUMENTS = "Options", "Arguments"
+OTHERS = "Others"  #: the options of no group, after all others
+WIDEST = 100  #: letters that are read with ease
+INDENT = "  "
+
+Records = list[Sequence[str]]
+
+
+def help_width() -> int:
+    """Return how wide the help may be."""
+    return min(width_of(sys.stdout) or USUAL_WIDTH, WIDEST)
+
+
+def help_text(text: str, width: int) -> str:
+    r"""Return the text of a command: paragraphs filled anew, what is set in (examples) line by line.
+
+    >>> print(help_text("Learn it,\nall of it.\n\nExamples:\n  distinguo learn puck\n\n  distinguo tasks", 40))
+      Learn it, all of it.
+    <BLANKLINE>
+      Examples:
+        distinguo learn puck
+        distinguo tasks
+    """
+    blocks: list[str] = []
+    for paragraph in inspect.cleandoc(text).split("\n\n"):
+        lines = paragraph.split("\n")
+        prose = [line for line in lines if not line.startswith(" ")]
+        if prose:
+            blocks += ["", fitted_lines(INDENT + " ".join(prose), width, hanging=0)]
+        blocks += [fitted_lines(INDENT + line, width, hanging=4) for line in lines if line.startswith(" ")]
+    return "\n".join(blocks[1:])
+
+
+def _write(formatter: Any, sections: Iterable[tuple[str, Records]]) -> None:
+    width = help_width()
+    for title, records in sections:
+        lines = listed([[INDENT + name, text] for name, text in records], width)
+        formatter.write("\n".join(["", f"{title}:", *lines, ""]))
+
+
+def _grouped(command: Any, ctx: Any) -> dict[str, Records]:
+    """Return the arguments and the groups of options of a command."""
+    groups: dict[str, Records] = {ARGUMENTS: []}
+    for parameter in command.get_params(ctx):
+        record = parameter.get_help_record(ctx)
+        if record is not None:
+            is_argument = parameter.param_type_name == "argument"
+            group = getattr(parameter, "rich_help_panel", None) or OTHERS
+            groups.setdefault(ARGUMENTS if is_argument else group, []).append(record)
+    others = groups.pop(OTHERS, [])
+    named = [name for name in groups if name != ARGUMENTS]
+    return {**groups, OTHERS if named else OPTIONS: others}
+
+
+class GroupedCommand(TyperCommand):
+    """A command whose options are listed under the names of their groups (``rich_help_panel``)."""
+
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:
+        """Write what the command does, and examples."""
+        formatter.write("\n" + help_text(self.help or "", help_width()) + "\n")
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the options, those of no group last."""
+        _write(formatter, [(title, rows) for title, rows in _grouped(self, ctx).items() if rows])
+
+
+class GroupedCommands(TyperGroup):
+    """All commands, listed by what they are for, each with its first sentence."""
+
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:
+        """Write what the program does."""
+        formatter.write("\n" + help_text(self.help or "", help_width()) + "\n")
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands, and then the options."""
+        commands: dict[str, Records] = {}
+        for name in self.list_commands(ctx):
+            command: Any = self.get_command(ctx, name)
+            first, _, _ = inspect.cleandoc(command.help or "").partition("\n\n")
+            group = getattr(command, "rich_help_panel", None) or OTHERS
+            commands.setdefault(group, []).append((name, " ".join(first.split())))
+        _write(formatter, [*commands.items(), (OPTIONS, _grouped(self, ctx)[OPTIONS])])

@@ -1,0 +1,234 @@
+"""Long work while it goes on: a line that is rewritten, a bar, and a word while machine code is compiled.
+
+On a terminal a thread of its own draws the line, so that it lives while compiled code runs; it is never wider than
+the terminal. Elsewhere a plain line comes now and then.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from distinguo.cli.console import cleared_by, say, width_of
+
+REFRESH_SECONDS = 0.1  #: between two states of a live line
+LINE_SECONDS = 2.0  #: between two plain lines where there is no terminal
+LONG_SECONDS = 0.3  #: of compiling, before a word is worth it
+SPINNER, PLAIN_SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", "|/-\\"
+WHILE_COMPILING = "Compiling for this machine"
+EVENT = "numba:compile"  #: which Numba tells of when it has found nothing on the disk
+CLEAR = "\r\x1b[K"
+
+
+class Compilations:
+    """Watches Numba: since when it has been compiling, if it is.
+
+    Kernels that come from the disk are not compiled, and code that is run as plain Python is not either: then nothing
+    is told.
+    """
+
+    def __init__(self, began: Callable[[], None] = lambda: None) -> None:
+        self._began = began
+        self._depth, self._since, self._left = 0, 0.0, 0.0
+
+    def notify(self, event: Any) -> None:
+        """Take an event of Numba's; those of the parts of a kernel come within that of the kernel."""
+        now = time.monotonic()
+        if event.is_start:
+            if self._depth == 0 and now - self._left > LONG_SECONDS:
+                self._since = now
+                self._began()
+            self._depth += 1
+        else:
+            self._depth -= 1
+            self._left = now
+
+    @property
+    def seconds(self) -> float | None:
+        """Return how long it has been going on, pauses between kernels included; none if it is not."""
+        now = time.monotonic()
+        if self._depth == 0 and now - self._left > REFRESH_SECONDS:
+            return None
+        return now - self._since
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Watch for the time being."""
+        from numba.core import event  # loaded by all commands that have anything to compile
+
+        events: Any = event
+        events.Listener.register(Compilations)  # it is one but for its base class, which takes long to load
+        with events.install_listener(EVENT, self):
+            yield
+
+
+def is_live() -> bool:
+    """Tell whether lines on standard error can be rewritten."""
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+
+class _Line:
+    """The live line of a terminal, drawn by a thread."""
+
+    def __init__(self) -> None:
+        self.text, self._shown, self._ticks = "", "", 0
+        self._lock, self._ended = threading.Lock(), threading.Event()
+        self.compilations = Compilations()
+        encoding = getattr(sys.stderr, "encoding", None) or "ascii"
+        self._spinner = SPINNER if encoding.lower().replace("-", "") == "utf8" else PLAIN_SPINNER
+
+    def tick(self) -> None:
+        """Draw until it is over."""
+        while not self._ended.wait(REFRESH_SECONDS):
+            self._ticks += 1
+            with self._lock:
+                if not self._ended.is_set():
+                    self._draw(self._now())
+
+    def _now(self) -> str:
+        seconds = self.compilations.seconds
+        if seconds is None or seconds < LONG_SECONDS:
+            return self.text
+        frame = self._spinner[self._ticks % len(self._spinner)]
+        return f"{frame} {WHILE_COMPILING}, {seconds:.0f} s"
+
+    def _draw(self, text: str) -> None:
+        from distinguo.views.terminal.layout import cut
+
+        width = width_of(sys.stderr)
+        text = cut(text, None if width is None else width - 1)  # the last cell would begin the next line
+        if text != self._shown:
+            self._write(CLEAR + text)
+            self._shown = text
+
+    def clear(self) -> None:
+        """Leave the line empty, for something else to be printed."""
+        with self._lock:
+            if self._shown:
+                self._write(CLEAR)
+                self._shown = ""
+
+    def end(self) -> None:
+        """Draw no more."""
+        self._ended.set()
+        self.clear()
+
+    @staticmethod
+    def _write(text: str) -> None:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+
+@contextmanager
+def live_line() -> Iterator[Callable[[str], None]]:
+    """Show the state of long work: a line that is rewritten on a terminal, a line now and then elsewhere."""
+    if not is_live():
+        with _once_if_compiling():
+            yield _now_and_then()
+        return
+    line = _Line()
+    thread = threading.Thread(target=line.tick, name="live line", daemon=True)
+    thread.start()
+
+    def update(text: str) -> None:
+        line.text = text
+
+    try:
+        with line.compilations.watched(), cleared_by(line.clear):
+            yield update
+    finally:
+        line.end()
+        thread.join(1.0)
+
+
+def _now_and_then() -> Callable[[str], None]:
+    """Return what prints the state of work every two seconds."""
+    told = time.monotonic()
+
+    def update(text: str) -> None:
+        nonlocal told
+        if time.monotonic() - told >= LINE_SECONDS:
+            told = time.monotonic()
+            say(text)
+
+    return update
+
+
+@contextmanager
+def _once_if_compiling() -> Iterator[None]:
+    """Say once that machine code is compiled, if it is and takes longer than a moment."""
+    timers: list[threading.Timer] = []
+
+    def tell_soon() -> None:
+        if not timers:
+            timer = threading.Timer(LINE_SECONDS / 2, tell)
+            timer.daemon = True
+            timers.append(timer)
+            timer.start()
+
+    def tell() -> None:
+        if compilations.seconds is None:  # it was short; the next one may not be
+            timers.clear()
+        else:
+            say(f"{WHILE_COMPILING} …")
+
+    compilations = Compilations(tell_soon)
+    try:
+        with compilations.watched():
+            yield
+    finally:
+        for timer in timers:
+            timer.cancel()
+
+
+@contextmanager
+def at_work(text: str) -> Iterator[None]:
+    """Say what is going on, and for how long, while there is nothing else to tell of it."""
+    began = time.monotonic()
+    ended = threading.Event()
+
+    def count(update: Callable[[str], None]) -> None:
+        while not ended.wait(REFRESH_SECONDS):
+            update(f"{text}, {time.monotonic() - began:.0f} s")
+
+    with live_line() as line:
+        thread = threading.Thread(target=count, args=[line], name="seconds", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join(1.0)
+
+
+@contextmanager
+def progress_bar(text: str) -> Iterator[Callable[[int, int], None]]:
+    """Show how many of so many pieces are done, and the time left: a bar on a terminal, lines elsewhere."""
+    if not is_live():
+        with live_line() as line:
+            yield lambda done, total: line(f"{text}: {done} of {total}")
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    compilations = Compilations()
+
+    class Word(TextColumn):
+        def render(self, task: Any) -> Any:
+            seconds = compilations.seconds
+            compiling = seconds is not None and seconds >= LONG_SECONDS
+            self.text_format = "compiling" if compiling else text
+            return super().render(task)
+
+    columns = (Word(text), BarColumn(bar_width=None), MofNCompleteColumn(), TimeRemainingColumn())
+    with (
+        compilations.watched(),
+        Progress(*columns, console=Console(stderr=True), transient=True) as progress,
+    ):
+        bar = progress.add_task("", total=None)
+        yield lambda done, total: progress.update(bar, completed=done, total=total)

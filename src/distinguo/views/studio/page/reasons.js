@@ -1,0 +1,73 @@
+// Why a state is where it is, and why two are kept apart: sentences first, figures second.
+
+import { plain } from "./places.js";
+
+/** Show an answer of the studio in an element; a figure that is missing has no row. */
+export function showReasons(element, { sentences, figures }) {
+  const words = sentences.map((sentence, n) => made("p", sentence, n ? "" : "first"));
+  const notes = (figures.notes ?? []).map((note) => made("p", note, "hint"));
+  const details = document.createElement("details");
+  details.open = true;
+  details.append(made("summary", "The figures"), tableOf(figures));
+  element.replaceChildren(...words, ...notes, details);
+}
+
+function made(tag, text, kind = "") {
+  const element = document.createElement(tag);
+  element.textContent = text;
+  if (kind) element.className = kind;
+  return element;
+}
+
+function tableOf(figures) {
+  const states = figures.other ? [figures, figures.other] : [figures];
+  const table = document.createElement("table");
+  if (states.length === 2) addRow(table, "", ["A", "B"], "th");
+  addRow(table, "region", states.map((one) => plain(one.region)));
+  addRow(table, "preferred", states.map((one) => one.actions.join(", ")));
+  addRow(table, "value", states.map((one) => plain(one.value)));
+  addProfiles(table, figures, states);
+  addRow(table, "born", states.map((one) => birth(one.born)));
+  if (figures.other) addPair(table, figures);
+  return table;
+}
+
+/** The action profiles, as they were when the two were split and as they are now. */
+function addProfiles(table, figures, states) {
+  const then = figures.profiles?.then?.values;
+  figures.action_names.forEach((name, action) => {
+    if (then) addRow(table, `${name}, at the split`, then.map((values) => plain(values[action])));
+    const now = states.map(({ profile }) =>
+      profile && plain(profile.values[action]) + (profile.reliable[action] ? "" : " (not reliable)"));
+    addRow(table, `${name}, now`, now);
+  });
+}
+
+function birth(born) {
+  if (!born) return null;
+  if (born.came === "split") {
+    return `trial ${born.trial}, from prototype ${born.parent}${born.rules.length ? ` by ${born.rules.join(", ")}` : ""}`;
+  }
+  return born.came === "first" ? "the first region" : born.came;
+}
+
+function addPair(table, { rules, rules_now: now, regret, per, epsilon, epsilon_half: half, price }) {
+  addRow(table, "told apart by", [rules.join(", ")]);
+  addRow(table, "today by", [now?.join(", ")]);
+  addRow(table, `lost per ${per ?? "visit"} if merged`, [number(regret)]);
+  addRow(table, "lost per trial", [price && number(price.lost)]);
+  addRow(table, "ε that would merge them", [number(epsilon) ?? (number(half) && `none; ${number(half)} with δ = ε/2`)]);
+}
+
+function number(value) {
+  return typeof value === "number" ? plain(value) : null;
+}
+
+function addRow(table, name, cells, tag = "td") {
+  if (cells.every((cell) => !cell)) return;
+  const row = table.insertRow();
+  const head = made("th", name);
+  head.scope = "row";
+  row.append(head, ...cells.map((cell) => made(tag, cell ?? "–")));
+  if (cells.length === 1) row.lastChild.colSpan = 2;
+}

@@ -1,0 +1,213 @@
+"""Who may talk to the studio: the machine itself, or whoever has the token, and never another page of a browser.
+
+Every request and every socket passes :class:`Gate`. A browser that a foreign page sends here is known by its
+``Origin``; one whose foreign name was made to point to us (DNS rebinding) by its ``Host``.
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import secrets
+import socket
+from collections.abc import Awaitable, Callable, MutableMapping
+from http.cookies import CookieError, SimpleCookie
+from typing import Any, NamedTuple
+from urllib.parse import parse_qs
+
+from distinguo.errors import DistinguoError, shown
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+ANYWHERE = ("0.0.0.0", "::")  # noqa: S104 - named to be refused without a token
+LEAST_TOKEN, MOST_TOKEN = 16, 200  #: letters
+LARGEST_MESSAGE = 16 * 1024  #: bytes of what a page says at once
+LARGEST_HEADERS = 16 * 1024  #: bytes of all headers of a request
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+
+
+class Door(NamedTuple):
+    """Where the studio listens, and what it asks for."""
+
+    host: str
+    port: int
+    token: str = ""  #: empty: whoever is on this machine may come in
+
+    @property
+    def address(self) -> str:
+        """Return what to open in a browser, with the token.
+
+        >>> Door("127.0.0.1", 8421).address
+        'http://127.0.0.1:8421/'
+        """
+        host = socket.gethostname() if self.host in ANYWHERE else self.host
+        named = f"[{host}]" if ":" in host else host
+        return f"http://{named}:{self.port}/" + (f"?token={self.token}" if self.token else "")
+
+    @property
+    def cookie(self) -> str:
+        """Return the name of the cookie that keeps the token; cookies know no ports, so it has that in it."""
+        return f"distinguo-{self.port}"
+
+    def knows(self, host: str) -> bool:
+        """Tell whether a ``Host`` means us: a name of loopback, or the one given, with our port.
+
+        >>> door = Door("127.0.0.1", 8421)
+        >>> [door.knows(host) for host in ("localhost:8421", "127.0.0.1:8422", "evil.example:8421", "localhost")]
+        [True, False, False, False]
+        """
+        name, _, port = host.rpartition(":")
+        if port != str(self.port):
+            return False
+        name = name.lower().removeprefix("[").removesuffix("]")
+        if self.host in ANYWHERE:  # an address cannot be made to point elsewhere, only a name can
+            return name in LOOPBACK or name == socket.gethostname().lower() or _is_address(name)
+        return name in LOOPBACK or name == self.host.lower()
+
+    def knows_origin(self, origin: str) -> bool:
+        """Tell whether a page that asks is one of ours."""
+        scheme, _, host = origin.partition("://")
+        return scheme == "http" and self.knows(host)
+
+    def has_token(self, given: str) -> bool:
+        """Tell whether this is the token, in a time that does not tell how much of it is right."""
+        return hmac.compare_digest(self.token.encode(), given.encode("utf-8", "replace"))
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def token_for(host: str, given: str | None) -> str:
+    """Return the token that a studio on this host asks for: the given one, or, beyond loopback, a fresh one.
+
+    >>> token_for("127.0.0.1", None), len(token_for("192.168.1.5", None))
+    ('', 43)
+    """
+    if given is None:
+        return "" if host in LOOPBACK else secrets.token_urlsafe(32)
+    plain = given.isascii() and given.replace("-", "").replace("_", "").isalnum()
+    if not plain or not LEAST_TOKEN <= len(given) <= MOST_TOKEN:
+        raise DistinguoError(
+            f"--token should be {LEAST_TOKEN} to {MOST_TOKEN} letters, digits, - or _, got {len(given)} characters: "
+            f"{shown(given[:4])} …; leave it out to have one made."
+        )
+    return given
+
+
+class Gate:
+    """Refuse whatever does not come from the studio's own page, and put the headers of privacy on every answer."""
+
+    def __init__(self, app: App, door: Door) -> None:
+        self.app, self.door = app, door
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request in, or say in a sentence why not."""
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        headers = _single(scope["headers"])
+        refusal = _refusal(self.door, scope, headers)
+        if refusal is None and self.door.token and not self._is_known(headers):
+            if scope["type"] == "http" and self._brings_token(scope):
+                cookie = f"{self.door.cookie}={self.door.token}; HttpOnly; SameSite=Strict; Path=/"
+                await self.app(scope, receive, _with_headers(send, {**HEADERS, "set-cookie": cookie}))
+                return
+            refusal = (
+                403,
+                "This studio asks for a token: open the address that it printed when it was started.",
+            )
+        if refusal is not None:
+            await _refuse(scope, receive, send, *refusal)
+        else:
+            await self.app(scope, receive, _with_headers(send, HEADERS))
+
+    def _is_known(self, headers: dict[str, str]) -> bool:
+        try:
+            kept = SimpleCookie(headers.get("cookie", "")).get(self.door.cookie)
+        except CookieError:
+            return False
+        return kept is not None and self.door.has_token(kept.value)
+
+    def _brings_token(self, scope: Scope) -> bool:
+        given = parse_qs(scope["query_string"].decode("latin-1"), max_num_fields=8).get("token", [""])
+        return scope["path"] == "/" and self.door.has_token(given[0])
+
+
+def _single(raw: list[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Return headers by name; one that comes twice is neither, so that nobody reads the other one."""
+    found: dict[str, str] = {}
+    for key, value in raw:
+        name = key.decode("latin-1").lower()
+        found[name] = "\0" if name in found else value.decode("latin-1")
+    return found
+
+
+def _refusal(door: Door, scope: Scope, headers: dict[str, str]) -> tuple[int, str] | None:
+    is_socket = scope["type"] == "websocket"
+    if sum(len(name) + len(value) for name, value in headers.items()) > LARGEST_HEADERS:
+        return 431, "The headers of that request are too long."
+    if not door.knows(headers.get("host", "")):
+        return 421, "This is not the host that you asked for; open the address that the studio printed."
+    origin = headers.get("origin")
+    if (origin is None and is_socket) or (origin is not None and not door.knows_origin(origin)):
+        return 403, "Another page may not talk to the studio."
+    if is_socket:
+        return None
+    if scope["method"] not in ("GET", "HEAD"):
+        return 405, "The studio only answers GET and HEAD."
+    if headers.get("content-length", "0") != "0" or "transfer-encoding" in headers:
+        return 413, "The studio takes no body with a request."
+    return None
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, words: str) -> None:
+    body = f"{words}\n".encode()
+    kind = "websocket.http.response" if scope["type"] == "websocket" else "http.response"
+    if scope["type"] == "websocket":
+        await receive()
+        if "websocket.http.response" not in scope.get("extensions", {}):
+            await send({"type": "websocket.close", "code": 1008, "reason": words})
+            return
+    plain = {
+        "content-type": "text/plain; charset=utf-8",
+        "content-length": str(len(body)),
+        "connection": "close",
+    }
+    if scope["type"] == "websocket":
+        del plain["connection"]
+    await send({"type": f"{kind}.start", "status": status, "headers": _raw({**HEADERS, **plain})})
+    await send({"type": f"{kind}.body", "body": body})
+
+
+def _raw(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
+    return [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
+
+
+def _with_headers(send: Send, headers: dict[str, str]) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message["headers"] = [*message.get("headers", []), *_raw(headers)]
+        await send(message)
+
+    return sending

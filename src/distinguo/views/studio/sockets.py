@@ -1,0 +1,225 @@
+"""The conversation with one page: what it asks for, and what it is shown, the newest first.
+
+What is to be sent waits by its kind, so that a slow page gets fewer frames and never an older one; nothing queues up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Executor
+from contextlib import suppress
+from typing import Any
+
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from distinguo.errors import DistinguoError, one_line, reason_of
+from distinguo.views.studio.library import Library
+from distinguo.views.studio.messages import (
+    Asked,
+    Close,
+    Control,
+    Drive,
+    Explain,
+    Join,
+    Learn,
+    Look,
+    Open,
+    Pace,
+    understood,
+)
+from distinguo.views.studio.texts import to_text
+
+TICK = 1 / 60  #: seconds between two looks for something new
+LIST_SECONDS = 2.0  #: between two looks at the folder of runs
+PATIENCE = 20.0  #: seconds that a page may take to read a message
+MOST_WAITING = 32  #: kinds of answers that may wait
+
+
+class Shelf:
+    """What all conversations share: runs, sessions, and threads for what takes long."""
+
+    def __init__(self, library: Library, threads: Executor) -> None:
+        self.library, self.threads = library, threads
+        self._sessions: Any = None
+
+    @property
+    def sessions(self) -> Any:
+        """Return the sessions; the learner is loaded when it is first asked for."""
+        if self._sessions is None:
+            from distinguo.views.studio.sources.sessions import LearningSessions
+
+            self._sessions = LearningSessions()
+        return self._sessions
+
+    def lists(self) -> dict[str, Any]:
+        """Return what there is to choose from."""
+        learning = [] if self._sessions is None else self._sessions.entries()
+        return {"runs": self.library.entries(), "sessions": learning, "folder": str(self.library.base)}
+
+    def close(self) -> None:
+        """End what is under way."""
+        if self._sessions is not None:
+            self._sessions.close()
+
+
+class Conversation:
+    """One page."""
+
+    def __init__(self, socket: WebSocket, shelf: Shelf) -> None:
+        self.socket, self.shelf = socket, shelf
+        self._views: dict[int, Any] = {}
+        self._waiting: dict[tuple[Any, ...], str] = {}
+        self._wanted: dict[tuple[Any, ...], Callable[[], dict[str, Any] | None]] = {}
+        self._jobs: dict[tuple[Any, ...], asyncio.Task[None]] = {}
+        self._listed = ""
+
+    async def go_on(self) -> None:
+        """Listen and answer until the page is gone."""
+        tasks = [asyncio.create_task(one()) for one in (self._listen, self._send, self._watch, self._list)]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            everything = [*tasks, *self._jobs.values()]
+            for task in everything:
+                task.cancel()
+            await asyncio.gather(*everything, return_exceptions=True)
+            for pane in list(self._views):
+                self._leave(pane)
+        with suppress(Exception):
+            await self.socket.close()
+
+    # ---- what the page asks for -----------------------------------------------------------------------------------
+
+    async def _listen(self) -> None:
+        while True:
+            message = await self.socket.receive()
+            if message["type"] == "websocket.disconnect":
+                return
+            text = message.get("text")
+            if text is None:
+                self._tell("The studio takes text alone, got bytes.")
+                continue
+            try:
+                self._heed(understood(text))
+            except DistinguoError as error:
+                self._tell(str(error))
+
+    def _heed(self, asked: Asked) -> None:
+        """Do at once what is quick, and begin in a thread what is not."""
+        if isinstance(asked, Close):
+            self._leave(asked.pane)
+        elif isinstance(asked, Open | Join | Learn):
+            self._do(("view", asked.pane), lambda: self._begin_view(asked))
+        elif isinstance(asked, Look):
+            self._view(asked.pane).look(asked.moment)
+        elif isinstance(asked, Drive):
+            view = self._view(asked.pane)
+            self._do(("trail", asked.pane), lambda: view.trail(asked))
+        elif isinstance(asked, Explain):
+            view = self._view(asked.pane)
+            self._do(("reason", asked.pane), lambda: view.reason(asked))
+        else:
+            self._do(("control", asked.session), lambda: self._control(asked))
+
+    def _view(self, pane: int) -> Any:
+        if pane not in self._views:
+            raise DistinguoError("There is nothing in this pane yet; open a run or start to learn.")
+        return self._views[pane]
+
+    def _begin_view(self, asked: Open | Join | Learn) -> None:
+        from distinguo.views.studio.panes import Pane
+
+        sessions = self.shelf.sessions
+        if isinstance(asked, Open):
+            source = self.shelf.library.source(asked.run)
+        else:
+            source = sessions.begin(asked) if isinstance(asked, Learn) else sessions.source(asked.session)
+        self._leave(asked.pane)
+        self._views[asked.pane] = Pane(asked.pane, source)
+
+    def _leave(self, pane: int) -> None:
+        if pane in self._views:
+            self._views.pop(pane).source.watchers -= 1
+
+    def _control(self, asked: Control | Pace) -> dict[str, Any] | None:
+        session = self.shelf.sessions.source(asked.session)
+        if isinstance(asked, Pace):
+            session.speed = asked.speed
+        elif asked.what == "keep":
+            return {"about": "word", "text": f"Kept as {session.keep(self.shelf.library.base)}."}
+        else:
+            session.control(asked.what)
+        return None
+
+    # ---- work that takes a while ----------------------------------------------------------------------------------
+
+    def _do(self, key: tuple[Any, ...], work: Callable[[], dict[str, Any] | None]) -> None:
+        """Have something done in a thread; of several that wait, the last alone is done."""
+        if len(self._jobs) >= MOST_WAITING and key not in self._jobs:
+            raise DistinguoError(
+                "The studio is still busy with what was asked before; try again in a moment."
+            )
+        self._wanted[key] = work
+        if key not in self._jobs:
+            self._jobs[key] = asyncio.create_task(self._done(key))
+
+    async def _done(self, key: tuple[Any, ...]) -> None:
+        try:
+            while key in self._wanted:
+                answer = await self._in_thread(self._wanted.pop(key))
+                if isinstance(answer, str):
+                    self._tell(answer, key[-1] if key[0] in ("view", "trail", "reason") else None)
+                elif answer is not None:
+                    self._post(key, answer)
+        finally:
+            self._jobs.pop(key, None)
+
+    async def _in_thread(self, work: Callable[[], Any]) -> Any:
+        """Return what work in a thread gives, or the sentence that it fails with."""
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self.shelf.threads, work)
+        except DistinguoError as error:
+            return str(error)
+        except (OSError, RuntimeError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+            return f"That did not work: {one_line(reason_of(error))}."
+
+    # ---- what the page is shown -----------------------------------------------------------------------------------
+
+    async def _watch(self) -> None:
+        """Show every pane anew when it has something new, at most as fast as it is read."""
+        while True:
+            for pane, view in list(self._views.items()):
+                if ("show", pane) in self._waiting or not view.may_have_news:
+                    continue
+                news = await self._in_thread(view.news)
+                if self._views.get(pane) is view and isinstance(news, dict):
+                    self._post(("show", pane), news)
+                elif isinstance(news, str):
+                    self._leave(pane)
+                    self._tell(news, pane)
+            await asyncio.sleep(TICK)
+
+    async def _list(self) -> None:
+        while True:
+            lists = await self._in_thread(self.shelf.lists)
+            if isinstance(lists, dict):
+                text = to_text({"about": "lists", **lists})
+                if text != self._listed:
+                    self._listed = self._waiting[("lists",)] = text
+            await asyncio.sleep(LIST_SECONDS)
+
+    def _post(self, key: tuple[Any, ...], document: dict[str, Any]) -> None:
+        self._waiting[key] = to_text(document)
+
+    def _tell(self, sentence: str, pane: int | None = None) -> None:
+        """Say a sentence to the reader."""
+        self._post(("trouble", pane), {"about": "trouble", "text": one_line(sentence, 600), "pane": pane})
+
+    async def _send(self) -> None:
+        while True:
+            while self._waiting:
+                key = next(iter(self._waiting))
+                with suppress(WebSocketDisconnect):
+                    await asyncio.wait_for(self.socket.send_text(self._waiting.pop(key)), PATIENCE)
+            await asyncio.sleep(TICK / 2)

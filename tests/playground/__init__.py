@@ -1,0 +1,1 @@
+"""The playground's learner beside the package's."""

@@ -1,0 +1,92 @@
+"""Runs that the playground and the package both make, to be compared bit for bit."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import distinguo
+from distinguo.controls.fixed import PAPER_SEEDS
+from distinguo.learners.economy.reasons import RULES
+from distinguo.runs.run import Run
+
+#: A puck that is held for so long is held; half a million steps more would only take longer.
+SHORT = {"cap": 2_000, "hold": 2_000}
+STAGE = ("cap", "hold", "trials", "prototypes", "restart")
+
+
+class Case(NamedTuple):
+    """What is learned: the choices of a reader, and changes of single settings."""
+
+    preset: str = "default"
+    seed: int = 0
+    start: str = "scratch"
+    epsilon: float | None = None
+    gamma: float | None = None
+    changes: dict[str, Any] = SHORT
+
+    def choice(self) -> dict[str, Any]:
+        """Return the choices as JavaScript reads them; the seed is a BigInt there."""
+        chosen = {name: getattr(self, name) for name in ("preset", "start", "epsilon", "gamma")}
+        return {**chosen, "seed": str(self.seed)}
+
+
+#: Every setting that a preset of the puck leaves alone is changed once.
+VARIANTS = (
+    {"restart": 4, "trials": 60},
+    {"review_merged": True, "merge_interval": 1},
+    {"review_merged": True, "merge_interval": 1, "new_updates": 3},
+    {"merge_into_youngest": True, "merge_interval": 1, "new_updates": 3},
+    {"surprise_reliable": True, "explore": 0.1, "trials": 40},
+    {"fe_counts_trials": False, "fe_interval": 2, "new_updates": 3, "new_investigated": False, "trials": 60},
+    {"delta": 0.02, "coin": 0.2, "min_updates": 1, "prototypes": 6},
+)
+
+
+def cases() -> list[Case]:
+    """Return the runs to compare: twenty seeds, all presets, both starts, other settings."""
+    return [
+        *(Case(seed=seed) for seed in range(20)),
+        *(Case("fast", seed) for seed in (0, 5)),
+        Case("paper", 1),
+        *(Case(preset, 3, "seeds") for preset in ("default", "fast", "paper")),
+        Case(seed=5, epsilon=0.03, gamma=0.95),
+        Case(seed=2**63 - 1, epsilon=0.3),
+        *(Case(changes={**SHORT, **changed}) for changed in VARIANTS),
+    ]
+
+
+def learned(case: Case) -> Run:
+    """Learn a case with the package."""
+    settings = {f"{'stage' if name in STAGE else 'learner'}.{name}": to for name, to in case.changes.items()}
+    for name in ("epsilon", "gamma"):
+        if getattr(case, name) is not None:
+            settings[f"learner.{name}"] = getattr(case, name)
+    seeds = PAPER_SEEDS if case.start == "seeds" else None
+    return distinguo.learn("puck", seed=case.seed, preset=case.preset, settings=settings, prototypes=seeds)
+
+
+def trace(run: Run) -> dict[str, Any]:
+    """Return what the playground's ``Stage.trace`` returns."""
+    partition, names = run.representation.partition, ("length", "ended", "regions", "prototypes")
+    bits = {name: bit for bit, name in RULES.items()}
+    return {
+        "solved": run.solved,
+        "trials": [
+            {**{name: getattr(row, name) for name in names}, "steps": row.environment_steps}
+            for row in run.trials
+        ],
+        "prototypes": partition.prototypes.tolist(),
+        "primary": partition.primaries[partition.regions].tolist(),
+        "q": run.q.tolist(),
+        "updates": run.updates.tolist(),
+        "reasons": [{**entry, "rules": sum(bits[name] for name in entry["rules"])} for entry in run.reasons],
+        "investigation_steps": run.summary["investigation_steps"],
+        "attempts": run.summary["attempts"],
+    }
+
+
+def differences(case: Case, theirs: dict[str, Any]) -> list[str]:
+    """Return what a trace of the playground has otherwise than the package."""
+    ours = trace(learned(case))
+    assert set(ours) == set(theirs)
+    return [name for name, value in ours.items() if value != theirs[name]]
