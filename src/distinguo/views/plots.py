@@ -220,7 +220,7 @@ def marks_of(picture: PartitionPicture) -> list[tuple[str, Any]]:
     if picture.labels and picture.ticks != ((), ()):
         marks.append(("region", Line2D([], [], ls="", marker="$5$", color=INK, markersize=4.5)))
     if picture.trail:
-        marks.append(("greedy trial", Line2D([], [], color=MARK, linewidth=0.8)))
+        marks.append(("greedy trial", Line2D([], [], color=INK, linewidth=0.8)))
     return marks
 
 
@@ -232,7 +232,7 @@ def add_shades(figure: Figure, picture: PartitionPicture) -> None:
 
 
 def _dot(fill: str) -> Line2D:
-    return Line2D([], [], ls="", marker="o", color=MARK, markersize=3, markeredgewidth=0.7, fillstyle=fill)  # type: ignore[arg-type]
+    return Line2D([], [], ls="", marker="o", color=INK, markersize=3, markeredgewidth=0.7, fillstyle=fill)  # type: ignore[arg-type]
 
 
 def save_figure(figure: Figure, path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
 
 from distinguo.errors import DistinguoError
 from distinguo.representations.planes import Pair
@@ -20,6 +21,7 @@ from distinguo.views.pictures import PartitionPicture
 from distinguo.views.plots import add_shades, colours_of, draw, drawn, marks_of
 
 ACROSS, UPWARDS = 160, 220  #: places that are looked at
+_ON_ANY_GROUND = [withStroke(linewidth=3.4, foreground="white")]
 
 
 class Critical(NamedTuple):
@@ -89,7 +91,9 @@ def draw_critical(picture: CriticalPicture) -> Figure:
         colour = darkened(hue_of(saving[0]))
         axes.plot(xs, ys, "-", color=colour, linewidth=1.5, solid_capstyle="projecting", zorder=1.8)
         names = " or ".join(shown.actions[a] for a in saving)
-        marks.append((f"only {names} saves", Line2D([], [], color=colour, linewidth=2.0)))
+        marks.append(
+            (f"only {names} saves", Line2D([], [], color=colour, linewidth=2.0, path_effects=_ON_ANY_GROUND))
+        )
     explain_marks(figure, marks)
     add_shades(figure, shown)
     return figure

@@ -11,13 +11,13 @@ from distinguo.controller import Controller
 from distinguo.representations.planes import Pair
 from distinguo.runs.run import Run
 from distinguo.tasks.task import observe, transition
-from distinguo.views.drawing.colours import INK
+from distinguo.views.drawing.colours import MARK
 from distinguo.views.drawing.figures import explain_marks
 from distinguo.views.kinds.places import Place, places_of, plane_picture, trail_of, world_of
 from distinguo.views.pictures import PartitionPicture
 from distinguo.views.plots import colours_of, draw, draw_trail, drawn, marks_of
 
-ACROSS, UPWARDS = 18, 14  #: arrows
+ACROSS, UPWARDS = 16, 13  #: arrows
 BEGUN = (
     (0.25, 0.25),
     (0.75, 0.75),
@@ -93,7 +93,7 @@ def draw_phase(picture: PhasePicture) -> Figure:
         by = by * size / longest / ACROSS
         at = np.array([arrow.at for arrow in picture.arrows])
         # fmt: off
-        axes.quiver(*at.T, *by.T, color=INK, angles="xy", scale_units="xy", scale=1.0, width=0.003,
+        axes.quiver(*at.T, *by.T, color=MARK, angles="xy", scale_units="xy", scale=1.0, width=0.003,
                     headwidth=4, alpha=0.75)
         # fmt: on
     axes.set_xlim(shown.low[0], shown.high[0])

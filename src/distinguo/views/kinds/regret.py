@@ -15,7 +15,7 @@ from distinguo.representations.geometry import rectangle
 from distinguo.representations.planes import Pair
 from distinguo.runs.run import Run
 from distinguo.study.audit import audit
-from distinguo.views.drawing.colours import INK
+from distinguo.views.drawing.colours import MARK
 from distinguo.views.drawing.figures import add_bar, broken_line
 from distinguo.views.kinds.places import places_of, plane_picture
 from distinguo.views.pictures import PartitionPicture
@@ -92,7 +92,7 @@ def draw_regret(picture: RegretPicture) -> Figure:
         )
         filled.set(linewidths=0.3, rasterized=True)
         axes.add_collection(filled)
-    axes.plot(*broken_line(shown.borders), "-", color=INK, linewidth=0.8, zorder=3)
+    axes.plot(*broken_line(shown.borders), "-", color=MARK, linewidth=0.8, zorder=3)
     for label in shown.labels:
         box = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.7}
         axes.annotate(label.text, (label.x, label.y), ha="center", va="center", fontsize=7.5, bbox=box)

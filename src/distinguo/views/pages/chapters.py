@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple, get_args, get_type_hints
 
+import numpy as np
 from markupsafe import Markup
 from pydantic.fields import FieldInfo
 
 from distinguo.errors import DistinguoError, call_user_code, one_line
 from distinguo.explanations.distinctions import Inquiry, distinctions
-from distinguo.explanations.sentences import apart_sentence, epsilon_sentence
+from distinguo.explanations.sentences import amount, apart_sentence, epsilon_sentence
 from distinguo.explanations.subject import Asked
 from distinguo.representations.partition import prototypes_of
 from distinguo.runs.command import learn_command
@@ -26,6 +28,8 @@ from distinguo.views.pages.fragments import inline_figure, left_out
 from distinguo.views.words import outcome_sentence, why_nothing
 
 MOST_REGIONS, MOST_REASONS = 40, 24  #: rows
+BUSIEST = 8  #: regions of a larger map whose distinctions are told
+LARGE = 300  #: prototypes of a map that is only shown once
 #: The views of a run that is reported alone, and what each shows.
 VIEWS = {
     "partition": "The regions. The number in each area is its region, the colour what is done there.",
@@ -108,7 +112,7 @@ def chapter(asked: Asked, number: int, budget: Budget, alone: bool, audit: bool)
     return Chapter(
         number=number,
         title=f"{configuration.spec.name}, seed {configuration.seed}",
-        verdict=_verdict(run),
+        verdict=reader.tried("The verdict", lambda: _verdict(run), "It is not known how this run ended."),
         notes=reader.notes,
         figures=_figures(run),
         pictures=pictures,
@@ -116,7 +120,7 @@ def chapter(asked: Asked, number: int, budget: Budget, alone: bool, audit: bool)
         reasons=reader.tried("The reasons", lambda: _reasons(asked), []) if alone else [],
         settings=_settings(configuration),
         proof=reader.tried("The proof", lambda: _proof(run), []),
-        commands=_commands(run),
+        commands=reader.tried("The commands", lambda: _commands(run), []),
     )
 
 
@@ -130,6 +134,8 @@ def _pointless(asked: Asked) -> list[str]:
         views += ["values"] if written else ["values", "dial"]
     if asked.spec.kind == CATEGORIES:
         views.append("phase")
+    if asked.run.representation.prototypes > LARGE:
+        views += ["critical", "phase", "values", "family"]
     return views
 
 
@@ -144,7 +150,7 @@ def _verdict(run: Run) -> str:
 
 def _figures(run: Run) -> list[tuple[str, str]]:
     names = ("score", "trials", "environment_steps", "investigation_steps", "confirmation_trials", "seconds")
-    known = [(name.replace("_", " "), f"{run.summary[name]:,}") for name in names if name in run.summary]
+    known = [(name.replace("_", " "), _count(run.summary[name])) for name in names if name in run.summary]
     return [
         ("task", run.configuration.spec.name),
         ("seed", str(run.configuration.seed)),
@@ -156,6 +162,15 @@ def _figures(run: Run) -> list[tuple[str, str]]:
         *known,
         *([] if run.path is None else [("folder", str(run.path))]),
     ]
+
+
+def _count(number: float) -> str:
+    """Return a number as people read it: whole, or with one decimal.
+
+    >>> _count(500000), _count(64.4941), _count(475.0)
+    ('500,000', '64.5', '475')
+    """
+    return f"{number:,.0f}" if float(number).is_integer() else f"{number:,.1f}"
 
 
 def _history(reader: Reader) -> Iterator[tuple[str, Markup]]:
@@ -183,7 +198,7 @@ def _regions(run: Run) -> list[dict[str, Any]]:
                 "where": one.where,
                 "action": one.action,
                 "colour": hue_of(int(policy[one.region])),
-                "value": f"{run.q[one.region].max():.4g}",
+                "value": amount(float(run.q[one.region].max())),
                 "prototypes": count or "",
                 "updates": f"{int(run.updates[one.region].sum()):,}",
             }
@@ -194,12 +209,22 @@ def _regions(run: Run) -> list[dict[str, Any]]:
 def _reasons(asked: Asked) -> list[tuple[str, str]]:
     """Return the distinctions that matter most, each with its sentences."""
     inquiry = Inquiry(asked)
-    found = sorted(distinctions(asked), key=lambda one: -(one.regret or 0.0))[:MOST_REASONS]
+    found = sorted(distinctions(asked, _pairs(asked.run)), key=lambda one: -(one.regret or 0.0))[
+        :MOST_REASONS
+    ]
     told = []
     for one in found:
         said = [apart_sentence(inquiry.asked, one), epsilon_sentence(inquiry.asked, one)]
         told.append((f"regions {one.regions[0]} and {one.regions[1]}", " ".join(s for s in said if s)))
     return told
+
+
+def _pairs(run: Run) -> list[tuple[int, int]] | None:
+    """Return which pairs of regions to ask about: all that a reader would, of a large map the busiest regions."""
+    if run.representation.regions <= MOST_REGIONS:
+        return None
+    busiest = np.argsort(-run.updates.sum(axis=1), kind="stable")[:BUSIEST].tolist()
+    return list(combinations(sorted(busiest), 2))
 
 
 def _settings(configuration: Configuration) -> list[tuple[str, list[tuple[str, str, str, bool]]]]:

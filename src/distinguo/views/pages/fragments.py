@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from distinguo.views.drawing.colours import INK
 from distinguo.views.plots import rendered
 
-LARGEST_DRAWING = 90_000  #: bytes of a drawing; a larger one becomes an image
+LARGEST_DRAWING = 140_000  #: bytes of a drawing; a larger one becomes an image
 IMAGE_DPI = 170
 #: What a drawing needs of a document of its own, and a page does not.
 _NEEDLESS = ("metadata", "title", "desc", "style")

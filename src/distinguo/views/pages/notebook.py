@@ -9,7 +9,7 @@ from distinguo.errors import DistinguoError
 from distinguo.runs.run import Run
 from distinguo.views.show import show
 
-DPI = 72
+DPI = 150
 LEFT = 'style="text-align:left"'
 
 
