@@ -2,8 +2,8 @@
 
 python benchmarks/readme_picture.py
 
-Everything comes from one run: the maps from its history, the ways of the puck from the policy of each map, the reasons
-from its log. The last picture lies over the critical states of the puck, where one wrong push is the end.
+Everything comes from one run: the maps from its history, the ways of the puck from the policy of each map, the
+reasons from its log. The last picture lies over the critical states of the puck, where one wrong push is the end.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ def build() -> str:
 
 
 def bundled(first: Path) -> str:
-    """Return a module and all that it imports as one script, each in a function of its own so that names stay apart."""
+    """Return a module and all that it imports as one script, each in a function of its own: names stay apart."""
     order = modules_from(first)
     names = {path: f"module{number}" for number, path in enumerate(order)}
     return "\n".join(_wrapped(path, names) for path in order)
@@ -64,9 +64,9 @@ def _wrapped(path: Path, names: dict[Path, str]) -> str:
 
 
 def _given(source: str) -> list[str]:
-    """Return the names that a module exports.
+    r"""Return the names that a module exports.
 
-    >>> _given("export const [A, B] = [1, 2];\\nexport function f() {}\\n")
+    >>> _given("export const [A, B] = [1, 2];\nexport function f() {}\n")
     ['A', 'B', 'f']
     """
     found = []

@@ -65,6 +65,7 @@ def test_every_checkpoint_is_gone_on_from(name: str, tmp_path: Path) -> None:
     assert run.solved
     assert run.summary["trials"] == len(run.trials) == FACTS[name]["trials"][0]
     assert np.array_equal(run.q, open_run(FORMATS / "runs" / name).q)
+    assert np.array_equal(run.history[-1].q, run.q)  # frames are taken from here on
 
 
 @pytest.mark.parametrize(

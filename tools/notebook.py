@@ -40,8 +40,23 @@ def notebook_text(page: str) -> str:
 
 def _code(fenced: str, number: int) -> dict[str, Any]:
     examples = doctest.DocTestParser().get_examples(fenced.removeprefix("```python\n").removesuffix("```"))
-    source = "".join(example.source for example in examples).strip()
+    source = _with_room("".join(example.source for example in examples).strip())
     return {**_cell("code", source, number), "execution_count": None, "outputs": []}
+
+
+def _with_room(source: str) -> str:
+    """Set imports apart, ours from others and all from what follows, as ruff has it."""
+    lines = source.splitlines()
+    for n in range(len(lines) - 1, 0, -1):
+        if _kind(lines[n - 1]) not in ("", _kind(lines[n])):
+            lines.insert(n, "")
+    return "\n".join(lines)
+
+
+def _kind(line: str) -> str:
+    """Return whose import a line is; nothing for another line."""
+    module = re.match(r"(?:import|from) (\w+)", line)
+    return "" if module is None else "ours" if module[1] == "distinguo" else "others"
 
 
 def _cell(kind: str, source: str, number: int) -> dict[str, Any]:

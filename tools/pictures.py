@@ -68,6 +68,8 @@ PICTURES: dict[str, Callable[[], Figure]] = {
     "map": lambda: dg.show(learned()),
     "values": lambda: dg.show(learned(), view="values"),
     "trials": lambda: dg.show(learned(), view="trials"),
+    "phase": lambda: dg.show(learned(), view="phase"),
+    "family": lambda: dg.show(learned(), view="family"),
     "hill": lambda: draw_hill(Puck()),
     "controllable": lambda: draw_map(analysed(), critical=False),
     "ideal": lambda: draw_map(analysed(), critical=True),

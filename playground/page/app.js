@@ -2,8 +2,9 @@
 
 import { CurveView } from "../../src/distinguo/views/studio/page/view/curves.js";
 import { MapView } from "../../src/distinguo/views/studio/page/view/map.js";
+import { mergingEpsilon } from "../learning/criteria.js";
 import { BETWEEN, CONFIRMING, learnt } from "../learning/stage.js";
-import { PRESETS, STARTS } from "../learning/settings.js";
+import { PRESETS } from "../learning/settings.js";
 import { Controls } from "./controls.js";
 import { Guide } from "./guide.js";
 import { HillView } from "./hill.js";
@@ -15,6 +16,7 @@ import { Why } from "./why.js";
 const byId = (id) => document.getElementById(id);
 const GLOW = 1.2; // seconds that a new region lights up
 const OFTEN = 250; // milliseconds between two pictures of a map within a trial
+const AT_LEAST = 80; // and where trials end faster than they can be seen
 const plural = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
 
 class App {
@@ -130,7 +132,9 @@ class App {
     this.dirty = false;
     this.drawnMode = this.player.mode;
     const { stage } = this.player;
-    if (stage.trials.length !== this.drawnTrials || now - this.drawnAt > OFTEN || !this.picture) this.repaint(now);
+    const rest = stage.trials.length === this.drawnTrials ? OFTEN : AT_LEAST;
+    const isTime = this.player.mode !== LEARNING || now - this.drawnAt > rest;
+    if (!this.picture || (isTime && stage.learner.counts.trialSteps !== this.drawnSteps)) this.repaint(now);
     const { s, action } = this.player.shown;
     const rows = stage.memory.primaries();
     const glow = Object.fromEntries([...this.glow].map(([p, strength]) => [rows.indexOf(p), strength]));
@@ -143,6 +147,7 @@ class App {
   repaint(now) {
     const { stage } = this.player;
     this.drawnAt = now;
+    this.drawnSteps = stage.learner.counts.trialSteps;
     this.picture = this.pictures.of(stage.memory, stage.settings.delta);
     if (stage.trials.length === this.drawnTrials) return;
     this.drawnTrials = stage.trials.length;
@@ -213,4 +218,4 @@ class App {
 }
 
 const app = new App();
-globalThis.playground = { app, learnt, PRESETS, STARTS }; // for the console, and for the tests
+globalThis.playground = { app, learnt, mergingEpsilon, PRESETS }; // for the console, and for the tests

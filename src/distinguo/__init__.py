@@ -6,10 +6,10 @@
 (True, 'left')
 
 What there is: ``learn``, ``condense``, ``compare``, ``verify``, ``audit``, ``explain``, ``distinctions``, ``family``,
-``export``, ``show``, ``rollout``, ``reproduce``, ``open_run``; agents in the habits of Stable-Baselines3 (``Economy``,
-``RegionObservation``, ``Shield``); the paper's definitions (``criteria``); and five doors for what is your own, each
-a decorator: ``task``, ``partition``, ``representation``, ``learner`` and ``view``, with ``check_task`` and
-``check_partition`` to try yours.
+``export``, ``show``, ``report``, ``rollout``, ``play``, ``reproduce``, ``open_run``; agents in the habits of
+Stable-Baselines3 (``Economy``, ``RegionObservation``, ``Shield``); the paper's definitions (``criteria``); and five
+doors for what is your own, each a decorator: ``task``, ``partition``, ``representation``, ``learner`` and ``view``,
+with ``check_task`` and ``check_partition`` to try yours.
 """
 
 from __future__ import annotations
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from distinguo.tasks.declare import task
     from distinguo.tasks.gym.wrappers import DiscreteActions, NoisyActions
     from distinguo.views.motion.play import play
+    from distinguo.views.pages.report import report
     from distinguo.views.show import show, view
 
 from distinguo.tasks.gym.registration import register_with_gymnasium
@@ -96,6 +97,7 @@ _HOMES = {
     "partition": "distinguo.representations.declare",
     "play": "distinguo.views.motion.play",
     "region": "distinguo.representations.check:checked_region",
+    "report": "distinguo.views.pages.report",
     "representation": "distinguo.controls.catalog",
     "reproduce": "distinguo.paper.reproduce",
     "rollout": "distinguo.study.rollout",
@@ -143,6 +145,7 @@ __all__ = [
     "partition",
     "play",
     "region",
+    "report",
     "representation",
     "reproduce",
     "rollout",

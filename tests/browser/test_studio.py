@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.views.studio.served import Served, serving
 
 import distinguo
+from tests.views.studio.served import Served, serving
 
 Open = Callable[..., Any]
 SLOW = "1 × (50 steps/s)"

@@ -23,6 +23,8 @@ DOCUMENTS = sorted(
 )
 _FENCE = re.compile(r"^( *)```(\w*)[^\n]*\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
 _INDENTED = re.compile(r"(?:^|\n\n)((?:    [^\n]*\n|\n(?=    ))+)")
+#: Commands that go on until they are stopped.
+SERVING = {"studio": "needs a browser: tests/browser opens it"}
 _SHELL = ("", "sh", "console")
 
 
@@ -78,11 +80,14 @@ def _console(path: Path, block: str) -> list[Shell]:
 
 def _shell(path: Path, line: str, expected: str | None) -> Shell:
     comment = line.partition(" # ")[2].strip()
+    words = tuple(shlex.split(line, comments=True)[1:])
+    if words[0] in SERVING:
+        comment = SERVING[words[0]]
     code = re.fullmatch(r"exits with (\d+)", comment)
     return Shell(
         path.relative_to(ROOT).as_posix(),
         line,
-        tuple(shlex.split(line, comments=True)[1:]),
+        words,
         comment if comment.startswith(("takes ", "needs ")) else "",
         int(code[1]) if code else 0,
         expected,

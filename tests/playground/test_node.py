@@ -7,8 +7,8 @@ import shutil
 import subprocess
 
 import pytest
-
 from playground.build import ROOT, bundled, modules_from
+
 from tests.playground.traces import Case, differences
 
 STAGE = ROOT / "playground" / "learning" / "stage.js"

@@ -14,7 +14,7 @@ from numba import config
 from typer.testing import CliRunner
 
 import distinguo
-from distinguo.cli.seeing.verify import verify as command
+from distinguo.cli.seeing.verify import verify_command as command
 from distinguo.errors import DistinguoError
 from distinguo.proof.certificate import load_certificate
 from distinguo.proof.checker.check import check

@@ -14,15 +14,21 @@ from typing import Any
 
 import pytest
 
+from distinguo.cli.code import load_named
 from distinguo.errors import DistinguoError
 from distinguo.runs import folder
 from distinguo.runs.command import learn_command
 from distinguo.runs.configuration import Configuration, configure, differences
 from distinguo.runs.learn import learn_configured
 from distinguo.runs.stage import Stage
+from distinguo.runs.written.settings_file import from_toml, to_toml
+from distinguo.tasks.catalog import spec_of
 from distinguo.writing import atomic
 from tests import cuts
+from tests.runs.corridor import Corridor
+from tests.tasks.test_declare import Gusts
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 FAST = {"stage.cap": 2000, "stage.hold": 2000}
 
 
@@ -140,10 +146,25 @@ def test_the_command_that_goes_on_is_the_one_that_began(tmp_path: Path) -> None:
         configure("puck", prototypes=[[0.5, -1.0], [1e-3, 2.0]], changes={"stage.trials": 7}),
         configure("CartPole-v1", learner="economy", changes={"learner.active": False}),
         configure("FrozenLake-v1", changes={"stage.steps": 5000}),
+        configure("FrozenLake-v1", words={"threshold": 0.25}),
+        configure("puck", learner=load_named(f"{EXAMPLES}/own_learner.py:GridLearner")),
+        configure(spec_of(load_named(f"{EXAMPLES}/own_task.py:Hover"))),
     ]
     for number, configuration in enumerate(asked):
         command = learn_command(configuration, tmp_path / str(number))
         assert differences(_configured_by(command), configuration) == "", command
+
+
+def test_no_command_makes_an_environment_object(tmp_path: Path) -> None:
+    configuration = configure(spec_of(Corridor()), seed=4, learner="economy")
+    command = learn_command(configuration, tmp_path)
+    assert command == (
+        f"distinguo.learn(Corridor(…), seed=4, preset='default', learner='economy', …, out={str(tmp_path)!r})"
+    )
+    absent = from_toml(
+        to_toml(configure(spec_of(Gusts(ways=4)))).replace('task = "Gusts"', 'task = "Squalls"')
+    )
+    assert learn_command(absent, tmp_path).startswith("distinguo learn path/to/file.py:Squalls --seed 0 ")
 
 
 def _configured_by(command: str) -> Configuration:

@@ -49,7 +49,7 @@ def _section(name: str, command: Any) -> str:
     arguments = " ".join(_metavar(p) for p in command.params if not _is_option(p))
     usage = f"`distinguo {name} {arguments} [OPTIONS]`".replace("  ", " ")
     examples = "\n".join(f"    {line}" for line in examples_of(command))
-    options = table(["option", "default", "meaning"], _options(command))
+    options = table(["option", "meaning", "default"], _options(command))
     return "\n\n".join(part for part in [f"## {name}", usage, *_words(command), options, examples] if part)
 
 
@@ -61,10 +61,10 @@ def _options(command: Any) -> Iterator[list[str]]:
         if _is_option(parameter):
             value = "" if getattr(parameter, "is_flag", False) else f" {_metavar(parameter)}"
             spelt = " / ".join([*parameter.opts, *parameter.secondary_opts]) + value
-        several = ", may be given more than once" if parameter.multiple else ""
+        several = " May be given more than once." if parameter.multiple else ""
         default = parameter.default
         shown = "" if default is None or callable(default) or default is False else f"`{default}`"
-        yield [f"`{spelt}`", shown, f"{parameter.help or ''}{several}"]
+        yield [f"`{spelt}`", f"{parameter.help or ''}{several}", shown]
 
 
 def _is_option(parameter: Any) -> bool:

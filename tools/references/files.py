@@ -125,7 +125,9 @@ def _reasons(run: Path, folders: list[Path]) -> str:
 
 def _history(run: Path) -> str:
     first = json.loads((run / "history.jsonl").read_text().splitlines()[0])
-    words = "A JSON object on every line, for every trial at first, then for fewer; the last is the final map."
+    words = (
+        "A JSON object on every line, for every trial at first, then for fewer; the last is the final map."
+    )
     return "\n\n".join(
         ["## history.jsonl", words, table(["field", "meaning"], described(fields.HISTORY, first))]
     )

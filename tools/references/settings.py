@@ -64,10 +64,10 @@ def _section(title: str, kind: Any, level: int = 2) -> str:
             continue
         default = kind._field_defaults.get(name, "")
         words = field.description or "" if field is not None else ""
-        rows.append([f"`{name}`", f"`{_shown(default)}`", _allowed(plain, field), words])
+        rows.append([f"`{name}`", words, f"`{_shown(default)}`", _allowed(plain, field)])
     summary = (kind.__doc__ or "").split("\n\n")[0].replace("\n", " ").replace("``", "`")
     return "\n\n".join(
-        ["#" * level + f" {title}", summary, table(["name", "default", "allowed", "meaning; source"], rows)]
+        ["#" * level + f" {title}", summary, table(["name", "meaning; source", "default", "allowed"], rows)]
     )
 
 

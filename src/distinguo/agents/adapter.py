@@ -131,7 +131,7 @@ def _space(spec: TaskSpec, shape: tuple[int, ...]) -> Any:
     return spaces.MultiDiscrete((high - low + 1).reshape(shape), start=low.reshape(shape))
 
 
-def act(controller: Controller, rows: np.ndarray, rng: np.random.Generator | None) -> np.ndarray:
+def chosen_actions(controller: Controller, rows: np.ndarray, rng: np.random.Generator | None) -> np.ndarray:
     """Return an action for every row of observations: the first preferred one, or any of them at random."""
     preferred = controller.action_sets[regions_of(controller.partition, rows)]
     if rng is None:

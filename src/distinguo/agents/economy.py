@@ -12,7 +12,7 @@ import numpy as np
 
 from distinguo.agents import adapter as environment
 from distinguo.agents import archive
-from distinguo.agents.adapter import Interface, act, interface_of
+from distinguo.agents.adapter import Interface, chosen_actions, interface_of
 from distinguo.agents.scalars import Scalars, tensorboard_writer
 from distinguo.agents.session import Session
 from distinguo.agents.training import Callbacks, TrainingLoop
@@ -146,7 +146,7 @@ class Economy(Verbs):
         """
         rows, single = self._interface.rows(observation, self.configuration.spec.name)
         rng = None if deterministic else self._rng
-        chosen = act(self._session.learned.controller, rows, rng) + self._interface.first
+        chosen = chosen_actions(self._session.learned.controller, rows, rng) + self._interface.first
         return (chosen[0] if single else chosen), state
 
     def save(self, path: Place) -> None:
@@ -203,7 +203,7 @@ class Economy(Verbs):
 
     @property
     def representation(self) -> Representation:
-        """Return the representation that it acts by."""
+        """Return the representation that it chosen_actions by."""
         return self._session.learned.representation
 
     @property

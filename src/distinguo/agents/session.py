@@ -27,7 +27,7 @@ from distinguo.writing.atomic import pack_arrays, write_atomically
 WINDOW = 100  #: trials that means are taken over
 
 
-class Learned(NamedTuple):
+class Acting(NamedTuple):
     """What an agent acts by at one moment; nothing changes it."""
 
     representation: Representation
@@ -48,7 +48,7 @@ class Session:
         self._source = "the agent"
         self._summary: dict[str, Any] = {"solved": False}
         self._stage: Stage | None = None
-        self._learned: Learned | None = None
+        self._learned: Acting | None = None
 
     @classmethod
     def opened(cls, files: Files, source: str, word: Word | None) -> Session:
@@ -59,7 +59,7 @@ class Session:
         session._files, session._source = files, source
         session._summary = run.summary if word is None else word.summary
         values = {"q": run.q, "updates": run.updates}
-        session._learned = Learned(run.representation, run.controller, values)
+        session._learned = Acting(run.representation, run.controller, values)
         session.recent.extend(run.trials[-WINDOW:])
         return session
 
@@ -95,7 +95,7 @@ class Session:
         return stage.phase in (BETWEEN, TRIAL) and stage.environment_steps >= steps
 
     @property
-    def learned(self) -> Learned:
+    def learned(self) -> Acting:
         """Return what to act by now."""
         if self._learned is None:
             self._learned = learned_by(self.stage, self.recent)
@@ -149,7 +149,7 @@ class Session:
             return archive.gathered(place)
 
 
-def learned_by(stage: Stage, recent: Iterable[TrialRow]) -> Learned:
+def learned_by(stage: Stage, recent: Iterable[TrialRow]) -> Acting:
     """Return what to act by: the present attempt, or the best one before it if that did better.
 
     A good attempt that was given up, or learned on and became worse, is known by the mean return of its greedy
@@ -162,9 +162,7 @@ def learned_by(stage: Stage, recent: Iterable[TrialRow]) -> Learned:
     representation = stage.representation()._replace(partition=controller.partition)
     arrays = {"q": controller.q, **stage.learner.values(memory)}
     values = {name: array[: representation.regions].copy() for name, array in arrays.items()}
-    return Learned(
-        representation, Controller(representation.partition, values["q"], controller.delta), values
-    )
+    return Acting(representation, Controller(representation.partition, values["q"], controller.delta), values)
 
 
 def _present_score(stage: Stage, recent: Iterable[TrialRow]) -> float:

@@ -24,9 +24,10 @@ from distinguo.cli.seeing.audit import audit_command
 from distinguo.cli.seeing.explain import explain_command
 from distinguo.cli.seeing.export import export_command
 from distinguo.cli.seeing.play import play_command
+from distinguo.cli.seeing.report import report_command
 from distinguo.cli.seeing.show import show_command
 from distinguo.cli.seeing.studio import studio_command
-from distinguo.cli.seeing.verify import verify
+from distinguo.cli.seeing.verify import verify_command
 from distinguo.errors import DistinguoError
 
 app = typer.Typer(
@@ -48,8 +49,9 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "explain": explain_command,
     "studio": studio_command,
     "play": play_command,
+    "report": report_command,
     "audit": audit_command,
-    "verify": verify,
+    "verify": verify_command,
     "condense": condense_command,
     "export": export_command,
     "bench": bench_command,

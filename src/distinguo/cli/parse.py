@@ -172,10 +172,10 @@ def _point(point: str, text: str) -> list[float]:
         ) from None
 
 
-def state(text: str) -> list[float]:
+def state_numbers(text: str) -> list[float]:
     """Read a state: its numbers, with commas between them.
 
-    >>> state("0.5, -1")
+    >>> state_numbers("0.5, -1")
     [0.5, -1.0]
     """
     try:

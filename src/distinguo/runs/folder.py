@@ -32,8 +32,7 @@ from distinguo.runs.handed import with_task
 from distinguo.runs.restarts import read_reasons
 from distinguo.runs.run import Run, carried
 from distinguo.runs.stage import Stage
-from distinguo.runs.written.checkpoint import load_checkpoint
-from distinguo.runs.written.checkpoint import save_checkpoint as write_checkpoint
+from distinguo.runs.written.checkpoint import load_checkpoint, write_checkpoint
 from distinguo.runs.written.history import HISTORY, Frame, ending_with, frame_line, read_history
 from distinguo.runs.written.settings_file import from_toml, to_toml
 from distinguo.runs.written.trial_table import TRIALS, read_trials, trials_text
@@ -195,8 +194,8 @@ def open_run(path: str | Path, task: Any = None, *, reasons: bool = True) -> Run
     """Read a run folder; of one that is written at this moment, what was there before or what comes after.
 
     ``task`` is the environment, or the task of your own, that it was learned from: a folder holds no code, so that
-    one which was learned from an object can be looked at without it, but not stepped. Without
-    ``reasons``, which may be damaged, everything else can still be read.
+    one which was learned from an object can be looked at without it, but not stepped. Without ``reasons``, which may
+    be damaged, everything else can still be read.
     """
     place = path_from(path)
     return _with_task(read_together(place, TOGETHER, lambda: _read_run(place, reasons)), task)

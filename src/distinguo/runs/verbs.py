@@ -88,7 +88,7 @@ class Verbs:
         """Say why it acts as it does in a state, or why two states are kept apart. See ``distinguo.explain``.
 
         >>> import distinguo
-        >>> distinguo.learn("puck", seed=1).explain((0.5, 1.0)).document()["action"]  # doctest: +SKIP
+        >>> distinguo.learn("puck", seed=1).explain((0.5, 1.0)).document()["action"]
         'left'
         """
         import distinguo

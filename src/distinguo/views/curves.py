@@ -7,13 +7,23 @@ from pathlib import Path
 from typing import NamedTuple
 
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from distinguo.errors import DistinguoError
 from distinguo.evaluation.statistics import interval
 from distinguo.runs.run import Run
 from distinguo.study.results import AveragedCurve
 from distinguo.views.drawing.colours import HUES, INK
-from distinguo.views.drawing.figures import SMALL, dress, entitle, new_figure, plain
+from distinguo.views.drawing.figures import (
+    FULL,
+    SMALL,
+    dress,
+    entitle,
+    explain_marks,
+    new_figure,
+    patch,
+    plain,
+)
 from distinguo.views.plots import draw, save_figure
 
 
@@ -56,6 +66,53 @@ def _columns(run: Run) -> dict[str, list[float]]:
     return {name: [getattr(trial, name) for trial in run.trials] for name in names}
 
 
+class RunsPicture(NamedTuple):
+    """Several runs over their trials: a line for each in every panel."""
+
+    title: str
+    names: tuple[str, ...]  #: of the runs
+    places: tuple[tuple[float, ...], ...]  #: the trials of each
+    panels: tuple[tuple[str, tuple[tuple[float, ...], ...]], ...]  #: what is shown, and a line for each run
+
+
+def runs_picture(runs: Sequence[Run]) -> RunsPicture:
+    """Compute the picture of how several runs were learned: length of trials and regions.
+
+    >>> import distinguo
+    >>> picture = runs_picture([distinguo.learn("puck", seed=seed) for seed in (1, 2)])
+    >>> picture.names, picture.panels[1][1][0][-1]
+    (('puck, seed 1', 'puck, seed 2'), 4.0)
+    """
+    pictures = [trials_picture(run) for run in runs if run.trials]
+    if not pictures:
+        raise DistinguoError("None of these runs has trials to show; learn them into folders with out=….")
+    names = tuple(
+        f"{run.configuration.spec.name}, seed {run.configuration.seed}" for run in runs if run.trials
+    )
+    panels = tuple(
+        (words.name, tuple(p.series[n].values for p in pictures))
+        for n, words in enumerate(pictures[0].series[:2])
+    )
+    return RunsPicture("How they were learned", names, tuple(p.places for p in pictures), panels)
+
+
+@draw.register(RunsPicture)
+def draw_runs(picture: RunsPicture) -> Figure:
+    """Draw every run in a colour of its own."""
+    figure = new_figure(1.2 + 1.1 * len(picture.panels), FULL)
+    panels = figure.subplots(len(picture.panels), 1, sharex=True, squeeze=False)[:, 0]
+    for panel, (name, lines) in zip(panels, picture.panels, strict=True):
+        for n, (places, values) in enumerate(zip(picture.places, lines, strict=True)):
+            panel.plot(places, values, drawstyle="steps-mid", color=HUES[n % len(HUES)], linewidth=0.9)
+        panel.set_yscale("log" if spans_decades([v for line in lines for v in line]) else "linear")
+        dress(panel, "", name)
+    panels[-1].set_xlabel("trial")
+    entitle(figure, picture.title)
+    if len(picture.names) <= len(HUES):
+        explain_marks(figure, [(name, patch(HUES[n])) for n, name in enumerate(picture.names)])
+    return figure
+
+
 @draw.register(SeriesPicture)
 def draw_series(picture: SeriesPicture) -> Figure:
     """Draw the panels with a common axis."""
@@ -66,6 +123,8 @@ def draw_series(picture: SeriesPicture) -> Figure:
         dress(panel, "", series.name)
         panel.set_yscale("log" if series.logarithmic and spans_decades(series.values) else "linear")
     panels[-1].set_xlabel(plain(picture.axis))
+    if all(float(place).is_integer() for place in picture.places):
+        panels[-1].xaxis.set_major_locator(MaxNLocator(integer=True))
     entitle(figure, picture.title)
     return figure
 

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import csv
+import math
 from typing import NamedTuple
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
-from distinguo.study.condense import Condensed
+from distinguo.errors import DistinguoError
+from distinguo.reading.files import MEBIBYTE, read_text
+from distinguo.runs.run import Run
+from distinguo.study.condense import Condensed, regions_by_epsilon
 from distinguo.views.drawing.colours import HUES, INK
 from distinguo.views.drawing.figures import FULL, SMALL, WIDTH, dress, entitle, new_figure
 from distinguo.views.plots import draw
+
+LARGEST_DIAL = MEBIBYTE  #: bytes of the table
 
 
 class DialPicture(NamedTuple):
@@ -44,9 +53,54 @@ def dial_picture(name: str, condensed: Condensed) -> DialPicture:
     )
 
 
+def dial_of(run: Run) -> DialPicture:
+    """Compute the dial of a run: the return of every size if it was condensed, and regions by epsilon.
+
+    >>> import distinguo
+    >>> dial_of(distinguo.learn("puck", seed=1)).by_epsilon[0]
+    (0.0, 4)
+    """
+    spec, rows = run.configuration.spec, _written_dial(run)
+    pairs = () if rows else tuple(regions_by_epsilon(run.controller))
+    if not rows and len(pairs) < 2:
+        raise DistinguoError(
+            "This run has no dial: its values do not tell its regions apart; make one with distinguo condense."
+        )
+    title = f"{spec.name}, seed {run.configuration.seed}: what a distinction is worth"
+    if not rows:
+        return DialPicture(title, (), (), (), 0.0, 0, pairs)
+    sizes, means, errors, chosen = zip(*rows, strict=True)
+    reached = spec.threshold is not None and means[-1] >= spec.threshold
+    bar = float(spec.threshold) if reached else means[-1] - errors[-1]  # type: ignore[arg-type]
+    return DialPicture(title, sizes, means, errors, bar, sizes[chosen.index(True)], ())
+
+
+def _written_dial(run: Run) -> list[tuple[int, float, float, bool]]:
+    """Return the rows of the table that ``distinguo condense`` writes, by size; none if there is none."""
+    path = None if run.path is None else run.path / "dial.csv"
+    if path is None or not path.is_file():
+        return []
+    try:
+        table = list(csv.DictReader(read_text(path, LARGEST_DIAL).splitlines()))
+        rows = [
+            (int(r["prototypes"]), float(r["mean_return"]), float(r["standard_error"]), r["chosen"] == "1")
+            for r in table
+        ]
+    except (KeyError, ValueError, TypeError):
+        rows = []
+    if not any(row[3] for row in rows) or not all(map(math.isfinite, (n for row in rows for n in row[:3]))):
+        raise DistinguoError(f"{path} is damaged; write it anew with distinguo condense.")
+    return sorted(rows)
+
+
 @draw.register(DialPicture)
 def draw_dial(picture: DialPicture) -> Figure:
     """Draw one panel, or two."""
+    if not picture.sizes:
+        figure = new_figure(2.4)
+        _draw_regions(figure.add_subplot(), picture)
+        entitle(figure, picture.title)
+        return figure
     both = bool(picture.by_epsilon)
     figure = new_figure(2.6, FULL if both else WIDTH)
     panels = figure.subplots(1, 2 if both else 1, squeeze=False)[0]
@@ -65,8 +119,13 @@ def draw_dial(picture: DialPicture) -> Figure:
     )
     returns.legend(fontsize=SMALL, labelcolor=INK, framealpha=0.0)
     if both:
-        epsilons, regions = zip(*picture.by_epsilon, strict=True)
-        panels[1].step(epsilons, regions, where="post", marker="o", ms=3, lw=1.0, color=HUES[0])
-        dress(panels[1], "epsilon: values this close are one", "regions")
+        _draw_regions(panels[1], picture)
     entitle(figure, picture.title)
     return figure
+
+
+def _draw_regions(axes: Axes, picture: DialPicture) -> None:
+    epsilons, regions = zip(*picture.by_epsilon, strict=True)
+    axes.step(epsilons, regions, where="post", marker="o", ms=3, lw=1.0, color=HUES[0])
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    dress(axes, "epsilon: values this close are one", "regions")

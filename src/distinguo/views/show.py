@@ -44,6 +44,15 @@ def view(name: str) -> Callable[[F], F]:
     return register
 
 
+def view_names() -> tuple[str, ...]:
+    """Return the names of all views that there are.
+
+    >>> view_names()[:3]
+    ('partition', 'values', 'trials')
+    """
+    return tuple(_views)
+
+
 def view_named(name: str) -> ViewFunction:
     """Return the view of that name.
 
@@ -76,14 +85,55 @@ def trials_view(run: Run) -> Any:
     return trials_picture(run)
 
 
+@view("phase")
+def phase_view(run: Run) -> Any:
+    """Show where the greedy policy leads: arrows for single steps, lines for trials."""
+    from distinguo.views.kinds.phase import phase_picture
+
+    return phase_picture(run)
+
+
+@view("critical")
+def critical_view(run: Run) -> Any:
+    """Show a greedy trial over the states where one wrong action is the end."""
+    from distinguo.views.kinds.critical import critical_picture
+
+    return critical_picture(run)
+
+
+@view("regret")
+def regret_view(run: Run) -> Any:
+    """Show what the grouping of states costs, by an audit."""
+    from distinguo.views.kinds.regret import regret_picture
+
+    return regret_picture(run)
+
+
+@view("family")
+def family_view(run: Run) -> Any:
+    """Show which region came from which, when and by which rule."""
+    from distinguo.views.kinds.family import family_picture
+
+    return family_picture(run)
+
+
+@view("dial")
+def dial_view(run: Run) -> Any:
+    """Show how many regions are left if values this close are one, or the return of each size of a condensed run."""
+    from distinguo.views.dial import dial_of
+
+    return dial_of(run)
+
+
 @checks_names()
 def show(
     run: Run | str | Path, view: str | ViewFunction = PARTITION, path: str | Path | None = None
 ) -> Figure:
     """Draw a run, or the run in a folder, and return the figure; with a path it is written there, too.
 
-    ``view`` is the name of one, such as ``partition``, ``values`` or ``trials``, or a function from a run to a
-    picture; the suffix of the path is ``.png``, ``.svg`` or ``.pdf``.
+    ``view`` is the name of one (``partition``, ``values``, ``phase``, ``critical``, ``regret``, ``family``,
+    ``trials``, ``dial``, or one of your own), or a function from a run to a picture; the suffix of the path is
+    ``.png``, ``.svg`` or ``.pdf``.
 
     >>> import distinguo
     >>> figure = show(distinguo.learn("puck", seed=1), view="values")

@@ -43,7 +43,7 @@ def plane_of(
         votes = None if controller is None else votes_of(representation, controller)
         return known if votes is None else known._replace(axes=_most(votes))
     low, high = np.array(learned_extent(representation.provenance, spec.low, spec.high))
-    middle = [sum(_span(np.array(ends))) / 2 for ends in zip(low, high, strict=True)]
+    middle = [sum(finite_span(np.array(ends))) / 2 for ends in zip(low, high, strict=True)]
     return Plane(tuple(range(min(2, len(middle)))), tuple(middle))
 
 
@@ -109,11 +109,11 @@ def frame_of(representation: Representation, spec: TaskSpec, plane: Plane) -> tu
     """
     extent = np.array(learned_extent(representation.provenance, spec.low, spec.high))
     corners = np.vstack([extent, landmarks(representation.partition).reshape(-1, extent.shape[1])])
-    low, high = zip(*(_span(column) for column in corners.T), strict=True)
+    low, high = zip(*(finite_span(column) for column in corners.T), strict=True)
     return plane.corner(low, 0.0), plane.corner(high, 1.0)
 
 
-def _span(values: np.ndarray) -> Pair:
+def finite_span(values: np.ndarray) -> Pair:
     """Return the least and the greatest of some numbers, but never two infinite or equal ones."""
     finite = values[np.isfinite(values)]
     low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)

@@ -94,6 +94,12 @@ def learn(
             rich_help_panel=WHAT,
         ),
     ] = False,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            help="The mean return that solves a Gymnasium id whose makers name none.", rich_help_panel=WHAT
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Learn a representation of a task: which of its states must be told apart.
@@ -139,6 +145,7 @@ def learn(
             changes=changes,
             prototypes=prototypes,
             learner=load_named(learner) if learner and names_code(learner) else learner,
+            words={} if threshold is None else {"threshold": threshold},
         )
 
     if regions is not None:

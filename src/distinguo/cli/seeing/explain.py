@@ -7,9 +7,11 @@ from typing import Annotated
 
 import typer
 
+from distinguo.cli.completion import complete_run
+
 
 def explain_command(
-    run: Annotated[Path, typer.Argument(help="The folder of a run.")],
+    run: Annotated[Path, typer.Argument(help="The folder of a run.", autocompletion=complete_run)],
     state: Annotated[str, typer.Option(help="A state as the task is observed, such as 0.5,1.")],
     other: Annotated[
         str | None, typer.Option("--and", help="Another state: why are the two kept apart, or not?")
@@ -31,14 +33,14 @@ def explain_command(
     Example: distinguo explain runs/puck-default-seed0 --state 0.5,1 --and=-0.5,-1
     """
     from distinguo.cli import parse
-    from distinguo.cli.console import answer, say
+    from distinguo.cli.console import answer, output_for
     from distinguo.explanations.explain import explain
 
     if task is not None:
         parse.task_name(task)  # declares it, so that the run can be opened with it
     first, second = _numbers("--state", state), None if other is None else _numbers("--and", other)
     why = explain(run, first, second, carried=carried)
-    say(repr(why))
+    output_for(as_json).tell(repr(why))
     answer({"run": str(run), **why.document()}, as_json)
 
 

@@ -51,7 +51,7 @@ def play_command(
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # its greeting would be on standard output
     if task is not None:
         parse.task_name(task)  # declares it, so that the run can be opened with it
-    start = None if state is None else parse.state(state)
+    start = None if state is None else parse.state_numbers(state)
     output = output_for(as_json)
     if out is None:
         film = play(run, start=start, steps=steps, seed=seed, speed=speed)

@@ -17,7 +17,7 @@ PICTURE = "proof.png"  #: the name of its file in the folder
 NOT_PROVEN = 3  #: the exit code where a proof was asked for and there is none; 2 is for what went wrong
 
 
-def verify(
+def verify_command(
     what: Annotated[
         str,
         typer.Argument(
@@ -84,7 +84,7 @@ def verify(
     from distinguo.cli.console import answer, output_for, worked_off
     from distinguo.cli.live import at_work
     from distinguo.controls.catalog import registered_name
-    from distinguo.study.verify import verify as prove
+    from distinguo.study.verify import verify
 
     task = None if task is None else parse.task_name(task)
     what = registered_name(code_or_word(what))
@@ -92,7 +92,7 @@ def verify(
     with at_work("Proving"):
         proof = worked_off(
             "Stopped; nothing was proven.",
-            lambda: prove(
+            lambda: verify(
                 what,
                 task=task,
                 seed=seed,

@@ -66,7 +66,7 @@ class _Facts(BaseModel):
     versions: dict[str, str] = {}  #: of the software; empty in files of earlier versions
 
 
-def save_checkpoint(stage: Stage, path: Path, sizes: dict[str, int]) -> None:
+def write_checkpoint(stage: Stage, path: Path, sizes: dict[str, int]) -> None:
     """Write a checkpoint; ``sizes`` are the bytes of the growing files that belong to it."""
     arrays = {f"memory.{name}": array for name, array in leaves(stage.agent.memory).items()}
     arrays |= {f"progress.{name}": array for name, array in leaves(stage.agent.progress).items()}

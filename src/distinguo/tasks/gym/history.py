@@ -11,7 +11,7 @@ from distinguo.errors import DistinguoError, attempt
 from distinguo.tasks.gym.checked_env import CheckedEnv, StepPlace
 from distinguo.tasks.gym.probe import ProbeResult
 from distinguo.tasks.gym.records import Snapshots, TrialRecord, arrays_of_trials, last_steps, trials_of_arrays
-from distinguo.tasks.gym.snapshots import NONE, OPTIONS, Moment
+from distinguo.tasks.gym.snapshots import NONE, OPTIONS, TrialPlace
 from distinguo.tasks.task import State
 
 SPACING = 32  #: steps between two snapshots of a trial, at the least
@@ -39,7 +39,7 @@ class History:
     ) -> None:
         """Take a snapshot of the start of the latest trial if its seed will not bring it back."""
         if probed.method is not None and not probed.replayable:
-            moment = Moment(self.latest.seed, 0, (), observation)
+            moment = TrialPlace(self.latest.seed, 0, (), observation)
             snapshot = attempt(probed.method.take, checked.env, moment, otherwise=None)
             if (
                 snapshot is not None
@@ -113,7 +113,7 @@ class History:
             return
         spacing = max(SPACING, 2 * probed.price, len(known.moves) // MOST_IN_TRIAL)
         if now % spacing == 0 or now == last - 1:
-            moment = Moment(known.seed, now, (), ())
+            moment = TrialPlace(known.seed, now, (), ())
             snapshot = attempt(probed.method.take, checked.env, moment, otherwise=None)
             if snapshot is not None:  # else replays stay longer
                 self.snapshots.put(trial, now, snapshot)

@@ -18,11 +18,11 @@ from distinguo.tasks.gym.snapshots import (
     OPTIONS,
     REPLAY,
     SET_STATE,
-    Moment,
     Restoring,
     SnapshotMethod,
     StepResult,
-    play,
+    TrialPlace,
+    play_moves,
     set_generator,
     snapshot_methods,
 )
@@ -122,14 +122,14 @@ def _try_in(probed: _Probed, method: SnapshotMethod, trial: int) -> str | None:
     env, view, choices, _ = probed
     moves = _moves(probed, trial)
     env.reset(seed=trial)
-    middle = len(play(env, view, choices, moves)) // 2
+    middle = len(play_moves(env, view, choices, moves)) // 2
     start = view.flatten(env.reset(seed=trial)[0])
-    before = play(env, view, choices, moves[:middle])
+    before = play_moves(env, view, choices, moves[:middle])
     if before and (before[-1][2] or before[-1][3]):  # only where trials differ although their seeds do not
         return None
     here = before[-1][0] if before else start
-    snapshot = method.take(env, Moment(trial, middle, moves[:middle], here))
-    expected = play(env, view, choices, moves[middle:])
+    snapshot = method.take(env, TrialPlace(trial, middle, moves[:middle], here))
+    expected = play_moves(env, view, choices, moves[middle:])
     for excursion in range(3):
         env, observation = method.restore(env, snapshot)
         if observation is not None and observation != here:
@@ -138,7 +138,7 @@ def _try_in(probed: _Probed, method: SnapshotMethod, trial: int) -> str | None:
                 if method.name == OPTIONS
                 else "does not lead to the same state"
             )
-        if play(env, view, choices, moves[middle:]) != expected:
+        if play_moves(env, view, choices, moves[middle:]) != expected:
             return "does not lead to the same state"
         _go_elsewhere(probed._replace(env=env), method, snapshot, trial, excursion)
     return ""
@@ -149,7 +149,7 @@ def _go_elsewhere(probed: _Probed, method: SnapshotMethod, snapshot: Any, trial:
     env = method.restore(probed.env, snapshot)[0] if excursion == 0 else probed.env
     if excursion > 0:
         env.reset(seed=_TRIALS + trial)
-    play(env, probed.view, probed.choices, _moves(probed, trial, excursion + 1)[:5])
+    play_moves(env, probed.view, probed.choices, _moves(probed, trial, excursion + 1)[:5])
 
 
 def _is_stochastic(probed: _Probed) -> bool:
@@ -174,7 +174,7 @@ def _with_noise(probed: _Probed, trial: int, stream: int) -> tuple[list[StepResu
     env.reset(seed=trial)
     set_generator(env, trial, stream)
     before = env.unwrapped.np_random.bit_generator.state
-    results = play(env, view, choices, _moves(probed, trial))
+    results = play_moves(env, view, choices, _moves(probed, trial))
     return results, env.unwrapped.np_random.bit_generator.state != before
 
 
@@ -182,11 +182,11 @@ def _price(probed: _Probed, method: SnapshotMethod) -> int:
     """Weigh a restoration against steps. Only speed depends on it: both lead to the same state."""
     env, view, choices, _ = probed
     env.reset(seed=0)
-    snapshot = method.take(env, Moment(0, 0, (), ()))
+    snapshot = method.take(env, TrialPlace(0, 0, (), ()))
     begun = time.perf_counter()
     for _ in range(3):
         env, _ = method.restore(env, snapshot)
     restored = time.perf_counter()
-    steps = len(play(env, view, choices, _moves(probed, 0)))
+    steps = len(play_moves(env, view, choices, _moves(probed, 0)))
     played = time.perf_counter()
     return math.ceil((restored - begun) / 3 / max((played - restored) / steps, 1e-9))

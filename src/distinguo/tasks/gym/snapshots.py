@@ -32,7 +32,7 @@ class Restoring(NamedTuple):
     sentence: str  #: the same in words, with what did not work
 
 
-class Moment(NamedTuple):
+class TrialPlace(NamedTuple):
     """Where a trial is, as seen from the outside."""
 
     seed: int
@@ -48,7 +48,7 @@ class SnapshotMethod(Protocol):
     subject: str  #: in words, to say what it does
     by: str  #: in words: "is put back by ..."
 
-    def take(self, env: Any, moment: Moment) -> Any:
+    def take(self, env: Any, moment: TrialPlace) -> Any:
         """Return a snapshot of where the environment is."""
 
     def restore(self, env: Any, snapshot: Any) -> tuple[Any, tuple[float, ...] | None]:
@@ -65,7 +65,7 @@ class ResetOptions:
     def __init__(self, view: View) -> None:
         self.view = view
 
-    def take(self, env: Any, moment: Moment) -> Any:
+    def take(self, env: Any, moment: TrialPlace) -> Any:
         """Return the observation, and when it was."""
         return moment.step, moment.observation
 
@@ -87,7 +87,7 @@ class StateMethods:
         self.subject = setter
         self.by = f"its own {setter} and a replay of the few actions since"
 
-    def take(self, env: Any, moment: Moment) -> Any:
+    def take(self, env: Any, moment: TrialPlace) -> Any:
         """Return a copy of the state; the environment may go on changing what it gave."""
         return moment.step, copy.deepcopy(getattr(env.unwrapped, self.getter)())
 
@@ -106,7 +106,7 @@ class DeepCopies:
     subject = "a deep copy"
     by = "a deep copy and a replay of the few actions since"
 
-    def take(self, env: Any, moment: Moment) -> Any:
+    def take(self, env: Any, moment: TrialPlace) -> Any:
         """Return a copy."""
         return copy.deepcopy(env)
 
@@ -125,14 +125,14 @@ class Replays:
     def __init__(self, view: View, choices: Choices) -> None:
         self.view, self.choices = view, choices
 
-    def take(self, env: Any, moment: Moment) -> Any:
+    def take(self, env: Any, moment: TrialPlace) -> Any:
         """Return what the trial was made of."""
         return moment._replace(moves=tuple(moment.moves))
 
     def restore(self, env: Any, snapshot: Any) -> tuple[Any, tuple[float, ...] | None]:
         """Take the same actions again."""
         observation = self.view.flatten(env.reset(seed=snapshot.seed)[0])
-        results = play(env, self.view, self.choices, snapshot.moves)
+        results = play_moves(env, self.view, self.choices, snapshot.moves)
         return env, results[-1][0] if results else observation
 
 
@@ -142,7 +142,7 @@ def snapshot_methods(env: Any, view: View, choices: Choices) -> list[SnapshotMet
     return [ResetOptions(view), *own, DeepCopies(), Replays(view, choices)]
 
 
-def play(env: Any, view: View, choices: Choices, moves: Sequence[int]) -> list[StepResult]:
+def play_moves(env: Any, view: View, choices: Choices, moves: Sequence[int]) -> list[StepResult]:
     """Take these actions one after the other, no farther than to the end of the trial."""
     results: list[StepResult] = []
     for move in moves:

@@ -44,6 +44,16 @@ def shaded(hue: str, share: float) -> Colour:
     return red, green, blue
 
 
+def darkened(hue: str) -> Colour:
+    """Return a hue that stands out on itself.
+
+    >>> darkened("#ffffff")
+    (0.45, 0.45, 0.45)
+    """
+    red, green, blue = (0.45 * part for part in to_rgb(hue))
+    return red, green, blue
+
+
 def palest(actions: int) -> float:
     """Return the share of the hue that the least valuable state gets: many hues must stay strong."""
     return PALEST if actions <= FEW else PALEST_OF_MANY

@@ -13,9 +13,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle, Polygon
 
-from distinguo.views.motion.film import Film, Moment, how_it_ended
-from distinguo.views.motion.shapes import BODY, GOAL, GROUND, LIMIT, LINK, PUSH, Disc, Scene, Shape
+from distinguo.representations.partition import has_labels
 from distinguo.views.drawing.colours import hue_of, shaded
+from distinguo.views.motion.film import Film, FilmFrame, how_it_ended
+from distinguo.views.motion.shapes import BODY, GOAL, GROUND, LIMIT, LINK, PUSH, Disc, Scene, Shape
 
 WIDE, NARROW, TALL = 9.0, 5.4, 4.5  #: inches of a film with the system beside the map, and of the map alone
 PALE = 0.45  #: share of the hue of a region: the way is drawn on it
@@ -40,7 +41,7 @@ class Screen:
         figure.set_layout_engine("none")
         self._system = figure.add_axes((0.01, 0.12, 0.46, 0.76)) if beside else None
         self._map = figure.add_axes((0.57, 0.2, 0.4, 0.68) if beside else (0.14, 0.2, 0.82, 0.68))
-        figure.text(0.5, 0.94, f"{film.trial.task}: the greedy policy", ha="center", fontsize=12)
+        figure.text(0.02, 0.94, f"{film.trial.task}: the greedy policy", fontsize=12)
         self._caption = figure.text(0.5, 0.03, "", ha="center", fontsize=10, family="monospace")
         self._ground = _draw_map(self._map, film)
         (self._way,) = self._map.plot([], [], color="black", linewidth=0.6, alpha=0.35)
@@ -52,7 +53,7 @@ class Screen:
         if self._system is not None:
             self._system.set_axis_off()
 
-    def show(self, moment: Moment) -> None:
+    def show(self, moment: FilmFrame) -> None:
         """Draw a moment in place of the one before."""
         until, film = moment.step + 1, self.film
         self._way.set_data(*film.places[:until].T)
@@ -64,7 +65,7 @@ class Screen:
         if self._system is not None:
             self._show_system(self._system, moment)
 
-    def _show_system(self, axes: Axes, moment: Moment) -> None:
+    def _show_system(self, axes: Axes, moment: FilmFrame) -> None:
         for artist in self._moving:
             artist.remove()
         scene = self.film.scene(moment)
@@ -102,7 +103,9 @@ def _draw_map(axes: Axes, film: Film) -> Any:
     note = "\n(slice through the present state)" if film.is_sliced else ""
     axes.set_xlabel(f"{across}{note}")
     axes.set_ylabel(upwards)
-    if not upwards:
+    if has_labels(film.run.representation.partition):  # the squares are counted, not measured
+        axes.set_xticks([])
+    if not upwards or has_labels(film.run.representation.partition):
         axes.set_yticks([])
     _explain(axes, film)
     if film.is_sliced:
@@ -141,7 +144,7 @@ def _coloured(policy: np.ndarray) -> np.ndarray:
     return pixels
 
 
-def _caption(film: Film, moment: Moment) -> str:
+def _caption(film: Film, moment: FilmFrame) -> str:
     words = [f"step {moment.step:,}"]
     if moment.action is None:
         words.append(how_it_ended(film.trial))

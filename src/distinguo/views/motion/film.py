@@ -9,15 +9,14 @@ import numpy as np
 
 from distinguo.errors import DistinguoError, shown
 from distinguo.representations.partition import has_labels, regions_of
-from distinguo.representations.planes import Pair, Plane
+from distinguo.representations.planes import Pair
 from distinguo.runs.run import Run
 from distinguo.study.rollout import LEFT, Rollout
 from distinguo.tasks.spec import CATEGORIES, TaskSpec
-from distinguo.views.motion.images import Images, rendered
+from distinguo.views.motion.images import Images, images_of
 from distinguo.views.motion.scenes import scene_for, seconds_of_step
 from distinguo.views.motion.shapes import Scene
 from distinguo.views.pictures import PartitionPicture, partition_picture
-from distinguo.views.slices import plane_of
 from distinguo.views.tiles import OTHER, squares_of, tiles_of
 
 FRAMES_PER_SECOND = 20.0
@@ -26,7 +25,7 @@ STEP_OF_CATEGORIES, STEP_OF_OTHERS = 0.4, 1 / 30  #: seconds of a step of tasks 
 ACROSS, UPWARDS = 120, 90  #: places of a slice of the map
 
 
-class Moment(NamedTuple):
+class FilmFrame(NamedTuple):
     """A state of a trial, with what is done there; at the end nothing is."""
 
     step: int
@@ -49,7 +48,7 @@ class Film(NamedTuple):
     run: Run
     trial: Rollout
     picture: PartitionPicture
-    moments: tuple[Moment, ...]
+    moments: tuple[FilmFrame, ...]
     places: np.ndarray  #: (steps + 1, 2) the whole way over the map; NaN where the map does not show it
     seconds_of_frame: float
     images: Images = ()  #: what the environment drew, one for every state
@@ -65,20 +64,19 @@ class Film(NamedTuple):
         partition = self.run.representation.partition
         return len(self.run.representation.dimensions) > 2 and not has_labels(partition)
 
-    def scene(self, moment: Moment) -> Scene | None:
+    def scene(self, moment: FilmFrame) -> Scene | None:
         """Return the system at a moment, if its task has one."""
         drawn = scene_for(self.run.configuration.spec)
         return None if drawn is None else drawn(self.trial.observations[moment.step].tolist(), moment.action)
 
-    def slice_through(self, moment: Moment) -> np.ndarray:
+    def slice_through(self, moment: FilmFrame) -> np.ndarray:
         """Return the policy in the plane of the map through the present state, from the bottom row up."""
-        representation, spec = self.run.representation, self.run.configuration.spec
         at = tuple(self.trial.observations[moment.step].tolist())
-        plane = plane_of(representation, spec)._replace(at=at)
+        plane = self.picture.plane._replace(at=at)
         (x0, y0), (x1, y1) = self.picture.low, self.picture.high
         xs, ys = np.linspace(x0, x1, ACROSS).tolist(), np.linspace(y0, y1, UPWARDS).tolist()
         states = np.array([plane.state(x, y) for y in ys for x in xs])
-        regions = regions_of(representation.partition, states)
+        regions = regions_of(self.run.representation.partition, states)
         return np.asarray(self.run.controller.policy[regions]).reshape(UPWARDS, ACROSS)
 
 
@@ -88,13 +86,14 @@ def film_of(run: Run, trial: Rollout, speed: float = 1.0, seed: int = 0) -> Film
         raise DistinguoError(f"The speed of a film is a number from 0.01 to 100, got {shown(speed)}.")
     spec = run.configuration.spec
     stride, seconds = pace(_seconds(spec), float(speed), len(trial.choices))
-    places = places_on_map(run, trial.observations)
+    picture = partition_picture(run)
+    places = places_on_map(run, picture, trial.observations)
     steps = [*range(0, len(trial.choices), stride), len(trial.choices)]
     gained = np.concatenate([[0.0], np.cumsum(trial.rewards)])
     moments = tuple(_moment(trial, places, float(gained[step]), step) for step in steps)
     drawn = scene_for(spec) is None and spec.interpreted
-    images = rendered(spec.task.driver, trial, seed) if drawn else ()
-    return Film(run, trial, partition_picture(run), moments, places, seconds, images)
+    images = images_of(spec.task.driver, trial, seed) if drawn else ()
+    return Film(run, trial, picture, moments, places, seconds, images)
 
 
 def pace(seconds: float, speed: float, steps: int) -> tuple[int, float]:
@@ -116,10 +115,10 @@ def _seconds(spec: TaskSpec) -> float:
     return STEP_OF_CATEGORIES if spec.kind == CATEGORIES else STEP_OF_OTHERS
 
 
-def _moment(trial: Rollout, places: np.ndarray, gained: float, step: int) -> Moment:
+def _moment(trial: Rollout, places: np.ndarray, gained: float, step: int) -> FilmFrame:
     x, y = places[step].tolist()
     is_last = step == len(trial.choices)
-    return Moment(
+    return FilmFrame(
         step,
         None if np.isnan(x) else (x, y),
         None if is_last else int(trial.choices[step]),
@@ -128,18 +127,18 @@ def _moment(trial: Rollout, places: np.ndarray, gained: float, step: int) -> Mom
     )
 
 
-def places_on_map(run: Run, observations: np.ndarray) -> np.ndarray:
+def places_on_map(run: Run, picture: PartitionPicture, observations: np.ndarray) -> np.ndarray:
     """Return where observations are on the map of a run.
 
     >>> import distinguo
-    >>> places_on_map(distinguo.learn("puck", seed=1), np.array([[0.5, -1.0]])).tolist()
+    >>> run = distinguo.learn("puck", seed=1)
+    >>> places_on_map(run, partition_picture(run), np.array([[0.5, -1.0]])).tolist()
     [[0.5, -1.0]]
     """
     representation, spec = run.representation, run.configuration.spec
     if has_labels(representation.partition):
         return _on_tiles(tiles_of(representation, spec), observations)
-    plane: Plane = plane_of(representation, spec)
-    columns = [observations[:, i] for i in plane.axes]
+    columns = [observations[:, i] for i in picture.plane.axes]
     middle = np.full(len(observations), 0.5)
     return np.column_stack([*columns, middle][:2])
 

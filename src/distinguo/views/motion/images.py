@@ -15,7 +15,7 @@ RGB = "rgb_array"
 Images = Sequence[np.ndarray]
 
 
-def rendered(driver: Driver, trial: Rollout, seed: int) -> Images:
+def images_of(driver: Driver, trial: Rollout, seed: int) -> Images:
     """Return what an environment looked like before each step of a trial and after the last; nothing if it cannot.
 
     The trial is gone through once more in an environment that draws; it began with the same seed. Where that one does

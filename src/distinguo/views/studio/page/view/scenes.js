@@ -66,30 +66,33 @@ function ground(ctx, width, height, heightAt, colours) {
 const WALL = 2.4;
 const HILL = 0.3; // y = -0.3 x^2
 const WALL_WIDTH = 10;
+const ROUND = 10; // the puck: its middle is at a wall's place when its rim touches that wall
 
 const puck = {
   /** Pixels of the puck's place; the hill is as steep as it is drawn. */
   place(x, width, height) {
-    const scale = Math.min((width - 2 * WALL_WIDTH) / (2 * WALL), (height * 0.62) / (HILL * WALL * WALL));
+    const room = width - 2 * WALL_WIDTH - 2 * ROUND;
+    const scale = Math.min(room / (2 * WALL), (height * 0.62) / (HILL * WALL * WALL));
     return [width / 2 + x * scale, height * 0.3 + HILL * x * x * scale, scale];
   },
 
   draw(ctx, width, height, [x, v], action) {
     const colours = theme(ctx.canvas);
     const [left, foot, scale] = puck.place(-WALL, width, height);
-    const right = width - left;
     const over = 1.5 * WALL;
     ground(ctx, width, height, (share) => puck.place((2 * share - 1) * over, width, height).slice(0, 2), colours);
     ctx.fillStyle = colours.muted;
-    ctx.fillRect(left - WALL_WIDTH, foot - 0.62 * scale * WALL, WALL_WIDTH, height);
-    ctx.fillRect(right, foot - 0.62 * scale * WALL, WALL_WIDTH, height);
-    const radius = Math.max(8, 0.14 * scale);
+    const top = foot - 0.62 * scale * WALL;
+    for (const at of [left - ROUND - WALL_WIDTH, width - left + ROUND]) ctx.fillRect(at, top, WALL_WIDTH, height);
     const [px, py] = puck.place(clamp(x, -WALL, WALL), width, height);
     const slope = Math.atan(2 * HILL * x);
-    const centre = [px + radius * Math.sin(slope), py - radius * Math.cos(slope)];
-    if (action >= 0) push(ctx, [centre[0], centre[1] - radius - 12], action === 1 ? 42 : -42, hueOf(action));
-    if (Math.abs(v) > 0.02) line(ctx, [centre, [centre[0] + 0.3 * v * scale, centre[1] + 0.3 * v * scale * Math.tan(slope)]], colours.muted, 2);
-    disc(ctx, centre, radius, colours.ink, colours.paper);
+    const centre = [px, py - ROUND / Math.cos(slope)];
+    if (action >= 0) push(ctx, [px, centre[1] - ROUND - 12], action === 1 ? 42 : -42, hueOf(action));
+    if (Math.abs(v) > 0.02) {
+      const along = 0.3 * v * scale;
+      line(ctx, [centre, [px + along, centre[1] + along * Math.tan(slope)]], colours.muted, 2);
+    }
+    disc(ctx, centre, ROUND, colours.ink, colours.paper);
   },
 
   stateAt([across], _state, width, height) {

@@ -1,0 +1,357 @@
+"""The playground in a real browser: it learns what the package learns, and its controls do what they say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import distinguo
+from distinguo.explanations.thresholds import merging_epsilon
+from distinguo.learners.economy.reasons import RULES
+from distinguo.presets import PRESETS
+from distinguo.runs.configuration import configure
+from tests.playground.traces import SHORT, Case, cases, differences, learned
+
+PAGE = (Path(__file__).parents[2] / "docs" / "playground.html").as_uri()
+#: What the puck does not need is off in every preset, so the playground does not have it.
+LEFT_OUT = {
+    "samples": 1,
+    "confidence": 0.0,
+    "split_confidence": 0.0,
+    "active": True,
+    "investigate_every": 0,
+    "optimistic": False,
+    "rescale": False,
+    "epsilon_share": 0.0,
+    "steps": 10**12,
+    "confirm": 2_000,
+    "confirm_steps": 14_000,
+}
+Open = Callable[..., Any]
+
+
+@pytest.fixture
+def opened(new_page: Open) -> Iterator[Open]:
+    """Open the page at a link, and see to it that nothing was asked of the network."""
+    asked: list[str] = []
+
+    def open_page(hash_: str = "", **options: Any) -> Any:
+        page = new_page(**options)
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(PAGE + hash_)
+        page.wait_for_function("globalThis.playground && playground.app.picture")
+        return page
+
+    yield open_page
+    assert {url.partition("#")[0] for url in asked if not url.startswith("data:")} == {PAGE}
+
+
+def learn_shortly(page: Any) -> None:
+    """Learn to the end at once, with trials that are long enough at 2,000 steps."""
+    page.evaluate("changes => Object.assign(playground.app.player.stage.settings, changes)", SHORT)
+    page.locator("#speed").fill("4")
+    page.click("#play")
+    page.wait_for_function("playground.app.player.isOver")
+
+
+def shown_trace(page: Any) -> Any:
+    """Return what was learned in view so far."""
+    return json.loads(page.evaluate("JSON.stringify(playground.app.player.stage.trace())"))
+
+
+def place(page: Any, x: float, v: float) -> tuple[float, float]:
+    """Return where a state is on the screen."""
+    page.evaluate("document.getElementById('map').scrollIntoView({block: 'center'})")
+    across, down = page.evaluate("s => playground.app.map.frame.place(s)", [x, v])
+    box = page.locator("#map").bounding_box()
+    return box["x"] + across, box["y"] + down
+
+
+def test_it_learns_what_the_package_learns(opened: Open) -> None:
+    """Same prototypes, regions, values, trials and reasons for 20 seeds, all presets and other settings."""
+    page, asked = opened(), cases()
+    traces = page.evaluate(
+        """cases => JSON.stringify(cases.map(([choice, changes]) =>
+             playground.learnt({...choice, seed: BigInt(choice.seed)}, changes).trace()))""",
+        [[case.choice(), case.changes] for case in asked],
+    )
+    made = json.loads(traces)
+    found = {str(case): differences(case, theirs) for case, theirs in zip(asked, made, strict=True)}
+    assert {case: what for case, what in found.items() if what} == {}
+    assert max(one["attempts"] for one in made) > 1
+    events = {reason["event"] for one in made for reason in one["reasons"]}
+    assert events == {"split", "merge", "detach"}
+
+
+def test_presets_are_those_of_the_package(opened: Open) -> None:
+    """Every setting of every preset, but for those that are off for the puck."""
+    theirs = opened().evaluate("playground.PRESETS")
+    assert set(theirs) == set(PRESETS)
+    for name in PRESETS:
+        configuration = configure("puck", preset_name=name)
+        ours = {**configuration.learner._asdict(), **configuration.stage._asdict()}
+        assert {**theirs[name], **LEFT_OUT} == ours
+
+
+def test_start_pause_step_trial_and_restart(opened: Open) -> None:
+    """The buttons do what they say, and the puck is only pushed while it learns."""
+    page = opened()
+    counts = "({...playground.app.player.stage.learner.counts})"
+    page.click("#step")
+    assert page.evaluate(counts)["length"] == 1
+    page.click("#trial")
+    page.wait_for_function("playground.app.player.stage.trials.length === 1")
+    page.wait_for_function("document.getElementById('play').textContent === 'Go on'")
+    assert page.inner_text("#status").startswith("It hit the wall after ")
+    page.locator("#speed").fill("3")
+    page.click("#play")
+    page.wait_for_function("playground.app.player.stage.trials.length > 1")
+    page.click("#play")
+    paused = page.evaluate(counts)
+    page.wait_for_timeout(120)
+    assert page.evaluate(counts) == paused
+    assert page.inner_text("#play") == "Go on"
+    page.click("#restart")
+    assert page.evaluate(counts)["trials"] == 0
+    assert page.inner_text("#count-trials") == "0"
+
+
+def test_learning_in_view_gives_the_same_map(opened: Open) -> None:
+    """Slices, pauses and drawing change nothing; and a frame is short enough for 30 in a second."""
+    page = opened("#seed=7")
+    page.evaluate(
+        """() => { const {app} = playground, frame = app.frame.bind(app); globalThis.spent = [];
+        app.frame = (now) => {
+          const began = performance.now(); frame(now); spent.push(performance.now() - began); }; }"""
+    )
+    learn_shortly(page)
+    case = Case(seed=7)
+    assert differences(case, shown_trace(page)) == []
+    assert sorted(page.evaluate("spent"))[page.evaluate("spent.length") // 2] < 33
+    page.wait_for_function("document.getElementById('status').textContent.startsWith('Solved after')")
+    assert page.locator("#guide li.done").count() == 3
+    regions = page.evaluate("playground.app.player.stage.regions")
+    assert f": {regions} regions over" in page.locator("#map").get_attribute("aria-label")
+
+
+def test_sliders_change_the_question_and_the_link(opened: Open) -> None:
+    """A slider restarts with another epsilon, which the link carries to another reader."""
+    page = opened()
+    page.click("#trial")
+    page.wait_for_function("playground.app.player.stage.trials.length === 1")
+    page.locator("#epsilon").fill("-2")
+    page.locator("#epsilon").dispatch_event("change")
+    page.locator("#gamma").focus()
+    page.keyboard.press("Home")
+    page.select_option("#start", "seeds")
+    page.fill("#seed", "9")
+    page.keyboard.press("Enter")
+    assert page.evaluate("playground.app.player.stage.trials.length") == 0
+    settings = page.evaluate("playground.app.player.stage.settings")
+    assert (settings["epsilon"], settings["gamma"]) == (0.01, 0.499)
+    assert page.inner_text("#command") == (
+        "distinguo learn puck --seed 9 --from seeds --set learner.epsilon=0.01 --set learner.gamma=0.499"
+    )
+    link = page.evaluate("location.hash")
+    other = opened(link)
+    assert other.evaluate("playground.app.player.stage.settings") == settings
+    assert other.input_value("#seed") == "9"
+    assert shown_trace(other)["prototypes"] == [[0.268, 0.62], [-0.268, -0.62]]
+    page.click("#copy")
+    page.wait_for_function("document.getElementById('copied').textContent")
+    assert page.inner_text("#copied") in ("Copied.", PAGE + link)
+
+
+def test_a_reload_keeps_the_settings(opened: Open) -> None:
+    """In the middle of a trial, too; learning begins again."""
+    page = opened("#seed=4&preset=fast")
+    page.click("#play")
+    page.wait_for_function("playground.app.player.stage.learner.counts.length > 0")
+    page.reload()
+    page.wait_for_function("globalThis.playground && playground.app.picture")
+    assert (page.input_value("#seed"), page.input_value("#preset")) == ("4", "fast")
+    learn_shortly(page)
+    assert differences(Case("fast", 4), shown_trace(page)) == []
+
+
+BAD = {
+    "#epsilon=-1": "epsilon should be a number above 0",
+    "#seed=abc&gamma=0.9": "seed should be a whole number",
+    "#preset=<script>alert(1)</script>": "preset should be default, fast or paper",
+    "#start=toString": "start should be scratch or seeds",
+    "#toString=1": "it knows no “toString”",
+}
+
+
+def test_a_bad_link_is_said_and_the_usual_is_taken(opened: Open) -> None:
+    """Everything else in the link counts; at the first visit and when a reader follows another link."""
+    page = opened("#start=nowhere")
+    assert "start should be scratch or seeds, not “nowhere”" in page.inner_text("#problem")
+    for link, problem in BAD.items():
+        page.evaluate("link => { location.hash = link; }", link)
+        page.wait_for_function(
+            "word => document.getElementById('problem').textContent.includes(word)", arg=problem
+        )
+        settings = page.evaluate("playground.app.player.stage.settings")
+        assert (settings["epsilon"], settings["gamma"]) == (0.1, 0.9 if "gamma" in link else 0.99)
+    page.fill("#seed", "twelve")
+    page.keyboard.press("Enter")
+    assert "seed should be a whole number" in page.inner_text("#problem")
+    page.fill("#seed", "12")
+    page.keyboard.press("Enter")
+    assert page.locator("#problem").is_hidden()
+
+
+def test_the_puck_is_taken_and_let_go(opened: Open) -> None:
+    """On the hill it starts at rest where it was put; on the map any state can be given to it."""
+    page = opened()
+    learn_shortly(page)
+    box = page.locator("#hill").bounding_box()
+    middle = box["x"] + box["width"] / 2
+    page.mouse.move(middle, box["y"] + 60)
+    page.mouse.down()
+    page.mouse.move(middle - 40, box["y"] + 60, steps=3)
+    page.wait_for_timeout(150)
+    assert page.inner_text("#status").startswith("In your hand at x = −0.")
+    page.mouse.up()
+    page.wait_for_function("playground.app.player.free.steps > 5")
+    first = page.evaluate("playground.app.player.way[0]")
+    assert -1 < first[0] < -0.1
+    assert first[1] == 0
+    page.mouse.move(*place(page, 0, 0))
+    page.mouse.down()
+    page.mouse.move(*place(page, 2.0, 4.0), steps=4)
+    page.mouse.up()
+    page.wait_for_function("document.getElementById('status').textContent.startsWith('It hit the wall')")
+    assert page.evaluate("playground.app.player.way[0]") == pytest.approx([2.0, 4.0], abs=0.05)
+    assert page.locator("#guide [data-step=drag]").get_attribute("class") == "done"
+
+
+def test_clicks_ask_why(opened: Open) -> None:
+    """One state, two states, and what is said agrees with what is known."""
+    page = opened()
+    page.click("#example")
+    assert "has been there from the beginning" in page.inner_text("#answer")
+    page.click("#clear")
+    assert page.inner_text("#answer") == ""
+    learn_shortly(page)
+    one, other = page.evaluate("playground.app.player.stage.learner.reasons.at(-1).states")
+    page.mouse.click(*place(page, *one))
+    assert page.inner_text("#answer .verdict").startswith(
+        "A (x = 0.00 m, v = 0.00 m/s) belongs to region 0: push right."
+    )
+    page.mouse.click(*place(page, *other))
+    found = page.evaluate("(() => { const {app} = playground; return app.why.answer(app.player.stage); })()")
+    said = page.inner_text("#answer")
+    regions = [about["region"] for about in found["states"]]
+    assert said.startswith(f"Told apart: A is in region {regions[0]}, B in region {regions[1]}, because ")
+    assert f"up to {found['regret']:.3f} of reward" in said
+    assert f"Their families parted in trial {found['then']['trial']}" in said
+    assert page.locator("#answer tr").count() == 7
+
+
+def test_a_region_of_two_cells_looks_like_one(opened: Open) -> None:
+    """Borders are drawn between regions only, and everywhere there; every area has its number."""
+    page = opened("#seed=1")
+    learn_shortly(page)
+    case = Case(seed=1)
+    controller = learned(case).controller
+    assert len(controller.q) < len(controller.partition.prototypes)
+    page.wait_for_function("playground.app.map.ground.picture.cells === playground.app.picture.cells")
+    segments = page.evaluate("playground.app.map.ground.segments")
+    weight = controller.partition.weight
+    for segment in segments:
+        middle = np.mean(segment, axis=0)
+        apart = (((middle - controller.partition.prototypes) * weight) ** 2).sum(axis=1)
+        one, other = np.argsort(apart)[:2]
+        assert apart[one] == pytest.approx(apart[other], rel=1e-6)
+        assert controller.partition.regions[one] != controller.partition.regions[other]
+    texts = page.evaluate("playground.app.map.ground.labels.map(label => label.text)")
+    arrows = [f"{region} {'←→'[action]}" for region, action in enumerate(controller.policy)]
+    assert sorted(texts) == sorted(arrows)
+
+
+def test_reasons_are_those_of_the_package(opened: Open) -> None:
+    """Regions, profiles now and then, broken rules, regret and epsilon are what ``explain`` says."""
+    page = opened("#seed=1")
+    learn_shortly(page)
+    run = learned(Case(seed=1))
+    points = [(0.0, 0.0), (0.2, 0.75), (-0.5, -1.0), (1.0, 3.5), (-1.0, 3.0), (2.2, 0.5)]
+    for one, other in combinations(points, 2):
+        found = page.evaluate(
+            """([one, other]) => { const {app} = playground; app.why.clear(); app.ask(one); app.ask(other);
+               const {states, rules, then, regret, epsilon} = app.why.answer(app.player.stage);
+               return [states.map(about => about.region), states.map(about => about.now.q1), rules,
+                       then && [then.trial, then.profiles], regret, epsilon === Infinity ? null : epsilon]; }""",
+            [one, other],
+        )
+        said = distinguo.explain(run, one, other).document()
+        broken = sum(bit for bit, name in RULES.items() if name in said["rules_now"])
+        then = said["profiles"]["then"] and [
+            said["profiles"]["then"]["trial"],
+            said["profiles"]["then"]["values"],
+        ]
+        now = [profile["values"] for profile in said["profiles"]["now"]]
+        *exact, epsilon = found
+        assert exact == [said["regions"], now, broken, then, said["regret"]], (one, other)
+        assert epsilon == pytest.approx(said["epsilon"], rel=1e-12) if epsilon else said["epsilon"] == epsilon
+
+
+def test_the_epsilon_that_merges_is_that_of_the_package(opened: Open) -> None:
+    """For any two profiles, of two or three actions."""
+    rng = np.random.default_rng(5)
+    pairs = [np.round(rng.random((2, actions)), 2).tolist() for actions in (2, 3) for _ in range(100)]
+    theirs = opened().evaluate(
+        """pairs => pairs.map(([one, other]) => {
+             const epsilon = playground.mergingEpsilon(one, other);
+             return epsilon === Infinity ? null : epsilon; })""",
+        pairs,
+    )
+    ours = [merging_epsilon(np.array(one), np.array(other)) for one, other in pairs]
+    assert [epsilon is None for epsilon in theirs] == [epsilon is None for epsilon in ours]
+    known = [(a, b) for a, b in zip(theirs, ours, strict=True) if b is not None]
+    assert len(known) > 50
+    assert all(a == pytest.approx(b, rel=1e-12) for a, b in known)
+
+
+def test_the_keyboard_reaches_everything(opened: Open) -> None:
+    """Tab comes to every control; keys move the puck and ask about states."""
+    page = opened()
+    reached = []
+    for _ in range(16):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("document.activeElement.id"))
+    wanted = (
+        "hill play step trial restart speed map example clear epsilon gamma seed another preset start copy"
+    )
+    assert reached == wanted.split()
+    learn_shortly(page)
+    page.focus("#map")
+    for key in ("ArrowRight", "ArrowUp", "Enter", "ArrowLeft", "ArrowLeft", "Enter"):
+        page.keyboard.press(key)
+    marks = page.evaluate("playground.app.why.marks")
+    assert marks[0] == pytest.approx([0.12, 0.275])
+    assert marks[1] == pytest.approx([-0.12, 0.275])
+    assert page.inner_text("#spoken").startswith("x = −0.12 m")
+    page.keyboard.press("Shift+Enter")
+    assert page.evaluate("playground.app.player.mode") == "free"
+    page.focus("#hill")
+    for key in ("ArrowLeft", "ArrowLeft", "Enter"):
+        page.keyboard.press(key)
+    assert page.evaluate("playground.app.player.way[0][1]") == 0
+
+
+def test_it_fits_a_phone_and_the_night(opened: Open) -> None:
+    """Nothing is wider than the screen; dark is dark; touch drags on the map."""
+    page = opened(viewport={"width": 390, "height": 844}, color_scheme="dark", has_touch=True, is_mobile=True)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(15, 19, 24)"
+    page.touchscreen.tap(*place(page, -1.0, 2.0))
+    page.wait_for_function("playground.app.why.marks.length === 1")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
