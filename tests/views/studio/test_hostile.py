@@ -235,6 +235,15 @@ BAD = [
 ]
 
 
+#: These are well formed, but ask for what there is not.
+ANSWERED = [
+    text for text in BAD if "0000000000000000" in text or "nothing-v0" in text or "no_such_package" in text
+] + [
+    '{"do": "learn", "pane": 0, "task": "puck", "epsilon": -1}',
+    '{"do": "learn", "pane": 0, "task": "puck", "regions": 1000}',
+]
+
+
 def test_what_is_not_understood_is_answered_with_a_sentence(studio: Served) -> None:
     with studio.page() as page:
         page.wait("lists")
@@ -245,6 +254,7 @@ def test_what_is_not_understood_is_answered_with_a_sentence(studio: Served) -> N
             assert "\n" not in sentence
             assert len(sentence) <= 600
             assert "Traceback" not in sentence
+            assert ("does not understand" in sentence) == (text not in ANSWERED), sentence
         page.socket.send(b"\x00\x01bytes")
         assert page.sentence() == "The studio takes text alone, got bytes."
         page.send(do="look", pane=0)

@@ -15,7 +15,7 @@ from distinguo.errors import DistinguoError
 from distinguo.representations.partition import prototypes_of
 from distinguo.views.studio.messages import Learn
 from distinguo.views.studio.sources.learning import LearningSession
-from distinguo.views.studio.sources.sessions import MOST_SESSIONS, LearningSessions, configured
+from distinguo.views.studio.sources.sessions import MOST_SESSIONS, LearningSessions, catalogued, configured
 from tests.views.studio.served import PATIENCE
 
 STEP_BY_STEP = 1.0  #: environment steps per second: slower than any test waits
@@ -108,6 +108,14 @@ def test_settings_are_heard() -> None:
     assert (small.learner_name, small.learner.regions) == ("probation", 2)
     with pytest.raises(DistinguoError, match=r"learner\.epsilon should be greater than 0, got -1"):
         configured(asked(epsilon=-1.0))
+
+
+@pytest.mark.parametrize(
+    "name", ["own.py:Task", "os:system-v0", "tests.views.runs:Glider-v0", "../up/Task-v0"]
+)
+def test_no_message_names_code(name: str) -> None:
+    with pytest.raises(DistinguoError, match="tasks of the catalogue alone"):
+        catalogued(name)
 
 
 def test_there_are_a_few_sessions_at_a_time(sessions: LearningSessions) -> None:
