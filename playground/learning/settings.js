@@ -70,9 +70,9 @@ export function settingsOf({ preset, epsilon, gamma }) {
 }
 
 const READERS = {
-  preset: (word) => (word in PRESETS ? word : undefined),
+  preset: (word) => (Object.hasOwn(PRESETS, word) ? word : undefined),
   seed: (word) => (/^\d{1,19}$/.test(word) && BigInt(word) < 2n ** 63n ? BigInt(word) : undefined),
-  start: (word) => (word in STARTS ? word : undefined),
+  start: (word) => (Object.hasOwn(STARTS, word) ? word : undefined),
   epsilon: (word) => numberIn(word, (n) => n > 0 && n <= 10),
   gamma: (word) => numberIn(word, (n) => n > 0 && n < 1),
 };
@@ -94,9 +94,12 @@ export function choiceFrom(hash) {
   const choice = { ...USUAL };
   const problems = [];
   for (const [name, word] of new URLSearchParams(hash.replace(/^#/, ""))) {
-    const value = Object.hasOwn(READERS, name) ? READERS[name](word) : undefined;
-    if (!Object.hasOwn(READERS, name)) problems.push(`it knows no “${short(name)}”`);
-    else if (value === undefined) problems.push(`${name} should be ${WISHES[name]}, not “${short(word)}”`);
+    if (!Object.hasOwn(READERS, name)) {
+      problems.push(`it knows no “${short(name)}”`);
+      continue;
+    }
+    const value = READERS[name](word);
+    if (value === undefined) problems.push(`${name} should be ${WISHES[name]}, not “${short(word)}”`);
     else choice[name] = value;
   }
   return { choice, problems };

@@ -2,8 +2,9 @@
 
 import { CurveView } from "../../src/distinguo/views/studio/page/view/curves.js";
 import { MapView } from "../../src/distinguo/views/studio/page/view/map.js";
+import { mergingEpsilon } from "../learning/criteria.js";
 import { BETWEEN, CONFIRMING, learnt } from "../learning/stage.js";
-import { PRESETS, STARTS } from "../learning/settings.js";
+import { PRESETS } from "../learning/settings.js";
 import { Controls } from "./controls.js";
 import { Guide } from "./guide.js";
 import { HillView } from "./hill.js";
@@ -217,4 +218,4 @@ class App {
 }
 
 const app = new App();
-globalThis.playground = { app, learnt, PRESETS, STARTS }; // for the console, and for the tests
+globalThis.playground = { app, learnt, mergingEpsilon, PRESETS }; // for the console, and for the tests

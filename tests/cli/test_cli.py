@@ -171,6 +171,27 @@ def test_show_tells_what_was_learned_with_the_same_json(call: Call) -> None:
     assert plain.err == ""
 
 
+#: Commands on a run, with a word of what they find.
+FINDINGS = {
+    "show": ([], "greedy action"),
+    "export": (["--to", "c", "--force"], "Controller: "),
+    "audit": (["--visits", "50"], "adequate"),
+    "explain": (["--state", "0.5,1"], "region"),
+    "play": (["--steps", "1", "--out", "film.gif"], "Film: film.gif"),
+}
+
+
+def test_people_read_results_on_standard_output_and_programs_one_line_of_json(call: Call) -> None:
+    call("learn", "puck", "--seed", "1", "--out", "run", *FAST)
+    for command, (words, finding) in FINDINGS.items():
+        plain = call(command, "run", *words)
+        assert finding in plain.out, command
+        assert finding not in plain.err, command
+        told = call(command, "run", *words, "--json")
+        assert isinstance(told.content, dict), command
+        assert finding in told.err, command
+
+
 def times_and_bytes(folder: Path) -> dict[Path, tuple[int, bytes | None]]:
     return {
         path: (path.stat().st_mtime_ns, path.read_bytes() if path.is_file() else None)

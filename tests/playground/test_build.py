@@ -7,15 +7,15 @@ from pathlib import Path
 
 from playground.build import FIRST, MADE, ROOT, build, modules_from
 
-from distinguo.views.plots import FEW, HUES, PALEST, PALEST_OF_MANY, UNDECIDED
+from distinguo.views.drawing.colours import FEW, HUES, PALEST, PALEST_OF_MANY, UNDECIDED
 
 VIEW = ROOT / "src" / "distinguo" / "views" / "studio" / "page" / "view"
 
 
 def test_the_page_is_what_is_built_and_small() -> None:
-    """Run ``python playground/build.py`` after a change."""
+    """A change of a module is in the page, too."""
     made = build()
-    assert MADE.read_text(encoding="utf-8") == made
+    assert MADE.read_text(encoding="utf-8") == made, "run python playground/build.py"
     assert len(made.encode()) < 300_000
 
 

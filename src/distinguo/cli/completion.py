@@ -12,7 +12,7 @@ from pathlib import Path
 
 OWN_TASKS = ("puck", "CartPole-v1", "MountainCar-v0", "Acrobot-v1", "Pendulum-v1")
 LEARNERS = ("economy", "probation", "sweeping")
-VIEWS = ("partition", "values", "trials")
+VIEWS = ("partition", "values", "phase", "critical", "regret", "family", "trials", "dial")
 CONTROLS = ("diagonal", "grid:10x10", "vrdp", "vrdp-enhanced", "controllability", "seeds")
 FORMATS = ("c", "json", "dot", "npz")
 SETTINGS_FILE = "settings.toml"  #: what makes a folder a run
@@ -65,8 +65,8 @@ def complete_learner(incomplete: str) -> list[str]:
 def complete_view(incomplete: str) -> list[str]:
     """Complete the name of a view.
 
-    >>> complete_view("t")
-    ['trials']
+    >>> complete_view("p")
+    ['partition', 'phase']
     """
     return _beginning(VIEWS, incomplete)
 

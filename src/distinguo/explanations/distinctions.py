@@ -77,7 +77,7 @@ class Distinction(NamedTuple):
                 "learned": self.learned and [list(row) for row in self.learned],
                 "now": [profile.document() for profile in self.profiles],
             },
-            "price": self.price._asdict() if self.price else None,
+            "price": self.price.document() if self.price else None,
             "regret": self.regret,
             "per": self.per,
             "epsilon": self.epsilon,

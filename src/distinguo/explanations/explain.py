@@ -8,7 +8,7 @@ Told apart because ...
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -78,15 +78,19 @@ class Explanation(NamedTuple):
     def figures(self) -> list[str]:
         """Return the figures as lines of text."""
         sides = [side for side in (self.facts, self.other) if side is not None]
-        lines = [_row("", self.action_names)]
+        width = max(8, *map(len, self.action_names)) + 2
+        lines = [_row("", self.action_names, width)]
         then = self.distinction.then if self.distinction else None
         for n, side in enumerate(sides):
             if then is not None:
-                lines.append(_row(f"then, prototype {then.prototypes[n]}", map(amount, then.profiles[n])))
+                lines.append(
+                    _row(f"then, prototype {then.prototypes[n]}", map(amount, then.profiles[n]), width)
+                )
             if self.distinction is not None and self.distinction.learned is not None:
-                lines.append(_row(f"learned, region {side.region}", map(amount, self.distinction.learned[n])))
+                values = map(amount, self.distinction.learned[n])
+                lines.append(_row(f"learned, region {side.region}", values, width))
             profile = self.distinction.profiles[n] if self.distinction else side.profile
-            lines.append(_row(f"now, region {side.region}", map(amount, profile.values)))
+            lines.append(_row(f"now, region {side.region}", map(amount, profile.values), width))
         return lines
 
     def document(self) -> dict[str, Any]:
@@ -103,8 +107,8 @@ class Explanation(NamedTuple):
         return content
 
 
-def _row(head: str, cells: Any) -> str:
-    return f"{head:24}" + "".join(f"{cell:>10}" for cell in cells)
+def _row(head: str, cells: Iterable[str], width: int) -> str:
+    return f"{head:24}" + "".join(f"{cell:>{width}}" for cell in cells)
 
 
 def explain(

@@ -90,27 +90,32 @@ class Family(NamedTuple):
 
     def joining(self, p: int, other: int) -> ReasonEvent | None:
         """Return the merge that made two prototypes one region for the last time, seen from the first's side."""
-        side, found, together = p, None, False
-        before = {p: p, other: other}
+        before, side, found, together = p, p, None, False
         for event, primaries in self.replayed():
             now = primaries[p] == primaries[other]
             if now and not together:
-                side, found = before[p], event
-            before, together = primaries, now
+                side, found = before, event
+            before, together = primaries[p], now
         return found.seen_from(side) if found and together else None
 
     def replayed(self) -> Iterator[tuple[ReasonEvent, dict[int, int]]]:
         """Go through the log again: every event, and the primary of each prototype after it.
 
-        A merge takes all prototypes of a region along. A prototype that is yet to come is its own primary.
+        A merge takes all prototypes of a region along. A prototype that is yet to come is its own primary. The
+        dictionary is the same one all the way.
         """
         primaries = {member.prototype: member.prototype for member in self.members}
+        regions = {p: {p} for p in primaries}
         for event in self.events:
             older, younger = event.prototypes
             if event.event == MERGE:
-                primaries = {p: older if one == younger else one for p, one in primaries.items()}
+                joined, regions[younger] = regions[younger], set()
+                regions[older] |= joined
+                primaries |= dict.fromkeys(joined, older)
             else:
-                primaries = {**primaries, younger: younger}
+                regions[primaries[younger]].discard(younger)
+                regions[younger].add(younger)
+                primaries[younger] = younger
             yield event, primaries
 
     def document(self) -> list[dict[str, Any]]:
@@ -134,31 +139,37 @@ def family_of(asked: Asked) -> Family:
     known = prototypes_of(asked.partition)
     if known is None:
         return Family(())
-    events = _about(asked.log, known.points)
+    events = _about(asked.log, known.points, len(asked.spec.actions))
     births = {event.prototypes[1]: event for event in events if event.event != MERGE}
-    members = []
+    merges: dict[int, list[ReasonEvent]] = {}
+    for event in events:
+        if event.event == MERGE:
+            merges.setdefault(event.prototypes[1], []).append(event)
+    primary, members = known.is_primary, []
     for p, point in enumerate(known.points.tolist()):
-        event = births.get(p)
+        birth = births.get(p)
         members.append(
             Member(
                 prototype=p,
                 state=tuple(point),
                 region=int(known.regions[p]),
-                primary=bool(known.is_primary[p]),
-                came=event.event if event else _came(asked, p),
-                event=event,
-                merges=tuple(one for one in events if one.event == MERGE and one.prototypes[1] == p),
+                primary=bool(primary[p]),
+                came=birth.event if birth else _came(asked, p),
+                event=birth,
+                merges=tuple(merges.get(p, ())),
             )
         )
     return Family(tuple(members), events)
 
 
-def _about(log: ReasonLog, points: np.ndarray) -> tuple[ReasonEvent, ...]:
+def _about(log: ReasonLog, points: np.ndarray, actions: int) -> tuple[ReasonEvent, ...]:
     """Return the events that are about these prototypes; the older one is always named first."""
     return tuple(
         event
         for event in log.events
-        if belongs_to(points, event) and event.prototypes[0] < event.prototypes[1]
+        if event.prototypes[0] < event.prototypes[1]
+        and belongs_to(points, event)
+        and all(len(profile) == actions for profile in event.profiles)
     )
 
 

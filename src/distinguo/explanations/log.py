@@ -56,6 +56,11 @@ class PriceEntry(NamedTuple):
     lost: float
     starts: int
 
+    def document(self) -> dict[str, Any]:
+        """Return the price as plain values."""
+        numbers = {"prototypes": list(self.prototypes), "actions": list(self.actions)}
+        return {**numbers, "lost": self.lost, "starts": self.starts}
+
 
 class ReasonLog(NamedTuple):
     """The log of a run, by kinds of entries."""
@@ -96,9 +101,15 @@ def _event(entry: Mapping[str, Any]) -> ReasonEvent:
         prototypes=_pair_of_numbers(entry["prototypes"]),
         states=_pair_of_rows(entry["states"]),
         profiles=_pair_of_rows(entry["profiles"]),
-        rules=tuple(str(rule) for rule in entry["rules"]) or _unruled(entry["event"]),
+        rules=_words(entry["rules"]) or _unruled(entry["event"]),
         regret=_finite(entry["regret"]),
     )
+
+
+def _words(rules: Any) -> tuple[str, ...]:
+    if not isinstance(rules, list | tuple) or not all(isinstance(rule, str) for rule in rules):
+        raise ValueError("rules are words")
+    return tuple(rules)
 
 
 def _unruled(kind: str) -> tuple[str, ...]:
@@ -113,9 +124,9 @@ def _price(entry: Mapping[str, Any]) -> PriceEntry:
 
 
 def _pair_of_numbers(pair: Any) -> tuple[int, int]:
-    first, second = (int(number) for number in pair)
-    if first < 0 or second < 0:
-        raise ValueError("prototypes are counted from 0")
+    first, second = pair
+    if not all(isinstance(number, int) and number >= 0 for number in pair):
+        raise ValueError("prototypes and actions are counted from 0")
     return first, second
 
 

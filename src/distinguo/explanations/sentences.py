@@ -96,7 +96,8 @@ def apart_sentence(asked: Asked, found: Distinction) -> str:
         )
     return (
         f"Told apart because they are not worth the same: {amount(state_value(here))} here and "
-        f"{amount(state_value(there))} there, {amount(found.regret)} of reward{_each(found)}."
+        f"{amount(state_value(there))} there; taking one for the other misjudges {amount(found.regret)} of "
+        f"reward{_each(found)}."
     )
 
 
@@ -160,13 +161,24 @@ def parting_sentence(found: Distinction) -> str:
     )
     return (
         f"{who} {verb} {whom or f'prototype {older}'} at trial {event.trial:,} (step {event.step:,}): "
-        f"{by_rules(event)}, and {amount(event.regret)} of reward was at stake."
+        f"{by_rules(event)}; {amount(event.regret)} of reward was at stake."
     )
 
 
 def by_rules(event: ReasonEvent) -> str:
-    """Return the rules of an entry, each with what it means."""
-    return "; ".join(f"{MEANINGS.get(rule, 'as the log says')}, {rule}" for rule in event.rules)
+    """Return what the rules of an entry mean, each with its name.
+
+    >>> from distinguo.explanations.log import read_log
+    >>> rows = {"states": [[0.0], [1.0]], "profiles": [[0.0], [1.0]], "prototypes": [0, 1]}
+    >>> entry = {"event": "split", "trial": 1, "step": 9, **rows, "rules": ["value (Eq. 4)"], "regret": 1.0}
+    >>> by_rules(read_log([entry]).events[0])
+    'they are not worth the same (value, Eq. 4)'
+    """
+    return " and ".join(f"{MEANINGS.get(rule, 'as the log says')} ({_name(rule)})" for rule in event.rules)
+
+
+def _name(rule: str) -> str:
+    return rule.replace(" (", ", ").removesuffix(")")
 
 
 def epsilon_sentence(asked: Asked, found: Distinction) -> str:
@@ -227,7 +239,7 @@ def birth_sentence(asked: Asked, j: int, member: Member | None) -> str:
         verb = "detached again" if event.event == DETACH else "split"
         return (
             f"Region {j} (prototype {member.prototype}) was {verb} from prototype {event.prototypes[0]} at trial "
-            f"{event.trial:,} (step {event.step:,}): {by_rules(event)}, and {amount(event.regret)} of reward was at "
+            f"{event.trial:,} (step {event.step:,}): {by_rules(event)}; {amount(event.regret)} of reward was at "
             "stake."
         )
     if member.came == FIRST:
@@ -236,7 +248,20 @@ def birth_sentence(asked: Asked, j: int, member: Member | None) -> str:
         return f"Region {j} (prototype {member.prototype}) was given at the start."
     if asked.is_condensed:
         return f"Region {j} is what condensing left; the reason log speaks of the map before."
-    return f"Region {j} (prototype {member.prototype}) was found by the learner; no log says when."
+    if asked.log.kept:
+        count = "1 change" if len(asked.log.kept) == 1 else f"{len(asked.log.kept):,} changes"
+        return f"Region {j} was found on probation: {count} of the map paid, and were kept.{_dearest(asked, member)}"
+    return f"Region {j} (prototype {member.prototype}) was drawn by the learner, which keeps no log of it."
+
+
+def _dearest(asked: Asked, member: Member) -> str:
+    """Say which distinction of a prototype was worth most, where prices were measured."""
+    own = [price for price in asked.log.prices if member.prototype in price.prototypes]
+    if not own:
+        return ""
+    price = max(own, key=lambda one: one.lost)
+    other = next(p for p in price.prototypes if p != member.prototype)
+    return f" Not told from prototype {other}, it would cost a trial {amount(price.lost)} of reward."
 
 
 def merged_sentence(member: Member | None) -> str:

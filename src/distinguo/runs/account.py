@@ -41,13 +41,13 @@ class Account:
         """Take over what the learner has logged."""
         self.reasons += self.learner.reasons(self.agent)
 
-    def take_frame(self, regions: int, prototypes: int) -> None:
+    def take_frame(self, learned: Controller, regions: int, prototypes: int) -> None:
         """Write down what was learned, if the trial that ended has a frame in the history."""
         spec = self.configuration.spec
         size = (prototypes, regions, len(spec.dimensions), len(spec.actions))
-        if not is_due(self.count_trials, *size) or not can_be_written(self.controller.partition):
+        if not is_due(self.count_trials, *size) or not can_be_written(learned.partition):
             return
-        line = frame_line(self.frame())
+        line = frame_line(self.frame(learned))
         if fits(line) and self.history_size + len(line) <= LARGEST_HISTORY:
             self.frames.append(line)
             self.history_size += len(line)
@@ -84,21 +84,20 @@ class Account:
         """Return the sum of its rewards."""
         return float(self.agent.progress.counts["gained"][0])
 
-    @property
-    def sizes(self) -> tuple[int, int]:
+    def sizes(self, learned: Controller) -> tuple[int, int]:
         """Return the numbers of regions and of prototypes."""
-        present = Representation(self.controller.partition, self.configuration.spec.dimensions)
+        present = Representation(learned.partition, self.configuration.spec.dimensions)
         return present.regions, present.prototypes
 
     @property
     def regions(self) -> int:
         """Return the number of regions."""
-        return self.sizes[0]
+        return self.sizes(self.controller)[0]
 
     @property
     def prototypes(self) -> int:
         """Return the number of prototypes."""
-        return self.sizes[1]
+        return self.sizes(self.controller)[1]
 
     @property
     def investigation_steps(self) -> int:
@@ -148,6 +147,11 @@ class Account:
 
     def representation(self) -> Representation:
         """Return the representation as it is now."""
+        return Representation(
+            self.controller.partition, self.configuration.spec.dimensions, self._provenance()
+        )
+
+    def _provenance(self) -> dict[str, Any]:
         provenance: dict[str, Any] = {
             "task": self.configuration.spec.name,
             "preset": self.configuration.preset,
@@ -159,15 +163,16 @@ class Account:
         observed, spec = self.agent.progress.extent, self.configuration.spec
         if spec.bounded and spec.kind == CONTINUOUS and np.isfinite(observed).all():
             provenance["observed"] = observed.tolist()
-        return Representation(self.controller.partition, self.configuration.spec.dimensions, provenance)
+        return provenance
 
-    def frame(self) -> Frame:
+    def frame(self, learned: Controller | None = None) -> Frame:
         """Return what was learned so far as a frame of the history; it says nothing that later trials decide."""
-        learned, controller = self.representation(), self.controller
-        words = {name: learned.provenance[name] for name in _OF_A_FRAME if name in learned.provenance}
-        q = controller.q[: learned.regions].copy()
-        steps = self.environment_steps
-        return Frame(self.count_trials, steps, learned._replace(provenance=words), q, controller.delta)
+        controller = learned or self.controller
+        known = self._provenance()
+        words = {name: known[name] for name in _OF_A_FRAME if name in known}
+        representation = Representation(controller.partition, self.configuration.spec.dimensions, words)
+        q = controller.q[: representation.regions].copy()
+        return Frame(self.count_trials, self.environment_steps, representation, q, controller.delta)
 
     def history(self) -> list[str]:
         """Return the lines of the frames since the last checkpoint, of which the last is what there is now."""

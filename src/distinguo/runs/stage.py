@@ -179,9 +179,10 @@ class Stage(Account):
         """Write the trial down."""
         self.note_return(self.gained)
         self.take_reasons()
-        size, steps = self.sizes, (self.environment_steps, self.investigation_steps)
+        learned = self.controller
+        size, steps = self.sizes(learned), (self.environment_steps, self.investigation_steps)
         self.trials.append(TrialRow(self.count_trials, self.trial_length, how, *size, *steps, self.gained))
-        self.take_frame(*size)
+        self.take_frame(learned, *size)
         self.phase = BETWEEN
 
     def begin_confirmation(self, purpose: str) -> None:

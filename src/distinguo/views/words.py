@@ -119,10 +119,20 @@ def _mean_return(run: Run) -> str:
     """Say what the greedy policy reaches, beside what solves the task."""
     summary, threshold = run.summary, run.configuration.spec.threshold
     trials = f" over {summary['confirmation_trials']:,} trials" if "confirmation_trials" in summary else ""
-    found = f"the greedy policy's mean return{trials} is {summary['score']:.1f}"
+    found = f"the greedy policy's mean return{trials} is {score_text(summary['score'], threshold)}"
     if threshold is None:
         return f"No return is known that would solve {summary['task']}: {found}"
     return f"{'Solved' if run.solved else 'Not solved within the budget'}: {found} ({threshold:g} is needed)"
+
+
+def score_text(score: float, threshold: float | None) -> str:
+    """Write a mean return with as many digits as it takes to see whether it is what is needed.
+
+    >>> score_text(0.698, 0.7), score_text(0.7, 0.7), score_text(-106.04, -110.0)
+    ('0.698', '0.7', '-106.0')
+    """
+    texts = [f"{score:.{digits}f}" for digits in range(1, 7)]
+    return next((text for text in texts if float(text) != threshold or score == threshold), texts[-1])
 
 
 def remarks(run: Run) -> list[str]:

@@ -7,9 +7,11 @@ from typing import Annotated
 
 import typer
 
+from distinguo.cli.completion import complete_run
+
 
 def explain_command(
-    run: Annotated[Path, typer.Argument(help="The folder of a run.")],
+    run: Annotated[Path, typer.Argument(help="The folder of a run.", autocompletion=complete_run)],
     state: Annotated[str, typer.Option(help="A state as the task is observed, such as 0.5,1.")],
     other: Annotated[
         str | None, typer.Option("--and", help="Another state: why are the two kept apart, or not?")

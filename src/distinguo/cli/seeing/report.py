@@ -7,9 +7,13 @@ from typing import Annotated
 
 import typer
 
+from distinguo.cli.completion import complete_run
+
 
 def report_command(
-    runs: Annotated[list[Path], typer.Argument(help="The folders of one or more runs.")],
+    runs: Annotated[
+        list[Path], typer.Argument(help="The folders of one or more runs.", autocompletion=complete_run)
+    ],
     out: Annotated[
         Path | None,
         typer.Option(

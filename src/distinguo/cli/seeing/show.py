@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from distinguo.cli.completion import complete_run, complete_view
+from distinguo.cli.completion import VIEWS, complete_run, complete_view
 
 if TYPE_CHECKING:
     from distinguo.cli.console import Output
     from distinguo.runs.run import Run
 
+MOST_IN_WORDS = 16  #: regions that are told of one by one
 MAP = "partition"  #: the view that there is as text, too
 
 
@@ -21,7 +22,7 @@ def show_command(
     view: Annotated[
         str,
         typer.Option(
-            help="The picture: partition, values, trials, or your own as path/to/file.py:function.",
+            help=f"The picture: {', '.join(VIEWS)}, or your own as path/to/file.py:function.",
             autocompletion=complete_view,
         ),
     ] = MAP,
@@ -42,6 +43,7 @@ def show_command(
     """
     from distinguo.cli.code import code_or_word
     from distinguo.cli.console import answer, output_for
+    from distinguo.cli.live import at_work
     from distinguo.errors import DistinguoError
     from distinguo.runs.folder import open_run
     from distinguo.views.show import draw_run, view_named
@@ -53,7 +55,10 @@ def show_command(
         raise DistinguoError(
             f"The view '{view}' is a picture; name a file for it, as in --out {_file_name(view)}."
         )
-    picture = None if out is None else draw_run(opened, wanted, out)
+    picture = None
+    if out is not None:
+        with at_work("Drawing"):
+            picture = draw_run(opened, wanted, out)
     _tell(opened, run, output)
     output.tell(f"Picture: {picture}" if picture else _how_to_draw(run))
     answer({**opened.summary, "run": str(run), "picture": picture and str(picture)}, as_json)
@@ -79,14 +84,27 @@ def _tell(opened: Run, folder: Path, output: Output) -> None:
     from distinguo.views.text import reasons_table, regions_table, text_map
     from distinguo.views.words import outcome_sentence
 
-    with live_line():  # a kernel finds the regions of the places, and may have to be compiled
-        drawn = text_map(opened, output.width, output.colours)
     width = output.width
-    output.tell(
-        "\n\n".join([drawn, regions_table(opened, width=width), reasons_table(opened, width=width), ""])
-    )
+    with live_line():  # a kernel finds the regions of places, and may have to be compiled
+        parts = [
+            text_map(opened, width, output.colours),
+            regions_table(opened, width=width),
+            _in_words(opened, width),
+        ]
+    parts.append(reasons_table(opened, width=width))
+    output.tell("\n\n".join(filter(None, parts)) + "\n")
     if is_finished(folder):
         output.tell(outcome_sentence(opened), GOOD if opened.solved else POOR)
     else:
         unfinished = f"{folder} is not finished; go on with: {learn_command(opened.configuration, folder)}"
         output.tell(unfinished, POOR)
+
+
+def _in_words(opened: Run, width: int | None) -> str:
+    """Return where each region lies and what is done there, as one would tell it; nothing where they are many."""
+    from distinguo.views.descriptions.regions import regions_in_words
+    from distinguo.views.terminal.layout import listed
+
+    if not 1 < opened.representation.regions <= MOST_IN_WORDS:
+        return ""
+    return "\n".join(listed([[f"region {one.region}", str(one)] for one in regions_in_words(opened)], width))

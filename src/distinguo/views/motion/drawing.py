@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle, Polygon
 
+from distinguo.representations.partition import has_labels
 from distinguo.views.drawing.colours import hue_of, shaded
 from distinguo.views.motion.film import Film, FilmFrame, how_it_ended
 from distinguo.views.motion.shapes import BODY, GOAL, GROUND, LIMIT, LINK, PUSH, Disc, Scene, Shape
@@ -40,7 +41,7 @@ class Screen:
         figure.set_layout_engine("none")
         self._system = figure.add_axes((0.01, 0.12, 0.46, 0.76)) if beside else None
         self._map = figure.add_axes((0.57, 0.2, 0.4, 0.68) if beside else (0.14, 0.2, 0.82, 0.68))
-        figure.text(0.5, 0.94, f"{film.trial.task}: the greedy policy", ha="center", fontsize=12)
+        figure.text(0.02, 0.94, f"{film.trial.task}: the greedy policy", fontsize=12)
         self._caption = figure.text(0.5, 0.03, "", ha="center", fontsize=10, family="monospace")
         self._ground = _draw_map(self._map, film)
         (self._way,) = self._map.plot([], [], color="black", linewidth=0.6, alpha=0.35)
@@ -102,7 +103,9 @@ def _draw_map(axes: Axes, film: Film) -> Any:
     note = "\n(slice through the present state)" if film.is_sliced else ""
     axes.set_xlabel(f"{across}{note}")
     axes.set_ylabel(upwards)
-    if not upwards:
+    if has_labels(film.run.representation.partition):  # the squares are counted, not measured
+        axes.set_xticks([])
+    if not upwards or has_labels(film.run.representation.partition):
         axes.set_yticks([])
     _explain(axes, film)
     if film.is_sliced:

@@ -9,7 +9,7 @@ import numpy as np
 
 from distinguo.errors import DistinguoError, shown
 from distinguo.representations.partition import has_labels, regions_of
-from distinguo.representations.planes import Pair, Plane
+from distinguo.representations.planes import Pair
 from distinguo.runs.run import Run
 from distinguo.study.rollout import LEFT, Rollout
 from distinguo.tasks.spec import CATEGORIES, TaskSpec
@@ -17,7 +17,6 @@ from distinguo.views.motion.images import Images, images_of
 from distinguo.views.motion.scenes import scene_for, seconds_of_step
 from distinguo.views.motion.shapes import Scene
 from distinguo.views.pictures import PartitionPicture, partition_picture
-from distinguo.views.slices import plane_of
 from distinguo.views.tiles import OTHER, squares_of, tiles_of
 
 FRAMES_PER_SECOND = 20.0
@@ -72,13 +71,12 @@ class Film(NamedTuple):
 
     def slice_through(self, moment: FilmFrame) -> np.ndarray:
         """Return the policy in the plane of the map through the present state, from the bottom row up."""
-        representation, spec = self.run.representation, self.run.configuration.spec
         at = tuple(self.trial.observations[moment.step].tolist())
-        plane = plane_of(representation, spec)._replace(at=at)
+        plane = self.picture.plane._replace(at=at)
         (x0, y0), (x1, y1) = self.picture.low, self.picture.high
         xs, ys = np.linspace(x0, x1, ACROSS).tolist(), np.linspace(y0, y1, UPWARDS).tolist()
         states = np.array([plane.state(x, y) for y in ys for x in xs])
-        regions = regions_of(representation.partition, states)
+        regions = regions_of(self.run.representation.partition, states)
         return np.asarray(self.run.controller.policy[regions]).reshape(UPWARDS, ACROSS)
 
 
@@ -88,13 +86,14 @@ def film_of(run: Run, trial: Rollout, speed: float = 1.0, seed: int = 0) -> Film
         raise DistinguoError(f"The speed of a film is a number from 0.01 to 100, got {shown(speed)}.")
     spec = run.configuration.spec
     stride, seconds = pace(_seconds(spec), float(speed), len(trial.choices))
-    places = places_on_map(run, trial.observations)
+    picture = partition_picture(run)
+    places = places_on_map(run, picture, trial.observations)
     steps = [*range(0, len(trial.choices), stride), len(trial.choices)]
     gained = np.concatenate([[0.0], np.cumsum(trial.rewards)])
     moments = tuple(_moment(trial, places, float(gained[step]), step) for step in steps)
     drawn = scene_for(spec) is None and spec.interpreted
     images = images_of(spec.task.driver, trial, seed) if drawn else ()
-    return Film(run, trial, partition_picture(run), moments, places, seconds, images)
+    return Film(run, trial, picture, moments, places, seconds, images)
 
 
 def pace(seconds: float, speed: float, steps: int) -> tuple[int, float]:
@@ -128,18 +127,18 @@ def _moment(trial: Rollout, places: np.ndarray, gained: float, step: int) -> Fil
     )
 
 
-def places_on_map(run: Run, observations: np.ndarray) -> np.ndarray:
+def places_on_map(run: Run, picture: PartitionPicture, observations: np.ndarray) -> np.ndarray:
     """Return where observations are on the map of a run.
 
     >>> import distinguo
-    >>> places_on_map(distinguo.learn("puck", seed=1), np.array([[0.5, -1.0]])).tolist()
+    >>> run = distinguo.learn("puck", seed=1)
+    >>> places_on_map(run, partition_picture(run), np.array([[0.5, -1.0]])).tolist()
     [[0.5, -1.0]]
     """
     representation, spec = run.representation, run.configuration.spec
     if has_labels(representation.partition):
         return _on_tiles(tiles_of(representation, spec), observations)
-    plane: Plane = plane_of(representation, spec)
-    columns = [observations[:, i] for i in plane.axes]
+    columns = [observations[:, i] for i in picture.plane.axes]
     middle = np.full(len(observations), 0.5)
     return np.column_stack([*columns, middle][:2])
 

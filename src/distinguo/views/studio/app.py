@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from asyncio import get_running_loop
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from importlib import import_module, resources
 from pathlib import Path
-from typing import Any
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -15,9 +17,10 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
-from distinguo.views.studio.library import Library
 from distinguo.views.studio.security import App, Door, Gate
-from distinguo.views.studio.sockets import Conversation, Shelf
+
+if TYPE_CHECKING:
+    from distinguo.views.studio.sockets import Shelf
 
 MOST_SOCKETS = 64
 THREADS = 4
@@ -46,10 +49,55 @@ def assets() -> dict[str, tuple[bytes, str]]:
     return table
 
 
+class _Talk:
+    """What pages talk to, loaded while the first of them is being drawn: that takes longer than to serve it."""
+
+    def __init__(self, base: Path) -> None:
+        self.threads = ThreadPoolExecutor(THREADS)
+        self._base, self._alone = base, Lock()
+        self._shelf: Shelf | None = None
+        self._open = 0
+
+    def load(self) -> None:
+        """Load what is needed to answer, then what is needed to draw and to learn."""
+        self.shelf()
+        import_module("distinguo.views.studio.panes")
+
+    def shelf(self) -> Shelf:
+        """Return the runs and sessions that all pages share."""
+        with self._alone:
+            if self._shelf is None:
+                from distinguo.views.studio.library import Library
+                from distinguo.views.studio.sockets import Shelf
+
+                self._shelf = Shelf(Library(self._base), self.threads)
+            return self._shelf
+
+    async def with_page(self, socket: WebSocket) -> None:
+        """Talk to a page until it is gone, unless there are too many of them."""
+        await socket.accept()
+        if self._open >= MOST_SOCKETS:
+            await socket.close(1013, f"The studio talks to {MOST_SOCKETS} pages at most; close one.")
+            return
+        self._open += 1
+        try:
+            shelf = await get_running_loop().run_in_executor(self.threads, self.shelf)
+            from distinguo.views.studio.sockets import Conversation
+
+            await Conversation(socket, shelf).go_on()
+        finally:
+            self._open -= 1
+
+    def close(self) -> None:
+        """End what is under way."""
+        if self._shelf is not None:
+            self._shelf.close()
+        self.threads.shutdown(wait=False, cancel_futures=True)
+
+
 def studio_app(base: Path, door: Door) -> App:
-    """Return the studio over a folder of runs, behind its guard."""
-    shelf = Shelf(Library(base), ThreadPoolExecutor(THREADS))
-    table, open_sockets = assets(), set[WebSocket]()
+    """Return the studio over a folder of runs, behind its gate."""
+    table, talk = assets(), _Talk(base)
 
     async def page(request: Request) -> Response:
         found = table.get(request.url.path)
@@ -57,23 +105,11 @@ def studio_app(base: Path, door: Door) -> App:
             return PlainTextResponse("There is nothing at this address.\n", 404)
         return Response(found[0], media_type=found[1])
 
-    async def talk(socket: WebSocket) -> None:
-        await socket.accept()
-        if len(open_sockets) >= MOST_SOCKETS:
-            await socket.close(1013, f"The studio talks to {MOST_SOCKETS} pages at most; close one.")
-            return
-        open_sockets.add(socket)
-        try:
-            await Conversation(socket, shelf).go_on()
-        finally:
-            open_sockets.discard(socket)
-
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        shelf.threads.submit(import_module, "distinguo.views.studio.panes")  # while the page is loading
+        talk.threads.submit(talk.load)
         yield
-        shelf.close()
-        shelf.threads.shutdown(wait=False, cancel_futures=True)
+        talk.close()
 
-    routes: list[Any] = [WebSocketRoute("/socket", talk), Route("/{path:path}", page)]
+    routes: list[Any] = [WebSocketRoute("/socket", talk.with_page), Route("/{path:path}", page)]
     return Gate(Starlette(routes=routes, lifespan=lifespan), door)

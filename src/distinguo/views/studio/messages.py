@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from distinguo.errors import DistinguoError, one_line, shown
+from distinguo.views.studio.security import LARGEST_MESSAGE
 
-LARGEST_MESSAGE = 16 * 1024  #: bytes
 MOST_STEPS = 500  #: of a simulated trial in one answer
 _Pane = Literal[0, 1]
 _Id = Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]

@@ -26,6 +26,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 ANYWHERE = ("0.0.0.0", "::")  # noqa: S104 - named to be refused without a token
 LEAST_TOKEN, MOST_TOKEN = 16, 200  #: letters
+LARGEST_MESSAGE = 16 * 1024  #: bytes of what a page says at once
 LARGEST_HEADERS = 16 * 1024  #: bytes of all headers of a request
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "

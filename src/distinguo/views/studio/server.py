@@ -14,8 +14,7 @@ import uvicorn
 
 from distinguo.errors import DistinguoError
 from distinguo.views.studio.app import studio_app
-from distinguo.views.studio.messages import LARGEST_MESSAGE
-from distinguo.views.studio.security import Door, token_for
+from distinguo.views.studio.security import LARGEST_MESSAGE, Door, token_for
 
 PORT = 8421
 MOST_CONNECTIONS = 400  #: beyond these the answer is 503

@@ -135,16 +135,20 @@ def _right(word: str, width: int) -> str:
 def table_with_remarks(rows: Rows, remarks: Sequence[str], width: int | None = None) -> list[str]:
     r"""Return rows as lines, each with a sentence beside it that is wrapped in a column of its own.
 
-    Where there is no room beside, the sentence comes below its row.
+    Where there is no room beside, the sentence comes below its row; where there is none for the row either, all
+    sentences come below all rows.
 
     >>> print(*table_with_remarks([["a", "1"]], ["one two three"], width=14), sep="\n")
     a  1
       one two
         three
     """
-    lines = columns_of(rows) if width is None else _fitting(rows, width)
+    lines = columns_of(rows)
     if width is None:
         return [f"{line}{GAP}{remark}" for line, remark in zip(lines, remarks, strict=True)]
+    if max(map(cells_of, lines)) > width:
+        named = [[" ".join(row[:2]), remark] for row, remark in zip(rows, remarks, strict=True)]
+        return [*columns_of(rows, width), "", *listed(named, width)]
     beside = max(map(cells_of, lines)) + len(GAP)
     if width - beside < NARROWEST:
         pairs = zip(lines, remarks, strict=True)
@@ -154,11 +158,6 @@ def table_with_remarks(rows: Rows, remarks: Sequence[str], width: int | None = N
         first, *later = fitted_lines(remark, width - beside, hanging=0).split("\n")
         hung += [f"{line}{GAP}{first}", *(" " * beside + text for text in later)]
     return hung
-
-
-def _fitting(rows: Rows, width: int) -> list[str]:
-    """Return one line for every row; one that does not fit is broken at its columns."""
-    return [fitted_lines(line, width) for line in columns_of(rows)]
 
 
 def listed(rows: Rows, width: int | None = None) -> list[str]:

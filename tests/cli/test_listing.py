@@ -1,0 +1,177 @@
+"""Lists of what there is, words that the shell completes, and seeds."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from distinguo.cli import completion
+from distinguo.cli.listing.settings import setting_lines
+from distinguo.cli.listing.tasks import ABOUT, task_lines
+from distinguo.cli.parse import seed_words, seeds
+from distinguo.errors import DistinguoError
+from distinguo.presets import PRESETS
+from distinguo.runs.configuration import configure, flat
+from distinguo.tasks.catalog import SPECS, task_spec
+from tests.cli.test_cli import Call, call  # noqa: F401 - a fixture
+
+
+@given(st.lists(st.integers(0, 10**19 - 1), min_size=1, max_size=50, unique=True))
+def test_seeds_are_read_as_they_are_written(numbers: list[int]) -> None:
+    assert seeds(seed_words(numbers)) == numbers
+
+
+@given(st.lists(st.tuples(st.integers(0, 200), st.integers(0, 9), st.booleans()), min_size=1, max_size=12))
+def test_lists_and_ranges_of_seeds_may_be_mixed(pieces: list[tuple[int, int, bool]]) -> None:
+    words, expected = [], list[int]()
+    for first, more, spaced in pieces:
+        words.append(f"{' ' * spaced}{first}-{first + more}" if more else f"{first}{' ' * spaced}")
+        expected += range(first, first + more + 1)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        assert seeds(",".join(words)) == list(dict.fromkeys(expected))
+    assert len(told) == (len(set(expected)) < len(expected))
+    for warning in told:
+        assert "more than once; each is taken once" in str(warning.message)
+
+
+@pytest.mark.parametrize(
+    "text", ["", ",", "1,,2", "5-1", "1-", "-3", "a", "1;2", "0x3", "1.5", "1-2-3", "9" * 20]
+)
+def test_what_is_no_list_of_seeds_is_refused(text: str) -> None:
+    with pytest.raises(DistinguoError, match="such as 1,2,5-9"):
+        seeds(text)
+
+
+def test_seeds_given_twice_are_learned_once_and_said(call: Call) -> None:  # noqa: F811
+    answer = call(
+        "learn", "puck", "--seeds", "2,1-2", "--json", "--set", "stage.cap=500", "--set", "stage.hold=500"
+    )
+    assert [run["seed"] for run in answer.content["runs"]] == [2, 1]
+    assert "distinguo: --seeds gives 2 more than once; each is taken once." in answer.err
+    assert answer.content["runs"][0]["run"] == "runs/puck-default-seeds2,1/seed-2"
+
+
+# Tasks and settings.
+
+
+def test_every_task_of_ours_is_listed_with_its_facts(call: Call) -> None:  # noqa: F811
+    content = call("tasks", "--json").content
+    listed = {line["name"]: line for line in content["tasks"]}
+    assert set(listed) >= set(SPECS)
+    for name in SPECS:
+        spec = task_spec(name)
+        assert tuple(listed[name]["dimensions"]) == spec.dimensions
+        assert listed[name]["actions"] == len(spec.actions)
+        assert listed[name]["compiled"]
+    lake = listed["FrozenLake-v1"]
+    assert (lake["actions"], lake["goal"], lake["compiled"]) == (4, "mean return 0.7", False)
+    plain = call("tasks")
+    assert plain.err == ""
+    assert [line.split()[0] for line in plain.out.splitlines()][: len(listed)] == list(listed)
+
+
+def test_lists_are_filtered_by_a_word(call: Call) -> None:  # noqa: F811
+    names = [line["name"] for line in call("tasks", "LAKE", "--json").content["tasks"]]
+    assert names == ["FrozenLake-v1", "FrozenLake8x8-v1"]
+    assert "LunarLander-v3" in call("tasks", "lander", "--json").content["others"]
+    keys = {line["key"] for line in call("settings", "epsilon", "--json").content["settings"]}
+    assert keys == {"learner.epsilon", "learner.epsilon_share"}
+
+
+def test_every_description_is_of_a_task_that_can_be_made() -> None:
+    assert [line.name for line in task_lines()] == list(ABOUT)
+
+
+@pytest.mark.parametrize(
+    ("task", "learner"), [("puck", "economy"), ("MountainCar-v0", "probation"), ("Taxi-v4", "sweeping")]
+)
+def test_every_setting_of_a_configuration_is_listed(task: str, learner: str) -> None:
+    keys = {line.key for line in setting_lines() if line.owner.split()[-1] in (learner, "learning", task)}
+    asked = {name for name in flat(configure(task, learner=learner)) if "." in name}
+    assert asked <= keys
+
+
+def test_the_values_of_presets_are_those_that_a_run_takes() -> None:
+    lines = {
+        line.key: line for line in setting_lines() if line.owner in ("learner economy", "stage of learning")
+    }
+    for preset in PRESETS:
+        taken = flat(configure("puck", preset_name=preset))
+        for key, line in lines.items():
+            assert line.presets.get(preset, line.default) == taken[key], (preset, key)
+
+
+def test_an_empty_range_is_never_told() -> None:
+    for line in setting_lines():
+        assert line.range, line
+        assert line.about, line
+
+
+# Completion.
+
+
+def test_the_words_that_are_completed_are_all_there_are() -> None:
+    from distinguo.exports.write import FORMATS as formats
+    from distinguo.learners.learner import _LEARNERS
+    from distinguo.views.show import _views
+
+    assert set(completion.OWN_TASKS) == set(SPECS)
+    assert set(completion.LEARNERS) <= set(_LEARNERS)
+    assert {
+        name for name, learner in _LEARNERS.items() if type(learner).__module__.startswith("distinguo")
+    } >= set(completion.LEARNERS)
+    own = {name for name, view in _views.items() if view.__module__ == "distinguo.views.show"}
+    assert set(completion.VIEWS) == own
+    assert set(completion.FORMATS) == set(formats)
+
+
+def test_run_folders_are_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("runs/a", "runs/b", "here", "other", ".hidden"):
+        Path(name).mkdir(parents=True)
+    for name in ("runs/a", "here"):
+        Path(name, "settings.toml").touch()
+    assert completion.complete_run("") == ["here", "other/", "runs/", "runs/a", "runs/b/"]
+    assert completion.complete_run("runs/") == ["runs/a", "runs/b/"]
+    assert completion.complete_run("he") == ["here"]
+    assert completion.complete_run("nowhere/x") == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [("learn Cart", "CartPole-v1"), ("learn puck --preset pa", "paper"), ("show runs/a --view tr", "trials")],
+)
+def test_a_shell_gets_its_words_fast_and_nothing_heavy_is_loaded(typed: str, expected: str) -> None:
+    script = (
+        "import sys\nfrom distinguo.cli import main\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "heavy = {'numba', 'matplotlib', 'scipy'}\n"
+        "print(*sorted(heavy & set(sys.modules)), file=sys.stderr)"
+    )
+    words = f"distinguo {typed}"
+    environment = {
+        **os.environ,
+        "_DISTINGUO_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split()) - 1),
+    }
+    code = f"import sys; sys.argv = ['distinguo']\n{script}"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False
+    )
+    assert done.stdout.split() == [expected], done
+    assert done.stderr.split() == []
+
+
+def test_completion_can_be_shown_for_a_shell(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
+    out = call("--show-completion", "bash").out
+    assert "_DISTINGUO_COMPLETE=complete_bash" in out

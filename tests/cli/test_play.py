@@ -1,0 +1,228 @@
+"""Films of the greedy policy: what is on them, frame by frame, and what is said where there can be none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+import pytest
+from PIL import Image, ImageSequence
+
+import distinguo
+from distinguo.errors import DistinguoError
+from distinguo.runs.run import Run
+from distinguo.tasks.catalog import task_spec
+from distinguo.tasks.task import observe, start
+from distinguo.views.motion import play as play_module
+from distinguo.views.motion.film import FRAMES_PER_SECOND, MOST_FRAMES, film_of, pace, places_on_map
+from distinguo.views.motion.scenes import scene_for
+from distinguo.views.motion.shapes import PUSH, Disc, Stroke
+from distinguo.views.pictures import partition_picture
+from tests.cli.test_cli import FAST, Call, call  # noqa: F401 - a fixture
+from tests.views.runs import made_up
+
+
+@pytest.fixture(scope="module")
+def puck() -> Run:
+    return distinguo.learn("puck", seed=1, settings={"stage.cap": 2000, "stage.hold": 2000})
+
+
+def frames(path: Path) -> list[np.ndarray]:
+    with Image.open(path) as film:
+        return [np.asarray(frame.convert("RGB"), dtype=int) for frame in ImageSequence.Iterator(film)]
+
+
+def test_a_film_moves_and_ends_where_the_trial_ends(puck: Run, tmp_path: Path) -> None:
+    film = distinguo.play(puck, tmp_path / "film.gif", start=(2.0, 3.0))
+    shown = frames(tmp_path / "film.gif")
+    assert film.trial.ended == "terminal"
+    assert film.moments[-1].step == len(film.trial.choices) == 7
+    assert len(shown) == len(film.moments) == 5
+    for one, next_one in pairwise(shown):
+        assert abs(one - next_one).max() > 100
+    # the last frame is the end of the trial, drawn alone
+    again = distinguo.play(puck, tmp_path / "whole.gif", start=(2.0, 3.0), speed=0.1)
+    assert [moment.step for moment in again.moments] == list(range(8))
+    assert abs(frames(tmp_path / "whole.gif")[-1] - shown[-1]).mean() < 1.0
+
+
+def test_films_of_other_trials_differ(puck: Run, tmp_path: Path) -> None:
+    for name, first in (("one", (0.0, 0.0)), ("two", (1.0, -1.0))):
+        distinguo.play(puck, tmp_path / f"{name}.gif", start=first, steps=2)
+    one, two = (frames(tmp_path / f"{name}.gif") for name in ("one", "two"))
+    assert abs(one[0] - two[0]).max() > 100
+
+
+def test_a_film_for_a_player_is_written_by_ffmpeg(
+    puck: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(play_module.shutil, "which", lambda name: None)
+    with pytest.raises(DistinguoError, match="needs the program ffmpeg, which is not on this machine"):
+        distinguo.play(puck, tmp_path / "film.mp4", steps=2)
+    monkeypatch.undo()
+    if play_module.shutil.which("ffmpeg") is None:
+        pytest.skip("ffmpeg is not on this machine")
+    distinguo.play(puck, tmp_path / "film.mp4", steps=4)
+    assert (tmp_path / "film.mp4").read_bytes()[4:8] == b"ftyp"
+
+
+@pytest.mark.parametrize("speed", [0, -1, math.nan, math.inf, 1000, True, "fast"])
+def test_a_speed_that_is_none_is_refused(puck: Run, tmp_path: Path, speed: float) -> None:
+    with pytest.raises(DistinguoError, match=r"The speed of a film is a number from 0\.01 to 100"):
+        distinguo.play(puck, tmp_path / "film.gif", steps=2, speed=speed)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("seconds", [0.001, 0.02, 0.05, 0.4])
+@pytest.mark.parametrize("speed", [0.1, 1.0, 10.0])
+def test_a_film_takes_the_time_of_its_task(seconds: float, speed: float) -> None:
+    stride, shown = pace(seconds, speed, 500)
+    assert 1.0 / shown <= 2 * FRAMES_PER_SECOND + 1e-9
+    if stride > 1:
+        assert stride * seconds / speed == pytest.approx(shown)
+    assert -(-(10**6) // pace(seconds, speed, 10**6)[0]) <= MOST_FRAMES
+
+
+def test_the_dot_is_in_the_region_that_acts(puck: Run) -> None:
+    """For two dimensions; of more, the slice goes through the present state."""
+    film = film_of(puck, distinguo.rollout(puck, (1.0, -1.0), steps=40))
+    for moment in film.moments[:-1]:
+        assert puck.controller.region(moment.place) == moment.region
+    pole = made_up("CartPole-v1", 12)
+    film = film_of(pole, distinguo.rollout(pole, steps=3))
+    assert film.is_sliced
+    assert np.array_equal(film.places, film.trial.observations[:, list(film.picture.plane.axes)])
+    for moment in film.moments[:-1]:
+        policy, (low, high) = film.slice_through(moment), (film.picture.low, film.picture.high)
+        place = moment.place
+        assert place is not None
+        column, row = (
+            round((place[i] - low[i]) / (high[i] - low[i]) * (policy.shape[1 - i] - 1)) for i in (0, 1)
+        )
+        assert policy[row, column] == pole.controller.policy[moment.region]
+
+
+def test_the_way_over_labels_is_from_square_to_square() -> None:
+    lake = made_up("FrozenLake-v1", 9)
+    places = places_on_map(lake, partition_picture(lake), np.array([[0.0], [3.0], [12.0]]))
+    assert places.tolist() == [[0.0, 3.0], [3.0, 3.0], [0.0, 0.0]]
+
+
+TASKS = ("puck", "CartPole-v1", "MountainCar-v0", "Acrobot-v1", "Pendulum-v1")
+
+
+def points(name: str, a: int | None) -> Iterator[tuple[float, float]]:
+    """Yield the places of a scene of a start of a task, and see that they are in its frame."""
+    spec = task_spec(name)
+    drawn = scene_for(spec)
+    assert drawn is not None
+    scene = drawn(observe(spec.task, start(spec.task, np.random.default_rng(1))), a)
+    for shape in scene.shapes:
+        yield from (shape.centre,) if isinstance(shape, Disc) else shape.places
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_every_system_of_ours_is_seen_whole_with_its_push(name: str) -> None:
+    spec = task_spec(name)
+    drawn = scene_for(spec)
+    assert drawn is not None
+    rng = np.random.default_rng(2)
+    for a in (None, *range(len(spec.actions))):
+        scene = drawn(observe(spec.task, start(spec.task, rng)), a)
+        for x, y in points(name, a):
+            assert scene.low[0] <= x <= scene.high[0]
+            assert scene.low[1] <= y <= scene.high[1]
+        pushes = [s for s in scene.shapes if s.role == PUSH]
+        idle = a is None or spec.actions[a] in ("none", "0", "+0")
+        assert (pushes == []) == idle
+
+
+def test_the_arrow_points_where_the_push_goes() -> None:
+    for name, wanted in (("puck", 1.0), ("CartPole-v1", 1.0), ("MountainCar-v0", 1.0)):
+        spec = task_spec(name)
+        drawn = scene_for(spec)
+        assert drawn is not None
+        for a, side in ((0, -wanted), (len(spec.actions) - 1, wanted)):
+            shapes = drawn((-0.5, 0.0, 0.0, 0.0)[: len(spec.dimensions)], a).shapes
+            shaft = next(s for s in shapes if s.role == PUSH and isinstance(s, Stroke))
+            assert (shaft.places[1][0] - shaft.places[0][0]) * side > 0
+
+
+def test_the_acrobot_is_over_its_line_when_its_trial_ends() -> None:
+    """Straight up, the tip is two lengths over the bar; hanging down, two below."""
+    drawn = scene_for(task_spec("Acrobot-v1"))
+    assert drawn is not None
+    for cosine, height in ((-1.0, 2.0), (1.0, -2.0)):
+        link = [s for s in drawn((cosine, 0.0, 1.0, 0.0, 0.0, 0.0), None).shapes if isinstance(s, Stroke)][2]
+        assert link.places[1] == pytest.approx((0.0, height))
+
+
+def test_an_environment_that_draws_itself_is_shown(tmp_path: Path) -> None:
+    env = Blinking()
+    run = distinguo.learn(env, settings={"stage.steps": 30, "stage.confirm": 1})
+    film = distinguo.play(run, tmp_path / "film.gif", steps=4, task=env)
+    assert len(film.images) == len(film.trial.observations)
+    assert [int(image[0, 0, 0]) for image in film.images] == [int(40 * o[0]) for o in film.trial.observations]
+    first = frames(tmp_path / "film.gif")[0]
+    assert (first == [40, 0, 0]).all(axis=2).any() or (first == [0, 0, 0]).all(axis=2).any()
+
+
+class Blinking(gymnasium.Env[int, int]):
+    """Counts up to five, and is painted redder with every step."""
+
+    render_mode = "rgb_array"
+    observation_space = gymnasium.spaces.Discrete(6)
+    action_space = gymnasium.spaces.Discrete(2)
+
+    def reset(self, *, seed: int | None = None, options: object = None) -> tuple[int, dict[str, object]]:
+        super().reset(seed=seed)
+        self.count = 0
+        return self.count, {}
+
+    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, object]]:
+        self.count += 1
+        return self.count, float(action), self.count == 5, False, {}
+
+    def render(self) -> np.ndarray:  # type: ignore[override]
+        return np.full((4, 4, 3), (40 * self.count, 0, 0), dtype=np.uint8)
+
+
+# On the command line.
+
+
+def test_play_writes_a_film_and_nothing_into_the_run(call: Call, tmp_path: Path) -> None:  # noqa: F811
+    call("learn", "puck", "--seed", "1", "--out", "run", *FAST)
+    before = {path: path.stat().st_mtime_ns for path in Path("run").rglob("*")}
+    played = call("play", "run", "--state", "2,3", "--out", "film.gif", "--json")
+    assert played.content == {
+        "run": "run",
+        "task": "puck",
+        "steps": 7,
+        "gained": -1.0,
+        "ended": "terminal",
+        "frames": 5,
+        "film": "film.gif",
+    }
+    assert len(frames(Path("film.gif"))) == 5
+    assert {path: path.stat().st_mtime_ns for path in Path("run").rglob("*")} == before
+    assert (
+        "Film: film.gif (5 frames, 0.2 s)" in call("play", "run", "--state", "2,3", "--out", "film.gif").out
+    )
+
+
+def test_without_a_display_play_says_what_to_do(
+    call: Call,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(play_module, "has_window", lambda: False)
+    call("learn", "puck", "--seed", "1", "--out", "run", *FAST)
+    played = call("play", "run")
+    assert (played.code, played.out) == (2, "")
+    assert "no display" in played.err
+    assert "--out film.gif" in played.err
+    assert "2 finite numbers" in call("play", "run", "--state", "1,2,3", "--out", "film.gif").err
+    assert not Path("film.gif").exists()
