@@ -22,7 +22,7 @@ REPLAYED = ROOT / "docs" / "robustness.md"
 PAGES = [path for path in DOCUMENTS if path != REPLAYED and shell_commands(path)]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 #: Of all commands in the documents, so many at most may be left untried; each says why.
-MOST_SKIPPED = 20
+MOST_SKIPPED = 22
 
 
 def invoke(command: Shell) -> str:
@@ -81,7 +81,8 @@ def write_files_of(page: Path) -> None:
 
 def test_few_commands_are_left_untried() -> None:
     every = [command for path in DOCUMENTS for command in shell_commands(path)]
-    skipped = [command for command in every if command.skipped]
+    replayed = REPLAYED.relative_to(ROOT).as_posix()
+    skipped = [command for command in every if command.skipped or command.document == replayed]
     assert len(every) > 40
     assert len(skipped) <= MOST_SKIPPED, "\n".join(f"{c.document}: {c.line}" for c in skipped)
 
