@@ -148,7 +148,7 @@ def test_run_folders_are_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize(
     ("typed", "expected"),
-    [("learn Cart", "CartPole-v1"), ("learn puck --preset pa", "paper"), ("show runs/a --view tr", "trials")],
+    [("learn Cart", "CartPole-v1"), ("show runs/a --view tr", "trials")],
 )
 def test_a_shell_gets_its_words_fast_and_nothing_heavy_is_loaded(typed: str, expected: str) -> None:
     script = (
