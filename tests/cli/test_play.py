@@ -163,7 +163,7 @@ def test_the_acrobot_is_over_its_line_when_its_trial_ends() -> None:
 
 def test_an_environment_that_draws_itself_is_shown(tmp_path: Path) -> None:
     env = Blinking()
-    run = distinguo.learn(env, settings={"stage.steps": 30, "stage.confirm": 1})
+    run = distinguo.learn(env, learner="economy", settings={"stage.steps": 30, "stage.confirm": 1})
     film = distinguo.play(run, tmp_path / "film.gif", steps=4, task=env)
     assert len(film.images) == len(film.trial.observations)
     assert [int(image[0, 0, 0]) for image in film.images] == [int(40 * o[0]) for o in film.trial.observations]

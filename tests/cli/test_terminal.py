@@ -173,7 +173,7 @@ def fresh_kernel(folder: Path, number: int) -> Callable[[float], float]:
     """Return a kernel of a new module; the file is the same, so that a second one is found on the disk."""
     source = folder / "some_kernel.py"
     if not source.exists():
-        lines = "\n".join(f"    x = math.sin(x) * {n} + math.sqrt(abs(x))" for n in range(120))
+        lines = "\n".join(f"    x = math.sin(x) * {n} + math.sqrt(abs(x))" for n in range(60))
         source.write_text(
             f"import math\nfrom distinguo.seam import kernel\n\n@kernel\ndef wave(x):\n{lines}\n    return x\n"
         )
@@ -187,7 +187,7 @@ def fresh_kernel(folder: Path, number: int) -> Callable[[float], float]:
     return found
 
 
-@pytest.mark.parametrize("shown", [live_line, lambda: progress_bar("testing"), lambda: at_work("Proving")])
+@pytest.mark.parametrize("shown", [lambda: at_work("Proving"), lambda: progress_bar("testing")])
 def test_a_word_while_compiling_and_none_when_the_disk_has_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shown: Callable[[], Any]
 ) -> None:

@@ -107,25 +107,26 @@ def _of(table: str, owner: str, kind: Any) -> Iterator[SettingLine]:
         if field is None or name == "rng":  # a generator is nothing to be set
             continue
         about, source = about_and_source(field.description or "")
-        by_preset = _by_preset(table, owner, name)
-        usual = by_preset.pop("default", default)
-        others = {where: value for where, value in {"fast": default, **by_preset}.items() if value != usual}
+        by_preset = _by_preset(table, owner, name, default)
+        usual = by_preset.pop("default")
+        others = {where: value for where, value in by_preset.items() if value != usual}
         yield SettingLine(f"{table}.{name}", owner, usual, others, range_of(hints[name]), about, source)
 
 
-def _by_preset(table: str, owner: str, name: str) -> dict[str, Any]:
-    """Return the values of a setting that presets give it, and those that suit kinds of tasks."""
-    from distinguo.presets import BY_RETURN, DEFAULT, PAPER, PRESETS, TESTER_PRESETS
+def _by_preset(table: str, owner: str, name: str, own: Any) -> dict[str, Any]:
+    """Return the values of a setting in the presets, where ``own`` is that of its class, and for kinds of tasks."""
+    from distinguo.presets import BY_RETURN, DEFAULT, PRESETS, TESTER_PRESETS
     from distinguo.settings import TESTER_BY_RETURN, TESTER_OF_CATEGORIES
 
     key = f"{table}.{name}"
     if table == "tester":
-        places = {PAPER: TESTER_PRESETS[PAPER], "by return": TESTER_BY_RETURN, "labels": TESTER_OF_CATEGORIES}
-        return {where: values[name] for where, values in places.items() if name in values}
+        presets = {where: values.get(name, own) for where, values in TESTER_PRESETS.items()}
+        suited = {"by return": TESTER_BY_RETURN, "labels": TESTER_OF_CATEGORIES}
+        return {**presets, **{where: values[name] for where, values in suited.items() if name in values}}
     if owner not in ("learner economy", "stage of learning"):
-        return {}
-    presets = {DEFAULT: PRESETS[DEFAULT], PAPER: PRESETS[PAPER], "by return": BY_RETURN}
-    return {where: values[key] for where, values in presets.items() if key in values}
+        return {DEFAULT: own}
+    presets = {where: values.get(key, own) for where, values in PRESETS.items()}
+    return {**presets, **({"by return": BY_RETURN[key]} if key in BY_RETURN else {})}
 
 
 def about_and_source(description: str) -> tuple[str, str]:
