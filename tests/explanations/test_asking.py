@@ -247,3 +247,15 @@ def test_without_an_epsilon_only_the_best_actions_are_compared() -> None:
     found = {one.regions: one for one in distinctions(FOLDERS["cart-5"])}
     assert found[0, 1].rules == found[0, 1].rules_now == ("best action (Eq. 6)",)
     assert (found[1, 2].rules, found[1, 2].rules_now) == (("drawn by the learner",), ())
+
+
+def test_a_task_that_fails_leaves_what_was_learned(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: Any) -> Any:
+        raise ZeroDivisionError("no wind")
+
+    monkeypatch.setattr("distinguo.explanations.investigation.state_behind", fails)
+    why = explain(PUCK, (0.5, 1.0), (-0.5, -1.0))
+    assert "puck failed when it was tried (ZeroDivisionError: no wind)" in why.sentences[-1]
+    assert why.facts.profile.way == "learned values"
+    assert why.distinction is not None
+    assert why.distinction.is_explained
