@@ -10,6 +10,7 @@ Compiled code is loaded once; every command then runs in a child of this process
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
 import json
 import os
@@ -79,7 +80,8 @@ def run_command(case: Case, out: Path, extra: tuple[str, ...] = ()) -> int:
     stage.CHUNK = stage.SLOW_CHUNK = stage.Stage.slow_chunk = case.chunk
     sys.argv = ["distinguo", *case.words, "--out", str(out), *extra]
     try:
-        main()
+        with contextlib.redirect_stdout(sys.stderr):  # standard output is for what we find
+            main()
     except SystemExit as end:
         return int(end.code or 0)
     return 0

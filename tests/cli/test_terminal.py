@@ -160,6 +160,7 @@ def test_the_line_of_a_learning_run_never_floods(monkeypatch: pytest.MonkeyPatch
     text = _progress(stage)
     assert len(text) > 100
     monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("COLUMNS", raising=False)
     for width in WIDTHS:
         with terminal(width, "stderr") as screen, live_line() as line:
             line(text)

@@ -114,6 +114,9 @@ class Investigator:
         if not spec.restorable:
             raise DistinguoError(f"{spec.name} cannot be put into a state that is asked for.")
         s = state_behind(spec.task, seen)  # an environment that had to be tried is known from then on
+        if self._is_better_learned():
+            self.obstacle = f"What follows an action in {spec.name} is up to chance."
+            return self.of_region(self.controller.region(seen))
         if self._task is None:
             self._task = seeded(spec.task, self.asked.run.configuration.seed)
         if s is None:
@@ -125,6 +128,13 @@ class Investigator:
         if not np.isfinite(profile.values).all():
             raise DistinguoError(f"{spec.name} gives rewards that are not finite.")
         return profile
+
+    def _is_better_learned(self) -> bool:
+        """Tell whether the learned values are rewards that say more than a few trials which chance has a part in."""
+        asked = self.asked
+        driver = getattr(asked.spec.task, "driver", None)
+        by_chance = asked.spec.stochastic != "no" or (driver is not None and driver.stochastic)
+        return by_chance and not asked.investigates and not asked.values_name_actions
 
     def _by_mini_trials(self, s: State) -> ActionProfile:
         """Investigate a state as the learner did (Figure 3), each action as often as it did (Definition 5)."""

@@ -11,6 +11,7 @@ from functools import singledispatch
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 from pydantic import ValidationError
 
 from distinguo.errors import DistinguoError, one_line, path_from
@@ -90,6 +91,18 @@ def can_be_written(partition: Any) -> bool:
     (True, False)
     """
     return type(partition) in file_content.registry
+
+
+def can_be_read_again(partition: Any) -> bool:
+    """Tell whether a file of a partition would be opened: learners may meet the same prototype twice on the way.
+
+    >>> from distinguo.representations.voronoi import voronoi
+    >>> can_be_read_again(voronoi([[0.0], [1.0]], [1.0])), can_be_read_again(voronoi([[0.5], [0.5]], [1.0]))
+    (True, False)
+    """
+    prototypes = prototypes_of(partition)
+    twice = prototypes is not None and len(np.unique(prototypes.points, axis=0)) < len(prototypes.points)
+    return can_be_written(partition) and not twice
 
 
 @file_content.register(Voronoi)

@@ -10,7 +10,7 @@ from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.learners.agent import Agent
 from distinguo.learners.learner import Learner
-from distinguo.representations.file import Representation, can_be_written
+from distinguo.representations.file import Representation, can_be_read_again
 from distinguo.runs.configuration import Configuration
 from distinguo.runs.written.history import LARGEST_HISTORY, Frame, ending_with, fits, frame_line, is_due
 from distinguo.tasks.extent import Extent, Preliminaries, completed, preliminary_series
@@ -45,7 +45,7 @@ class Account:
         """Write down what was learned, if the trial that ended has a frame in the history."""
         spec = self.configuration.spec
         size = (prototypes, regions, len(spec.dimensions), len(spec.actions))
-        if not is_due(self.count_trials, *size) or not can_be_written(learned.partition):
+        if not is_due(self.count_trials, *size) or not can_be_read_again(learned.partition):
             return
         line = frame_line(self.frame(learned))
         if fits(line) and self.history_size + len(line) <= LARGEST_HISTORY:

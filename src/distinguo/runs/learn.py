@@ -93,7 +93,12 @@ def learn_configured(
         with folder.alone_in(out):
             if not folder.is_finished(out):  # the journal of a killed process may have held the result
                 _learn_in(out, folder.resume(out, configuration), watch)
-    return folder.open_run(out)
+    run = folder.open_run(out)
+    if configuration.spec.portable:
+        return run
+    return run._replace(
+        configuration=run.configuration._replace(spec=configuration.spec)
+    )  # with its environment
 
 
 def _learn_in(out: Path, stage: Stage, watch: Watch | None) -> None:

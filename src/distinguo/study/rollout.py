@@ -28,7 +28,7 @@ class Rollout(NamedTuple):
     >>> trial
     Rollout of puck: 50 steps, gained 0, left after 50 steps
     >>> trial.observations.shape, trial.actions[:3]
-    ((51, 2), ('right', 'right', 'right'))
+    ((51, 2), ('right', 'left', 'left'))
     """
 
     task: str

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from distinguo.representations.partition import prototypes_of
 from distinguo.runs.configuration import Configuration
 from distinguo.runs.run import Run
 from distinguo.tasks.spec import Hold, TaskSpec
@@ -121,7 +123,7 @@ def _mean_return(run: Run) -> str:
     trials = f" over {summary['confirmation_trials']:,} trials" if "confirmation_trials" in summary else ""
     found = f"the greedy policy's mean return{trials} is {score_text(summary['score'], threshold)}"
     if threshold is None:
-        return f"No return is known that would solve {summary['task']}: {found}"
+        return f"No return is known that would solve {summary['task']} (--threshold says one): {found}"
     return f"{'Solved' if run.solved else 'Not solved within the budget'}: {found} ({threshold:g} is needed)"
 
 
@@ -155,3 +157,19 @@ def distribution(summaries: list[dict[str, Any]]) -> str:
         spread = np.percentile(values, [0, 5, 50, 95, 100])
         lines.append(f"{key.replace('_', ' '):22}" + "".join(f"{v:9,.0f}" for v in spread))
     return "\n".join(lines)
+
+
+def why_command(run: Run, path: Path) -> str:
+    """Return a command that asks why two regions with different actions are kept apart; nothing if there are none.
+
+    >>> import distinguo
+    >>> why_command(distinguo.learn("puck", seed=1), Path("runs/mine"))
+    'distinguo explain runs/mine --state=0,0 --and=0.3288,1.633'
+    """
+    prototypes, policy = prototypes_of(run.representation.partition), run.controller.policy
+    others = np.flatnonzero(policy != policy[0])
+    if prototypes is None or not len(others):
+        return ""
+    pair = prototypes.points[prototypes.primaries[[0, others[0]]]]
+    here, there = (",".join(f"{c:.4g}" for c in row) for row in pair.tolist())
+    return f"distinguo explain {path} --state={here} --and={there}"

@@ -178,7 +178,7 @@ def _learn_one(configuration: Configuration, out: Path | None, as_json: bool) ->
     from distinguo.runs.folder import REPRESENTATION, is_finished
     from distinguo.runs.learn import default_folder, learn_configured
     from distinguo.views.terminal.paint import ASIDE, GOOD, POOR
-    from distinguo.views.words import outcome_sentence, remarks, why_nothing
+    from distinguo.views.words import outcome_sentence, remarks, why_command, why_nothing
 
     path, output = out or default_folder(configuration), output_for(as_json)
     if is_finished(path):
@@ -198,6 +198,8 @@ def _learn_one(configuration: Configuration, out: Path | None, as_json: bool) ->
         output.tell(word)
     output.tell(f"Picture: {picture}")
     output.tell(f"Look again with: distinguo show {path}", ASIDE)
+    if why := why_command(run, path):
+        output.tell(f"Ask why with: {why}", ASIDE)
     answer({**run.summary, "run": str(path), "picture": str(picture)}, as_json)
     if not run.solved and configuration.spec.goal.can_be_solved:
         raise typer.Exit(NOT_SOLVED)

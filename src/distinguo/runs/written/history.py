@@ -18,7 +18,7 @@ from distinguo.controller import Controller
 from distinguo.reading.documents import parse_json
 from distinguo.reading.files import MEBIBYTE
 from distinguo.reading.lines import LONGEST_LINE, PackedLines, read_lines
-from distinguo.representations.file import Representation, can_be_written, content_of, of_content
+from distinguo.representations.file import Representation, can_be_read_again, content_of, of_content
 
 HISTORY = "history.jsonl"
 LARGEST_HISTORY = 16 * MEBIBYTE  #: bytes of all frames but the last
@@ -80,7 +80,7 @@ def frame_line(frame: Frame) -> str:
 
 def ending_with(lines: list[str], last: Frame) -> list[str]:
     """Return the lines of a history whose last frame is this one, unless it is too large to be read again."""
-    if not can_be_written(last.representation.partition):
+    if not can_be_read_again(last.representation.partition):
         return lines
     line = frame_line(last)
     return lines if lines[-1:] == [line] or not fits(line) else [*lines, line]

@@ -137,7 +137,7 @@ def places_on_map(run: Run, picture: PartitionPicture, observations: np.ndarray)
     """
     representation, spec = run.representation, run.configuration.spec
     if has_labels(representation.partition):
-        return _on_tiles(tiles_of(representation, spec), observations)
+        return _on_tiles(tiles_of(representation, spec, run.controller), observations)
     columns = [observations[:, i] for i in picture.plane.axes]
     middle = np.full(len(observations), 0.5)
     return np.column_stack([*columns, middle][:2])

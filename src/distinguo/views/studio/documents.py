@@ -46,10 +46,10 @@ def picture_document(picture: PartitionPicture) -> dict[str, Any]:
 def _way_back(frame: Frame, spec: TaskSpec) -> dict[str, Any]:
     """Return the coordinates of the plane, or the state of every square, by which a click means an observation."""
     if has_labels(frame.representation.partition):
-        squares = tiles_of(frame.representation, spec).squares
+        squares = tiles_of(frame.representation, spec, frame.controller).squares
         known = [square for square in squares if not any(math.isnan(c) for c in square.state)]
         return {"squares": [[square.x, square.y, square.state] for square in known]}
-    plane = plane_of(frame.representation, spec)
+    plane = plane_of(frame.representation, spec, frame.controller)
     return {"plane": {"axes": plane.axes, "at": plane.at}, "axes": names_of(plane, spec.axes)}
 
 

@@ -30,7 +30,7 @@ def text_map(run: Run, width: int | None = None, colours: bool = False) -> str:
     spec = run.configuration.spec
     if run.representation.regions == 1:
         return f"(no map: all is one region, where {_everywhere(run)})"
-    sheet = sheet_of(run.representation, spec, _columns(width, spec.dimensions[0]))
+    sheet = sheet_of(run.representation, spec, _columns(width, spec.dimensions[0]), run.controller)
     names = letters_of(spec.actions)
     policy = run.controller.policy
     lines = [_letters(run, policy, states, names) for _, states in sheet.rows]

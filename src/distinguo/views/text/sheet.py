@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distinguo.controller import Controller
 from distinguo.representations.file import Representation
 from distinguo.representations.partition import has_labels
 from distinguo.tasks.spec import TaskSpec
@@ -38,11 +39,16 @@ class Sheet(NamedTuple):
     note: str  #: which part is shown, if not all
 
 
-def sheet_of(representation: Representation, spec: TaskSpec, columns: int = COLUMNS) -> Sheet:
+def sheet_of(
+    representation: Representation,
+    spec: TaskSpec,
+    columns: int = COLUMNS,
+    controller: Controller | None = None,
+) -> Sheet:
     """Return the places of a map of any partition, of at most so many columns where coordinates are amounts."""
     if has_labels(representation.partition):
-        return _of_categories(representation, spec)
-    plane = plane_of(representation, spec)
+        return _of_categories(representation, spec, controller)
+    plane = plane_of(representation, spec, controller)
     (x0, y0), (x1, y1) = frame_of(representation, spec, plane)
     names = names_of(plane, spec.dimensions)
     xs = np.linspace(x0, x1, columns).tolist()
@@ -63,8 +69,8 @@ def _number(value: float, width: float) -> str:
     return f"{value + 0.0:.{decimals}f}"  # minus zero is a zero here
 
 
-def _of_categories(representation: Representation, spec: TaskSpec) -> Sheet:
-    tiles = tiles_of(representation, spec)
+def _of_categories(representation: Representation, spec: TaskSpec, controller: Controller | None) -> Sheet:
+    tiles = tiles_of(representation, spec, controller)
     states: dict[int, list[State]] = {}
     for square in tiles.squares:
         states.setdefault(square.y, []).append(square.state)
