@@ -6,6 +6,7 @@ on the way leaves the journal, and whoever comes next carries it out to the end.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import time
 import zipfile
@@ -112,5 +113,9 @@ def _await_writer(folder: Path, known: tuple[str, ...], until: float) -> None:
 
 def _state_of(folder: Path, known: tuple[str, ...]) -> list[tuple[int, int]]:
     """Return numbers that change when one of the files is replaced."""
-    there = [(folder / name).stat() for name in (*known, JOURNAL) if (folder / name).exists()]
-    return [(one.st_ino, one.st_mtime_ns) for one in there]
+    state = []
+    for name in (*known, JOURNAL):
+        with contextlib.suppress(FileNotFoundError):  # a writer may remove its journal at any moment
+            one = (folder / name).stat()
+            state.append((one.st_ino, one.st_mtime_ns))
+    return state

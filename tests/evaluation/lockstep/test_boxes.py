@@ -29,6 +29,7 @@ from distinguo.seam import implements_interpreted
 from distinguo.tasks.puck.puck import Puck
 from distinguo.tasks.task import transition
 from tests.evaluation.lockstep.tasks import SCALE, Lattice, Ring, alike
+from tests.nightly import NIGHTLY
 
 RNG = np.random.default_rng(0)  #: for ties
 
@@ -129,6 +130,7 @@ def test_lattice_with_three_actions(
     run_case(Lattice(), seed, depth, lanes, lattice, good, cap)
 
 
+@pytest.mark.skipif(not NIGHTLY, reason="takes ten seconds to compile; three other tasks are tried by day")
 @settings(max_examples=1 + 30 // SCALE)
 @cases
 def test_eight_dimensions(seed: int, depth: int, lanes: int, lattice: bool, good: bool, cap: int) -> None:

@@ -17,6 +17,7 @@ from distinguo.representations.boxes import grid
 from distinguo.representations.voronoi import Voronoi, voronoi
 from distinguo.tasks.puck.puck import Puck
 from tests.evaluation.lockstep.tasks import SCALE, Lattice, Ring, alike
+from tests.nightly import NIGHTLY
 from tests.partitions import some_merged
 
 RNG = np.random.default_rng(0)  #: for ties
@@ -91,6 +92,7 @@ def test_lattice_with_three_actions(
     run_case(Lattice(), 300, seed, size, lanes, lattice, merged, good)
 
 
+@pytest.mark.skipif(not NIGHTLY, reason="takes ten seconds to compile; three other tasks are tried by day")
 @settings(max_examples=1 + 40 // SCALE)
 @cases
 def test_eight_dimensions(seed: int, size: int, lanes: int, lattice: bool, merged: bool, good: bool) -> None:
