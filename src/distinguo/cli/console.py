@@ -12,7 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any, NamedTuple, TextIO, TypeVar
 
 import typer
@@ -22,8 +22,8 @@ from distinguo.interrupts import Terminated, termination_raises
 Result = TypeVar("Result")
 POOL = "ThreadPoolExecutor"  #: how the names of threads begin that would be waited for at the end
 USUAL_WIDTH = 80  #: of a terminal that does not say
-Clear = Callable[[], None]
-_before_lines: list[Clear] = []  #: what clears the live line that is shown at the moment
+Pause = Callable[[], AbstractContextManager[None]]
+_live: list[Pause] = []  #: what clears the live line that is shown at the moment, and lets nothing draw it
 
 
 def width_of(stream: TextIO) -> int | None:
@@ -62,9 +62,11 @@ class Output(NamedTuple):
 
     def tell(self, text: str = "", style: str = "") -> None:
         """Print a result; lines that are too long are broken at spaces."""
-        for clear in _before_lines:
-            clear()
-        print(self._fitted(text, style), file=self.stream, flush=True)
+        fitted = self._fitted(text, style)
+        with ExitStack() as stack:
+            for pause in _live:
+                stack.enter_context(pause())
+            print(fitted, file=self.stream, flush=True)
 
     def _fitted(self, text: str, style: str) -> str:
         if self.width is None and not (style and self.colours):
@@ -98,13 +100,13 @@ def answer(content: dict[str, Any], as_json: bool) -> None:
 
 
 @contextmanager
-def cleared_by(clear: Clear) -> Iterator[None]:
+def cleared_by(pause: Pause) -> Iterator[None]:
     """Have a live line cleared before anything else is printed."""
-    _before_lines.append(clear)
+    _live.append(pause)
     try:
         yield
     finally:
-        _before_lines.remove(clear)
+        _live.remove(pause)
 
 
 @contextmanager

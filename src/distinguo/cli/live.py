@@ -106,17 +106,20 @@ class _Line:
             self._write(CLEAR + text)
             self._shown = text
 
-    def clear(self) -> None:
-        """Leave the line empty, for something else to be printed."""
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Leave the line empty while something else is printed."""
         with self._lock:
             if self._shown:
                 self._write(CLEAR)
                 self._shown = ""
+            yield
 
     def end(self) -> None:
         """Draw no more."""
         self._ended.set()
-        self.clear()
+        with self.paused():
+            pass
 
     @staticmethod
     def _write(text: str) -> None:
@@ -139,7 +142,7 @@ def live_line() -> Iterator[Callable[[str], None]]:
         line.text = text
 
     try:
-        with line.compilations.watched(), cleared_by(line.clear):
+        with line.compilations.watched(), cleared_by(line.paused):
             yield update
     finally:
         line.end()
