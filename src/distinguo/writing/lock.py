@@ -32,6 +32,10 @@ def locked(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
+class InUseError(DistinguoError):
+    """Another process works in a folder."""
+
+
 def _taken(folder: Path) -> int:
     path = folder / LOCK
     while True:
@@ -42,7 +46,7 @@ def _taken(folder: Path) -> int:
         if not lock_file(handle):
             who = _said(handle)
             os.close(handle)
-            raise DistinguoError(f"{folder} is in use by {who}; wait for it, or choose another --out.")
+            raise InUseError(f"{folder} is in use by {who}; wait for it, or choose another --out.")
         if _is_still_there(path, handle):  # else the one before has just removed it
             break
         os.close(handle)

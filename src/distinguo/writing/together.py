@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from distinguo.errors import DistinguoError
 from distinguo.writing.atomic import write_atomically
-from distinguo.writing.lock import is_locked, locked
+from distinguo.writing.lock import InUseError, is_locked, locked
 
 Content = TypeVar("Content")
 JOURNAL = ".journal.zip"
@@ -107,7 +107,7 @@ def _await_writer(folder: Path, known: tuple[str, ...], until: float) -> None:
         if is_locked(folder):
             time.sleep(PAUSE)
         else:
-            with working_alone(folder, known):
+            with contextlib.suppress(InUseError), working_alone(folder, known):  # another came first: look again
                 pass
 
 
