@@ -107,7 +107,10 @@ def _await_writer(folder: Path, known: tuple[str, ...], until: float) -> None:
         if is_locked(folder):
             time.sleep(PAUSE)
         else:
-            with contextlib.suppress(InUseError), working_alone(folder, known):  # another came first: look again
+            with (
+                contextlib.suppress(InUseError),
+                working_alone(folder, known),
+            ):  # another came first: look again
                 pass
 
 
