@@ -53,6 +53,16 @@ def test_a_threshold_lets_an_object_be_solved_and_names_are_used(place: Path) ->
     assert without.configuration.spec.actions == ("a0", "a1")
 
 
+def test_a_run_keeps_the_environment_that_it_was_learned_from(place: Path) -> None:
+    again = dg.learn(
+        Corridor(), learner="economy", settings=SETTINGS, out=place, **WORDS
+    )  # it is there already
+    assert again.path == place
+    assert again.rollout(steps=3).actions[0] == "on"
+    with pytest.raises(DistinguoError, match="hand"):
+        dg.open_run(place).rollout(steps=3)
+
+
 def test_what_was_said_is_in_the_settings_and_counted(place: Path) -> None:
     text = (place / "settings.toml").read_text()
     assert to_toml(from_toml(text)) == text

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from distinguo.controls.fixed import PAPER_SEEDS
-from distinguo.errors import DistinguoError, reason_of
+from distinguo.errors import DistinguoError, one_line, reason_of
 
 if TYPE_CHECKING:
     from distinguo.tasks.spec import TaskSpec
@@ -183,7 +183,7 @@ def _point(point: str, text: str) -> list[float]:
         ) from None
 
 
-def state_numbers(text: str) -> list[float]:
+def state_numbers(text: str, option: str = "--state") -> list[float]:
     """Read a state: its numbers, with commas between them.
 
     >>> state_numbers("0.5, -1")
@@ -193,7 +193,7 @@ def state_numbers(text: str) -> list[float]:
         return [float(number) for number in text.split(",")]
     except ValueError:
         raise DistinguoError(
-            f"A state is numbers with commas between them, such as 0.5,-1, got '{text[:50]}'."
+            f"{option} takes numbers with commas between them, such as 0.5,-1, got '{one_line(text, 60)}'."
         ) from None
 
 

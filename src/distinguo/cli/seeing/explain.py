@@ -39,23 +39,7 @@ def explain_command(
 
     world = parse.task_of_run(task, run)
     asked = run if world is None else open_run(run, world)
-    first, second = _numbers("--state", state), None if other is None else _numbers("--and", other)
+    first, second = parse.state_numbers(state), None if other is None else parse.state_numbers(other, "--and")
     why = explain(asked, first, second, carried=carried)
     output_for(as_json).tell(repr(why))
     answer({"run": str(run), **why.document()}, as_json)
-
-
-def _numbers(option: str, text: str) -> list[float]:
-    """Read a state.
-
-    >>> _numbers("--state", "0.5,-1")
-    [0.5, -1.0]
-    """
-    from distinguo.errors import DistinguoError, one_line
-
-    try:
-        return [float(number) for number in text.split(",")]
-    except ValueError:
-        raise DistinguoError(
-            f"{option} takes numbers with commas between them, such as 0.5,1, got '{one_line(text, 60)}'."
-        ) from None
