@@ -18,9 +18,10 @@ from distinguo.errors import DistinguoError
 from distinguo.explanations.distinctions import distinctions
 from distinguo.explanations.explain import explain
 from distinguo.explanations.family import family
+from distinguo.explanations.investigation import VALUES
 from distinguo.explanations.log import read_log
 from distinguo.explanations.subject import asked_about
-from tests.explanations.maps import FOLDERS
+from tests.explanations.maps import FOLDERS, made_up
 
 PUCK, BROAD, CART = FOLDERS["puck-7"], FOLDERS["puck-1"], FOLDERS["cart-6"]
 
@@ -259,3 +260,11 @@ def test_a_task_that_fails_leaves_what_was_learned(monkeypatch: pytest.MonkeyPat
     assert why.facts.profile.way == "learned values"
     assert why.distinction is not None
     assert why.distinction.is_explained
+
+
+def test_where_chance_decides_the_learned_values_answer() -> None:
+    """A single slippery step says nothing: the figures must not depend on it."""
+    why = explain(made_up("FrozenLake-v1", 8), (4,), (9,))
+    assert why.distinction is not None
+    assert {profile.way for profile in why.distinction.profiles} == {VALUES}
+    assert "up to chance" in why.sentences[-1]
