@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from distinguo.learners.economy.learner import ECONOMY
+from distinguo.learners.catalog import ECONOMY, PROBATION, SWEEPING
 from distinguo.learners.learner import Learner, learner_named
-from distinguo.learners.probation.learner import PROBATION
-from distinguo.learners.sweeping.learner import SWEEPING
 from distinguo.presets import BY_RETURN, DEFAULT, preset, suited
 from distinguo.tasks.spec import CATEGORIES, Hold, MeanReturn, TaskSpec
 
