@@ -72,7 +72,7 @@ def test_seeds_are_the_points_of_the_paper() -> None:
     assert prototypes("seeds", ["x", "v"]) is PAPER_SEEDS
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if not name.startswith("grid")])
+@pytest.mark.parametrize("name", ["diagonal", "vrdp", "vrdp-enhanced", "controllability", "seeds"])
 def test_controls_of_the_plane_say_so(name: str) -> None:
     cube = HILL._replace(dimensions=("x", "v", "w"), low=(-1.0,) * 3, high=(1.0,) * 3)
     with pytest.raises(DistinguoError, match=f"'{name}' is made for two coordinates"):

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from distinguo.controls.controllability import controllability, integrated_controllability
 from distinguo.controls.fixed import diagonal, seed_points, uniform, with_provenance
+from distinguo.controls.resolution import most_visited, near_start, vigilance
 from distinguo.controls.vrdp import vrdp, vrdp_enhanced
 from distinguo.errors import DistinguoError, call_user_code, did_you_mean
 from distinguo.representations.check import check_partition
@@ -163,3 +164,31 @@ def _controllability(spec: TaskSpec, seed: int, tolerance: str) -> Representatio
 @representation("seeds")
 def _seeds(spec: TaskSpec, seed: int) -> Representation:
     return seed_points(spec)
+
+
+@representation("near-start", usage="near-start:3")
+def _near_start(spec: TaskSpec, seed: int, levels: str) -> Representation:
+    return near_start(spec, seed, _whole("near-start", levels, 3))
+
+
+@representation("most-visited", usage="most-visited:24")
+def _most_visited(spec: TaskSpec, seed: int, units: str) -> Representation:
+    return most_visited(spec, seed, _whole("most-visited", units, 24))
+
+
+@representation("vigilance", usage="vigilance:0.9")
+def _vigilance(spec: TaskSpec, seed: int, match: str) -> Representation:
+    if not re.fullmatch(r"(0?\.\d{1,15})?", match, re.ASCII):
+        raise DistinguoError(
+            f"The vigilance is a number between 0 and 1, as in vigilance:0.9, got 'vigilance:{match}'."
+        )
+    return vigilance(spec, seed, float(match or 0.9))
+
+
+def _whole(name: str, text: str, usual: int) -> int:
+    """Return the number after the colon, or the usual one if there is none."""
+    if not re.fullmatch(r"\d{0,6}", text, re.ASCII):
+        raise DistinguoError(
+            f"{name} is followed by a whole number, as in {name}:{usual}, got '{name}:{text}'."
+        )
+    return int(text or usual)
