@@ -105,6 +105,14 @@ def drawn(picture: PartitionPicture, colours: list[Colour]) -> Figure:
     """Draw a partition in given colours, one for each cell, without a legend."""
     figure = new_figure(*_size(picture))
     axes = figure.add_subplot()
+    paint(axes, picture, colours)
+    _write(axes, picture, colours)
+    entitle(figure, picture.title, picture.note)
+    return figure
+
+
+def paint(axes: Axes, picture: PartitionPicture, colours: list[Colour]) -> None:
+    """Draw cells, prototypes and the way of a trial into a frame, without words inside."""
     _fill(axes, picture, colours)
     for style, stands in (("full", True), ("none", False)):
         marks = [
@@ -114,10 +122,7 @@ def drawn(picture: PartitionPicture, colours: list[Colour]) -> Figure:
         axes.plot(xs, ys, "o", color=MARK, markersize=2.5, markeredgewidth=0.7, fillstyle=style, ls="none")
     if picture.trail:
         draw_trail(axes, picture.trail)
-    _write(axes, picture, colours)
     _frame(axes, picture)
-    entitle(figure, picture.title, picture.note)
-    return figure
 
 
 def _size(picture: PartitionPicture) -> Pair:

@@ -11,6 +11,13 @@ import typer
 
 def reproduce_command(
     quick: Annotated[bool, typer.Option("--quick", help="Fewer runs and shorter test trials.")] = False,
+    neighbours: Annotated[
+        bool,
+        typer.Option(
+            "--neighbours",
+            help="Instead of the case study: the systems that the paper compares itself with, on four tasks.",
+        ),
+    ] = False,
     out: Annotated[
         Path | None, typer.Option(help="Folder of the results; what is there already is not run again.")
     ] = None,
@@ -22,18 +29,29 @@ def reproduce_command(
     All of it is done twice: with constants under which the paper's own numbers come out, and by default. A claim is
     reproduced, better, or differs; the report says what counts as which.
 
-    Example: distinguo reproduce --quick
+    Examples:
+      distinguo reproduce --quick
+      distinguo reproduce --neighbours --quick
     """
+    if neighbours:
+        _reproduce_neighbours(quick, out, seed, as_json)
+    else:
+        _reproduce_case_study(quick, out, seed, as_json)
+
+
+STOPPED = "Stopped; what is finished is saved. The same command goes on from there."
+
+
+def _reproduce_case_study(quick: bool, out: Path | None, seed: int, as_json: bool) -> None:
     from distinguo.cli.console import answer, output_for, say, worked_off
     from distinguo.cli.live import progress_bar
     from distinguo.paper.reproduce import reproduce
     from distinguo.views.pages.reproduction import write_report
 
     began = time.perf_counter()
-    stopped = "Stopped; what is finished is saved. The same command goes on from there."
     with progress_bar("testing") as watch:
         reproduction = worked_off(
-            stopped, lambda: reproduce(out, quick=quick, seed=seed, say=say, watch=watch)
+            STOPPED, lambda: reproduce(out, quick=quick, seed=seed, say=say, watch=watch)
         )
     report = write_report(reproduction, reproduction.folder)
     output = output_for(as_json)
@@ -42,6 +60,33 @@ def reproduce_command(
     content = {
         "claims": reproduction.as_json(),
         "report": str(report),
+        "quick": quick,
+        "seconds": round(time.perf_counter() - began, 3),
+    }
+    answer(content, as_json)
+
+
+def _reproduce_neighbours(quick: bool, out: Path | None, seed: int, as_json: bool) -> None:
+    from distinguo.cli.console import answer, output_for, say, worked_off
+    from distinguo.cli.live import progress_bar
+    from distinguo.neighbours.page import summary_rows, tables
+    from distinguo.neighbours.study import compare_neighbours
+    from distinguo.views.pages.neighbours import write_neighbours
+
+    began = time.perf_counter()
+    with progress_bar("running") as watch:
+        found = worked_off(
+            STOPPED, lambda: compare_neighbours(out, quick=quick, seed=seed, say=say, watch=watch)
+        )
+    page, picture = write_neighbours(found)
+    output = output_for(as_json)
+    output.tell(tables(found))
+    output.tell(f"Page: {page}")
+    output.tell(f"Picture: {picture}")
+    content = {
+        "rows": summary_rows(found),
+        "page": str(page),
+        "picture": str(picture),
         "quick": quick,
         "seconds": round(time.perf_counter() - began, 3),
     }
