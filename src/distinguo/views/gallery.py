@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from matplotlib.figure import Figure
 
@@ -32,8 +33,14 @@ def draw_gallery(pictures: Sequence[PartitionPicture]) -> Figure:
         paint(axes, picture, colours_of(picture))
         axes.set_title(plain(picture.title), fontsize=SMALL, color=INK)
         axes.label_outer()
-    for axes in shown[len(pictures) :]:
-        axes.remove()
-    marks = [marks for marks in map(marks_of, pictures) if marks]
-    explain_marks(figure, [mark for mark in max(marks, key=len, default=[]) if mark[0] != "region"])
+    for place in range(len(pictures), len(shown)):
+        shown[place].remove()
+        shown[place - columns].tick_params(labelbottom=True)  # there is nothing below it
+    explain_marks(figure, list(_marks(pictures).items()))
     return figure
+
+
+def _marks(pictures: Sequence[PartitionPicture]) -> dict[str, Any]:
+    """Return what the legend explains: every mark of any of them, once; regions have no numbers here."""
+    marks = {name: mark for picture in pictures for name, mark in marks_of(picture)}
+    return {name: mark for name, mark in marks.items() if name != "region"}
