@@ -22,7 +22,7 @@ from distinguo.evaluation.confirmation import (
 )
 from tests.nightly import so_many
 
-RUNS = so_many(100, nightly=2000)
+RUNS = so_many(50, nightly=2000)
 CART = ReturnQuestion(threshold=475.0, least=0.0, greatest=500.0)
 CAR = ReturnQuestion(threshold=-110.0, least=-200.0, greatest=-83.0)
 PATIENT = {"steps": 10**9, "most": 120}  #: so that only the strict error counts
