@@ -1,7 +1,8 @@
 """A controller: a partition with action values, and the actions that it prefers (Definition 3).
 
-Everything that acts greedily, learners and testers and provers and exports, is one of these, or features with weights
-(Definition 1 in general). It knows no task; the functions that join the two, such as :func:`region_at`, are given both.
+Everything that acts greedily, learners and testers and provers and exports, is one of these, or features with
+weights (Definition 1 in general). It knows no task; the functions that join the two, such as :func:`region_at`,
+are given both.
 """
 
 from __future__ import annotations

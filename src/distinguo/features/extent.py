@@ -15,9 +15,9 @@ from distinguo.features.feature import MOST_FEATURES
 def checked_box(what: str, low: Any, high: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the two corners of a box as arrays, or say what is wrong with them.
 
-    >>> checked_box("Tiles", [0.0], [0.0])
+    >>> checked_box("Tiles", [0], [0])
     Traceback (most recent call last):
-    distinguo.errors.DistinguoError: Tiles need a finite low and a higher end for each coordinate, got [0.0] and [0.0].
+    distinguo.errors.DistinguoError: Tiles need a finite low and a higher end for each coordinate, got [0] and [0].
     """
     ends = [attempt(np.array, end, np.float64, otherwise=np.zeros(0)) for end in (low, high)]
     alike = ends[0].ndim == 1 and ends[0].shape == ends[1].shape and len(ends[0]) > 0

@@ -1,8 +1,8 @@
 """What features are: anything that says how strongly each of its detectors responds to a state.
 
-Definition 1 writes action values as ``Q(s, a_j) = sum_i w_ij f_i(s)``. Of the detectors ``f_i`` only those that respond
-matter, so :func:`activate` lists these: their numbers and their strengths. A partition is the case of one detector at
-full strength (:class:`distinguo.representations.partition.OneHot`).
+Definition 1 writes action values as ``Q(s, a_j) = sum_i w_ij f_i(s)``. Of the detectors ``f_i`` only those that
+respond matter, so :func:`activate` lists these: their numbers and their strengths. A partition is the case of one
+detector at full strength (:class:`distinguo.representations.partition.OneHot`).
 """
 
 from __future__ import annotations

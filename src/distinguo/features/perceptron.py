@@ -1,7 +1,7 @@
 """A perceptron: a weighted sum of the scaled coordinates and a bias, and of threshold units if there are any.
 
-Without units it is the plain linear function of the state. Units are Rosenblatt's association layer: each responds with 1
-on one side of a plane through the states, with 0 on the other, and is not learned.
+Without units it is the plain linear function of the state. Units are Rosenblatt's association layer: each responds
+with 1 on one side of a plane through the states, with 0 on the other, and is not learned.
 """
 
 from __future__ import annotations

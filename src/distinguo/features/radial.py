@@ -1,7 +1,8 @@
 """Radial basis functions: bell curves whose centres lie on a grid.
 
-``f_i(s) = exp(-1/2 sum_k ((s_k - c_ik) / w_k)^2)``, or divided by the sum over all centres when normalised. On a grid the
-exponential is a product of one factor per coordinate, so that ten by ten centres cost twenty exponentials.
+``f_i(s) = exp(-1/2 sum_k ((s_k - c_ik) / w_k)^2)``, or divided by the sum over all centres when normalised. On a
+grid the exponential is a product of one factor per coordinate, so that ten by ten centres cost twenty
+exponentials.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Tile coding (the CMAC of Albus 1981): several grids over the same states, each a little displaced.
 
-Every state lies in one tile of each tiling, so a weight is shared by the states of a tile, and two states share as many
-weights as there are tilings that do not part them. There is no hashing: each tile has a weight of its own.
+Every state lies in one tile of each tiling, so a weight is shared by the states of a tile, and two states share as
+many weights as there are tilings that do not part them. There is no hashing: each tile has a weight of its own.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ class Tiles(NamedTuple):
 
     low: np.ndarray  #: (dimensions,) the lower corner of the first tiling
     width: np.ndarray  #: (dimensions,) of a tile
-    counts: np.ndarray  #: (dimensions,) tiles of each tiling: one more than the extent holds, for the displacement
+    counts: (
+        np.ndarray
+    )  #: (dimensions,) tiles of each tiling: one more than the extent holds, for the displacement
     offsets: np.ndarray  #: (tilings, dimensions) displacement downwards, in widths of a tile
 
 
@@ -50,9 +52,9 @@ def tiles(
 ) -> Tiles:
     """Lay so many tilings over the box from ``low`` to ``high``, each with ``counts[i]`` tiles along a coordinate.
 
-    Tiling ``t`` of ``n`` is displaced by ``t/n`` of a tile: along every coordinate alike (``"regular"``, as in Albus's
-    CMAC, which leaves artefacts along the diagonal), or by 1, 3, 5, … times as much along the first, second, third, …
-    (``"odd"``, as Sutton and Barto recommend after Parks and Militzer), always modulo a tile.
+    Tiling ``t`` of ``n`` is displaced by ``t/n`` of a tile: along every coordinate alike (``"regular"``, as in
+    Albus's CMAC, which leaves artefacts along the diagonal), or by 1, 3, 5, … times as much along the first,
+    second, third, … (``"odd"``, as Sutton and Barto recommend after Parks and Militzer), always modulo a tile.
     """
     lower, upper = checked_box("Tiles", low, high)
     number = checked_counts("Tiles", counts, len(lower))
