@@ -21,6 +21,7 @@ from distinguo.features.feature import (
     coordinates_of,
     count_features,
     respond,
+    strongest,
     workspace,
 )
 from distinguo.representations.partition import OneHot, checked_point, count_dimensions, region
@@ -188,7 +189,7 @@ def room_for(controller: Any) -> Workspace:
 @room_for.register(Controller)
 def _(controller: Controller) -> Workspace:
     return Workspace(
-        np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(controller.q.shape[1])
+        np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64), np.zeros(1), np.zeros(controller.q.shape[1])
     )
 
 
@@ -198,24 +199,39 @@ def _(controller: FeatureController) -> Workspace:
 
 
 @generic
-def fill_values(controller: Any, s: tuple[float, ...], work: Workspace) -> int:
-    """Write the action values of an observation into the workspace; return its region, or the group of features."""
+def fill_values(controller: Any, s: tuple[float, ...], work: Workspace) -> None:
+    """Write the action values of an observation into the workspace, and what they were made of."""
+    raise NotImplementedError
+
+
+@generic
+def group_in(controller: Any, work: Workspace) -> int:
+    """Return the region of the observation whose values are in the workspace, or its group by features."""
     raise NotImplementedError
 
 
 @implements(fill_values, Controller)
-def _values_of_region(controller: Controller, s: tuple[float, ...], work: Workspace) -> int:
+def _values_of_region(controller: Controller, s: tuple[float, ...], work: Workspace) -> None:
     j = region(controller.partition, s)
     for a in range(controller.q.shape[1]):
         work.q[a] = controller.q[j, a]
-    return j
+    work.active[0] = j
+
+
+@implements(group_in, Controller)
+def _region_in(controller: Controller, work: Workspace) -> int:
+    return int(work.active[0])
 
 
 @implements(fill_values, FeatureController)
-def _weighted_sum(controller: FeatureController, s: tuple[float, ...], work: Workspace) -> int:
-    group = respond(controller.features, s, work)
+def _weighted_sum(controller: FeatureController, s: tuple[float, ...], work: Workspace) -> None:
+    respond(controller.features, s, work)
     add_up(controller.weights, work)
-    return group
+
+
+@implements(group_in, FeatureController)
+def _strongest_in(controller: FeatureController, work: Workspace) -> int:
+    return strongest(controller.features, work)
 
 
 @part

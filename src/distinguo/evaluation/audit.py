@@ -22,6 +22,7 @@ from distinguo.controller import (
     FeatureController,
     choose,
     fill_values,
+    group_in,
     room_for,
     running_parts,
 )
@@ -241,7 +242,8 @@ def _look_ahead(
         seen = observe(task, s)
         for i in range(len(seen)):
             findings.observations[n, i] = seen[i]
-        findings.regions[n] = fill_values(controller, seen, here)
+        fill_values(controller, seen, here)
+        findings.regions[n] = group_in(controller, here)
         for a in range(len(here.q)):
             for _ in range(samples):
                 s_next, r, terminal = transition(task, s, a)

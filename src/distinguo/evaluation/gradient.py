@@ -18,7 +18,7 @@ import numpy as np
 
 from distinguo.controller import choose
 from distinguo.criteria import look_ahead, state_value
-from distinguo.features.feature import Workspace, add_up, count_features, respond, workspace
+from distinguo.features.feature import Workspace, add_up, count_features, respond, strongest, workspace
 from distinguo.seam import kernel, part
 from distinguo.settings import TesterSettings
 from distinguo.tasks.task import observe, transition, truncated, unpack
@@ -86,21 +86,22 @@ def train_weights(
     training.trial[0] += 1
     length = 0
     terminal, stopped = False, False
-    group = respond(features, observe(task, s), here)
+    respond(features, observe(task, s), here)
     while not terminal and not stopped and length < cap:
         add_up(training.weights, here)
+        group = strongest(features, here)
         a = _feature_action(training, settings, here.q, group, rng)
         s_next, r, terminal = transition(task, s, a)
-        v_next, group_next = 0.0, 0
+        v_next = 0.0
         if not terminal:
-            group_next = respond(features, observe(task, s_next), there)
+            respond(features, observe(task, s_next), there)
             add_up(training.weights, there)
             v_next = state_value(there.q)
         if settings.traces > 0.0:
             _keep_step(training, length, s, group, a, r)
         else:
             _share_out(training, settings, here, a, look_ahead(r, settings.gamma, v_next))
-        here, there, group, s = there, here, group_next, s_next
+        here, there, s = there, here, s_next
         length += 1
         stopped = truncated(task, s)
     if settings.traces > 0.0:

@@ -20,7 +20,7 @@ from distinguo.evaluation.gradient import FeatureTraining, fresh_feature_trainin
 from distinguo.evaluation.simulate import Outcome, Patience
 from distinguo.evaluation.statistics import Curve
 from distinguo.evaluation.training import Training, fresh_training, train
-from distinguo.evaluation.weighted import evaluate_features
+from distinguo.evaluation.weighted import FOLLOWED, evaluate_features
 from distinguo.features.feature import is_features
 from distinguo.representations.boxes import for_lookup
 from distinguo.seam import at_speed, is_compiled
@@ -95,7 +95,7 @@ class _TestTrials:
     def _weighted(self, weights: np.ndarray) -> Outcome:
         spec, settings = self.evaluation.spec, self.evaluation.settings
         controller = FeatureController(self.partition, weights, settings.delta)
-        patience = settings.patience if spec.goal.is_proven_by_lengths else None
+        patience = min(settings.patience, FOLLOWED) if spec.goal.is_proven_by_lengths else None
         return evaluate_features(
             spec.task, controller, self.rng, self.starts, spec.cap(settings.cap), patience
         )

@@ -79,13 +79,18 @@ def workspace(features: Any, actions: int) -> Workspace:
 
 
 @part
-def respond(features: Any, s: State, work: Workspace) -> int:
-    """Find the active features of an observation; return its group, -1 where features make none.
-
-    The group of a state is the feature to which it belongs most, of equally strong ones the first: the region of a
-    partition, the tile of the first tiling, the nearest centre.
-    """
+def respond(features: Any, s: State, work: Workspace) -> None:
+    """Find the active features of an observation."""
     work.count[0] = activate(features, s, work.active, work.strengths)
+
+
+@part
+def strongest(features: Any, work: Workspace) -> int:
+    """Return the group of the state in the workspace, -1 where features make none.
+
+    It is the feature to which the state belongs most, of equally strong ones the first: the region of a partition,
+    the tile of the first tiling, the nearest centre.
+    """
     if not are_memberships(features):
         return -1
     best = 0

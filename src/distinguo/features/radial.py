@@ -85,11 +85,12 @@ def bells_at(features: RadialBases, s: tuple[float, ...], active: np.ndarray, st
             for k in range(own):
                 strengths[j * own + own - 1 - k] = so_far * strengths[spare - (own - 1 - k)]
         count *= own
-    total = 0.0
     for j in range(count):
         active[j] = j
-        total += strengths[j]
     if features.normalised:
+        total = 0.0
+        for j in range(count):
+            total += strengths[j]
         for j in range(count):
             strengths[j] /= total
     return count
