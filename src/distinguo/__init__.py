@@ -21,17 +21,25 @@ if TYPE_CHECKING:
     from distinguo import criteria
     from distinguo.agents.economy import Economy
     from distinguo.agents.regions import RegionObservation
-    from distinguo.controller import Controller, choose
+    from distinguo.controller import Controller, FeatureController, choose
     from distinguo.controls.catalog import representation
     from distinguo.criteria import state_value
     from distinguo.errors import DistinguoError
+    from distinguo.evaluation.audit import audit_controller
     from distinguo.evaluation.tester import Evaluation, learning_curve
     from distinguo.explanations.distinctions import distinctions
     from distinguo.explanations.explain import explain
     from distinguo.explanations.family import family
     from distinguo.exports.write import export
+    from distinguo.features.own import FunctionFeatures
+    from distinguo.features.perceptron import perceptron
+    from distinguo.features.radial import radial_bases
+    from distinguo.features.tiles import tiles
     from distinguo.learners.declare import learner
     from distinguo.paper.reproduce import reproduce
+    from distinguo.planning.bound import sparse_bound
+    from distinguo.planning.sparse import sparse_sampling
+    from distinguo.planning.trials import sparse_trials
     from distinguo.proof.shield import Shield
     from distinguo.representations.boxes import grid
     from distinguo.representations.check import check_partition
@@ -48,6 +56,7 @@ if TYPE_CHECKING:
     from distinguo.study.condense import condense
     from distinguo.study.plan import make_plan
     from distinguo.study.rollout import rollout
+    from distinguo.study.trained import trained_controller
     from distinguo.study.verify import verify
     from distinguo.tasks.check import check_task
     from distinguo.tasks.declare import task
@@ -70,6 +79,8 @@ _HOMES = {
     "DistinguoError": "distinguo.errors",
     "Economy": "distinguo.agents.economy",
     "Evaluation": "distinguo.evaluation.tester",
+    "FeatureController": "distinguo.controller",
+    "FunctionFeatures": "distinguo.features.own",
     "FunctionPartition": "distinguo.representations.declare",
     "NoisyActions": "distinguo.tasks.gym.wrappers",
     "RegionObservation": "distinguo.agents.regions",
@@ -77,6 +88,7 @@ _HOMES = {
     "Run": "distinguo.runs.run",
     "Shield": "distinguo.proof.shield",
     "audit": "distinguo.study.audit",
+    "audit_controller": "distinguo.evaluation.audit",
     "check_partition": "distinguo.representations.check",
     "check_task": "distinguo.tasks.check",
     "choose": "distinguo.controller",
@@ -95,15 +107,22 @@ _HOMES = {
     "open_run": "distinguo.runs.folder",
     "part": "distinguo.seam",
     "partition": "distinguo.representations.declare",
+    "perceptron": "distinguo.features.perceptron",
     "play": "distinguo.views.motion.play",
+    "radial_bases": "distinguo.features.radial",
     "region": "distinguo.representations.check:checked_region",
     "report": "distinguo.views.pages.report",
     "representation": "distinguo.controls.catalog",
     "reproduce": "distinguo.paper.reproduce",
     "rollout": "distinguo.study.rollout",
     "show": "distinguo.views.show",
+    "sparse_bound": "distinguo.planning.bound",
+    "sparse_sampling": "distinguo.planning.sparse",
+    "sparse_trials": "distinguo.planning.trials",
     "state_value": "distinguo.criteria",
     "task": "distinguo.tasks.declare",
+    "tiles": "distinguo.features.tiles",
+    "trained_controller": "distinguo.study.trained",
     "verify": "distinguo.study.verify",
     "view": "distinguo.views.show",
     "voronoi": "distinguo.representations.voronoi",
@@ -117,6 +136,8 @@ __all__ = [
     "DistinguoError",
     "Economy",
     "Evaluation",
+    "FeatureController",
+    "FunctionFeatures",
     "FunctionPartition",
     "NoisyActions",
     "RegionObservation",
@@ -124,6 +145,7 @@ __all__ = [
     "Run",
     "Shield",
     "audit",
+    "audit_controller",
     "check_partition",
     "check_task",
     "choose",
@@ -143,15 +165,22 @@ __all__ = [
     "open_run",
     "part",
     "partition",
+    "perceptron",
     "play",
+    "radial_bases",
     "region",
     "report",
     "representation",
     "reproduce",
     "rollout",
     "show",
+    "sparse_bound",
+    "sparse_sampling",
+    "sparse_trials",
     "state_value",
     "task",
+    "tiles",
+    "trained_controller",
     "verify",
     "view",
     "voronoi",

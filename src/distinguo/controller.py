@@ -1,20 +1,31 @@
 """A controller: a partition with action values, and the actions that it prefers (Definition 3).
 
-Everything that acts greedily, learners and testers and provers and exports, is one of these. It knows no task; the
-functions that join the two, such as :func:`region_at`, are given both.
+Everything that acts greedily, learners and testers and provers and exports, is one of these, or features with
+weights (Definition 1 in general). It knows no task; the functions that join the two, such as :func:`region_at`,
+are given both.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from distinguo.criteria import Vector, preferred, prefers, state_value
 from distinguo.errors import DistinguoError
-from distinguo.representations.partition import checked_point, region
-from distinguo.seam import kernel, part
+from distinguo.features.feature import (
+    Workspace,
+    add_up,
+    coordinates_of,
+    count_features,
+    respond,
+    strongest,
+    workspace,
+)
+from distinguo.representations.partition import OneHot, checked_point, count_dimensions, region
+from distinguo.seam import generic, implements, kernel, part
 from distinguo.tasks.task import State, observe
 
 TIED = -1  #: in a policy: several actions are preferred
@@ -92,6 +103,135 @@ def _fill_action_sets(q: np.ndarray, delta: float, sets: np.ndarray) -> None:
     for j in range(len(q)):
         for a in range(q.shape[1]):
             sets[j, a] = prefers(q[j], a, delta)
+
+
+class FeatureController(NamedTuple):
+    """Features, a weight for each and every action, and how close to the best an action must be to be preferred.
+
+    >>> from distinguo.features.tiles import tiles
+    >>> halves = tiles(1, [2], low=[-1.0], high=[1.0])
+    >>> mine = FeatureController(halves, np.array([[-1.0, 0.0], [0.0, -1.0], [0.0, 0.0]]))
+    >>> mine.q((0.3,)).tolist(), mine.action((0.3,)), mine.action((-0.3,))
+    ([0.0, -1.0], 0, 1)
+    """
+
+    features: Any
+    weights: np.ndarray  #: (features, actions)
+    delta: float = 0.0  #: actions this close to the best are tied
+
+    def q(self, s: Sequence[float]) -> np.ndarray:
+        """Return the action values of an observation (Definition 1)."""
+        check_weights(self)
+        work = room_for(self)
+        fill_values(self, checked_point(self, s), work)
+        return work.q
+
+    def preferred(self, s: Sequence[float]) -> np.ndarray:
+        """Return which actions are preferred for an observation: ``pref_delta``."""
+        return preferred(self.q(s), self.delta)
+
+    def action(self, s: Sequence[float]) -> int:
+        """Return the preferred action for an observation, of tied ones the first."""
+        return int(self.preferred(s).argmax())
+
+    def value(self, s: Sequence[float]) -> float:
+        """Return the state value of an observation."""
+        return state_value(self.q(s))
+
+
+@count_dimensions.register(FeatureController)
+def _(controller: FeatureController) -> int | None:
+    return coordinates_of(controller.features)
+
+
+def check_weights(controller: FeatureController) -> None:
+    """Raise an error unless there is a row of finite weights for every feature."""
+    weights, count = controller.weights, count_features(controller.features)
+    shape = np.shape(weights)
+    if len(shape) != 2 or shape[0] != count or not shape[1] or not np.isfinite(weights).all():
+        raise DistinguoError(
+            f"A controller of {count} features needs as many rows of finite weights, one column per action, got an "
+            f"array of shape {shape}."
+        )
+
+
+@singledispatch
+def running_parts(controller: Any) -> tuple[Any, ...]:
+    """Return what decides whether kernels run compiled on a controller."""
+    raise DistinguoError(
+        "A controller is a Controller (a partition with action values) or a FeatureController (features with "
+        f"weights), got a value of the class {type(controller).__name__}."
+    )
+
+
+@running_parts.register(Controller)
+def _(controller: Controller) -> tuple[Any, ...]:
+    return (controller.partition,)
+
+
+@running_parts.register(FeatureController)
+def _(controller: FeatureController) -> tuple[Any, ...]:
+    check_weights(controller)
+    return feature_parts(controller.features)
+
+
+def feature_parts(features: Any) -> tuple[Any, ...]:
+    """Return what decides whether kernels run compiled on features: a partition within them, too."""
+    return (features, features.partition) if isinstance(features, OneHot) else (features,)
+
+
+@singledispatch
+def room_for(controller: Any) -> Workspace:
+    """Return a workspace for the values of one state."""
+    raise NotImplementedError
+
+
+@room_for.register(Controller)
+def _(controller: Controller) -> Workspace:
+    return Workspace(
+        np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64), np.zeros(1), np.zeros(controller.q.shape[1])
+    )
+
+
+@room_for.register(FeatureController)
+def _(controller: FeatureController) -> Workspace:
+    return workspace(controller.features, controller.weights.shape[1])
+
+
+@generic
+def fill_values(controller: Any, s: tuple[float, ...], work: Workspace) -> None:
+    """Write the action values of an observation into the workspace, and what they were made of."""
+    raise NotImplementedError
+
+
+@generic
+def group_in(controller: Any, work: Workspace) -> int:
+    """Return the region of the observation whose values are in the workspace, or its group by features."""
+    raise NotImplementedError
+
+
+@implements(fill_values, Controller)
+def _values_of_region(controller: Controller, s: tuple[float, ...], work: Workspace) -> None:
+    j = region(controller.partition, s)
+    for a in range(controller.q.shape[1]):
+        work.q[a] = controller.q[j, a]
+    work.active[0] = j
+
+
+@implements(group_in, Controller)
+def _region_in(controller: Controller, work: Workspace) -> int:
+    return int(work.active[0])
+
+
+@implements(fill_values, FeatureController)
+def _weighted_sum(controller: FeatureController, s: tuple[float, ...], work: Workspace) -> None:
+    respond(controller.features, s, work)
+    add_up(controller.weights, work)
+
+
+@implements(group_in, FeatureController)
+def _strongest_in(controller: FeatureController, work: Workspace) -> int:
+    return strongest(controller.features, work)
 
 
 @part

@@ -11,9 +11,14 @@ from tools.references.markdown import page, table
 GROUPS: dict[str, tuple[str, ...]] = {
     "Learn": ("learn", "condense", "open_run", "Run", "Economy"),
     "See and ask": ("show", "view", "explain", "distinctions", "family", "rollout", "play", "report"),
-    "Judge": ("compare", "make_plan", "audit", "learning_curve", "Evaluation", "reproduce"),
+    "Judge": (
+        *("compare", "make_plan", "audit", "audit_controller", "trained_controller", "learning_curve"),
+        *("Evaluation", "reproduce"),
+    ),
     "Prove and use": ("verify", "Shield", "export", "Controller", "RegionObservation"),
     "Maps": ("Representation", "load", "voronoi", "grid", "region", "FunctionPartition"),
+    "Features": ("tiles", "radial_bases", "perceptron", "FunctionFeatures", "FeatureController"),
+    "Planning": ("sparse_sampling", "sparse_trials", "sparse_bound"),
     "Your own": (
         *("task", "check_task", "partition", "check_partition", "representation", "learner"),
         *("part", "choose", "state_value", "DiscreteActions", "NoisyActions"),

@@ -60,14 +60,15 @@ class RegionObservation(gymnasium.ObservationWrapper[Any, Any, Any], RecordConst
 def opened(given: Any) -> tuple[Representation, str]:
     """Return a representation that was given as it is or by a path, and what to call it in messages."""
     if isinstance(given, Representation):
-        return given, "the representation"
+        return given.with_regions("An observation of regions"), "the representation"
     if not isinstance(given, str | os.PathLike):
         kind = type(given).__name__
         raise DistinguoError(
             f"A representation must be one, or the path of a file or run folder, got {kind}; load one."
         )
     path = Path(given)
-    return load(path / REPRESENTATION if path.is_dir() else path), str(path)
+    known = load(path / REPRESENTATION if path.is_dir() else path)
+    return known.with_regions("An observation of regions"), str(path)
 
 
 def _check_coordinates(

@@ -204,7 +204,7 @@ def _from_file(path: Path, dimensions: Sequence[str]) -> list[list[float]]:
     representation = load(path)
     prototypes = prototypes_of(representation.partition)
     if prototypes is None:
-        raise DistinguoError(f"{path} is a tree of boxes, but learning starts from prototypes.")
+        raise DistinguoError(f"{path} has no prototypes, but learning starts from prototypes.")
     if len(representation.dimensions) != len(dimensions):
         raise DistinguoError(
             f"{path} has {len(representation.dimensions)} dimensions ({', '.join(representation.dimensions)}), "

@@ -9,10 +9,17 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
 from distinguo.controls.controllability import controllability, integrated_controllability
+from distinguo.controls.features import (
+    normalised_radial_representation,
+    perceptron_representation,
+    radial_representation,
+    tiles_representation,
+)
 from distinguo.controls.fixed import diagonal, seed_points, uniform, with_provenance
 from distinguo.controls.resolution import most_visited, near_start, vigilance
 from distinguo.controls.vrdp import vrdp, vrdp_enhanced
 from distinguo.errors import DistinguoError, call_user_code, did_you_mean
+from distinguo.features.feature import is_features
 from distinguo.representations.check import check_partition
 from distinguo.representations.declare import is_declared
 from distinguo.representations.file import Representation
@@ -112,10 +119,10 @@ def as_representation(built: Any, spec: TaskSpec, name: str) -> Representation:
     """Return what a builder made: a representation as it is, a bare partition with the coordinates of the task."""
     if isinstance(built, Representation):
         return built
-    if not has_own(region, built):
+    if not has_own(region, built) and not is_features(built):
         raise DistinguoError(
-            f"'{name}' should be a representation or a partition (dg.partition makes one), got a value of the class "
-            f"{type(built).__name__}."
+            f"'{name}' should be a representation, a partition (dg.partition makes one) or features, got a value of "
+            f"the class {type(built).__name__}."
         )
     if is_declared(built):  # compiled code follows its word without a look
         check_partition(built, *_finite(spec), states=CHECKED_STATES)
@@ -192,3 +199,9 @@ def _whole(name: str, text: str, usual: int) -> int:
             f"{name} is followed by a whole number, as in {name}:{usual}, got '{name}:{text}'."
         )
     return int(text or usual)
+
+
+representation("tiles", usage="tiles:8x10x10")(tiles_representation)
+representation("rbf", usage="rbf:10x10")(radial_representation)
+representation("normalised-rbf", usage="normalised-rbf:10x10")(normalised_radial_representation)
+representation("perceptron")(perceptron_representation)

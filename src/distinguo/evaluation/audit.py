@@ -2,6 +2,10 @@
 
 Definition 8 asks two things of every state that the agent can reach: that the actions which look best for its
 region are good for the state itself (policy), and that the state is worth what its region says (value).
+
+Features (Definition 1 in general) put no wall around a group: what they say of a state is ``Q(s, .)`` at the state
+itself, summed over all features that respond to it. A state is inadequate when these values mislead about its own
+look-ahead values. For a partition as features both readings are one.
 """
 
 from __future__ import annotations
@@ -13,7 +17,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from distinguo.controller import Controller, choose, region_at
+from distinguo.controller import (
+    Controller,
+    FeatureController,
+    choose,
+    fill_values,
+    group_in,
+    room_for,
+    running_parts,
+)
 from distinguo.criteria import (
     POLICY,
     VALUE,
@@ -23,7 +35,10 @@ from distinguo.criteria import (
     state_value,
 )
 from distinguo.errors import DistinguoError, shown, whole_number
+from distinguo.features.feature import Workspace
 from distinguo.seam import at_speed, is_compiled, kernel
+from distinguo.tasks.catalog import task_spec
+from distinguo.tasks.spec import TaskSpec
 from distinguo.tasks.task import observe, start, transition, truncated, unpack
 
 MOST_VISITS = 10**7
@@ -46,7 +61,8 @@ class Audit(NamedTuple):
 
     states: np.ndarray  #: (states, width of a state)
     observations: np.ndarray  #: (states, dimensions) what the agent sees of each
-    regions: np.ndarray  #: (states,) the region of each
+    #: (states,) the region of each; of features the one that responds most, -1 where strengths are mere amounts
+    regions: np.ndarray
     q1: np.ndarray  #: (states, actions) look-ahead values
     rules: np.ndarray  #: (states,) the broken rules, as bits of ``criteria.POLICY`` and ``criteria.VALUE``
     regret: np.ndarray  #: (states,) the incremental regret
@@ -68,72 +84,101 @@ class Audit(NamedTuple):
         return int(((self.rules & VALUE) > 0).sum())
 
     @property
+    def stakes(self) -> np.ndarray:
+        """Return what the worst action of each state would cost, by look-ahead: large at critical states."""
+        return self.q1.max(axis=1) - self.q1.min(axis=1)
+
+    @property
     def worst(self) -> int:
         """Return the row of the state with the greatest regret."""
         return int(self.regret.argmax())
 
     def __repr__(self) -> str:
         n, count = self.worst, len(self.states)
+        where = f", in region {self.regions[n]}" if self.regions[n] >= 0 else ""
         place = ", ".join(f"{c:.4f}" for c in self.observations[n])
         return (
             f"{self.adequate:.1%} of {count:,} states are {self.epsilon:.4g}-adequate.\n"
             f"Policy rule (Eq. 1) broken at {self.policy_failures:,}, "
             f"value rule (Eq. 2) at {self.value_failures:,}.\n"
-            f"Greatest regret: {self.regret[n]:.4f} at ({place}), in region {self.regions[n]}."
+            f"Greatest regret: {self.regret[n]:.4f} at ({place}){where}."
         )
 
 
 def audit_controller(
     task: Any,
-    controller: Controller,
+    controller: Controller | FeatureController,
     states: ArrayLike | Visits = Visits(),  # noqa: B008 # a tuple, never changed
     *,
     gamma: float,
     epsilon: float,
     samples: int = 1,
+    values: Controller | FeatureController | None = None,
     watch: Callable[[int, int], None] | None = None,
 ) -> Audit:
     """Audit given states, or those that the greedy policy visits from the start of a trial.
 
-    Where transitions are random, ``samples`` look-aheads of each action are averaged (Definition 5). ``watch`` is
-    told how many states are done, of how many.
+    The task goes by its name, or is a value. Where transitions are random, ``samples`` look-aheads of each action are
+    averaged (Definition 5). ``values`` is another controller to look ahead with: what the next states are worth by
+    values that are known to be good, such as the exact ones, where those of the controller itself may err.
+    ``watch`` is told how many states are done, of how many.
 
     >>> from distinguo.representations.voronoi import voronoi
-    >>> from distinguo.tasks.puck.puck import Puck
     >>> one = Controller(voronoi([[0.0, 0.0]], [4.8, 11.0]), np.array([[-0.5, -0.5]]))
-    >>> audit_controller(Puck(), one, [(0.0, 0.0), (2.39, 5.0)], gamma=1.0, epsilon=0.1)
+    >>> audit_controller("puck", one, [(0.0, 0.0), (2.39, 5.0)], gamma=1.0, epsilon=0.1)
     50.0% of 2 states are 0.1-adequate.
     Policy rule (Eq. 1) broken at 0, value rule (Eq. 2) at 1.
     Greatest regret: 0.0000 at (0.0000, 0.0000), in region 0.
     """
     _check_numbers(gamma, epsilon)
     whole_number("samples", samples, 1)
+    task, judge = _restorable(task), controller if values is None else values
+    parts = (task, *running_parts(controller), *running_parts(judge))
     rows = visited(task, controller, states) if isinstance(states, Visits) else _checked(task, states)
-    count, width = len(rows), len(observe(task, unpack(task, rows[0])))
-    findings = Audit(
-        states=rows,
-        observations=np.zeros((count, width)),
-        regions=np.zeros(count, dtype=np.int64),
-        q1=np.zeros((count, controller.q.shape[1])),
-        rules=np.zeros(count, dtype=np.int64),
-        regret=np.zeros(count),
-        epsilon=epsilon,
-    )
-    look, at_once = (
-        at_speed(_look_ahead, task, controller.partition),
-        CHUNK if is_compiled(task) else SLOW_CHUNK,
-    )
+    findings = _blank(task, rows, len(room_for(controller).q), epsilon)
+    rooms = (room_for(controller), room_for(judge))
+    if len(rooms[1].q) != len(rooms[0].q):
+        raise DistinguoError(
+            f"Values to look ahead with should be of {len(rooms[0].q)} actions, got {len(rooms[1].q)}."
+        )
+    look, at_once = at_speed(_look_ahead, *parts), CHUNK if is_compiled(*parts) else SLOW_CHUNK
     columns = {name: getattr(findings, name) for name in Audit._fields if name != "epsilon"}
-    for first in range(0, count, at_once):
+    for first in range(0, len(rows), at_once):
         rows_of = {name: column[first : first + at_once] for name, column in columns.items()}
-        look(task, controller, gamma, samples, findings._replace(**rows_of))
+        look(task, controller, judge, rooms, gamma, samples, findings._replace(**rows_of))
         if watch:
-            watch(min(first + at_once, count), count)
+            watch(min(first + at_once, len(rows)), len(rows))
     if not np.isfinite(findings.q1).all():
         raise DistinguoError(
             "Rewards or action values are not finite, so nothing can be said of them; mend them."
         )
     return findings
+
+
+def _restorable(task: Any) -> Any:
+    """Return the task behind a name or its words; look-ahead has to come back to every state."""
+    if not isinstance(task, str | TaskSpec):
+        return task
+    spec = task_spec(task) if isinstance(task, str) else task
+    if not spec.restorable:
+        raise DistinguoError(
+            f"An audit looks one step ahead from every state, but states of {spec.name} cannot be restored."
+        )
+    return spec.task
+
+
+def _blank(task: Any, rows: np.ndarray, actions: int, epsilon: float) -> Audit:
+    """Return an audit with room for the findings."""
+    count, width = len(rows), len(observe(task, unpack(task, rows[0])))
+    return Audit(
+        states=rows,
+        observations=np.zeros((count, width)),
+        regions=np.zeros(count, dtype=np.int64),
+        q1=np.zeros((count, actions)),
+        rules=np.zeros(count, dtype=np.int64),
+        regret=np.zeros(count),
+        epsilon=epsilon,
+    )
 
 
 def _check_numbers(gamma: Any, epsilon: Any) -> None:
@@ -156,45 +201,56 @@ def _checked(task: Any, states: ArrayLike) -> np.ndarray:
     return rows
 
 
-def visited(task: Any, controller: Controller, visits: Visits) -> np.ndarray:
+def visited(task: Any, controller: Controller | FeatureController, visits: Visits) -> np.ndarray:
     """Return the states that the greedy policy comes through, trial after trial."""
     rng = np.random.default_rng(whole_number("The seed", visits.seed))
     count = whole_number("visits", visits.number, 1, MOST_VISITS)
     dimensions = len(start(task, rng))
-    rows = np.zeros((count, dimensions))
-    at_speed(_visit, task, controller.partition)(task, controller, rng, rows, visits.longest)
+    rows, room = np.zeros((count, dimensions)), room_for(controller)
+    at_speed(_visit, task, *running_parts(controller))(task, controller, room, rng, rows, visits.longest)
     return rows
 
 
 @kernel
 def _visit(
-    task: Any, controller: Controller, rng: np.random.Generator, rows: np.ndarray, longest: int
+    task: Any, controller: Any, room: Workspace, rng: np.random.Generator, rows: np.ndarray, longest: int
 ) -> None:
     s, length = start(task, rng), 0
     for n in range(len(rows)):
         for i in range(len(s)):
             rows[n, i] = s[i]
-        j = region_at(task, controller.partition, s)
-        s, _, terminal = transition(task, s, choose(controller.q[j], controller.delta, rng))
+        fill_values(controller, observe(task, s), room)
+        s, _, terminal = transition(task, s, choose(room.q, controller.delta, rng))
         length += 1
         if terminal or truncated(task, s) or length >= longest:
             s, length = start(task, rng), 0
 
 
 @kernel
-def _look_ahead(task: Any, controller: Controller, gamma: float, samples: int, findings: Audit) -> None:
-    partition, q, delta = controller.partition, controller.q, controller.delta
+def _look_ahead(
+    task: Any,
+    controller: Any,
+    judge: Any,
+    rooms: tuple[Workspace, Workspace],
+    gamma: float,
+    samples: int,
+    findings: Audit,
+) -> None:
+    here, there = rooms
     for n in range(len(findings.states)):
         s = unpack(task, findings.states[n])
         seen = observe(task, s)
         for i in range(len(seen)):
             findings.observations[n, i] = seen[i]
-        j = region_at(task, partition, s)
-        for a in range(q.shape[1]):
+        fill_values(controller, seen, here)
+        findings.regions[n] = group_in(controller, here)
+        for a in range(len(here.q)):
             for _ in range(samples):
                 s_next, r, terminal = transition(task, s, a)
-                v = 0.0 if terminal else state_value(q[region_at(task, partition, s_next)])
+                v = 0.0
+                if not terminal:
+                    fill_values(judge, observe(task, s_next), there)
+                    v = state_value(there.q)
                 findings.q1[n, a] += look_ahead(r, gamma, v) / samples
-        findings.regions[n] = j
-        findings.rules[n] = inadequacy(q[j], findings.q1[n], findings.epsilon, delta)
-        findings.regret[n] = incremental_regret(q[j], findings.q1[n], delta)
+        findings.rules[n] = inadequacy(here.q, findings.q1[n], findings.epsilon, controller.delta)
+        findings.regret[n] = incremental_regret(here.q, findings.q1[n], controller.delta)

@@ -66,9 +66,9 @@ def evaluate(
     >>> evaluate(Puck(), diagonal, np.random.default_rng(0), starts, 1000).lengths.tolist()
     [1000, 9]
     """
-    policy, lanes = controller.policy, _lanes(starts, len(controller.q))
+    policy, lanes = controller.policy, fresh_lanes(starts, len(controller.q))
     advance = at_speed(run_lanes, task, controller.partition)
-    for together in _groups(task, len(starts)):
+    for together in trials_together(task, len(starts)):
         lanes.running[: len(together)] = together
         remaining, done = len(together), 0
         while remaining and done < cap:
@@ -82,7 +82,8 @@ def evaluate(
     return Outcome(lanes.lengths, lanes.returns, lanes.ended, lanes.visited, tied)
 
 
-def _lanes(starts: np.ndarray, regions: int) -> RunningTrials:
+def fresh_lanes(starts: np.ndarray, regions: int) -> RunningTrials:
+    """Return trials that begin at these states, of which none has run yet."""
     count = len(starts)
     return RunningTrials(
         states=np.array(starts, dtype=np.float64),
@@ -94,7 +95,7 @@ def _lanes(starts: np.ndarray, regions: int) -> RunningTrials:
     )
 
 
-def _groups(task: Any, count: int) -> list[np.ndarray]:
+def trials_together(task: Any, count: int) -> list[np.ndarray]:
     """Return which trials advance together: all of them, or each alone where there is but one environment."""
     return [np.arange(count)] if is_compiled(task) else [np.array([n]) for n in range(count)]
 

@@ -1,8 +1,9 @@
 """The separate tester (sections 3.4 and 4.2): fresh action values on a fixed partition, and a learning curve.
 
-The tester never learns what made the partition. It measures at the ends of trials, when so many learning steps or so
-many trials have passed since the last measurement; a measurement follows the frozen greedy policy from a batch of
-random starts that is drawn once per run.
+Features take the place of a partition, and the weights of features that of action values (``gradient``,
+``weighted``). The tester never learns what made the partition. It measures at the ends of trials, when so many
+learning steps or so many trials have passed since the last measurement; a measurement follows the frozen greedy
+policy from a batch of random starts that is drawn once per run.
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distinguo.controller import Controller
+from distinguo.controller import Controller, FeatureController, feature_parts
 from distinguo.errors import DistinguoError
 from distinguo.evaluation.decide import Batch, outcome_of
+from distinguo.evaluation.gradient import FeatureTraining, fresh_feature_training, train_weights
 from distinguo.evaluation.simulate import Outcome, Patience
 from distinguo.evaluation.statistics import Curve
 from distinguo.evaluation.training import Training, fresh_training, train
+from distinguo.evaluation.weighted import FOLLOWED, evaluate_features
+from distinguo.features.feature import is_features
 from distinguo.representations.boxes import for_lookup
 from distinguo.seam import at_speed, is_compiled
 from distinguo.settings import TesterSettings
@@ -27,11 +31,11 @@ from distinguo.tasks.task import seeded, start
 
 
 class Evaluation(NamedTuple):
-    """Everything that one run of the tester needs to know of a partition and its task."""
+    """Everything that one run of the tester needs to know of a partition, or features, and the task."""
 
     spec: TaskSpec
     partition: Any
-    rows: int  #: the rows of a table of values indexed by region
+    rows: int  #: the rows of a table of values indexed by region, or of weights by feature
     settings: TesterSettings
     extent: Extent
 
@@ -40,8 +44,17 @@ class Evaluation(NamedTuple):
         """Return the steps after which a training trial is stopped."""
         return self.spec.cap(self.settings.training_cap)
 
-    def fresh_training(self) -> Training:
+    @property
+    def of_features(self) -> bool:
+        """Tell whether weights of features are learned, and not the action values of regions."""
+        return is_features(self.partition)
+
+    def fresh_training(self) -> Training | FeatureTraining:
         """Return a learner that knows nothing."""
+        if self.of_features:
+            width = len(start(self.spec.task, np.random.default_rng(0)))
+            actions = len(self.spec.actions)
+            return fresh_feature_training(self.partition, actions, self.settings, self.training_cap, width)
         return fresh_training(self.rows, len(self.spec.actions), self.settings, self.training_cap)
 
     def starts(self, rng: np.random.Generator, share: int, count: int) -> np.ndarray:
@@ -59,28 +72,41 @@ class _TestTrials:
 
     def __init__(self, evaluation: Evaluation, rng: np.random.Generator) -> None:
         self.evaluation, self.rng = evaluation, rng
-        self.partition = for_lookup(evaluation.partition)
+        self.partition = evaluation.partition if evaluation.of_features else for_lookup(evaluation.partition)
         self.starts = evaluation.starts(rng, TEST, evaluation.settings.batch)
         self.controllable = evaluation.spec.controllable_among(self.starts)
         self.actions: np.ndarray | None = None
         self.outcome: Outcome | None = None
 
-    def measure(self, q: np.ndarray) -> tuple[float, float]:
+    def measure(self, learner: Training | FeatureTraining) -> tuple[float, float]:
         """Return the score of the batch and the share of the controllable starts that survive."""
-        controller = Controller(self.partition, q, self.evaluation.settings.delta)
-        actions = controller.action_sets
-        if not self._known(actions):
-            self.actions, self.outcome = actions, self._evaluate(controller)
-        assert self.outcome is not None
-        goal, outcome = self.evaluation.spec.goal, self.outcome
+        numbers = values_of(learner)
+        outcome = self._weighted(numbers) if self.evaluation.of_features else self._tabled(numbers)
+        goal = self.evaluation.spec.goal
         score = goal.score(outcome.lengths, outcome.returns)
-        if not (abs(score) <= LARGEST and np.isfinite(q).all()):
+        if not (abs(score) <= LARGEST and np.isfinite(numbers).all()):
             raise DistinguoError(
                 f"{self.evaluation.spec.name} gave rewards that are not finite or too large to be added up: "
                 f"test trials score {score:g}; allowed are sums up to {LARGEST:g}; mend its rewards."
             )
         reached = goal.reached(outcome.ended, outcome.returns)[self.controllable]
         return score, float(reached.mean()) if len(reached) else 1.0
+
+    def _weighted(self, weights: np.ndarray) -> Outcome:
+        spec, settings = self.evaluation.spec, self.evaluation.settings
+        controller = FeatureController(self.partition, weights, settings.delta)
+        patience = min(settings.patience, FOLLOWED) if spec.goal.is_proven_by_lengths else None
+        return evaluate_features(
+            spec.task, controller, self.rng, self.starts, spec.cap(settings.cap), patience
+        )
+
+    def _tabled(self, q: np.ndarray) -> Outcome:
+        controller = Controller(self.partition, q, self.evaluation.settings.delta)
+        actions = controller.action_sets
+        if not self._known(actions):
+            self.actions, self.outcome = actions, self._evaluate(controller)
+        assert self.outcome is not None
+        return self.outcome
 
     def _known(self, actions: np.ndarray) -> bool:
         """Tell whether all regions that the last evaluation came through have kept their preferred actions.
@@ -121,7 +147,7 @@ def learning_curve(
     evaluation = evaluation._replace(spec=evaluation.spec._replace(task=own))
     training, testing = (np.random.default_rng(s) for s in np.random.SeedSequence([seed, run]).spawn(2))
     test, learner = _TestTrials(evaluation, testing), evaluation.fresh_training()
-    curve = Curve([0], *([value] for value in test.measure(learner.q)))
+    curve = Curve([0], *([value] for value in test.measure(learner)))
     steps = trials = 0
     measured_steps = measured_trials = 0
     while steps < settings.steps:
@@ -133,7 +159,7 @@ def learning_curve(
         )
         if due or steps >= settings.steps:
             measured_steps, measured_trials = steps, trials
-            curve.add(steps, *test.measure(learner.q))
+            curve.add(steps, *test.measure(learner))
         if watch:
             watch(steps)
     return curve
@@ -144,16 +170,40 @@ def trained_values(evaluation: Evaluation, rng: np.random.Generator) -> np.ndarr
     learner, steps = evaluation.fresh_training(), 0
     while steps < evaluation.settings.steps:
         steps += _train_once(evaluation, evaluation.partition, learner, rng, steps)
-    return learner.q
+    return values_of(learner)
+
+
+def values_of(learner: Training | FeatureTraining) -> np.ndarray:
+    """Return what a learner has learned: the action values of regions, or the weights of features."""
+    return learner.weights if isinstance(learner, FeatureTraining) else learner.q
 
 
 def _train_once(
-    evaluation: Evaluation, partition: Any, learner: Training, rng: np.random.Generator, before: int
+    evaluation: Evaluation,
+    partition: Any,
+    learner: Training | FeatureTraining,
+    rng: np.random.Generator,
+    before: int,
 ) -> int:
     """Learn in one more trial, after so many steps; return its length."""
     task, settings, cap = evaluation.spec.task, evaluation.settings, evaluation.training_cap
     if evaluation.spec.limit is None:  # it may never end by itself
         cap = min(cap, settings.steps - before)
     first = evaluation.starts(rng, TRAINING, 1)[0]
-    length, _ = at_speed(train, task, partition)(task, partition, learner, settings, rng, first, cap)
+    if not evaluation.of_features:
+        length, _ = at_speed(train, task, partition)(task, partition, learner, settings, rng, first, cap)
+        return int(length)
+    run = at_speed(train_weights, task, *feature_parts(partition))
+    length, _ = run(task, partition, learner, settings, rng, first, cap)
+    _check_converging(values_of(learner), settings)
     return int(length)
+
+
+def _check_converging(weights: np.ndarray, settings: TesterSettings) -> None:
+    """Say it when weights have run away: backing up sums from sums may diverge, which a table never does."""
+    greatest = np.abs(weights).max()
+    if not greatest <= LARGEST:
+        raise DistinguoError(
+            f"The weights of these features ran away to {greatest:g}: semi-gradient Q-learning may diverge; take a "
+            f"smaller tester.alpha than {settings.alpha:g}, or tester.traces above 0, or other features."
+        )

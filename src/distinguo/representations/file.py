@@ -1,4 +1,4 @@
-"""The representation file: a partition as JSON that others can read.
+"""The representation file: a partition, or features, as JSON that others can read.
 
 It knows no task, no action and no value. Loading runs no code and checks sizes first; for that reason a partition of
 somebody's own class has no file.
@@ -15,6 +15,10 @@ import numpy as np
 from pydantic import ValidationError
 
 from distinguo.errors import DistinguoError, one_line, path_from
+from distinguo.features.feature import count_features, is_features
+from distinguo.features.perceptron import Perceptron
+from distinguo.features.radial import RadialBases
+from distinguo.features.tiles import Tiles
 from distinguo.reading.documents import parse_json
 from distinguo.reading.files import MEBIBYTE, read_bytes
 from distinguo.representations.boxes import Boxes
@@ -24,14 +28,14 @@ from distinguo.representations.schema import ADAPTER
 from distinguo.representations.voronoi import Voronoi
 
 FORMAT = "distinguo-representation"
-VERSION = 3
+VERSION = 4
 #: The version that a reader must know to read a kind: a file says no more than it needs.
-NEEDS = {"voronoi": 3, "boxes": 1, "categories": 3}
+NEEDS = {"voronoi": 3, "boxes": 1, "categories": 3, "tiles": 4, "rbf": 4, "perceptron": 4}
 LARGEST_FILE, HEAVIEST_FILE = 64 * MEBIBYTE, 512 * MEBIBYTE  #: bytes on the disk, and in memory
 
 
 class Representation(NamedTuple):
-    """A partition with the names of its coordinates and where it came from.
+    """A partition with the names of its coordinates and where it came from; features may take its place.
 
     >>> from distinguo.representations.voronoi import voronoi
     >>> maze = Representation(voronoi([[0.0, 1.0]], [1.0, 1.0]), ("x", "y"))
@@ -45,8 +49,22 @@ class Representation(NamedTuple):
 
     @property
     def regions(self) -> int:
-        """Return the number of regions."""
-        return count_regions(self.partition)
+        """Return the number of regions, or of features."""
+        return count_features(self.partition) if self.of_features else count_regions(self.partition)
+
+    @property
+    def of_features(self) -> bool:
+        """Tell whether it groups states by features that overlap, so that no state has a region of its own."""
+        return is_features(self.partition)
+
+    def with_regions(self, purpose: str) -> Representation:
+        """Return it if it parts states into regions, else say what these would be needed for."""
+        if self.of_features:
+            raise DistinguoError(
+                f"{purpose} needs regions, but {type(self.partition).__name__} are features that overlap; take a "
+                "partition, such as grid:10x10."
+            )
+        return self
 
     @property
     def prototypes(self) -> int:
@@ -131,6 +149,26 @@ def _(partition: Boxes) -> dict[str, Any]:
         leaf = {"region": below}
         nodes.append(leaf if axis < 0 else {"axis": axis, "cut": cut, "below": below, "above": above})
     return {"kind": "boxes", "low": partition.low.tolist(), "high": partition.high.tolist(), "nodes": nodes}
+
+
+@file_content.register(Tiles)
+def _(features: Tiles) -> dict[str, Any]:
+    return {"kind": "tiles", **_columns(features)}
+
+
+@file_content.register(RadialBases)
+def _(features: RadialBases) -> dict[str, Any]:
+    return {"kind": "rbf", **_columns(features), "normalised": bool(features.normalised)}
+
+
+@file_content.register(Perceptron)
+def _(features: Perceptron) -> dict[str, Any]:
+    return {"kind": "perceptron", **_columns(features)}
+
+
+def _columns(features: Any) -> dict[str, Any]:
+    """Return the arrays of features by their names, as lists."""
+    return {name: column.tolist() for name, column in features._asdict().items() if np.ndim(column)}
 
 
 def _pretty(content: dict[str, Any]) -> str:

@@ -16,7 +16,8 @@ import numpy as np
 from numba.extending import overload
 
 from distinguo.errors import DistinguoError, attempt, shown
-from distinguo.seam import at_speed, generic, kernel
+from distinguo.features.feature import activate, are_memberships, coordinates_of, count_features, room_needed
+from distinguo.seam import at_speed, generic, implements, kernel
 
 State = tuple[float, ...]
 
@@ -128,3 +129,43 @@ def _as_state_compiled(like: Any, row: Any, first: Any) -> Any:
     if len(like) == 1:
         return lambda like, row, first: (row[first],)
     return lambda like, row, first: (row[first], *_as_state(like[1:], row, first + 1))
+
+
+class OneHot(NamedTuple):
+    """A partition as features: one for each region, 1 for the states that fall in it and 0 for all others.
+
+    >>> from distinguo.features.feature import vector_of
+    >>> from distinguo.representations.voronoi import voronoi
+    >>> vector_of(OneHot(voronoi([[0.0], [1.0], [2.0]], [1.0])), (0.9,))
+    array([0., 1., 0.])
+    """
+
+    partition: Any
+
+
+@implements(activate, OneHot)
+def only_region(features: OneHot, s: State, active: np.ndarray, strengths: np.ndarray) -> int:
+    """Let the region of the observation respond, and no other."""
+    active[0] = region(features.partition, s)
+    strengths[0] = 1.0
+    return 1
+
+
+@implements(are_memberships, OneHot)
+def _(features: OneHot) -> bool:
+    return True
+
+
+@count_features.register(OneHot)
+def _(features: OneHot) -> int:
+    return count_regions(features.partition)
+
+
+@room_needed.register(OneHot)
+def _(features: OneHot) -> int:
+    return 1
+
+
+@coordinates_of.register(OneHot)
+def _(features: OneHot) -> int | None:
+    return count_dimensions(features.partition)

@@ -2,7 +2,8 @@
 
 A file names its format and version, the coordinates, and either ``voronoi`` prototypes with the scale of each
 coordinate, or prototypes of exact ``categories`` (since version 2), or a tree of ``boxes``. Prototypes come with the
-number of the region of each and the primary prototype of each region (since version 3).
+number of the region of each and the primary prototype of each region (since version 3). In place of a partition there
+may be features: ``tiles``, ``rbf`` or a ``perceptron`` (since version 4).
 """
 
 from __future__ import annotations
@@ -14,6 +15,10 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
+from distinguo.features.feature import MOST_FEATURES
+from distinguo.features.perceptron import Perceptron
+from distinguo.features.radial import RadialBases
+from distinguo.features.tiles import Tiles
 from distinguo.representations.boxes import Boxes
 from distinguo.representations.categories import Categories
 from distinguo.representations.prototypes import numbered
@@ -36,7 +41,7 @@ _STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 class _File(BaseModel):
     model_config = _STRICT
     format: Literal["distinguo-representation"]
-    version: Literal[1, 2, 3]  # a version that knows more may say the same as one that knew less
+    version: Literal[1, 2, 3, 4]  # a version that knows more may say the same as one that knew less
     dimensions: Names
     provenance: dict[str, Any] = {}
 
@@ -121,7 +126,7 @@ class VoronoiFile(_PrototypesFile):
 class CategoriesFile(_PrototypesFile):
     """The schema of a partition of exact categories."""
 
-    version: Literal[2, 3]
+    version: Literal[2, 3, 4]
     kind: Literal["categories"]
 
     def partition(self) -> Categories:
@@ -195,5 +200,92 @@ class BoxesFile(_File):
         )
 
 
-AnyFile = Annotated[VoronoiFile | BoxesFile | CategoriesFile, Field(discriminator="kind")]
-ADAPTER: TypeAdapter[VoronoiFile | BoxesFile | CategoriesFile] = TypeAdapter(AnyFile)
+class _FeaturesFile(_File):
+    """What features say: a number for each coordinate, in several columns."""
+
+    version: Literal[4]
+
+    def _check_columns(self, features: int, *columns: list[Any]) -> None:
+        width = len(self.dimensions)
+        if any(len(column) != width for column in columns):
+            raise ValueError(f"every column should have {width} numbers, one per coordinate")
+        if features > MOST_FEATURES:
+            raise ValueError(f"there may be {MOST_FEATURES:,} features at most")
+
+
+Widths = Annotated[list[Positive], _ONE]
+Counts = Annotated[list[Annotated[int, Field(ge=1, le=MOST_FEATURES)]], _ONE]
+
+
+class TilesFile(_FeaturesFile):
+    """The schema of tile coding."""
+
+    kind: Literal["tiles"]
+    low: Point
+    width: Widths
+    counts: Counts
+    offsets: Points
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        features = len(self.offsets) * math.prod(self.counts)
+        self._check_columns(features, self.low, self.width, self.counts, *self.offsets)
+        if any(not 0.0 <= offset < 1.0 for row in self.offsets for offset in row):
+            raise ValueError("offsets are parts of a tile, from 0 to below 1")
+        return self
+
+    def partition(self) -> Tiles:
+        """Return the features that the file describes."""
+        return Tiles(*map(np.array, (self.low, self.width, self.counts, self.offsets)))
+
+
+class RadialFile(_FeaturesFile):
+    """The schema of radial basis functions on a grid."""
+
+    kind: Literal["rbf"]
+    low: Point
+    high: Point
+    counts: Counts
+    width: Widths
+    normalised: bool
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        self._check_columns(math.prod(self.counts), self.low, self.high, self.counts, self.width)
+        spread = zip(self.low, self.high, self.counts, strict=True)
+        if any(not (a < b or (a == b and n == 1)) for a, b, n in spread):
+            raise ValueError("low should be below high in every coordinate with more than one centre")
+        return self
+
+    def partition(self) -> RadialBases:
+        """Return the features that the file describes."""
+        columns = map(np.array, (self.low, self.high, self.counts, self.width))
+        return RadialBases(*columns, self.normalised)
+
+
+class PerceptronFile(_FeaturesFile):
+    """The schema of a perceptron."""
+
+    kind: Literal["perceptron"]
+    middle: Point
+    half: Widths
+    normals: Annotated[list[Point], Field(max_length=MOST_FEATURES, fail_fast=True)]
+    thresholds: Point
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        self._check_columns(len(self.normals), self.middle, self.half, *self.normals)
+        if len(self.normals) != len(self.thresholds):
+            raise ValueError("there should be one threshold per normal")
+        return self
+
+    def partition(self) -> Perceptron:
+        """Return the features that the file describes."""
+        normals = np.array(self.normals, dtype=np.float64).reshape(-1, len(self.middle))
+        return Perceptron(
+            np.array(self.middle), np.array(self.half), normals, np.array(self.thresholds, dtype=np.float64)
+        )
+
+
+OneFile = VoronoiFile | BoxesFile | CategoriesFile | TilesFile | RadialFile | PerceptronFile
+ADAPTER: TypeAdapter[OneFile] = TypeAdapter(Annotated[OneFile, Field(discriminator="kind")])

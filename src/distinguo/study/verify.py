@@ -81,7 +81,7 @@ def _trained(what: str, task: Any, seed: int) -> Subject:
     """Learn the values of a representation as the tester does."""
     spec = task_spec(task) if isinstance(task, str) else spec_of(task)
     spec = spec._replace(task=seeded(spec.task, seed))
-    representation = representation_named(what, spec, seed)
+    representation = representation_named(what, spec, seed).with_regions("A proof")
     _refuse_another_task(what, representation, spec)
     settings, extent = TesterSettings(**tester_suited(spec.score, spec.kind)), Extent(spec.low, spec.high)
     evaluation = Evaluation(spec, representation.partition, representation.regions, settings, extent)

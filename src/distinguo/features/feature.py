@@ -1,0 +1,126 @@
+"""What features are: anything that says how strongly each of its detectors responds to a state.
+
+Definition 1 writes action values as ``Q(s, a_j) = sum_i w_ij f_i(s)``. Of the detectors ``f_i`` only those that
+respond matter, so :func:`activate` lists these: their numbers and their strengths. A partition is the case of one
+detector at full strength (:class:`distinguo.representations.partition.OneHot`).
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from distinguo.errors import DistinguoError
+from distinguo.seam import generic, generic_with_default, has_own, part
+
+State = tuple[float, ...]
+MOST_FEATURES = 10**6  #: of one function: their weights are learned one by one
+
+
+class Workspace(NamedTuple):
+    """Room for the features of one state and for its action values; kernels allocate nothing."""
+
+    count: np.ndarray  #: (1,) how many features are active
+    active: np.ndarray  #: (room,) their numbers
+    strengths: np.ndarray  #: (room,) how strongly each responds
+    q: np.ndarray  #: (actions,) the action values of the state
+
+
+@generic
+def activate(features: Any, s: State, active: np.ndarray, strengths: np.ndarray) -> int:
+    """Write down which features respond to an observation, and how strongly; return how many do."""
+    raise NotImplementedError
+
+
+@generic_with_default
+def are_memberships(features: Any) -> bool:
+    """Tell whether strengths say how far a state belongs to a group of states; else they are mere amounts."""
+    return False
+
+
+@singledispatch
+def count_features(features: Any) -> int:
+    """Return the number of features, which is that of the rows of weights."""
+    raise DistinguoError(
+        f"Features are made by tiles, radial_bases, perceptron or FunctionFeatures, got a value of the class "
+        f"{type(features).__name__}."
+    )
+
+
+@singledispatch
+def room_needed(features: Any) -> int:
+    """Return how long the arrays for :func:`activate` have to be; usually as many as there are features."""
+    return count_features(features)
+
+
+@singledispatch
+def coordinates_of(features: Any) -> int | None:
+    """Return how many coordinates an observation has; None if the features do not say."""
+    return None
+
+
+def is_features(thing: Any) -> bool:
+    """Tell whether something is features, and not a partition.
+
+    >>> is_features(3)
+    False
+    """
+    return has_own(activate, thing)
+
+
+def workspace(features: Any, actions: int) -> Workspace:
+    """Return room for the features of a state and for the values of so many actions."""
+    room = room_needed(features)
+    return Workspace(
+        np.zeros(1, dtype=np.int64), np.zeros(room, dtype=np.int64), np.zeros(room), np.zeros(actions)
+    )
+
+
+@part
+def respond(features: Any, s: State, work: Workspace) -> None:
+    """Find the active features of an observation."""
+    work.count[0] = activate(features, s, work.active, work.strengths)
+
+
+@part
+def strongest(features: Any, work: Workspace) -> int:
+    """Return the group of the state in the workspace, -1 where features make none.
+
+    It is the feature to which the state belongs most, of equally strong ones the first: the region of a partition,
+    the tile of the first tiling, the nearest centre.
+    """
+    if not are_memberships(features):
+        return -1
+    best = 0
+    for n in range(1, work.count[0]):
+        if work.strengths[n] > work.strengths[best]:
+            best = n
+    return int(work.active[best])
+
+
+@part
+def add_up(weights: np.ndarray, work: Workspace) -> None:
+    """Definition 1 over the active features: the action values of the state in the workspace."""
+    for a in range(weights.shape[1]):
+        work.q[a] = 0.0
+    for n in range(work.count[0]):
+        i, f = work.active[n], work.strengths[n]
+        for a in range(weights.shape[1]):
+            work.q[a] += weights[i, a] * f
+
+
+def vector_of(features: Any, s: State) -> np.ndarray:
+    """Return the features of an observation as one long vector, zeros included.
+
+    >>> from distinguo.features.tiles import tiles
+    >>> vector_of(tiles(2, [1], low=[0.0], high=[1.0]), (0.75,))
+    array([1., 0., 0., 1.])
+    """
+    work = workspace(features, 0)
+    respond(features, s, work)
+    vector = np.zeros(count_features(features))
+    count = int(work.count[0])
+    vector[work.active[:count]] = work.strengths[:count]
+    return vector
