@@ -3,7 +3,7 @@
 Each region has at most one entry: the state of it that was seen last. The kinds differ in what they choose:
 
 - ``stack``: the latest surprise (the paper's replacing-stack, section 3.2);
-- ``sweeping``: the greatest change of value that was noted, or that may follow from one noted in a successor (Moore and
+- ``sweeping``: the greatest change of value, noted in the region or to be expected from one in a successor (Moore and
   Atkeson 1993);
 - ``dyna``: any known pair of region and action (Sutton 1990); ``dyna-oldest``: the one updated longest ago;
 - ``rout``: the latest surprise that is not settled, from where the frontier is hunted (Boyan and Moore).
@@ -37,6 +37,8 @@ COUNTERS = np.dtype(
         ("kind", np.int64),  # the code of the scheduler
         ("clock", np.int64),  # events so far
         ("waiting", np.int64),  # regions in the queue of sweeping
+        ("hunt_steps", np.int64),  # of the simulations of rout
+        ("cycles", np.int64),  # hunts of rout that ended in a cycle
     ],
     align=True,
 )
@@ -76,11 +78,12 @@ def larger_agenda(agenda: Agenda, room: int) -> Agenda:
     return larger
 
 
-def check_agenda(agenda: Agenda, kind: str, room: int, actions: int, width: int) -> None:
-    """Raise ``ValueError`` if an agenda from a file could lead compiled code astray."""
+def check_agenda(agenda: Agenda, fresh: Agenda) -> None:
+    """Raise ``ValueError`` if an agenda from a file, as large as a fresh one, could lead compiled code astray."""
+    (room, actions), width = fresh.tries.shape, fresh.state.shape[1]
     check_arrays(agenda, room=room, actions=actions, width=width)
     waiting = int(agenda.counters["waiting"][0])
-    if agenda.counters["kind"][0] != code_of(kind) or not 0 <= waiting <= room:
+    if agenda.counters["kind"][0] != fresh.counters["kind"][0] or not 0 <= waiting <= room:
         raise ValueError("the agenda is inconsistent")
     places = np.full(room, NONE)
     queue = agenda.queue[:waiting]
@@ -115,6 +118,12 @@ def note_surprise(agenda: Any, j: int, s: Any, change: float) -> None:
     agenda.pushed_at[j] = agenda.seen_at[j]
     if agenda.counters["kind"][0] == SWEEPING:
         enqueue(agenda, j, change)
+
+
+@part
+def push_again(agenda: Any, j: int) -> None:
+    """Let region ``j`` wait once more, as the latest, with the state that it was due with."""
+    agenda.pushed_at[j] = _tick(agenda)
 
 
 @part
@@ -257,3 +266,11 @@ def empty_agenda(agenda: Any) -> None:
         agenda.pushed_at[j] = 0
         agenda.place[j] = NONE
     agenda.counters["waiting"][0] = 0
+
+
+@part
+def forget_states(agenda: Any) -> None:
+    """Let nothing wait, and hold no state: the task may not be able to come back to them."""
+    empty_agenda(agenda)
+    for j in range(agenda.seen_at.shape[0]):
+        agenda.seen_at[j] = 0
