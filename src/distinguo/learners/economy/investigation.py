@@ -10,6 +10,7 @@ from distinguo.criteria import Vector, look_ahead, state_value
 from distinguo.learners.agent import Agent
 from distinguo.learners.economy.memory import GREATEST, LEAST, Memory
 from distinguo.learners.economy.values import reliable_source
+from distinguo.learners.scheduling.hooks import note_outcome
 from distinguo.seam import part
 from distinguo.tasks.task import State, is_known, transition, truncated, unpack
 
@@ -37,6 +38,8 @@ def mini_trial(agent: Agent, s: State, j: int, a: int) -> tuple[float, bool]:
             break
     agent.progress.counts["investigation_steps"][0] += steps
     reliable = is_known(task, s_hat) and reliable_source(memory, k, settings.min_updates)
+    if not terminal and is_known(task, s_hat):
+        note_outcome(memory.agenda, j, a, k)
     if terminal:
         return r_hat, reliable or settings.terminal_reliable
     future = discount if settings.discount_steps else settings.gamma

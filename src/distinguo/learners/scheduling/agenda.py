@@ -39,6 +39,11 @@ COUNTERS = np.dtype(
         ("waiting", np.int64),  # regions in the queue of sweeping
         ("hunt_steps", np.int64),  # of the simulations of rout
         ("cycles", np.int64),  # hunts of rout that ended in a cycle
+        ("most", np.int64),  # investigations in a session; 0 for as many as were surprising
+        ("session", np.int64),  # the one that is held
+        ("left", np.int64),  # investigations that are left in it
+        ("last", np.int64),  # the region that was investigated last
+        ("size", np.int64),  # of the partition, before that
     ],
     align=True,
 )
@@ -60,39 +65,52 @@ class Agenda(NamedTuple):
     queue: Annotated[np.ndarray, field(int, ROOM)]  #: a heap of regions (sweeping)
     place: Annotated[np.ndarray, field(int, ROOM, first=NONE)]  #: of a region in the queue
     urgency: Annotated[np.ndarray, field(float, ROOM)]  #: its priority there
+    value: Annotated[np.ndarray, field(float, 1)]  #: of the region investigated last, before that
     counters: Annotated[np.ndarray, field(COUNTERS, 1)]
 
 
-def fresh_agenda(kind: str, room: int, actions: int, width: int) -> Agenda:
-    """Return an agenda on which nothing waits; ``width`` is the number of coordinates of a state."""
+def fresh_agenda(kind: str, room: int, actions: int, width: int, most: int = 0) -> Agenda:
+    """Return an agenda on which nothing waits; ``width`` is the number of coordinates of a state.
+
+    ``most`` investigations make a session; 0 for as many as there were surprising regions.
+    """
     agenda: Agenda = fresh_arrays(Agenda, room=room, actions=actions, width=width)
-    agenda.counters["kind"] = code_of(kind)
+    agenda.counters["kind"], agenda.counters["most"] = code_of(kind), most
+    agenda.counters["last"] = NONE
     return agenda
 
 
-def larger_agenda(agenda: Agenda, room: int) -> Agenda:
+class NoAgenda(NamedTuple):
+    """In place of an agenda: the learner keeps a replacing-stack of its own, and nothing else is remembered."""
+
+
+NO_AGENDA = NoAgenda()
+
+
+def agenda_with_room(agenda: Any, room: int) -> Any:
     """Return a copy with room for more regions."""
+    if isinstance(agenda, NoAgenda):
+        return agenda
     size, actions = agenda.updated_at.shape
-    width = agenda.state.shape[1]
-    larger: Agenda = larger_arrays(agenda, {}, size, room=room, actions=actions, width=width)
-    return larger
+    return larger_arrays(agenda, {}, size, room=room, actions=actions, width=agenda.state.shape[1])
 
 
-def check_agenda(agenda: Agenda, fresh: Agenda) -> None:
-    """Raise ``ValueError`` if an agenda from a file, as large as a fresh one, could lead compiled code astray."""
-    (room, actions), width = fresh.tries.shape, fresh.state.shape[1]
+def check_agenda(agenda: Any, room: int, actions: int, width: int) -> None:
+    """Raise ``ValueError`` if an agenda from a file could lead compiled code astray."""
+    if isinstance(agenda, NoAgenda):
+        return
     check_arrays(agenda, room=room, actions=actions, width=width)
-    waiting = int(agenda.counters["waiting"][0])
-    if agenda.counters["kind"][0] != fresh.counters["kind"][0] or not 0 <= waiting <= room:
-        raise ValueError("the agenda is inconsistent")
-    places = np.full(room, NONE)
-    queue = agenda.queue[:waiting]
-    if not ((queue >= 0) & (queue < room)).all():
-        raise ValueError("a place lies outside of its table")
+    waiting, last = int(agenda.counters["waiting"][0]), int(agenda.counters["last"][0])
+    queue, ways, places = agenda.queue[: max(waiting, 0)], agenda.way_from, np.full(room, NONE)
+    if not (0 <= waiting <= room and NONE <= last < room and _all_within(queue, 0, room)):
+        raise ValueError("a place of the agenda lies outside of its table")
     places[queue] = np.arange(waiting)
-    ways = agenda.way_from
-    if not (places == agenda.place).all() or not ((ways >= NONE) & (ways < room * actions)).all():
+    if not (places == agenda.place).all() or not _all_within(ways, NONE, room * actions):
         raise ValueError("the agenda is inconsistent")
+
+
+def _all_within(numbers: np.ndarray, least: int, beyond: int) -> bool:
+    return bool(((numbers >= least) & (numbers < beyond)).all())
 
 
 @part

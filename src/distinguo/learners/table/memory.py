@@ -49,7 +49,7 @@ def check_table(memory: TableMemory, fresh: TableMemory) -> None:
     """Raise ``ValueError`` if a table from a file could lead compiled code astray."""
     room, actions = fresh.q.shape
     check_arrays(memory, room=room, actions=actions)
-    check_agenda(memory.agenda, fresh.agenda)
+    check_agenda(memory.agenda, room, actions, fresh.agenda.state.shape[1])
     for ours, theirs in zip(memory.partition, fresh.partition, strict=True):
         if not np.array_equal(ours, theirs):
             raise ValueError("the table has other regions")
