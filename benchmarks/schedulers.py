@@ -83,13 +83,18 @@ def arms(part: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the schedulers to compare in a part, with what is changed for each."""
     if part in ("table", "descent"):
         yield "none", {"learner.min_updates": 0}
-        yield "none", {}
-    for scheduler in SCHEDULERS:
-        yield scheduler, {}
-    if part in ("table", "descent"):  # the other end: backups from any region, as in the sources
-        for scheduler in SCHEDULERS[:-1]:
-            yield scheduler, {"learner.min_updates": 0}
+        yield "none", {"learner.min_updates": 3}
+        for updates in (
+            0,
+            1,
+            3,
+        ):  # which values are backed up: any, as in the sources, or those of reliable regions
+            for scheduler in SCHEDULERS[:-1]:
+                yield scheduler, {"learner.min_updates": updates}
+        yield "rout", {}
     if part in ("growing", "model"):
+        for scheduler in SCHEDULERS:
+            yield scheduler, {}
         for scheduler in ("sweeping", "dyna", "dyna-oldest"):
             yield scheduler, {"learner.investigations": 20}
 

@@ -6,6 +6,7 @@ from typing import Annotated, NamedTuple
 
 from pydantic import Field
 
+from distinguo.learners.scheduling.kinds import Scheduler
 from distinguo.settings import LearnerSettings
 
 
@@ -57,6 +58,13 @@ class ModelSettings(NamedTuple):
     linear: Annotated[
         bool, Field(description="answers fit a plane to the neighbours, else take their mean; ours")
     ] = True
+    scheduler: Annotated[
+        Scheduler, Field(description="what drives investigation; paper, sections 3.2 and 5.4")
+    ] = "stack"
+    investigations: Annotated[
+        int,
+        Field(ge=0, le=10**9, description="in a session, 0 for as many as were surprising; ours"),
+    ] = 0
     trials: Annotated[
         int, Field(ge=0, le=10**6, description="trials in the model after each in the world; ours")
     ] = 0
