@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from distinguo.learners.economy.learner import ECONOMY
+from distinguo.learners.model.learner import MODEL
 from distinguo.learners.probation.learner import PROBATION
+from distinguo.learners.scheduling.learner import SCHEDULED
 from distinguo.learners.sweeping.learner import SWEEPING
+from distinguo.learners.table.learner import TABLE
 
-__all__ = ["ECONOMY", "PROBATION", "SWEEPING"]
+__all__ = ["ECONOMY", "MODEL", "PROBATION", "SCHEDULED", "SWEEPING", "TABLE"]

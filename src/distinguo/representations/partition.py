@@ -116,19 +116,19 @@ def regions_of(partition: Any, rows: np.ndarray) -> np.ndarray:
 @kernel
 def _fill_regions(partition: Any, rows: np.ndarray, like: State, regions: np.ndarray) -> None:
     for n in range(len(rows)):
-        regions[n] = region(partition, _as_state(like, rows[n], 0))
+        regions[n] = region(partition, as_state(like, rows[n], 0))
 
 
-def _as_state(like: State, row: np.ndarray, first: int) -> State:
+def as_state(like: State, row: np.ndarray, first: int) -> State:
     """Return a row as a tuple as long as ``like``: an implementation of ``region`` may unpack it."""
     return tuple(row[first:].tolist())
 
 
-@overload(_as_state, jit_options={"nogil": True, "error_model": "numpy"}, strict=False)
-def _as_state_compiled(like: Any, row: Any, first: Any) -> Any:
+@overload(as_state, jit_options={"nogil": True, "error_model": "numpy"}, strict=False)
+def as_state_compiled(like: Any, row: Any, first: Any) -> Any:
     if len(like) == 1:
         return lambda like, row, first: (row[first],)
-    return lambda like, row, first: (row[first], *_as_state(like[1:], row, first + 1))
+    return lambda like, row, first: (row[first], *as_state(like[1:], row, first + 1))
 
 
 class OneHot(NamedTuple):

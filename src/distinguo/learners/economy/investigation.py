@@ -10,8 +10,9 @@ from distinguo.criteria import Vector, look_ahead, state_value
 from distinguo.learners.agent import Agent
 from distinguo.learners.economy.memory import GREATEST, LEAST, Memory
 from distinguo.learners.economy.values import reliable_source
+from distinguo.learners.scheduling.hooks import note_outcome
 from distinguo.seam import part
-from distinguo.tasks.task import State, transition, truncated, unpack
+from distinguo.tasks.task import State, is_known, transition, truncated, unpack
 
 
 class Profile(NamedTuple):
@@ -36,7 +37,9 @@ def mini_trial(agent: Agent, s: State, j: int, a: int) -> tuple[float, bool]:
         if k != j or steps >= settings.max_steps or terminal or truncated(task, s_hat):
             break
     agent.progress.counts["investigation_steps"][0] += steps
-    reliable = reliable_source(memory, k, settings.min_updates)
+    reliable = is_known(task, s_hat) and reliable_source(memory, k, settings.min_updates)
+    if not terminal and is_known(task, s_hat):
+        note_outcome(memory.agenda, j, a, k)
     if terminal:
         return r_hat, reliable or settings.terminal_reliable
     future = discount if settings.discount_steps else settings.gamma

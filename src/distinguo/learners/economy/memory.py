@@ -7,6 +7,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from distinguo.learners.agent import ROOM, check_arrays, field, fresh_arrays, larger_arrays
+from distinguo.learners.scheduling.agenda import NO_AGENDA, agenda_with_room, check_agenda
 from distinguo.representations.growing import grown
 
 #: What only this learner counts, as one record.
@@ -52,15 +53,17 @@ class Memory(NamedTuple):
     error: Annotated[np.ndarray, field(float, SCRATCH, "actions")]  #: their standard errors, if repeated
     seen: Annotated[np.ndarray, field(float, ROOM, "actions", 3)]  #: differences of look-ahead and region
     extremes: Annotated[np.ndarray, field(float, 2, first=[np.inf, -np.inf])]  #: of all look-ahead values
+    agenda: Any = NO_AGENDA  #: what a scheduler other than the stack remembers
 
 
-def fresh_memory(partition: Any, actions: int, width: int = 0) -> Memory:
+def fresh_memory(partition: Any, actions: int, width: int = 0, agenda: Any = NO_AGENDA) -> Memory:
     """Return the memory of a learner that knows nothing but its partition.
 
     ``width`` is that of a state, where it is not that of an observation; the states of the prototypes, which only
     the task knows, are for the caller to fill in.
     """
-    memory: Memory = fresh_arrays(Memory, {"partition": partition}, **sizes_of(partition, actions, width))
+    given = {"partition": partition, "agenda": agenda}
+    memory: Memory = fresh_arrays(Memory, given, **sizes_of(partition, actions, width))
     return memory
 
 
@@ -76,7 +79,8 @@ def with_room(memory: Memory, room: int) -> Memory:
         return memory
     partition = grown(memory.partition, 2 * room)
     sizes = sizes_of(partition, memory.q.shape[1], memory.states.shape[1])
-    larger: Memory = larger_arrays(memory, {"partition": partition}, int(memory.partition.size[0]), **sizes)
+    given = {"partition": partition, "agenda": agenda_with_room(memory.agenda, 2 * room)}
+    larger: Memory = larger_arrays(memory, given, int(memory.partition.size[0]), **sizes)
     return larger
 
 
@@ -84,6 +88,7 @@ def checked_memory(memory: Memory) -> Memory:
     """Return a memory that came from a file, with everything checked that could lead compiled code astray."""
     partition, room = memory.partition, len(memory.q)
     check_arrays(memory, **sizes_of(partition, memory.q.shape[1], memory.states.shape[1]))
+    check_agenda(memory.agenda, *memory.q.shape, memory.states.shape[1])
     size, primary = int(partition.size[0]), partition.primary
     if not 1 <= size <= room or not ((primary[:size] >= 0) & (primary[:size] < size)).all():
         raise ValueError("the prototypes are inconsistent")

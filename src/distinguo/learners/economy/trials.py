@@ -25,8 +25,9 @@ from distinguo.learners.economy.investigation import investigate
 from distinguo.learners.economy.memory import STATE, Memory
 from distinguo.learners.economy.passive import consolidate_by_values, split_by_surprise
 from distinguo.learners.economy.reasons import Log
-from distinguo.learners.economy.surprise import pop, push, surprising
+from distinguo.learners.economy.surprise import push, surprising
 from distinguo.learners.economy.values import apply_profile, back_up, reliable_source
+from distinguo.learners.scheduling.hooks import note_step, take_due
 from distinguo.seam import kernel, part
 from distinguo.settings import LearnerSettings
 from distinguo.tasks.task import State, observe, start, transition, truncated, unpack
@@ -99,6 +100,7 @@ def get_action(agent: Agent, s: State, j: int, a: int, r: float, k: int, termina
     """
     memory, settings = agent.memory, agent.settings
     q_new = r if terminal else look_ahead(r, settings.gamma, state_value(memory.q[k]))
+    note_step(memory.agenda, agent, s, j, a, k, q_new, terminal)
     reliable = terminal or reliable_source(memory, k, settings.min_updates)
     if reliable:
         back_up(memory, j, a, q_new, settings.alpha)
@@ -134,7 +136,7 @@ def process_stack(agent: Agent, left: int) -> None:
     if not settings.active:
         consolidate_by_values(agent)
     while counts["investigation_steps"][0] + dearest(memory, settings) <= most:
-        place = pop(memory)
+        place = take_due(memory.agenda, agent, most)
         if place < 0:
             return
         s = unpack(task, memory.stacked[place])

@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
-from distinguo.learners.sweeping.memory import NOTHING, SweepingMemory
+from typing import Any, Protocol
+
+from distinguo.learners.sweeping.memory import NOTHING
 from distinguo.seam import part
 
 
+class Waiting(Protocol):
+    """What holds a queue: the arrays of a heap, by place and by state, and a count of those that wait."""
+
+    @property
+    def queue(self) -> Any:
+        """Return the state in each place of the heap."""
+
+    @property
+    def place(self) -> Any:
+        """Return the place of each state, -1 for one that does not wait."""
+
+    @property
+    def urgency(self) -> Any:
+        """Return the priority of each state that waits."""
+
+    @property
+    def counters(self) -> Any:
+        """Return the record that counts, under ``waiting``, how many wait."""
+
+
 @part
-def enqueue(memory: SweepingMemory, j: int, urgency: float) -> None:
+def enqueue(memory: Waiting, j: int, urgency: float) -> None:
     """Let state ``j`` wait; one that waits already becomes no less urgent."""
     if memory.place[j] == NOTHING:
         memory.place[j] = memory.counters["waiting"][0]
@@ -19,7 +41,7 @@ def enqueue(memory: SweepingMemory, j: int, urgency: float) -> None:
 
 
 @part
-def most_urgent(memory: SweepingMemory) -> int:
+def most_urgent(memory: Waiting) -> int:
     """Take the most urgent state out of the queue; there must be one."""
     first = memory.queue[0]
     memory.counters["waiting"][0] -= 1
@@ -32,14 +54,14 @@ def most_urgent(memory: SweepingMemory) -> int:
 
 
 @part
-def _rise(memory: SweepingMemory, place: int) -> None:
+def _rise(memory: Waiting, place: int) -> None:
     while place > 0 and _before(memory, place, (place - 1) // 2):
         _swap(memory, place, (place - 1) // 2)
         place = (place - 1) // 2
 
 
 @part
-def _sink(memory: SweepingMemory, place: int) -> None:
+def _sink(memory: Waiting, place: int) -> None:
     while True:
         first = place
         for child in (2 * place + 1, 2 * place + 2):
@@ -52,7 +74,7 @@ def _sink(memory: SweepingMemory, place: int) -> None:
 
 
 @part
-def _before(memory: SweepingMemory, one: int, other: int) -> bool:
+def _before(memory: Waiting, one: int, other: int) -> bool:
     """Tell whether what stands in one place should come before another; of equals, the state seen first."""
     j, k = memory.queue[one], memory.queue[other]
     if memory.urgency[j] == memory.urgency[k]:
@@ -61,7 +83,7 @@ def _before(memory: SweepingMemory, one: int, other: int) -> bool:
 
 
 @part
-def _swap(memory: SweepingMemory, one: int, other: int) -> None:
+def _swap(memory: Waiting, one: int, other: int) -> None:
     j, k = memory.queue[one], memory.queue[other]
     memory.queue[one], memory.queue[other] = k, j
     memory.place[j], memory.place[k] = other, one

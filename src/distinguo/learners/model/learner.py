@@ -1,0 +1,138 @@
+"""The learner by a learned model as the stage sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from distinguo.controller import Controller
+from distinguo.errors import DistinguoError
+from distinguo.learners.agent import NO_BUDGET, Agent, fresh_progress
+from distinguo.learners.economy.learner import ENTRIES, FIRST_ROOM
+from distinguo.learners.economy.memory import fresh_memory
+from distinguo.learners.economy.reasons import Log, drain, fresh_log
+from distinguo.learners.economy.values import current_epsilon
+from distinguo.learners.learner import Learner, Setup, register
+from distinguo.learners.model.memory import ModelMemory, checked_model_memory, memory_with_room, model_in
+from distinguo.learners.model.settings import ModelSettings, economy_settings
+from distinguo.learners.model.store import fresh_store, organise
+from distinguo.learners.model.trials import advance_in_world, begin_in_world, settle_in_model
+from distinguo.learners.scheduling.agenda import agenda_for, forget_states
+from distinguo.representations.growing import growing_voronoi, primary_rows, settled
+from distinguo.seam import at_speed
+from distinguo.tasks.extent import Extent
+
+
+class Model(Learner):
+    """The paper's learner, which investigates in a model of its own experience: no state is ever set."""
+
+    name = "model"
+    settings = ModelSettings
+
+    def fresh(self, setup: Setup) -> ModelMemory:
+        """Begin with one prototype at the first observation, or with those given, and with no experience."""
+        if setup.categories:
+            raise DistinguoError(
+                "The learner 'model' tells similar states by the distance of amounts, and this task observes "
+                "categories; take the learner sweeping."
+            )
+        rows = setup.prototypes or (setup.seen,)
+        partition = growing_voronoi(rows, setup.extent.widths, FIRST_ROOM)
+        agenda = agenda_for(
+            setup.settings.scheduler,
+            len(partition.prototypes),
+            setup.actions,
+            len(setup.seen),
+            setup.settings.investigations,
+        )
+        economy = fresh_memory(partition, setup.actions, agenda=agenda)
+        economy.states[: len(rows)] = rows
+        if setup.settings.optimistic:
+            economy.q[: len(rows)] = max(setup.mean_reward, 0.0) / (1.0 - setup.settings.gamma)
+        store = fresh_store(setup.settings.capacity, len(economy.q), setup.actions, len(setup.seen))
+        return _organised(ModelMemory(economy, store), setup.settings)
+
+    def begin(self, agent: Agent) -> None:
+        """Begin a trial."""
+        at_speed(begin_in_world, agent.task)(*_by_economy(agent))
+
+    def advance(self, agent: Agent, cap: int, steps: int, left: int = NO_BUDGET) -> int:
+        """Figure 1, step by step; every step is remembered."""
+        ended: int = at_speed(advance_in_world, agent.task)(*_by_economy(agent), cap, steps)
+        return ended
+
+    def settle(self, agent: Agent, left: int = NO_BUDGET) -> None:
+        """Figure 2, by questions to the model."""
+        memory, now = agent.memory, agent.progress
+        model = model_in(memory, agent.settings)
+        progress = fresh_progress(len(model.like), len(model.like))
+        for name in ("trials", "trial_steps"):
+            progress.counts[name] = now.counts[name]
+        inner = Agent(model, memory.economy, economy_settings(agent.settings), progress, agent.log, agent.rng)
+        settle_in_model(*inner, NO_BUDGET)
+
+    def controller(self, memory: ModelMemory, settings: ModelSettings) -> Controller:
+        """Act by the action values of the regions."""
+        partition = memory.economy.partition
+        return Controller(settled(partition), memory.economy.q[primary_rows(partition)])
+
+    def prepared(self, agent: Agent, extent: Extent | None) -> Agent:
+        """Make room, and share the tuples out again if prototypes were added or distances are scaled otherwise."""
+        memory = memory_with_room(agent.memory)
+        partition = memory.economy.partition
+        if extent is not None and agent.settings.rescale:
+            partition.scale[:] = extent.widths
+            partition.weight[:] = 1.0 / partition.scale
+        small = len(agent.log.regret) < ENTRIES * len(memory.economy.q)
+        log = self.fresh_log(memory) if small else agent.log
+        return agent._replace(memory=_organised(memory, agent.settings), log=log)
+
+    def fresh_log(self, memory: ModelMemory) -> Log:
+        """Return an empty log with room for a session."""
+        return fresh_log(ENTRIES * len(memory.economy.q), memory.economy.q.shape[1])
+
+    def reasons(self, agent: Agent) -> list[dict[str, Any]]:
+        """Return what was split, merged and detached, and why; questions to the model take no steps."""
+        steps = int(agent.progress.counts["trial_steps"][0])
+        return [{**entry, "step": steps} for entry in drain(agent.log, agent.memory.economy.partition)]
+
+    def values(self, memory: ModelMemory) -> Mapping[str, np.ndarray]:
+        """Return how often each action value was updated."""
+        return {"updates": memory.economy.updates[primary_rows(memory.economy.partition)]}
+
+    def figures(self, memory: ModelMemory, settings: ModelSettings) -> Mapping[str, Any]:
+        """Return the epsilon in force, what is kept, and what the model was asked."""
+        counters = memory.store.counters[0]
+        return {
+            "epsilon": float(current_epsilon(memory.economy, economy_settings(settings))),
+            "tuples_kept": int(counters["size"]),
+            "tuples_experienced": int(counters["experienced"]),
+            "model_queries": int(counters["queries"]),
+            "model_unknown": int(counters["unknown"]),
+        }
+
+    def forget_running(self, memory: ModelMemory) -> None:
+        """Empty the stack."""
+        memory.economy.pushed_at[:] = 0
+        forget_states(memory.economy.agenda)
+
+    def checked(self, memory: ModelMemory, fresh: ModelMemory) -> ModelMemory:
+        """Check a memory from a file, which may have more room than a fresh one."""
+        return checked_model_memory(memory, fresh)
+
+
+def _by_economy(agent: Agent) -> Agent:
+    """Return the agent with the settings that compiled code is told."""
+    return agent._replace(settings=economy_settings(agent.settings))
+
+
+def _organised(memory: ModelMemory, settings: ModelSettings) -> ModelMemory:
+    organise(model_in(memory, settings))
+    return memory
+
+
+MODEL = Model.name
+
+register(Model())

@@ -1,0 +1,80 @@
+"""The settings of the learner by a model: those of the paper's learner that matter to it, and the model's own."""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+from pydantic import Field
+
+from distinguo.learners.scheduling.kinds import Scheduler
+from distinguo.settings import LearnerSettings
+
+
+class ModelSettings(NamedTuple):
+    """The constants of the learner ``model``.
+
+    >>> ModelSettings().capacity
+    20000
+    """
+
+    gamma: Annotated[float, Field(gt=0, lt=1, description="discount of future reward; ours")] = 0.99
+    epsilon: Annotated[
+        float, Field(gt=0, allow_inf_nan=False, description="reward that may be lost by a grouping; ours")
+    ] = 0.1
+    epsilon_share: Annotated[
+        float,
+        Field(ge=0, le=1, description="epsilon as a share of the range of Q1, 0 as it is given; ours"),
+    ] = 0.0
+    alpha: Annotated[float, Field(gt=0, le=1, description="learning rate of Figure 1; ours")] = 0.05
+    min_updates: Annotated[int, Field(ge=0, le=10**9, description="MIN_UPDATES; paper, section 3.1")] = 3
+    enough_samples: Annotated[int, Field(ge=1, le=10**9, description="ENOUGH_SAMPLES of Figure 4; ours")] = 3
+    max_steps: Annotated[int, Field(ge=1, le=10**9, description="MAX_STEPS of Figure 3; ours")] = 5
+    coin: Annotated[float, Field(ge=0, le=1, description="weight of the coin of Figure 1; ours")] = 0.00001
+    explore: Annotated[float, Field(ge=0, le=1, description="share of random actions; ours")] = 0.0
+    merge_interval: Annotated[
+        int, Field(ge=0, le=10**9, description="MERGE_TIMER of Figure 5, 0 never; ours")
+    ] = 3
+    optimistic: Annotated[
+        bool, Field(description="values begin at what the mean reward of random play is worth for ever; ours")
+    ] = False
+    rescale: Annotated[
+        bool, Field(description="where bounds are infinite, scale by all observations so far; ours")
+    ] = False
+    investigate_every: Annotated[
+        int,
+        Field(
+            ge=0, le=10**12, description="steps between investigations in a trial, 0 at its end; section 5.1"
+        ),
+    ] = 0
+    capacity: Annotated[
+        int, Field(ge=1, le=10**8, description="tuples that are kept; then the oldest of many goes; ours")
+    ] = 20_000
+    neighbours: Annotated[
+        int, Field(ge=1, le=1_000, description="tuples that an answer needs, per term of a plane; ours")
+    ] = 3
+    reach: Annotated[
+        float, Field(gt=0, le=1_000, description="scaled distance at which a tuple tells nothing; ours")
+    ] = 0.2
+    linear: Annotated[
+        bool, Field(description="answers fit a plane to the neighbours, else take their mean; ours")
+    ] = True
+    scheduler: Annotated[
+        Scheduler, Field(description="what drives investigation; paper, sections 3.2 and 5.4")
+    ] = "stack"
+    investigations: Annotated[
+        int,
+        Field(ge=0, le=10**9, description="in a session, 0 for as many as were surprising; ours"),
+    ] = 0
+    trials: Annotated[
+        int, Field(ge=0, le=10**6, description="trials in the model after each in the world; ours")
+    ] = 0
+
+
+def economy_settings(settings: ModelSettings) -> LearnerSettings:
+    """Return what the paper's learner is told, in the world and in the model.
+
+    >>> economy_settings(ModelSettings(gamma=0.9)).gamma
+    0.9
+    """
+    shared = {name: value for name, value in settings._asdict().items() if name in LearnerSettings._fields}
+    return LearnerSettings(**shared, discount_steps=True)

@@ -1,0 +1,47 @@
+"""The settings of the learner on a fixed table; constants that the paper is silent about are ours."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import Field
+
+
+class TableSettings(NamedTuple):
+    """The constants of the learner ``table``.
+
+    >>> TableSettings().scheduler
+    'stack'
+    """
+
+    scheduler: Annotated[
+        Literal["none", "stack", "sweeping", "dyna", "dyna-oldest", "rout"],
+        Field(
+            description="what drives investigation: stack, sweeping, dyna, dyna-oldest or rout; none for plain "
+            "Q-learning; paper, sections 5.3 and 5.4"
+        ),
+    ] = "stack"
+    counts: Annotated[int, Field(ge=1, le=10_000, description="intervals per coordinate; ours")] = 10
+    gamma: Annotated[float, Field(gt=0, lt=1, description="discount of future reward; ours")] = 0.99
+    alpha: Annotated[float, Field(gt=0, le=1, description="learning rate of Figure 1; ours")] = 0.1
+    epsilon: Annotated[
+        float, Field(gt=0, allow_inf_nan=False, description="error of a value that is surprising; ours")
+    ] = 0.01
+    min_updates: Annotated[
+        int,
+        Field(ge=0, le=10**9, description="MIN_UPDATES, 0 to back up from any region; paper, section 3.1"),
+    ] = 3
+    enough_samples: Annotated[int, Field(ge=1, le=10**9, description="ENOUGH_SAMPLES of Figure 4; ours")] = 3
+    max_steps: Annotated[int, Field(ge=1, le=10**9, description="MAX_STEPS of Figure 3; ours")] = 50
+    coin: Annotated[float, Field(ge=0, le=1, description="weight of the coin of Figure 1; ours")] = 0.001
+    explore: Annotated[float, Field(ge=0, le=1, description="share of random actions; ours")] = 0.0
+    investigations: Annotated[
+        int,
+        Field(ge=0, le=10**9, description="at the end of a trial, 0 for as many as were surprising; ours"),
+    ] = 0
+    simulations: Annotated[
+        int, Field(ge=1, le=10**6, description="of each action in a hunt of rout; ours")
+    ] = 1
+    horizon: Annotated[
+        int, Field(ge=1, le=10**9, description="steps of a simulation of rout, at most; ours")
+    ] = 1000
