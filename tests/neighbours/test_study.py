@@ -1,7 +1,5 @@
 """The comparison with the neighbours, with two of them and two seeds."""
 
-import csv
-import io
 import json
 from pathlib import Path
 
@@ -11,8 +9,8 @@ import pytest
 from distinguo import DistinguoError
 from distinguo.neighbours import maps, study
 from distinguo.neighbours.measure import Measurement, Trial, _first_reached
-from distinguo.neighbours.page import as_csv, table
-from distinguo.neighbours.study import Cell, Scale, compare_neighbours
+from distinguo.neighbours.page import as_csv, from_csv, summary_rows, table
+from distinguo.neighbours.study import Cell, Neighbours, Scale, compare_neighbours
 from distinguo.neighbours.systems import LEARNER, REPRESENTATION, SYSTEMS, TASKS, System
 from distinguo.study.results import AveragedCurve
 from distinguo.tasks.catalog import task_spec
@@ -41,8 +39,9 @@ def test_every_system_is_run_on_every_seed_and_written_down(tmp_path: Path) -> N
     page, picture = write_neighbours(found)
     assert "paper's learner" in page.read_text()
     assert picture.stat().st_size > 10_000
-    rows = list(csv.DictReader(io.StringIO(as_csv(found))))
-    assert [row["runs"] for row in rows] == ["2", "2", "0"]
+    rows = summary_rows(found)
+    assert [row["runs"] for row in rows] == [2, 2, 0]
+    assert from_csv(as_csv(rows)) == rows
 
 
 @pytest.mark.usefixtures("few")
@@ -86,7 +85,8 @@ def test_the_goal_has_to_be_held_to_the_end() -> None:
 
 def test_steps_are_those_of_success_and_sizes_those_of_all() -> None:
     runs = [Measurement(n, n < 3, 10 * n, 100 * n, n == 0, 0.5) for n in range(5)]
-    row = table([Cell(ECONOMY, "puck", tuple(runs))]).splitlines()[2]
+    found = Neighbours([Cell(ECONOMY, "puck", tuple(runs))], Path(), 0)
+    row = table(summary_rows(found)).splitlines()[2]
     assert row == "| the paper's learner (`economy`) | 20 | 100 | 3 of 5 | 1 of 5 | 0.50 |"
 
 

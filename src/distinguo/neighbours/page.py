@@ -1,59 +1,28 @@
-"""The comparison as tables: in Markdown for people, as CSV for programs."""
+"""The comparison as tables: rows for programs, Markdown for people, made from the same figures."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from distinguo.neighbours.measure import Measurement
 from distinguo.neighbours.study import Cell, Neighbours
-from distinguo.neighbours.systems import TASKS
 
 HEAD = ("system", "regions or features", "environment steps", "success", "carries over", "seconds")
 COLUMNS = ("task", "system", "asked", "runs", "size", "steps", "succeeded", "carried", "seconds", "refused")
 
-
-def tables(neighbours: Neighbours) -> str:
-    """Return a table for each task, with medians of sizes, steps and seconds."""
-    present = [task for task in TASKS if neighbours.on(task)]
-    return "\n".join(f"## {task}\n\n{table(neighbours.on(task))}" for task in present)
-
-
-def table(cells: Sequence[Cell]) -> str:
-    """Return the table of one task; a system that cannot be run on it says why below."""
-    lines = [f"| {' | '.join(HEAD)} |", "|---" * len(HEAD) + "|"]
-    lines += [f"| {' | '.join(_words(cell))} |" for cell in cells if cell.measurements]
-    lines += [f"\n*{cell.system.name}* does not apply: {cell.refused}" for cell in cells if cell.refused]
-    return "\n".join(lines) + "\n"
-
-
-def _words(cell: Cell) -> list[str]:
-    runs, done = cell.measurements, [one for one in cell.measurements if one.succeeded]
-    return [
-        f"{cell.system.name} (`{cell.system.asked_on(cell.task)}`)",
-        f"{median(one.size for one in runs):,.0f}",
-        f"{median(one.steps for one in done):,.0f}" if done else "–",
-        f"{len(done)} of {len(runs)}",
-        _carried(runs),
-        f"{median(one.seconds for one in runs):.2f}",
-    ]
-
-
-def _carried(runs: Sequence[Measurement]) -> str:
-    """Say on how many maps a fresh learner succeeds; for a representation that is its success."""
-    judged = [one.carries for one in runs if one.carries is not None]
-    return f"{sum(judged)} of {len(judged)}" if judged else "="
+Row = Mapping[str, Any]  #: by the names of ``COLUMNS``
 
 
 def summary_rows(neighbours: Neighbours) -> list[dict[str, Any]]:
-    """Return a row for each system and task, by the names of ``COLUMNS``; None where there is nothing to tell."""
+    """Return a row for each system and task; None where there is nothing to tell."""
     return [dict(zip(COLUMNS, _figures(cell), strict=True)) for cell in neighbours.cells]
 
 
 def _figures(cell: Cell) -> tuple[Any, ...]:
+    """Return medians: sizes and seconds of all runs, steps of those that succeeded."""
     runs, done = cell.measurements, [one for one in cell.measurements if one.succeeded]
     judged = [one.carries for one in runs if one.carries is not None]
     return (
@@ -70,10 +39,54 @@ def _figures(cell: Cell) -> tuple[Any, ...]:
     )
 
 
-def as_csv(neighbours: Neighbours) -> str:
+def as_csv(rows: Sequence[Row]) -> str:
     """Return the rows as a table for programs."""
     text = io.StringIO()
     written = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     written.writeheader()
-    written.writerows(summary_rows(neighbours))
+    written.writerows(rows)
     return text.getvalue()
+
+
+def from_csv(text: str) -> list[dict[str, Any]]:
+    """Return the rows of a table for programs.
+
+    >>> row = dict(zip(COLUMNS, ("puck", "it", "grid:2x2", 3, 4, None, 0, None, 0.5, ""), strict=True))
+    >>> from_csv(as_csv([row])) == [row]
+    True
+    """
+    words = ("task", "system", "asked", "refused")
+    return [
+        {name: value if name in words else _number(value) for name, value in row.items()}
+        for row in csv.DictReader(io.StringIO(text))
+    ]
+
+
+def _number(text: str) -> float | None:
+    return float(text) if text else None
+
+
+def tables(rows: Sequence[Row]) -> str:
+    """Return a table in Markdown for each task, under its name."""
+    tasks = dict.fromkeys(row["task"] for row in rows)
+    return "\n".join(f"### {task}\n\n{table([row for row in rows if row['task'] == task])}" for task in tasks)
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Return the table of one task; below it, which systems cannot be run on it, and why."""
+    lines = [f"| {' | '.join(HEAD)} |", "|---" * len(HEAD) + "|"]
+    lines += [f"| {' | '.join(_words(row))} |" for row in rows if row["runs"]]
+    lines += [f"\n*{row['system']}* does not apply: {row['refused']}" for row in rows if row["refused"]]
+    return "\n".join(lines) + "\n"
+
+
+def _words(row: Row) -> list[str]:
+    steps, carried = row["steps"], row["carried"]
+    return [
+        f"{row['system']} (`{row['asked']}`)",
+        f"{row['size']:,.0f}",
+        "–" if steps is None else f"{steps:,.0f}",
+        f"{row['succeeded']:.0f} of {row['runs']:.0f}",
+        "=" if carried is None else f"{carried:.0f} of {row['runs']:.0f}",
+        f"{row['seconds']:.2f}",
+    ]

@@ -80,7 +80,7 @@ def _reproduce_neighbours(quick: bool, out: Path | None, seed: int, as_json: boo
         )
     page, picture = write_neighbours(found)
     output = output_for(as_json)
-    output.tell(tables(found))
+    output.tell(tables(summary_rows(found)))
     output.tell(f"Page: {page}")
     output.tell(f"Picture: {picture}")
     content = {

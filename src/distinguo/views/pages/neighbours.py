@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from distinguo.neighbours.maps import maps_of
-from distinguo.neighbours.page import as_csv, tables
+from distinguo.neighbours.page import as_csv, summary_rows, tables
 from distinguo.neighbours.study import Neighbours
 from distinguo.tasks.catalog import task_spec
 from distinguo.views.gallery import draw_gallery
@@ -20,7 +20,7 @@ PICTURED = "puck"  #: the task whose maps are drawn
 def write_neighbours(found: Neighbours) -> tuple[Path, Path]:
     """Write the page, the table and the picture into the folder of the comparison; return the first and the last."""
     page, picture = found.folder / PAGE, found.folder / PICTURE
-    write_atomically(found.folder / TABLE, as_csv(found))
+    write_atomically(found.folder / TABLE, as_csv(summary_rows(found)))
     draw_maps(picture, found.seed)
     words = "\n".join(
         [
@@ -30,7 +30,7 @@ def write_neighbours(found: Neighbours) -> tuple[Path, Path]:
             "",
             f"![The maps of the puck, side by side]({PICTURE})",
             "",
-            tables(found),
+            tables(summary_rows(found)),
         ]
     )
     write_atomically(page, words)
