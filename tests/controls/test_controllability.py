@@ -124,7 +124,7 @@ def test_size_is_moderate_and_no_chance_is_involved(made: Representation) -> Non
 
 
 @needs_speed
-def test_resolution_is_finest_where_control_is_at_stake(made: Representation) -> None:
+def test_blind_is_finest_where_control_is_at_stake(made: Representation) -> None:
     """A doomed corner stays coarse; the top of the hill does not."""
     areas = {box: np.prod(np.subtract(box[1], box[0])) for box in leaf_boxes(made.partition)}
     corner = next(area for box, area in areas.items() if contains(box, ((2.3, 5.4), (2.4, 5.5))))

@@ -1,4 +1,4 @@
-"""Rules of resolution that do not look at reward (sections 2.1 and 5.2): near the start, by visits, by vigilance.
+"""Rules of resolution that are "blind with respect to the task requirements" (section 2.1): start, visits, vigilance.
 
 The paper names them as assumptions about where distinctions matter: "states closest to the initial state required the
 finest resolution" (Hu and Fellman 1996), "the most frequently-seen areas of state-space were most important"
