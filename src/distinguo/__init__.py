@@ -51,12 +51,11 @@ if TYPE_CHECKING:
     from distinguo.runs.learn import learn
     from distinguo.runs.run import Run
     from distinguo.seam import part
-    from distinguo.study.audit import audit
+    from distinguo.study.audit import audit, trained_controller
     from distinguo.study.compare import compare
     from distinguo.study.condense import condense
     from distinguo.study.plan import make_plan
     from distinguo.study.rollout import rollout
-    from distinguo.study.trained import trained_controller
     from distinguo.study.verify import verify
     from distinguo.tasks.check import check_task
     from distinguo.tasks.declare import task
@@ -122,7 +121,7 @@ _HOMES = {
     "state_value": "distinguo.criteria",
     "task": "distinguo.tasks.declare",
     "tiles": "distinguo.features.tiles",
-    "trained_controller": "distinguo.study.trained",
+    "trained_controller": "distinguo.study.audit",
     "verify": "distinguo.study.verify",
     "view": "distinguo.views.show",
     "voronoi": "distinguo.representations.voronoi",

@@ -11,7 +11,14 @@ from typing import Any
 import distinguo
 from distinguo.errors import DistinguoError
 from distinguo.proof.schema import ArrivalCertificate, HoldCertificate
-from distinguo.representations.schema import BoxesFile, CategoriesFile, VoronoiFile
+from distinguo.representations.schema import (
+    BoxesFile,
+    CategoriesFile,
+    PerceptronFile,
+    RadialFile,
+    TilesFile,
+    VoronoiFile,
+)
 from distinguo.runs.stage import TrialRow
 from distinguo.study.results import COLUMNS, CSV, MARKDOWN
 from tools.references import fields
@@ -79,7 +86,14 @@ def _by_key(entry: dict[str, Any]) -> str:
 
 
 def _representation(run: Path) -> str:
-    kinds = {"voronoi": VoronoiFile, "categories": CategoriesFile, "boxes": BoxesFile}
+    kinds = {
+        "voronoi": VoronoiFile,
+        "categories": CategoriesFile,
+        "boxes": BoxesFile,
+        "tiles": TilesFile,
+        "rbf": RadialFile,
+        "perceptron": PerceptronFile,
+    }
     rows = []
     for name, words in fields.REPRESENTATION.items():
         having = [kind for kind, schema in kinds.items() if name in schema.model_fields]
@@ -92,7 +106,8 @@ def _representation(run: Path) -> str:
         [
             "## representation.json",
             "Kinds: `voronoi` (the nearest prototype, by scaled distances), `categories` (prototypes of labels), "
-            "`boxes` (a tree of cuts). The whole [JSON schema](../representation.schema.json).",
+            "`boxes` (a tree of cuts); features in place of a partition: `tiles`, `rbf`, "
+            "`perceptron`. The whole [JSON schema](../representation.schema.json).",
             table(["field", "kind", "meaning"], rows),
             "The map of `distinguo learn puck --seed 1`:",
             _json((run / "representation.json").read_text()),
