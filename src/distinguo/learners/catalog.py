@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from distinguo.learners.economy.learner import ECONOMY
 from distinguo.learners.probation.learner import PROBATION
+from distinguo.learners.surprise.learner import SURPRISE
 from distinguo.learners.sweeping.learner import SWEEPING
 
-__all__ = ["ECONOMY", "PROBATION", "SWEEPING"]
+__all__ = ["ECONOMY", "PROBATION", "SURPRISE", "SWEEPING"]
