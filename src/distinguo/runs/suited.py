@@ -16,19 +16,23 @@ def suited_learner(
 ) -> str:
     """Return the learner that suits a task, and that has the settings that were asked for.
 
-    ``begun`` says that there are prototypes to begin from, which only the paper's learner makes use of.
+    ``begun`` says that there are prototypes to begin from, which only the paper's learner makes use of. Where states
+    cannot be restored, it does without mini-trials: that is ``surprise``.
 
     >>> from distinguo.tasks.catalog import task_spec
     >>> [suited_learner(task_spec(name)) for name in ("puck", "CartPole-v1")]
     ['economy', 'probation']
     """
-    if preset_name != DEFAULT or begun:
+    if preset_name != DEFAULT:
         return ECONOMY
+    papers = (ECONOMY,) if spec.restorable else (SURPRISE, ECONOMY)  # the latter has settings of its own
     suits = SWEEPING if spec.kind == CATEGORIES else PROBATION
     # where chance is at work the paper's learner is the surer one, except on labels (docs/robustness.md)
     by_chance = spec.stochastic != "no" and suits == PROBATION and spec.restorable
-    papers = (ECONOMY,) if spec.restorable else (SURPRISE, ECONOMY)  # the latter has settings of its own
-    order = (*papers, suits) if isinstance(spec.goal, Hold) or by_chance else (suits, *papers)
+    if begun:
+        order: tuple[str, ...] = papers
+    else:
+        order = (*papers, suits) if by_chance or isinstance(spec.goal, Hold) else (suits, *papers)
     able = [name for name in order if set(asked or {}) <= set(learner_named(name).settings._fields)]
     return able[0] if able else order[0]
 
