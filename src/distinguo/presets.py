@@ -60,6 +60,15 @@ BY_NOISE: Mapping[str, Mapping[str, Any]] = {
     "some": {"learner.confidence": 2.0},
     "strong": {"learner.confidence": 2.0, "learner.samples": 8},
 }
+#: What suits the learner by surprise on such tasks: without mini-trials actions must be tried in trials, values must
+#: begin where nothing has failed yet, and what has come to twenty regions leads nowhere (docs/readings.md).
+SURPRISE_BY_RETURN: Mapping[str, Any] = {
+    "learner.epsilon_share": 0.01,
+    "learner.explore": 0.02,
+    "learner.optimistic": True,
+    "learner.rescale": True,
+    "stage.prototypes": 20,
+}
 #: Without mini-trials all actions must be tried in trials, or no region ever becomes reliable.
 NON_ACTIVE: Mapping[str, Any] = {"learner.active": False, "learner.explore": 0.1}
 

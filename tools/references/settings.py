@@ -9,9 +9,10 @@ from numpy.random import Generator
 
 from distinguo.learners.probation.settings import ProbationSettings
 from distinguo.learners.scheduling.settings import ScheduledSettings
+from distinguo.learners.surprise.settings import SurpriseSettings
 from distinguo.learners.sweeping.settings import SweepingSettings
 from distinguo.learners.table.settings import TableSettings
-from distinguo.presets import BY_NOISE, BY_RETURN, NON_ACTIVE, PRESETS, TESTER_PRESETS
+from distinguo.presets import BY_NOISE, BY_RETURN, NON_ACTIVE, PRESETS, SURPRISE_BY_RETURN, TESTER_PRESETS
 from distinguo.settings import (
     TESTER_BY_RETURN,
     TESTER_OF_CATEGORIES,
@@ -40,6 +41,7 @@ def settings_page() -> str:
         _section("`learner`, of the paper's learner (`economy`)", LearnerSettings),
         _section("`learner`, of `probation`", ProbationSettings),
         _section("`learner`, of `scheduled`", ScheduledSettings),
+        _section("`learner`, of `surprise`", SurpriseSettings),
         _section("`learner`, of `sweeping`", SweepingSettings),
         _section("`learner`, of `table`", TableSettings),
         _section("`stage`: when learning ends", StageSettings),
@@ -112,6 +114,7 @@ def _suited() -> str:
     cases: dict[str, Mapping[str, Any]] = {
         "trials are judged by their return": BY_RETURN,
         **{f"chance is at work: {much}": changed for much, changed in BY_NOISE.items() if changed},
+        "trials are judged by their return, of `surprise`": SURPRISE_BY_RETURN,
         "states cannot be restored": NON_ACTIVE,
         "tester, trials judged by their return": {f"tester.{k}": v for k, v in TESTER_BY_RETURN.items()},
         "tester, observations are labels": {f"tester.{k}": v for k, v in TESTER_OF_CATEGORIES.items()},

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 OWN_TASKS = ("puck", "CartPole-v1", "MountainCar-v0", "Acrobot-v1", "Pendulum-v1")
-LEARNERS = ("economy", "probation", "scheduled", "sweeping", "table")
+LEARNERS = ("economy", "probation", "scheduled", "surprise", "sweeping", "table")
 VIEWS = ("partition", "values", "phase", "critical", "regret", "family", "trials", "dial")
 CONTROLS = ("diagonal", "grid:10x10", "vrdp", "vrdp-enhanced", "controllability", "seeds")
 FORMATS = ("c", "json", "dot", "npz")
@@ -90,6 +90,7 @@ def complete_setting(incomplete: str) -> list[str]:
     from distinguo.learners.sweeping.settings import SweepingSettings
     from distinguo.settings import LearnerSettings, StageSettings
 
+    # those of ``surprise`` are among those of the paper's learner
     fields = [*LearnerSettings._fields, *ProbationSettings._fields, *SweepingSettings._fields]
     keys = [f"learner.{name}=" for name in dict.fromkeys(fields)]
     return _beginning([*keys, *(f"stage.{name}=" for name in StageSettings._fields)], incomplete)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
+from distinguo.controls.blind import most_visited, near_start, vigilance
 from distinguo.controls.controllability import controllability, integrated_controllability
 from distinguo.controls.features import (
     normalised_radial_representation,
@@ -16,7 +17,6 @@ from distinguo.controls.features import (
     tiles_representation,
 )
 from distinguo.controls.fixed import diagonal, seed_points, uniform, with_provenance
-from distinguo.controls.blind import most_visited, near_start, vigilance
 from distinguo.controls.vrdp import vrdp, vrdp_enhanced
 from distinguo.errors import DistinguoError, call_user_code, did_you_mean
 from distinguo.features.feature import is_features

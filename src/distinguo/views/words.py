@@ -16,6 +16,7 @@ from distinguo.tasks.spec import Hold, TaskSpec
 WAYS = {
     "economy": "the paper's: regions are split where a difference costs reward",
     "probation": "changes of a small map are tried, and kept if they pay",
+    "surprise": "the paper's without mini-trials: a surprising state becomes a region at once",
     "sweeping": "a model of all states, made small at the end",
 }
 NOISE = {"no": "no chance in it", "some": "some chance in it", "strong": "chance in it"}
@@ -82,7 +83,7 @@ def _equal_returns(run: Run) -> str:
 
 
 def _nothing_reliable(run: Run) -> str:
-    if run.configuration.learner_name != "economy" or run.updates.any():
+    if run.configuration.learner_name not in ("economy", "surprise") or run.updates.any():
         return ""
     ended = sum(trial.ended in ("wall", "terminal") for trial in run.trials)
     why = f"only {_count(ended, 'trial')} ended" if ended else "no trial ended"

@@ -70,6 +70,7 @@ def setting_lines() -> Iterator[SettingLine]:
     """Yield all settings, owner by owner."""
     from distinguo.learners.probation.settings import ProbationSettings
     from distinguo.learners.scheduling.settings import ScheduledSettings
+    from distinguo.learners.surprise.settings import SurpriseSettings
     from distinguo.learners.sweeping.settings import SweepingSettings
     from distinguo.learners.table.settings import TableSettings
     from distinguo.settings import LearnerSettings, StageSettings, TesterSettings
@@ -80,6 +81,7 @@ def setting_lines() -> Iterator[SettingLine]:
     yield from _of("learner", "learner economy", LearnerSettings)
     yield from _of("learner", "learner probation", ProbationSettings)
     yield from _of("learner", "learner scheduled", ScheduledSettings)
+    yield from _of("learner", "learner surprise", SurpriseSettings)
     yield from _of("learner", "learner sweeping", SweepingSettings)
     yield from _of("learner", "learner table", TableSettings)
     yield from _of("stage", "stage of learning", StageSettings)

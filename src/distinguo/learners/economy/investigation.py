@@ -8,8 +8,8 @@ from typing import NamedTuple
 from distinguo.controller import region_at
 from distinguo.criteria import Vector, look_ahead, state_value
 from distinguo.learners.agent import Agent
-from distinguo.learners.economy.memory import GREATEST, LEAST, Memory
-from distinguo.learners.economy.values import reliable_source
+from distinguo.learners.economy.memory import Memory
+from distinguo.learners.economy.values import reliable_source, widen_values
 from distinguo.learners.scheduling.hooks import note_outcome
 from distinguo.seam import part
 from distinguo.tasks.task import State, is_known, transition, truncated, unpack
@@ -69,8 +69,7 @@ def investigate(agent: Agent, s: State, row: int) -> Profile:
     j = region_at(agent.task, memory.partition, s)
     for a in range(len(profile.q1)):
         profile.q1[a], profile.reliable[a], profile.error[a] = repeated_mini_trial(agent, s, j, a)
-        memory.extremes[LEAST] = min(memory.extremes[LEAST], profile.q1[a])
-        memory.extremes[GREATEST] = max(memory.extremes[GREATEST], profile.q1[a])
+        widen_values(memory, profile.q1[a])
     memory.investigated[j] = True
     return profile
 

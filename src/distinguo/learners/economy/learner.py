@@ -34,6 +34,7 @@ class Economy(Learner):
 
     def fresh(self, setup: Setup) -> Memory:
         """Begin from scratch, with one prototype at the first state, or from the prototypes that were given."""
+        _check_restorable(setup)
         rows = setup.prototypes or (setup.seen,)
         if setup.prototypes and len(setup.first) != len(rows[0]):
             raise DistinguoError(
@@ -110,6 +111,16 @@ class Economy(Learner):
         if not same or memory.partition.prototypes.shape[1] != fresh.partition.prototypes.shape[1]:
             raise ValueError("an array has an unexpected shape")
         return with_room(checked_memory(memory), 2 * int(memory.partition.size[0]) + 2)
+
+
+def _check_restorable(setup: Setup) -> None:
+    """Refuse to investigate states that nobody can come back to."""
+    if setup.settings.active and not setup.restorable:
+        raise DistinguoError(
+            "The learner 'economy' investigates states by coming back to them, and the states of this task cannot be "
+            "restored; take --learner surprise or --learner model, which need only trials, or leave "
+            "learner.active=true out."
+        )
 
 
 ECONOMY = Economy.name

@@ -26,7 +26,7 @@ from distinguo.learners.economy.memory import STATE, Memory
 from distinguo.learners.economy.passive import consolidate_by_values, split_by_surprise
 from distinguo.learners.economy.reasons import Log
 from distinguo.learners.economy.surprise import push, surprising
-from distinguo.learners.economy.values import apply_profile, back_up, reliable_source
+from distinguo.learners.economy.values import apply_profile, back_up, reliable_source, widen_values
 from distinguo.learners.scheduling.hooks import note_step, take_due
 from distinguo.seam import kernel, part
 from distinguo.settings import LearnerSettings
@@ -104,6 +104,8 @@ def get_action(agent: Agent, s: State, j: int, a: int, r: float, k: int, termina
     reliable = terminal or reliable_source(memory, k, settings.min_updates)
     if reliable:
         back_up(memory, j, a, q_new, settings.alpha)
+        if not settings.active:
+            widen_values(memory, q_new)
     surprise = surprising(memory, settings, j, a, q_new) and (reliable or not settings.surprise_reliable)
     if not settings.active:
         if surprise:

@@ -29,6 +29,13 @@ def current_epsilon(memory: Memory, settings: LearnerSettings) -> float:
 
 
 @part
+def widen_values(memory: Memory, q1: float) -> None:
+    """Widen the range of all look-ahead values so far."""
+    memory.extremes[LEAST] = min(memory.extremes[LEAST], q1)
+    memory.extremes[GREATEST] = max(memory.extremes[GREATEST], q1)
+
+
+@part
 def reliable_source(memory: Memory, k: int, min_updates: int) -> bool:
     """Section 3.1: whether *some* action value of region ``k`` was updated often enough."""
     for a in range(memory.q.shape[1]):
