@@ -17,11 +17,20 @@ from distinguo.learners.economy.values import current_epsilon
 from distinguo.learners.learner import Learner, Setup, register
 from distinguo.learners.model.memory import ModelMemory, checked_model_memory, memory_with_room, model_in
 from distinguo.learners.model.settings import ModelSettings, economy_settings
-from distinguo.learners.model.store import fresh_store, organise
+from distinguo.learners.model.store import fresh_store, organise, with_empty_lists
 from distinguo.learners.model.trials import advance_in_world, begin_in_world, settle_in_model
 from distinguo.representations.growing import growing_voronoi, primary_rows, settled
 from distinguo.seam import at_speed
 from distinguo.tasks.extent import Extent
+from distinguo.tasks.spec import Goal, MeanReturn
+
+
+#: What suits tasks that are judged by return, whose rewards and bounds may be anything (docs/readings.md).
+BY_RETURN: Mapping[str, Any] = {
+    "learner.epsilon_share": 0.05,
+    "learner.optimistic": True,
+    "learner.rescale": True,
+}
 
 
 class Model(Learner):
@@ -45,6 +54,16 @@ class Model(Learner):
             economy.q[: len(rows)] = max(setup.mean_reward, 0.0) / (1.0 - setup.settings.gamma)
         store = fresh_store(setup.settings.capacity, len(economy.q), setup.actions, len(setup.seen))
         return _organised(ModelMemory(economy, store), setup.settings)
+
+    def begin_again(self, setup: Setup, memory: ModelMemory) -> ModelMemory:
+        """Begin with one prototype again, but keep all experience: the world has not changed."""
+        economy = self.fresh(setup).economy
+        store = with_empty_lists(memory.store, len(economy.q))
+        return _organised(ModelMemory(economy, store), setup.settings)
+
+    def suggested_for(self, goal: Goal) -> Mapping[str, Any]:
+        """Return what suits tasks that are judged by return, whose rewards and bounds may be anything."""
+        return BY_RETURN if isinstance(goal, MeanReturn) else {}
 
     def begin(self, agent: Agent) -> None:
         """Begin a trial."""

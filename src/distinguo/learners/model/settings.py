@@ -53,7 +53,7 @@ class ModelSettings(NamedTuple):
     ] = 3
     reach: Annotated[
         float, Field(gt=0, le=1_000, description="scaled distance at which a tuple tells nothing; ours")
-    ] = 0.2
+    ] = 0.5
     linear: Annotated[
         bool, Field(description="answers fit a plane to the neighbours, else take their mean; ours")
     ] = True

@@ -88,6 +88,13 @@ def store_with_room(store: Store, room: int) -> Store:
     return larger
 
 
+def with_empty_lists(store: Store, room: int) -> Store:
+    """Return the store for another map, with lists for so many prototypes that no tuple is in yet."""
+    lists = fresh_store(0, room, store.kept.shape[1], store.before.shape[1])
+    store.counters["organised"] = 0
+    return store._replace(first=lists.first, last=lists.last, kept=lists.kept)
+
+
 @part
 def remember(
     store: Store, p: int, s: Observation, a: int, r: float, s_next: Observation, ended: bool
