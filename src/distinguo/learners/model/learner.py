@@ -21,6 +21,7 @@ from distinguo.learners.model.store import fresh_store, organise, with_empty_lis
 from distinguo.learners.model.trials import advance_in_world, begin_in_world, settle_in_model
 from distinguo.representations.growing import growing_voronoi, primary_rows, settled
 from distinguo.seam import at_speed
+from distinguo.settings import LearnerSettings
 from distinguo.tasks.extent import Extent
 from distinguo.tasks.spec import Goal, MeanReturn
 
@@ -81,7 +82,7 @@ class Model(Learner):
         progress = fresh_progress(len(model.like), len(model.like))
         for name in ("trials", "trial_steps"):
             progress.counts[name] = now.counts[name]
-        inner = Agent(model, memory.economy, economy_settings(agent.settings), progress, agent.log, agent.rng)
+        inner = Agent(model, memory.economy, _told(agent), progress, agent.log, agent.rng)
         settle_in_model(*inner, NO_BUDGET)
 
     def controller(self, memory: ModelMemory, settings: ModelSettings) -> Controller:
@@ -117,7 +118,7 @@ class Model(Learner):
         """Return the epsilon in force, what is kept, and what the model was asked."""
         counters = memory.store.counters[0]
         return {
-            "epsilon": float(current_epsilon(memory.economy, economy_settings(settings))),
+            "epsilon": float(current_epsilon(memory.economy, economy_settings(settings, True))),
             "tuples_kept": int(counters["size"]),
             "tuples_experienced": int(counters["experienced"]),
             "model_queries": int(counters["queries"]),
@@ -135,7 +136,11 @@ class Model(Learner):
 
 def _by_economy(agent: Agent) -> Agent:
     """Return the agent with the settings that compiled code is told."""
-    return agent._replace(settings=economy_settings(agent.settings))
+    return agent._replace(settings=_told(agent))
+
+
+def _told(agent: Agent) -> LearnerSettings:
+    return economy_settings(agent.settings, bool(agent.memory.store.counters["ends"][0]))
 
 
 def _organised(memory: ModelMemory, settings: ModelSettings) -> ModelMemory:
