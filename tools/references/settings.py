@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+from numpy.random import Generator
 
 from distinguo.learners.probation.settings import ProbationSettings
+from distinguo.learners.scheduling.settings import ScheduledSettings
 from distinguo.learners.sweeping.settings import SweepingSettings
+from distinguo.learners.table.settings import TableSettings
 from distinguo.presets import BY_NOISE, BY_RETURN, NON_ACTIVE, PRESETS, TESTER_PRESETS
 from distinguo.settings import (
     TESTER_BY_RETURN,
@@ -35,7 +39,9 @@ def settings_page() -> str:
         _INTRODUCTION,
         _section("`learner`, of the paper's learner (`economy`)", LearnerSettings),
         _section("`learner`, of `probation`", ProbationSettings),
+        _section("`learner`, of `scheduled`", ScheduledSettings),
         _section("`learner`, of `sweeping`", SweepingSettings),
+        _section("`learner`, of `table`", TableSettings),
         _section("`stage`: when learning ends", StageSettings),
         _section("`tester`: the testing stage", TesterSettings),
         _presets(),
@@ -60,7 +66,7 @@ def _section(title: str, kind: Any, level: int = 2) -> str:
         described = get_origin(hint) is Annotated
         field = hint.__metadata__[0] if described else None
         plain = get_args(hint)[0] if described else hint
-        if plain.__name__ == "Generator":  # carried by a task, not set by anybody
+        if plain is Generator:  # carried by a task, not set by anybody
             continue
         default = kind._field_defaults.get(name, "")
         words = field.description or "" if field is not None else ""
@@ -80,6 +86,8 @@ def _shown(value: Any) -> str:
 
 
 def _allowed(kind: type, field: Any) -> str:
+    if get_origin(kind) is Literal:
+        return ", ".join(f"`{word}`" for word in get_args(kind))
     limits = {}
     for limit in getattr(field, "metadata", []):
         limits.update({name: getattr(limit, name) for name in _SIGNS if hasattr(limit, name)})

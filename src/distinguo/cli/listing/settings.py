@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -69,7 +69,9 @@ def settings_command(
 def setting_lines() -> Iterator[SettingLine]:
     """Yield all settings, owner by owner."""
     from distinguo.learners.probation.settings import ProbationSettings
+    from distinguo.learners.scheduling.settings import ScheduledSettings
     from distinguo.learners.sweeping.settings import SweepingSettings
+    from distinguo.learners.table.settings import TableSettings
     from distinguo.settings import LearnerSettings, StageSettings, TesterSettings
     from distinguo.tasks.catalog import OWN
     from distinguo.tasks.declare import declared_spec
@@ -77,7 +79,9 @@ def setting_lines() -> Iterator[SettingLine]:
 
     yield from _of("learner", "learner economy", LearnerSettings)
     yield from _of("learner", "learner probation", ProbationSettings)
+    yield from _of("learner", "learner scheduled", ScheduledSettings)
     yield from _of("learner", "learner sweeping", SweepingSettings)
+    yield from _of("learner", "learner table", TableSettings)
     yield from _of("stage", "stage of learning", StageSettings)
     yield from _of("tester", "tester", TesterSettings)
     seen = set()
@@ -149,6 +153,8 @@ def range_of(hint: Any) -> str:
     kind, field = get_args(hint)[:2]
     if kind is bool:
         return "true or false"
+    if get_origin(kind) is Literal:
+        return f"one of {', '.join(get_args(kind))}"
     limits = [(mark, getattr(one, mark)) for one in field.metadata for mark in BOUNDS if hasattr(one, mark)]
     return " ".join(BOUNDS[mark].format(setting_text(value)) for mark, value in limits)
 

@@ -136,7 +136,7 @@ def process_stack(agent: Agent, left: int) -> None:
     if not settings.active:
         consolidate_by_values(agent)
     while counts["investigation_steps"][0] + dearest(memory, settings) <= most:
-        place = take_due(memory.agenda, agent)
+        place = take_due(memory.agenda, agent, most)
         if place < 0:
             return
         s = unpack(task, memory.stacked[place])

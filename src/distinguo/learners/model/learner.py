@@ -19,12 +19,12 @@ from distinguo.learners.model.memory import ModelMemory, checked_model_memory, m
 from distinguo.learners.model.settings import ModelSettings, economy_settings
 from distinguo.learners.model.store import fresh_store, organise, with_empty_lists
 from distinguo.learners.model.trials import advance_in_world, begin_in_world, settle_in_model
+from distinguo.learners.scheduling.agenda import agenda_for, forget_states
 from distinguo.representations.growing import growing_voronoi, primary_rows, settled
 from distinguo.seam import at_speed
 from distinguo.settings import LearnerSettings
 from distinguo.tasks.extent import Extent
 from distinguo.tasks.spec import Goal, MeanReturn
-
 
 #: What suits tasks that are judged by return, whose rewards and bounds may be anything (docs/readings.md).
 BY_RETURN: Mapping[str, Any] = {
@@ -49,7 +49,14 @@ class Model(Learner):
             )
         rows = setup.prototypes or (setup.seen,)
         partition = growing_voronoi(rows, setup.extent.widths, FIRST_ROOM)
-        economy = fresh_memory(partition, setup.actions)
+        agenda = agenda_for(
+            setup.settings.scheduler,
+            len(partition.prototypes),
+            setup.actions,
+            len(setup.seen),
+            setup.settings.investigations,
+        )
+        economy = fresh_memory(partition, setup.actions, agenda=agenda)
         economy.states[: len(rows)] = rows
         if setup.settings.optimistic:
             economy.q[: len(rows)] = max(setup.mean_reward, 0.0) / (1.0 - setup.settings.gamma)
@@ -128,6 +135,7 @@ class Model(Learner):
     def forget_running(self, memory: ModelMemory) -> None:
         """Empty the stack."""
         memory.economy.pushed_at[:] = 0
+        forget_states(memory.economy.agenda)
 
     def checked(self, memory: ModelMemory, fresh: ModelMemory) -> ModelMemory:
         """Check a memory from a file, which may have more room than a fresh one."""

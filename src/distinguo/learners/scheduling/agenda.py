@@ -87,6 +87,15 @@ class NoAgenda(NamedTuple):
 NO_AGENDA = NoAgenda()
 
 
+def agenda_for(kind: str, room: int, actions: int, width: int, most: int = 0) -> Any:
+    """Return a fresh agenda, or none where the learner's own stack does the same.
+
+    >>> agenda_for("stack", room=4, actions=2, width=1)
+    NoAgenda()
+    """
+    return NO_AGENDA if kind == "stack" and most == 0 else fresh_agenda(kind, room, actions, width, most)
+
+
 def agenda_with_room(agenda: Any, room: int) -> Any:
     """Return a copy with room for more regions."""
     if isinstance(agenda, NoAgenda):
@@ -286,9 +295,8 @@ def empty_agenda(agenda: Any) -> None:
     agenda.counters["waiting"][0] = 0
 
 
-@part
 def forget_states(agenda: Any) -> None:
     """Let nothing wait, and hold no state: the task may not be able to come back to them."""
-    empty_agenda(agenda)
-    for j in range(agenda.seen_at.shape[0]):
-        agenda.seen_at[j] = 0
+    if not isinstance(agenda, NoAgenda):
+        empty_agenda(agenda)
+        agenda.seen_at[:] = 0

@@ -11,7 +11,7 @@ that under ``cycles``, and nothing is settled.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from numpy.random import Generator
 
@@ -21,20 +21,29 @@ from distinguo.seam import part
 from distinguo.tasks.task import transition, truncated, unpack
 
 
+class Hunt(NamedTuple):
+    """How far a hunt may go."""
+
+    simulations: int  #: of each action, from each region that is tried
+    horizon: int  #: steps of a simulation
+    most: int  #: steps of the hunt, which is given up where the next region might take more
+
+
 @part
-def hunt_frontier(
-    task: Any, partition: Any, q: Any, agenda: Any, x: int, samples: int, horizon: int, rng: Generator
-) -> int:
+def hunt_frontier(task: Any, partition: Any, q: Any, agenda: Any, x: int, hunt: Hunt, rng: Generator) -> int:
     """Return a region of the frontier that follows region ``x``, or ``x`` itself; -1 if a cycle is in the way.
 
-    ``samples`` simulations for each action, of at most ``horizon`` steps, are counted under ``hunt_steps``.
+    Its steps are counted under ``hunt_steps``.
     """
+    last = agenda.counters["hunt_steps"][0] + hunt.most - q.shape[1] * hunt.simulations * hunt.horizon
     for _ in range(len(q)):  # without cycles a hunt only goes forward, and ends before that
+        if agenda.counters["hunt_steps"][0] > last:
+            return NONE
         y = x
         for a in range(q.shape[1]):
-            for _ in range(samples):
+            for _ in range(hunt.simulations):
                 if y == x:
-                    y = last_unsettled(task, partition, q, agenda, x, a, horizon, rng)
+                    y = last_unsettled(task, partition, q, agenda, x, a, hunt.horizon, rng)
         if y == x:
             return x
         if y == NONE:

@@ -26,7 +26,7 @@ from distinguo.learners.scheduling.agenda import (
     note_update,
     push_again,
 )
-from distinguo.learners.scheduling.frontier import hunt_frontier
+from distinguo.learners.scheduling.frontier import Hunt, hunt_frontier
 from distinguo.learners.scheduling.kinds import ROUT, SWEEPING
 from distinguo.seam import generic_with_default, implements, part
 from distinguo.tasks.task import State, unpack
@@ -48,8 +48,11 @@ def note_outcome(agenda: Any, j: int, a: int, k: int) -> None:
 
 
 @generic_with_default
-def take_due(agenda: Any, agent: Agent) -> int:
-    """Return the place in ``memory.stacked`` of the state to investigate next; -1 if the session is over."""
+def take_due(agenda: Any, agent: Agent, most: int) -> int:
+    """Return the place in ``memory.stacked`` of the state to investigate next; -1 if the session is over.
+
+    ``most`` are the steps of all investigations that there may be in the end.
+    """
     return pop(agent.memory)
 
 
@@ -75,7 +78,7 @@ def note_outcome_on_agenda(agenda: Any, j: int, a: int, k: int) -> None:
 
 
 @implements(take_due, Agenda)
-def take_due_off_agenda(agenda: Any, agent: Agent) -> int:
+def take_due_off_agenda(agenda: Any, agent: Agent, most: int) -> int:
     """Take down what the last investigation changed, and choose the next."""
     memory, counters = agent.memory, agenda.counters
     conclude_last(agenda, agent)
@@ -85,7 +88,7 @@ def take_due_off_agenda(agenda: Any, agent: Agent) -> int:
         counters["left"][0] -= 1
         j = next_due(agenda, memory.partition.size[0], agent.rng)
         if counters["kind"][0] == ROUT and j != NONE:
-            j = found_on_frontier(agenda, agent, j)
+            j = found_on_frontier(agenda, agent, j, most)
         elif j == NONE:
             return NONE
         if j != NONE:
@@ -143,11 +146,14 @@ def conclude_last(agenda: Any, agent: Agent) -> None:
 
 
 @part
-def found_on_frontier(agenda: Any, agent: Agent, x: int) -> int:
+def found_on_frontier(agenda: Any, agent: Agent, x: int, most: int) -> int:
     """Hunt for the frontier from region ``x``, which waits on if another is found; -1 if there is a cycle."""
     memory = agent.memory
     before = agenda.counters["hunt_steps"][0]
-    j = hunt_frontier(agent.task, memory.partition, memory.q, agenda, x, SIMULATIONS, HORIZON, agent.rng)
+    investigation = 3 * memory.q.shape[1] * agent.settings.samples * agent.settings.max_steps
+    spare = most - agent.progress.counts["investigation_steps"][0] - investigation
+    hunt = Hunt(SIMULATIONS, HORIZON, spare)
+    j = hunt_frontier(agent.task, memory.partition, memory.q, agenda, x, hunt, agent.rng)
     agent.progress.counts["investigation_steps"][0] += agenda.counters["hunt_steps"][0] - before
     if j != x and j != NONE:
         push_again(agenda, x)

@@ -90,8 +90,16 @@ class Table(Learner):
         return {"updates": memory.updates}
 
     def figures(self, memory: TableMemory, settings: TableSettings) -> Mapping[str, Any]:
-        """Return how many action values were backed up, and how many regions are settled or were hunted in vain."""
-        figures = {name: int(memory.counters[name][0]) for name in ("backups", "investigations")}
+        """Return how often action values were backed up, in all and before the last trial, and what was looked into.
+
+        For ``rout`` also how many regions are settled, and how many hunts ended in a cycle.
+        """
+        counters = memory.counters[0]
+        figures = {
+            "backups": int(counters["backups"]),
+            "backups_before_last": int(counters["earlier"]),
+            "investigations": int(counters["investigations"]),
+        }
         if settings.scheduler == "rout":
             figures["settled"] = int(memory.agenda.settled.sum())
             figures["cycles"] = int(memory.agenda.counters["cycles"][0])

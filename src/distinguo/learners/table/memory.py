@@ -14,6 +14,7 @@ from distinguo.representations.partition import count_regions
 COUNTERS = np.dtype(
     [
         ("backups", np.int64),  # of action values, in trials and in investigations
+        ("earlier", np.int64),  # of these, before the running trial
         ("investigations", np.int64),  # of a state, or of one action in it
     ],
     align=True,

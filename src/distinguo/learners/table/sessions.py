@@ -18,7 +18,7 @@ from distinguo.learners.scheduling.agenda import (
     push_again,
     waiting_regions,
 )
-from distinguo.learners.scheduling.frontier import hunt_frontier
+from distinguo.learners.scheduling.frontier import Hunt, hunt_frontier
 from distinguo.learners.scheduling.kinds import DYNA, OLDEST, ROUT
 from distinguo.seam import part
 from distinguo.tasks.task import transition, truncated, unpack
@@ -33,13 +33,14 @@ def hold_session(agent: Agent, left: int) -> None:
     most = settings.investigations if settings.investigations > 0 else waiting_regions(agenda, size)
     beyond = counts["investigation_steps"][0] + left
     for _ in range(most):
-        if counts["investigation_steps"][0] + dearest_investigation(agent, kind) > beyond:
+        spare = beyond - counts["investigation_steps"][0] - memory.q.shape[1] * settings.max_steps
+        if spare < 0:
             return
         j = next_due(agenda, size, agent.rng)
         if j == NONE:
             return
         if kind == ROUT:
-            settle_frontier(agent, j)
+            settle_frontier(agent, j, spare)
         else:
             investigate_region(agent, j, due_action(agenda, j, agent.rng))
     if kind in (DYNA, OLDEST):  # they look at any region: what was surprising only said how often
@@ -47,24 +48,13 @@ def hold_session(agent: Agent, left: int) -> None:
 
 
 @part
-def dearest_investigation(agent: Agent, kind: int) -> int:
-    """Return the most steps that the next investigation may take."""
-    settings, (size, actions) = agent.settings, agent.memory.q.shape
-    steps = actions * settings.max_steps
-    if kind == ROUT:
-        steps += size * actions * settings.simulations * settings.horizon
-    return steps
-
-
-@part
-def settle_frontier(agent: Agent, j: int) -> None:
+def settle_frontier(agent: Agent, j: int, spare: int) -> None:
     """Hunt for the frontier from region ``j`` and learn the region that is found; ``j`` waits on if it is another."""
     memory, settings, counts = agent.memory, agent.settings, agent.progress.counts
     agenda = memory.agenda
     before = agenda.counters["hunt_steps"][0]
-    found = hunt_frontier(
-        agent.task, memory.partition, memory.q, agenda, j, settings.simulations, settings.horizon, agent.rng
-    )
+    hunt = Hunt(settings.simulations, settings.horizon, spare)
+    found = hunt_frontier(agent.task, memory.partition, memory.q, agenda, j, hunt, agent.rng)
     counts["investigation_steps"][0] += agenda.counters["hunt_steps"][0] - before
     if found == NONE:
         return

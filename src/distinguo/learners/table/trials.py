@@ -43,6 +43,7 @@ def begin_table_trial(
     agent = Agent(task, memory, settings, progress, log, rng)
     s = start(task, rng)
     begin_counting(progress, s)
+    memory.counters["earlier"][0] = memory.counters["backups"][0]
     progress.counts["action"][0] = table_action(agent, region_at(task, memory.partition, s))
 
 
