@@ -93,9 +93,9 @@ def judge(returns: Sequence[float], steps: int, question: ReturnQuestion, *, fin
 
     Usually the evidence must be strong, and a hundred further trials should tell the same. When the steps are used
     up, weaker evidence will do, or strong evidence alone that the mean is above the threshold itself. Who allows but
-    few trials is content with the former. Where returns cannot be above the threshold no bet on that pays: at the end of
-    all patience, trials none of which was below it will do. ``final`` asks for an answer that says something of the mean, even where
-    the policy is hopeless.
+    few trials is content with the former. Where returns cannot be above the threshold no bet on that pays: at the end
+    of all patience, trials none of which was below it will do. ``final`` asks for an answer that says something of
+    the mean, even where the policy is hopeless.
 
     >>> cart = ReturnQuestion(threshold=475.0, least=9.0, greatest=500.0)
     >>> judge([500.0] * 27, 13_500, cart), judge([500.0] * 28, 14_000, cart), judge([300.0] * 4, 1_200, cart)

@@ -72,12 +72,12 @@ class ModelSettings(NamedTuple):
 def economy_settings(settings: ModelSettings, ended: bool) -> LearnerSettings:
     """Return what the paper's learner is told, in the world and in the model.
 
-    Values are grounded in terminal states, and investigations begin at the ends of trials. Until a trial has ``ended``
-    the task may be one that goes on for ever, where neither would happen: all values count as reliable, and
-    investigations come at regular intervals (section 5.1).
+    Values are grounded in terminal states, and investigations begin at the ends of trials. Until a trial has
+    ``ended`` the task may be one that goes on for ever, where neither would happen: all values count as reliable,
+    and investigations come at regular intervals (section 5.1).
 
-    >>> economy_settings(ModelSettings(), ended=True).min_updates, economy_settings(ModelSettings(), False).min_updates
-    (3, 0)
+    >>> [economy_settings(ModelSettings(), ended).min_updates for ended in (True, False)]
+    [3, 0]
     """
     shared = {name: value for name, value in settings._asdict().items() if name in LearnerSettings._fields}
     unended = {} if ended else {"min_updates": 0}
