@@ -42,7 +42,7 @@ def suggested_settings(
         shared = {
             key: value for key, value in {**changed, **by_goal}.items() if not key.startswith("learner.")
         }
-        return {**shared, **learner.suggested}
+        return {**shared, **learner.suggested_for(spec.goal)}
     suggested = suited(spec, preset_name)
     if "learner.epsilon" in changes:  # who gives an amount does not want a share of something
         suggested["learner.epsilon_share"] = 0.0
