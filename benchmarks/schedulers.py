@@ -1,9 +1,9 @@
 """What drives investigation, measured: `python benchmarks/schedulers.py [--seeds 40000-40099] [--write] [PART …]`.
 
-Parts: on the puck, `model` (the learner by a learned model), `growing` (the paper's learner) and `table` (a grid of 10
-x 10); without cycles, tables of the same size for `fork` and `descent`. A run is solved by the same criterion under
-every scheduler: on the puck, if the greedy policy holds 100,000 steps; elsewhere, if its return is that of the fixed
-point of the same table, which is known beforehand (the descent's by value iteration).
+Parts: on the puck, `model` (the learner by a learned model), `growing` (the paper's learner) and `table` (a grid of
+10 x 10); without cycles, tables of the same size for `fork` and `descent`. A run is solved by the same criterion
+under every scheduler: on the puck, if the greedy policy holds 100,000 steps; elsewhere, if its return is that of the
+fixed point of the same table, which is known beforehand (the descent's by value iteration).
 """
 
 from __future__ import annotations
