@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from distinguo import DistinguoError
-from distinguo.controls.catalog import build_representation
 from distinguo.controls.blind import observations_of_random_play
+from distinguo.controls.catalog import build_representation
 from distinguo.representations.boxes import leaf_boxes
 from distinguo.representations.partition import prototypes_of, regions_of
 from distinguo.tasks.catalog import task_spec

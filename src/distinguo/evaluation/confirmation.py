@@ -93,8 +93,9 @@ def judge(returns: Sequence[float], steps: int, question: ReturnQuestion, *, fin
 
     Usually the evidence must be strong, and a hundred further trials should tell the same. When the steps are used
     up, weaker evidence will do, or strong evidence alone that the mean is above the threshold itself. Who allows but
-    few trials is content with the former. ``final`` asks for an answer that says something of the mean, even where
-    the policy is hopeless.
+    few trials is content with the former. Where returns cannot be above the threshold no bet on that pays: at the end
+    of all patience, trials none of which was below it will do. ``final`` asks for an answer that says something of
+    the mean, even where the policy is hopeless.
 
     >>> cart = ReturnQuestion(threshold=475.0, least=9.0, greatest=500.0)
     >>> judge([500.0] * 27, 13_500, cart), judge([500.0] * 28, 14_000, cart), judge([300.0] * 4, 1_200, cart)
@@ -115,7 +116,9 @@ def judge(returns: Sequence[float], steps: int, question: ReturnQuestion, *, fin
         return PASSED if again else FAILED
     hopeless = _against(returns, question) >= 1.0 / question.refusal
     enough = len(returns) >= (FEWEST_FINAL if final else 2)
-    return FAILED if steps >= PATIENCE * question.steps or (hopeless and enough) else OPEN
+    if steps >= PATIENCE * question.steps:
+        return PASSED if again and min(returns) >= question.threshold else FAILED
+    return FAILED if hopeless and enough else OPEN
 
 
 def _against(returns: Sequence[float], question: ReturnQuestion) -> float:

@@ -68,6 +68,14 @@ class Learner:
         """Return the memory of a learner that knows nothing."""
         raise NotImplementedError
 
+    def begin_again(self, setup: Setup, memory: Any) -> Any:
+        """Return the memory of another attempt; usually nothing of the last one's ``memory`` is kept."""
+        return self.fresh(setup)
+
+    def suggested_for(self, goal: Goal) -> Mapping[str, Any]:
+        """Return the settings that suit it where a task asks for this; usually the same for all."""
+        return self.suggested
+
     def begin(self, agent: Agent) -> None:
         """Begin a trial."""
         raise NotImplementedError

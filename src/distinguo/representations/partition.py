@@ -125,7 +125,7 @@ def as_state(like: State, row: np.ndarray, first: int) -> State:
 
 
 @overload(as_state, jit_options={"nogil": True, "error_model": "numpy"}, strict=False)
-def as_state_compiled(like: Any, row: Any, first: Any) -> Any:
+def _as_state_compiled(like: Any, row: Any, first: Any) -> Any:
     if len(like) == 1:
         return lambda like, row, first: (row[first],)
     return lambda like, row, first: (row[first], *as_state(like[1:], row, first + 1))

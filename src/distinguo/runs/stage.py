@@ -246,7 +246,7 @@ class Stage(Account):
 
     def restart(self) -> None:
         """Begin from scratch; the reasons so far are those of regions that are no more."""
-        self._replace_memory(self.learner.fresh(self._setup(self.rng)))
+        self._replace_memory(self.learner.begin_again(self._setup(self.rng), self.agent.memory))
         self.reasons.append({"event": RESTART, "trial": self.count_trials})
         self.phase = BETWEEN
 

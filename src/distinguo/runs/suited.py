@@ -47,7 +47,7 @@ def suggested_settings(
         shared = {
             key: value for key, value in {**changed, **by_goal}.items() if not key.startswith("learner.")
         }
-        own = _suited_to_surprise(spec) if learner.name == SURPRISE else learner.suggested
+        own = _suited_to_surprise(spec) if learner.name == SURPRISE else learner.suggested_for(spec.goal)
         return _with_amount({**shared, **own}, changes)
     return {**changed, **_with_amount(suited(spec, preset_name), changes)}
 

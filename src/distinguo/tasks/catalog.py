@@ -16,6 +16,7 @@ from distinguo.tasks.declare import declared_by_name, declared_spec, is_declared
 from distinguo.tasks.gym.registration import PUCK_ID
 from distinguo.tasks.mountain_car import MountainCar
 from distinguo.tasks.pendulum import Pendulum
+from distinguo.tasks.puck.continuing import ContinuingPuck
 from distinguo.tasks.puck.noisy import NoisyPuck, puck_spec
 from distinguo.tasks.puck.puck import Puck
 from distinguo.tasks.spec import Parameters, TaskSpec
@@ -28,6 +29,10 @@ def _port_spec(kind: type, parameters: Parameters) -> TaskSpec:
     return spec._replace(note=note, portable=True)
 
 
+def _own_spec(kind: type, parameters: Parameters) -> TaskSpec:
+    return declared_spec(kind, parameters)._replace(portable=True)
+
+
 def _puck_spec(parameters: Parameters) -> TaskSpec:
     return puck_spec(parameters)._replace(portable=True)
 
@@ -35,6 +40,7 @@ def _puck_spec(parameters: Parameters) -> TaskSpec:
 #: What makes each of our own tasks from its parameters.
 SPECS: dict[str, Callable[[Parameters], TaskSpec]] = {
     "puck": _puck_spec,
+    "puck-continuing": partial(_own_spec, ContinuingPuck),
     "CartPole-v1": partial(_port_spec, CartPole),
     "MountainCar-v0": partial(_port_spec, MountainCar),
     "Acrobot-v1": partial(_port_spec, Acrobot),
@@ -42,7 +48,7 @@ SPECS: dict[str, Callable[[Parameters], TaskSpec]] = {
 }
 ALIASES = {PUCK_ID: "puck"}
 UNITS = "units"  #: of which files of earlier versions say nothing
-OWN = (Puck, NoisyPuck, CartPole, MountainCar, Acrobot, Pendulum)
+OWN = (Puck, NoisyPuck, ContinuingPuck, CartPole, MountainCar, Acrobot, Pendulum)
 
 
 def task_spec(name: str, parameters: Parameters | None = None, interpreted: bool = False) -> TaskSpec:

@@ -17,12 +17,21 @@ from distinguo.learners.economy.values import current_epsilon
 from distinguo.learners.learner import Learner, Setup, register
 from distinguo.learners.model.memory import ModelMemory, checked_model_memory, memory_with_room, model_in
 from distinguo.learners.model.settings import ModelSettings, economy_settings
-from distinguo.learners.model.store import fresh_store, organise
+from distinguo.learners.model.store import fresh_store, organise, with_empty_lists
 from distinguo.learners.model.trials import advance_in_world, begin_in_world, settle_in_model
 from distinguo.learners.scheduling.agenda import agenda_for, forget_states
 from distinguo.representations.growing import growing_voronoi, primary_rows, settled
 from distinguo.seam import at_speed
+from distinguo.settings import LearnerSettings
 from distinguo.tasks.extent import Extent
+from distinguo.tasks.spec import Goal, MeanReturn
+
+#: What suits tasks that are judged by return, whose rewards and bounds may be anything (docs/readings.md).
+BY_RETURN: Mapping[str, Any] = {
+    "learner.epsilon_share": 0.05,
+    "learner.optimistic": True,
+    "learner.rescale": True,
+}
 
 
 class Model(Learner):
@@ -54,6 +63,16 @@ class Model(Learner):
         store = fresh_store(setup.settings.capacity, len(economy.q), setup.actions, len(setup.seen))
         return _organised(ModelMemory(economy, store), setup.settings)
 
+    def begin_again(self, setup: Setup, memory: ModelMemory) -> ModelMemory:
+        """Begin with one prototype again, but keep all experience: the world has not changed."""
+        economy = self.fresh(setup).economy
+        store = with_empty_lists(memory.store, len(economy.q))
+        return _organised(ModelMemory(economy, store), setup.settings)
+
+    def suggested_for(self, goal: Goal) -> Mapping[str, Any]:
+        """Return what suits tasks that are judged by return, whose rewards and bounds may be anything."""
+        return BY_RETURN if isinstance(goal, MeanReturn) else {}
+
     def begin(self, agent: Agent) -> None:
         """Begin a trial."""
         at_speed(begin_in_world, agent.task)(*_by_economy(agent))
@@ -70,7 +89,7 @@ class Model(Learner):
         progress = fresh_progress(len(model.like), len(model.like))
         for name in ("trials", "trial_steps"):
             progress.counts[name] = now.counts[name]
-        inner = Agent(model, memory.economy, economy_settings(agent.settings), progress, agent.log, agent.rng)
+        inner = Agent(model, memory.economy, _told(agent), progress, agent.log, agent.rng)
         settle_in_model(*inner, NO_BUDGET)
 
     def controller(self, memory: ModelMemory, settings: ModelSettings) -> Controller:
@@ -106,7 +125,7 @@ class Model(Learner):
         """Return the epsilon in force, what is kept, and what the model was asked."""
         counters = memory.store.counters[0]
         return {
-            "epsilon": float(current_epsilon(memory.economy, economy_settings(settings))),
+            "epsilon": float(current_epsilon(memory.economy, economy_settings(settings, True))),
             "tuples_kept": int(counters["size"]),
             "tuples_experienced": int(counters["experienced"]),
             "model_queries": int(counters["queries"]),
@@ -125,7 +144,11 @@ class Model(Learner):
 
 def _by_economy(agent: Agent) -> Agent:
     """Return the agent with the settings that compiled code is told."""
-    return agent._replace(settings=economy_settings(agent.settings))
+    return agent._replace(settings=_told(agent))
+
+
+def _told(agent: Agent) -> LearnerSettings:
+    return economy_settings(agent.settings, bool(agent.memory.store.counters["ends"][0]))
 
 
 def _organised(memory: ModelMemory, settings: ModelSettings) -> ModelMemory:

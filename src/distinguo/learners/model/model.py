@@ -167,7 +167,7 @@ def set_offset(model: LearnedModel, s: State, t: int) -> None:
 
 @part
 def fit_plane(model: LearnedModel, s: State, count: int) -> None:
-    """Turn weights into the shares of weighted least squares: the height of the plane at ``s`` is linear in heights."""
+    """Turn weights into shares of weighted least squares: the plane's height at ``s`` is linear in all heights."""
     scratch = model.scratch
     matrix, offset, solution = scratch.matrix, scratch.offset, scratch.solution
     terms = len(offset)

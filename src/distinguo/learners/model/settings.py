@@ -43,9 +43,11 @@ class ModelSettings(NamedTuple):
     investigate_every: Annotated[
         int,
         Field(
-            ge=0, le=10**12, description="steps between investigations in a trial, 0 at its end; section 5.1"
+            ge=0,
+            le=10**12,
+            description="steps between investigations while no trial has ever ended, 0 none; section 5.1",
         ),
-    ] = 0
+    ] = 100
     capacity: Annotated[
         int, Field(ge=1, le=10**8, description="tuples that are kept; then the oldest of many goes; ours")
     ] = 20_000
@@ -54,27 +56,30 @@ class ModelSettings(NamedTuple):
     ] = 3
     reach: Annotated[
         float, Field(gt=0, le=1_000, description="scaled distance at which a tuple tells nothing; ours")
-    ] = 0.2
+    ] = 0.5
     linear: Annotated[
         bool, Field(description="answers fit a plane to the neighbours, else take their mean; ours")
     ] = True
     scheduler: Annotated[
-        Scheduler, Field(description="what drives investigation; paper, sections 3.2 and 5.4")
+        Scheduler, Field(description="what drives investigation; paper, sections 3.2, 5.3 and 5.4")
     ] = "stack"
     investigations: Annotated[
         int,
         Field(ge=0, le=10**9, description="in a session, 0 for as many as were surprising; ours"),
     ] = 0
-    trials: Annotated[
-        int, Field(ge=0, le=10**6, description="trials in the model after each in the world; ours")
-    ] = 0
 
 
-def economy_settings(settings: ModelSettings) -> LearnerSettings:
+def economy_settings(settings: ModelSettings, ended: bool) -> LearnerSettings:
     """Return what the paper's learner is told, in the world and in the model.
 
-    >>> economy_settings(ModelSettings(gamma=0.9)).gamma
-    0.9
+    Values are grounded in terminal states, and investigations begin at the ends of trials. Until a trial has
+    ``ended`` the task may be one that goes on for ever, where neither would happen: all values count as reliable,
+    and investigations come at regular intervals (section 5.1).
+
+    >>> [economy_settings(ModelSettings(), ended).min_updates for ended in (True, False)]
+    [3, 0]
     """
     shared = {name: value for name, value in settings._asdict().items() if name in LearnerSettings._fields}
-    return LearnerSettings(**shared, discount_steps=True)
+    unended = {} if ended else {"min_updates": 0}
+    shared["investigate_every"] = 0 if ended else settings.investigate_every
+    return LearnerSettings(**{**shared, **unended}, discount_steps=True)

@@ -33,6 +33,7 @@ COUNTERS = np.dtype(
         ("oldest", np.int64),  # of all tuples
         ("latest", np.int64),
         ("starts", np.int64),  # of trials so far
+        ("ends", np.int64),  # of trials so far, in terminal states
         ("queries", np.int64),  # of the model so far
         ("unknown", np.int64),  # of them that it could not answer
     ],
@@ -61,7 +62,7 @@ class Store(NamedTuple):
     kept: Annotated[np.ndarray, field(int, ROOM, "actions")]  #: the length of each list
     starts: Annotated[np.ndarray, field(float, STARTS, "dimensions")]  #: the latest first observations
     weight: Annotated[np.ndarray, field(float, "dimensions")]  #: the scaling when tuples were shared out
-    counters: Annotated[np.ndarray, field(COUNTERS, 1, first=(0, 0, 0, NOTHING, NOTHING, 0, 0, 0))]
+    counters: Annotated[np.ndarray, field(COUNTERS, 1, first=(0, 0, 0, NOTHING, NOTHING, 0, 0, 0, 0))]
 
 
 def fresh_store(capacity: int, room: int, actions: int, dimensions: int) -> Store:
@@ -88,6 +89,13 @@ def store_with_room(store: Store, room: int) -> Store:
     return larger
 
 
+def with_empty_lists(store: Store, room: int) -> Store:
+    """Return the store for another map, with lists for so many prototypes that no tuple is in yet."""
+    lists = fresh_store(0, room, store.kept.shape[1], store.before.shape[1])
+    store.counters["organised"] = 0
+    return store._replace(first=lists.first, last=lists.last, kept=lists.kept)
+
+
 @part
 def remember(
     store: Store, p: int, s: Observation, a: int, r: float, s_next: Observation, ended: bool
@@ -107,6 +115,7 @@ def remember(
     store.ended[t] = ended
     store.home[t] = p
     counters["experienced"][0] += 1
+    counters["ends"][0] += ended
     store.earlier[t] = counters["latest"][0]
     store.later[t] = NOTHING
     if counters["latest"][0] >= 0:
