@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from distinguo.agents.regions import RegionObservation
     from distinguo.controller import Controller, choose
     from distinguo.controls.catalog import representation
+    from distinguo.controls.resolution.variable import variable_resolution
     from distinguo.criteria import state_value
     from distinguo.errors import DistinguoError
     from distinguo.evaluation.tester import Evaluation, learning_curve
@@ -104,6 +105,7 @@ _HOMES = {
     "show": "distinguo.views.show",
     "state_value": "distinguo.criteria",
     "task": "distinguo.tasks.declare",
+    "variable_resolution": "distinguo.controls.resolution.variable",
     "verify": "distinguo.study.verify",
     "view": "distinguo.views.show",
     "voronoi": "distinguo.representations.voronoi",
@@ -152,6 +154,7 @@ __all__ = [
     "show",
     "state_value",
     "task",
+    "variable_resolution",
     "verify",
     "view",
     "voronoi",

@@ -13,7 +13,15 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "See and ask": ("show", "view", "explain", "distinctions", "family", "rollout", "play", "report"),
     "Judge": ("compare", "make_plan", "audit", "learning_curve", "Evaluation", "reproduce"),
     "Prove and use": ("verify", "Shield", "export", "Controller", "RegionObservation"),
-    "Maps": ("Representation", "load", "voronoi", "grid", "region", "FunctionPartition"),
+    "Maps": (
+        "Representation",
+        "load",
+        "voronoi",
+        "grid",
+        "region",
+        "FunctionPartition",
+        "variable_resolution",
+    ),
     "Your own": (
         *("task", "check_task", "partition", "check_partition", "representation", "learner"),
         *("part", "choose", "state_value", "DiscreteActions", "NoisyActions"),

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from distinguo.controls.controllability import controllability, integrated_controllability
 from distinguo.controls.fixed import diagonal, seed_points, uniform, with_provenance
+from distinguo.controls.resolution.variable import resolution_named
 from distinguo.controls.vrdp import vrdp, vrdp_enhanced
 from distinguo.errors import DistinguoError, call_user_code, did_you_mean
 from distinguo.representations.check import check_partition
@@ -158,6 +159,11 @@ def _controllability(spec: TaskSpec, seed: int, tolerance: str) -> Representatio
             "The tolerance of a controllability analysis is a number, as in controllability:2e-7, got "
             f"'controllability:{tolerance}'."
         ) from None
+
+
+@representation("variable-resolution", usage="variable-resolution:policy,200")
+def _variable_resolution(spec: TaskSpec, seed: int, words: str) -> Representation:
+    return resolution_named(spec, words, seed).representation
 
 
 @representation("seeds")

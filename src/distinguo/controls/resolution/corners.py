@@ -22,7 +22,9 @@ class Corners(NamedTuple):
 
     tree: GrowingBoxes
     points: np.ndarray  #: (corners, dimensions)
-    of_leaf: np.ndarray  #: (leaves, 2^dimensions) of a leaf; bit i of the column says whether it is high in coordinate i
+    of_leaf: (
+        np.ndarray
+    )  #: (leaves, 2^dimensions) of a leaf; bit i of the column says whether it is high in coordinate i
 
 
 def corners_of(tree: GrowingBoxes) -> Corners:

@@ -39,8 +39,10 @@ class Plan(NamedTuple):
 
 
 @part
-def held_action(task: Any, corners: Corners, gamma: float, s: State, a: int) -> tuple[State, float, float, int]:
-    """Hold an action until the state leaves its leaf: where it ends, the reward, the discount (0 at an end), the steps."""
+def held_action(
+    task: Any, corners: Corners, gamma: float, s: State, a: int
+) -> tuple[State, float, float, int]:
+    """Hold an action until the state leaves its leaf: where to, reward, discount (0 at an end), steps."""
     gained, discount, steps = 0.0, 1.0, 0
     leaf, left = -1, False
     while not left and steps < LONGEST:

@@ -44,7 +44,7 @@ def value_scores(plan: Plan) -> Scores:
 
 
 def nonlinearity_scores(plan: Plan) -> Scores:
-    """Value non-linearity: the deviation of the differences along the edges in a coordinate, which a plane has not."""
+    """Value non-linearity: the deviation of the differences along the edges in a coordinate; 0 for a plane."""
     scores: Scores = edge_differences(plan).std(axis=2)
     return scores
 
@@ -81,7 +81,8 @@ def influence(plan: Plan, sources: np.ndarray) -> np.ndarray:
     It is how much the values of the sources change with what is gained at the corner.
     """
     following, weight = _chain(plan)
-    total, now = np.zeros(len(sources)), sources.astype(np.float64)
+    total = np.zeros(len(sources))
+    now: np.ndarray = sources.astype(np.float64)
     for _ in range(PASSES):
         total += now
         now = np.bincount(following.ravel(), (weight * now[:, None]).ravel(), minlength=len(total))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,7 +34,7 @@ FIRST_LEAVES = 16  #: that an even tree has to begin with, at most, but for one 
 RATE = 0.1  #: share of the leaves that a round halves; the source tries several
 NARROWEST = 2.0**-16  #: width of a leaf that is not halved, as a share of the extent
 GAMMA = 0.99
-DEFAULT = "influence"
+DEFAULT = "policy"
 CAP = 100_000  #: steps of a trial of a task without a limit
 
 
@@ -77,10 +78,12 @@ class VariableResolution(NamedTuple):
     def _point(self, s: Any) -> tuple[float, ...]:
         return checked_point(finished(self.plan.corners.tree), s)
 
-    def trials(self, count: int = 100, seed: int = 0, starts: np.ndarray | None = None) -> LookAheadTrials:
+    def trials(
+        self, count: int = 100, seed: int = 0, starts: np.ndarray | None = None, cap: int = CAP
+    ) -> LookAheadTrials:
         """Follow the look-ahead controller from where trials of the task begin, or from given states, to the end.
 
-        A trial that does not end is stopped at the limit of the task, or after 100,000 steps.
+        A trial that does not end is stopped at the limit of the task, or after ``cap`` steps.
         """
         rng = np.random.default_rng(seed)
         rows = np.array([start(self.spec.task, rng) for _ in range(count)]) if starts is None else starts
@@ -89,7 +92,7 @@ class VariableResolution(NamedTuple):
         follow_ahead = at_speed(_follow_ahead, self.spec.task)
         for n, row in enumerate(rows):
             lengths[n], returns[n], ended[n] = follow_ahead(
-                self.spec.task, self.plan, row, self.spec.cap(CAP)
+                self.spec.task, self.plan, row, self.spec.cap(cap)
             )
         return LookAheadTrials(lengths, returns, ended)
 
@@ -143,6 +146,22 @@ def variable_resolution(
             return VariableResolution(spec, criterion, plan, queries)
 
 
+def resolution_named(spec: TaskSpec, words: str, seed: int = 0) -> VariableResolution:
+    """Return what is asked for by a criterion and a number of leaves, as in "policy,200"; both may be left out.
+
+    >>> resolution_named(task_spec("puck"), "policy,many")
+    Traceback (most recent call last):
+    distinguo.errors.DistinguoError: Variable resolution is written with a criterion and a number of leaves, as in ...
+    """
+    criterion, comma, count = words.partition(",")
+    if comma and not re.fullmatch(r"\d{1,9}", count, re.ASCII):
+        raise DistinguoError(
+            "Variable resolution is written with a criterion and a number of leaves, as in "
+            f"variable-resolution:policy,200, got 'variable-resolution:{words}'."
+        )
+    return variable_resolution(spec, criterion or DEFAULT, int(count) if comma else LEAVES, seed=seed)
+
+
 def _spec(task: Any) -> TaskSpec:
     if isinstance(task, TaskSpec):
         return task
@@ -166,7 +185,7 @@ def check_model(spec: TaskSpec) -> None:
 
     >>> check_model(task_spec("Acrobot-v1"))
     Traceback (most recent call last):
-    distinguo.errors.DistinguoError: ... 'Acrobot-v1' shows 6 numbers of a state of 4, so that a point is no state; ...
+    distinguo.errors.DistinguoError: ... 'Acrobot-v1' shows 6 numbers of a state of 4, so that a point is no ...
     """
     task, why = spec.task, ""
     first = start(task, np.random.default_rng(0)) if is_compiled(task) else ()

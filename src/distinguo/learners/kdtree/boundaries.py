@@ -73,9 +73,7 @@ def disagreement(settings: KdTreeSettings, one: Vector, other: Vector) -> float:
 
 
 @part
-def mark_leaf(
-    memory: KdTreeMemory, settings: KdTreeSettings, j: int, axis: int, difference: float
-) -> None:
+def mark_leaf(memory: KdTreeMemory, settings: KdTreeSettings, j: int, axis: int, difference: float) -> None:
     """Mark a leaf if it is wide enough to be halved and no other of its boundaries differs as much."""
     wide = share_of_width(memory.tree, j, axis) > 1.5 * 0.5**settings.finest
     if wide and difference > memory.loss[j]:

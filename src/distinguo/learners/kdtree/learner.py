@@ -59,7 +59,7 @@ class KdTree(Learner):
         if leaves > min(MOST_AT_FIRST, setup.settings.leaves):
             raise DistinguoError(
                 f"learner.first_halvings = {halvings} makes {leaves:,} boxes of {len(low)} coordinates, and "
-                f"learner.leaves allows {setup.settings.leaves:,} (at most {MOST_AT_FIRST:,} to begin with); take fewer."
+                f"learner.leaves allows {setup.settings.leaves:,} (to begin with {MOST_AT_FIRST:,}); take fewer."
             )
         tree = growing_boxes(low.tolist(), high.tolist(), max(FIRST_ROOM, 2 * leaves))
         halve_evenly(tree, halvings)

@@ -34,12 +34,17 @@ class KdTreeMemory(NamedTuple):
 
     tree: GrowingBoxes
     q: Annotated[np.ndarray, field(float, ROOM, "actions")]  #: Q(j, a)
-    lessons: Annotated[np.ndarray, field(int, ROOM, "actions")]  #: how often each was learned since the leaf is
-    mark: Annotated[np.ndarray, field(int, ROOM, first=NO_FACE)]  #: scratch: the coordinate to halve a leaf across
+    lessons: Annotated[
+        np.ndarray, field(int, ROOM, "actions")
+    ]  #: how often each was learned since the leaf is
+    mark: Annotated[
+        np.ndarray, field(int, ROOM, first=NO_FACE)
+    ]  #: scratch: the coordinate to halve a leaf across
     loss: Annotated[np.ndarray, field(float, ROOM)]  #: scratch: the difference at the boundary that marked it
     leaf: Annotated[np.ndarray, field(int, STACK)]  #: where each step was taken
     action: Annotated[np.ndarray, field(int, STACK)]
-    reward: Annotated[np.ndarray, field(float, STACK)]
+    reward: Annotated[np.ndarray, field(float, STACK)]  #: discounted, if the action was held
+    discount: Annotated[np.ndarray, field(float, STACK)]  #: of what followed it
     explored: Annotated[np.ndarray, field(bool, STACK)]  #: whether the action was not the preferred one
     counters: Annotated[np.ndarray, field(COUNTERS, 1)]
 
@@ -74,8 +79,6 @@ def check_kd_tree(memory: KdTreeMemory, actions: int, stack: int, dimensions: in
     check_tree(memory.tree, room, dimensions)
     stacked, leaves = int(memory.counters["stacked"][0]), int(memory.tree.size[0])
     steps = memory.leaf[:stacked], memory.action[:stacked]
-    within = all(
-        ((row >= 0) & (row < end)).all() for row, end in zip(steps, (leaves, actions), strict=True)
-    )
+    within = all(((row >= 0) & (row < end)).all() for row, end in zip(steps, (leaves, actions), strict=True))
     if not 0 <= stacked < stack + 1 or not within:
         raise ValueError("the stack is inconsistent")

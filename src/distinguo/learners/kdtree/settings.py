@@ -23,6 +23,9 @@ class KdTreeSettings(NamedTuple):
         int, Field(ge=1, le=10**6, description="steps that are replayed together, latest first; ours")
     ] = 256
     explore: Annotated[float, Field(ge=0, le=1, description="share of random actions; ours")] = 0.0
+    hold: Annotated[
+        bool, Field(description="an action is kept until its leaf is left, and learned once; ours")
+    ] = True
     by_policy: Annotated[
         bool, Field(description="halve neighbours that prefer different actions; Reynolds 2000")
     ] = True
@@ -42,7 +45,5 @@ class KdTreeSettings(NamedTuple):
     first_halvings: Annotated[
         int, Field(ge=0, le=20, description="halvings of each coordinate to begin with; ours")
     ] = 1
-    finest: Annotated[
-        int, Field(ge=1, le=40, description="halvings of a coordinate, at most; ours")
-    ] = 6
+    finest: Annotated[int, Field(ge=1, le=40, description="halvings of a coordinate, at most; ours")] = 6
     leaves: Annotated[int, Field(ge=1, le=10**6, description="leaves, at most; ours")] = 2_000

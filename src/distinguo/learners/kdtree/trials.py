@@ -88,10 +88,14 @@ def step_on_leaves(agent: Agent, s: Any, j: int) -> tuple[Any, int, bool]:
     counts["trial_steps"][0] += 1
     counts["gained"][0] += r
     memory.counters["since"][0] += 1
-    stack_step(memory, j, a, r)
-    if memory.counters["stacked"][0] == len(memory.leaf):
+    stack_step(memory, settings, j, a, r)
+    held = settings.hold and k == j
+    if memory.counters["stacked"][0] == len(memory.leaf) and not held:
         learn_from_stack(memory, settings, 0.0 if terminal else state_value(memory.q[k]))
-    counts["action"][0] = NO_ACTION if terminal else act_on_leaf(memory, settings, k, agent.rng)
+    if terminal:
+        counts["action"][0] = NO_ACTION
+    elif not held:
+        counts["action"][0] = act_on_leaf(memory, settings, k, agent.rng)
     return s_next, k, terminal
 
 
@@ -110,12 +114,18 @@ def is_look_due(memory: KdTreeMemory, settings: KdTreeSettings) -> bool:
 
 
 @part
-def stack_step(memory: KdTreeMemory, j: int, a: int, r: float) -> None:
-    """Put a step on the stack."""
+def stack_step(memory: KdTreeMemory, settings: KdTreeSettings, j: int, a: int, r: float) -> None:
+    """Put a step on the stack; one that goes on with an action that is held joins the one before."""
     place = memory.counters["stacked"][0]
+    last = place - 1
+    if settings.hold and place > 0 and memory.leaf[last] == j and memory.action[last] == a:
+        memory.reward[last] += memory.discount[last] * r
+        memory.discount[last] *= settings.gamma
+        return
     memory.leaf[place] = j
     memory.action[place] = a
     memory.reward[place] = r
+    memory.discount[place] = settings.gamma
     memory.explored[place] = not prefers(memory.q[j], a, 0.0)
     memory.counters["stacked"][0] = place + 1
 
@@ -131,7 +141,7 @@ def learn_from_stack(memory: KdTreeMemory, settings: KdTreeSettings, v_last: flo
     for place in range(memory.counters["stacked"][0] - 1, -1, -1):
         j, a = memory.leaf[place], memory.action[place]
         ahead = (1.0 - settings.lambda_) * v + settings.lambda_ * g
-        g = look_ahead(memory.reward[place], settings.gamma, ahead)
+        g = look_ahead(memory.reward[place], memory.discount[place], ahead)
         memory.lessons[j, a] += 1
         rate = max(settings.alpha, 1.0 / memory.lessons[j, a])
         memory.q[j, a] += rate * (g - memory.q[j, a])

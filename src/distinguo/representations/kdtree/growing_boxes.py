@@ -136,8 +136,10 @@ def with_leaf_room(tree: GrowingBoxes, room: int) -> GrowingBoxes:
 def finished(tree: GrowingBoxes) -> Boxes:
     """Return the tree as a partition for others, without room to grow; leaves keep their numbers."""
     nodes = 2 * int(tree.size[0]) - 1
-    columns = (column[:nodes].copy() for column in (tree.axis, tree.cut, tree.below, tree.above))
-    return Boxes(*columns, tree.low.copy(), tree.high.copy())
+    axis, cut, below, above = (
+        column[:nodes].copy() for column in (tree.axis, tree.cut, tree.below, tree.above)
+    )
+    return Boxes(axis, cut, below, above, tree.low.copy(), tree.high.copy())
 
 
 def check_tree(tree: GrowingBoxes, room: int, dimensions: int) -> None:
