@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from distinguo.agents.regions import RegionObservation
     from distinguo.controller import Controller, FeatureController, choose
     from distinguo.controls.catalog import representation
+    from distinguo.controls.resolution.variable import variable_resolution
     from distinguo.criteria import state_value
     from distinguo.errors import DistinguoError
     from distinguo.evaluation.audit import audit_controller
@@ -122,6 +123,7 @@ _HOMES = {
     "task": "distinguo.tasks.declare",
     "tiles": "distinguo.features.tiles",
     "trained_controller": "distinguo.study.audit",
+    "variable_resolution": "distinguo.controls.resolution.variable",
     "verify": "distinguo.study.verify",
     "view": "distinguo.views.show",
     "voronoi": "distinguo.representations.voronoi",
@@ -180,6 +182,7 @@ __all__ = [
     "task",
     "tiles",
     "trained_controller",
+    "variable_resolution",
     "verify",
     "view",
     "voronoi",

@@ -19,6 +19,15 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Maps": ("Representation", "load", "voronoi", "grid", "region", "FunctionPartition"),
     "Features": ("tiles", "radial_bases", "perceptron", "FunctionFeatures", "FeatureController"),
     "Planning": ("sparse_sampling", "sparse_trials", "sparse_bound"),
+    "Maps": (
+        "Representation",
+        "load",
+        "voronoi",
+        "grid",
+        "region",
+        "FunctionPartition",
+        "variable_resolution",
+    ),
     "Your own": (
         *("task", "check_task", "partition", "check_partition", "representation", "learner"),
         *("part", "choose", "state_value", "DiscreteActions", "NoisyActions"),

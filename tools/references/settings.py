@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from numpy.random import Generator
 
+from distinguo.learners.kdtree.settings import KdTreeSettings
 from distinguo.learners.probation.settings import ProbationSettings
 from distinguo.learners.scheduling.settings import ScheduledSettings
 from distinguo.learners.surprise.settings import SurpriseSettings
@@ -44,6 +45,7 @@ def settings_page() -> str:
         _section("`learner`, of `surprise`", SurpriseSettings),
         _section("`learner`, of `sweeping`", SweepingSettings),
         _section("`learner`, of `table`", TableSettings),
+        _section("`learner`, of `kd-tree`", KdTreeSettings),
         _section("`stage`: when learning ends", StageSettings),
         _section("`tester`: the testing stage", TesterSettings),
         _presets(),

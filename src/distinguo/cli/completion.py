@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 OWN_TASKS = ("puck", "CartPole-v1", "MountainCar-v0", "Acrobot-v1", "Pendulum-v1")
-LEARNERS = ("economy", "probation", "scheduled", "surprise", "sweeping", "table")
+LEARNERS = ("economy", "kd-tree", "probation", "scheduled", "surprise", "sweeping", "table")
 VIEWS = ("partition", "values", "phase", "critical", "regret", "family", "trials", "dial")
-CONTROLS = ("diagonal", "grid:10x10", "vrdp", "vrdp-enhanced", "controllability", "seeds")
+CONTROLS = ("diagonal", "grid:10x10", "vrdp", "vrdp-enhanced", "controllability", "seeds", "variable-resolution:policy,200")
 FORMATS = ("c", "json", "dot", "npz")
 SETTINGS_FILE = "settings.toml"  #: what makes a folder a run
 MOST_FOLDERS = 200  #: that are looked into
@@ -86,12 +86,14 @@ def complete_setting(incomplete: str) -> list[str]:
     >>> complete_setting("learner.epsilon_")
     ['learner.epsilon_share=']
     """
+    from distinguo.learners.kdtree.settings import KdTreeSettings
     from distinguo.learners.probation.settings import ProbationSettings
     from distinguo.learners.sweeping.settings import SweepingSettings
     from distinguo.settings import LearnerSettings, StageSettings
 
     # those of ``surprise`` are among those of the paper's learner
     fields = [*LearnerSettings._fields, *ProbationSettings._fields, *SweepingSettings._fields]
+    fields += KdTreeSettings._fields
     keys = [f"learner.{name}=" for name in dict.fromkeys(fields)]
     return _beginning([*keys, *(f"stage.{name}=" for name in StageSettings._fields)], incomplete)
 

@@ -17,6 +17,7 @@ from distinguo.controls.features import (
     tiles_representation,
 )
 from distinguo.controls.fixed import diagonal, seed_points, uniform, with_provenance
+from distinguo.controls.resolution.variable import resolution_named
 from distinguo.controls.vrdp import vrdp, vrdp_enhanced
 from distinguo.errors import DistinguoError, call_user_code, did_you_mean
 from distinguo.features.feature import is_features
@@ -166,6 +167,11 @@ def _controllability(spec: TaskSpec, seed: int, tolerance: str) -> Representatio
             "The tolerance of a controllability analysis is a number, as in controllability:2e-7, got "
             f"'controllability:{tolerance}'."
         ) from None
+
+
+@representation("variable-resolution", usage="variable-resolution:policy,200")
+def _variable_resolution(spec: TaskSpec, seed: int, words: str) -> Representation:
+    return resolution_named(spec, words, seed).representation
 
 
 @representation("seeds")

@@ -68,6 +68,7 @@ def settings_command(
 
 def setting_lines() -> Iterator[SettingLine]:
     """Yield all settings, owner by owner."""
+    from distinguo.learners.kdtree.settings import KdTreeSettings
     from distinguo.learners.probation.settings import ProbationSettings
     from distinguo.learners.scheduling.settings import ScheduledSettings
     from distinguo.learners.surprise.settings import SurpriseSettings
@@ -84,6 +85,7 @@ def setting_lines() -> Iterator[SettingLine]:
     yield from _of("learner", "learner surprise", SurpriseSettings)
     yield from _of("learner", "learner sweeping", SweepingSettings)
     yield from _of("learner", "learner table", TableSettings)
+    yield from _of("learner", "learner kd-tree", KdTreeSettings)
     yield from _of("stage", "stage of learning", StageSettings)
     yield from _of("tester", "tester", TesterSettings)
     seen = set()

@@ -1,0 +1,1 @@
+"""Variable resolution discretization with a known model, after Munos and Moore (2002)."""
