@@ -35,6 +35,7 @@ def split_at(memory: PartiMemory, cell: int, axis: int, cut: float) -> int:
     for i in range(memory.low.shape[1]):
         memory.low[upper, i] = memory.low[cell, i]
         memory.high[upper, i] = memory.high[cell, i]
+    memory.has_model[cell], memory.has_model[upper] = False, False
     memory.high[cell, axis] = cut
     memory.low[upper, axis] = cut
     return int(upper)

@@ -17,6 +17,7 @@ from distinguo.learners.partigame.cells import (
     squared_distance,
 )
 from distinguo.learners.partigame.memory import NOTHING, PartiMemory
+from distinguo.learners.partigame.queue import pop_cell, push_cell
 from distinguo.seam import part
 
 
@@ -36,21 +37,63 @@ def worst_case(memory: PartiMemory, aim: int, by_steps: bool) -> float:
 
 @part
 def solve_game(memory: PartiMemory, by_steps: bool) -> None:
-    """Find the least cost to the goal that no adversary can exceed, for every cell; infinite for those that lose."""
+    """Find the least cost to the goal that no adversary can exceed, for every cell; infinite for those that lose.
+
+    Cells are settled in the order of their costs, from the goal on: an aim counts as soon as all that it may lead to
+    is settled, and what was settled last is the worst of it.
+    """
     cells, goal = memory.counters["cells"][0], memory.counters["goal"][0]
     for cell in range(cells):
-        memory.cost[cell] = 0.0 if cell == goal else np.inf
-    is_better = True
-    while is_better:
-        is_better = False
-        for cell in range(cells):
-            if cell == goal:
-                continue
-            for aim in range(memory.first_aim[cell], memory.first_aim[cell + 1]):
-                cost = worst_case(memory, aim, by_steps)
-                if cost < memory.cost[cell]:
-                    memory.cost[cell] = cost
-                    is_better = True
+        memory.cost[cell] = np.inf
+    for aim in range(memory.first_aim[cells]):
+        memory.unsettled[aim] = count_outcomes(memory, aim)
+    list_by_result(memory)
+    memory.counters["waiting"][0] = 0
+    push_cell(memory, goal, 0.0)
+    while memory.counters["waiting"][0] > 0:
+        cost, cell = memory.queue[0], memory.queued[0]
+        pop_cell(memory)
+        if not np.isfinite(memory.cost[cell]):
+            memory.cost[cell] = cost
+            settle_aims_into(memory, cell, by_steps)
+
+
+@part
+def count_outcomes(memory: PartiMemory, aim: int) -> int:
+    """Return how many outcomes an aim has."""
+    count, outcome = 0, memory.first_outcome[aim]
+    while outcome != NOTHING:
+        count += 1
+        outcome = memory.next_outcome[outcome]
+    return count
+
+
+@part
+def list_by_result(memory: PartiMemory) -> None:
+    """List the outcomes of each cell that they led to."""
+    for cell in range(memory.counters["cells"][0]):
+        memory.first_into[cell] = NOTHING
+    for outcome in range(memory.counters["outcomes"][0]):
+        result = memory.result[outcome]
+        memory.next_into[outcome] = memory.first_into[result]
+        memory.first_into[result] = outcome
+
+
+@part
+def settle_aims_into(memory: PartiMemory, cell: int, by_steps: bool) -> None:
+    """Let the aims count whose last outcome was settled with this cell, and those at it that were never tried."""
+    outcome = memory.first_into[cell]
+    while outcome != NOTHING:
+        aim = aim_between(memory, memory.source[outcome], memory.target[outcome])
+        memory.unsettled[aim] -= 1
+        if memory.unsettled[aim] == 0:
+            push_cell(memory, memory.source[outcome], worst_case(memory, aim, by_steps))
+        outcome = memory.next_into[outcome]
+    for n in range(memory.first_aim[cell], memory.first_aim[cell + 1]):
+        other = memory.aimed_at[n]
+        aim = aim_between(memory, other, cell)
+        if aim != NOTHING and memory.first_outcome[aim] == NOTHING:
+            push_cell(memory, other, worst_case(memory, aim, by_steps))
 
 
 @part

@@ -10,7 +10,7 @@ from distinguo.controller import Controller
 from distinguo.learners.partigame.cells import numbered_part
 from distinguo.learners.partigame.game import best_aim
 from distinguo.learners.partigame.memory import NOTHING, PartiMemory
-from distinguo.learners.partigame.model import action_towards, distance_after, fit_model
+from distinguo.learners.partigame.model import action_towards, distance_after, fit_draft
 from distinguo.learners.partigame.settings import PartiSettings
 from distinguo.representations.boxes import Boxes
 from distinguo.seam import kernel, part
@@ -124,13 +124,13 @@ def draw_cut(memory: PartiMemory, drawing: Drawing, node: int, axis: int, cut: f
 def choose_actions(memory: PartiMemory, settings: PartiSettings, drawing: Drawing, cell: int) -> None:
     """Find the action of every part of a cell, and of larger parts as far as it is the same."""
     parts = len(drawing.actions) // 2
-    is_known = fit_model(memory, cell, settings.enough)
+    is_known = fit_draft(memory, cell, settings.enough)
     aim = cell if cell == memory.counters["goal"][0] else best_aim(memory, cell, settings.count_steps)
     drawing.aims[cell, 0], drawing.aims[cell, 1] = aim, is_known
     for number in range(2 * parts - 1, 0, -1):
         if number >= parts:
             numbered_part(memory, cell, number)
-            drawing.actions[number] = action_towards(memory, memory.centre, aim) if is_known else 0
+            drawing.actions[number] = action_towards(memory, memory.draft, memory.centre, aim) if is_known else 0
         else:
             lower, upper = drawing.actions[2 * number], drawing.actions[2 * number + 1]
             drawing.actions[number] = lower if lower == upper else MIXED
@@ -160,8 +160,8 @@ def value_leaf(memory: PartiMemory, drawing: Drawing, leaf: int, cell: int, chos
     for a in range(drawing.q.shape[1]):
         drawing.q[leaf, a] = -cost
         if drawing.aims[cell, 1] and a != chosen:
-            own = distance_after(memory, memory.centre, chosen, drawing.aims[cell, 0])
-            farther = distance_after(memory, memory.centre, a, drawing.aims[cell, 0]) - own
+            own = distance_after(memory, memory.draft, memory.centre, chosen, drawing.aims[cell, 0])
+            farther = distance_after(memory, memory.draft, memory.centre, a, drawing.aims[cell, 0]) - own
             drawing.q[leaf, a] -= max(farther, LEAST_GAP)
 
 

@@ -24,6 +24,7 @@ COUNTERS = np.dtype(
         ("cells", np.int64),
         ("nodes", np.int64),
         ("outcomes", np.int64),
+        ("waiting", np.int64),  # scratch: in the queue
         ("goal", np.int64),  # the cell of the goal
         ("here", np.int64),  # the cell that the aim under way was taken in, NOTHING before one is
         ("aim", np.int64),  # the neighbour that is aimed at
@@ -68,10 +69,17 @@ class PartiMemory(NamedTuple):
     result: Annotated[np.ndarray, field(int, OUTCOME)]  #: where that led to
     steps: Annotated[np.ndarray, field(int, OUTCOME)]  #: most that it took
     next_outcome: Annotated[np.ndarray, field(int, OUTCOME, first=NOTHING)]  #: of the same aim
+    first_into: Annotated[np.ndarray, field(int, CELL)]  #: scratch: the latest outcome that led to each cell
+    next_into: Annotated[np.ndarray, field(int, OUTCOME)]  #: scratch: to the same cell
+    unsettled: Annotated[np.ndarray, field(int, AIM)]  #: scratch: outcomes of each aim whose cost is not known
+    queue: Annotated[np.ndarray, field(float, "places")]  #: scratch: costs of cells that wait, a heap
+    queued: Annotated[np.ndarray, field(int, "places")]  #: scratch: those cells
 
     squares: Annotated[np.ndarray, field(float, NODE, "features", "features")]  #: sums of products of features
     products: Annotated[np.ndarray, field(float, NODE, "features", "dimensions")]  #: of features and displacements
-    weights: Annotated[np.ndarray, field(float, "features", "dimensions")]  #: the model of the aim under way
+    models: Annotated[np.ndarray, field(float, CELL, "features", "dimensions")]  #: the weights of each cell's
+    has_model: Annotated[np.ndarray, field(bool, CELL)]
+    draft: Annotated[np.ndarray, field(float, "features", "dimensions")]  #: scratch: weights of a model
     system: Annotated[np.ndarray, field(float, "features", "features")]  #: scratch: to be solved
     features: Annotated[np.ndarray, field(float, "features")]  #: scratch: of a state and an action
 
@@ -101,6 +109,7 @@ def _sizes(most_cells: int, dimensions: int, actions: int) -> dict[str, int]:
         AIM: NEIGHBOURS * most_cells,
         OUTCOME: OUTCOMES * most_cells,
         "ends": most_cells + 1,
+        "places": NEIGHBOURS * most_cells + 1,
         "features": dimensions + actions,
         "dimensions": dimensions,
     }

@@ -70,18 +70,35 @@ def modelled_node(memory: PartiMemory, cell: int, enough: int) -> int:
 
 
 @part
-def fit_model(memory: PartiMemory, cell: int, enough: int) -> bool:
-    """Solve for the weights of the model of a cell; False if there is none yet."""
-    node = modelled_node(memory, cell, enough)
-    if node == NOTHING:
+def fit_draft(memory: PartiMemory, cell: int, enough: int) -> bool:
+    """Draft the model of a cell: the one that it has, else one that is solved for; False if there is none yet."""
+    node = NOTHING if memory.has_model[cell] else modelled_node(memory, cell, enough)
+    if node == NOTHING and not memory.has_model[cell]:
         return False
-    for i in range(len(memory.system)):
-        for j in range(len(memory.system)):
-            memory.system[i, j] = memory.squares[node, i, j]
-        for j in range(memory.weights.shape[1]):
-            memory.weights[i, j] = memory.products[node, i, j]
-        memory.system[i, i] += RIDGE
-    solve_in_place(memory.system, memory.weights)
+    size, dimensions = memory.draft.shape
+    for i in range(size):
+        for j in range(dimensions):
+            memory.draft[i, j] = memory.models[cell, i, j] if node == NOTHING else memory.products[node, i, j]
+    if node != NOTHING:
+        for i in range(size):
+            for j in range(size):
+                memory.system[i, j] = memory.squares[node, i, j]
+            memory.system[i, i] += RIDGE
+        solve_in_place(memory.system, memory.draft)
+    return True
+
+
+@part
+def keep_model(memory: PartiMemory, cell: int, enough: int) -> bool:
+    """Give a cell its model, which stays the same until the cell is split; False if there is none yet."""
+    if memory.has_model[cell]:
+        return True
+    if not fit_draft(memory, cell, enough):
+        return False
+    for i in range(memory.draft.shape[0]):
+        for j in range(memory.draft.shape[1]):
+            memory.models[cell, i, j] = memory.draft[i, j]
+    memory.has_model[cell] = True
     return True
 
 
@@ -105,24 +122,26 @@ def solve_in_place(system: np.ndarray, right: np.ndarray) -> None:
 
 
 @part
-def distance_after(memory: PartiMemory, place: np.ndarray, a: int, neighbour: int) -> float:
-    """Return the squared distance to the centre of a cell at which the model expects to be after an action."""
+def distance_after(
+    memory: PartiMemory, weights: np.ndarray, place: np.ndarray, a: int, neighbour: int
+) -> float:
+    """Return the squared distance to the centre of a cell at which a model expects to be after an action."""
     dimensions, total = len(place), 0.0
     for j in range(dimensions):
-        expected = place[j] + memory.weights[dimensions + a, j]
+        expected = place[j] + weights[dimensions + a, j]
         for i in range(dimensions):
-            expected += place[i] * memory.weights[i, j]
+            expected += place[i] * weights[i, j]
         gap = expected - (memory.low[neighbour, j] + memory.high[neighbour, j]) / 2.0
         total += gap * gap
     return total
 
 
 @part
-def action_towards(memory: PartiMemory, place: np.ndarray, neighbour: int) -> int:
-    """Return the action after which the model expects to be closest to the centre of a cell."""
+def action_towards(memory: PartiMemory, weights: np.ndarray, place: np.ndarray, neighbour: int) -> int:
+    """Return the action after which a model expects to be closest to the centre of a cell."""
     best, least = 0, np.inf
     for a in range(len(memory.features) - len(place)):
-        distance = distance_after(memory, place, a, neighbour)
+        distance = distance_after(memory, weights, place, a, neighbour)
         if distance < least:
             best, least = a, distance
     return best

@@ -17,7 +17,7 @@ from distinguo.learners.partigame.game import (
     solve_game,
 )
 from distinguo.learners.partigame.memory import NOTHING, PartiMemory
-from distinguo.learners.partigame.model import action_towards, fit_model, learn_step, least_tried
+from distinguo.learners.partigame.model import action_towards, keep_model, learn_step, least_tried
 from distinguo.learners.partigame.settings import PartiSettings
 from distinguo.seam import kernel, part
 from distinguo.tasks.task import Observation, State, observe, start, transition, truncated, unpack
@@ -92,7 +92,7 @@ def take_aim(memory: PartiMemory, settings: PartiSettings) -> None:
     cell = make_winnable(memory, settings.finest, settings.count_steps)
     counters["here"][0], counters["aimed"][0], counters["closer"][0] = cell, 0, 0
     memory.nearest[0] = np.inf
-    is_known = fit_model(memory, cell, settings.enough)
+    is_known = keep_model(memory, cell, settings.enough)
     counters["aim"][0] = best_aim(memory, cell, settings.count_steps) if is_known else NOTHING
 
 
@@ -106,7 +106,7 @@ def aimed_action(memory: PartiMemory, fineness: int) -> int:
     if aim == NOTHING:
         return least_tried(memory, 0)
     find_part(memory, here, memory.place, fineness)
-    return action_towards(memory, memory.centre, aim)
+    return action_towards(memory, memory.models[here], memory.centre, aim)
 
 
 @part
