@@ -10,8 +10,8 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-OWN_TASKS = ("puck", "CartPole-v1", "MountainCar-v0", "Acrobot-v1", "Pendulum-v1")
-LEARNERS = ("economy", "probation", "sweeping")
+OWN_TASKS = ("puck", "maze", "CartPole-v1", "MountainCar-v0", "Acrobot-v1", "Pendulum-v1")
+LEARNERS = ("economy", "parti-game", "probation", "sweeping")
 VIEWS = ("partition", "values", "phase", "critical", "regret", "family", "trials", "dial")
 CONTROLS = ("diagonal", "grid:10x10", "vrdp", "vrdp-enhanced", "controllability", "seeds")
 FORMATS = ("c", "json", "dot", "npz")

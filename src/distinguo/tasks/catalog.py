@@ -14,7 +14,7 @@ from distinguo.tasks.cart_pole import CartPole
 from distinguo.tasks.check import check_first_steps
 from distinguo.tasks.declare import declared_by_name, declared_spec, is_declared, parameters_of
 from distinguo.tasks.gym.registration import PUCK_ID
-from distinguo.tasks.maze import Maze
+from distinguo.tasks.maze.maze import Maze
 from distinguo.tasks.mountain_car import MountainCar
 from distinguo.tasks.pendulum import Pendulum
 from distinguo.tasks.puck.noisy import NoisyPuck, puck_spec

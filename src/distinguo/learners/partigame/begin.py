@@ -16,7 +16,7 @@ def check_setup(setup: Setup) -> None:
     """Refuse what parti-game cannot learn: chance, labels, prototypes to begin from, a task without a goal."""
     if setup.prototypes:
         raise DistinguoError(
-            "The learner 'parti-game' begins with the cell of the goal and cannot begin from prototypes; leave them out."
+            "The learner 'parti-game' begins with the cell of the goal, not with prototypes; leave them out."
         )
     if setup.stochastic != "no":
         raise DistinguoError(
@@ -26,8 +26,8 @@ def check_setup(setup: Setup) -> None:
     if setup.categories or goal_box(setup.task) is None:
         raise DistinguoError(
             "The learner 'parti-game' needs a goal, a box of observations where trials end in success, and this task "
-            "names none; take MountainCar-v0, Acrobot-v1, maze or a task of your own with a method goal_box(self), or "
-            "another learner."
+            "names none; take MountainCar-v0, Acrobot-v1, maze or a task of your own with a method goal_box(self), "
+            "or another learner."
         )
 
 
@@ -35,7 +35,7 @@ def with_goal(memory: PartiMemory, setup: Setup) -> PartiMemory:
     """Cut the box of the goal out of the space, one face after the other, and list the first neighbours."""
     memory.origin[:] = setup.low
     memory.width[:] = np.subtract(setup.high, setup.low)
-    low, high = goal_box(setup.task)
+    low, high = goal_box(setup.task) or (setup.low, setup.high)
     goal = 0
     for axis in range(len(setup.low)):
         faces = (np.array([low[axis], high[axis]]) - memory.origin[axis]) / memory.width[axis]

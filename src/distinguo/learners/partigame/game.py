@@ -151,7 +151,7 @@ def add_outcome(memory: PartiMemory, aim: int, cell: int, result: int, steps: in
 
 @part
 def mark_border(memory: PartiMemory, finest: float) -> int:
-    """Mark the losers that have a neighbour that does not lose, and those neighbours; return how many can be split."""
+    """Mark losers with a neighbour that does not lose, and those neighbours; return how many can be split."""
     cells, goal, marked = memory.counters["cells"][0], memory.counters["goal"][0], 0
     memory.is_split[:] = False
     for cell in range(cells):

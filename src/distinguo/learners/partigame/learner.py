@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from distinguo.controller import Controller
-from distinguo.errors import DistinguoError
 from distinguo.learners.agent import NO_BUDGET, Agent
 from distinguo.learners.learner import Learner, Setup, register
 from distinguo.learners.partigame.begin import check_setup, with_goal

@@ -28,7 +28,7 @@ class Drawing(NamedTuple):
     below: np.ndarray
     above: np.ndarray
     q: np.ndarray
-    waiting: np.ndarray  #: rows of kind, node or cell, part, the node above it, whether it is on its high side
+    waiting: np.ndarray  #: kind, node or cell, part, node above, whether on its high side
     actions: np.ndarray  #: of the parts of a cell
     aims: np.ndarray  #: of each cell, and whether it has a model
     size: np.ndarray  #: nodes, leaves and rows that wait
@@ -41,9 +41,11 @@ def drawn_controller(memory: PartiMemory, settings: PartiSettings) -> Controller
     drawing = _blank(2 * cells * parts, cells * parts, actions, cells, parts)
     draw(memory, settings, drawing)
     nodes, leaves = int(drawing.size[0]), int(drawing.size[1])
-    columns = (drawing.axis, drawing.cut, drawing.below, drawing.above)
-    extent = (memory.origin.copy(), memory.origin + memory.width)
-    return Controller(Boxes(*(column[:nodes].copy() for column in columns), *extent), drawing.q[:leaves].copy())
+    axis, cut, below, above = (
+        column[:nodes].copy() for column in (drawing.axis, drawing.cut, drawing.below, drawing.above)
+    )
+    partition = Boxes(axis, cut, below, above, memory.origin.copy(), memory.origin + memory.width)
+    return Controller(partition, drawing.q[:leaves].copy())
 
 
 def _blank(nodes: int, leaves: int, actions: int, cells: int, parts: int) -> Drawing:
@@ -62,7 +64,7 @@ def _blank(nodes: int, leaves: int, actions: int, cells: int, parts: int) -> Dra
 
 
 def cell_boxes(memory: PartiMemory) -> Boxes:
-    """Return the cells as a partition, for other learners; leaves are numbered by a walk that takes low sides first."""
+    """Return the cells as a partition, for other learners; a walk numbers the leaves, low sides first."""
     nodes = int(memory.counters["nodes"][0])
     axis, below = memory.axis[:nodes].copy(), memory.below[:nodes].copy()
     todo, leaves = [0], 0
@@ -130,7 +132,9 @@ def choose_actions(memory: PartiMemory, settings: PartiSettings, drawing: Drawin
     for number in range(2 * parts - 1, 0, -1):
         if number >= parts:
             numbered_part(memory, cell, number)
-            drawing.actions[number] = action_towards(memory, memory.draft, memory.centre, aim) if is_known else 0
+            drawing.actions[number] = (
+                action_towards(memory, memory.draft, memory.centre, aim) if is_known else 0
+            )
         else:
             lower, upper = drawing.actions[2 * number], drawing.actions[2 * number + 1]
             drawing.actions[number] = lower if lower == upper else MIXED

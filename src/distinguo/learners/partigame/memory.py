@@ -1,8 +1,8 @@
 """What parti-game remembers: its cells, what came of each aim, local models, and the aim that is under way.
 
-Cells are boxes of *scaled* observations, each coordinate divided by its extent. They are the leaves of a tree of cuts;
-a cell that is split keeps its number for the lower half. An *aim* is a cell with one of its neighbours; an *outcome*
-is a cell that an aim was seen to lead to.
+Cells are boxes of *scaled* observations, each coordinate divided by its extent. They are the leaves of a tree of
+cuts; a cell that is split keeps its number for the lower half. An *aim* is a cell with one of its neighbours;
+an *outcome* is a cell that an aim was seen to lead to.
 """
 
 from __future__ import annotations
@@ -49,7 +49,9 @@ class PartiMemory(NamedTuple):
     origin: Annotated[np.ndarray, field(float, "dimensions")]  #: the least observation of each coordinate
     width: Annotated[np.ndarray, field(float, "dimensions", first=1.0)]  #: the extent of each
 
-    axis: Annotated[np.ndarray, field(int, NODE, first=NOTHING)]  #: that a node is cut along; NOTHING for a cell
+    axis: Annotated[
+        np.ndarray, field(int, NODE, first=NOTHING)
+    ]  #: that a node is cut along; NOTHING for a cell
     cut: Annotated[np.ndarray, field(float, NODE)]
     below: Annotated[np.ndarray, field(int, NODE)]  #: the node of the lower half; for a cell its number
     above: Annotated[np.ndarray, field(int, NODE)]
@@ -71,12 +73,18 @@ class PartiMemory(NamedTuple):
     next_outcome: Annotated[np.ndarray, field(int, OUTCOME, first=NOTHING)]  #: of the same aim
     first_into: Annotated[np.ndarray, field(int, CELL)]  #: scratch: the latest outcome that led to each cell
     next_into: Annotated[np.ndarray, field(int, OUTCOME)]  #: scratch: to the same cell
-    unsettled: Annotated[np.ndarray, field(int, AIM)]  #: scratch: outcomes of each aim whose cost is not known
+    unsettled: Annotated[
+        np.ndarray, field(int, AIM)
+    ]  #: scratch: outcomes of each aim whose cost is not known
     queue: Annotated[np.ndarray, field(float, "places")]  #: scratch: costs of cells that wait, a heap
     queued: Annotated[np.ndarray, field(int, "places")]  #: scratch: those cells
 
-    squares: Annotated[np.ndarray, field(float, NODE, "features", "features")]  #: sums of products of features
-    products: Annotated[np.ndarray, field(float, NODE, "features", "dimensions")]  #: of features and displacements
+    squares: Annotated[
+        np.ndarray, field(float, NODE, "features", "features")
+    ]  #: sums of products of features
+    products: Annotated[
+        np.ndarray, field(float, NODE, "features", "dimensions")
+    ]  #: of features and displacements
     models: Annotated[np.ndarray, field(float, CELL, "features", "dimensions")]  #: the weights of each cell's
     has_model: Annotated[np.ndarray, field(bool, CELL)]
     draft: Annotated[np.ndarray, field(float, "features", "dimensions")]  #: scratch: weights of a model
@@ -94,7 +102,7 @@ class PartiMemory(NamedTuple):
 
 def fresh_parti(most_cells: int, dimensions: int, actions: int) -> PartiMemory:
     """Return a memory with a single cell, the whole space."""
-    memory: PartiMemory = fresh_arrays(PartiMemory, **_sizes(most_cells, dimensions, actions))
+    memory: PartiMemory = fresh_arrays(PartiMemory, {}, **_sizes(most_cells, dimensions, actions))
     counters = memory.counters
     counters["cells"], counters["nodes"] = 1, 1
     counters["goal"], counters["here"] = NOTHING, NOTHING
@@ -122,7 +130,9 @@ def check_parti(memory: PartiMemory, fresh: Any) -> None:
     counters = memory.counters[0]
     cells, nodes, outcomes = (int(counters[name]) for name in ("cells", "nodes", "outcomes"))
     aims = int(memory.first_aim[cells]) if 1 <= cells <= most_cells else -1
-    if not (nodes == 2 * cells - 1 and 0 <= outcomes <= len(memory.source) and 0 <= aims <= len(memory.aimed_at)):
+    if not (
+        nodes == 2 * cells - 1 and 0 <= outcomes <= len(memory.source) and 0 <= aims <= len(memory.aimed_at)
+    ):
         raise ValueError("there are more cells or outcomes than there is room for")
     _check_tree(memory, cells, nodes, dimensions)
     _within(memory.first_aim[: cells + 1], 0, aims + 1)
@@ -130,7 +140,9 @@ def check_parti(memory: PartiMemory, fresh: Any) -> None:
     _within(memory.first_outcome[:aims], NOTHING, outcomes)
     for end in (memory.source, memory.target, memory.result):
         _within(end[:outcomes], 0, cells)
-    _within(memory.next_outcome[:outcomes], NOTHING, np.arange(outcomes))  # an earlier one: no list is endless
+    _within(
+        memory.next_outcome[:outcomes], NOTHING, np.arange(outcomes)
+    )  # an earlier one: no list is endless
     for name in ("here", "aim", "goal"):
         _within(memory.counters[name], NOTHING, cells)
 

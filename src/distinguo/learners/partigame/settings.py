@@ -34,4 +34,4 @@ class PartiSettings(NamedTuple):
     finest: Annotated[
         float,
         Field(gt=0, le=1, description="share of the extent that no cell is made narrower than; ours"),
-    ] = 1 / 256
+    ] = 1 / 64

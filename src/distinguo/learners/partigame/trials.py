@@ -1,4 +1,4 @@
-"""Trials of parti-game: aim at a neighbour until the cell is left or nothing comes closer, and take down the outcome."""
+"""Trials of parti-game: aim at a neighbour until the cell is left or nothing comes closer, and take it down."""
 
 from __future__ import annotations
 

@@ -113,8 +113,8 @@ def do_touch(a: Point, b: Point, c: Point, d: Point) -> bool:
 
     Each must have its ends on both sides of the other, or on it, and their shadows on the axes must meet.
 
-    >>> do_touch((0.0, 0.0), (1.0, 1.0), (0.0, 1.0), (1.0, 0.0)), do_touch((0.0, 0.0), (0.4, 0.4), (0.0, 1.0), (1.0, 0.0))
-    (True, False)
+    >>> [do_touch((0.0, 0.0), end, (0.0, 1.0), (1.0, 0.0)) for end in ((1.0, 1.0), (0.4, 0.4))]
+    [True, False]
     """
     apart_x = max(a[0], b[0]) < min(c[0], d[0]) or max(c[0], d[0]) < min(a[0], b[0])
     apart_y = max(a[1], b[1]) < min(c[1], d[1]) or max(c[1], d[1]) < min(a[1], b[1])
