@@ -16,7 +16,6 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("Evaluation", "reproduce"),
     ),
     "Prove and use": ("verify", "Shield", "export", "Controller", "RegionObservation"),
-    "Maps": ("Representation", "load", "voronoi", "grid", "region", "FunctionPartition"),
     "Features": ("tiles", "radial_bases", "perceptron", "FunctionFeatures", "FeatureController"),
     "Planning": ("sparse_sampling", "sparse_trials", "sparse_bound"),
     "Maps": (

@@ -129,6 +129,15 @@ class Acrobot(NamedTuple):
         second = (rounded(math.cos(s[1])), rounded(math.sin(s[1])))
         return (first[0], first[1], second[0], second[1], rounded(s[2]), rounded(s[3]))
 
+    def goal_box(self) -> tuple[AcrobotObservation, AcrobotObservation]:
+        """Return a box within the goal: both links may lean as far as the tip is high enough even if both do.
+
+        If the first leans by ``d`` and the second by as much again, the tip is at ``cos(d) + cos(2 d)``.
+        """
+        leaning = (math.sqrt(max(9.0 + 8.0 * self.height, 0.0)) - 1.0) / 4.0
+        low = (-1.0, -1.0, leaning, -1.0, -self.max_speed_1, -self.max_speed_2)
+        return low, (-leaning, 1.0, 1.0, 1.0, self.max_speed_1, self.max_speed_2)
+
 
 @part
 def _integrated(task: Acrobot, s: AcrobotState, torque: float) -> AcrobotState:

@@ -14,6 +14,7 @@ from distinguo.tasks.cart_pole import CartPole
 from distinguo.tasks.check import check_first_steps
 from distinguo.tasks.declare import declared_by_name, declared_spec, is_declared, parameters_of
 from distinguo.tasks.gym.registration import PUCK_ID
+from distinguo.tasks.maze.maze import Maze
 from distinguo.tasks.mountain_car import MountainCar
 from distinguo.tasks.pendulum import Pendulum
 from distinguo.tasks.puck.continuing import ContinuingPuck
@@ -37,10 +38,15 @@ def _puck_spec(parameters: Parameters) -> TaskSpec:
     return puck_spec(parameters)._replace(portable=True)
 
 
+def _maze_spec(parameters: Parameters) -> TaskSpec:
+    return declared_spec(Maze, parameters)._replace(portable=True)
+
+
 #: What makes each of our own tasks from its parameters.
 SPECS: dict[str, Callable[[Parameters], TaskSpec]] = {
     "puck": _puck_spec,
     "puck-continuing": partial(_own_spec, ContinuingPuck),
+    "maze": _maze_spec,
     "CartPole-v1": partial(_port_spec, CartPole),
     "MountainCar-v0": partial(_port_spec, MountainCar),
     "Acrobot-v1": partial(_port_spec, Acrobot),
@@ -48,7 +54,7 @@ SPECS: dict[str, Callable[[Parameters], TaskSpec]] = {
 }
 ALIASES = {PUCK_ID: "puck"}
 UNITS = "units"  #: of which files of earlier versions say nothing
-OWN = (Puck, NoisyPuck, ContinuingPuck, CartPole, MountainCar, Acrobot, Pendulum)
+OWN = (Puck, NoisyPuck, ContinuingPuck, Maze, CartPole, MountainCar, Acrobot, Pendulum)
 
 
 def task_spec(name: str, parameters: Parameters | None = None, interpreted: bool = False) -> TaskSpec:

@@ -42,6 +42,7 @@ FUNCTIONS = {
     "randomness": "(self)",
     "memories": "(self, states)",
     "remember": "(self, memories)",
+    "goal_box": "(self)",
 }
 GENERATOR = "rng"  #: the field that a stochastic task draws its noise from
 

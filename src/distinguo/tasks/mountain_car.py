@@ -102,6 +102,10 @@ class MountainCar(NamedTuple):
         """Return the state rounded to 32 bits."""
         return (rounded(s[0]), rounded(s[1]))
 
+    def goal_box(self) -> tuple[MountainCarState, MountainCarState]:
+        """Return the top of the hill on the right, at any speed that is enough."""
+        return (self.goal_position, self.goal_velocity), (self.max_position, self.max_speed)
+
 
 @part
 def clipped(number: float, low: float, high: float) -> float:

@@ -90,3 +90,12 @@ def memories(task: Any, states: np.ndarray) -> dict[str, np.ndarray]:
 @generic_with_default
 def remember(task: Any, memories: dict[str, np.ndarray]) -> None:
     """Take back what :func:`memories` gave, in a process that continues the run."""
+
+
+@generic_with_default
+def goal_box(task: Any) -> tuple[Observation, Observation] | None:
+    """Return the lower and the upper corner of a box of observations in which trials end in success; usually none.
+
+    A task that names one never ends a trial in failure. Only called from Python.
+    """
+    return None

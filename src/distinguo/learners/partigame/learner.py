@@ -1,0 +1,81 @@
+"""Parti-game as the stage sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from distinguo.controller import Controller
+from distinguo.learners.agent import NO_BUDGET, Agent
+from distinguo.learners.learner import Learner, Setup, register
+from distinguo.learners.partigame.begin import check_setup, with_goal
+from distinguo.learners.partigame.maps import cell_boxes, drawn_controller
+from distinguo.learners.partigame.memory import PartiMemory, check_parti, fresh_parti
+from distinguo.learners.partigame.settings import PartiSettings
+from distinguo.learners.partigame.trials import advance_parti, begin_parti_trial
+from distinguo.seam import at_speed
+
+
+class PartiGame(Learner):
+    """Cells that are split where an adversary could keep them from the goal, and aims at the centres of neighbours.
+
+    >>> from distinguo.runs.learn import learn
+    >>> run = learn("maze", seed=1, learner="parti-game")
+    >>> run.solved
+    True
+    """
+
+    name = "parti-game"
+    settings = PartiSettings
+    suggested: Mapping[str, Any] = {  # it forgets little, so it never begins from scratch
+        "stage.restart": 0,
+        "stage.prototypes": 10**6,
+        "stage.steps": 100_000,
+    }
+
+    def fresh(self, setup: Setup) -> PartiMemory:
+        """Begin with two cells, or as few as set the goal apart."""
+        check_setup(setup)
+        memory = fresh_parti(setup.settings.most_cells, len(setup.seen), setup.actions)
+        return with_goal(memory, setup)
+
+    def begin(self, agent: Agent) -> None:
+        """Begin a trial."""
+        at_speed(begin_parti_trial, agent.task)(*agent)
+
+    def advance(self, agent: Agent, cap: int, steps: int, left: int = NO_BUDGET) -> int:
+        """Aim, and take down what comes of it."""
+        ended: int = at_speed(advance_parti, agent.task)(*agent, cap, steps)
+        return ended
+
+    def controller(self, memory: PartiMemory, settings: PartiSettings) -> Controller:
+        """Act by the aims of the cells, as fine as the local controllers are."""
+        return drawn_controller(memory, settings)
+
+    def map_for_others(self, memory: PartiMemory, settings: PartiSettings) -> Any:
+        """Return the cells: what was split is what the game needed, whatever is done within a cell."""
+        return cell_boxes(memory)
+
+    def figures(self, memory: PartiMemory, settings: PartiSettings) -> Mapping[str, Any]:
+        """Return how many cells there are, how many of them lose, and when the goal was first reached."""
+        counters, cells = memory.counters[0], int(memory.counters["cells"][0])
+        first = int(counters["first_arrival"])
+        return {
+            "cells": cells,
+            "losing_cells": int(np.isinf(memory.cost[:cells]).sum()),
+            "arrivals": int(counters["arrivals"]),
+            "first_arrival_steps": first if first > 0 else None,
+            "outcomes_forgotten": int(counters["forgotten"]),
+        }
+
+    def checked(self, memory: PartiMemory, fresh: PartiMemory) -> PartiMemory:
+        """Check a memory from a file."""
+        check_parti(memory, fresh)
+        return memory
+
+
+PARTI_GAME = PartiGame.name
+
+register(PartiGame())

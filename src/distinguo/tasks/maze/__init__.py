@@ -1,0 +1,1 @@
+"""A maze in the plane."""
