@@ -87,7 +87,7 @@ def test_a_step_of_the_gradient_by_hand() -> None:
     learner = fresh_feature_training(FunctionFeatures(list, 3), 2, settings, 10, 2)
     learner.weights[:, 1] = 0.2, 0.7, 0.4
     work = learner.here
-    work.count[0], work.active[:2], work.strengths[:2], work.q[1] = 2, (0, 2), (1.0, 0.5), 0.4
+    work.number[0], work.active[:2], work.strengths[:2], work.q[1] = 2, (0, 2), (1.0, 0.5), 0.4
     share_out(learner, settings, work, 1, 1.4)
     np.testing.assert_allclose(learner.weights[:, 1], [0.2 + 0.4, 0.7, 0.4 + 0.2])
     assert not learner.weights[:, 0].any()

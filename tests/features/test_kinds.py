@@ -143,8 +143,8 @@ def test_compiled_and_interpreted_agree_to_the_bit(kind: str) -> None:
     fast, slow = workspace(features, 3), workspace(features, 3)
     for s in states(60):
         assert _both(features, s, weights, fast) == _both.py_func(features, s, weights, slow)
-        count = slow.count[0]
-        assert fast.count[0] == count
+        count = slow.number[0]
+        assert fast.number[0] == count
         for column in ("active", "strengths"):
             np.testing.assert_array_equal(getattr(fast, column)[:count], getattr(slow, column)[:count])
         np.testing.assert_array_equal(fast.q, slow.q)
