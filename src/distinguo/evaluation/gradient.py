@@ -174,11 +174,11 @@ def _share_out(
     While ``averaging``, a weight is the mean of all that it was taught at first, each lesson by its strength.
     """
     norm = 0.0
-    for n in range(work.count[0]):
+    for n in range(work.number[0]):
         norm += work.strengths[n] * work.strengths[n]
     norm = max(norm, LEAST_NORM)
     error = q_new - work.q[a]
-    for n in range(work.count[0]):
+    for n in range(work.number[0]):
         i, f = work.active[n], work.strengths[n]
         training.lessons[i, a] += abs(f)
         rate = settings.alpha

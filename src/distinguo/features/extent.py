@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,16 @@ def checked_counts(what: str, counts: Any, dimensions: int) -> np.ndarray:
     if len(given) != dimensions:
         raise DistinguoError(f"{what} need {dimensions} counts, one per coordinate, got {shown(counts)}.")
     return np.array([whole_number(f"A count of {what.lower()}", n, 1, MOST_FEATURES) for n in given])
+
+
+def checked_width(width: Any) -> float:
+    """Return the width of a bell in distances between centres, or say what is wrong with it."""
+    if isinstance(width, bool) or not isinstance(width, Real) or not 0.01 <= float(width) <= 100.0:
+        raise DistinguoError(
+            "The width of radial basis functions is a number from 0.01 to 100, in distances between centres, got "
+            f"{shown(width)}."
+        )
+    return float(width)
 
 
 def check_number(what: str, features: int) -> None:

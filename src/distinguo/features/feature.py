@@ -22,7 +22,7 @@ MOST_FEATURES = 10**6  #: of one function: their weights are learned one by one
 class Workspace(NamedTuple):
     """Room for the features of one state and for its action values; kernels allocate nothing."""
 
-    count: np.ndarray  #: (1,) how many features are active
+    number: np.ndarray  #: (1,) how many features are active
     active: np.ndarray  #: (room,) their numbers
     strengths: np.ndarray  #: (room,) how strongly each responds
     q: np.ndarray  #: (actions,) the action values of the state
@@ -81,7 +81,7 @@ def workspace(features: Any, actions: int) -> Workspace:
 @part
 def respond(features: Any, s: State, work: Workspace) -> None:
     """Find the active features of an observation."""
-    work.count[0] = activate(features, s, work.active, work.strengths)
+    work.number[0] = activate(features, s, work.active, work.strengths)
 
 
 @part
@@ -94,7 +94,7 @@ def strongest(features: Any, work: Workspace) -> int:
     if not are_memberships(features):
         return -1
     best = 0
-    for n in range(1, work.count[0]):
+    for n in range(1, work.number[0]):
         if work.strengths[n] > work.strengths[best]:
             best = n
     return int(work.active[best])
@@ -105,7 +105,7 @@ def add_up(weights: np.ndarray, work: Workspace) -> None:
     """Definition 1 over the active features: the action values of the state in the workspace."""
     for a in range(weights.shape[1]):
         work.q[a] = 0.0
-    for n in range(work.count[0]):
+    for n in range(work.number[0]):
         i, f = work.active[n], work.strengths[n]
         for a in range(weights.shape[1]):
             work.q[a] += weights[i, a] * f
@@ -121,6 +121,6 @@ def vector_of(features: Any, s: State) -> np.ndarray:
     work = workspace(features, 0)
     respond(features, s, work)
     vector = np.zeros(count_features(features))
-    count = int(work.count[0])
+    count = int(work.number[0])
     vector[work.active[:count]] = work.strengths[:count]
     return vector

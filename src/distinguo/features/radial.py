@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
 
-from distinguo.errors import DistinguoError, shown
-from distinguo.features.extent import check_number, checked_box, checked_counts, product
+from distinguo.features.extent import check_number, checked_box, checked_counts, checked_width, product
 from distinguo.features.feature import activate, are_memberships, coordinates_of, count_features, room_needed
 from distinguo.seam import implements, part
 
@@ -51,11 +49,6 @@ def radial_bases(
     """
     lower, upper = checked_box("Radial basis functions", low, high)
     number = checked_counts("Radial basis functions", counts, len(lower))
-    if isinstance(width, bool) or not isinstance(width, Real) or not 0.01 <= float(width) <= 100.0:
-        raise DistinguoError(
-            f"The width of radial basis functions is a number from 0.01 to 100, in distances between centres, got "
-            f"{shown(width)}."
-        )
     check_number("Radial basis functions", product(number))
     pitch = (upper - lower) / np.maximum(number - 1, 1)
     single = number == 1
@@ -64,7 +57,7 @@ def radial_bases(
         np.where(single, middle, lower),
         np.where(single, middle, upper),
         number,
-        pitch * float(width),
+        pitch * checked_width(width),
         bool(normalised),
     )
 

@@ -259,8 +259,8 @@ class RadialFile(_FeaturesFile):
 
     def partition(self) -> RadialBases:
         """Return the features that the file describes."""
-        columns = map(np.array, (self.low, self.high, self.counts, self.width))
-        return RadialBases(*columns, self.normalised)
+        low, high, counts, width = map(np.array, (self.low, self.high, self.counts, self.width))
+        return RadialBases(low, high, counts, width, self.normalised)
 
 
 class PerceptronFile(_FeaturesFile):
