@@ -66,6 +66,7 @@ class Learned(NamedTuple):
     partition: Any
     q: np.ndarray
     updates: np.ndarray
+    agenda: Any = NO_AGENDA  #: nothing is scheduled here
 
 
 class Investigator:
