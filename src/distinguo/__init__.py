@@ -125,6 +125,7 @@ __all__ = [
     "Representation",
     "Run",
     "Shield",
+    "ask_model",
     "audit",
     "check_partition",
     "check_task",

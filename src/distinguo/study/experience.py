@@ -56,7 +56,7 @@ def ask_model(run: Run | str | Path, state: Sequence[float]) -> list[Prediction]
     s = checked_point(model.partition, state)
     names = opened.configuration.spec.actions
     if len(s) != len(model.like):
-        raise DistinguoError(f"A state of this run has {len(model.like)} numbers, got {shown(state)}.")
+        raise DistinguoError(f"A state of {task} has {len(model.like)} numbers, got {shown(state)}.")
     answers = [_answer(model, s, a, name) for a, name in enumerate(names)]
     if not any(answer.is_known for answer in answers):
         kept = " and ".join(f"{answer.tuples} tuples of {answer.action}" for answer in answers)

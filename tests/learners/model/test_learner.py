@@ -15,6 +15,7 @@ from distinguo.errors import DistinguoError
 from distinguo.learners.learner import leaves
 from distinguo.learners.model import learner as by_model
 from distinguo.learners.model.settings import ModelSettings
+from distinguo.runs import stage as stages
 from distinguo.runs.configuration import configure
 from distinguo.runs.learn import learn_configured
 from distinguo.runs.run import Run
@@ -84,26 +85,29 @@ class Slope(gymnasium.Env[np.ndarray, int]):
 def test_an_environment_that_can_only_be_reset_and_stepped_is_learned() -> None:
     run = dg.learn(Slope(), learner="model", seed=1, threshold=95.0, settings={"stage.steps": 20_000})
     assert not run.configuration.spec.restorable
-    assert run.solved and run.summary["score"] >= 95.0
+    assert run.solved
+    assert run.summary["score"] >= 95.0
     assert run.summary["environment_steps"] <= 6_000
-    assert [run.controller.preferred((x,)) for x in (0.5, -0.5)] == [(0,), (1,)]
+    assert [run.controller.action((x,)) for x in (0.5, -0.5)] == [0, 1]
 
 
 @pytest.mark.usefixtures("plain")
 def test_in_a_task_without_an_end_falls_go_to_none() -> None:
-    for seed in SEEDS[:2] if not NIGHTLY else SEEDS:
-        windows = {"stage.confirm": 2} if NIGHTLY else {"stage.confirm": 2, "stage.cap": 4_000}
+    windows = {"stage.confirm": 2} if NIGHTLY else {"stage.confirm": 2, "stage.cap": 2_000}
+    for seed in SEEDS if NIGHTLY else SEEDS[:2]:
         run = dg.learn("puck-continuing", learner="model", seed=seed, settings=windows)
         falls = [-trial.gained for trial in run.trials]
         assert run.solved
-        assert falls[0] >= 5 and falls[-1] == 0 and len(falls) <= 4, falls
+        assert falls[0] >= 5
+        assert falls[-1] == 0
+        assert len(falls) <= 4
 
 
 @pytest.mark.usefixtures("plain")
 def test_memory_is_bounded_whatever_is_experienced() -> None:
     sizes = []
-    stage = Stage(configure("puck-continuing", learner="model", seed=1,
-                            changes={"learner.capacity": 60, "stage.steps": 3_000}))  # fmt: skip
+    changes = {"learner.capacity": 60, "stage.steps": 3_000, "stage.cap": 3_000}
+    stage = Stage(configure("puck-continuing", learner="model", seed=1, changes=changes))
     for working in stage.work():
         memory = working.agent.memory
         sizes.append(sum(array.nbytes for array in leaves(memory.store).values()))
@@ -111,12 +115,17 @@ def test_memory_is_bounded_whatever_is_experienced() -> None:
         if working.environment_steps >= 3_000:
             break
     counters = stage.agent.memory.store.counters[0]
-    assert (counters["size"], counters["experienced"]) == (60, 3_000)
+    assert (counters["size"], counters["experienced"]) == (60, stage.agent.progress.counts["trial_steps"][0])
+    assert counters["experienced"] >= 2_000
     assert len(set(sizes)) <= 2  # lists for more prototypes, if anything
 
 
-@pytest.mark.usefixtures("plain", "small_chunks")
-def test_a_run_that_is_stopped_goes_on_with_the_same_bits(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("plain")
+def test_a_run_that_is_stopped_goes_on_with_the_same_bits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stages.Stage, "slow_chunk", 20)
+    monkeypatch.setattr(stages, "CHUNK", 20)
     asked = configure("puck", seed=2, changes={**FAST, "learner.capacity": 400}, learner="model")
     whole, chunks = never_stopped(asked, tmp_path / "whole")
     assert chunks > 20
@@ -133,24 +142,20 @@ def test_another_attempt_keeps_the_experience_of_the_last() -> None:
     before = stage.agent.memory.store.counters[0].copy()
     stage.restart()
     store = stage.agent.memory.store
-    assert stage.prototypes == 1 and before["size"] > 50
+    assert stage.prototypes == 1
+    assert before["size"] > 50
     assert store.counters["size"][0] == before["size"] == store.kept.sum()
 
 
 @pytest.mark.usefixtures("plain")
 def test_what_the_model_knows_can_be_asked_and_what_it_does_not_is_said(tmp_path: Path) -> None:
     run = dg.learn("puck", learner="model", seed=1, settings=FAST, out=tmp_path / "run")
-    left, right = dg.ask_model(run, (0.2, 0.3))
-    assert np.allclose(
-        left.after, dg.rollout(run, (0.2, 0.3), steps=1).observations[1], atol=2e-3
-    ) or np.allclose(right.after, dg.rollout(run, (0.2, 0.3), steps=1).observations[1], atol=2e-3)
-    for wrong, words in [
-        ((2.3, -5.4), "knows too little of"),
-        ((1.0,), "2 finite numbers"),
-        ("no", "numbers"),
-    ]:
+    answers = {answer.action: answer for answer in dg.ask_model(run, (0.2, 0.3))}
+    done = dg.rollout(run, (0.2, 0.3), steps=1)
+    assert np.allclose(answers[done.actions[0]].after, done.observations[1], atol=2e-3)
+    for wrong, words in [((2.3, -5.4), "knows too little of"), ((1.0,), "2 numbers"), ("no", "numbers")]:
         with pytest.raises(DistinguoError, match=words) as caught:
-            dg.ask_model(tmp_path / "run", wrong)  # type: ignore[arg-type]
+            dg.ask_model(tmp_path / "run", wrong)
         assert len(str(caught.value).splitlines()) == 1
     with pytest.raises(DistinguoError, match="learned in memory"):
         dg.ask_model(run._replace(path=None), (0.0, 0.0))

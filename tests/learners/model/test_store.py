@@ -154,5 +154,5 @@ def test_a_store_from_a_file_that_compiled_code_could_get_lost_in_is_refused(
         remember(model.store, 0, (n / 8, 0.0), 0, float(n), (0.0, 0.0), False)
     checked_store(model.store)
     getattr(model.store, field)[place] = value
-    with pytest.raises(ValueError, match="inconsistent|outside"):
+    with pytest.raises(ValueError, match=r"inconsistent|outside"):
         checked_store(model.store)
