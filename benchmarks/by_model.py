@@ -8,8 +8,8 @@
 
 A budget of 30,000 steps makes CartPole-v1 count as solved only within these; confirmation is counted apart.
 ``--plain-gymnasium`` learns Gymnasium's own environment behind a wall that lets nothing through but ``reset`` and
-``step``, and that does not hear seeds either. ``--rows`` changes one setting at a time. ``memory`` runs the continuing
-puck for 1,000,000 steps and prints what the store holds.
+``step``, and that does not hear seeds either. ``--rows`` changes one setting at a time. ``memory`` runs the
+continuing puck for 1,000,000 steps and prints what the store holds.
 """
 
 from __future__ import annotations
