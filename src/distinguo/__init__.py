@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from distinguo.study.audit import audit
     from distinguo.study.compare import compare
     from distinguo.study.condense import condense
+    from distinguo.study.experience import ask_model
     from distinguo.study.plan import make_plan
     from distinguo.study.rollout import rollout
     from distinguo.study.verify import verify
@@ -76,6 +77,7 @@ _HOMES = {
     "Representation": "distinguo.representations.file",
     "Run": "distinguo.runs.run",
     "Shield": "distinguo.proof.shield",
+    "ask_model": "distinguo.study.experience",
     "audit": "distinguo.study.audit",
     "check_partition": "distinguo.representations.check",
     "check_task": "distinguo.tasks.check",
@@ -123,6 +125,7 @@ __all__ = [
     "Representation",
     "Run",
     "Shield",
+    "ask_model",
     "audit",
     "check_partition",
     "check_task",

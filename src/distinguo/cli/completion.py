@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 OWN_TASKS = ("puck", "CartPole-v1", "MountainCar-v0", "Acrobot-v1", "Pendulum-v1")
-LEARNERS = ("economy", "probation", "scheduled", "sweeping", "table")
+LEARNERS = ("economy", "model", "probation", "scheduled", "sweeping", "table")
 VIEWS = ("partition", "values", "phase", "critical", "regret", "family", "trials", "dial")
 CONTROLS = ("diagonal", "grid:10x10", "vrdp", "vrdp-enhanced", "controllability", "seeds")
 FORMATS = ("c", "json", "dot", "npz")

@@ -68,6 +68,7 @@ def settings_command(
 
 def setting_lines() -> Iterator[SettingLine]:
     """Yield all settings, owner by owner."""
+    from distinguo.learners.model.settings import ModelSettings
     from distinguo.learners.probation.settings import ProbationSettings
     from distinguo.learners.scheduling.settings import ScheduledSettings
     from distinguo.learners.sweeping.settings import SweepingSettings
@@ -78,6 +79,7 @@ def setting_lines() -> Iterator[SettingLine]:
     from distinguo.tasks.noise import NoiseParameters
 
     yield from _of("learner", "learner economy", LearnerSettings)
+    yield from _of("learner", "learner model", ModelSettings)
     yield from _of("learner", "learner probation", ProbationSettings)
     yield from _of("learner", "learner scheduled", ScheduledSettings)
     yield from _of("learner", "learner sweeping", SweepingSettings)
