@@ -22,6 +22,7 @@ from distinguo.explanations.states import state_behind
 from distinguo.explanations.subject import Asked
 from distinguo.learners.agent import Agent, fresh_progress
 from distinguo.learners.economy.investigation import repeated_mini_trial
+from distinguo.learners.scheduling.agenda import NO_AGENDA
 from distinguo.seam import is_compiled
 from distinguo.tasks.task import State, seeded, start
 
