@@ -103,11 +103,14 @@ LEARNERS: dict[str, tuple[Any, str]] = {
     "fork": (Fork(), "table"),
     "descent": (Descent(), "table"),
 }
-TRIALS = {"model": 400, "growing": 400, "table": 2_000, "fork": 2_000, "descent": 2_000}
+TRIALS = {"model": 400, "growing": 400, "table": 500, "fork": 500, "descent": 2_000}
+#: Steps that the puck must be kept up, and then once more; elsewhere, trials that confirm a return.
 LONG = {
     "stage.cap": 100_000,
     "stage.hold": 100_000,
-}  #: steps that the puck must be kept up, and then once more
+    "stage.confirm": 20,
+    "stage.confirm_steps": 200,
+}
 
 
 def arms(part: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from distinguo.study.audit import audit, trained_controller
     from distinguo.study.compare import compare
     from distinguo.study.condense import condense
+    from distinguo.study.experience import ask_model
     from distinguo.study.plan import make_plan
     from distinguo.study.rollout import rollout
     from distinguo.study.verify import verify
@@ -87,6 +88,7 @@ _HOMES = {
     "Representation": "distinguo.representations.file",
     "Run": "distinguo.runs.run",
     "Shield": "distinguo.proof.shield",
+    "ask_model": "distinguo.study.experience",
     "audit": "distinguo.study.audit",
     "audit_controller": "distinguo.evaluation.audit",
     "check_partition": "distinguo.representations.check",
@@ -145,6 +147,7 @@ __all__ = [
     "Representation",
     "Run",
     "Shield",
+    "ask_model",
     "audit",
     "audit_controller",
     "check_partition",

@@ -11,7 +11,7 @@ import numpy as np
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError, shown
 from distinguo.explanations.log import ReasonLog, read_log
-from distinguo.learners.catalog import ECONOMY, SURPRISE
+from distinguo.learners.catalog import ECONOMY, MODEL, SURPRISE
 from distinguo.learners.learner import learner_or_absent
 from distinguo.reading.arrays import read_arrays
 from distinguo.representations.partition import checked_point, prototypes_of
@@ -61,7 +61,7 @@ class Asked(NamedTuple):
     @property
     def grows_by_splits(self) -> bool:
         """Tell whether every region descends from the first ones, and the log says how."""
-        return self.run.configuration.learner_name in (ECONOMY, SURPRISE) and not self.is_condensed
+        return self.run.configuration.learner_name in (ECONOMY, MODEL, SURPRISE) and not self.is_condensed
 
     @property
     def given_prototypes(self) -> int:

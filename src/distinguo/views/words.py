@@ -15,6 +15,7 @@ from distinguo.tasks.spec import Hold, TaskSpec
 #: The learners in a few words.
 WAYS = {
     "economy": "the paper's: regions are split where a difference costs reward",
+    "model": "the paper's, which investigates in a model of its experience",
     "probation": "changes of a small map are tried, and kept if they pay",
     "surprise": "the paper's without mini-trials: a surprising state becomes a region at once",
     "sweeping": "a model of all states, made small at the end",

@@ -69,6 +69,7 @@ def settings_command(
 def setting_lines() -> Iterator[SettingLine]:
     """Yield all settings, owner by owner."""
     from distinguo.learners.kdtree.settings import KdTreeSettings
+    from distinguo.learners.model.settings import ModelSettings
     from distinguo.learners.probation.settings import ProbationSettings
     from distinguo.learners.scheduling.settings import ScheduledSettings
     from distinguo.learners.surprise.settings import SurpriseSettings
@@ -80,6 +81,7 @@ def setting_lines() -> Iterator[SettingLine]:
     from distinguo.tasks.noise import NoiseParameters
 
     yield from _of("learner", "learner economy", LearnerSettings)
+    yield from _of("learner", "learner model", ModelSettings)
     yield from _of("learner", "learner probation", ProbationSettings)
     yield from _of("learner", "learner scheduled", ScheduledSettings)
     yield from _of("learner", "learner surprise", SurpriseSettings)

@@ -90,7 +90,7 @@ class Model(Learner):
         for name in ("trials", "trial_steps"):
             progress.counts[name] = now.counts[name]
         inner = Agent(model, memory.economy, _told(agent), progress, agent.log, agent.rng)
-        settle_in_model(*inner, NO_BUDGET)
+        settle_in_model(*inner, agent.settings.rehearsals)
 
     def controller(self, memory: ModelMemory, settings: ModelSettings) -> Controller:
         """Act by the action values of the regions."""

@@ -60,6 +60,9 @@ class ModelSettings(NamedTuple):
     linear: Annotated[
         bool, Field(description="answers fit a plane to the neighbours, else take their mean; ours")
     ] = True
+    rehearsals: Annotated[
+        int, Field(ge=0, le=10**6, description="trials in the model after each in the world; ours")
+    ] = 0
     scheduler: Annotated[
         Scheduler, Field(description="what drives investigation; paper, sections 3.2, 5.3 and 5.4")
     ] = "stack"

@@ -8,6 +8,7 @@ from numpy.random import Generator
 
 from distinguo.learners.agent import (
     CAPPED,
+    NO_BUDGET,
     PAUSED,
     RUNNING,
     TERMINAL,
@@ -25,7 +26,10 @@ from distinguo.learners.model.store import remember, remember_start
 from distinguo.representations.partition import nearest, region
 from distinguo.seam import kernel, part
 from distinguo.settings import LearnerSettings
-from distinguo.tasks.task import observe, start, transition, truncated, unpack
+from distinguo.tasks.task import is_known, observe, start, transition, truncated, unpack
+
+LONGEST_REHEARSAL = 500  #: steps of a trial in the model
+ENTRIES = 5  #: of the log, per prototype and session, at most; see the paper's learner
 
 
 @part
@@ -77,6 +81,36 @@ def drive_remembered(agent: Agent, store: Any, cap: int, steps: int) -> int:
     return PAUSED if paused else RUNNING
 
 
+@part
+def rehearse_trial(agent: Agent) -> None:
+    """Run a trial in the model from a start that is remembered, until it ends or the model knows no more.
+
+    It is learned from as if it were one in the world; what the model does not know is not.
+    """
+    task, memory = agent.task, agent.memory
+    s = start(task, agent.rng)
+    j = region(memory.partition, s)
+    a = next_action(agent, j)
+    for _ in range(LONGEST_REHEARSAL):
+        s_next, r, terminal = transition(task, s, a)
+        if not is_known(task, s_next):
+            return
+        k = region(memory.partition, s_next)
+        a = get_action(agent, s, j, a, r, k, terminal)
+        if terminal:
+            return
+        s, j = s_next, k
+
+
+@part
+def has_room(agent: Agent) -> bool:
+    """Tell whether another session finds room for all that it may add, to the map and to the log."""
+    size = agent.memory.partition.size[0]
+    return 2 * size + 2 <= len(agent.memory.q) and agent.log.size[0] + 2 * ENTRIES * size <= len(
+        agent.log.regret
+    )
+
+
 @kernel
 def begin_in_world(
     task: Any, memory: ModelMemory, settings: LearnerSettings, progress: Progress, log: Log, rng: Generator
@@ -110,7 +144,12 @@ def settle_in_model(
     progress: Progress,
     log: Log,
     rng: Generator,
-    left: int,
+    rehearsals: int,
 ) -> None:
-    """Process the stack by questions to the model."""
-    process_stack(Agent(model, memory, settings, progress, log, rng), left)
+    """Process the stack by questions to the model, then rehearse: trials in the model, each with its own session."""
+    agent = Agent(model, memory, settings, progress, log, rng)
+    process_stack(agent, NO_BUDGET)
+    for _ in range(rehearsals):
+        if has_room(agent):
+            rehearse_trial(agent)
+            process_stack(agent, NO_BUDGET)
