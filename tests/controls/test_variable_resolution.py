@@ -198,7 +198,7 @@ def test_influence_counts_only_where_a_value_is_uncertain_and_matters() -> None:
 
 def test_the_best_leaves_are_halved_across_their_best_coordinate() -> None:
     tree = growing_boxes([0.0, 0.0], [1.0, 1.0], room=18)
-    halve_evenly(tree, 2)
+    halve_evenly(tree, 16)
     scores = np.zeros((16, 2))
     scores[5], scores[9] = (1.0, 3.0), (2.0, 1.0)
     scores[3, 0] = 0.5

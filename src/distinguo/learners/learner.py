@@ -59,6 +59,7 @@ class Learner:
     settings: Any  #: the ``NamedTuple`` class of its settings
     declared: Any = None  #: the class that a user declared it by
     suggested: Mapping[str, Any] = {}  #: settings of the stage that suit it, by dotted name
+    suggested_by_return: Mapping[str, Any] = {}  #: the same for tasks judged by return
     only_controls = False  #: whether its map is made for acting alone, so that others need one of their own
     needs_extent = True  #: whether a preliminary series should find the extent of the observations
     #: Whether a task that asks for trials that never end is solved by a long trial of the learner itself.

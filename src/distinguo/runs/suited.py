@@ -42,7 +42,8 @@ def suggested_settings(
         shared = {
             key: value for key, value in {**changed, **by_goal}.items() if not key.startswith("learner.")
         }
-        return {**shared, **learner.suggested}
+        by_return = learner.suggested_by_return if isinstance(spec.goal, MeanReturn) else {}
+        return {**shared, **learner.suggested, **by_return}
     suggested = suited(spec, preset_name)
     if "learner.epsilon" in changes:  # who gives an amount does not want a share of something
         suggested["learner.epsilon_share"] = 0.0

@@ -19,7 +19,7 @@ USUAL = KdTreeSettings(epsilon=0.1, enough=5, finest=4)
 
 def four(rows: list[list[float]], lessons: int = 5) -> KdTreeMemory:
     tree = growing_boxes([0.0, 0.0], [1.0, 1.0], room=8)
-    halve_evenly(tree, 1)
+    halve_evenly(tree, 4)
     memory = fresh_kd_tree(tree, actions=2, stack=4)
     memory.q[:4] = rows
     memory.lessons[:4, 0] = lessons

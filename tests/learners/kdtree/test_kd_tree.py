@@ -31,7 +31,7 @@ Step = tuple[int, int, float]
 
 def memory_of(values: list[list[float]], stack: int = 16) -> KdTreeMemory:
     tree = growing_boxes([0.0], [1.0], room=4)
-    halve_evenly(tree, 2)
+    halve_evenly(tree, 4)
     memory = fresh_kd_tree(tree, actions=2, stack=stack)
     memory.q[:] = values
     return memory
@@ -158,7 +158,6 @@ def test_a_memory_that_leads_astray_is_refused() -> None:
     [
         ("FrozenLake-v1", {}, "categories"),
         ("puck", {"prototypes": [[0.0, 0.0]]}, "prototypes"),
-        ("CartPole-v1", {"settings": {"learner.first_halvings": 5}}, "1,048,576 boxes"),
         ("puck", {"settings": {"learner.hlod": True}}, "hold"),
     ],
 )

@@ -42,8 +42,8 @@ class KdTreeSettings(NamedTuple):
     interval: Annotated[
         int, Field(ge=1, le=10**9, description="steps per leaf between two looks at all boundaries; ours")
     ] = 50
-    first_halvings: Annotated[
-        int, Field(ge=0, le=20, description="halvings of each coordinate to begin with; ours")
-    ] = 3
+    first_leaves: Annotated[
+        int, Field(ge=2, le=10**6, description="leaves of the even tree to begin with, at most; ours")
+    ] = 64
     finest: Annotated[int, Field(ge=1, le=40, description="halvings of a coordinate, at most; ours")] = 6
     leaves: Annotated[int, Field(ge=1, le=10**6, description="leaves, at most; ours")] = 2_000
