@@ -10,7 +10,17 @@ from tools.references.markdown import page, table
 #: What a reader looks for, and the public names that belong to it; a test finds a name that is in no group.
 GROUPS: dict[str, tuple[str, ...]] = {
     "Learn": ("learn", "condense", "open_run", "Run", "Economy"),
-    "See and ask": ("show", "view", "explain", "distinctions", "family", "rollout", "ask_model", "play", "report"),
+    "See and ask": (
+        "show",
+        "view",
+        "explain",
+        "distinctions",
+        "family",
+        "rollout",
+        "ask_model",
+        "play",
+        "report",
+    ),
     "Judge": (
         *("compare", "make_plan", "audit", "audit_controller", "trained_controller", "learning_curve"),
         *("Evaluation", "reproduce"),

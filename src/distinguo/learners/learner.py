@@ -20,7 +20,7 @@ from distinguo.controller import Controller
 from distinguo.errors import DistinguoError, did_you_mean, one_line
 from distinguo.learners.agent import CAPPED, NO_BUDGET, Agent
 from distinguo.tasks.extent import Extent
-from distinguo.tasks.spec import Goal
+from distinguo.tasks.spec import Goal, MeanReturn, TaskSpec
 from distinguo.tasks.task import State
 
 
@@ -59,6 +59,7 @@ class Learner:
     settings: Any  #: the ``NamedTuple`` class of its settings
     declared: Any = None  #: the class that a user declared it by
     suggested: Mapping[str, Any] = {}  #: settings of the stage that suit it, by dotted name
+    suggested_by_return: Mapping[str, Any] = {}  #: the same for tasks judged by return
     only_controls = False  #: whether its map is made for acting alone, so that others need one of their own
     needs_extent = True  #: whether a preliminary series should find the extent of the observations
     #: Whether a task that asks for trials that never end is solved by a long trial of the learner itself.
@@ -72,9 +73,10 @@ class Learner:
         """Return the memory of another attempt; usually nothing of the last one's ``memory`` is kept."""
         return self.fresh(setup)
 
-    def suggested_for(self, goal: Goal) -> Mapping[str, Any]:
-        """Return the settings that suit it where a task asks for this; usually the same for all."""
-        return self.suggested
+    def suggested_for(self, spec: TaskSpec) -> Mapping[str, Any]:
+        """Return the settings that suit it and a task, by dotted name."""
+        by_goal = self.suggested_by_return if isinstance(spec.goal, MeanReturn) else {}
+        return {**self.suggested, **by_goal}
 
     def begin(self, agent: Agent) -> None:
         """Begin a trial."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from distinguo.learners.catalog import ECONOMY, PROBATION, SURPRISE, SWEEPING
 from distinguo.learners.learner import Learner, learner_named
-from distinguo.presets import BY_NOISE, BY_RETURN, DEFAULT, SURPRISE_BY_RETURN, preset, suited
+from distinguo.presets import BY_RETURN, DEFAULT, preset, suited
 from distinguo.tasks.spec import CATEGORIES, Hold, MeanReturn, TaskSpec
 
 
@@ -47,16 +47,8 @@ def suggested_settings(
         shared = {
             key: value for key, value in {**changed, **by_goal}.items() if not key.startswith("learner.")
         }
-        own = _suited_to_surprise(spec) if learner.name == SURPRISE else learner.suggested_for(spec.goal)
-        return _with_amount({**shared, **own}, changes)
+        return _with_amount({**shared, **learner.suggested_for(spec)}, changes)
     return {**changed, **_with_amount(suited(spec, preset_name), changes)}
-
-
-def _suited_to_surprise(spec: TaskSpec) -> dict[str, Any]:
-    """Return what suits the learner by surprise; it has no mini-trials to repeat against strong noise."""
-    by_goal = SURPRISE_BY_RETURN if isinstance(spec.goal, MeanReturn) else {}
-    confidence = BY_NOISE[spec.stochastic].get("learner.confidence")
-    return {**by_goal, **({"learner.confidence": confidence} if confidence else {})}
 
 
 def _with_amount(suggested: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from distinguo.tasks.task import actions, observe, start, transition, truncated,
 
 LEAVES = 200  #: where no other number is asked for
 FEWEST, MOST = 2, 20_000  #: leaves that can be asked for
-FIRST_LEAVES = 16  #: that an even tree has to begin with, at most, but for one halving of each coordinate
+FIRST_LEAVES = 16  #: of the even tree to begin with
 RATE = 0.1  #: share of the leaves that a round halves; the source tries several
 NARROWEST = 2.0**-16  #: width of a leaf that is not halved, as a share of the extent
 GAMMA = 0.99
@@ -137,7 +137,7 @@ def variable_resolution(
     most = whole_number("The number of leaves", leaves, FEWEST, MOST)
     check_model(spec)
     tree = growing_boxes(spec.low, spec.high, most)
-    halve_evenly(tree, _first_halvings(len(spec.low), most))
+    halve_evenly(tree, min(FIRST_LEAVES, most))
     queries = 0
     while True:
         plan = plan_on(spec.task, corners_of(tree), actions(spec.task), float(gamma))
@@ -173,11 +173,6 @@ def _with_extent(spec: TaskSpec, seed: int) -> TaskSpec:
         return spec
     extent = task_extent(spec, seed)
     return spec._replace(low=extent.low, high=extent.high)
-
-
-def _first_halvings(dimensions: int, most: int) -> int:
-    halvings = max(1, int(math.log2(FIRST_LEAVES)) // dimensions)
-    return halvings if 2 ** (halvings * dimensions) <= most else 0
 
 
 def check_model(spec: TaskSpec) -> None:

@@ -25,7 +25,6 @@ from distinguo.seam import at_speed
 from distinguo.tasks.extent import Extent
 
 FIRST_ROOM = 64  #: leaves that there is room for in the beginning, at least
-MOST_AT_FIRST = 10**5  #: leaves to begin with
 
 
 class KdTree(Learner):
@@ -33,13 +32,26 @@ class KdTree(Learner):
 
     >>> from distinguo.runs.learn import learn
     >>> run = learn("puck", seed=1, learner="kd-tree", settings={"stage.steps": 3_000})
-    >>> run.summary["regions"] > 4
+    >>> run.summary["regions"] >= 64
     True
     """
 
     name = "kd-tree"
     settings = KdTreeSettings
-    suggested: Mapping[str, Any] = {"stage.restart": 0, "stage.prototypes": 10**6}
+    #: Leaves are limited by a setting of its own, and it begins from scratch once.
+    suggested: Mapping[str, Any] = {"stage.restart": 0, "stage.prototypes": 10**6, "stage.trials": 10**6} | {
+        "stage.steps": 1_000_000
+    }
+    #: Before a far goal is found, only returns over many steps and random actions lead on (docs/readings.md).
+    suggested_by_return: Mapping[str, Any] = {
+        "learner.gamma": 0.98,
+        "learner.alpha": 0.02,
+        "learner.lambda_": 0.9,
+        "learner.explore": 0.02,
+        "learner.epsilon": 0.05,
+        "learner.enough": 200,
+        "learner.first_leaves": 256,
+    }
 
     def fresh(self, setup: Setup) -> KdTreeMemory:
         """Begin with an even tree."""
@@ -54,15 +66,9 @@ class KdTree(Learner):
                 "them out."
             )
         low, high = np.array(setup.low), np.array(setup.low) + np.array(setup.extent.widths)
-        halvings = setup.settings.first_halvings
-        leaves = 2 ** (halvings * len(low))
-        if leaves > min(MOST_AT_FIRST, setup.settings.leaves):
-            raise DistinguoError(
-                f"learner.first_halvings = {halvings} makes {leaves:,} boxes of {len(low)} coordinates, and "
-                f"learner.leaves allows {setup.settings.leaves:,} (to begin with {MOST_AT_FIRST:,}); take fewer."
-            )
-        tree = growing_boxes(low.tolist(), high.tolist(), max(FIRST_ROOM, 2 * leaves))
-        halve_evenly(tree, halvings)
+        first = min(setup.settings.first_leaves, setup.settings.leaves)
+        tree = growing_boxes(low.tolist(), high.tolist(), max(FIRST_ROOM, 2 * first))
+        halve_evenly(tree, first)
         return fresh_kd_tree(tree, setup.actions, setup.settings.stack)
 
     def begin(self, agent: Agent) -> None:

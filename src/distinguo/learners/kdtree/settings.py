@@ -18,7 +18,7 @@ class KdTreeSettings(NamedTuple):
     alpha: Annotated[float, Field(gt=0, le=1, description="learning rate of Q-learning, at last; ours")] = 0.1
     lambda_: Annotated[
         float, Field(ge=0, le=1, description="lambda of the returns that are replayed; ours")
-    ] = 0.8
+    ] = 0.0
     stack: Annotated[
         int, Field(ge=1, le=10**6, description="steps that are replayed together, latest first; ours")
     ] = 256
@@ -42,8 +42,8 @@ class KdTreeSettings(NamedTuple):
     interval: Annotated[
         int, Field(ge=1, le=10**9, description="steps per leaf between two looks at all boundaries; ours")
     ] = 50
-    first_halvings: Annotated[
-        int, Field(ge=0, le=20, description="halvings of each coordinate to begin with; ours")
-    ] = 1
+    first_leaves: Annotated[
+        int, Field(ge=2, le=10**6, description="leaves of the even tree to begin with, at most; ours")
+    ] = 64
     finest: Annotated[int, Field(ge=1, le=40, description="halvings of a coordinate, at most; ours")] = 6
     leaves: Annotated[int, Field(ge=1, le=10**6, description="leaves, at most; ours")] = 2_000

@@ -24,7 +24,6 @@ from distinguo.representations.growing import growing_voronoi, primary_rows, set
 from distinguo.seam import at_speed
 from distinguo.settings import LearnerSettings
 from distinguo.tasks.extent import Extent
-from distinguo.tasks.spec import Goal, MeanReturn
 
 #: What suits tasks that are judged by return, whose rewards and bounds may be anything (docs/readings.md).
 BY_RETURN: Mapping[str, Any] = {
@@ -39,6 +38,7 @@ class Model(Learner):
 
     name = "model"
     settings = ModelSettings
+    suggested_by_return = BY_RETURN
 
     def fresh(self, setup: Setup) -> ModelMemory:
         """Begin with one prototype at the first observation, or with those given, and with no experience."""
@@ -68,10 +68,6 @@ class Model(Learner):
         economy = self.fresh(setup).economy
         store = with_empty_lists(memory.store, len(economy.q))
         return _organised(ModelMemory(economy, store), setup.settings)
-
-    def suggested_for(self, goal: Goal) -> Mapping[str, Any]:
-        """Return what suits tasks that are judged by return, whose rewards and bounds may be anything."""
-        return BY_RETURN if isinstance(goal, MeanReturn) else {}
 
     def begin(self, agent: Agent) -> None:
         """Begin a trial."""

@@ -13,6 +13,8 @@ from distinguo.learners.economy.memory import Memory
 from distinguo.learners.economy.values import current_epsilon
 from distinguo.learners.learner import Setup, register
 from distinguo.learners.surprise.settings import SurpriseSettings
+from distinguo.presets import BY_NOISE, SURPRISE_BY_RETURN
+from distinguo.tasks.spec import TaskSpec
 
 
 class Surprise(Economy):
@@ -29,6 +31,12 @@ class Surprise(Economy):
 
     name = "surprise"
     settings = SurpriseSettings
+    suggested_by_return = SURPRISE_BY_RETURN
+
+    def suggested_for(self, spec: TaskSpec) -> Mapping[str, Any]:
+        """Return what suits it; there are no mini-trials to repeat against strong noise."""
+        confidence = BY_NOISE[spec.stochastic].get("learner.confidence")
+        return {**super().suggested_for(spec), **({"learner.confidence": confidence} if confidence else {})}
 
     def fresh(self, setup: Setup) -> Memory:
         """Begin from scratch, or from the prototypes that were given."""

@@ -111,18 +111,19 @@ def growing_boxes(low: Sequence[float], high: Sequence[float], room: int) -> Gro
     )
 
 
-def halve_evenly(tree: GrowingBoxes, rounds: int) -> None:
-    """Halve every leaf across every coordinate, so many times.
+def halve_evenly(tree: GrowingBoxes, leaves: int) -> None:
+    """Halve all leaves across one coordinate after the other, as long as there are at most so many in the end.
 
     >>> tree = growing_boxes([0.0, 0.0], [1.0, 1.0], room=16)
-    >>> halve_evenly(tree, 2)
-    >>> tree.size[0]
-    np.int64(16)
+    >>> halve_evenly(tree, 15)
+    >>> int(tree.size[0]), (tree.most - tree.least)[0].tolist()
+    (8, [0.25, 0.5])
     """
-    for _ in range(rounds):
-        for axis in range(len(tree.low)):
-            for leaf in range(int(tree.size[0])):
-                halve(tree, leaf, axis)
+    axis = 0
+    while 2 * tree.size[0] <= leaves:
+        for leaf in range(int(tree.size[0])):
+            halve(tree, leaf, axis)
+        axis = (axis + 1) % len(tree.low)
 
 
 def with_leaf_room(tree: GrowingBoxes, room: int) -> GrowingBoxes:
