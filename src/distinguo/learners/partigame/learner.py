@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from distinguo.controller import Controller
-from distinguo.learners.agent import NO_BUDGET, Agent
+from distinguo.learners.agent import NO_BUDGET, TERMINAL, Agent
 from distinguo.learners.learner import Learner, Setup, register
 from distinguo.learners.partigame.begin import check_setup, with_goal
 from distinguo.learners.partigame.maps import cell_boxes, drawn_controller
@@ -16,6 +16,7 @@ from distinguo.learners.partigame.memory import PartiMemory, check_parti, fresh_
 from distinguo.learners.partigame.settings import PartiSettings
 from distinguo.learners.partigame.trials import advance_parti, begin_parti_trial
 from distinguo.seam import at_speed
+from distinguo.tasks.spec import Goal
 
 
 class PartiGame(Learner):
@@ -49,6 +50,15 @@ class PartiGame(Learner):
         """Aim, and take down what comes of it."""
         ended: int = at_speed(advance_parti, agent.task)(*agent, cap, steps)
         return ended
+
+    def claims(self, agent: Agent, ended: int, goal: Goal) -> bool:
+        """Claim success when a trial reached the goal as the game foresaw it, once for all that is known by then."""
+        counters = agent.memory.counters[0]
+        foreseen = ended == TERMINAL and counters["news"] == counters["news_before"]
+        if not foreseen or counters["news"] == counters["claimed"]:
+            return False
+        counters["claimed"] = counters["news"]
+        return True
 
     def controller(self, memory: PartiMemory, settings: PartiSettings) -> Controller:
         """Act by the aims of the cells, as fine as the local controllers are."""

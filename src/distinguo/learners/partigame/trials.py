@@ -32,6 +32,7 @@ def begin_parti_trial(
     begin_counting(progress, s)
     set_place(memory, observe(task, s))
     memory.counters["here"][0] = NOTHING
+    memory.counters["news_before"][0] = memory.counters["news"][0]
 
 
 @kernel
@@ -153,4 +154,5 @@ def end_aim(memory: PartiMemory, settings: PartiSettings, result: int) -> None:
     here, aim, steps = counters["here"][0], counters["aim"][0], counters["aimed"][0]
     counters["here"][0] = NOTHING
     if aim != NOTHING and note_outcome(memory, here, aim, result, steps):
+        counters["news"][0] += 1
         solve_game(memory, settings.count_steps)
