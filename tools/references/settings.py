@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from distinguo.learners.probation.settings import ProbationSettings
+from distinguo.learners.partigame.settings import PartiSettings
 from distinguo.learners.sweeping.settings import SweepingSettings
 from distinguo.presets import BY_NOISE, BY_RETURN, NON_ACTIVE, PRESETS, TESTER_PRESETS
 from distinguo.settings import (
@@ -36,6 +37,7 @@ def settings_page() -> str:
         _section("`learner`, of the paper's learner (`economy`)", LearnerSettings),
         _section("`learner`, of `probation`", ProbationSettings),
         _section("`learner`, of `sweeping`", SweepingSettings),
+        _section("`learner`, of `parti-game`", PartiSettings),
         _section("`stage`: when learning ends", StageSettings),
         _section("`tester`: the testing stage", TesterSettings),
         _presets(),

@@ -69,6 +69,7 @@ def settings_command(
 def setting_lines() -> Iterator[SettingLine]:
     """Yield all settings, owner by owner."""
     from distinguo.learners.probation.settings import ProbationSettings
+    from distinguo.learners.partigame.settings import PartiSettings
     from distinguo.learners.sweeping.settings import SweepingSettings
     from distinguo.settings import LearnerSettings, StageSettings, TesterSettings
     from distinguo.tasks.catalog import OWN
@@ -78,6 +79,7 @@ def setting_lines() -> Iterator[SettingLine]:
     yield from _of("learner", "learner economy", LearnerSettings)
     yield from _of("learner", "learner probation", ProbationSettings)
     yield from _of("learner", "learner sweeping", SweepingSettings)
+    yield from _of("learner", "learner parti-game", PartiSettings)
     yield from _of("stage", "stage of learning", StageSettings)
     yield from _of("tester", "tester", TesterSettings)
     seen = set()

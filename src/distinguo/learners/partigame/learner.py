@@ -36,6 +36,9 @@ class PartiGame(Learner):
         "stage.steps": 100_000,
     }
 
+    def __init__(self) -> None:
+        self._drawn: tuple[PartiMemory, Any, Controller] | None = None  #: of which memory, and when
+
     def fresh(self, setup: Setup) -> PartiMemory:
         """Begin with two cells, or as few as set the goal apart."""
         check_setup(setup)
@@ -61,8 +64,11 @@ class PartiGame(Learner):
         return True
 
     def controller(self, memory: PartiMemory, settings: PartiSettings) -> Controller:
-        """Act by the aims of the cells, as fine as the local controllers are."""
-        return drawn_controller(memory, settings)
+        """Act by the aims of the cells, as fine as the local controllers are; it is drawn once after a step."""
+        now, latest = (int(memory.counters["learned"][0]), settings), self._drawn
+        if latest is None or latest[0] is not memory or latest[1] != now:
+            latest = self._drawn = (memory, now, drawn_controller(memory, settings))
+        return latest[2]
 
     def map_for_others(self, memory: PartiMemory, settings: PartiSettings) -> Any:
         """Return the cells: what was split is what the game needed, whatever is done within a cell."""

@@ -30,6 +30,7 @@ COUNTERS = np.dtype(
         ("aim", np.int64),  # the neighbour that is aimed at
         ("aimed", np.int64),  # steps since then
         ("closer", np.int64),  # steps of them when the aim was nearest
+        ("learned", np.int64),  # steps
         ("news", np.int64),  # outcomes that the adversary could not have foreseen
         ("news_before", np.int64),  # the same when the trial began
         ("claimed", np.int64),  # the same when success was claimed last, NOTHING before

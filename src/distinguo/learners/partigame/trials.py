@@ -116,6 +116,7 @@ def learn_displacement(memory: PartiMemory, a: int, seen: Observation) -> None:
     for i in range(len(seen)):
         memory.moved[i] = (seen[i] - memory.origin[i]) / memory.width[i] - memory.place[i]
     learn_step(memory, memory.place, a, memory.moved)
+    memory.counters["learned"][0] += 1
     set_place(memory, seen)
 
 
