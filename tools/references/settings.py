@@ -11,6 +11,7 @@ from distinguo.learners.kdtree.settings import KdTreeSettings
 from distinguo.learners.probation.settings import ProbationSettings
 from distinguo.learners.scheduling.settings import ScheduledSettings
 from distinguo.learners.surprise.settings import SurpriseSettings
+from distinguo.learners.partigame.settings import PartiSettings
 from distinguo.learners.sweeping.settings import SweepingSettings
 from distinguo.learners.table.settings import TableSettings
 from distinguo.presets import BY_NOISE, BY_RETURN, NON_ACTIVE, PRESETS, SURPRISE_BY_RETURN, TESTER_PRESETS
@@ -46,6 +47,7 @@ def settings_page() -> str:
         _section("`learner`, of `sweeping`", SweepingSettings),
         _section("`learner`, of `table`", TableSettings),
         _section("`learner`, of `kd-tree`", KdTreeSettings),
+        _section("`learner`, of `parti-game`", PartiSettings),
         _section("`stage`: when learning ends", StageSettings),
         _section("`tester`: the testing stage", TesterSettings),
         _presets(),

@@ -73,6 +73,7 @@ def setting_lines() -> Iterator[SettingLine]:
     from distinguo.learners.probation.settings import ProbationSettings
     from distinguo.learners.scheduling.settings import ScheduledSettings
     from distinguo.learners.surprise.settings import SurpriseSettings
+    from distinguo.learners.partigame.settings import PartiSettings
     from distinguo.learners.sweeping.settings import SweepingSettings
     from distinguo.learners.table.settings import TableSettings
     from distinguo.settings import LearnerSettings, StageSettings, TesterSettings
@@ -88,6 +89,7 @@ def setting_lines() -> Iterator[SettingLine]:
     yield from _of("learner", "learner sweeping", SweepingSettings)
     yield from _of("learner", "learner table", TableSettings)
     yield from _of("learner", "learner kd-tree", KdTreeSettings)
+    yield from _of("learner", "learner parti-game", PartiSettings)
     yield from _of("stage", "stage of learning", StageSettings)
     yield from _of("tester", "tester", TesterSettings)
     seen = set()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from distinguo.controller import Controller
-from distinguo.learners.agent import NO_BUDGET, Agent
+from distinguo.learners.agent import NO_BUDGET, TERMINAL, Agent
 from distinguo.learners.learner import Learner, Setup, register
 from distinguo.learners.partigame.begin import check_setup, with_goal
 from distinguo.learners.partigame.maps import cell_boxes, drawn_controller
@@ -16,6 +16,7 @@ from distinguo.learners.partigame.memory import PartiMemory, check_parti, fresh_
 from distinguo.learners.partigame.settings import PartiSettings
 from distinguo.learners.partigame.trials import advance_parti, begin_parti_trial
 from distinguo.seam import at_speed
+from distinguo.tasks.spec import Goal
 
 
 class PartiGame(Learner):
@@ -35,6 +36,9 @@ class PartiGame(Learner):
         "stage.steps": 100_000,
     }
 
+    def __init__(self) -> None:
+        self._drawn: tuple[PartiMemory, Any, Controller] | None = None  #: of which memory, and when
+
     def fresh(self, setup: Setup) -> PartiMemory:
         """Begin with two cells, or as few as set the goal apart."""
         check_setup(setup)
@@ -50,9 +54,21 @@ class PartiGame(Learner):
         ended: int = at_speed(advance_parti, agent.task)(*agent, cap, steps)
         return ended
 
+    def claims(self, agent: Agent, ended: int, goal: Goal) -> bool:
+        """Claim success when a trial reached the goal as the game foresaw it, once for all that is known by then."""
+        counters = agent.memory.counters[0]
+        foreseen = ended == TERMINAL and counters["news"] == counters["news_before"]
+        if not foreseen or counters["news"] == counters["claimed"]:
+            return False
+        counters["claimed"] = counters["news"]
+        return True
+
     def controller(self, memory: PartiMemory, settings: PartiSettings) -> Controller:
-        """Act by the aims of the cells, as fine as the local controllers are."""
-        return drawn_controller(memory, settings)
+        """Act by the aims of the cells, as fine as the local controllers are; it is drawn once after a step."""
+        now, latest = (int(memory.counters["learned"][0]), settings), self._drawn
+        if latest is None or latest[0] is not memory or latest[1] != now:
+            latest = self._drawn = (memory, now, drawn_controller(memory, settings))
+        return latest[2]
 
     def map_for_others(self, memory: PartiMemory, settings: PartiSettings) -> Any:
         """Return the cells: what was split is what the game needed, whatever is done within a cell."""

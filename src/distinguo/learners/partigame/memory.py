@@ -30,6 +30,10 @@ COUNTERS = np.dtype(
         ("aim", np.int64),  # the neighbour that is aimed at
         ("aimed", np.int64),  # steps since then
         ("closer", np.int64),  # steps of them when the aim was nearest
+        ("learned", np.int64),  # steps
+        ("news", np.int64),  # outcomes that the adversary could not have foreseen
+        ("news_before", np.int64),  # the same when the trial began
+        ("claimed", np.int64),  # the same when success was claimed last, NOTHING before
         ("arrivals", np.int64),  # at the goal
         ("first_arrival", np.int64),  # steps until the first one
         ("splits", np.int64),  # times that losers and their winning neighbours were split
@@ -106,7 +110,7 @@ def fresh_parti(most_cells: int, dimensions: int, actions: int) -> PartiMemory:
     counters = memory.counters
     counters["cells"], counters["nodes"] = 1, 1
     counters["goal"], counters["here"] = NOTHING, NOTHING
-    counters["first_arrival"] = NOTHING
+    counters["first_arrival"], counters["claimed"] = NOTHING, NOTHING
     return memory
 
 

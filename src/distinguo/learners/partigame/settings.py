@@ -11,7 +11,7 @@ class PartiSettings(NamedTuple):
     """The constants of the learner ``parti-game``.
 
     >>> PartiSettings().patience
-    20
+    5
     """
 
     count_steps: Annotated[
@@ -20,7 +20,7 @@ class PartiSettings(NamedTuple):
     patience: Annotated[
         int,
         Field(ge=1, le=10**6, description="steps without coming closer to an aim, to be stuck; ours"),
-    ] = 20
+    ] = 5
     enough: Annotated[
         int,
         Field(ge=1, le=10**6, description="tries of every action that make a local model; ours"),
@@ -34,4 +34,4 @@ class PartiSettings(NamedTuple):
     finest: Annotated[
         float,
         Field(gt=0, le=1, description="share of the extent that no cell is made narrower than; ours"),
-    ] = 1 / 64
+    ] = 1 / 32

@@ -32,6 +32,7 @@ def begin_parti_trial(
     begin_counting(progress, s)
     set_place(memory, observe(task, s))
     memory.counters["here"][0] = NOTHING
+    memory.counters["news_before"][0] = memory.counters["news"][0]
 
 
 @kernel
@@ -115,6 +116,7 @@ def learn_displacement(memory: PartiMemory, a: int, seen: Observation) -> None:
     for i in range(len(seen)):
         memory.moved[i] = (seen[i] - memory.origin[i]) / memory.width[i] - memory.place[i]
     learn_step(memory, memory.place, a, memory.moved)
+    memory.counters["learned"][0] += 1
     set_place(memory, seen)
 
 
@@ -153,4 +155,5 @@ def end_aim(memory: PartiMemory, settings: PartiSettings, result: int) -> None:
     here, aim, steps = counters["here"][0], counters["aim"][0], counters["aimed"][0]
     counters["here"][0] = NOTHING
     if aim != NOTHING and note_outcome(memory, here, aim, result, steps):
+        counters["news"][0] += 1
         solve_game(memory, settings.count_steps)
