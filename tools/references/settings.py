@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 from numpy.random import Generator
 
 from distinguo.learners.kdtree.settings import KdTreeSettings
+from distinguo.learners.partigame.settings import PartiSettings
 from distinguo.learners.probation.settings import ProbationSettings
 from distinguo.learners.scheduling.settings import ScheduledSettings
 from distinguo.learners.surprise.settings import SurpriseSettings
-from distinguo.learners.partigame.settings import PartiSettings
 from distinguo.learners.sweeping.settings import SweepingSettings
 from distinguo.learners.table.settings import TableSettings
 from distinguo.presets import BY_NOISE, BY_RETURN, NON_ACTIVE, PRESETS, SURPRISE_BY_RETURN, TESTER_PRESETS

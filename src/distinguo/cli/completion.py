@@ -11,9 +11,23 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 OWN_TASKS = ("puck", "puck-continuing", "maze", "CartPole-v1", "MountainCar-v0", "Acrobot-v1", "Pendulum-v1")
-LEARNERS = ("economy", "kd-tree", "model", "parti-game", "probation", "scheduled", "surprise", "sweeping", "table")
+LEARNERS = (
+    "economy",
+    "kd-tree",
+    "model",
+    "parti-game",
+    "probation",
+    "scheduled",
+    "surprise",
+    "sweeping",
+    "table",
+)
 VIEWS = ("partition", "values", "phase", "critical", "regret", "family", "trials", "dial")
-CONTROLS = ("diagonal", "grid:10x10", "vrdp", "vrdp-enhanced", "controllability", "seeds", "near-start:3", "most-visited:24", "vigilance:0.9", "variable-resolution:policy,200", "tiles:8x10x10", "rbf:10x10", "normalised-rbf:10x10", "perceptron")
+CONTROLS = (
+    *("diagonal", "grid:10x10", "vrdp", "vrdp-enhanced", "controllability", "seeds"),
+    *("near-start:3", "most-visited:24", "vigilance:0.9", "variable-resolution:policy,200"),
+    *("tiles:8x10x10", "rbf:10x10", "normalised-rbf:10x10", "perceptron"),
+)
 FORMATS = ("c", "json", "dot", "npz")
 SETTINGS_FILE = "settings.toml"  #: what makes a folder a run
 MOST_FOLDERS = 200  #: that are looked into

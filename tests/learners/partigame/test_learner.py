@@ -164,7 +164,14 @@ def test_it_begins_from_no_prototypes() -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("aimed_at", 10**6), ("result", -3), ("next_outcome", 10**6), ("below", 10**6), ("node", -1), ("parent", 5)],
+    [
+        ("aimed_at", 10**6),
+        ("result", -3),
+        ("next_outcome", 10**6),
+        ("below", 10**6),
+        ("node", -1),
+        ("parent", 5),
+    ],
 )
 def test_a_memory_from_a_file_cannot_lead_astray(name: str, value: int) -> None:
     stage = stage_for("maze", 1)
@@ -183,7 +190,10 @@ def test_the_goal_is_where_trials_end() -> None:
     for name in ("maze", "MountainCar-v0", "Acrobot-v1"):
         memory = stage_for(name, 0).agent.memory
         goal = int(memory.counters["goal"][0])
-        low, high = memory.low[goal] * memory.width + memory.origin, memory.high[goal] * memory.width + memory.origin
+        low, high = (
+            memory.low[goal] * memory.width + memory.origin,
+            memory.high[goal] * memory.width + memory.origin,
+        )
         assert goal != NOTHING and (low < high).all()
         if name == "Acrobot-v1":  # the angles whose cosines are in the box
             for lean in rng.uniform(-1, 1, (200, 2)) * np.arccos(low[2]) * 0.999:

@@ -70,10 +70,10 @@ def setting_lines() -> Iterator[SettingLine]:
     """Yield all settings, owner by owner."""
     from distinguo.learners.kdtree.settings import KdTreeSettings
     from distinguo.learners.model.settings import ModelSettings
+    from distinguo.learners.partigame.settings import PartiSettings
     from distinguo.learners.probation.settings import ProbationSettings
     from distinguo.learners.scheduling.settings import ScheduledSettings
     from distinguo.learners.surprise.settings import SurpriseSettings
-    from distinguo.learners.partigame.settings import PartiSettings
     from distinguo.learners.sweeping.settings import SweepingSettings
     from distinguo.learners.table.settings import TableSettings
     from distinguo.settings import LearnerSettings, StageSettings, TesterSettings
