@@ -9,38 +9,40 @@ import pytest
 from distinguo import DistinguoError
 from distinguo.neighbours import maps, study
 from distinguo.neighbours.measure import Measurement, Trial, _first_reached
-from distinguo.neighbours.page import as_csv, from_csv, summary_rows, table
+from distinguo.neighbours.page import as_csv, from_csv, summary_rows, task_table
 from distinguo.neighbours.study import Cell, Neighbours, Scale, compare_neighbours
-from distinguo.neighbours.systems import LEARNER, REPRESENTATION, SYSTEMS, TASKS, System
+from distinguo.neighbours.systems import LEARNER, PLANNER, REPRESENTATION, SYSTEMS, TASKS, System
 from distinguo.study.results import AveragedCurve
 from distinguo.tasks.catalog import task_spec
 from distinguo.views.pages.neighbours import write_neighbours
 
 ECONOMY = SYSTEMS[0]
 CLUSTERS = System("clusters", REPRESENTATION, "vigilance:0.9", "")
+AHEAD = System("ahead", PLANNER, "3", "")
 NO_GOOD = System("lines", REPRESENTATION, "near-start:0", "")
 
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(study, "SYSTEMS", (ECONOMY, CLUSTERS, NO_GOOD))
-    monkeypatch.setattr(maps, "SYSTEMS", (ECONOMY, CLUSTERS, NO_GOOD))
+    monkeypatch.setattr(study, "SYSTEMS", (ECONOMY, CLUSTERS, AHEAD, NO_GOOD))
+    monkeypatch.setattr(maps, "SYSTEMS", (ECONOMY, CLUSTERS, AHEAD, NO_GOOD))
     monkeypatch.setattr(study, "QUICK", Scale(("puck",), 2, Trial(steps=10_000, cap=2_000)))
 
 
 @pytest.mark.usefixtures("few")
 def test_every_system_is_run_on_every_seed_and_written_down(tmp_path: Path) -> None:
     found = compare_neighbours(tmp_path, quick=True, seed=3)
-    learned, clustered, refused = found.cells
+    learned, clustered, ahead, refused = found.cells
     assert [one.seed for one in learned.measurements] == [3, 4]
     assert all(one.succeeded and one.size < 12 and one.steps < 6_000 for one in learned.measurements)
     assert all(one.carries is None and one.size > 2 for one in clustered.measurements)
+    assert all(one.steps == 14 and one.size == 0 for one in ahead.measurements)
     assert "levels of near-start" in refused.refused
     page, picture = write_neighbours(found)
     assert "paper's learner" in page.read_text()
     assert picture.stat().st_size > 10_000
     rows = summary_rows(found)
-    assert [row["runs"] for row in rows] == [2, 2, 0]
+    assert [row["runs"] for row in rows] == [2, 2, 2, 0]
     assert from_csv(as_csv(rows)) == rows
 
 
@@ -58,12 +60,12 @@ def test_what_is_there_is_not_run_again_and_another_question_is(
 
     monkeypatch.setattr(study, "measure", counted)
     first = compare_neighbours(tmp_path, quick=True, seed=0)
-    assert sorted(ran) == [0, 0, 0, 1, 1]
+    assert sorted(ran) == [0, 0, 0, 0, 1, 1, 1]
     ran.clear()
     assert compare_neighbours(tmp_path, quick=True, seed=0) == first
     assert not ran
     compare_neighbours(tmp_path, quick=True, seed=7)
-    assert sorted(ran) == [7, 7, 7, 8, 8]
+    assert sorted(ran) == [7, 7, 7, 7, 8, 8, 8]
     ran.clear()
     kept = next((tmp_path / "cells").glob("*clusters.json"))
     kept.write_text(json.dumps({"measurements": [{"sed": 7}]}))
@@ -86,7 +88,7 @@ def test_the_goal_has_to_be_held_to_the_end() -> None:
 def test_steps_are_those_of_success_and_sizes_those_of_all() -> None:
     runs = [Measurement(n, n < 3, 10 * n, 100 * n, n == 0, 0.5) for n in range(5)]
     found = Neighbours([Cell(ECONOMY, "puck", tuple(runs))], Path(), 0)
-    row = table(summary_rows(found)).splitlines()[2]
+    row = task_table(summary_rows(found)).splitlines()[2]
     assert row == "| the paper's learner (`economy`) | 20 | 100 | 3 of 5 | 1 of 5 | 0.50 |"
 
 
@@ -94,5 +96,5 @@ def test_every_system_has_its_own_name_and_source() -> None:
     assert len({system.name for system in SYSTEMS}) == len(SYSTEMS)
     for system in SYSTEMS:
         assert system.source
-        assert system.door in (LEARNER, REPRESENTATION)
+        assert system.door in (LEARNER, REPRESENTATION, PLANNER)
         assert set(system.by_task) <= set(TASKS)

@@ -75,13 +75,13 @@ def _doubling(low: float, high: float, first: float, count: int) -> list[float]:
     return [*below, first, *above]
 
 
-def most_visited(spec: TaskSpec, seed: int, units: int = 24) -> Representation:
+def by_visits(spec: TaskSpec, seed: int, units: int = 24) -> Representation:
     """Place prototypes as densely as random play visits the space: the means of so many clusters of observations.
 
     Holdaway let a layer of competing units organise itself; k-means (SciPy's) finds such places directly.
 
     >>> from distinguo.tasks.catalog import task_spec
-    >>> most_visited(task_spec("puck"), seed=0, units=12).regions
+    >>> by_visits(task_spec("puck"), seed=0, units=12).regions
     12
     """
     from scipy.cluster.vq import kmeans2  # heavy, and rarely asked for

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
-from distinguo.controls.blind import most_visited, near_start, vigilance
+from distinguo.controls.blind import by_visits, near_start, vigilance
 from distinguo.controls.controllability import controllability, integrated_controllability
 from distinguo.controls.features import (
     normalised_radial_representation,
@@ -186,7 +186,7 @@ def _near_start(spec: TaskSpec, seed: int, levels: str) -> Representation:
 
 @representation("most-visited", usage="most-visited:24")
 def _most_visited(spec: TaskSpec, seed: int, units: str) -> Representation:
-    return most_visited(spec, seed, _whole("most-visited", units, 24))
+    return by_visits(spec, seed, _whole("most-visited", units, 24))
 
 
 @representation("vigilance", usage="vigilance:0.9")

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distinguo.neighbours.systems import LEARNER, System
+from distinguo.neighbours.systems import LEARNER, PLANNER, System
+from distinguo.planning.trials import sparse_trials
 from distinguo.runs.learn import learn
 from distinguo.study.compare import compare
 from distinguo.study.results import AveragedCurve
@@ -21,12 +22,14 @@ class Measurement(NamedTuple):
 
     seed: int
     succeeded: bool
-    size: int  #: regions or features
-    steps: int  #: environment steps: all of a learner's, or training steps until a fresh learner reached the goal
+    size: int  #: regions or features; none for a planner
+    #: Environment steps: all of a learner's, training steps until a fresh learner reached the goal, or what a planner
+    #: asks its model at every step.
+    steps: int
     carries: (
         bool | None
     )  #: whether a fresh learner reaches the goal on the map; None where that is the success
-    seconds: float
+    seconds: float  #: of a run; of a planner's decision
 
 
 class Trial(NamedTuple):
@@ -46,6 +49,8 @@ def measure(system: System, task: str, seed: int, trial: Trial) -> Measurement:
     spec = task_spec(task)
     if system.door == LEARNER:
         return _of_learner(system, spec, seed, trial)
+    if system.door == PLANNER:
+        return _of_planner(system, spec, seed)
     return _of_representation(system, spec, seed, trial)
 
 
@@ -76,6 +81,14 @@ def _of_representation(system: System, spec: TaskSpec, seed: int, trial: Trial) 
     return Measurement(
         seed, reached is not None, curve.regions, trial.steps if reached is None else reached, None, took
     )
+
+
+def _of_planner(system: System, spec: TaskSpec, seed: int) -> Measurement:
+    """Decide every step of one trial by looking ahead, without learning anything."""
+    trial = sparse_trials(spec, depth=int(system.asked_on(spec.name)), seeds=[seed])
+    reached = bool(spec.goal.reached(trial.ended, trial.returns)[0])
+    decisions = int(trial.lengths.sum())
+    return Measurement(seed, reached, 0, round(trial.calls_per_decision), None, trial.seconds / decisions)
 
 
 def _curve(what: Any, spec: TaskSpec, seed: int, trial: Trial) -> AveragedCurve:

@@ -9,9 +9,22 @@ from statistics import median
 from typing import Any
 
 from distinguo.neighbours.study import Cell, Neighbours
+from distinguo.neighbours.systems import PLANNER
 
 HEAD = ("system", "regions or features", "environment steps", "success", "carries over", "seconds")
-COLUMNS = ("task", "system", "asked", "runs", "size", "steps", "succeeded", "carried", "seconds", "refused")
+COLUMNS = (
+    "task",
+    "system",
+    "door",
+    "asked",
+    "runs",
+    "size",
+    "steps",
+    "succeeded",
+    "carried",
+    "seconds",
+    "refused",
+)
 
 Row = Mapping[str, Any]  #: by the names of ``COLUMNS``
 
@@ -28,13 +41,14 @@ def _figures(cell: Cell) -> tuple[Any, ...]:
     return (
         cell.task,
         cell.system.name,
+        cell.system.door,
         cell.system.asked_on(cell.task),
         len(runs),
         median(one.size for one in runs) if runs else None,
         median(one.steps for one in done) if done else None,
         len(done),
         sum(judged) if judged else None,
-        round(median(one.seconds for one in runs), 3) if runs else None,
+        round(median(one.seconds for one in runs), 9 if cell.system.door == PLANNER else 3) if runs else None,
         cell.refused,
     )
 
@@ -51,11 +65,11 @@ def as_csv(rows: Sequence[Row]) -> str:
 def from_csv(text: str) -> list[dict[str, Any]]:
     """Return the rows of a table for programs.
 
-    >>> row = dict(zip(COLUMNS, ("puck", "it", "grid:2x2", 3, 4, None, 0, None, 0.5, ""), strict=True))
+    >>> row = dict(zip(COLUMNS, ("puck", "it", "representation", "grid:2x2", 3, 4, None, 0, None, 0.5, ""), strict=True))
     >>> from_csv(as_csv([row])) == [row]
     True
     """
-    words = ("task", "system", "asked", "refused")
+    words = ("task", "system", "door", "asked", "refused")
     return [
         {name: value if name in words else _number(value) for name, value in row.items()}
         for row in csv.DictReader(io.StringIO(text))
@@ -69,10 +83,12 @@ def _number(text: str) -> float | None:
 def tables(rows: Sequence[Row]) -> str:
     """Return a table in Markdown for each task, under its name."""
     tasks = dict.fromkeys(row["task"] for row in rows)
-    return "\n".join(f"### {task}\n\n{table([row for row in rows if row['task'] == task])}" for task in tasks)
+    return "\n".join(
+        f"### {task}\n\n{task_table([row for row in rows if row['task'] == task])}" for task in tasks
+    )
 
 
-def table(rows: Sequence[Row]) -> str:
+def task_table(rows: Sequence[Row]) -> str:
     """Return the table of one task; below it, which systems cannot be run on it, and why."""
     lines = [f"| {' | '.join(HEAD)} |", "|---" * len(HEAD) + "|"]
     lines += [f"| {' | '.join(_words(row))} |" for row in rows if row["runs"]]
@@ -81,12 +97,13 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def _words(row: Row) -> list[str]:
-    steps, carried = row["steps"], row["carried"]
+    steps, carried, plans = row["steps"], row["carried"], row["door"] == PLANNER
+    asked = f"depth {row['asked']}" if plans else f"`{row['asked']}`"
     return [
-        f"{row['system']} (`{row['asked']}`)",
-        f"{row['size']:,.0f}",
-        "–" if steps is None else f"{steps:,.0f}",
+        f"{row['system']} ({asked})",
+        "none" if plans else f"{row['size']:,.0f}",
+        "–" if steps is None else f"{steps:,.0f}{' asked at every step' if plans else ''}",
         f"{row['succeeded']:.0f} of {row['runs']:.0f}",
         "=" if carried is None else f"{carried:.0f} of {row['runs']:.0f}",
-        f"{row['seconds']:.2f}",
+        f"{row['seconds'] * 1e6:,.0f} µs a step" if plans else f"{row['seconds']:.2f}",
     ]
