@@ -65,7 +65,8 @@ def as_csv(rows: Sequence[Row]) -> str:
 def from_csv(text: str) -> list[dict[str, Any]]:
     """Return the rows of a table for programs.
 
-    >>> row = dict(zip(COLUMNS, ("puck", "it", "representation", "grid:2x2", 3, 4, None, 0, None, 0.5, ""), strict=True))
+    >>> figures = ("puck", "it", "representation", "grid:2x2", 3, 4, None, 0, None, 0.5, "")
+    >>> row = dict(zip(COLUMNS, figures, strict=True))
     >>> from_csv(as_csv([row])) == [row]
     True
     """

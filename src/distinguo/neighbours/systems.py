@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 TASKS = ("puck", "MountainCar-v0", "CartPole-v1", "Acrobot-v1")
-#: Doors: a learner makes its own map; a representation is given to the fresh learner of the separate tester; a planner
-#: has no map and looks ahead at every step.
+#: Doors: a learner makes its own map; a representation is given to the fresh learner of the separate tester; a
+#: planner has no map and looks ahead at every step.
 LEARNER, REPRESENTATION, PLANNER = "learner", "representation", "planner"
 
 
