@@ -74,8 +74,9 @@ def learn(
     learner: Annotated[
         str | None,
         typer.Option(
-            help="The learner: economy (the paper's), probation, surprise, sweeping, or one of your own, "
-            "path/to/file.py:Name; the one that suits the task if none is given.",
+            help="The learner: economy (the paper's), probation, sweeping (labels); without resets: surprise, model; "
+            "for comparison: scheduled, table, kd-tree, parti-game; or one of your own, path/to/file.py:Name. The one "
+            "that suits the task if none is given.",
             rich_help_panel=HOW,
             autocompletion=complete_learner,
         ),

@@ -25,7 +25,8 @@ def compare_command(
         list[str] | None,
         typer.Argument(
             help="Run folders, representation files, .npy files of prototypes, or controls: diagonal, grid:10x10, "
-            "vrdp, vrdp-enhanced, controllability, seeds.",
+            "vrdp, vrdp-enhanced, controllability, seeds; by others: near-start:3, most-visited:24, vigilance:0.9, "
+            "variable-resolution:policy,200; features: tiles:8x10x10, rbf:10x10, normalised-rbf:10x10, perceptron.",
             autocompletion=complete_representation,
         ),
     ] = None,
