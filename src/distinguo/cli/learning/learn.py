@@ -75,8 +75,8 @@ def learn(
         str | None,
         typer.Option(
             help="The learner: economy (the paper's), probation, sweeping (labels); without resets: surprise, model; "
-            "for comparison: scheduled, table, kd-tree, parti-game; or one of your own, path/to/file.py:Name. The one "
-            "that suits the task if none is given.",
+            "for comparison: scheduled, table, kd-tree, parti-game; or one of your own, path/to/file.py:Name. The "
+            "one that suits the task if none is given.",
             rich_help_panel=HOW,
             autocompletion=complete_learner,
         ),
