@@ -39,6 +39,8 @@ class Model(Learner):
 
     name = "model"
     settings = ModelSettings
+    #: What was experienced outlives an attempt, and rehearsals take no steps: a new one is cheap.
+    suggested: Mapping[str, Any] = {"stage.restart": 12}
 
     def fresh(self, setup: Setup) -> ModelMemory:
         """Begin with one prototype at the first observation, or with those given, and with no experience."""
@@ -71,7 +73,7 @@ class Model(Learner):
 
     def suggested_for(self, goal: Goal) -> Mapping[str, Any]:
         """Return what suits tasks that are judged by return, whose rewards and bounds may be anything."""
-        return BY_RETURN if isinstance(goal, MeanReturn) else {}
+        return {**self.suggested, **(BY_RETURN if isinstance(goal, MeanReturn) else {})}
 
     def begin(self, agent: Agent) -> None:
         """Begin a trial."""
@@ -90,7 +92,8 @@ class Model(Learner):
         for name in ("trials", "trial_steps"):
             progress.counts[name] = now.counts[name]
         inner = Agent(model, memory.economy, _told(agent), progress, agent.log, agent.rng)
-        settle_in_model(*inner, agent.settings.rehearsals)
+        rehearsals = agent.settings.rehearsals if memory.store.counters["ends"][0] else 0
+        settle_in_model(*inner, rehearsals)
 
     def controller(self, memory: ModelMemory, settings: ModelSettings) -> Controller:
         """Act by the action values of the regions."""
