@@ -34,7 +34,7 @@ BY_RETURN: Mapping[str, Any] = {
 }
 
 
-class Model(Learner):
+class ByModel(Learner):
     """The paper's learner, which investigates in a model of its own experience: no state is ever set."""
 
     name = "model"
@@ -159,6 +159,6 @@ def _organised(memory: ModelMemory, settings: ModelSettings) -> ModelMemory:
     return memory
 
 
-MODEL = Model.name
+MODEL = ByModel.name
 
-register(Model())
+register(ByModel())

@@ -97,7 +97,7 @@ def with_empty_lists(store: Store, room: int) -> Store:
 
 
 @part
-def remember(
+def keep_tuple(
     store: Store, p: int, s: Observation, a: int, r: float, s_next: Observation, ended: bool
 ) -> None:
     """Keep a tuple with prototype ``p``, which is nearest to ``s``; if there is no room, forget another."""
