@@ -1,9 +1,9 @@
 """What drives investigation, measured: `python benchmarks/schedulers.py [--seeds 40000-40099] [--write] [PART …]`.
 
-Parts: `table` (the puck on a grid of 10 x 10), `descent` (a grid without cycles), `growing` (the paper's learner) and
-`model` (the learner by a learned model). A run is solved by the same criterion under every scheduler: on the puck, if
-the greedy policy holds 500,000 steps; on the descent, if its return is that of the fixed point of the same table,
-which value iteration finds beforehand.
+Parts: on the puck, `model` (the learner by a learned model), `growing` (the paper's learner) and `table` (a grid of
+10 x 10); without cycles, tables of the same size for `fork` and `descent`. A run is solved by the same criterion
+under every scheduler: on the puck, if the greedy policy holds 100,000 steps; elsewhere, if its return is that of the
+fixed point of the same table, which is known beforehand (the descent's by value iteration).
 """
 
 from __future__ import annotations
@@ -79,38 +79,60 @@ class Descent(NamedTuple):
         return (0.5, 0.5)
 
 
+@dg.task(states=("lane", "place"), actions=("left", "right"), low=(0, 0), high=(SIZE, SIZE), threshold=-0.5)
+class Fork(NamedTuple):
+    """The first step decides on a lane, whose worth is only known at its end, as many steps later."""
+
+    size: int = SIZE
+
+    def transition(self, s: Any, a: int) -> Any:
+        """Choose a lane, or go on in it."""
+        lane, place = (a if s[1] < 1.0 else int(s[0])), int(s[1]) + 1
+        ends = place >= self.size
+        return (lane + 0.5, place + 0.5), (-0.5 - 0.5 * lane if ends else 0.0), ends
+
+    def start(self, rng: Any) -> Any:
+        """Begin before the fork."""
+        return (0.5, 0.5)
+
+
+LEARNERS: dict[str, tuple[Any, str]] = {
+    "model": ("puck", "model"),
+    "growing": ("puck", "scheduled"),
+    "table": ("puck", "table"),
+    "fork": (Fork(), "table"),
+    "descent": (Descent(), "table"),
+}
+TRIALS = {"model": 400, "growing": 400, "table": 500, "fork": 500, "descent": 2_000}
+#: Steps that the puck must be kept up, and then once more; elsewhere, trials that confirm a return.
+LONG = {
+    "stage.cap": 100_000,
+    "stage.hold": 100_000,
+    "stage.confirm": 20,
+    "stage.confirm_steps": 200,
+}
+
+
 def arms(part: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the schedulers to compare in a part, with what is changed for each."""
-    if part in ("table", "descent"):
-        yield "none", {"learner.min_updates": 0}
-        yield "none", {"learner.min_updates": 3}
-        for updates in (
-            0,
-            1,
-            3,
-        ):  # which values are backed up: any, as in the sources, or those of reliable regions
-            for scheduler in SCHEDULERS[:-1]:
-                yield scheduler, {"learner.min_updates": updates}
+    if LEARNERS[part][1] == "table":  # back up from any region, as the sources do, or from reliable ones
+        for scheduler in ("none", *SCHEDULERS[:-1]):
+            yield scheduler, {"learner.min_updates": 0}
+            yield scheduler, {"learner.min_updates": 3}
         yield "rout", {}
-    if part in ("growing", "model"):
-        for scheduler in SCHEDULERS:
-            yield scheduler, {}
-        for scheduler in ("sweeping", "dyna", "dyna-oldest"):
-            yield scheduler, {"learner.investigations": 20}
-
-
-LEARNERS = {
-    "table": ("puck", "table"),
-    "descent": (Descent(), "table"),
-    "growing": ("puck", "scheduled"),
-    "model": ("puck", "model"),
-}
+        return
+    for scheduler in SCHEDULERS:
+        yield scheduler, {}
+    for scheduler in ("sweeping", "dyna", "dyna-oldest"):
+        yield scheduler, {"learner.investigations": 20}
 
 
 def measure(part: str, scheduler: str, changed: Mapping[str, Any], seeds: range) -> dict[str, Any]:
     """Return a row of the table: medians over the runs that were solved."""
     task, learner = LEARNERS[part]
-    settings = {"learner.scheduler": scheduler, "stage.trials": 2_000, **changed}
+    settings = {"learner.scheduler": scheduler, "stage.trials": TRIALS[part], **LONG, **changed}
+    if part == "model":  # trials in the model would be investigations, too
+        settings["learner.rehearsals"] = 0
     runs = [dg.learn(task, learner=learner, seed=seed, settings=settings).summary for seed in seeds]
     solved = [run for run in runs if run["solved"]]
     row = {

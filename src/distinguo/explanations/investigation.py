@@ -22,6 +22,7 @@ from distinguo.explanations.states import state_behind
 from distinguo.explanations.subject import Asked
 from distinguo.learners.agent import Agent, fresh_progress
 from distinguo.learners.economy.investigation import repeated_mini_trial
+from distinguo.learners.scheduling.agenda import NO_AGENDA
 from distinguo.seam import is_compiled
 from distinguo.tasks.task import State, seeded, start
 
@@ -66,6 +67,7 @@ class Learned(NamedTuple):
     partition: Any
     q: np.ndarray
     updates: np.ndarray
+    agenda: Any = NO_AGENDA  #: nothing is scheduled here
 
 
 class Investigator:

@@ -88,7 +88,7 @@ def checked_memory(memory: Memory) -> Memory:
     """Return a memory that came from a file, with everything checked that could lead compiled code astray."""
     partition, room = memory.partition, len(memory.q)
     check_arrays(memory, **sizes_of(partition, memory.q.shape[1], memory.states.shape[1]))
-    check_agenda(memory.agenda, *memory.q.shape, memory.states.shape[1])
+    check_agenda(memory.agenda, room, memory.q.shape[1], memory.states.shape[1])
     size, primary = int(partition.size[0]), partition.primary
     if not 1 <= size <= room or not ((primary[:size] >= 0) & (primary[:size] < size)).all():
         raise ValueError("the prototypes are inconsistent")

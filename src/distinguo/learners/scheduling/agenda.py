@@ -58,9 +58,8 @@ class Agenda(NamedTuple):
     updated_at: Annotated[np.ndarray, field(int, ROOM, "actions")]  #: when each action value was updated
     settled: Annotated[np.ndarray, field(bool, ROOM)]  #: learned once and for all (rout)
     tries: Annotated[np.ndarray, field(int, ROOM, "actions")]  #: of each pair of region and action
-    way_from: Annotated[
-        np.ndarray, field(int, ROOM, WAYS, first=NONE)
-    ]  #: pairs that led to each region, as region * actions + action
+    #: Pairs that led to each region, as region * actions + action.
+    way_from: Annotated[np.ndarray, field(int, ROOM, WAYS, first=NONE)]
     way_count: Annotated[np.ndarray, field(int, ROOM, WAYS)]  #: how often they did
     queue: Annotated[np.ndarray, field(int, ROOM)]  #: a heap of regions (sweeping)
     place: Annotated[np.ndarray, field(int, ROOM, first=NONE)]  #: of a region in the queue
@@ -75,8 +74,8 @@ def fresh_agenda(kind: str, room: int, actions: int, width: int, most: int = 0) 
     ``most`` investigations make a session; 0 for as many as there were surprising regions.
     """
     agenda: Agenda = fresh_arrays(Agenda, room=room, actions=actions, width=width)
-    agenda.counters["kind"], agenda.counters["most"] = code_of(kind), most
-    agenda.counters["last"] = NONE
+    for name, value in (("kind", code_of(kind)), ("most", most), ("last", NONE)):
+        agenda.counters[name] = value
     return agenda
 
 
@@ -205,8 +204,7 @@ def waiting_regions(agenda: Any, size: int) -> int:
 @part
 def next_due(agenda: Any, size: int, rng: np.random.Generator) -> int:
     """Take the region that is due off the agenda and return it; -1 if there is none. Regions are 0 … size-1."""
-    kind = agenda.counters["kind"][0]
-    due = NONE
+    kind, due = agenda.counters["kind"][0], NONE
     if kind in (STACK, ROUT):
         due = _latest(agenda, size)
     elif kind == SWEEPING:

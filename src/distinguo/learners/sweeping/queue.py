@@ -8,7 +8,7 @@ from distinguo.learners.sweeping.memory import NOTHING
 from distinguo.seam import part
 
 
-class Waiting(Protocol):
+class WaitingStates(Protocol):
     """What holds a queue: the arrays of a heap, by place and by state, and a count of those that wait."""
 
     @property
@@ -29,7 +29,7 @@ class Waiting(Protocol):
 
 
 @part
-def enqueue(memory: Waiting, j: int, urgency: float) -> None:
+def enqueue(memory: WaitingStates, j: int, urgency: float) -> None:
     """Let state ``j`` wait; one that waits already becomes no less urgent."""
     if memory.place[j] == NOTHING:
         memory.place[j] = memory.counters["waiting"][0]
@@ -41,7 +41,7 @@ def enqueue(memory: Waiting, j: int, urgency: float) -> None:
 
 
 @part
-def most_urgent(memory: Waiting) -> int:
+def most_urgent(memory: WaitingStates) -> int:
     """Take the most urgent state out of the queue; there must be one."""
     first = memory.queue[0]
     memory.counters["waiting"][0] -= 1
@@ -54,14 +54,14 @@ def most_urgent(memory: Waiting) -> int:
 
 
 @part
-def _rise(memory: Waiting, place: int) -> None:
+def _rise(memory: WaitingStates, place: int) -> None:
     while place > 0 and _before(memory, place, (place - 1) // 2):
         _swap(memory, place, (place - 1) // 2)
         place = (place - 1) // 2
 
 
 @part
-def _sink(memory: Waiting, place: int) -> None:
+def _sink(memory: WaitingStates, place: int) -> None:
     while True:
         first = place
         for child in (2 * place + 1, 2 * place + 2):
@@ -74,7 +74,7 @@ def _sink(memory: Waiting, place: int) -> None:
 
 
 @part
-def _before(memory: Waiting, one: int, other: int) -> bool:
+def _before(memory: WaitingStates, one: int, other: int) -> bool:
     """Tell whether what stands in one place should come before another; of equals, the state seen first."""
     j, k = memory.queue[one], memory.queue[other]
     if memory.urgency[j] == memory.urgency[k]:
@@ -83,7 +83,7 @@ def _before(memory: Waiting, one: int, other: int) -> bool:
 
 
 @part
-def _swap(memory: Waiting, one: int, other: int) -> None:
+def _swap(memory: WaitingStates, one: int, other: int) -> None:
     j, k = memory.queue[one], memory.queue[other]
     memory.queue[one], memory.queue[other] = k, j
     memory.place[j], memory.place[k] = other, one

@@ -72,14 +72,14 @@ def investigate_region(agent: Agent, j: int, action: int) -> None:
     before = state_value(memory.q[j])
     for a in range(memory.q.shape[1]):
         if action in (ALL, a):
-            try_action(agent, j, a)
+            try_pair(agent, j, a)
     memory.investigated[j] = True
     memory.counters["investigations"][0] += 1
     note_change(memory.agenda, j, state_value(memory.q[j]) - before, settings.gamma, settings.epsilon)
 
 
 @part
-def try_action(agent: Agent, j: int, a: int) -> None:
+def try_pair(agent: Agent, j: int, a: int) -> None:
     """Repeat an action until region ``j`` is left, and back the look-ahead value up if it is reliable."""
     task, memory, settings = agent.task, agent.memory, agent.settings
     s = unpack(task, memory.agenda.state[j])

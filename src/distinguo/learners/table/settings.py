@@ -29,8 +29,8 @@ class TableSettings(NamedTuple):
     ] = 0.01
     min_updates: Annotated[
         int,
-        Field(ge=0, le=10**9, description="MIN_UPDATES, 0 to back up from any region; paper, section 3.1"),
-    ] = 3
+        Field(ge=0, le=10**9, description="MIN_UPDATES, 0 to back up from any region; the paper has 3"),
+    ] = 0
     enough_samples: Annotated[int, Field(ge=1, le=10**9, description="ENOUGH_SAMPLES of Figure 4; ours")] = 3
     max_steps: Annotated[int, Field(ge=1, le=10**9, description="MAX_STEPS of Figure 3; ours")] = 50
     coin: Annotated[float, Field(ge=0, le=1, description="weight of the coin of Figure 1; ours")] = 0.001

@@ -105,10 +105,10 @@ def learn_step(agent: Agent, s: State, j: int, a: int, r: float, k: int, termina
     if settings.scheduler != ROUT and (terminal or reliable_source(memory, k, settings.min_updates)):
         back_up(memory, j, a, q_new, settings.alpha)
         memory.counters["backups"][0] += 1
+        note_update(memory.agenda, j, a)
     if settings.scheduler == PASSIVE:
         return
     agenda = memory.agenda
-    note_update(agenda, j, a)
     if not terminal:
         note_transition(agenda, j, a, k)
     note_change(agenda, j, state_value(memory.q[j]) - before, settings.gamma, settings.epsilon)
