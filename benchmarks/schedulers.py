@@ -131,6 +131,8 @@ def measure(part: str, scheduler: str, changed: Mapping[str, Any], seeds: range)
     """Return a row of the table: medians over the runs that were solved."""
     task, learner = LEARNERS[part]
     settings = {"learner.scheduler": scheduler, "stage.trials": TRIALS[part], **LONG, **changed}
+    if part == "model":  # trials in the model would be investigations, too
+        settings["learner.rehearsals"] = 0
     runs = [dg.learn(task, learner=learner, seed=seed, settings=settings).summary for seed in seeds]
     solved = [run for run in runs if run["solved"]]
     row = {

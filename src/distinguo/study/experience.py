@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -96,11 +96,11 @@ def _opened(run: Run | str | Path) -> tuple[Run, LearnedModel]:
     return opened, made
 
 
-def _model(arrays: dict[str, np.ndarray], settings: object) -> LearnedModel:
+def _model(arrays: dict[str, np.ndarray], settings: Any) -> LearnedModel:
     store = checked_store(_tuple(Store, arrays, "memory.store."))
     partition = _tuple(GrowingVoronoi, arrays, "memory.economy.partition.")
-    return model_of(store, partition, settings.neighbours, settings.reach, settings.linear)  # type: ignore[attr-defined]
+    return model_of(store, partition, settings.neighbours, settings.reach, settings.linear)
 
 
-def _tuple(kind: type, arrays: dict[str, np.ndarray], prefix: str) -> NamedTuple:
-    return kind(**{name: arrays[prefix + name] for name in kind._fields})  # type: ignore[attr-defined,no-any-return]
+def _tuple(kind: Any, arrays: dict[str, np.ndarray], prefix: str) -> Any:
+    return kind(**{name: arrays[prefix + name] for name in kind._fields})

@@ -13,7 +13,7 @@ from distinguo.learners.economy.investigation import investigate
 from distinguo.learners.economy.memory import PRIMARY, STATE, fresh_memory
 from distinguo.learners.model.model import LearnedModel, ask, find_neighbours, model_of
 from distinguo.learners.model.settings import ModelSettings, economy_settings
-from distinguo.learners.model.store import fresh_store, organise, remember
+from distinguo.learners.model.store import fresh_store, keep_tuple, organise
 from distinguo.representations.growing import add, growing_voronoi
 from distinguo.representations.partition import nearest
 from distinguo.tasks.task import is_known
@@ -40,7 +40,7 @@ def experience(model: LearnedModel, count: int, a: int = 0, seed: int = 0) -> No
     rng = np.random.default_rng(seed)
     for _ in range(count):
         s = tuple(rng.uniform((-1.0, -2.0), (1.0, 2.0)))
-        remember(model.store, nearest(model.partition, s), s, a, s[0] + 2.0, moved(s, a), False)
+        keep_tuple(model.store, nearest(model.partition, s), s, a, s[0] + 2.0, moved(s, a), False)
 
 
 @pytest.mark.parametrize("prototypes", [1, 20])
@@ -73,11 +73,11 @@ def test_a_plane_is_exact_where_the_world_is_linear_and_a_mean_is_not() -> None:
 def test_with_one_tuple_too_few_or_too_far_not_enough_is_known() -> None:
     model = make_model(reach=0.1)
     for n in range(NEEDED - 1):
-        remember(model.store, 0, (0.01 * n, 0.0), 0, 0.0, (0.0, 0.0), False)
+        keep_tuple(model.store, 0, (0.01 * n, 0.0), 0, 0.0, (0.0, 0.0), False)
     for _ in range(NEEDED):
-        remember(model.store, 0, (0.5, 0.0), 0, 0.0, (0.0, 0.0), False)  # at a scaled distance of 0.25
+        keep_tuple(model.store, 0, (0.5, 0.0), 0, 0.0, (0.0, 0.0), False)  # at a scaled distance of 0.25
     assert not is_known(model, ask(model, (0.0, 0.0), 0)[0])
-    remember(model.store, 0, (0.0, 0.1), 0, 0.0, (0.0, 0.0), False)
+    keep_tuple(model.store, 0, (0.0, 0.1), 0, 0.0, (0.0, 0.0), False)
     assert is_known(model, ask(model, (0.0, 0.0), 0)[0])
     assert not is_known(model, ask(model, (0.0, 0.0), 1)[0])
     assert (model.store.counters["queries"][0], model.store.counters["unknown"][0]) == (3, 2)
@@ -89,7 +89,7 @@ def test_where_the_nearest_ended_or_was_put_back_its_own_outcome_is_the_answer()
         x = n / 40
         ended, back = 0.65 < x < 0.85, x > 0.85
         after = (-1.0, 0.0) if back else (x + 0.1, 0.0)
-        remember(model.store, 0, (x, 0.0), 0, -1.0 if ended or back else 0.0, after, ended)
+        keep_tuple(model.store, 0, (x, 0.0), 0, -1.0 if ended or back else 0.0, after, ended)
     found = {x: ask(model, (x, 0.01), 0) for x in (0.3, 0.64, 0.76, 0.95)}
     assert [(round(s[0], 6), r, ended) for s, r, ended in found.values()] == [
         (0.4, 0.0, False),
@@ -106,9 +106,9 @@ def test_an_investigation_of_what_is_not_known_never_splits() -> None:
     for n in range(
         NEEDED
     ):  # action 0 is known near the prototype and near the other state, action 1 only here
-        remember(model.store, 0, (0.01 * n, 0.0), 0, 0.0, (0.0, 0.0), False)
-        remember(model.store, 0, (0.01 * n, 0.0), 1, 0.0, (0.0, 0.0), False)
-        remember(model.store, 0, (0.9, 0.01 * n), 0, -1.0, (0.95, 0.0), True)
+        keep_tuple(model.store, 0, (0.01 * n, 0.0), 0, 0.0, (0.0, 0.0), False)
+        keep_tuple(model.store, 0, (0.01 * n, 0.0), 1, 0.0, (0.0, 0.0), False)
+        keep_tuple(model.store, 0, (0.9, 0.01 * n), 0, -1.0, (0.95, 0.0), True)
     agent = Agent(model, memory, told, fresh_progress(2, 2), None, np.random.default_rng(0))
 
     def splits() -> bool:
@@ -119,6 +119,6 @@ def test_an_investigation_of_what_is_not_known_never_splits() -> None:
 
     assert not splits()
     for n in range(NEEDED):
-        remember(model.store, 0, (0.9, 0.01 * n), 1, -1.0, (0.95, 0.0), True)
+        keep_tuple(model.store, 0, (0.9, 0.01 * n), 1, -1.0, (0.95, 0.0), True)
     assert splits()
     assert not math.isnan(memory.q1.sum())

@@ -15,8 +15,8 @@ from distinguo.learners.model.store import (
     Store,
     checked_store,
     fresh_store,
+    keep_tuple,
     organise,
-    remember,
     with_empty_lists,
 )
 from distinguo.representations.growing import add, detach, growing_voronoi, merge
@@ -98,7 +98,7 @@ def test_every_tuple_is_with_its_nearest_prototype_whatever_happens_to_the_regio
     for number, (what, point, n) in enumerate(done):
         size = int(partition.size[0])
         if what == "step":
-            remember(store, nearest(partition, point), point, n, float(number), point, False)
+            keep_tuple(store, nearest(partition, point), point, n, float(number), point, False)
             plain.remember(Kept(point, n, float(number)))
         elif what == "split" and size < ROOM:
             add(partition, point)
@@ -124,9 +124,9 @@ def test_a_full_store_forgets_what_it_has_most_of_and_keeps_what_is_rare() -> No
     store, partition = model.store, model.partition
     add(partition, (5.0, 5.0))
     organise.py_func(model)
-    remember(store, 1, (5.0, 5.0), 0, -1.0, (5.0, 5.0), True)  # happens once
+    keep_tuple(store, 1, (5.0, 5.0), 0, -1.0, (5.0, 5.0), True)  # happens once
     for n in range(1000):
-        remember(store, 0, (0.0, 0.0), 1, float(n), (0.0, 0.0), False)
+        keep_tuple(store, 0, (0.0, 0.0), 1, float(n), (0.0, 0.0), False)
     assert lists_of(store) == {(1, 0): [-1.0], (0, 1): [float(n) for n in range(989, 1000)]}
     counters = store.counters[0]
     assert (counters["size"], counters["experienced"], counters["ends"]) == (CAPACITY, 1001, 1)
@@ -135,7 +135,7 @@ def test_a_full_store_forgets_what_it_has_most_of_and_keeps_what_is_rare() -> No
 def test_another_map_gets_all_experience_of_the_last() -> None:
     model = make_model()
     for n in range(8):
-        remember(model.store, 0, (n / 8, 0.0), 0, float(n), (0.0, 0.0), False)
+        keep_tuple(model.store, 0, (n / 8, 0.0), 0, float(n), (0.0, 0.0), False)
     other = growing_voronoi([[0.0, 0.0], [1.0, 0.0]], [1.0, 1.0], 4)
     again = model._replace(store=with_empty_lists(model.store, 4), partition=other)
     organise.py_func(again)
@@ -151,7 +151,7 @@ def test_a_store_from_a_file_that_compiled_code_could_get_lost_in_is_refused(
 ) -> None:
     model = make_model()
     for n in range(5):
-        remember(model.store, 0, (n / 8, 0.0), 0, float(n), (0.0, 0.0), False)
+        keep_tuple(model.store, 0, (n / 8, 0.0), 0, float(n), (0.0, 0.0), False)
     checked_store(model.store)
     getattr(model.store, field)[place] = value
     with pytest.raises(ValueError, match=r"inconsistent|outside"):

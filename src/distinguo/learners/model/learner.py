@@ -33,11 +33,13 @@ BY_RETURN: Mapping[str, Any] = {
 }
 
 
-class Model(Learner):
+class ByModel(Learner):
     """The paper's learner, which investigates in a model of its own experience: no state is ever set."""
 
     name = "model"
     settings = ModelSettings
+    #: What was experienced outlives an attempt, and rehearsals take no steps: a new one is cheap.
+    suggested: Mapping[str, Any] = {"stage.restart": 12}
     suggested_by_return = BY_RETURN
 
     def fresh(self, setup: Setup) -> ModelMemory:
@@ -86,7 +88,8 @@ class Model(Learner):
         for name in ("trials", "trial_steps"):
             progress.counts[name] = now.counts[name]
         inner = Agent(model, memory.economy, _told(agent), progress, agent.log, agent.rng)
-        settle_in_model(*inner, agent.settings.rehearsals)
+        rehearsals = agent.settings.rehearsals if memory.store.counters["ends"][0] else 0
+        settle_in_model(*inner, rehearsals)
 
     def controller(self, memory: ModelMemory, settings: ModelSettings) -> Controller:
         """Act by the action values of the regions."""
@@ -152,6 +155,6 @@ def _organised(memory: ModelMemory, settings: ModelSettings) -> ModelMemory:
     return memory
 
 
-MODEL = Model.name
+MODEL = ByModel.name
 
-register(Model())
+register(ByModel())

@@ -34,7 +34,7 @@ RIDGE = (
 NEIGHBOURS = "neighbours"
 
 
-class Scratch(NamedTuple):
+class AnswerScratch(NamedTuple):
     """Room for the answer to one question; compiled code allocates nothing."""
 
     near: Annotated[np.ndarray, field(int, NEIGHBOURS)]  #: the neighbours, the nearest first
@@ -55,7 +55,7 @@ class LearnedModel(NamedTuple):
     partition: Any
     reach: float  #: the distance at which a tuple says nothing any more
     linear: bool  #: whether planes are fitted
-    scratch: Scratch
+    scratch: AnswerScratch
     like: State  #: any state: how many coordinates there are
 
 
@@ -63,12 +63,12 @@ def model_of(store: Store, partition: Any, neighbours: int, reach: float, linear
     """Return the model that a store makes; ``neighbours`` is per term of a plane."""
     dimensions = store.before.shape[1]
     sizes = {NEIGHBOURS: neighbours * (dimensions + 1), "terms": dimensions + 1, "dimensions": dimensions}
-    scratch: Scratch = fresh_arrays(Scratch, **sizes)
+    scratch: AnswerScratch = fresh_arrays(AnswerScratch, **sizes)
     return LearnedModel(store, partition, reach, linear, scratch, (0.0,) * dimensions)
 
 
 @part
-def squared_distance(model: LearnedModel, s: State, row: np.ndarray) -> float:
+def scaled_square(model: LearnedModel, s: State, row: np.ndarray) -> float:
     """Return the square of the distance, scaled as the partition's."""
     total = 0.0
     for i in range(len(s)):
@@ -86,7 +86,7 @@ def find_neighbours(model: LearnedModel, s: State, a: int) -> int:
     """
     store, partition, scratch = model.store, model.partition, model.scratch
     q = nearest(partition, s)
-    own = squared_distance(model, s, partition.prototypes[q])
+    own = scaled_square(model, s, partition.prototypes[q])
     count = look_through(model, s, a, q, 0)
     for p in range(partition.size[0]):
         if p == q or store.kept[p, a] == 0:
@@ -95,7 +95,7 @@ def find_neighbours(model: LearnedModel, s: State, a: int) -> int:
         for i in range(len(s)):
             d = (partition.prototypes[p, i] - partition.prototypes[q, i]) * partition.weight[i]
             apart += d * d
-        ahead = squared_distance(model, s, partition.prototypes[p]) - own
+        ahead = scaled_square(model, s, partition.prototypes[p]) - own
         # the distance to the plane is ahead / (2 sqrt(apart))
         farthest = scratch.distance[count - 1] if count == len(scratch.near) else model.reach * model.reach
         if ahead * ahead <= 4.0 * apart * farthest * (1.0 + 1e-9):
@@ -110,7 +110,7 @@ def look_through(model: LearnedModel, s: State, a: int, p: int, count: int) -> i
     most = len(near)
     t = store.first[p, a]
     while t >= 0:
-        d = squared_distance(model, s, store.before[t])
+        d = scaled_square(model, s, store.before[t])
         if d <= model.reach * model.reach and (count < most or d < distance[most - 1]):
             place = count if count < most else most - 1
             while place > 0 and distance[place - 1] > d:

@@ -61,8 +61,8 @@ class ModelSettings(NamedTuple):
         bool, Field(description="answers fit a plane to the neighbours, else take their mean; ours")
     ] = True
     rehearsals: Annotated[
-        int, Field(ge=0, le=10**6, description="trials in the model after each in the world; ours")
-    ] = 0
+        int, Field(ge=0, le=10**6, description="trials in the model after each that ended in the world; ours")
+    ] = 5
     scheduler: Annotated[
         Scheduler, Field(description="what drives investigation; paper, sections 3.2, 5.3 and 5.4")
     ] = "stack"

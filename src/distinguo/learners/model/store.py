@@ -67,9 +67,7 @@ class Store(NamedTuple):
 
 def fresh_store(capacity: int, room: int, actions: int, dimensions: int) -> Store:
     """Return a store that nothing is kept in."""
-    store: Store = fresh_arrays(
-        Store, **{CAPACITY: capacity, ROOM: room}, actions=actions, dimensions=dimensions
-    )
+    store: Store = fresh_arrays(Store, capacity=capacity, room=room, actions=actions, dimensions=dimensions)
     return store
 
 
@@ -97,7 +95,7 @@ def with_empty_lists(store: Store, room: int) -> Store:
 
 
 @part
-def remember(
+def keep_tuple(
     store: Store, p: int, s: Observation, a: int, r: float, s_next: Observation, ended: bool
 ) -> None:
     """Keep a tuple with prototype ``p``, which is nearest to ``s``; if there is no room, forget another."""
@@ -228,7 +226,7 @@ def checked_store(store: Store) -> Store:
 
 def _check_order(store: Store, size: int) -> None:
     """Raise unless the list of all tuples names each of them once, and the other lists are parts of it."""
-    t, order = int(store.counters["oldest"][0]), []
+    t, order = int(store.counters["oldest"][0]), list[int]()
     while t != NOTHING and len(order) <= size:
         order.append(t)
         t = int(store.later[t]) if 0 <= t < size else NOTHING

@@ -22,7 +22,7 @@ from distinguo.learners.economy.memory import Memory
 from distinguo.learners.economy.reasons import Log
 from distinguo.learners.economy.trials import get_action, next_action, process_stack, time_to_pause
 from distinguo.learners.model.memory import ModelMemory
-from distinguo.learners.model.store import remember, remember_start
+from distinguo.learners.model.store import keep_tuple, remember_start
 from distinguo.representations.partition import nearest, region
 from distinguo.seam import kernel, part
 from distinguo.settings import LearnerSettings
@@ -59,7 +59,7 @@ def drive_remembered(agent: Agent, store: Any, cap: int, steps: int) -> int:
     while not terminal and not stopped and not paused and length < last:
         s, r, terminal = transition(task, s, a)
         seen_next = observe(task, s)
-        remember(store, p, seen, a, r, seen_next, terminal)
+        keep_tuple(store, p, seen, a, r, seen_next, terminal)
         p_next = nearest(memory.partition, seen_next)
         j, k = memory.partition.primary[p], memory.partition.primary[p_next]
         length += 1
