@@ -117,6 +117,7 @@ MAPS: dict[str, Callable[[Path], Run]] = {
     "economy, passive by transitions": lambda _: puck(
         settings={"learner.active": False, "learner.surprise_by_transition": True, "stage.trials": 40}
     ),
+    "surprise": lambda _: puck(learner="surprise", settings={"stage.cap": 5000, "stage.hold": 5000}),
     "economy, begun again": lambda _: puck(settings={"stage.restart": 2, "stage.trials": 20}),
     "economy with chance": lambda _: with_chance(),
     "economy on labels": lambda _: dg.learn("FrozenLake-v1", seed=1, learner="economy", settings=BRIEF),

@@ -92,7 +92,7 @@ def test_it_is_the_papers_learner_without_mini_trials() -> None:
 def test_a_share_is_one_of_what_trials_have_shown(learner: str) -> None:
     """Without mini-trials the range of values used to stay empty, and every share of it nothing."""
     active = {} if learner == SURPRISE else {"active": False}
-    run = with_speed(PUCK, learner, epsilon_share=0.25, **active)
+    run = with_speed(SLOW, learner, epsilon_share=0.25, **active)
     assert 0.2 < run.summary["epsilon"] <= 0.25  # from -1, a fall, to about 0
 
 

@@ -30,7 +30,7 @@ class Economy(Learner):
     """The learner of Figures 1-6."""
 
     name = "economy"
-    settings = LearnerSettings
+    settings: Any = LearnerSettings
 
     def fresh(self, setup: Setup) -> Memory:
         """Begin from scratch, with one prototype at the first state, or from the prototypes that were given."""
@@ -95,7 +95,7 @@ class Economy(Learner):
         """Return the epsilon in force: as given, or the present share of what was found."""
         return {"epsilon": float(current_epsilon(memory, settings))}
 
-    def states_needed(self, memory: Memory) -> np.ndarray:
+    def states_needed(self, memory: Memory) -> np.ndarray | None:
         """Return the states of prototypes and on the stack."""
         size = int(memory.partition.size[0])
         stacked = memory.stacked[:size][memory.pushed_at[:size] > 0]

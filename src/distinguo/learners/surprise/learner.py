@@ -54,7 +54,7 @@ class Surprise(Economy):
         """Consolidate, if it is time: merge regions whose values are compatible."""
         super().settle(_in_full(agent), left)
 
-    def figures(self, memory: Memory, settings: SurpriseSettings) -> Mapping[str, Any]:
+    def figures(self, memory: Memory, settings: Any) -> Mapping[str, Any]:
         """Return the epsilon in force: as given, or the present share of what was found."""
         return {"epsilon": float(current_epsilon(memory, settings.in_full))}
 
