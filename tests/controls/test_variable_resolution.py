@@ -191,7 +191,7 @@ def test_influence_counts_only_where_a_value_is_uncertain_and_matters() -> None:
     following[:2, :, 0], following[:2, :, 1], weight[:2, :, :2] = 2, 4, 0.45
     unsure = certain._replace(weight=weight, next=following, values=np.array([3.0, 3, 5, 5, 2, 2]))
     # the first corners lead to 5 or to 2, each as likely: a deviation of 0.9 * 1.5, at half of the corners of a leaf
-    assert np.allclose(influence_scores(unsure), [[0.5 * 0.9 * 1.5, 0.0], [0.0, 0.0]])
+    assert np.allclose(influence_scores(unsure), [[0.0, 0.5 * 0.9 * 1.5], [0.0, 0.0]])
     agreed = unsure._replace(gained=np.array([right] * 6))
     assert not influence_scores(agreed).any()
 

@@ -64,9 +64,15 @@ def policy_scores(plan: Plan) -> Scores:
     low, high = _edges(plan)
     sets = best_actions(plan)[plan.corners.of_leaf]
     apart = ~(sets[:, high] & sets[:, low]).any(axis=3)
-    tree, leaves = plan.corners.tree, len(plan.corners.of_leaf)
-    scores: Scores = apart.mean(axis=2) * (tree.most[:leaves] - tree.least[:leaves]) / (tree.high - tree.low)
+    scores: Scores = apart.mean(axis=2) * relative_widths(plan)
     return scores
+
+
+def relative_widths(plan: Plan) -> np.ndarray:
+    """Return the width of every leaf in every coordinate, as a share of the extent."""
+    tree, leaves = plan.corners.tree, len(plan.corners.of_leaf)
+    widths: np.ndarray = (tree.most[:leaves] - tree.least[:leaves]) / (tree.high - tree.low)
+    return widths
 
 
 def _chain(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
@@ -114,16 +120,17 @@ def variance(plan: Plan) -> np.ndarray:
 def influence_scores(plan: Plan) -> Scores:
     """Stdev_Inf: the mean, over the corners of a leaf, of deviation times influence on where the action changes.
 
-    The source is silent, as far as it was at hand, on the coordinate: it is that of the greatest corner-value
-    difference here. Where the action changes nowhere, there is nothing to influence, and no leaf is halved.
+    A leaf is halved across its widest coordinate: what was at hand of the source does not say across which, and by
+    the greatest corner-value difference the car does not get up its hill (docs/readings.md). Where the action changes
+    nowhere, there is nothing to influence, and no leaf is halved.
     """
     at_boundary = (policy_scores(plan) > 0).any(axis=1)
     sources = np.zeros(len(plan.values), dtype=np.bool_)
     sources[plan.corners.of_leaf[at_boundary]] = True
     merit = np.sqrt(variance(plan)) * influence(plan, sources)
-    differences = value_scores(plan)
-    chosen = differences == differences.max(axis=1, keepdims=True)
-    scores: Scores = merit[plan.corners.of_leaf].mean(axis=1)[:, None] * chosen
+    widths = relative_widths(plan)
+    widest = widths == widths.max(axis=1, keepdims=True)
+    scores: Scores = merit[plan.corners.of_leaf].mean(axis=1)[:, None] * widest
     return scores
 
 

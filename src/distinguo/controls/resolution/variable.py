@@ -28,7 +28,7 @@ from distinguo.tasks.extent import task_extent
 from distinguo.tasks.spec import CATEGORIES, TaskSpec
 from distinguo.tasks.task import actions, observe, start, transition, truncated, unpack
 
-LEAVES = 200  #: where no other number is asked for
+LEAVES = 500  #: where no other number is asked for
 FEWEST, MOST = 2, 20_000  #: leaves that can be asked for
 FIRST_LEAVES = 16  #: of the even tree to begin with
 RATE = 0.1  #: share of the leaves that a round halves; the source tries several
