@@ -13,10 +13,7 @@ from pathlib import Path
 OWN_TASKS = ("puck", "CartPole-v1", "MountainCar-v0", "Acrobot-v1", "Pendulum-v1")
 LEARNERS = ("economy", "probation", "sweeping")
 VIEWS = ("partition", "values", "phase", "critical", "regret", "family", "trials", "dial")
-CONTROLS = (
-    *("diagonal", "grid:10x10", "vrdp", "vrdp-enhanced", "controllability", "seeds"),
-    *("tiles:8x10x10", "rbf:10x10", "normalised-rbf:10x10", "perceptron"),
-)
+CONTROLS = ("diagonal", "grid:10x10", "vrdp", "vrdp-enhanced", "controllability", "seeds")
 FORMATS = ("c", "json", "dot", "npz")
 SETTINGS_FILE = "settings.toml"  #: what makes a folder a run
 MOST_FOLDERS = 200  #: that are looked into

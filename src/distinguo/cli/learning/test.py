@@ -25,7 +25,7 @@ def compare_command(
         list[str] | None,
         typer.Argument(
             help="Run folders, representation files, .npy files of prototypes, or controls: diagonal, grid:10x10, "
-            "vrdp, vrdp-enhanced, controllability, seeds; or features: tiles:8x10x10, rbf:10x10, perceptron.",
+            "vrdp, vrdp-enhanced, controllability, seeds.",
             autocompletion=complete_representation,
         ),
     ] = None,
