@@ -93,7 +93,7 @@ def draw(path: Path, rows: np.ndarray, codes: np.ndarray, pictures: dict[str, Au
             (reported, "#b3261e", "reported"),
         ):
             axis.scatter(*rows[chosen].T, s=7, marker="s", color=colour, label=label, linewidths=0)
-        axis.set_title(f"{title}: {int(reported.sum())} reported", fontsize=10)
+        axis.set_title(f"{title}: {int(reported.sum())} reported", fontsize=9)
     for axis in axes[-1]:
         axis.set_xlabel("x (m)")
     for axis in axes[:, 0]:
@@ -129,7 +129,7 @@ def main() -> None:
             found = [(w, (a.rules & POLICY) > 0) for w, a in zip(wrong, audits, strict=True)]
             print(row_of(name, how, found), flush=True)
             if name in ("tiles:8x10x10", "rbf:10x10"):
-                pictures[f"{name}, weights {how}"] = audits[0]
+                pictures[f"{name}\nweights {how}"] = audits[0]
     if options.picture:
         draw(options.picture, rows, codes, pictures)
 
