@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from distinguo.learners.probation.settings import ProbationSettings
 from distinguo.learners.partigame.settings import PartiSettings
+from distinguo.learners.probation.settings import ProbationSettings
 from distinguo.learners.sweeping.settings import SweepingSettings
 from distinguo.presets import BY_NOISE, BY_RETURN, NON_ACTIVE, PRESETS, TESTER_PRESETS
 from distinguo.settings import (

@@ -68,8 +68,8 @@ def settings_command(
 
 def setting_lines() -> Iterator[SettingLine]:
     """Yield all settings, owner by owner."""
-    from distinguo.learners.probation.settings import ProbationSettings
     from distinguo.learners.partigame.settings import PartiSettings
+    from distinguo.learners.probation.settings import ProbationSettings
     from distinguo.learners.sweeping.settings import SweepingSettings
     from distinguo.settings import LearnerSettings, StageSettings, TesterSettings
     from distinguo.tasks.catalog import OWN
