@@ -201,3 +201,16 @@ def test_the_goal_is_where_trials_end() -> None:
             for lean in rng.uniform(-1, 1, (200, 2)) * np.arccos(low[2]) * 0.999:
                 assert -np.cos(np.pi + lean[0]) - np.cos(np.pi + lean.sum()) > 1.0
     assert transition(MountainCar(), (0.49, 0.05), 2)[2]
+
+
+def test_a_trial_that_is_stopped_is_a_stuck_aim() -> None:
+    """Where time does not count, a way that is too long would be taken again for ever."""
+    for counts in (True, False):
+        with interpreted_by_day(Maze):
+            stage = stage_for("maze", 0, time_counts=counts)
+            LEARNER.begin(stage.agent)
+            LEARNER.advance(stage.agent, 50, 50)
+            memory = stage.agent.memory
+            assert (memory.counters["here"][0] == NOTHING) == counts
+            last = int(memory.counters["outcomes"][0]) - 1
+            assert not counts or memory.source[last] == memory.result[last]
