@@ -209,7 +209,7 @@ def test_a_trial_that_is_stopped_is_a_stuck_aim() -> None:
         with interpreted_by_day(Maze):
             stage = stage_for("maze", 0, time_counts=counts)
             LEARNER.begin(stage.agent)
-            LEARNER.advance(stage.agent, 50, 50)
+            LEARNER.advance(stage.agent, 43, 43)
             memory = stage.agent.memory
             assert (memory.counters["here"][0] == NOTHING) == counts
             last = int(memory.counters["outcomes"][0]) - 1

@@ -65,7 +65,7 @@ def advance_parti(
 
 @part
 def run_out_of_time(memory: PartiMemory, settings: PartiSettings) -> None:
-    """Take a trial that was stopped on its way as one that got stuck: else a way that is too long is taken for ever."""
+    """Let the aim of a trial that was stopped be stuck: else a way that is too long is taken for ever."""
     if settings.time_counts and memory.counters["here"][0] != NOTHING:
         end_aim(memory, settings, memory.counters["here"][0])
 
