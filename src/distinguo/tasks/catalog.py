@@ -42,11 +42,12 @@ def _maze_spec(parameters: Parameters) -> TaskSpec:
     return declared_spec(Maze, parameters)._replace(portable=True)
 
 
+MAZE = "maze"
 #: What makes each of our own tasks from its parameters.
 SPECS: dict[str, Callable[[Parameters], TaskSpec]] = {
     "puck": _puck_spec,
     "puck-continuing": partial(_own_spec, ContinuingPuck),
-    "maze": _maze_spec,
+    MAZE: _maze_spec,
     "CartPole-v1": partial(_port_spec, CartPole),
     "MountainCar-v0": partial(_port_spec, MountainCar),
     "Acrobot-v1": partial(_port_spec, Acrobot),
@@ -68,7 +69,7 @@ def task_spec(name: str, parameters: Parameters | None = None, interpreted: bool
     name = ALIASES.get(name, name)
     if name in SPECS and not interpreted:
         return SPECS[name](parameters or {})
-    kind = None if name in SPECS else declared_by_name(name)
+    kind = Maze if name == MAZE else None if name in SPECS else declared_by_name(name)
     if kind is not None:
         if interpreted:
             raise DistinguoError(

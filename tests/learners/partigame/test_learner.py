@@ -51,9 +51,9 @@ def runs() -> list[dg.Run]:
 def test_the_maze_is_solved_and_not_at_twice_the_price(runs: list[dg.Run]) -> None:
     assert sum(run.solved for run in runs) >= 0.8 * SEEDS
     figures = [run.summary for run in runs]
-    assert np.median([f["first_arrival_steps"] for f in figures]) < FIRST
-    assert np.median([f["environment_steps"] for f in figures]) < ALL
-    assert np.median([f["cells"] for f in figures]) < MOST
+    assert np.median([f["first_arrival_steps"] for f in figures]) < 1_000  # 510 over 20 seeds
+    assert np.median([f["environment_steps"] for f in figures]) < 2_000
+    assert np.median([f["cells"] for f in figures]) < 110
 
 
 def test_what_is_reported_acts(runs: list[dg.Run]) -> None:
@@ -113,7 +113,8 @@ def test_the_drawn_controller_is_the_one_that_acts() -> None:
         take_aim(memory, settings)
         here = memory.counters["here"][0]
         box = [memory.low[here], memory.high[here]]
-        assert (box[0] <= place).all() and (place <= box[1]).all()
+        assert (box[0] <= place).all()
+        assert (place <= box[1]).all()
         if here != memory.counters["goal"][0]:
             assert controller.action(tuple(place)) == aimed_action(memory, settings.fineness)
     assert count_regions(cells) == memory.counters["cells"][0]
@@ -124,7 +125,7 @@ def test_a_car_reaches_its_goal_in_the_first_trials() -> None:
     with interpreted_by_day(MountainCar):
         for seed in range(3):
             stage = stage_for("MountainCar-v0", seed)
-            assert any(trials(stage, CAR_STEPS))
+            assert any(trials(stage, 2_000))
 
 
 def test_a_local_model_finds_linear_dynamics() -> None:
@@ -194,8 +195,22 @@ def test_the_goal_is_where_trials_end() -> None:
             memory.low[goal] * memory.width + memory.origin,
             memory.high[goal] * memory.width + memory.origin,
         )
-        assert goal != NOTHING and (low < high).all()
+        assert goal != NOTHING
+        assert (low < high).all()
         if name == "Acrobot-v1":  # the angles whose cosines are in the box
             for lean in rng.uniform(-1, 1, (200, 2)) * np.arccos(low[2]) * 0.999:
                 assert -np.cos(np.pi + lean[0]) - np.cos(np.pi + lean.sum()) > 1.0
     assert transition(MountainCar(), (0.49, 0.05), 2)[2]
+
+
+def test_a_trial_that_is_stopped_is_a_stuck_aim() -> None:
+    """Where time does not count, a way that is too long would be taken again for ever."""
+    for counts in (True, False):
+        with interpreted_by_day(Maze):
+            stage = stage_for("maze", 0, time_counts=counts)
+            LEARNER.begin(stage.agent)
+            LEARNER.advance(stage.agent, 43, 43)
+            memory = stage.agent.memory
+            assert (memory.counters["here"][0] == NOTHING) == counts
+            last = int(memory.counters["outcomes"][0]) - 1
+            assert not counts or memory.source[last] == memory.result[last]

@@ -21,6 +21,9 @@ class PartiSettings(NamedTuple):
         int,
         Field(ge=1, le=10**6, description="steps without coming closer to an aim, to be stuck; ours"),
     ] = 5
+    time_counts: Annotated[
+        bool, Field(description="whether an aim is stuck when the task stops the trial; ours")
+    ] = True
     enough: Annotated[
         int,
         Field(ge=1, le=10**6, description="tries of every action that make a local model; ours"),

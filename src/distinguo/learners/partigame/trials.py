@@ -57,7 +57,17 @@ def advance_parti(
     keep(progress, s)
     if terminal:
         return TERMINAL
-    return CAPPED if stopped or progress.counts["length"][0] >= cap else RUNNING
+    if not stopped and progress.counts["length"][0] < cap:
+        return RUNNING
+    run_out_of_time(memory, settings)
+    return CAPPED
+
+
+@part
+def run_out_of_time(memory: PartiMemory, settings: PartiSettings) -> None:
+    """Let the aim of a trial that was stopped be stuck: else a way that is too long is taken for ever."""
+    if settings.time_counts and memory.counters["here"][0] != NOTHING:
+        end_aim(memory, settings, memory.counters["here"][0])
 
 
 @part
