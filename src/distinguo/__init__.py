@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from distinguo.evaluation.audit import audit_controller
     from distinguo.evaluation.tester import Evaluation, learning_curve
     from distinguo.explanations.distinctions import distinctions
+    from distinguo.explanations.experience import ask_model
     from distinguo.explanations.explain import explain
     from distinguo.explanations.family import family
     from distinguo.exports.write import export
@@ -55,7 +56,6 @@ if TYPE_CHECKING:
     from distinguo.study.audit import audit, trained_controller
     from distinguo.study.compare import compare
     from distinguo.study.condense import condense
-    from distinguo.study.experience import ask_model
     from distinguo.study.plan import make_plan
     from distinguo.study.rollout import rollout
     from distinguo.study.verify import verify
@@ -88,7 +88,7 @@ _HOMES = {
     "Representation": "distinguo.representations.file",
     "Run": "distinguo.runs.run",
     "Shield": "distinguo.proof.shield",
-    "ask_model": "distinguo.study.experience",
+    "ask_model": "distinguo.explanations.experience",
     "audit": "distinguo.study.audit",
     "audit_controller": "distinguo.evaluation.audit",
     "check_partition": "distinguo.representations.check",

@@ -10,7 +10,7 @@ import pytest
 
 from distinguo.errors import DistinguoError
 from distinguo.planning.bound import sparse_bound
-from distinguo.planning.sparse import fresh_tree, full_tree, grow, sparse_sampling
+from distinguo.planning.sparse import fresh_tree, full_tree, sparse_sampling
 from distinguo.planning.trials import sparse_trials
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.declare import task

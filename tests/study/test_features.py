@@ -110,7 +110,7 @@ def test_wrong_words_get_one_sentence(word: str, words: str) -> None:
 def test_what_needs_regions_refuses_features(tmp_path: Path) -> None:
     import gymnasium
 
-    with pytest.raises(DistinguoError, match="A proof needs regions, but Tiles are features"):
+    with pytest.raises(DistinguoError, match="A proof needs regions, but TileCoding are features"):
         dg.verify("tiles:4x5x5")
     eight = build_representation("tiles:4x5x5", HILL, 0)
     with pytest.raises(DistinguoError, match="An observation of regions needs regions"):

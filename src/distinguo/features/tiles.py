@@ -26,7 +26,7 @@ from distinguo.seam import implements
 Displacement = Literal["odd", "regular"]
 
 
-class Tiles(NamedTuple):
+class TileCoding(NamedTuple):
     """Tilings of equal tiles; the outermost tiles reach to infinity, so every state has one tile of each.
 
     >>> two = tiles(2, [2], low=[0.0], high=[1.0])  # tiles half as wide as the extent, displaced by half a tile
@@ -49,7 +49,7 @@ def tiles(
     low: Sequence[float],
     high: Sequence[float],
     displacement: Displacement = "odd",
-) -> Tiles:
+) -> TileCoding:
     """Lay so many tilings over the box from ``low`` to ``high``, each with ``counts[i]`` tiles along a coordinate.
 
     Tiling ``t`` of ``n`` is displaced by ``t/n`` of a tile: along every coordinate alike (``"regular"``, as in
@@ -64,11 +64,11 @@ def tiles(
     check_number("Tiles", n * product(number + 1))
     steps = 2 * np.arange(len(lower)) + 1 if displacement == "odd" else np.ones(len(lower), dtype=np.int64)
     offsets = (np.arange(n)[:, None] * steps % n) / n
-    return Tiles(lower, (upper - lower) / number, number + 1, offsets)
+    return TileCoding(lower, (upper - lower) / number, number + 1, offsets)
 
 
-@implements(activate, Tiles)
-def tiles_at(features: Tiles, s: tuple[float, ...], active: np.ndarray, strengths: np.ndarray) -> int:
+@implements(activate, TileCoding)
+def tiles_at(features: TileCoding, s: tuple[float, ...], active: np.ndarray, strengths: np.ndarray) -> int:
     """Find the tile of each tiling, in row-major order within a tiling."""
     tilings = len(features.offsets)
     for t in range(tilings):
@@ -82,21 +82,21 @@ def tiles_at(features: Tiles, s: tuple[float, ...], active: np.ndarray, strength
     return tilings
 
 
-@implements(are_memberships, Tiles)
-def _(features: Tiles) -> bool:
+@implements(are_memberships, TileCoding)
+def _(features: TileCoding) -> bool:
     return True
 
 
-@count_features.register(Tiles)
-def _(features: Tiles) -> int:
+@count_features.register(TileCoding)
+def _(features: TileCoding) -> int:
     return len(features.offsets) * product(features.counts)
 
 
-@room_needed.register(Tiles)
-def _(features: Tiles) -> int:
+@room_needed.register(TileCoding)
+def _(features: TileCoding) -> int:
     return len(features.offsets)
 
 
-@coordinates_of.register(Tiles)
-def _(features: Tiles) -> int:
+@coordinates_of.register(TileCoding)
+def _(features: TileCoding) -> int:
     return len(features.low)

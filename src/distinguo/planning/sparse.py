@@ -32,7 +32,7 @@ class PlannedChoice(NamedTuple):
     calls: int  #: of the generative model
 
 
-class Tree(NamedTuple):
+class LookAheadTree(NamedTuple):
     """The way from the root to the node that is worked on, level by level."""
 
     states: np.ndarray  #: (depth, width)
@@ -57,11 +57,11 @@ def sparse_sampling(
     tries = checked_samples(spec, samples)
     world, gamma = seeded(spec.task, whole_number("The seed", seed)), checked_gamma(gamma)
     tree = fresh_tree(world, depth, tries)
-    calls = at_speed(grow, world)(world, tree, _checked_state(spec, world, state), tries, gamma)
+    calls = at_speed(grow_look_ahead, world)(world, tree, _checked_state(spec, world, state), tries, gamma)
     return PlannedChoice(int(tree.q[0].argmax()), tree.q[0], int(calls))
 
 
-def fresh_tree(world: Any, depth: int, samples: int) -> Tree:
+def fresh_tree(world: Any, depth: int, samples: int) -> LookAheadTree:
     """Return room for a tree so deep, or say that nobody could wait for it."""
     deep, count = whole_number("depth", depth, 1, DEEPEST), actions(world)
     calls = full_tree(count, deep, samples)
@@ -72,7 +72,7 @@ def fresh_tree(world: Any, depth: int, samples: int) -> Tree:
         )
     width = len(start(world, np.random.default_rng(0)))
     numbers = [np.zeros(deep, dtype=np.int64) for _ in range(2)]
-    return Tree(np.zeros((deep, width)), np.zeros((deep, count)), *numbers)
+    return LookAheadTree(np.zeros((deep, width)), np.zeros((deep, count)), *numbers)
 
 
 def full_tree(actions: int, depth: int, samples: int) -> float:
@@ -89,7 +89,7 @@ def full_tree(actions: int, depth: int, samples: int) -> float:
 
 
 @kernel
-def grow(task: Any, tree: Tree, now: np.ndarray, samples: int, gamma: float) -> int:
+def grow_look_ahead(task: Any, tree: LookAheadTree, now: np.ndarray, samples: int, gamma: float) -> int:
     """Estimate the action values of a state at the root of the tree; return how often the model was asked.
 
     The tree is walked in depth, one branch at a time. A trial that the task itself stops is worth nothing more,
@@ -128,7 +128,7 @@ def grow(task: Any, tree: Tree, now: np.ndarray, samples: int, gamma: float) -> 
 
 
 @part
-def _clear(tree: Tree, level: int) -> None:
+def _clear(tree: LookAheadTree, level: int) -> None:
     """Begin with a state of which nothing is known."""
     tree.action[level] = 0
     tree.sample[level] = 0

@@ -11,11 +11,11 @@ import numpy as np
 from distinguo.controller import choose
 from distinguo.errors import whole_number
 from distinguo.planning.sparse import (
-    Tree,
+    LookAheadTree,
     checked_gamma,
     checked_samples,
     fresh_tree,
-    grow,
+    grow_look_ahead,
     planned_task,
 )
 from distinguo.seam import at_speed, kernel
@@ -96,7 +96,7 @@ def sparse_trials(
     return PlannedTrials(spec.name, spec.goal, depth, tries, lengths, returns, ended, calls, seconds)
 
 
-def _compile(run: Any, world: Any, tree: Tree, samples: int, gamma: float) -> None:
+def _compile(run: Any, world: Any, tree: LookAheadTree, samples: int, gamma: float) -> None:
     """Run for no step at all, so that compiling is not counted as deciding."""
     rng = np.random.default_rng(0)
     run(world, tree, np.array(start(world, rng)), samples, gamma, rng, 0)
@@ -105,7 +105,7 @@ def _compile(run: Any, world: Any, tree: Tree, samples: int, gamma: float) -> No
 @kernel
 def _planned_trial(
     task: Any,
-    tree: Tree,
+    tree: LookAheadTree,
     now: np.ndarray,
     samples: int,
     gamma: float,
@@ -116,7 +116,7 @@ def _planned_trial(
     length, calls, gained = 0, 0, 0.0
     ended = False
     while length < most and not ended:
-        calls += grow(task, tree, now, samples, gamma)
+        calls += grow_look_ahead(task, tree, now, samples, gamma)
         s, r, ended = transition(task, unpack(task, now), choose(tree.q[0], 0.0, rng))
         for i in range(len(s)):
             now[i] = s[i]

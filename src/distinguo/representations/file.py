@@ -18,7 +18,7 @@ from distinguo.errors import DistinguoError, one_line, path_from
 from distinguo.features.feature import count_features, is_features
 from distinguo.features.perceptron import Perceptron
 from distinguo.features.radial import RadialBases
-from distinguo.features.tiles import Tiles
+from distinguo.features.tiles import TileCoding
 from distinguo.reading.documents import parse_json
 from distinguo.reading.files import MEBIBYTE, read_bytes
 from distinguo.representations.boxes import Boxes
@@ -151,8 +151,8 @@ def _(partition: Boxes) -> dict[str, Any]:
     return {"kind": "boxes", "low": partition.low.tolist(), "high": partition.high.tolist(), "nodes": nodes}
 
 
-@file_content.register(Tiles)
-def _(features: Tiles) -> dict[str, Any]:
+@file_content.register(TileCoding)
+def _(features: TileCoding) -> dict[str, Any]:
     return {"kind": "tiles", **_columns(features)}
 
 

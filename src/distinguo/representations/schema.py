@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 from distinguo.features.feature import MOST_FEATURES
 from distinguo.features.perceptron import Perceptron
 from distinguo.features.radial import RadialBases
-from distinguo.features.tiles import Tiles
+from distinguo.features.tiles import TileCoding
 from distinguo.representations.boxes import Boxes
 from distinguo.representations.categories import Categories
 from distinguo.representations.prototypes import numbered
@@ -234,9 +234,9 @@ class TilesFile(_FeaturesFile):
             raise ValueError("offsets are parts of a tile, from 0 to below 1")
         return self
 
-    def partition(self) -> Tiles:
+    def partition(self) -> TileCoding:
         """Return the features that the file describes."""
-        return Tiles(*map(np.array, (self.low, self.width, self.counts, self.offsets)))
+        return TileCoding(*map(np.array, (self.low, self.width, self.counts, self.offsets)))
 
 
 class RadialFile(_FeaturesFile):
