@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import distinguo as dg
 from distinguo.controls.catalog import build_representation
 from distinguo.controls.resolution.corners import Corners, corners_of, interpolated, weigh_corners
-from distinguo.controls.resolution.plan import Plan, plan_on
+from distinguo.controls.resolution.plan import ResolutionPlan, plan_on
 from distinguo.controls.resolution.scores import (
     CRITERIA,
     influence,
@@ -160,13 +160,13 @@ def test_influence_and_variance_solve_their_equations() -> None:
 # ---- criteria ----------------------------------------------------------------------------------------------------
 
 
-def made(q: list[list[float]]) -> Plan:
+def made(q: list[list[float]]) -> ResolutionPlan:
     """Two squares side by side in x, with these action values at (0,0), (0,1), (1,0), (1,1), (2,0), (2,1)."""
     tree = growing_boxes([0.0, 0.0], [2.0, 1.0], room=8)
     halve(tree, 0, 0)
     corners, rows = corners_of(tree), np.array(q)
     stay = np.zeros((6, rows.shape[1], 3), dtype=np.int64)
-    return Plan(corners, 0.9, stay, np.zeros(stay.shape), rows, rows.max(axis=1), 0)
+    return ResolutionPlan(corners, 0.9, stay, np.zeros(stay.shape), rows, rows.max(axis=1), 0)
 
 
 def test_values_that_differ_along_a_coordinate_are_seen_there() -> None:

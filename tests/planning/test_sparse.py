@@ -10,7 +10,7 @@ import pytest
 
 from distinguo.errors import DistinguoError
 from distinguo.planning.bound import sparse_bound
-from distinguo.planning.sparse import fresh_tree, full_tree, sparse_sampling
+from distinguo.planning.sparse import fresh_tree, full_tree, grow_look_ahead, sparse_sampling
 from distinguo.planning.trials import sparse_trials
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.declare import task
@@ -58,7 +58,7 @@ def exhaustive(place: float, depth: int, gamma: float) -> list[float]:
 def test_many_samples_come_to_the_exact_values_of_a_random_task() -> None:
     world = Coins(np.random.default_rng(5))
     tree = fresh_tree(world, 2, 80)
-    grow.py_func(world, tree, np.array([4.0]), 80, 0.9)
+    grow_look_ahead.py_func(world, tree, np.array([4.0]), 80, 0.9)
     exact = exhaustive(4.0, 2, 0.9)
     np.testing.assert_allclose(tree.q[0], exact, atol=0.3)
     assert int(np.argmax(tree.q[0])) == int(np.argmax(exact))

@@ -12,4 +12,14 @@ from distinguo.learners.surprise.learner import SURPRISE
 from distinguo.learners.sweeping.learner import SWEEPING
 from distinguo.learners.table.learner import TABLE
 
-__all__ = ["ECONOMY", "KD_TREE", "MODEL", "PARTI_GAME", "PROBATION", "SCHEDULED", "SURPRISE", "SWEEPING", "TABLE"]
+__all__ = [
+    "ECONOMY",
+    "KD_TREE",
+    "MODEL",
+    "PARTI_GAME",
+    "PROBATION",
+    "SCHEDULED",
+    "SURPRISE",
+    "SWEEPING",
+    "TABLE",
+]

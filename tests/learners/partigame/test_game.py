@@ -20,7 +20,7 @@ from distinguo.learners.partigame.game import (
     aim_between,
     best_aim,
     link_outcomes,
-    note_outcome,
+    note_arrival,
     solve_game,
     split_border,
     worst_case,
@@ -54,7 +54,7 @@ def played(draw: st.DrawFn) -> PartiMemory:
     for cell in range(cells):
         for other in aims_of(memory, cell):
             for result in draw(st.lists(st.integers(0, cells - 1), max_size=2)):
-                note_outcome(memory, cell, other, result, draw(st.integers(1, 9)))
+                note_arrival(memory, cell, other, result, draw(st.integers(1, 9)))
     return memory
 
 
@@ -171,7 +171,7 @@ def test_narrow_cells_and_the_goal_stay_whole() -> None:
     memory = fresh_parti(8, 1, actions=2)
     memory.counters["goal"] = split_at(memory, 0, 0, 0.5)
     list_neighbours(memory)
-    note_outcome(memory, 0, 1, 0, 1)
+    note_arrival(memory, 0, 1, 0, 1)
     solve_game(memory, False)
     assert np.isinf(memory.cost[0])
     assert not split_border(memory, 0.3)

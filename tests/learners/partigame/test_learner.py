@@ -15,7 +15,7 @@ from distinguo.learners.learner import learner_named, leaves
 from distinguo.learners.partigame.learner import PARTI_GAME
 from distinguo.learners.partigame.maps import cell_boxes, drawn_controller
 from distinguo.learners.partigame.memory import NOTHING, PartiMemory, fresh_parti
-from distinguo.learners.partigame.model import action_towards, keep_model, learn_step
+from distinguo.learners.partigame.model import action_towards, keep_model, learn_models
 from distinguo.learners.partigame.trials import aimed_action, set_place, take_aim
 from distinguo.representations.partition import count_regions, region
 from distinguo.runs.configuration import configure
@@ -133,7 +133,7 @@ def test_a_local_model_finds_linear_dynamics() -> None:
     slopes, own = rng.normal(size=(2, 2)), rng.normal(size=(3, 2))
     for place in rng.random((60, 2)):
         a = int(rng.integers(3))
-        learn_step(memory, place, a, place @ slopes + own[a])
+        learn_models(memory, place, a, place @ slopes + own[a])
     assert not keep_model(memory, 0, enough=61)
     assert keep_model(memory, 0, enough=5)
     assert np.allclose(memory.models[0], np.vstack([slopes, own]), atol=1e-3)

@@ -20,7 +20,7 @@ SWEEPS = 5_000  #: of dynamic programming, at most
 PRECISION = 1e-6  #: change of a sweep that ends it, as a share of the greatest value
 
 
-class Plan(NamedTuple):
+class ResolutionPlan(NamedTuple):
     """The corners as states of a Markov chain, and their values."""
 
     corners: Corners
@@ -95,7 +95,7 @@ def _sweep(next_: np.ndarray, weight: np.ndarray, gained: np.ndarray, values: np
     return sweeps
 
 
-def plan_on(task: Any, corners: Corners, actions: int, gamma: float) -> Plan:
+def plan_on(task: Any, corners: Corners, actions: int, gamma: float) -> ResolutionPlan:
     """Ask the task where every action leads from every corner, and solve what comes of it."""
     count, dimensions = corners.points.shape
     following = np.zeros((count, actions, dimensions + 1), dtype=np.int64)
@@ -103,11 +103,11 @@ def plan_on(task: Any, corners: Corners, actions: int, gamma: float) -> Plan:
     gained, values = np.zeros((count, actions)), np.zeros(count)
     queries = at_speed(_fill_model, task)(task, corners, gamma, following, weight, gained)
     _sweep(following, weight, gained, values, SWEEPS)
-    return Plan(corners, gamma, following, weight, gained, values, int(queries))
+    return ResolutionPlan(corners, gamma, following, weight, gained, values, int(queries))
 
 
 @part
-def best_ahead(task: Any, plan: Plan, s: State) -> int:
+def best_ahead(task: Any, plan: ResolutionPlan, s: State) -> int:
     """Return the action that leads to the most, by holding each until the leaf is left; of equal ones the first."""
     best, most = 0, -np.inf
     for a in range(plan.gained.shape[1]):

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from distinguo.controls.resolution.plan import Plan
+from distinguo.controls.resolution.plan import ResolutionPlan
 
 #: Actions whose values are this close, as a share of the range of all values, are as good as each other.
 AS_GOOD = 1e-6
@@ -22,7 +22,7 @@ SETTLED = 1e-6  #: change that ends them, as a share of the greatest number
 Scores = np.ndarray  #: (leaves, dimensions) the more the better; 0 for a leaf that should stay whole
 
 
-def edge_differences(plan: Plan) -> np.ndarray:
+def edge_differences(plan: ResolutionPlan) -> np.ndarray:
     """Return V(high) - V(low) along all edges of all leaves: (leaves, dimensions, edges)."""
     low, high = _edges(plan)
     at_corners = plan.values[plan.corners.of_leaf]
@@ -30,33 +30,33 @@ def edge_differences(plan: Plan) -> np.ndarray:
     return differences
 
 
-def _edges(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
+def _edges(plan: ResolutionPlan) -> tuple[np.ndarray, np.ndarray]:
     """Return the columns of the corners at both ends of every edge, (dimensions, edges) each."""
     columns = np.arange(plan.corners.of_leaf.shape[1])
     low = np.array([columns[(columns >> i) & 1 == 0] for i in range(len(plan.corners.tree.low))])
     return low, low | (1 << np.arange(len(low)))[:, None]
 
 
-def value_scores(plan: Plan) -> Scores:
+def value_scores(plan: ResolutionPlan) -> Scores:
     """Corner-value difference: the mean difference along the edges in a coordinate."""
     scores: Scores = abs(edge_differences(plan)).mean(axis=2)
     return scores
 
 
-def nonlinearity_scores(plan: Plan) -> Scores:
+def nonlinearity_scores(plan: ResolutionPlan) -> Scores:
     """Value non-linearity: the deviation of the differences along the edges in a coordinate; 0 for a plane."""
     scores: Scores = edge_differences(plan).std(axis=2)
     return scores
 
 
-def best_actions(plan: Plan) -> np.ndarray:
+def best_actions(plan: ResolutionPlan) -> np.ndarray:
     """Return which actions are as good as the best at each corner."""
     q = plan.q
     sets: np.ndarray = q >= q.max(axis=1, keepdims=True) - AS_GOOD * np.ptp(q)
     return sets
 
 
-def policy_scores(plan: Plan) -> Scores:
+def policy_scores(plan: ResolutionPlan) -> Scores:
     """Policy disagreement: the share of edges whose ends have no best action in common, times their width.
 
     The width, as a share of the extent, makes a boundary be followed evenly; the source splits all such leaves.
@@ -68,20 +68,20 @@ def policy_scores(plan: Plan) -> Scores:
     return scores
 
 
-def relative_widths(plan: Plan) -> np.ndarray:
+def relative_widths(plan: ResolutionPlan) -> np.ndarray:
     """Return the width of every leaf in every coordinate, as a share of the extent."""
     tree, leaves = plan.corners.tree, len(plan.corners.of_leaf)
     widths: np.ndarray = (tree.most[:leaves] - tree.least[:leaves]) / (tree.high - tree.low)
     return widths
 
 
-def _chain(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
+def _chain(plan: ResolutionPlan) -> tuple[np.ndarray, np.ndarray]:
     """Return where the best action leads from each corner, and with what discounted chance."""
     corner, best = np.arange(len(plan.values)), plan.q.argmax(axis=1)
     return plan.next[corner, best], plan.weight[corner, best]
 
 
-def influence(plan: Plan, sources: np.ndarray) -> np.ndarray:
+def influence(plan: ResolutionPlan, sources: np.ndarray) -> np.ndarray:
     """Return the discounted number of times that trajectories from the sources come through each corner.
 
     It is how much the values of the sources change with what is gained at the corner.
@@ -97,7 +97,7 @@ def influence(plan: Plan, sources: np.ndarray) -> np.ndarray:
     return total
 
 
-def variance(plan: Plan) -> np.ndarray:
+def variance(plan: ResolutionPlan) -> np.ndarray:
     """Return the variance of the discounted return of the Markov chain from each corner.
 
     The task is deterministic: what varies is only which corner the interpolation takes.
@@ -117,7 +117,7 @@ def variance(plan: Plan) -> np.ndarray:
     return total
 
 
-def influence_scores(plan: Plan) -> Scores:
+def influence_scores(plan: ResolutionPlan) -> Scores:
     """Stdev_Inf: the mean, over the corners of a leaf, of deviation times influence on where the action changes.
 
     A leaf is halved across its widest coordinate: what was at hand of the source does not say across which, and by
@@ -134,7 +134,7 @@ def influence_scores(plan: Plan) -> Scores:
     return scores
 
 
-CRITERIA: dict[str, Callable[[Plan], Scores]] = {
+CRITERIA: dict[str, Callable[[ResolutionPlan], Scores]] = {
     "policy": policy_scores,
     "value": value_scores,
     "nonlinearity": nonlinearity_scores,

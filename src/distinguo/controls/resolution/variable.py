@@ -10,7 +10,7 @@ import numpy as np
 
 from distinguo.controls.fixed import with_provenance
 from distinguo.controls.resolution.corners import corners_of, interpolated
-from distinguo.controls.resolution.plan import Plan, best_ahead, plan_on
+from distinguo.controls.resolution.plan import ResolutionPlan, best_ahead, plan_on
 from distinguo.controls.resolution.scores import CRITERIA, Scores
 from distinguo.errors import DistinguoError, did_you_mean, whole_number
 from distinguo.representations.file import Representation
@@ -56,7 +56,7 @@ class VariableResolution(NamedTuple):
 
     spec: TaskSpec
     criterion: str
-    plan: Plan
+    plan: ResolutionPlan
     queries: int  #: transitions of the task that were asked for, in all rounds
 
     @property
@@ -98,12 +98,12 @@ class VariableResolution(NamedTuple):
 
 
 @kernel
-def _best_at(task: Any, plan: Plan, row: np.ndarray) -> int:
+def _best_at(task: Any, plan: ResolutionPlan, row: np.ndarray) -> int:
     return best_ahead(task, plan, unpack(task, row))
 
 
 @kernel
-def _follow_ahead(task: Any, plan: Plan, row: np.ndarray, cap: int) -> tuple[int, float, bool]:
+def _follow_ahead(task: Any, plan: ResolutionPlan, row: np.ndarray, cap: int) -> tuple[int, float, bool]:
     """Follow the look-ahead controller: the steps, the return, and whether it came to an end."""
     s = unpack(task, row)
     gained = 0.0

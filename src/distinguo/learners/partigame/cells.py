@@ -91,7 +91,7 @@ def list_neighbours(memory: PartiMemory) -> bool:
 
 
 @part
-def squared_distance(memory: PartiMemory, cell: int, place: np.ndarray) -> float:
+def distance_squared(memory: PartiMemory, cell: int, place: np.ndarray) -> float:
     """Return the squared distance of a scaled observation to the centre of a cell."""
     total = 0.0
     for i in range(len(place)):
@@ -101,7 +101,7 @@ def squared_distance(memory: PartiMemory, cell: int, place: np.ndarray) -> float
 
 
 @part
-def halve(memory: PartiMemory, level: int, take_upper: bool) -> None:
+def halve_cell(memory: PartiMemory, level: int, take_upper: bool) -> None:
     """Halve the part between ``lower`` and ``upper``, along each coordinate in turn."""
     axis = level % len(memory.lower)
     middle = (memory.lower[axis] + memory.upper[axis]) / 2.0
@@ -132,7 +132,7 @@ def find_part(memory: PartiMemory, cell: int, place: np.ndarray, fineness: int) 
     whole_cell(memory, cell)
     for level in range(fineness):
         axis = level % len(memory.lower)
-        halve(memory, level, place[axis] >= (memory.lower[axis] + memory.upper[axis]) / 2.0)
+        halve_cell(memory, level, place[axis] >= (memory.lower[axis] + memory.upper[axis]) / 2.0)
     set_centre(memory)
 
 
@@ -147,6 +147,6 @@ def numbered_part(memory: PartiMemory, cell: int, number: int) -> int:
     while number >> (depth + 1):
         depth += 1
     for level in range(depth):
-        halve(memory, level, bool((number >> (depth - 1 - level)) & 1))
+        halve_cell(memory, level, bool((number >> (depth - 1 - level)) & 1))
     set_centre(memory)
     return depth

@@ -11,10 +11,10 @@ import numpy as np
 from distinguo.learners.partigame.cells import (
     can_be_split,
     cell_at,
+    distance_squared,
     list_neighbours,
     longest_axis,
     split_at,
-    squared_distance,
 )
 from distinguo.learners.partigame.memory import NOTHING, PartiMemory
 from distinguo.learners.partigame.queue import pop_cell, push_cell
@@ -104,7 +104,7 @@ def best_aim(memory: PartiMemory, cell: int, by_steps: bool) -> int:
         memory.centre[i] = (memory.low[cell, i] + memory.high[cell, i]) / 2.0
     for aim in range(memory.first_aim[cell], memory.first_aim[cell + 1]):
         cost, other = worst_case(memory, aim, by_steps), memory.aimed_at[aim]
-        distance = squared_distance(memory, other, memory.centre)
+        distance = distance_squared(memory, other, memory.centre)
         if best == NOTHING or cost < least or (cost == least and distance < gap):
             best, least, gap = other, cost, distance
     return int(best)
@@ -120,7 +120,7 @@ def aim_between(memory: PartiMemory, cell: int, neighbour: int) -> int:
 
 
 @part
-def note_outcome(memory: PartiMemory, cell: int, neighbour: int, result: int, steps: int) -> bool:
+def note_arrival(memory: PartiMemory, cell: int, neighbour: int, result: int, steps: int) -> bool:
     """Take down what an aim led to; tell whether that is news to the adversary."""
     aim = aim_between(memory, cell, neighbour)
     if aim == NOTHING:

@@ -39,7 +39,7 @@ def drawn_controller(memory: PartiMemory, settings: PartiSettings) -> Controller
     cells, dimensions = int(memory.counters["cells"][0]), memory.low.shape[1]
     actions, parts = len(memory.features) - dimensions, 1 << settings.fineness
     drawing = _blank(2 * cells * parts, cells * parts, actions, cells, parts)
-    draw(memory, settings, drawing)
+    draw_cells(memory, settings, drawing)
     nodes, leaves = int(drawing.size[0]), int(drawing.size[1])
     axis, cut, below, above = (
         column[:nodes].copy() for column in (drawing.axis, drawing.cut, drawing.below, drawing.above)
@@ -82,7 +82,7 @@ def cell_boxes(memory: PartiMemory) -> Boxes:
 
 
 @kernel
-def draw(memory: PartiMemory, settings: PartiSettings, drawing: Drawing) -> None:
+def draw_cells(memory: PartiMemory, settings: PartiSettings, drawing: Drawing) -> None:
     """Walk down the tree of cells, low sides first, and further into the parts of a cell where actions differ."""
     highest = highest_cost(memory)
     wait(drawing, CELL_NODE, 0, 0, NOTHING, 0)
@@ -103,7 +103,7 @@ def draw(memory: PartiMemory, settings: PartiSettings, drawing: Drawing) -> None
             continue
         if kind == CELL_NODE:
             which, number = memory.below[which], 1
-            choose_actions(memory, settings, drawing, which)
+            choose_cell_actions(memory, settings, drawing, which)
         draw_part(memory, drawing, node, which, number, highest)
 
 
@@ -123,7 +123,7 @@ def draw_cut(memory: PartiMemory, drawing: Drawing, node: int, axis: int, cut: f
 
 
 @part
-def choose_actions(memory: PartiMemory, settings: PartiSettings, drawing: Drawing, cell: int) -> None:
+def choose_cell_actions(memory: PartiMemory, settings: PartiSettings, drawing: Drawing, cell: int) -> None:
     """Find the action of every part of a cell, and of larger parts as far as it is the same."""
     parts = len(drawing.actions) // 2
     is_known = fit_draft(memory, cell, settings.enough)

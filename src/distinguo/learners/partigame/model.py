@@ -26,7 +26,7 @@ def set_features(memory: PartiMemory, place: np.ndarray, a: int) -> None:
 
 
 @part
-def learn_step(memory: PartiMemory, place: np.ndarray, a: int, moved: np.ndarray) -> None:
+def learn_models(memory: PartiMemory, place: np.ndarray, a: int, moved: np.ndarray) -> None:
     """Add a step to the sums of all nodes that contain its beginning; ``moved`` is the scaled displacement."""
     set_features(memory, place, a)
     features, node = memory.features, 0

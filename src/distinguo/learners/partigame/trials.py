@@ -8,16 +8,16 @@ import numpy as np
 from numpy.random import Generator
 
 from distinguo.learners.agent import CAPPED, RUNNING, TERMINAL, Agent, Progress, begin_counting, keep
-from distinguo.learners.partigame.cells import find_part, squared_distance
+from distinguo.learners.partigame.cells import distance_squared, find_part
 from distinguo.learners.partigame.game import (
     best_aim,
     cell_at_place,
     make_winnable,
-    note_outcome,
+    note_arrival,
     solve_game,
 )
 from distinguo.learners.partigame.memory import NOTHING, PartiMemory
-from distinguo.learners.partigame.model import action_towards, keep_model, learn_step, least_tried
+from distinguo.learners.partigame.model import action_towards, keep_model, learn_models, least_tried
 from distinguo.learners.partigame.settings import PartiSettings
 from distinguo.seam import kernel, part
 from distinguo.tasks.task import Observation, State, observe, start, transition, truncated, unpack
@@ -125,7 +125,7 @@ def learn_displacement(memory: PartiMemory, a: int, seen: Observation) -> None:
     """Learn where an action led to, and go there."""
     for i in range(len(seen)):
         memory.moved[i] = (seen[i] - memory.origin[i]) / memory.width[i] - memory.place[i]
-    learn_step(memory, memory.place, a, memory.moved)
+    learn_models(memory, memory.place, a, memory.moved)
     memory.counters["learned"][0] += 1
     set_place(memory, seen)
 
@@ -150,7 +150,7 @@ def follow_aim(memory: PartiMemory, settings: PartiSettings) -> None:
     if aim == NOTHING:
         counters["here"][0] = NOTHING
         return
-    cell, distance = cell_at_place(memory), squared_distance(memory, aim, memory.place)
+    cell, distance = cell_at_place(memory), distance_squared(memory, aim, memory.place)
     if distance < memory.nearest[0]:
         memory.nearest[0] = distance
         counters["closer"][0] = counters["aimed"][0]
@@ -164,6 +164,6 @@ def end_aim(memory: PartiMemory, settings: PartiSettings, result: int) -> None:
     counters = memory.counters
     here, aim, steps = counters["here"][0], counters["aim"][0], counters["aimed"][0]
     counters["here"][0] = NOTHING
-    if aim != NOTHING and note_outcome(memory, here, aim, result, steps):
+    if aim != NOTHING and note_arrival(memory, here, aim, result, steps):
         counters["news"][0] += 1
         solve_game(memory, settings.count_steps)
