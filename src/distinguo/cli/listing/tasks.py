@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 #: What the tasks are about; those of Gymnasium that are nowhere described here are listed by name alone.
 ABOUT = {
     "puck": "keep a puck on top of a round hill by pushing it left and right; the paper's task",
+    "puck-continuing": "the same without ends: after a fall the puck is put back, and only the reward tells",
     "maze": "walk around three walls to a goal in the plane",
     "CartPole-v1": "keep a pole upright on a cart",
     "MountainCar-v0": "swing a weak car up to the flag on the hill",
