@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -301,7 +302,7 @@ def bad_files(folder: Path) -> None:
     two = Representation(voronoi([[0.0, 1.0], [2.0, 3.0]], [1.0, 1.0]), ("x", "v"))
     text = dumps(two)
     (folder / "truncated.json").write_text(text[: len(text) // 2])
-    (folder / "newer.json").write_text(text.replace('"version": 3', '"version": 4'))
+    (folder / "newer.json").write_text(re.sub(r'"version": \d', '"version": 9', text))
     (folder / "empty.json").write_text("")
     three = Representation(voronoi([[0.0, 1.0, 2.0]], [1.0, 1.0, 1.0]), ("x", "y", "z"))
     (folder / "three.json").write_text(dumps(three))

@@ -94,7 +94,7 @@ def test_a_run_in_a_folder_is_called_by_it() -> None:
 def test_what_is_no_representation_is_refused() -> None:
     for what in (3, [1.0], lambda spec, seed: None):
         with pytest.raises(
-            DistinguoError, match=r"should be a representation or a partition .*, got a value of"
+            DistinguoError, match=r"should be a representation, a partition .* or features, got a value of"
         ):
             representation_named(what, HILL, seed=0)
     with pytest.raises(DistinguoError, match="Representation has 1 dimensions"):

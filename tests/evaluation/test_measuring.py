@@ -111,7 +111,7 @@ def measured_of(monkeypatch: pytest.MonkeyPatch, ended: np.ndarray, spec: Any = 
     trials = _TestTrials(
         evaluation(two(), SHORT._replace(batch=len(ended)), spec=spec), np.random.default_rng(0)
     )
-    return trials.measure(np.zeros((2, 2)))
+    return trials.measure(trials.evaluation.fresh_training())
 
 
 def test_survival_counts_only_starts_that_can_be_held(monkeypatch: pytest.MonkeyPatch) -> None:

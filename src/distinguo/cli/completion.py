@@ -71,7 +71,7 @@ def complete_learner(incomplete: str) -> list[str]:
     """Complete the name of a learner.
 
     >>> complete_learner("p")
-    ['probation']
+    ['parti-game', 'probation']
     """
     return _beginning(LEARNERS, incomplete)
 

@@ -81,7 +81,7 @@ def interpolated(corners: Corners, values: np.ndarray, s: Observation) -> float:
 
     >>> from distinguo.representations.kdtree.growing_boxes import growing_boxes
     >>> square = corners_of(growing_boxes([0.0, 0.0], [2.0, 2.0], room=1))
-    >>> interpolated(square, 10.0 * square.points[:, 0] + square.points[:, 1], (0.5, 1.5))
+    >>> float(interpolated(square, 10.0 * square.points[:, 0] + square.points[:, 1], (0.5, 1.5)))
     6.5
     """
     tree = corners.tree

@@ -15,7 +15,7 @@ from distinguo.seam import kernel, part
 def policy_disagreement(one: Vector, other: Vector) -> float:
     """Return what is lost if each of two leaves takes the other's preferred action, summed; 0 if they agree.
 
-    >>> policy_disagreement(np.array([1.0, 0.0]), np.array([-0.5, 0.0]))
+    >>> float(policy_disagreement(np.array([1.0, 0.0]), np.array([-0.5, 0.0])))
     1.5
     >>> policy_disagreement(np.array([1.0, 0.0]), np.array([9.0, 2.0]))
     0.0

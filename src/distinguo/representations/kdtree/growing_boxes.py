@@ -23,7 +23,7 @@ class GrowingBoxes(NamedTuple):
     """A tree of cuts with room to grow; node 0 is the root, leaf 0 is there from the beginning.
 
     >>> tree = growing_boxes([0.0, 0.0], [1.0, 2.0], room=4)
-    >>> halve(tree, 0, 1), halve(tree, 1, 0)
+    >>> int(halve(tree, 0, 1)), int(halve(tree, 1, 0))
     (1, 2)
     >>> [region(tree, s) for s in [(0.9, 0.9), (0.4, 1.0), (0.5, 1.0), (7.0, -7.0)]]
     [0, 1, 2, 0]
