@@ -17,7 +17,7 @@ def policy_disagreement(one: Vector, other: Vector) -> float:
 
     >>> float(policy_disagreement(np.array([1.0, 0.0]), np.array([-0.5, 0.0])))
     1.5
-    >>> policy_disagreement(np.array([1.0, 0.0]), np.array([9.0, 2.0]))
+    >>> float(policy_disagreement(np.array([1.0, 0.0]), np.array([9.0, 2.0])))
     0.0
     """
     a, b = best_action(one), best_action(other)
