@@ -14,6 +14,27 @@ from typing import Annotated, Any, NamedTuple, TypeVar, cast
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
+from distinguo.constants import (
+    Alpha,
+    Coin,
+    Confidence,
+    Delta,
+    EnoughSamples,
+    Epsilon,
+    EpsilonShare,
+    Explore,
+    Gamma,
+    MaxSteps,
+    MergeInterval,
+    MergeIntoYoungest,
+    MinUpdates,
+    NewUpdates,
+    Optimistic,
+    ReducedUpdates,
+    Rescale,
+    SurpriseByTransition,
+    SurpriseReliable,
+)
 from distinguo.errors import DistinguoError, check_known, shown
 
 T = TypeVar("T")
@@ -26,28 +47,20 @@ class LearnerSettings(NamedTuple):
     3
     """
 
-    gamma: Annotated[float, Field(gt=0, lt=1, description="discount of future reward; ours")] = 0.99
-    epsilon: Annotated[
-        float, Field(gt=0, allow_inf_nan=False, description="reward that may be lost by a grouping; ours")
-    ] = 0.1
-    delta: Annotated[
-        float, Field(ge=0, allow_inf_nan=False, description="actions this close to the best are tied; ours")
-    ] = 0.0
-    alpha: Annotated[float, Field(gt=0, le=1, description="learning rate of Figure 1; ours")] = 0.05
-    min_updates: Annotated[int, Field(ge=0, le=10**9, description="MIN_UPDATES; paper, section 3.1")] = 3
-    enough_samples: Annotated[int, Field(ge=1, le=10**9, description="ENOUGH_SAMPLES of Figure 4; ours")] = 3
-    max_steps: Annotated[int, Field(ge=1, le=10**9, description="MAX_STEPS of Figure 3; ours")] = 5
-    coin: Annotated[float, Field(ge=0, le=1, description="weight of the coin of Figure 1; ours")] = 0.00001
-    explore: Annotated[float, Field(ge=0, le=1, description="share of random actions; ours")] = 0.0
+    gamma: Gamma = 0.99
+    epsilon: Epsilon = 0.1
+    delta: Delta = 0.0
+    alpha: Alpha = 0.05
+    min_updates: MinUpdates = 3
+    enough_samples: EnoughSamples = 3
+    max_steps: MaxSteps = 5
+    coin: Coin = 0.00001
+    explore: Explore = 0.0
     fe_interval: Annotated[int, Field(ge=1, le=10**9, description="FE_TIMER of Figure 2; ours")] = 1
     fe_counts_trials: Annotated[bool, Field(description="FE_TIMER counts trials, else calls; ours")] = True
-    merge_interval: Annotated[
-        int, Field(ge=0, le=10**9, description="MERGE_TIMER of Figure 5, 0 never; ours")
-    ] = 3
-    reduced_updates: Annotated[
-        int, Field(ge=0, le=10**9, description="Updates left by a split at most; ours")
-    ] = 3
-    new_updates: Annotated[int, Field(ge=0, le=10**9, description="Updates of a new prototype; ours")] = 0
+    merge_interval: MergeInterval = 3
+    reduced_updates: ReducedUpdates = 3
+    new_updates: NewUpdates = 0
     new_investigated: Annotated[bool, Field(description="a new region counts as investigated; ours")] = True
     discount_steps: Annotated[
         bool, Field(description="bootstrap by gamma^steps, not gamma as in Figure 3; ours")
@@ -55,15 +68,9 @@ class LearnerSettings(NamedTuple):
     terminal_reliable: Annotated[
         bool, Field(description="terminal states are reliable in Figure 3 too; ours")
     ] = False
-    surprise_by_transition: Annotated[
-        bool, Field(description="surprise compares one action value, not Definition 8; ours")
-    ] = False
-    merge_into_youngest: Annotated[
-        bool, Field(description="consolidation tries the youngest region first; ours")
-    ] = False
-    surprise_reliable: Annotated[
-        bool, Field(description="only what a reliable region follows is surprising; section 5.4 implies it")
-    ] = False
+    surprise_by_transition: SurpriseByTransition = False
+    merge_into_youngest: MergeIntoYoungest = False
+    surprise_reliable: SurpriseReliable = False
     review_merged: Annotated[
         bool, Field(description="consolidation asks whether merged regions ought to stay so; section 3.3")
     ] = False
@@ -75,10 +82,7 @@ class LearnerSettings(NamedTuple):
             ge=1, le=10_000, description="look-aheads per action, for stochastic tasks; paper, Definition 5"
         ),
     ] = 1
-    confidence: Annotated[
-        float,
-        Field(ge=0, le=100, description="standard deviations that make a transition surprising; section 5.1"),
-    ] = 0.0
+    confidence: Confidence = 0.0
     split_confidence: Annotated[
         float,
         Field(ge=0, le=100, description="standard errors by which two profiles must differ; ours"),
@@ -92,16 +96,9 @@ class LearnerSettings(NamedTuple):
             ge=0, le=10**12, description="steps between investigations in a trial, 0 at its end; section 5.1"
         ),
     ] = 0
-    optimistic: Annotated[
-        bool, Field(description="values begin at what the mean reward of random play is worth for ever; ours")
-    ] = False
-    rescale: Annotated[
-        bool, Field(description="where bounds are infinite, scale by all observations so far; ours")
-    ] = False
-    epsilon_share: Annotated[
-        float,
-        Field(ge=0, le=1, description="epsilon as a share of the range of Q1, 0 as it is given; ours"),
-    ] = 0.0
+    optimistic: Optimistic = False
+    rescale: Rescale = False
+    epsilon_share: EpsilonShare = 0.0
 
 
 class StageSettings(NamedTuple):

@@ -94,6 +94,7 @@ def test_the_statistical_test_never_finds_more_than_the_plain_one() -> None:
 SHORT = {"stage.cap": 100_000, "stage.hold": 100_000}
 
 
+@pytest.mark.skipif(not NIGHTLY, reason="compiles the learner for a puck with noise")
 def test_a_puck_with_a_noisy_force_is_held() -> None:
     """Force noise of 10 %: at least 19 of 20 seeds hold 100,000 steps, with the regions and steps of a calm one."""
     runs = [learn("puck", seed=seed, settings={"task.noise": 0.1, **SHORT}) for seed in range(70_000, 70_020)]

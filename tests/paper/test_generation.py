@@ -18,7 +18,7 @@ from distinguo.runs.learn import learn_many
 from distinguo.runs.run import Run
 from tests.nightly import so_many
 
-SEEDS = range(70_000, 70_000 + so_many(16, nightly=100))
+SEEDS = range(70_000, 70_000 + so_many(10, nightly=100))
 #: Medians and 95 % quantiles, of a thousand seeds where the README has them, else of a hundred.
 SCRATCH = {
     "paper": {"regions": (16, 29), "trials": (850, 1_400), "environment_steps": (87_000, 600_000)},

@@ -23,6 +23,8 @@ from distinguo.representations.file import Representation, dumps
 from distinguo.study.certificates import file_certificate
 from distinguo.study.trials import binomial_bound
 from distinguo.study.verify import verify
+from distinguo.tasks.mountain_car import MountainCar
+from tests.nightly import interpreted_by_day
 
 from .cars import SWING, swing
 
@@ -198,7 +200,8 @@ def test_ranges(tmp_path):
 
 def run_with(folder, name, representation, q):
     """The folder of a short run whose controller is replaced by one made by hand."""
-    distinguo.learn(name, seed=0, out=folder, settings={"stage.steps": 1_000})
+    with interpreted_by_day(MountainCar):
+        distinguo.learn(name, seed=0, out=folder, settings={"stage.steps": 1_000})
     (folder / "representation.json").write_text(dumps(representation))
     np.savez(folder / "values.npz", q=q, updates=np.zeros(q.shape, dtype=np.int64))
     return str(folder)

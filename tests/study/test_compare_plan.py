@@ -17,6 +17,7 @@ from distinguo.study.compare import compare_plan
 from distinguo.study.plan import write_plan
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.extent import observed_extent
+from tests.nightly import NIGHTLY
 from tests.study.plans import (
     BAD,
     KEYS,
@@ -44,7 +45,7 @@ def test_a_cell_is_a_run_of_the_tester(expected: dict[str, bytes], run: int) -> 
     assert json.loads(expected[f"{key}.json"]) == {"key": key, "run": run, **wanted}
 
 
-@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("workers", [1, 3] if NIGHTLY else [2])
 @pytest.mark.parametrize("engine", engines.ENGINES)
 @pytest.mark.usefixtures("address")
 def test_neither_the_engine_nor_the_number_of_workers_matters(

@@ -12,6 +12,7 @@ import pytest
 
 from distinguo.cli import parse
 from distinguo.errors import DistinguoError
+from tests.nightly import NIGHTLY
 
 ROOT = Path(__file__).parent.parent.parent
 EXAMPLE = ROOT / "examples" / "own_task.py"
@@ -54,6 +55,7 @@ def test_a_complete_task_is_short() -> None:
     assert len(EXAMPLE.read_text().splitlines()) <= 30
 
 
+@pytest.mark.skipif(not NIGHTLY, reason="compiles a learner for a task of one's own, twice")
 def test_python_and_the_command_line_agree(folder: Path) -> None:
     content = answer("-c", PYTHON, f"{EXAMPLE}:Hover", cwd=folder)
     result = json.loads((folder / "run" / "result.json").read_text())

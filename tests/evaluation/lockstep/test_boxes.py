@@ -122,6 +122,7 @@ def test_puck(seed: int, depth: int, lanes: int, lattice: bool, good: bool, cap:
     run_case(Puck(), seed, depth, lanes, lattice, good, cap)
 
 
+@pytest.mark.skipif(not NIGHTLY, reason="compiles a task of its own")
 @settings(max_examples=1 + 60 // SCALE)
 @cases
 def test_lattice_with_three_actions(

@@ -84,6 +84,7 @@ def test_puck(seed: int, size: int, lanes: int, lattice: bool, merged: bool, goo
     run_case(Puck(), 400, seed, size, lanes, lattice, merged, good)
 
 
+@pytest.mark.skipif(not NIGHTLY, reason="compiles a task of its own")
 @settings(max_examples=1 + 60 // SCALE)
 @cases
 def test_lattice_with_three_actions(

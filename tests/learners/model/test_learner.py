@@ -25,7 +25,7 @@ from distinguo.tasks.puck.puck import Puck
 from tests.nightly import NIGHTLY, interpreted_by_day, so_many
 from tests.runs.stopping import FAST, learned, never_stopped, stopped
 
-SEEDS = range(75_000, 75_000 + so_many(20, nightly=100))
+SEEDS = range(75_000, 75_000 + so_many(8, nightly=100))
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from distinguo.runs.stage import Stage
 from distinguo.tasks.maze.maze import Maze
 from distinguo.tasks.mountain_car import MountainCar
 from distinguo.tasks.task import transition
-from tests.nightly import interpreted_by_day, so_many
+from tests.nightly import NIGHTLY, interpreted_by_day, so_many
 
 LEARNER = learner_named(PARTI_GAME)
 SEEDS = so_many(5, nightly=50)
@@ -121,6 +121,7 @@ def test_the_drawn_controller_is_the_one_that_acts() -> None:
     assert len({region(cells, tuple(p)) for p in rng.random((500, 2)).tolist()}) > count_regions(cells) / 4
 
 
+@pytest.mark.skipif(not NIGHTLY, reason="plain Python takes long to get up the hill")
 def test_a_car_reaches_its_goal_in_the_first_trials() -> None:
     with interpreted_by_day(MountainCar):
         arrived = [any(trials(stage_for("MountainCar-v0", seed), 3_000)) for seed in range(3)]

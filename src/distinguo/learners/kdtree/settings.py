@@ -6,6 +6,8 @@ from typing import Annotated, NamedTuple
 
 from pydantic import Field
 
+from distinguo.constants import Explore
+
 
 class KdTreeSettings(NamedTuple):
     """The constants of the learner ``kd-tree``.
@@ -22,7 +24,7 @@ class KdTreeSettings(NamedTuple):
     stack: Annotated[
         int, Field(ge=1, le=10**6, description="steps that are replayed together, latest first; ours")
     ] = 256
-    explore: Annotated[float, Field(ge=0, le=1, description="share of random actions; ours")] = 0.0
+    explore: Explore = 0.0
     hold: Annotated[
         bool, Field(description="an action is kept until its leaf is left, and learned once; ours")
     ] = True

@@ -6,6 +6,20 @@ from typing import Annotated, NamedTuple
 
 from pydantic import Field
 
+from distinguo.constants import (
+    Alpha,
+    Coin,
+    EnoughSamples,
+    Epsilon,
+    EpsilonShare,
+    Explore,
+    Gamma,
+    MaxSteps,
+    MergeInterval,
+    MinUpdates,
+    Optimistic,
+    Rescale,
+)
 from distinguo.learners.scheduling.kinds import Scheduler
 from distinguo.settings import LearnerSettings
 
@@ -17,29 +31,18 @@ class ModelSettings(NamedTuple):
     20000
     """
 
-    gamma: Annotated[float, Field(gt=0, lt=1, description="discount of future reward; ours")] = 0.99
-    epsilon: Annotated[
-        float, Field(gt=0, allow_inf_nan=False, description="reward that may be lost by a grouping; ours")
-    ] = 0.1
-    epsilon_share: Annotated[
-        float,
-        Field(ge=0, le=1, description="epsilon as a share of the range of Q1, 0 as it is given; ours"),
-    ] = 0.0
-    alpha: Annotated[float, Field(gt=0, le=1, description="learning rate of Figure 1; ours")] = 0.05
-    min_updates: Annotated[int, Field(ge=0, le=10**9, description="MIN_UPDATES; paper, section 3.1")] = 3
-    enough_samples: Annotated[int, Field(ge=1, le=10**9, description="ENOUGH_SAMPLES of Figure 4; ours")] = 3
-    max_steps: Annotated[int, Field(ge=1, le=10**9, description="MAX_STEPS of Figure 3; ours")] = 5
-    coin: Annotated[float, Field(ge=0, le=1, description="weight of the coin of Figure 1; ours")] = 0.00001
-    explore: Annotated[float, Field(ge=0, le=1, description="share of random actions; ours")] = 0.0
-    merge_interval: Annotated[
-        int, Field(ge=0, le=10**9, description="MERGE_TIMER of Figure 5, 0 never; ours")
-    ] = 3
-    optimistic: Annotated[
-        bool, Field(description="values begin at what the mean reward of random play is worth for ever; ours")
-    ] = False
-    rescale: Annotated[
-        bool, Field(description="where bounds are infinite, scale by all observations so far; ours")
-    ] = False
+    gamma: Gamma = 0.99
+    epsilon: Epsilon = 0.1
+    epsilon_share: EpsilonShare = 0.0
+    alpha: Alpha = 0.05
+    min_updates: MinUpdates = 3
+    enough_samples: EnoughSamples = 3
+    max_steps: MaxSteps = 5
+    coin: Coin = 0.00001
+    explore: Explore = 0.0
+    merge_interval: MergeInterval = 3
+    optimistic: Optimistic = False
+    rescale: Rescale = False
     investigate_every: Annotated[
         int,
         Field(

@@ -6,6 +6,8 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
+from distinguo.constants import Alpha, Coin, EnoughSamples, Explore, Gamma, Investigations, MaxSteps
+
 
 class TableSettings(NamedTuple):
     """The constants of the learner ``table``.
@@ -22,8 +24,8 @@ class TableSettings(NamedTuple):
         ),
     ] = "stack"
     counts: Annotated[int, Field(ge=1, le=10_000, description="intervals per coordinate; ours")] = 10
-    gamma: Annotated[float, Field(gt=0, lt=1, description="discount of future reward; ours")] = 0.99
-    alpha: Annotated[float, Field(gt=0, le=1, description="learning rate of Figure 1; ours")] = 0.1
+    gamma: Gamma = 0.99
+    alpha: Alpha = 0.1
     epsilon: Annotated[
         float, Field(gt=0, allow_inf_nan=False, description="error of a value that is surprising; ours")
     ] = 0.01
@@ -31,14 +33,11 @@ class TableSettings(NamedTuple):
         int,
         Field(ge=0, le=10**9, description="MIN_UPDATES, 0 to back up from any region; the paper has 3"),
     ] = 0
-    enough_samples: Annotated[int, Field(ge=1, le=10**9, description="ENOUGH_SAMPLES of Figure 4; ours")] = 3
-    max_steps: Annotated[int, Field(ge=1, le=10**9, description="MAX_STEPS of Figure 3; ours")] = 50
-    coin: Annotated[float, Field(ge=0, le=1, description="weight of the coin of Figure 1; ours")] = 0.001
-    explore: Annotated[float, Field(ge=0, le=1, description="share of random actions; ours")] = 0.0
-    investigations: Annotated[
-        int,
-        Field(ge=0, le=10**9, description="at the end of a trial, 0 for as many as were surprising; ours"),
-    ] = 0
+    enough_samples: EnoughSamples = 3
+    max_steps: MaxSteps = 50
+    coin: Coin = 0.001
+    explore: Explore = 0.0
+    investigations: Investigations = 0
     simulations: Annotated[
         int, Field(ge=1, le=10**6, description="of each action in a hunt of rout; ours")
     ] = 1
