@@ -23,11 +23,10 @@ from distinguo.runs.written.settings_file import from_toml, to_toml
 from distinguo.study.compare import compare_plan
 from distinguo.study.plan import make_plan
 from distinguo.tasks.catalog import spec_of, task_spec
+from tests.nightly import NIGHTLY
 
 BRIEF = {"stage.steps": 3000, "stage.cap": 300, "stage.confirm": 3, "stage.restart": 10}
 #: Everything that Gymnasium makes without an extra: one of each version.
-from tests.nightly import NIGHTLY
-
 PLAIN = ("CartPole-v1", "MountainCar-v0", "Acrobot-v1", "Pendulum-v1")
 TOYS = ("FrozenLake-v1", "FrozenLake8x8-v1", "CliffWalking-v1", "Taxi-v4", "Blackjack-v1")
 
