@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tools.neighbours import with_tables
 
 from distinguo import DistinguoError
 from distinguo.neighbours import maps, study
@@ -98,3 +99,10 @@ def test_every_system_has_its_own_name_and_source() -> None:
         assert system.source
         assert system.door in (LEARNER, REPRESENTATION, PLANNER)
         assert set(system.by_task) <= set(TASKS)
+
+
+def test_the_page_shows_what_the_table_says() -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    page, rows = (docs / "neighbours.md").read_text(), (docs / "neighbours.csv").read_text()
+    assert with_tables(page, rows) == page
+    assert {row["task"] for row in from_csv(rows)} == set(TASKS)
