@@ -38,7 +38,7 @@ def made(spec: TaskSpec, cap: int) -> Any:
     known_id = registered_spec(name).id  # says in words if there is none
     env = gymnasium.make(known_id, **(_arguments(spec) | {"max_episode_steps": limit}))
     if not isinstance(env.action_space, gymnasium.spaces.Discrete):
-        env = DiscreteActions(env, len(spec.actions))
+        env = DiscreteActions(env, spec.parameters[LEVELS])
     noise = spec.parameters.get(NOISE)
     return NoisyActions(env, noise) if noise else env
 

@@ -11,7 +11,7 @@ import numpy as np
 from distinguo.tasks.acrobot import Acrobot
 from distinguo.tasks.gym.snapshots import OPTIONS
 from distinguo.tasks.gym.task import GymTask
-from distinguo.tasks.pendulum import Pendulum
+from distinguo.tasks.pendulum import Pendulum, PendulumOfTorques
 from distinguo.tasks.task import Observation, State, observe, start
 
 CLOSE = 1e-5  #: observations this close, as a share of their size, are one: environments show 32 bits
@@ -44,8 +44,9 @@ def _(task: Acrobot, seen: Observation) -> State | None:
     return (math.atan2(sin_1, cos_1), math.atan2(sin_2, cos_2), turning_1, turning_2)
 
 
-@state_behind.register
-def _(task: Pendulum, seen: Observation) -> State | None:
+@state_behind.register(Pendulum)
+@state_behind.register(PendulumOfTorques)
+def _(task: Any, seen: Observation) -> State | None:
     cosine, sine, turning = seen
     return (math.atan2(sine, cosine), turning)
 

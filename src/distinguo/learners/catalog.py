@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from distinguo.learners.distilled.learner import DISTILLED
 from distinguo.learners.economy.learner import ECONOMY
 from distinguo.learners.kdtree.learner import KD_TREE
 from distinguo.learners.model.learner import MODEL
@@ -13,6 +14,7 @@ from distinguo.learners.sweeping.learner import SWEEPING
 from distinguo.learners.table.learner import TABLE
 
 __all__ = [
+    "DISTILLED",
     "ECONOMY",
     "KD_TREE",
     "MODEL",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,6 +28,7 @@ from distinguo.tasks.spec import TaskSpec
 from distinguo.writing.atomic import write_atomically
 
 _STREAM = 3  #: follows the seed in the key of the random numbers
+DIAL = "dial.csv"
 CAP = 10_000  #: steps of a trial at most, where the task has no limit
 
 
@@ -168,7 +169,7 @@ def save_condensed(run: Run, condensed: Condensed, path: Path) -> Run:
         history=[*run.history, _last_frame(run, representation, q)],
     )
     write_run(smaller, path)
-    write_atomically(path / "dial.csv", dial_csv(condensed))
+    write_atomically(path / DIAL, dial_csv(condensed.dial, notch.size))
     return smaller
 
 
@@ -178,12 +179,11 @@ def _last_frame(run: Run, representation: Representation, q: np.ndarray) -> Fram
     return Frame(trials, steps, representation, q, run.controller.delta)
 
 
-def dial_csv(condensed: Condensed) -> str:
-    """Return the dial as a table."""
+def dial_csv(notches: Iterable[Notch], chosen: int) -> str:
+    """Return a dial as a table; ``chosen`` is the size that was taken."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(("prototypes", "mean_return", "standard_error", "trials", "chosen"))
-    for notch in condensed.dial:
-        chosen = int(notch.size == condensed.notch.size)
-        writer.writerow((notch.size, notch.mean, notch.error, len(notch.returns), chosen))
+    for notch in notches:
+        writer.writerow((notch.size, notch.mean, notch.error, len(notch.returns), int(notch.size == chosen)))
     return buffer.getvalue()

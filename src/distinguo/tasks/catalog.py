@@ -16,7 +16,7 @@ from distinguo.tasks.declare import declared_by_name, declared_spec, is_declared
 from distinguo.tasks.gym.registration import PUCK_ID
 from distinguo.tasks.maze.maze import Maze
 from distinguo.tasks.mountain_car import MountainCar
-from distinguo.tasks.pendulum import Pendulum
+from distinguo.tasks.pendulum import Pendulum, PendulumOfTorques, pendulum_kind
 from distinguo.tasks.puck.continuing import ContinuingPuck
 from distinguo.tasks.puck.noisy import NoisyPuck, puck_spec
 from distinguo.tasks.puck.puck import Puck
@@ -51,11 +51,11 @@ SPECS: dict[str, Callable[[Parameters], TaskSpec]] = {
     "CartPole-v1": partial(_port_spec, CartPole),
     "MountainCar-v0": partial(_port_spec, MountainCar),
     "Acrobot-v1": partial(_port_spec, Acrobot),
-    "Pendulum-v1": partial(_port_spec, Pendulum),
+    "Pendulum-v1": lambda parameters: _port_spec(pendulum_kind(parameters), parameters),
 }
 ALIASES = {PUCK_ID: "puck"}
 UNITS = "units"  #: of which files of earlier versions say nothing
-OWN = (Puck, NoisyPuck, ContinuingPuck, Maze, CartPole, MountainCar, Acrobot, Pendulum)
+OWN = (Puck, NoisyPuck, ContinuingPuck, Maze, CartPole, MountainCar, Acrobot, Pendulum, PendulumOfTorques)
 
 
 def task_spec(name: str, parameters: Parameters | None = None, interpreted: bool = False) -> TaskSpec:

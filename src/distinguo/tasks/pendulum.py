@@ -29,7 +29,7 @@ are the same bits as Gymnasium's wherever NumPy's sine and cosine are those of t
 from __future__ import annotations
 
 import math
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from pydantic import Field
@@ -38,7 +38,7 @@ from distinguo.seam import part
 from distinguo.tasks.cart_pole import rounded
 from distinguo.tasks.declare import task
 from distinguo.tasks.mountain_car import clipped
-from distinguo.tasks.spec import RETURN
+from distinguo.tasks.spec import RETURN, Parameters
 
 PendulumState = tuple[float, float]
 
@@ -79,13 +79,7 @@ class Pendulum(NamedTuple):
 
     def transition(self, s: PendulumState, a: int) -> tuple[PendulumState, float, bool]:
         """Apply a torque for one interval."""
-        angle, turning = s
-        torque = _torque_of(self, a)
-        weight = 3.0 * self.g / (2.0 * self.length) * math.sin(angle)
-        push = 3.0 / (self.mass * square_by_pow(self.length)) * torque
-        turning_next = clipped(turning + (weight + push) * self.interval, -self.max_speed, self.max_speed)
-        angle_next = angle + turning_next * self.interval
-        return (angle_next, turning_next), -_cost(angle, turning, torque), False
+        return _turned(self, s, _torque_of(self, a))
 
     def start(self, rng: np.random.Generator) -> PendulumState:
         """Start at any angle, turning slowly."""
@@ -97,15 +91,90 @@ class Pendulum(NamedTuple):
 
     def observe(self, s: PendulumState) -> tuple[float, float, float]:
         """Return where the tip is and how fast it turns."""
-        return (rounded(math.cos(s[0])), rounded(math.sin(s[0])), rounded(s[1]))
+        return _shown(s)
 
 
-def torques(task: Pendulum) -> list[float]:
+@task(
+    name="Pendulum-v1",
+    states=("angle", "turning"),
+    actions=lambda pendulum: [f"{torque:+.4g}" for torque in pendulum.levels],
+    observations=("cos", "sin", "v"),
+    units=("", "", "rad/s"),
+    low=(-1.0, -1.0, -8.0),
+    high=(1.0, 1.0, 8.0),
+    score=RETURN,
+    limit=200,
+)
+class PendulumOfTorques(NamedTuple):
+    """The same with torques that are given one by one, as a teacher chose them.
+
+    >>> from distinguo.tasks.task import transition
+    >>> transition(PendulumOfTorques(levels=(-2.0, 0.0)), (0.0, 1.0), 1) == transition(Pendulum(), (0.0, 1.0), 2)
+    True
+    """
+
+    g: Annotated[float, Field(ge=0, le=1000, description="gravity, m/s^2 (Gymnasium's Pendulum-v1)")] = 10.0
+    mass: Annotated[float, Field(gt=0, le=1e6, description="kg (Gymnasium's Pendulum-v1)")] = 1.0
+    length: Annotated[float, Field(gt=0, le=1e6, description="m (Gymnasium's Pendulum-v1)")] = 1.0
+    max_speed: Annotated[float, Field(gt=0, le=1e6, description="rad/s (Gymnasium's Pendulum-v1)")] = 8.0
+    max_torque: Annotated[float, Field(gt=0, le=1e6, description="N m (Gymnasium's Pendulum-v1)")] = 2.0
+    interval: Annotated[
+        float, Field(gt=0, le=1, description="s between actions (Gymnasium's Pendulum-v1)")
+    ] = 0.05
+    levels: Annotated[
+        tuple[float, ...], Field(min_length=2, max_length=101, description="the torques to choose from, N m")
+    ] = (-2.0, 2.0)
+
+    def transition(self, s: PendulumState, a: int) -> tuple[PendulumState, float, bool]:
+        """Apply a torque for one interval."""
+        return _turned(self, s, clipped(self.levels[a], -self.max_torque, self.max_torque))
+
+    def start(self, rng: np.random.Generator) -> PendulumState:
+        """Start at any angle, turning slowly."""
+        return (rng.uniform(-_FIRST_ANGLE, _FIRST_ANGLE), rng.uniform(-_FIRST_TURNING, _FIRST_TURNING))
+
+    def actions(self) -> int:
+        """There are as many actions as torques."""
+        return len(self.levels)
+
+    def observe(self, s: PendulumState) -> tuple[float, float, float]:
+        """Return where the tip is and how fast it turns."""
+        return _shown(s)
+
+
+def pendulum_kind(parameters: Parameters) -> type:
+    """Return the class that the parameters mean: torques at even distances, or given one by one.
+
+    >>> pendulum_kind({"levels": [-2.0, 1.5]}).__name__
+    'PendulumOfTorques'
+    """
+    return PendulumOfTorques if isinstance(parameters.get("levels"), list | tuple) else Pendulum
+
+
+@part
+def _turned(task: Any, s: PendulumState, torque: float) -> tuple[PendulumState, float, bool]:
+    """Apply a torque for one interval."""
+    angle, turning = s
+    weight = 3.0 * task.g / (2.0 * task.length) * math.sin(angle)
+    push = 3.0 / (task.mass * square_by_pow(task.length)) * torque
+    turning_next = clipped(turning + (weight + push) * task.interval, -task.max_speed, task.max_speed)
+    angle_next = angle + turning_next * task.interval
+    return (angle_next, turning_next), -_cost(angle, turning, torque), False
+
+
+@part
+def _shown(s: PendulumState) -> tuple[float, float, float]:
+    return (rounded(math.cos(s[0])), rounded(math.sin(s[0])), rounded(s[1]))
+
+
+def torques(task: Any) -> list[float]:
     """Return the torque of each action.
 
     >>> torques(Pendulum())
     [-2.0, -1.0, 0.0, 1.0, 2.0]
     """
+    if isinstance(task, PendulumOfTorques):
+        return list(task.levels)
     return [_torque_of(task, a) for a in range(task.levels)]
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.learners.refinement.reruns import Trail, Try, fresh_trail, rerun, return_of
+from distinguo.representations.partition import regions_of
 from distinguo.representations.voronoi import Voronoi, voronoi
 from distinguo.tasks.spec import TaskSpec
 from distinguo.tasks.task import observe, start, unpack
@@ -40,6 +41,15 @@ class PrototypeMap(NamedTuple):
     def partition(self) -> Voronoi:
         """Return the regions."""
         return voronoi(self.prototypes, self.scale)
+
+    def choose(self, seen: np.ndarray) -> np.ndarray:
+        """Return the action for every row of observations.
+
+        >>> halves = PrototypeMap(np.array([[1.0], [-1.0]]), np.array([0, 2]), np.array([1.0]))
+        >>> halves.choose(np.array([[0.3], [-0.3]])).tolist()
+        [0, 2]
+        """
+        return self.actions[regions_of(self.partition, seen)]
 
     def without(self, j: int) -> PrototypeMap:
         """Return the map without a prototype."""

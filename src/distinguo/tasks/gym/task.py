@@ -103,7 +103,7 @@ def _in_place_of(port: TaskSpec, parameters: Parameters) -> TaskSpec:
     """
     arguments = dict(parameters)
     if port.name == "Pendulum-v1":
-        arguments.setdefault("levels", len(port.actions))
+        arguments.setdefault("levels", port.parameters["levels"])
     task = make_task(PUCK_ID if port.name == "puck" else port.name, arguments)
     return _with_facts(port._replace(task=task, controllable=None, parameters=arguments))
 

@@ -155,12 +155,13 @@ def _acrobot(own: Mapping[str, Any], actions: int) -> SceneOf:
 
 
 def _pendulum(own: Mapping[str, Any], actions: int) -> SceneOf:
-    length = float(own["length"])
+    length, levels = float(own["length"]), own["levels"]
+    pushes = np.linspace(-1.0, 1.0, actions) if isinstance(levels, int) else np.array(levels) / own["max_torque"]
 
     def scene(seen: Sequence[float], a: int | None) -> Scene:
         up, aside = seen[0], seen[1]  # cosine and sine of the angle, which is 0 upright and grows to the left
         tip: Place = (-length * aside, length * up)
-        turn = 0.0 if a is None else 0.6 * length * (2.0 * a / (actions - 1) - 1.0)
+        turn = 0.0 if a is None else 0.6 * length * float(pushes[a])
         shapes = (
             line(LINK, [(0.0, 0.0), tip], 8.0),
             Disc(GROUND, (0.0, 0.0), 0.06 * length),

@@ -15,7 +15,7 @@ from distinguo.errors import DistinguoError, shown
 from distinguo.representations.partition import region
 from distinguo.tasks.acrobot import Acrobot
 from distinguo.tasks.catalog import SPECS, check_imported, task_spec
-from distinguo.tasks.pendulum import Pendulum
+from distinguo.tasks.pendulum import Pendulum, PendulumOfTorques
 from distinguo.tasks.spec import TaskSpec
 from distinguo.tasks.task import observe, seeded, start, transition, truncated, unpack
 
@@ -130,7 +130,7 @@ def _by_angles(task: Any, seen: tuple[float, ...]) -> tuple[float, ...]:
     """Return the state behind an observation; some tasks show the cosine and the sine of their angles."""
     if isinstance(task, Acrobot):
         return (math.atan2(seen[1], seen[0]), math.atan2(seen[3], seen[2]), seen[4], seen[5])
-    if isinstance(task, Pendulum):
+    if isinstance(task, Pendulum | PendulumOfTorques):
         return (math.atan2(seen[1], seen[0]), seen[2])
     return seen
 

@@ -1,0 +1,30 @@
+"""New trials that confirm that a map keeps the return, one group after the other until it is clear."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from distinguo.distillation.trials.trials import Contender, Trials
+from distinguo.evaluation.confirmation import OPEN, PASSED, ReturnQuestion, judge
+from distinguo.learners.refinement.condense import Notch
+from distinguo.learners.refinement.improvement import PrototypeMap
+
+TOGETHER = 10  #: trials that are run side by side
+
+
+def confirmed(
+    trials: Trials, map_: PrototypeMap, bar: float, notches: list[Notch], fresh: Callable[[int], list[int]]
+) -> bool:
+    """Tell, by the sequential test of evaluation/confirmation, whether a map keeps a mean return."""
+    seen = np.concatenate([notch.returns for notch in notches])
+    question = ReturnQuestion(bar, float(seen.min()), float(seen.max()))
+    returns: list[float] = []
+    began, outcome = trials.steps, OPEN
+    while outcome == OPEN:
+        groups = [Contender(map_, fresh(TOGETHER // 2)) for _ in range(2)]
+        for gained in trials.judge(groups):
+            returns += gained.tolist()
+        outcome = judge(returns, trials.steps - began, question)
+    return outcome == PASSED

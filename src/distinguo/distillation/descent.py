@@ -1,0 +1,195 @@
+"""From a large map down to the smallest that keeps the return: the dial of a distillation.
+
+Sizes are gone through from the top. At each, maps are fitted to all that the teacher was asked about: from the last map
+with a prototype left out, and from scratch. Where the best of them keeps the return from new starts, that size is done;
+else changes are put on probation until it does, or nothing helps any more.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+
+from distinguo.distillation.fit import Lesson, first_map, fitted
+from distinguo.distillation.race import Race, Standing
+from distinguo.distillation.teachers.costs import Label
+from distinguo.distillation.trials.trials import Contender, Followed, Trials
+from distinguo.learners.distilled.settings import MOST_PROTOTYPES, DistilSettings
+from distinguo.learners.refinement.condense import TRIALS, Notch
+from distinguo.learners.refinement.improvement import PrototypeMap
+
+SHORT, LONG = 50, 250  #: steps of L-BFGS: of every fit that is begun, and of the best of them
+REFITTED = 100  #: of a map with a prototype left out
+LEFT_OUT = 4  #: maps with a prototype left out that are tried at least, the best by their loss
+ASSURANCE = 2.0  #: standard errors of new trials by which a map should be above what is to be kept
+MEASURES = 3  #: how often a race may be contradicted by new trials
+SHARE = 0.4  #: of the steps that are left, that the race of one size may take
+FAILURES = 2  #: sizes in a row that do not keep the return before the descent ends
+
+Ask = Callable[[Followed], Label]
+Watch = Callable[[str], None]
+
+
+class Rung(NamedTuple):
+    """The best map of a size with the returns of new trials, and how it was come by."""
+
+    notch: Notch
+    kept: bool  #: whether these trials are at what is to be kept
+    fitted: bool  #: whether the fit alone sufficed
+
+    @property
+    def size(self) -> int:
+        """Return its prototypes."""
+        return self.notch.size
+
+
+class Descent:
+    """What is known on the way down: what the teacher said, and the best map of each size."""
+
+    def __init__(self, trials: Trials, ask: Ask, settings: DistilSettings, seed: int, watch: Watch) -> None:
+        self.trials, self.ask, self.settings, self.watch = trials, ask, settings, watch
+        self.rng = np.random.default_rng([seed, 4])
+        self._numbers: Iterator[int] = iter(map(int, self._drawn(seed)))
+        self._lessons: list[Lesson] = []
+        self._pool = ThreadPoolExecutor(os.cpu_count())
+
+    @staticmethod
+    def _drawn(seed: int) -> Iterator[int]:
+        """Give numbers of starts for ever; those of different seeds have nothing to do with each other."""
+        rng = np.random.default_rng([seed, 6])
+        while True:
+            yield rng.integers(2**31 - 1)
+
+    def fresh(self, count: int) -> list[int]:
+        """Return the numbers of new starts."""
+        return [next(self._numbers) for _ in range(count)]
+
+    # ---- what the teacher says ------------------------------------------------------------------------------------
+
+    def learn_from(self, followed: Followed) -> None:
+        """Have the states of trials labelled by the teacher."""
+        self._lessons.append(Lesson(followed.seen, *self.ask(followed)))
+
+    @property
+    def lesson(self) -> Lesson:
+        """Return a draw of all that the teacher said, from every series of trials about as much."""
+        share = max(1, 2 * self.settings.states // max(1, len(self._lessons)))
+        drawn = [one.drawn(share, self.rng) for one in self._lessons]
+        whole = Lesson(*(np.concatenate(column) for column in zip(*drawn, strict=True)))
+        return whole.drawn(self.settings.states, self.rng)
+
+    # ---- fits -----------------------------------------------------------------------------------------------------
+
+    def fits(self, size: int, before: PrototypeMap | None = None) -> list[PrototypeMap]:
+        """Return maps of a size that are fitted to what the teacher said, and those with a prototype left out."""
+        lesson = self.lesson
+        begun = [first_map(lesson, size, self.rng) for _ in range(self.settings.restarts)]
+        short = self._fitted(lesson, begun, SHORT)
+        best = self._fitted(lesson, short[: max(2, len(short) // 3)], LONG)
+        if before is None:
+            return best
+        without = [before.without(j) for j in range(len(before.actions))]
+        return [*best, *self._fitted(lesson, without, REFITTED)[: max(LEFT_OUT, size // 2)], *without]
+
+    def _fitted(self, lesson: Lesson, begun: list[PrototypeMap], steps: int) -> list[PrototypeMap]:
+        done = self._pool.map(lambda map_: fitted(lesson, map_, steps), begun)
+        return [map_ for map_, _ in sorted(done, key=lambda pair: pair[1])]
+
+    def rounds(self, size: int) -> None:
+        """Fit maps, run them, and ask the teacher about what they saw; again and again."""
+        count = self.settings.rounds if self.settings.aggregate else 0
+        for number in range(count):
+            best = self.fits(size)[:2]
+            gained = []
+            for map_ in best:
+                followed = self.trials.follow(map_, self.fresh(max(1, self.settings.trials // len(best))))
+                self.learn_from(followed)
+                gained.append(followed.returns.mean())
+            self.watch(f"round {number + 1} of {count}: {size} prototypes gain {max(gained):.4g}")
+
+    # ---- the way down ---------------------------------------------------------------------------------------------
+
+    def rungs(self, bar: float) -> Iterator[Rung]:
+        """Give the best map of every size, the largest first, until sizes no longer keep the return.
+
+        While a map is large and the fit alone keeps the return, a quarter of it is left out at once.
+        """
+        failures, leap = 0, True
+        before = self._begun(bar)
+        yield before
+        while before.size > 1 and failures < FAILURES:
+            size = before.size - (max(1, before.size // 4) if leap else 1)
+            rung = self._rung(size, before.notch.map, bar)
+            if not rung.kept and size < before.size - 1:  # too far: go on one by one
+                leap = False
+                continue
+            yield rung
+            failures = 0 if rung.kept else failures + 1
+            before = rung
+
+    def _begun(self, bar: float) -> Rung:
+        """Return the map to begin with: twice as large as often as it does not suffice."""
+        size = self.settings.most
+        while True:
+            self.rounds(size)
+            rung = self._rung(size, None, bar)
+            if rung.kept or size == 1 or 2 * size > MOST_PROTOTYPES:
+                return rung
+            size *= 2
+
+    def _rung(self, size: int, before: PrototypeMap | None, bar: float) -> Rung:
+        race = Race(self.trials, self.lesson, self.fresh(self.settings.starts), self.rng)
+        standing = race.best_of(self.fits(size, before))
+        budget = self.trials.steps + SHARE * max(0, self.settings.steps - self.trials.steps)
+        rung = self._measured(standing, bar, fitted=True)
+        for _ in range(MEASURES):
+            if rung.kept or not self.settings.race:
+                break
+            standing = self._raced(race, race.measured(rung.notch.map), rung, bar, budget)
+            if standing is None:
+                break
+            better = self._measured(standing, bar, fitted=False)
+            rung = max(rung, better, key=lambda one: one.notch.mean)
+        if self.settings.aggregate:
+            self.learn_from(self.trials.follow(rung.notch.map, self.fresh(self.settings.trials)))
+        return rung
+
+    def _measured(self, standing: Standing, bar: float, fitted: bool) -> Rung:
+        """Run a map from new starts."""
+        notch = Notch(standing.map, self.trials.judge([Contender(standing.map, self.fresh(TRIALS))])[0])
+        way = "fitted" if fitted else "raced"
+        self.watch(f"{notch.size} prototypes, {way}: {notch.mean:.4g} ± {notch.error:.2g}")
+        return Rung(notch, notch.mean >= aim(notch.returns, bar), fitted)
+
+    def _raced(self, race: Race, standing: Standing, rung: Rung, bar: float, budget: float) -> Standing | None:
+        """Put changes on probation until the return is kept; none if nothing helped or there are no steps left."""
+        first, idle = standing.mean, 0
+        while standing.mean < aim(standing.returns, bar, TRIALS):
+            if idle >= self.settings.patience or self.trials.steps >= budget:
+                break
+            better = race.generation(standing, self.settings.generation)
+            idle = 0 if better.mean > standing.mean else idle + self.settings.generation
+            standing = better
+            self.watch(f"{rung.size} prototypes, {race.proposals} changes tried: {standing.mean:.4g}")
+        if standing.mean < aim(standing.returns, bar, TRIALS) and standing.mean <= first:
+            return None
+        if len(race.starts) < self.settings.most_starts:  # should new trials contradict it, there are more to judge by
+            race.starts += self.fresh(self.settings.starts)
+        return standing
+
+    def close(self) -> None:
+        """End the threads."""
+        self._pool.shutdown(wait=False)
+
+
+def aim(returns: np.ndarray, bar: float, count: int | None = None) -> float:
+    """Return what the mean of trials should be, so that the mean of as many new ones will be at the bar, too.
+
+    >>> round(aim(np.array([190.0, 230.0] * 50), 200.0), 1)
+    204.0
+    """
+    return bar + ASSURANCE * float(np.std(returns)) / np.sqrt(count or len(returns))

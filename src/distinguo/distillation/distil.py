@@ -1,0 +1,235 @@
+"""``distil``: a small map of a policy that somebody has."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from distinguo.distillation.confirmed import confirmed
+from distinguo.distillation.descent import Descent, Rung, Watch
+from distinguo.distillation.fidelity import Fidelity, fidelity_of
+from distinguo.distillation.levels import levelled
+from distinguo.distillation.prices import neighbour_prices
+from distinguo.distillation.questions import Questions
+from distinguo.distillation.saved import run_of_map, write_distilled
+from distinguo.distillation.teachers.teacher import Teacher, teacher_of, watched
+from distinguo.distillation.trials.trials import Followed, Trials, trials_of
+from distinguo.errors import DistinguoError, checks_names, path_from, shown, whole_number
+from distinguo.learners.distilled.learner import DISTILLED
+from distinguo.learners.distilled.settings import MOST_PROTOTYPES, DistilSettings
+from distinguo.learners.probation.learner import acting_by
+from distinguo.learners.refinement.condense import TRIALS, Notch
+from distinguo.runs.configuration import Configuration, configure, of_table
+from distinguo.runs.folder import is_finished
+from distinguo.runs.run import Run
+from distinguo.study.condense import CAP
+from distinguo.tasks.spec import CATEGORIES, Hold, TaskSpec
+
+HOLDING = 2_000  #: steps after which a trial that should never end counts as held
+
+
+class Distilled(NamedTuple):
+    """A small map of a policy: the run, the best map of every size, and how true it is to its teacher."""
+
+    run: Run
+    dial: list[Notch]  #: by size, the largest first
+    fitted: int | None  #: the fewest prototypes of a fit without a race that keeps the return
+    bar: float  #: the mean return that had to be kept
+    kept: bool  #: whether new trials confirmed that it is
+    fidelity: Fidelity
+    notes: tuple[str, ...]  #: what should be said of the teacher
+
+    def __repr__(self) -> str:
+        """Return the result in a few lines."""
+        fidelity, summary = self.fidelity, self.run.summary
+        return (
+            f"{summary['teacher']} on {summary['task']}: {summary['prototypes']} prototypes; a mean return of "
+            f"{self.bar:.4g} is {'kept' if self.kept else 'NOT kept'}\n"
+            f"  the map gains {fidelity.map}, the teacher {fidelity.teacher}\n"
+            f"  they agree in {fidelity.on_map:.0%} of the map's states and {fidelity.on_teacher:.0%} of the teacher's"
+        )
+
+
+@checks_names()
+def distil(
+    teacher: Any,
+    task: Any,
+    *,
+    seed: int = 0,
+    regions: int | None = None,
+    keep: float | None = None,
+    values: Callable[[Any], Any] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    out: str | Path | None = None,
+    name: str = "",
+    watch: Watch | None = None,
+) -> Distilled:
+    """Return a small map of a policy, which can be read, drawn, exported, explained and, in places, proven.
+
+    ``teacher`` is a function from an observation to an action, an object with ``predict`` (an agent of
+    Stable-Baselines3, a classifier of scikit-learn), a run of ours, or a ``table_teacher``. ``task`` is what
+    :func:`~distinguo.learn` takes. The number of prototypes is found: the fewest that keep the threshold of the task
+    or, if the teacher does not reach it, most of its own return. ``keep`` names another mean return to keep, and
+    ``regions`` asks for at most so many prototypes, whatever that costs. ``values`` is a function from an observation
+    to what each action is worth, if that is known: a wrong action that costs nothing is then no error. ``settings``
+    are changes by dotted name, such as ``learner.steps``; ``out`` is a folder for the run; ``watch`` is told in words
+    how it goes.
+
+    >>> swing = lambda s: 2 if s[1] > 0 else 0
+    >>> small = distil(swing, "MountainCar-v0", name="swing", settings={"learner.most": 3})
+    >>> small.run.summary["prototypes"], small.kept, small.fidelity.on_map > 0.9
+    (2, True, True)
+    """
+    path = None if out is None else path_from(out)
+    if path is not None and is_finished(path):
+        raise DistinguoError(f"{path} holds a run; choose another --out, or delete it.")
+    _check_asked(regions, keep)
+    changes = dict(settings or {})
+    found = levelled(
+        partial(teacher_of, teacher, name=name, values=values),
+        task,
+        of_table(changes, "task"),
+        lambda spec, returns: bar_of(spec, returns, keep, DistilSettings().keep, CAP)[0],
+    )
+    configuration = _configured(found.spec, found.teacher, seed, regions, changes)
+    trials = trials_of(found.spec, found.spec.cap(HOLDING if isinstance(found.spec.goal, Hold) else CAP))
+    work = Distillation(configuration, found.teacher, trials, watch or (lambda text: None))
+    try:
+        distilled = work.done(keep, regions, found.notes)
+    finally:
+        work.close()
+    if path is None:
+        return distilled
+    run, size = distilled.run, int(distilled.run.summary["prototypes"])
+    return distilled._replace(run=write_distilled(run, distilled.dial, size, distilled.fidelity, path))
+
+
+def _check_asked(regions: Any, keep: Any) -> None:
+    if regions is not None:
+        whole_number("regions", regions, 1, MOST_PROTOTYPES)
+    if keep is not None and (isinstance(keep, bool) or not isinstance(keep, int | float) or not np.isfinite(keep)):
+        raise DistinguoError(f"keep should be a mean return, a finite number, got {shown(keep)}.")
+
+
+def _configured(
+    spec: TaskSpec, teacher: Teacher, seed: int, regions: int | None, changes: Mapping[str, Any]
+) -> Configuration:
+    if spec.kind == CATEGORIES:
+        raise DistinguoError(
+            f"{spec.name} observes labels, which have no nearest prototype; learn it with --learner sweeping."
+        )
+    asked = {key: value for key, value in changes.items() if not key.startswith("task.")}
+    if regions is not None and regions > DistilSettings().most:
+        asked = {"learner.most": regions, **asked}
+    return configure(spec, seed=seed, changes={"learner.teacher": teacher.name, **asked}, learner=DISTILLED)
+
+
+def bar_of(
+    spec: TaskSpec, returns: np.ndarray, keep: float | None, share: float, cap: int
+) -> tuple[float, tuple[str, ...]]:
+    """Return the mean return that is to be kept, and a sentence if the teacher does not solve its task.
+
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> bar_of(task_spec("CartPole-v1"), np.array([480.0, 490.0]), None, 0.95, 500)
+    (475.0, ())
+    >>> bar_of(task_spec("CartPole-v1"), np.array([100.0, 100.0]), None, 0.95, 500)[0]
+    95.0
+    """
+    mean = float(returns.mean())
+    threshold = float(cap) if isinstance(spec.goal, Hold) else spec.threshold
+    notes: tuple[str, ...] = ()
+    if threshold is not None and mean < threshold:
+        notes = (
+            f"The teacher does not solve {spec.name} itself: it gains {mean:.4g} on average in {len(returns)} trials, "
+            f"and {threshold:.4g} is asked for; a better one makes a better map.",
+        )
+    if keep is not None:
+        return float(keep), notes
+    if threshold is not None and mean >= threshold:
+        return threshold, notes
+    return mean - (1.0 - share) * abs(mean), notes
+
+
+class Distillation:
+    """One distillation at work."""
+
+    def __init__(self, configuration: Configuration, teacher: Teacher, trials: Trials, watch: Watch) -> None:
+        self.began = time.perf_counter()
+        self.configuration, self.trials, self.watch = configuration, trials, watch
+        rows = trials.follow_teacher(teacher.answer, range(2)).seen
+        self.teacher = watched(teacher, rows)
+        settings, seed = configuration.learner, configuration.seed
+        rng = np.random.default_rng([seed, 5])
+        self.questions = Questions(self.teacher, trials, settings.costs, rng)
+        self.descent = Descent(trials, self.questions.label, settings, seed, watch)
+
+    def done(self, keep: float | None, regions: int | None, notes: tuple[str, ...]) -> Distilled:
+        """Distil: follow the teacher, go down through the sizes, confirm the smallest map that keeps the return."""
+        spec, settings = self.configuration.spec, self.configuration.learner
+        self.watch("following the teacher")
+        taught = self.trials.follow_teacher(self.teacher.answer, self.descent.fresh(TRIALS))
+        self.descent.learn_from(taught)
+        bar, remarks = bar_of(spec, taught.returns, keep, settings.keep, self.trials.cap)
+        rungs = list(self.descent.rungs(bar))
+        notches = [rung.notch for rung in rungs]
+        steps = self.trials.steps
+        chosen, kept = self._chosen(notches, bar, regions)
+        self.watch("comparing the map with the teacher")
+        own = self.trials.follow(chosen.map, self.descent.fresh(TRIALS))
+        fidelity = fidelity_of(chosen.map, self.questions, taught, own)
+        run = self._run(chosen, taught, own, bar=bar, kept=kept, steps=steps, fidelity=fidelity)
+        said = (*notes, *remarks, *self._of_teacher())
+        return Distilled(run, notches, _fewest_fitted(rungs), bar, kept, fidelity, said)
+
+    def _of_teacher(self) -> tuple[str, ...]:
+        if not self.teacher.stochastic:
+            return ()
+        return ("The teacher answers the same observation differently; its most frequent answer was taken.",)
+
+    def _chosen(self, notches: list[Notch], bar: float, regions: int | None) -> tuple[Notch, bool]:
+        """Return the smallest map that new trials confirm; if none, the best there is."""
+        allowed = [notch for notch in notches if regions is None or notch.size <= regions] or notches[-1:]
+        for notch in reversed(allowed):
+            if notch.mean >= bar:
+                self.watch(f"confirming {notch.size} prototypes")
+                if confirmed(self.trials, notch.map, bar, notches, self.descent.fresh):
+                    return notch, True
+        return max(allowed, key=lambda notch: notch.mean), False
+
+    def _run(self, chosen: Notch, taught: Followed, own: Followed, **facts: Any) -> Run:
+        spec, fidelity, map_ = self.configuration.spec, facts["fidelity"], chosen.map
+        controller = acting_by(map_.prototypes, map_.scale, map_.actions, len(spec.actions))
+        after = self.trials.steps
+        some = own.seen[:: max(1, len(own.seen) // TRIALS)]
+        reasons = neighbour_prices(self.trials, map_, controller, some, self.descent.fresh(TRIALS))
+        threshold = self.trials.cap if isinstance(spec.goal, Hold) else spec.threshold
+        summary = {
+            "solved": facts["kept"] and threshold is not None and facts["bar"] >= threshold,
+            "score": fidelity.map.mean,
+            "score_low": fidelity.map.low,
+            "score_high": fidelity.map.high,
+            "teacher_score": fidelity.teacher.mean,
+            "fidelity": fidelity.on_map,
+            "bar": facts["bar"],
+            "kept": facts["kept"],
+            "trials": len(taught.lengths),
+            "environment_steps": facts["steps"],
+            "confirmation_steps": after - facts["steps"],
+            "price_steps": self.trials.steps - after,
+            "seconds": round(time.perf_counter() - self.began, 4),
+        }
+        return run_of_map(self.configuration, map_, own.seen, summary, reasons)
+
+    def close(self) -> None:
+        """Give back what was taken."""
+        self.descent.close()
+        self.trials.close()
+
+
+def _fewest_fitted(rungs: list[Rung]) -> int | None:
+    return min((rung.size for rung in rungs if rung.fitted and rung.kept), default=None)

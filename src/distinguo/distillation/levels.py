@@ -1,0 +1,171 @@
+"""Continuous actions in a few levels, chosen from those that the teacher takes: the fewest that keep its return."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import gymnasium
+import numpy as np
+from scipy.cluster.vq import kmeans2
+
+from distinguo.distillation.teachers.spaces import Room, room_of
+from distinguo.distillation.teachers.teacher import Teacher, teacher_of, watched
+from distinguo.distillation.trials.trials import trials_of
+from distinguo.errors import DistinguoError
+from distinguo.tasks.catalog import spec_of, task_spec
+from distinguo.tasks.gym.source import LEVELS, source_of
+from distinguo.tasks.gym.spaces import view_of
+from distinguo.tasks.gym.wrappers import DiscreteActions
+from distinguo.tasks.spec import TaskSpec
+
+MOST_LEVELS = 9
+TRIALS = 40  #: of the teacher, with amounts and with every number of levels
+CAP = 10_000  #: steps of a trial at most, where the task has no limit
+
+
+class Levelled(NamedTuple):
+    """A teacher whose actions are levels, the task with these levels, and what is to be said of them."""
+
+    teacher: Teacher
+    spec: TaskSpec
+    notes: tuple[str, ...] = ()
+
+
+class _Amounts(NamedTuple):
+    """A teacher that acts by amounts, and its environment."""
+
+    teacher: Teacher
+    env: Any
+    room: Room
+    cap: int
+
+    def trials(self, seeds: range) -> tuple[np.ndarray, np.ndarray]:
+        """Run it: the returns, and all actions that it took."""
+        returns, taken = [], []
+        for seed in seeds:
+            seen, _ = self.env.reset(seed=seed)
+            gained, ended, steps = 0.0, False, 0
+            while not ended and steps < self.cap:
+                row = np.array([self.room.view.flatten(seen)])  # type: ignore[union-attr]
+                action = self.teacher.answer(row)[0]
+                taken.append(action)
+                box = self.room.box
+                seen, reward, terminated, truncated, _ = self.env.step(action.reshape(box.shape).astype(box.dtype))
+                gained, ended, steps = gained + float(reward), terminated or truncated, steps + 1
+            returns.append(gained)
+        return np.array(returns), np.array(taken)
+
+
+def has_amounts(task: Any) -> bool:
+    """Tell whether the actions of a task, by its id or as an environment, are amounts.
+
+    >>> has_amounts("Pendulum-v1"), has_amounts("CartPole-v1"), has_amounts("puck")
+    (True, False, False)
+    """
+    if isinstance(task, gymnasium.Env):
+        return isinstance(task.action_space, gymnasium.spaces.Box)
+    if not isinstance(task, str) or (task not in gymnasium.registry and ":" not in task):
+        return False
+    env = source_of(task, {}).make()
+    return isinstance(env.action_space, gymnasium.spaces.Box)
+
+
+def levelled(
+    teacher: Any, task: Any, parameters: Mapping[str, Any], keep: Callable[[TaskSpec, np.ndarray], float]
+) -> Levelled:
+    """Return a teacher and its task, with levels where its actions are amounts.
+
+    ``teacher`` makes one for the spaces of a task. ``keep`` tells the mean return to keep, by the task and the returns
+    of the teacher. Levels that are given are taken as they are.
+    """
+    if not has_amounts(task):
+        spec = task_spec(task, parameters) if isinstance(task, str) else spec_of(task, parameters)
+        return Levelled(teacher(room_of(spec)), spec)
+    amounts = _with_amounts(teacher, task, parameters)
+    returns, taken = amounts.trials(range(TRIALS))
+    if LEVELS in parameters:
+        return _with_levels(amounts, _given(amounts, parameters[LEVELS]), _spec(task, parameters, parameters[LEVELS]))
+    return _fewest(amounts, task, parameters, returns, taken, keep)
+
+
+def _with_amounts(teacher: Any, task: Any, parameters: Mapping[str, Any]) -> _Amounts:
+    own = {key: value for key, value in parameters.items() if key != LEVELS}
+    source = source_of(task, own if isinstance(task, str) else {})
+    env = source.make()
+    view = view_of(env.observation_space, source.name)
+    room = Room(source.name, len(view.names), 0, 0, view, env.action_space)
+    made = teacher(room)
+    rows = np.array([view.flatten(env.reset(seed=seed)[0]) for seed in range(16)])
+    return _Amounts(watched(made, rows), env, room, source.limit or CAP)
+
+
+def _given(amounts: _Amounts, levels: Any) -> np.ndarray:
+    table = DiscreteActions(amounts.env, levels).table
+    return table.reshape(len(table), -1).astype(np.float64)
+
+
+def _fewest(
+    amounts: _Amounts,
+    task: Any,
+    parameters: Mapping[str, Any],
+    returns: np.ndarray,
+    taken: np.ndarray,
+    keep: Callable[[TaskSpec, np.ndarray], float],
+) -> Levelled:
+    """Return the fewest levels with which the teacher still gains enough; if none do, the best."""
+    tried: list[tuple[float, Levelled]] = []
+    for count in range(2, MOST_LEVELS + 1):
+        levels = chosen_levels(taken, count)
+        if len(levels) < count:
+            break
+        written = levels.ravel().tolist() if levels.shape[1] == 1 else levels.tolist()
+        one = _with_levels(amounts, levels, _spec(task, parameters, written))
+        trials = trials_of(one.spec, one.spec.cap(CAP))
+        gained = trials.follow_teacher(one.teacher.answer, range(TRIALS)).returns
+        trials.close()
+        words = (
+            f"{one.spec.name} has actions that are amounts; {count} levels are taken, {_words(levels)}: with them the "
+            f"teacher gains {gained.mean():.4g} on average, and {returns.mean():.4g} without."
+        )
+        tried.append((float(gained.mean()), one._replace(notes=(words,))))
+        if gained.mean() >= keep(one.spec, returns) + float(gained.std()) / np.sqrt(len(gained)):
+            return tried[-1][1]
+    if not tried:
+        raise DistinguoError(
+            f"The teacher {amounts.teacher.name} always takes the same action on {amounts.room.name}; there is nothing "
+            "to distil."
+        )
+    return max(tried, key=lambda pair: pair[0])[1]
+
+
+def chosen_levels(taken: np.ndarray, count: int) -> np.ndarray:
+    """Return so many levels that the actions taken are nearest to, or fewer if there are not so many different ones.
+
+    >>> chosen_levels(np.array([[-2.0], [-1.9], [2.0], [2.0], [1.9]]), 2).round(2).ravel().tolist()
+    [-1.95, 1.97]
+    """
+    different = np.unique(taken.round(9), axis=0)
+    if len(different) <= count:
+        return different
+    rng = np.random.default_rng(0)
+    centres, _ = kmeans2(taken, count, iter=50, minit="++", rng=rng)
+    rounded = np.unique(centres.astype(np.float32).astype(np.float64), axis=0)
+    return rounded[np.isfinite(rounded).all(axis=1)]
+
+
+def _with_levels(amounts: _Amounts, levels: np.ndarray, spec: TaskSpec) -> Levelled:
+    def answer(rows: np.ndarray) -> np.ndarray:
+        given = amounts.teacher.answer(rows).reshape(len(rows), 1, -1)
+        return np.asarray(((given - levels[None]) ** 2).sum(axis=2).argmin(axis=1))
+
+    return Levelled(Teacher(amounts.teacher.name, answer, None, amounts.teacher.stochastic), spec)
+
+
+def _spec(task: Any, parameters: Mapping[str, Any], levels: Any) -> TaskSpec:
+    own = {**parameters, LEVELS: levels}
+    return task_spec(task, own) if isinstance(task, str) else spec_of(task, own)
+
+
+def _words(levels: np.ndarray) -> str:
+    return ", ".join("/".join(f"{x:.3g}" for x in row) for row in levels)

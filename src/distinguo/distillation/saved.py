@@ -1,0 +1,73 @@
+"""A distilled map as a run, and its folder: what every run has, and beside it the dial and the fidelity."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from distinguo.distillation.fidelity import Fidelity
+from distinguo.learners.probation.learner import acting_by
+from distinguo.learners.refinement.improvement import PrototypeMap
+from distinguo.representations.file import Representation
+from distinguo.runs.configuration import Configuration
+from distinguo.runs.folder import write_run
+from distinguo.runs.run import Run
+from distinguo.runs.written.history import Frame
+from distinguo.study.condense import DIAL, dial_csv
+from distinguo.versions import software
+from distinguo.writing.atomic import write_atomically
+
+FIDELITY = "fidelity.json"
+
+
+def run_of_map(
+    configuration: Configuration,
+    map_: PrototypeMap,
+    seen: np.ndarray,
+    summary: dict[str, Any],
+    reasons: list[dict[str, Any]],
+) -> Run:
+    """Return a map as a run; ``seen`` are states that tell how far its trials range."""
+    spec = configuration.spec
+    controller = acting_by(map_.prototypes, map_.scale, map_.actions, len(spec.actions))
+    low = np.where(np.isfinite(spec.low), spec.low, seen.min(axis=0))
+    high = np.where(np.isfinite(spec.high), spec.high, seen.max(axis=0))
+    provenance = {
+        "task": spec.name,
+        "preset": configuration.preset,
+        "seed": configuration.seed,
+        "teacher": configuration.learner.teacher,
+        "extent": [low.tolist(), high.tolist()],
+        "observed": [seen.min(axis=0).tolist(), seen.max(axis=0).tolist()],
+    }
+    representation = Representation(controller.partition, spec.dimensions, provenance)
+    whole = {
+        "task": spec.name,
+        "seed": configuration.seed,
+        "preset": configuration.preset,
+        "learner": configuration.learner_name,
+        "teacher": configuration.learner.teacher,
+        "regions": representation.regions,
+        "prototypes": representation.prototypes,
+        "investigation_steps": 0,
+        "final_trial_steps": 0,
+        "attempts": 1,
+        "representation_regions": representation.regions,
+        "representation_prototypes": representation.prototypes,
+        **summary,
+        "versions": software(),
+    }
+    frame = Frame(int(whole["trials"]), int(whole["environment_steps"]), representation, controller.q)
+    updates = np.zeros(controller.q.shape, dtype=np.int64)
+    return Run(configuration, representation, controller.q, updates, whole, [], reasons, history=[frame])
+
+
+def write_distilled(run: Run, notches: list[Any], chosen: int, fidelity: Fidelity, path: Path) -> Run:
+    """Write a distilled run into a folder of its own."""
+    write_run(run, path)
+    write_atomically(path / DIAL, dial_csv(notches, chosen))
+    write_atomically(path / FIDELITY, json.dumps(fidelity.document()) + "\n")
+    return run._replace(path=path)

@@ -1,0 +1,1 @@
+"""Policies that are distilled, whatever they are, brought to one form."""

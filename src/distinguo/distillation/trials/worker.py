@@ -1,0 +1,64 @@
+"""A process that runs trials of one environment: ``python -m distinguo.distillation.trials.worker``.
+
+The first line on standard input names the environment; every other one asks for trials of a map, and is answered by a
+line of JSON on standard output. What the environment itself prints goes to standard error. It ends with its input.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from typing import Any, TextIO
+
+import numpy as np
+
+from distinguo.distillation.trials.environment import EnvironmentTrials
+from distinguo.distillation.trials.trials import Contender
+from distinguo.errors import DistinguoError
+from distinguo.learners.refinement.improvement import PrototypeMap
+from distinguo.tasks.catalog import task_spec
+
+
+def main() -> None:
+    """Answer questions until there are no more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that asks
+    out = os.fdopen(os.dup(sys.stdout.fileno()), "w")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    answer_all(sys.stdin, out)
+
+
+def answer_all(questions: TextIO, out: TextIO) -> None:
+    """Answer the lines of a stream on another."""
+    asked = json.loads(questions.readline())
+    trials: EnvironmentTrials | None = None
+    for line in questions:
+        try:
+            if trials is None:
+                spec = task_spec(asked["task"], asked["parameters"], interpreted=True)
+                trials = EnvironmentTrials(spec, asked["cap"])
+            content = answer_to(json.loads(line), trials)
+        except DistinguoError as error:
+            content = {"error": str(error)}
+        out.write(json.dumps(content) + "\n")
+        out.flush()
+
+
+def answer_to(question: dict[str, Any], trials: EnvironmentTrials) -> dict[str, Any]:
+    """Run the trials that are asked for."""
+    before = trials.steps
+    map_ = PrototypeMap(
+        np.array(question["prototypes"]), np.array(question["actions"]), np.array(question["scale"])
+    )
+    if question["do"] == "judge":
+        contender = Contender(map_, question["starts"], question["present"])
+        answer: dict[str, Any] = {"returns": trials.judge([contender])[0].tolist()}
+    else:
+        followed = trials.follow(map_, question["starts"])
+        answer = {name: column.tolist() for name, column in followed._asdict().items()}
+    return {**answer, "steps": trials.steps - before}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,158 @@
+"""Trials of an environment in other processes, one for each core.
+
+Each process makes the environment anew from its id and answers questions, a line of JSON each (worker.py). What they
+answer does not depend on how many there are. A process that dies is started again, and asked once more.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from distinguo.distillation.trials.environment import EnvironmentTrials
+from distinguo.distillation.trials.trials import Contender, Decide, Followed, joined
+from distinguo.errors import DistinguoError
+from distinguo.learners.refinement.improvement import PrototypeMap
+from distinguo.tasks.spec import TaskSpec
+
+MODULE = "distinguo.distillation.trials.worker"
+TRIES = 3  #: that a question is asked if the process dies of it
+
+
+class WorkerTrials:
+    """Runs trials of an environment that its id makes, in as many processes as there are cores."""
+
+    def __init__(self, spec: TaskSpec, cap: int, workers: int | None = None) -> None:
+        self.spec, self.cap = spec, cap
+        self._own = EnvironmentTrials(spec, cap)  # where teachers live
+        self._asked = 0  # steps of the processes
+        count = workers or os.cpu_count() or 1
+        self._free: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
+        for _ in range(count):
+            self._free.put(_Worker(spec, cap))
+        self._pool = ThreadPoolExecutor(count)
+
+    @property
+    def steps(self) -> int:
+        """Return the steps that were run so far."""
+        return self._own.steps + self._asked
+
+    def judge(self, contenders: Sequence[Contender]) -> list[np.ndarray]:
+        """Return the returns of maps; of one that was given up, only the first."""
+        answers = self._ask_all([_question("judge", one.map, one.starts, one.present) for one in contenders])
+        return [np.array(answer["returns"]) for answer in answers]
+
+    def follow(self, map_: PrototypeMap, starts: Sequence[int]) -> Followed:
+        """Run a map from these starts, and tell what it saw."""
+        parts = [list(starts)[n::4] for n in range(min(4, len(starts)))]
+        answers = self._ask_all([_question("follow", map_, some) for some in parts])
+        return joined([_followed(answer) for answer in answers])
+
+    def follow_teacher(self, decide: Decide, starts: Sequence[int]) -> Followed:
+        """Run a teacher from these starts, here."""
+        return self._own.follow_teacher(decide, starts)
+
+    def _ask_all(self, questions: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        answers = list(self._pool.map(self._ask, questions))
+        self._asked += sum(answer["steps"] for answer in answers)
+        return answers
+
+    def _ask(self, question: dict[str, Any]) -> dict[str, Any]:
+        worker = self._free.get()
+        try:
+            return worker.ask(question)
+        finally:
+            self._free.put(worker)
+
+    def close(self) -> None:
+        """End the processes."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        while not self._free.empty():
+            self._free.get().end()
+
+
+def _question(
+    what: str, map_: PrototypeMap, starts: Sequence[int], present: Sequence[float] | None = None
+) -> dict[str, Any]:
+    return {
+        "do": what,
+        "prototypes": map_.prototypes.tolist(),
+        "actions": map_.actions.tolist(),
+        "scale": map_.scale.tolist(),
+        "starts": list(starts),
+        "present": None if present is None else list(map(float, present)),
+    }
+
+
+def _followed(answer: dict[str, Any]) -> Followed:
+    columns = [np.array(answer[name]) for name in Followed._fields[:-1]]
+    return Followed(*columns, np.zeros((len(columns[-1]), 0)))
+
+
+class _Worker:
+    """A process that runs trials."""
+
+    def __init__(self, spec: TaskSpec, cap: int) -> None:
+        self._task = {"task": spec.name, "parameters": dict(spec.parameters), "cap": cap}
+        self._process: subprocess.Popen[str] | None = None
+        self._lock = threading.Lock()
+
+    def ask(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Ask something, and wait for the answer."""
+        with self._lock:
+            for _ in range(TRIES):
+                line = self._answer_to(json.dumps(question))
+                if line:
+                    break
+            else:
+                raise DistinguoError(
+                    f"A process that ran trials of {self._task['task']} died {TRIES} times at the same question; "
+                    "try it with the environment object itself, which is run in this process."
+                )
+        answer: dict[str, Any] = json.loads(line)
+        if "error" in answer:
+            raise DistinguoError(answer["error"])
+        return answer
+
+    def _answer_to(self, question: str) -> str:
+        process = self._started()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            process.stdin.write(question + "\n")
+            process.stdin.flush()
+            line = process.stdout.readline()
+        except (BrokenPipeError, ValueError):
+            line = ""
+        if not line:
+            self.end()
+        return line
+
+    def _started(self) -> subprocess.Popen[str]:
+        if self._process is None:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", MODULE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            )
+            assert self._process.stdin is not None
+            self._process.stdin.write(json.dumps(self._task) + "\n")
+            self._process.stdin.flush()
+        return self._process
+
+    def end(self) -> None:
+        """End the process, if it runs."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.wait()
+            for stream in (process.stdin, process.stdout):
+                if stream is not None:
+                    stream.close()

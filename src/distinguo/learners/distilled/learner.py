@@ -1,0 +1,33 @@
+"""What a distilled run says of itself; its map is made in distillation/, from a teacher."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from distinguo.errors import DistinguoError
+from distinguo.learners.distilled.settings import DistilSettings
+from distinguo.learners.learner import Learner, Setup, register
+
+
+class Distilled(Learner):
+    """Carries the settings of a distillation; there is nothing to learn without a teacher.
+
+    >>> Distilled().fresh(None)
+    Traceback (most recent call last):
+    distinguo.errors.DistinguoError: A distilled map is made from a teacher; run: distinguo distil TEACHER --task TASK.
+    """
+
+    name = "distilled"
+    settings = DistilSettings
+    only_controls = True
+
+    def fresh(self, setup: Setup | None) -> Any:
+        """Say what makes such a map."""
+        raise DistinguoError(
+            "A distilled map is made from a teacher; run: distinguo distil TEACHER --task TASK."
+        )
+
+
+DISTILLED = Distilled.name
+
+register(Distilled())
