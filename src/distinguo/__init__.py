@@ -5,7 +5,7 @@
 >>> run.solved, run.action((0.5, 1.0))
 (True, 'left')
 
-What there is: ``learn``, ``condense``, ``compare``, ``verify``, ``audit``, ``explain``, ``distinctions``, ``family``,
+What there is: ``learn``, ``distil``, ``condense``, ``compare``, ``verify``, ``audit``, ``explain``, ``distinctions``, ``family``,
 ``export``, ``show``, ``report``, ``rollout``, ``play``, ``reproduce``, ``open_run``; agents in the habits of
 Stable-Baselines3 (``Economy``, ``RegionObservation``, ``Shield``); the paper's definitions (``criteria``); and five
 doors for what is your own, each a decorator: ``task``, ``partition``, ``representation``, ``learner`` and ``view``,
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from distinguo.controls.resolution.variable import variable_resolution
     from distinguo.criteria import state_value
     from distinguo.errors import DistinguoError
+    from distinguo.distillation.distil import distil
+    from distinguo.distillation.teachers.table import table_teacher
     from distinguo.evaluation.audit import audit_controller
     from distinguo.evaluation.tester import Evaluation, learning_curve
     from distinguo.explanations.distinctions import distinctions
@@ -96,6 +98,7 @@ _HOMES = {
     "choose": "distinguo.controller",
     "compare": "distinguo.study.compare",
     "condense": "distinguo.study.condense",
+    "distil": "distinguo.distillation.distil",
     "distinctions": "distinguo.explanations.distinctions",
     "explain": "distinguo.explanations.explain",
     "export": "distinguo.exports.write",
@@ -122,6 +125,7 @@ _HOMES = {
     "sparse_sampling": "distinguo.planning.sparse",
     "sparse_trials": "distinguo.planning.trials",
     "state_value": "distinguo.criteria",
+    "table_teacher": "distinguo.distillation.teachers.table",
     "task": "distinguo.tasks.declare",
     "tiles": "distinguo.features.tiles",
     "trained_controller": "distinguo.study.audit",
@@ -156,6 +160,7 @@ __all__ = [
     "compare",
     "condense",
     "criteria",
+    "distil",
     "distinctions",
     "explain",
     "export",
@@ -182,6 +187,7 @@ __all__ = [
     "sparse_sampling",
     "sparse_trials",
     "state_value",
+    "table_teacher",
     "task",
     "tiles",
     "trained_controller",

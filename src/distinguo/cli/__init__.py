@@ -15,6 +15,7 @@ from distinguo.cli.console import say, stoppable
 from distinguo.cli.grouped import OTHERS, GroupedCommand, GroupedCommands
 from distinguo.cli.learning.bench import bench_command
 from distinguo.cli.learning.condense import condense_command
+from distinguo.cli.learning.distil import distil_command
 from distinguo.cli.learning.learn import learn
 from distinguo.cli.learning.reproduce import reproduce_command
 from distinguo.cli.learning.test import compare_command
@@ -36,13 +37,15 @@ app = typer.Typer(
     help="Learn which differences between states matter.\n\n"
     "Start with: distinguo learn puck\n\n"
     "Every command takes --json (one JSON object as the last line of standard output) and exits with 2 and one "
-    "sentence on bad input; learn exits with 3 if the task was not solved, verify if it was not proven.",
+    "sentence on bad input; learn exits with 3 if the task was not solved, distil if the return was not kept, "
+    "verify if it was not proven.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
 COMMANDS: dict[str, Callable[..., None]] = {
     "learn": learn,
+    "distil": distil_command,
     "test": compare_command,
     "reproduce": reproduce_command,
     "show": show_command,

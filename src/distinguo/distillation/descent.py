@@ -25,9 +25,9 @@ from distinguo.learners.refinement.improvement import PrototypeMap
 SHORT, LONG = 50, 250  #: steps of L-BFGS: of every fit that is begun, and of the best of them
 REFITTED = 100  #: of a map with a prototype left out
 LEFT_OUT = 4  #: maps with a prototype left out that are tried at least, the best by their loss
-ASSURANCE = 2.0  #: standard errors of new trials by which a map should be above what is to be kept
+ASSURANCE = 2.5  #: standard errors of new trials by which a map should be above what is to be kept
 MEASURES = 3  #: how often a race may be contradicted by new trials
-SHARE = 0.4  #: of the steps that are left, that the race of one size may take
+SHARE = 0.3  #: of the steps that are left, that the race of one size may take
 FAILURES = 2  #: sizes in a row that do not keep the return before the descent ends
 
 Ask = Callable[[Followed], Label]
@@ -45,6 +45,14 @@ class Rung(NamedTuple):
     def size(self) -> int:
         """Return its prototypes."""
         return self.notch.size
+
+
+class Limits(NamedTuple):
+    """What a race aims at, and when it ends."""
+
+    bar: float
+    patience: int  #: changes without a gain
+    steps: float  #: environment steps of all that was run
 
 
 class Descent:
@@ -87,13 +95,21 @@ class Descent:
     def fits(self, size: int, before: PrototypeMap | None = None) -> list[PrototypeMap]:
         """Return maps of a size that are fitted to what the teacher said, and those with a prototype left out."""
         lesson = self.lesson
-        begun = [first_map(lesson, size, self.rng) for _ in range(self.settings.restarts)]
+        count = self.settings.restarts * (1 if before is not None else 2)  # else there is nothing else to begin from
+        begun = [first_map(lesson, size, self.rng) for _ in range(count)]
         short = self._fitted(lesson, begun, SHORT)
-        best = self._fitted(lesson, short[: max(2, len(short) // 3)], LONG)
+        best = self._fitted(lesson, short[: max(2, count // 3)], LONG)
         if before is None:
             return best
-        without = [before.without(j) for j in range(len(before.actions))]
+        without = self._without(before, size)
         return [*best, *self._fitted(lesson, without, REFITTED)[: max(LEFT_OUT, size // 2)], *without]
+
+    def _without(self, before: PrototypeMap, size: int) -> list[PrototypeMap]:
+        """Return maps that are left if some prototypes are left out: each in turn, and others by chance."""
+        maps = [before.without(j) for j in range(len(before.actions))]
+        while len(maps[0].actions) > size:
+            maps = [one.without(int(self.rng.integers(len(one.actions)))) for one in maps]
+        return maps
 
     def _fitted(self, lesson: Lesson, begun: list[PrototypeMap], steps: int) -> list[PrototypeMap]:
         done = self._pool.map(lambda map_: fitted(lesson, map_, steps), begun)
@@ -123,25 +139,26 @@ class Descent:
         yield before
         while before.size > 1 and failures < FAILURES:
             size = before.size - (max(1, before.size // 4) if leap else 1)
-            rung = self._rung(size, before.notch.map, bar)
-            if not rung.kept and size < before.size - 1:  # too far: go on one by one
+            rung = self._rung(size, before.notch.map, bar, self.settings.patience // (1 + 3 * failures))
+            if not rung.kept and size < before.size - 1:  # too far: go on by one
                 leap = False
                 continue
             yield rung
             failures = 0 if rung.kept else failures + 1
-            before = rung
+            before, leap = rung, rung.kept and rung.fitted
 
     def _begun(self, bar: float) -> Rung:
-        """Return the map to begin with: twice as large as often as it does not suffice."""
-        size = self.settings.most
+        """Return the map to begin with: more rounds if it does not suffice, and then one twice as large."""
+        size, attempts = self.settings.most, 0
         while True:
             self.rounds(size)
-            rung = self._rung(size, None, bar)
-            if rung.kept or size == 1 or 2 * size > MOST_PROTOTYPES:
+            rung = self._rung(size, None, bar, self.settings.patience)
+            attempts += 1
+            if rung.kept or size == 1 or (attempts > 1 and 2 * size > MOST_PROTOTYPES):
                 return rung
-            size *= 2
+            size *= 2 if attempts > 1 else 1
 
-    def _rung(self, size: int, before: PrototypeMap | None, bar: float) -> Rung:
+    def _rung(self, size: int, before: PrototypeMap | None, bar: float, patience: int) -> Rung:
         race = Race(self.trials, self.lesson, self.fresh(self.settings.starts), self.rng)
         standing = race.best_of(self.fits(size, before))
         budget = self.trials.steps + SHARE * max(0, self.settings.steps - self.trials.steps)
@@ -149,7 +166,8 @@ class Descent:
         for _ in range(MEASURES):
             if rung.kept or not self.settings.race:
                 break
-            standing = self._raced(race, race.measured(rung.notch.map), rung, bar, budget)
+            limits = Limits(bar, patience, budget)
+            standing = self._raced(race, race.measured(rung.notch.map), limits)
             if standing is None:
                 break
             better = self._measured(standing, bar, fitted=False)
@@ -165,17 +183,18 @@ class Descent:
         self.watch(f"{notch.size} prototypes, {way}: {notch.mean:.4g} ± {notch.error:.2g}")
         return Rung(notch, notch.mean >= aim(notch.returns, bar), fitted)
 
-    def _raced(self, race: Race, standing: Standing, rung: Rung, bar: float, budget: float) -> Standing | None:
+    def _raced(self, race: Race, standing: Standing, limits: Limits) -> Standing | None:
         """Put changes on probation until the return is kept; none if nothing helped or there are no steps left."""
         first, idle = standing.mean, 0
-        while standing.mean < aim(standing.returns, bar, TRIALS):
-            if idle >= self.settings.patience or self.trials.steps >= budget:
+        while standing.mean < aim(standing.returns, limits.bar, TRIALS):
+            if idle >= limits.patience or self.trials.steps >= limits.steps:
                 break
             better = race.generation(standing, self.settings.generation)
             idle = 0 if better.mean > standing.mean else idle + self.settings.generation
             standing = better
-            self.watch(f"{rung.size} prototypes, {race.proposals} changes tried: {standing.mean:.4g}")
-        if standing.mean < aim(standing.returns, bar, TRIALS) and standing.mean <= first:
+            size = len(standing.map.actions)
+            self.watch(f"{size} prototypes, {race.proposals} changes tried: {standing.mean:.4g}")
+        if standing.mean < aim(standing.returns, limits.bar, TRIALS) and standing.mean <= first:
             return None
         if len(race.starts) < self.settings.most_starts:  # should new trials contradict it, there are more to judge by
             race.starts += self.fresh(self.settings.starts)

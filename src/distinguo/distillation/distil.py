@@ -13,7 +13,7 @@ import numpy as np
 from distinguo.distillation.confirmed import confirmed
 from distinguo.distillation.descent import Descent, Rung, Watch
 from distinguo.distillation.fidelity import Fidelity, fidelity_of
-from distinguo.distillation.levels import levelled
+from distinguo.distillation.levels import levelled, without_unused
 from distinguo.distillation.prices import neighbour_prices
 from distinguo.distillation.questions import Questions
 from distinguo.distillation.saved import run_of_map, write_distilled
@@ -105,8 +105,8 @@ def distil(
         work.close()
     if path is None:
         return distilled
-    run, size = distilled.run, int(distilled.run.summary["prototypes"])
-    return distilled._replace(run=write_distilled(run, distilled.dial, size, distilled.fidelity, path))
+    run = write_distilled(distilled.run, distilled.dial, distilled.fidelity, path)
+    return distilled._replace(run=run)
 
 
 def _check_asked(regions: Any, keep: Any) -> None:
@@ -180,8 +180,9 @@ class Distillation:
         steps = self.trials.steps
         chosen, kept = self._chosen(notches, bar, regions)
         self.watch("comparing the map with the teacher")
-        own = self.trials.follow(chosen.map, self.descent.fresh(TRIALS))
-        fidelity = fidelity_of(chosen.map, self.questions, taught, own)
+        starts = self.descent.fresh(TRIALS)
+        own = self.trials.follow(chosen.map, starts)
+        fidelity = fidelity_of(chosen.map, self.questions, taught, own, starts)
         run = self._run(chosen, taught, own, bar=bar, kept=kept, steps=steps, fidelity=fidelity)
         said = (*notes, *remarks, *self._of_teacher())
         return Distilled(run, notches, _fewest_fitted(rungs), bar, kept, fidelity, said)
@@ -202,11 +203,13 @@ class Distillation:
         return max(allowed, key=lambda notch: notch.mean), False
 
     def _run(self, chosen: Notch, taught: Followed, own: Followed, **facts: Any) -> Run:
-        spec, fidelity, map_ = self.configuration.spec, facts["fidelity"], chosen.map
+        fidelity = facts["fidelity"]
+        spec, map_ = without_unused(self.configuration.spec, chosen.map)
         controller = acting_by(map_.prototypes, map_.scale, map_.actions, len(spec.actions))
         after = self.trials.steps
         some = own.seen[:: max(1, len(own.seen) // TRIALS)]
-        reasons = neighbour_prices(self.trials, map_, controller, some, self.descent.fresh(TRIALS))
+        starts = self.descent.fresh(TRIALS)
+        reasons = neighbour_prices(self.trials, chosen.map, controller.partition.regions, some, starts)
         threshold = self.trials.cap if isinstance(spec.goal, Hold) else spec.threshold
         summary = {
             "solved": facts["kept"] and threshold is not None and facts["bar"] >= threshold,
@@ -223,7 +226,7 @@ class Distillation:
             "price_steps": self.trials.steps - after,
             "seconds": round(time.perf_counter() - self.began, 4),
         }
-        return run_of_map(self.configuration, map_, own.seen, summary, reasons)
+        return run_of_map(self.configuration._replace(spec=spec), map_, own.seen, summary, reasons)
 
     def close(self) -> None:
         """Give back what was taken."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from distinguo.distillation.questions import Questions
+from distinguo.distillation.teachers.costs import FREE
 from distinguo.distillation.trials.trials import Followed
 from distinguo.evaluation.statistics import interval
 from distinguo.learners.refinement.improvement import PrototypeMap
@@ -48,6 +50,7 @@ class Fidelity(NamedTuple):
     regret: float | None  #: mean cost of a disagreement in the map's trials, None if nobody can tell
     free: float | None  #: share of the disagreements that cost nothing
     per: str  #: how that was found out
+    actions: tuple[str, ...]  #: the names of the actions of the confusion
     seen: np.ndarray  #: some states of the map's trials
     agreed: np.ndarray  #: whether they agree there
 
@@ -62,19 +65,29 @@ class Fidelity(NamedTuple):
             "regret_of_disagreements": self.regret,
             "free_disagreements": self.free,
             "regret_by": self.per,
+            "actions": list(self.actions),
             "seen": self.seen.tolist(),
             "agreed": self.agreed.tolist(),
         }
 
 
-def fidelity_of(map_: PrototypeMap, questions: Questions, taught: Followed, own: Followed) -> Fidelity:
-    """Compare a map with its teacher on the trials of both."""
+#: What a document of it tells.
+DOCUMENT = (
+    *("agreement_on_teacher_states", "agreement_on_map_states", "teacher", "map", "confusion"),
+    *("regret_of_disagreements", "free_disagreements", "regret_by", "actions", "seen", "agreed"),
+)
+
+
+def fidelity_of(
+    map_: PrototypeMap, questions: Questions, taught: Followed, own: Followed, starts: Sequence[int]
+) -> Fidelity:
+    """Compare a map with its teacher on the trials of both; ``starts`` are those of the map's."""
     said = questions.teacher.answer(own.seen)
-    actions = int(max(said.max(), own.taken.max(), taught.taken.max())) + 1
+    names = questions.trials.spec.actions
     agreed = said == own.taken
-    confusion = np.zeros((actions, actions), dtype=np.int64)
+    confusion = np.zeros((len(names), len(names)), dtype=np.int64)
     np.add.at(confusion, (said, own.taken), 1)
-    regret, free = _price_of(questions, own, np.flatnonzero(~agreed))
+    regret, free = _price_of(questions, own, starts, np.flatnonzero(~agreed))
     some = slice(None, None, max(1, len(said) // SHOWN))
     return Fidelity(
         float((map_.choose(taught.seen) == taught.taken).mean()),
@@ -85,13 +98,19 @@ def fidelity_of(map_: PrototypeMap, questions: Questions, taught: Followed, own:
         regret,
         free,
         questions.way if regret is not None else "",
+        names,
         own.seen[some],
         agreed[some],
     )
 
 
-def _price_of(questions: Questions, own: Followed, rows: np.ndarray) -> tuple[float | None, float | None]:
+def _price_of(
+    questions: Questions, own: Followed, starts: Sequence[int], rows: np.ndarray
+) -> tuple[float | None, float | None]:
     """Return the mean cost of disagreements, and the share of them that cost nothing; none if nobody can tell."""
     some = rows[:: max(1, len(rows) // ASKED)]
-    costs = questions.costs(own, some) if len(some) else None
-    return (None, None) if costs is None else (float(costs.mean()), float((costs <= 0.0).mean()))
+    known = questions.costs(own, starts, some) if len(some) else None
+    if known is None:
+        return None, None
+    costs, usual = known
+    return float(costs.mean()), float((costs <= FREE * usual).mean())

@@ -13,13 +13,14 @@ from distinguo.distillation.teachers.spaces import Room, room_of
 from distinguo.distillation.teachers.teacher import Teacher, teacher_of, watched
 from distinguo.distillation.trials.trials import trials_of
 from distinguo.errors import DistinguoError
+from distinguo.learners.refinement.improvement import PrototypeMap
 from distinguo.tasks.catalog import spec_of, task_spec
 from distinguo.tasks.gym.source import LEVELS, source_of
 from distinguo.tasks.gym.spaces import view_of
 from distinguo.tasks.gym.wrappers import DiscreteActions
 from distinguo.tasks.spec import TaskSpec
 
-MOST_LEVELS = 9
+MOST_LEVELS = 5  #: that are tried
 TRIALS = 40  #: of the teacher, with amounts and with every number of levels
 CAP = 10_000  #: steps of a trial at most, where the task has no limit
 
@@ -169,3 +170,17 @@ def _spec(task: Any, parameters: Mapping[str, Any], levels: Any) -> TaskSpec:
 
 def _words(levels: np.ndarray) -> str:
     return ", ".join("/".join(f"{x:.3g}" for x in row) for row in levels)
+
+
+def without_unused(spec: TaskSpec, map_: PrototypeMap) -> tuple[TaskSpec, PrototypeMap]:
+    """Leave out the levels that a map never takes; a task whose actions are no listed levels stays as it is."""
+    levels, used = spec.parameters.get(LEVELS), np.unique(map_.actions)
+    if not isinstance(levels, list | tuple) or not 2 <= len(used) < len(levels):
+        return spec, map_
+    parameters = {**spec.parameters, LEVELS: [levels[a] for a in used]}
+    fewer = task_spec(spec.name, parameters) if spec.portable else spec_of(_env_of(spec), {LEVELS: parameters[LEVELS]})
+    return fewer, map_._replace(actions=np.searchsorted(used, map_.actions))
+
+
+def _env_of(spec: TaskSpec) -> Any:
+    return spec.task.driver.source.env

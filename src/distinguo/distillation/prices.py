@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from distinguo.controller import Controller
 from distinguo.distillation.trials.trials import Contender, Trials
 from distinguo.learners.refinement.improvement import PrototypeMap
 from distinguo.learners.refinement.prices import STARTS
@@ -30,9 +29,12 @@ def neighbours(map_: PrototypeMap, seen: np.ndarray) -> list[tuple[int, int]]:
 
 
 def neighbour_prices(
-    trials: Trials, map_: PrototypeMap, controller: Controller, seen: np.ndarray, starts: list[int]
+    trials: Trials, map_: PrototypeMap, regions: np.ndarray, seen: np.ndarray, starts: list[int]
 ) -> list[dict[str, Any]]:
-    """Return what is lost if two neighbours act alike, by which of their actions it costs less."""
+    """Return what is lost if two neighbours act alike, by which of their actions it costs less.
+
+    ``regions`` are those of the prototypes.
+    """
     pairs = [(i, j) for i, j in neighbours(map_, seen) if map_.actions[i] != map_.actions[j]]
     changed = [
         map_.with_action(given_up, int(map_.actions[kept]))
@@ -41,7 +43,6 @@ def neighbour_prices(
     ]
     gained = trials.judge([Contender(one, starts[:STARTS]) for one in (map_, *changed)])
     means = [float(returns.mean()) for returns in gained]
-    regions = controller.partition.regions
     return [
         {
             "event": "price",

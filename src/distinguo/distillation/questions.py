@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from distinguo.distillation.teachers.costs import (
+    HELD,
     AskedCosts,
     Label,
     costly_label,
@@ -13,10 +16,13 @@ from distinguo.distillation.teachers.costs import (
 )
 from distinguo.distillation.teachers.teacher import Teacher
 from distinguo.distillation.trials.compiled import CompiledTrials
+from distinguo.distillation.trials.environment import EnvironmentTrials
 from distinguo.distillation.trials.trials import Followed, Trials
+from distinguo.distillation.trials.workers import WorkerTrials
 from distinguo.tasks.task import randomness
 
 BY_VALUES, BY_TRIALS = "the teacher's values", "trials that go on with the teacher"
+REPLAYED = 25  #: disagreements of which the cost is found out by running trials again
 
 
 class Questions:
@@ -27,7 +33,7 @@ class Questions:
     """
 
     def __init__(self, teacher: Teacher, trials: Trials, costs: bool, rng: np.random.Generator) -> None:
-        self.teacher, self.rng = teacher, rng
+        self.teacher, self.rng, self.trials = teacher, rng, trials
         self._actions = len(trials.spec.actions)
         self._costs = costs
         self._asked: AskedCosts | None = None
@@ -36,15 +42,13 @@ class Questions:
 
     @property
     def way(self) -> str:
-        """Return how costs are found out; empty if they are not."""
-        if self.teacher.values is not None:
-            return BY_VALUES
-        return BY_TRIALS if self._asked is not None else ""
+        """Return how costs are found out."""
+        return BY_TRIALS if self.teacher.values is None else BY_VALUES
 
     def label(self, followed: Followed) -> Label:
         """Return which actions are good in the states of trials, and what others cost."""
         answers = self.teacher.answer(followed.seen)
-        if not self._costs or not self.way:
+        if not self._costs or (self.teacher.values is None and self._asked is None):
             return plain_label(answers, self._actions)
         if self.teacher.values is None and self._asked is not None:
             self._asked.ask(followed, self.rng)
@@ -57,13 +61,38 @@ class Questions:
         assert self._asked is not None
         return self._asked.of(seen)
 
-    def costs(self, followed: Followed, rows: np.ndarray) -> np.ndarray | None:
-        """Return what the actions that were taken cost at some steps of trials; None if nobody can tell."""
-        if not self.way:
-            return None
+    def costs(
+        self, followed: Followed, starts: Sequence[int], rows: np.ndarray
+    ) -> tuple[np.ndarray, float] | None:
+        """Return what the actions that were taken cost at some steps of trials, and what is usual among all.
+
+        ``starts`` are those of the trials. None if nobody can tell.
+        """
         taken = followed.taken[rows]
-        if self.teacher.values is None and self._asked is not None:
+        if self.teacher.values is not None:
+            regret = self.regret(followed.seen[rows], self.teacher.answer(followed.seen[rows]))
+        elif self._asked is not None:
             regret = self._asked.regret(followed.states[rows], self._asked.trials.cap - followed.step[rows])
         else:
-            regret = self.regret(followed.seen[rows], self.teacher.answer(followed.seen[rows]))
-        return np.asarray(regret[np.arange(len(rows)), taken])
+            return self._by_replay(followed, starts, rows)
+        return regret[np.arange(len(rows)), taken], float(regret.max(axis=1).mean())
+
+    def _by_replay(
+        self, followed: Followed, starts: Sequence[int], rows: np.ndarray
+    ) -> tuple[np.ndarray, float] | None:
+        """Run trials again up to these steps, and go on with the teacher: at once, or after a moment of that action."""
+        if not isinstance(self.trials, EnvironmentTrials | WorkerTrials) or not self.trials.spec.restorable:
+            return None
+        some = rows[:: max(1, len(rows) // REPLAYED)]
+        trial = np.repeat(np.arange(len(followed.lengths)), followed.lengths)
+        first = np.concatenate([[0], np.cumsum(followed.lengths)])
+        costs = []
+        for row in some:
+            moves = followed.taken[first[trial[row]] : row].tolist()
+            held = [int(followed.taken[row])] * HELD
+            again, instead = (
+                self.trials.gained_instead(self.teacher.answer, int(starts[trial[row]]), moves, more)
+                for more in ([], held)
+            )
+            costs.append(max(0.0, again - instead))
+        return np.array(costs), float(np.mean(costs))

@@ -8,9 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from distinguo.distillation.fidelity import Fidelity
+from distinguo.distillation.fidelity import DOCUMENT, Fidelity
+from distinguo.errors import DistinguoError
 from distinguo.learners.probation.learner import acting_by
+from distinguo.learners.refinement.condense import Notch
 from distinguo.learners.refinement.improvement import PrototypeMap
+from distinguo.reading.documents import parse_json
+from distinguo.reading.files import MEBIBYTE, read_text
 from distinguo.representations.file import Representation
 from distinguo.runs.configuration import Configuration
 from distinguo.runs.folder import write_run
@@ -21,6 +25,7 @@ from distinguo.versions import software
 from distinguo.writing.atomic import write_atomically
 
 FIDELITY = "fidelity.json"
+LARGEST_FIDELITY = 64 * MEBIBYTE  #: bytes
 
 
 def run_of_map(
@@ -65,9 +70,17 @@ def run_of_map(
     return Run(configuration, representation, controller.q, updates, whole, [], reasons, history=[frame])
 
 
-def write_distilled(run: Run, notches: list[Any], chosen: int, fidelity: Fidelity, path: Path) -> Run:
+def write_distilled(run: Run, notches: list[Notch], fidelity: Fidelity, path: Path) -> Run:
     """Write a distilled run into a folder of its own."""
     write_run(run, path)
-    write_atomically(path / DIAL, dial_csv(notches, chosen))
+    write_atomically(path / DIAL, dial_csv(notches, int(run.summary["prototypes"])))
     write_atomically(path / FIDELITY, json.dumps(fidelity.document()) + "\n")
     return run._replace(path=path)
+
+
+def read_fidelity(path: Path) -> dict[str, Any]:
+    """Read what is known of a map and its teacher."""
+    known = parse_json(read_text(path, LARGEST_FIDELITY), str(path))
+    if not isinstance(known, dict) or not set(DOCUMENT) <= known.keys() or len(known["seen"]) != len(known["agreed"]):
+        raise DistinguoError(f"{path} is damaged; distil again to write it anew.")
+    return known

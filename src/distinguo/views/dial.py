@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from matplotlib.axes import Axes
@@ -11,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from distinguo.errors import DistinguoError
+from distinguo.learners.refinement.condense import Notch
 from distinguo.reading.files import MEBIBYTE, read_text
 from distinguo.runs.run import Run
 from distinguo.study.condense import Condensed, regions_by_epsilon
@@ -40,16 +42,22 @@ class DialPicture(NamedTuple):
 
 def dial_picture(name: str, condensed: Condensed) -> DialPicture:
     """Compute the picture."""
-    notches = sorted(condensed.dial, key=lambda notch: notch.size)
     pairs = tuple(condensed.by_epsilon)
+    picture = dial_of_notches(name, condensed.dial, condensed.bar, condensed.notch.size)
+    return picture._replace(by_epsilon=pairs if len(pairs) > 1 else ())
+
+
+def dial_of_notches(name: str, dial: Iterable[Notch], bar: float, chosen: int) -> DialPicture:
+    """Compute the picture of the best maps of every size, of which one was chosen."""
+    notches = sorted(dial, key=lambda notch: notch.size)
     return DialPicture(
         f"{name}: what each prototype is worth",
         tuple(notch.size for notch in notches),
         tuple(notch.mean for notch in notches),
         tuple(notch.error for notch in notches),
-        condensed.bar,
-        condensed.notch.size,
-        pairs if len(pairs) > 1 else (),
+        bar,
+        chosen,
+        (),
     )
 
 
@@ -72,6 +80,7 @@ def dial_of(run: Run) -> DialPicture:
     sizes, means, errors, chosen = zip(*rows, strict=True)
     reached = spec.threshold is not None and means[-1] >= spec.threshold
     bar = float(spec.threshold) if reached else means[-1] - errors[-1]  # type: ignore[arg-type]
+    bar = float(run.summary.get("bar", bar))  # a distilled run says itself what it was to keep
     return DialPicture(title, sizes, means, errors, bar, sizes[chosen.index(True)], ())
 
 

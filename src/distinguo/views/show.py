@@ -125,6 +125,14 @@ def dial_view(run: Run) -> Any:
     return dial_of(run)
 
 
+@view("fidelity")
+def fidelity_view(run: Run) -> Any:
+    """Show where a distilled map and its teacher do different things."""
+    from distinguo.views.kinds.fidelity import fidelity_picture
+
+    return fidelity_picture(run)
+
+
 @checks_names()
 def show(
     run: Run | str | Path, view: str | ViewFunction = PARTITION, path: str | Path | None = None
@@ -132,7 +140,7 @@ def show(
     """Draw a run, or the run in a folder, and return the figure; with a path it is written there, too.
 
     ``view`` is the name of one (``partition``, ``values``, ``phase``, ``critical``, ``regret``, ``family``,
-    ``trials``, ``dial``, or one of your own), or a function from a run to a picture; the suffix of the path is
+    ``trials``, ``dial``, ``fidelity``, or one of your own), or a function from a run to a picture; the suffix of the path is
     ``.png``, ``.svg`` or ``.pdf``.
 
     >>> import distinguo

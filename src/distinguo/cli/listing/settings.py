@@ -68,6 +68,7 @@ def settings_command(
 
 def setting_lines() -> Iterator[SettingLine]:
     """Yield all settings, owner by owner."""
+    from distinguo.learners.distilled.settings import DistilSettings
     from distinguo.learners.kdtree.settings import KdTreeSettings
     from distinguo.learners.model.settings import ModelSettings
     from distinguo.learners.partigame.settings import PartiSettings
@@ -90,6 +91,7 @@ def setting_lines() -> Iterator[SettingLine]:
     yield from _of("learner", "learner table", TableSettings)
     yield from _of("learner", "learner kd-tree", KdTreeSettings)
     yield from _of("learner", "learner parti-game", PartiSettings)
+    yield from _of("learner", "learner distilled", DistilSettings)
     yield from _of("stage", "stage of learning", StageSettings)
     yield from _of("tester", "tester", TesterSettings)
     seen = set()

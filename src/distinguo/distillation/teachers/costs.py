@@ -20,7 +20,7 @@ FREE = 0.05  #: share of the usual cost below which an action costs nothing
 DEAREST = 10.0  #: times the mean cost that a single state may weigh
 LEAST = 0.1  #: of the mean cost that a state weighs at least: estimates are rough
 HELD = 5  #: steps that a wrong action is tried for, as MAX_STEPS of Figure 3
-ASKED = 300  #: states from which every action is tried
+ASKED, MOST_ASKED = 100, 300  #: states of a series of trials from which every action is tried, and of all series
 NEIGHBOURS = 5  #: of those, whose costs a state takes over
 
 
@@ -77,7 +77,9 @@ class AskedCosts:
         self._regret: list[np.ndarray] = []
 
     def ask(self, followed: Followed, rng: np.random.Generator) -> None:
-        """Try all actions from some of the states of trials."""
+        """Try all actions from some of the states of trials, until enough is known."""
+        if sum(map(len, self._seen)) >= MOST_ASKED:
+            return
         rows = rng.choice(len(followed.states), min(ASKED, len(followed.states)), replace=False)
         self._seen.append(followed.seen[rows])
         self._regret.append(self.regret(followed.states[rows], self.trials.cap - followed.step[rows]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -65,6 +66,20 @@ class EnvironmentTrials:
             ended = terminated or truncated
         self.steps += len(taken)
         return gained, seen, taken
+
+    def gained_instead(self, decide: Decide, number: int, moves: Sequence[int], held: Sequence[int]) -> float:
+        """Return what a trial gains that takes these moves, then the held ones, and then follows a teacher.
+
+        The number of its start brings the same chance about again.
+        """
+        begun = [*moves, *held]
+
+        def act(seen: tuple[float, ...]) -> int:
+            step = next(steps)
+            return begun[step] if step < len(begun) else int(decide(np.array([seen]))[0])
+
+        steps = itertools.count()
+        return self._run(act, number)[0]
 
     def close(self) -> None:
         """There is nothing to give back."""

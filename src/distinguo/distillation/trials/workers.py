@@ -25,6 +25,7 @@ from distinguo.learners.refinement.improvement import PrototypeMap
 from distinguo.tasks.spec import TaskSpec
 
 MODULE = "distinguo.distillation.trials.worker"
+PARTS = 4  #: that trials which are followed are divided into
 TRIES = 3  #: that a question is asked if the process dies of it
 
 
@@ -53,13 +54,17 @@ class WorkerTrials:
 
     def follow(self, map_: PrototypeMap, starts: Sequence[int]) -> Followed:
         """Run a map from these starts, and tell what it saw."""
-        parts = [list(starts)[n::4] for n in range(min(4, len(starts)))]
+        parts = [part.tolist() for part in np.array_split(np.array(starts), min(PARTS, len(starts)))]
         answers = self._ask_all([_question("follow", map_, some) for some in parts])
         return joined([_followed(answer) for answer in answers])
 
     def follow_teacher(self, decide: Decide, starts: Sequence[int]) -> Followed:
         """Run a teacher from these starts, here."""
         return self._own.follow_teacher(decide, starts)
+
+    def gained_instead(self, decide: Decide, number: int, moves: Sequence[int], held: Sequence[int]) -> float:
+        """Return what a trial gains that takes these moves, then the held ones, and then follows a teacher."""
+        return self._own.gained_instead(decide, number, moves, held)
 
     def _ask_all(self, questions: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         answers = list(self._pool.map(self._ask, questions))

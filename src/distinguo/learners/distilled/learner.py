@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from distinguo.errors import DistinguoError
 from distinguo.learners.distilled.settings import DistilSettings
 from distinguo.learners.learner import Learner, Setup, register
+from distinguo.tasks.spec import TaskSpec
 
 
 class Distilled(Learner):
@@ -20,6 +22,10 @@ class Distilled(Learner):
     name = "distilled"
     settings = DistilSettings
     only_controls = True
+
+    def suggested_for(self, spec: TaskSpec) -> Mapping[str, Any]:
+        """Return more patience where steps cost little."""
+        return {} if spec.interpreted else {"learner.steps": 60_000_000, "learner.patience": 1_000}
 
     def fresh(self, setup: Setup | None) -> Any:
         """Say what makes such a map."""

@@ -33,10 +33,10 @@ class DistilSettings(NamedTuple):
     generation: Annotated[int, Field(ge=1, le=100, description="changes that are tried side by side")] = 8
     patience: Annotated[
         int, Field(ge=1, le=10**6, description="changes without a gain before a size is taken as it is")
-    ] = 240
+    ] = 160
     steps: Annotated[
         int, Field(ge=0, le=10**12, description="environment steps after which no change is tried any more")
-    ] = 5_000_000
+    ] = 3_000_000
     keep: Annotated[
         float,
         Field(gt=0, le=1, description="share of the teacher's return to keep, if that is below the threshold"),

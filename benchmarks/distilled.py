@@ -1,0 +1,129 @@
+"""Distil teachers, seed by seed, and judge every map by a hundred new trials of Gymnasium's own environment.
+
+    pip install -e ".[others]" && python -m benchmarks.teachers --out teachers
+    python -m benchmarks.distilled --teachers teachers --out distilled --seeds 100-109 [TASK …]
+
+A row of ``distilled.csv`` is one distillation: the prototypes after the fit alone and in the end, the mean return of a
+hundred trials that begin from seeds which no distillation uses, its steps and its time. The runs are kept beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import time
+import warnings
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+import distinguo as dg
+from distinguo.cli.parse import seeds as read_seeds
+from distinguo.distillation.teachers.zips import load_zip
+
+TRIALS, FIRST = 100, 3_000_000_000  #: new trials; distillations draw their starts below 2^31
+HEURISTIC = "heuristic"
+TEACHERS = {
+    "LunarLander": ("LunarLander-v3", HEURISTIC, None),
+    "LunarLander-ppo": ("LunarLander-v3", "ppo", None),
+    "CartPole": ("CartPole-v1", "dqn", None),
+    "Acrobot": ("Acrobot-v1", "dqn", None),
+    "MountainCar": ("MountainCar-v0", "dqn", None),
+    "Pendulum": ("Pendulum-v1", "sac", -200.0),
+    "MountainCarContinuous": ("MountainCarContinuous-v0", "sac", None),
+}
+COLUMNS = (
+    *("name", "task", "teacher", "seed", "fitted", "prototypes", "actions", "kept", "score", "new_score"),
+    *("new_error", "teacher_score", "agreement", "environment_steps", "seconds", "cores", "dial"),
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", help=f"of {', '.join(TEACHERS)}; all by default")
+    parser.add_argument("--teachers", type=Path, default=Path("teachers"))
+    parser.add_argument("--out", type=Path, default=Path("distilled"))
+    parser.add_argument("--seeds", default="100-109")
+    parser.add_argument("--set", action="append", default=[], help="a setting, such as learner.costs=false")
+    asked = parser.parse_args()
+    asked.out.mkdir(parents=True, exist_ok=True)
+    for name in asked.names or TEACHERS:
+        for seed in read_seeds(asked.seeds):
+            add_row(asked.out, one(name, seed, asked.teachers, asked.out, asked.set))
+
+
+def add_row(out: Path, row: dict[str, Any]) -> None:
+    path = out / "distilled.csv"
+    begun = path.exists()
+    with path.open("a", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS)
+        if not begun:
+            writer.writeheader()
+        writer.writerow(row)
+    print({key: row[key] for key in COLUMNS if key != "dial"}, flush=True)
+
+
+def one(name: str, seed: int, teachers: Path, out: Path, changes: list[str]) -> dict[str, Any]:
+    """Distil a teacher once, and judge the map."""
+    from distinguo.cli.parse import changes as read_changes
+
+    task, kind, keep = TEACHERS[name]
+    teacher = land if kind == HEURISTIC else load_zip(teachers / f"{task}-{kind}.zip")
+    began = time.perf_counter()
+    small = dg.distil(
+        teacher, task, seed=seed, keep=keep, name=kind, out=out / f"{name}-{seed}", settings=read_changes(changes)
+    )
+    took = time.perf_counter() - began
+    returns = new_returns(small.run)
+    return {
+        "name": name,
+        "task": task,
+        "teacher": kind,
+        "seed": seed,
+        "fitted": small.fitted,
+        "prototypes": small.run.summary["prototypes"],
+        "actions": len(small.run.configuration.spec.actions),
+        "kept": small.kept,
+        "score": round(small.fidelity.map.mean, 2),
+        "new_score": round(float(returns.mean()), 2),
+        "new_error": round(float(returns.std(ddof=1) / np.sqrt(TRIALS)), 2),
+        "teacher_score": round(small.fidelity.teacher.mean, 2),
+        "agreement": round(small.fidelity.on_map, 3),
+        "environment_steps": small.run.summary["environment_steps"],
+        "seconds": round(took, 1),
+        "cores": os.cpu_count(),
+        "dial": ";".join(f"{notch.size}:{notch.mean:.1f}" for notch in small.dial),
+    }
+
+
+def land(seen: np.ndarray) -> int:
+    """LunarLander's own heuristic."""
+    from gymnasium.envs.box2d.lunar_lander import heuristic
+
+    return int(heuristic(SimpleNamespace(unwrapped=SimpleNamespace(continuous=False)), seen))
+
+
+def new_returns(run: Any) -> np.ndarray:
+    """Follow a map through new trials of Gymnasium's own environment, with its own time limit."""
+    spec = run.configuration.spec
+    env = gymnasium.make(spec.name)
+    if not isinstance(env.action_space, gymnasium.spaces.Discrete):
+        env = dg.DiscreteActions(env, list(spec.parameters["levels"]))
+    returns = np.zeros(TRIALS)
+    for trial in range(TRIALS):
+        seen, _ = env.reset(seed=FIRST + trial)
+        ended = False
+        while not ended:
+            seen, reward, terminated, truncated, _ = env.step(run.controller.action(seen))
+            returns[trial] += float(reward)
+            ended = terminated or truncated
+    return returns
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore", DeprecationWarning)
+    main()

@@ -1,0 +1,176 @@
+"""``distinguo distil``: a small map of a policy that somebody has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from distinguo.cli.completion import complete_setting, complete_task
+from distinguo.cli.grouped import HOW, WHAT, WHERE
+from distinguo.errors import DistinguoError
+
+if TYPE_CHECKING:
+    from distinguo.distillation.distil import Distilled
+
+NOT_KEPT = 3  #: the exit code where no map keeps the return; 2 is for what went wrong
+
+
+def distil_command(
+    teacher: Annotated[
+        str,
+        typer.Argument(
+            help="The policy: path/to/file.py:function (observation -> action, or an object with predict), a zip of "
+            "Stable-Baselines3 (DQN, QR-DQN, PPO, A2C, SAC, TD3), a run folder, or a table of decisions in CSV."
+        ),
+    ],
+    task: Annotated[
+        str,
+        typer.Option(
+            help="The task it was made for: puck, a Gymnasium id, or path/to/file.py:Class.",
+            rich_help_panel=WHAT,
+            autocompletion=complete_task,
+        ),
+    ],
+    regions: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=64, help="Ask for at most so many prototypes, whatever that costs.", rich_help_panel=WHAT
+        ),
+    ] = None,
+    keep: Annotated[
+        float | None,
+        typer.Option(
+            help="The mean return to keep; by default the threshold of the task, or 95 % of the teacher's return if "
+            "that is below it or there is none.",
+            rich_help_panel=WHAT,
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of all random choices.", rich_help_panel=WHAT)] = 0,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the run; by default runs/TASK-distilled-seedN.", rich_help_panel=WHERE),
+    ] = None,
+    assignments: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="TABLE.NAME=VALUE",
+            help="Change a setting, such as learner.steps=1000000 or task.levels=3; distinguo settings distilled "
+            "lists them.",
+            rich_help_panel=HOW,
+            autocompletion=complete_setting,
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Distil a policy into a map of a few prototypes that can be read, exported and explained.
+
+    The fewest prototypes are looked for that keep the return. Writes a run folder, on which all other commands work,
+    with the dial (return against prototypes) and the fidelity (where map and teacher agree, and what it costs where they
+    do not) as tables and pictures.
+
+    Examples:
+      distinguo distil policies.py:land --task LunarLander-v3
+
+      distinguo distil dqn_cartpole.zip --task CartPole-v1
+
+      distinguo distil sac_pendulum.zip --task Pendulum-v1 --keep -200
+
+      distinguo distil runs/puck-default-seed0 --task puck --regions 2
+
+      distinguo distil decisions.csv --task MountainCar-v0
+    """
+    from distinguo.cli import parse
+    from distinguo.cli.console import output_for, say, worked_off
+    from distinguo.cli.live import live_line
+    from distinguo.distillation.distil import distil
+    from distinguo.runs.configuration import of_table
+
+    changes = parse.changes(assignments or [])
+    world = _task(task, of_table(changes, "task"))
+    policy = _teacher(teacher, task, of_table(changes, "task"), say)
+    path = out or _free_folder(task, seed)
+    with live_line() as line:
+        small = worked_off(
+            "Stopped; nothing was written.",
+            lambda: distil(
+                policy,
+                world,
+                seed=seed,
+                regions=regions,
+                keep=keep,
+                settings=changes,
+                out=path,
+                name=teacher,
+                watch=line,
+            ),
+        )
+    _tell(small, path, output_for(as_json), as_json)
+    if not small.kept:
+        raise typer.Exit(NOT_KEPT)
+
+
+def _task(word: str, parameters: dict[str, Any]) -> Any:
+    """Return the task that a word names; an id stays a word, so that its actions may be amounts."""
+    from distinguo.cli import parse
+    from distinguo.cli.code import names_code
+
+    return parse.named_task(word, parameters) if names_code(word) or word.endswith(".py") else word
+
+
+def _teacher(word: str, task: str, parameters: dict[str, Any], say: Any) -> Any:
+    """Return the teacher that a word names."""
+    from distinguo.cli.code import load_named, names_code
+    from distinguo.cli.parse import named_task
+    from distinguo.distillation.teachers.table import read_table
+    from distinguo.distillation.teachers.zips import WARNING, load_zip
+    from distinguo.runs.folder import open_run
+
+    path = Path(word)
+    if names_code(word):
+        return load_named(word)
+    if word.endswith(".zip"):
+        say(WARNING)
+        return load_zip(path)
+    if word.endswith(".csv"):
+        return read_table(path, named_task(task, parameters))
+    if path.is_dir():
+        return open_run(path)
+    raise DistinguoError(
+        f"'{word}' is no teacher; give path/to/file.py:function, a zip of Stable-Baselines3, a run folder or a table in "
+        "CSV."
+    )
+
+
+def _free_folder(task: str, seed: int) -> Path:
+    from distinguo.writing.atomic import slug
+
+    stem = f"{slug(Path(task).name)}-distilled-seed{seed}"
+    paths = (Path("runs") / (stem if n == 1 else f"{stem}-{n}") for n in range(1, 10_000))
+    return next(path for path in paths if not path.exists())
+
+
+def _tell(small: Distilled, path: Path, output: Any, as_json: bool) -> None:
+    from distinguo.cli.console import answer, say
+    from distinguo.views.dial import dial_of_notches
+    from distinguo.views.kinds.fidelity import fidelity_picture
+    from distinguo.views.plots import draw, save_figure
+    from distinguo.views.show import draw_run
+    from distinguo.views.terminal.paint import ASIDE, GOOD, POOR
+
+    for note in small.notes:
+        say(note)
+    summary, size = small.run.summary, int(small.run.summary["prototypes"])
+    dial = dial_of_notches(str(summary["task"]), small.dial, small.bar, size)
+    save_figure(draw(dial), path / "dial.png")
+    save_figure(draw(fidelity_picture(small.run)), path / "fidelity.png")
+    picture = draw_run(small.run)
+    for notch in small.dial:
+        mark = "  <- taken" if notch.size == size else ""
+        output.tell(f"{notch.size:4} prototypes: mean return {notch.mean:.1f} ± {notch.error:.1f}{mark}")
+    output.tell(repr(small), GOOD if small.kept else POOR)
+    output.tell(f"Pictures: {picture}, {path / 'dial.png'}, {path / 'fidelity.png'}")
+    output.tell(f"Look again with: distinguo show {path}", ASIDE)
+    answer({**summary, "run": str(path), "picture": str(picture), "dial": str(path / "dial.csv")}, as_json)
