@@ -3,8 +3,9 @@
     pip install -e ".[others]" && python -m benchmarks.teachers --out teachers
     python -m benchmarks.distilled --teachers teachers --out distilled --seeds 100-109 [TASK …]
 
-A row of ``distilled.csv`` is one distillation: the prototypes after the fit alone and in the end, the mean return of a
-hundred trials that begin from seeds which no distillation uses, its steps and its time. The runs are kept beside it.
+A row of ``distilled.csv`` is one distillation: the prototypes after the fit alone and in the end, the mean return
+of a hundred trials that begin from seeds which no distillation uses, its steps and its time. The runs are kept
+beside it.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ COLUMNS = (
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("names", nargs="*", help=f"of {', '.join(TEACHERS)}; all by default")
     parser.add_argument("--teachers", type=Path, default=Path("teachers"))
     parser.add_argument("--out", type=Path, default=Path("distilled"))
@@ -75,7 +78,13 @@ def one(name: str, seed: int, teachers: Path, out: Path, changes: list[str]) -> 
     teacher = land if kind == HEURISTIC else load_zip(teachers / f"{task}-{kind}.zip")
     began = time.perf_counter()
     small = dg.distil(
-        teacher, task, seed=seed, keep=keep, name=kind, out=out / f"{name}-{seed}", settings=read_changes(changes)
+        teacher,
+        task,
+        seed=seed,
+        keep=keep,
+        name=kind,
+        out=out / f"{name}-{seed}",
+        settings=read_changes(changes),
     )
     took = time.perf_counter() - began
     returns = new_returns(small.run)

@@ -2,9 +2,9 @@
 
     pip install -e ".[others]" && python -m benchmarks.teachers --out teachers [TASK …]
 
-DQN's settings are those of ``benchmarks/rivals/sb3.py``; PPO's and SAC's are those of hyperparams/ppo.yml and sac.yml of
-DLR-RM/rl-baselines3-zoo. Where a teacher misses its threshold, the next seed is tried, and the seeds are printed: a
-teacher that cannot solve its task says nothing about distilling.
+DQN's settings are those of ``benchmarks/rivals/sb3.py``; PPO's and SAC's are those of hyperparams/ppo.yml and
+sac.yml of DLR-RM/rl-baselines3-zoo. Where a teacher misses its threshold, the next seed is tried, and the seeds are
+printed: a teacher that cannot solve its task says nothing about distilling.
 """
 
 from __future__ import annotations
@@ -63,7 +63,9 @@ ATTEMPTS = 5  #: seeds that are tried
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("tasks", nargs="*", default=[], help=f"of {', '.join(PUBLISHED)}; all by default")
     parser.add_argument("--out", type=Path, default=Path("teachers"))
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
@@ -80,7 +82,9 @@ def train(task: str, out: Path, first: int) -> None:
         model = trained(task, seed)
         mean, error = judged(model, task)
         took = time.perf_counter() - began
-        print(f"{task}: {type(model).__name__}, seed {seed}: {mean:.1f} ± {error:.1f}, {took:.0f} s", flush=True)
+        print(
+            f"{task}: {type(model).__name__}, seed {seed}: {mean:.1f} ± {error:.1f}, {took:.0f} s", flush=True
+        )
         if mean > best:
             best = mean
             model.save(out / f"{task}-{type(model).__name__.lower()}.zip")

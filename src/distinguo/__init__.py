@@ -5,11 +5,11 @@
 >>> run.solved, run.action((0.5, 1.0))
 (True, 'left')
 
-What there is: ``learn``, ``distil``, ``condense``, ``compare``, ``verify``, ``audit``, ``explain``, ``distinctions``, ``family``,
-``export``, ``show``, ``report``, ``rollout``, ``play``, ``reproduce``, ``open_run``; agents in the habits of
-Stable-Baselines3 (``Economy``, ``RegionObservation``, ``Shield``); the paper's definitions (``criteria``); and five
-doors for what is your own, each a decorator: ``task``, ``partition``, ``representation``, ``learner`` and ``view``,
-with ``check_task`` and ``check_partition`` to try yours.
+What there is: ``learn``, ``distil``, ``condense``, ``compare``, ``verify``, ``audit``, ``explain``,
+``distinctions``, ``family``, ``export``, ``show``, ``report``, ``rollout``, ``play``, ``reproduce``, ``open_run``;
+agents in the habits of Stable-Baselines3 (``Economy``, ``RegionObservation``, ``Shield``); the paper's definitions
+(``criteria``); and five doors for what is your own, each a decorator: ``task``, ``partition``, ``representation``,
+``learner`` and ``view``, with ``check_task`` and ``check_partition`` to try yours.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from distinguo.controls.catalog import representation
     from distinguo.controls.resolution.variable import variable_resolution
     from distinguo.criteria import state_value
-    from distinguo.errors import DistinguoError
     from distinguo.distillation.distil import distil
     from distinguo.distillation.teachers.table import table_teacher
+    from distinguo.errors import DistinguoError
     from distinguo.evaluation.audit import audit_controller
     from distinguo.evaluation.tester import Evaluation, learning_curve
     from distinguo.explanations.distinctions import distinctions

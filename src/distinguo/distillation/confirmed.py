@@ -21,10 +21,10 @@ def confirmed(
     seen = np.concatenate([notch.returns for notch in notches])
     question = ReturnQuestion(bar, float(seen.min()), float(seen.max()))
     returns: list[float] = []
-    began, outcome = trials.steps, OPEN
+    began, outcome = trials.count.steps, OPEN
     while outcome == OPEN:
         groups = [Contender(map_, fresh(TOGETHER // 2)) for _ in range(2)]
         for gained in trials.judge(groups):
             returns += gained.tolist()
-        outcome = judge(returns, trials.steps - began, question)
+        outcome = judge(returns, trials.count.steps - began, question)
     return outcome == PASSED

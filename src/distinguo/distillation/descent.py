@@ -1,8 +1,8 @@
 """From a large map down to the smallest that keeps the return: the dial of a distillation.
 
-Sizes are gone through from the top. At each, maps are fitted to all that the teacher was asked about: from the last map
-with a prototype left out, and from scratch. Where the best of them keeps the return from new starts, that size is done;
-else changes are put on probation until it does, or nothing helps any more.
+Sizes are gone through from the top. At each, maps are fitted to all that the teacher was asked about: from the last
+map with a prototype left out, and from scratch. Where the best of them keeps the return from new starts, that size
+is done; else changes are put on probation until it does, or nothing helps any more.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Descent:
     def __init__(self, trials: Trials, ask: Ask, settings: DistilSettings, seed: int, watch: Watch) -> None:
         self.trials, self.ask, self.settings, self.watch = trials, ask, settings, watch
         self.rng = np.random.default_rng([seed, 4])
-        self._numbers: Iterator[int] = iter(map(int, self._drawn(seed)))
+        self._numbers: Iterator[int] = self._drawn(seed)
         self._lessons: list[Lesson] = []
         self._pool = ThreadPoolExecutor(os.cpu_count())
 
@@ -70,7 +70,7 @@ class Descent:
         """Give numbers of starts for ever; those of different seeds have nothing to do with each other."""
         rng = np.random.default_rng([seed, 6])
         while True:
-            yield rng.integers(2**31 - 1)
+            yield int(rng.integers(2**31 - 1))
 
     def fresh(self, count: int) -> list[int]:
         """Return the numbers of new starts."""
@@ -95,7 +95,9 @@ class Descent:
     def fits(self, size: int, before: PrototypeMap | None = None) -> list[PrototypeMap]:
         """Return maps of a size that are fitted to what the teacher said, and those with a prototype left out."""
         lesson = self.lesson
-        count = self.settings.restarts * (1 if before is not None else 2)  # else there is nothing else to begin from
+        count = self.settings.restarts * (
+            1 if before is not None else 2
+        )  # else there is nothing else to begin from
         begun = [first_map(lesson, size, self.rng) for _ in range(count)]
         short = self._fitted(lesson, begun, SHORT)
         best = self._fitted(lesson, short[: max(2, count // 3)], LONG)
@@ -161,16 +163,16 @@ class Descent:
     def _rung(self, size: int, before: PrototypeMap | None, bar: float, patience: int) -> Rung:
         race = Race(self.trials, self.lesson, self.fresh(self.settings.starts), self.rng)
         standing = race.best_of(self.fits(size, before))
-        budget = self.trials.steps + SHARE * max(0, self.settings.steps - self.trials.steps)
+        budget = self.trials.count.steps + SHARE * max(0, self.settings.steps - self.trials.count.steps)
         rung = self._measured(standing, bar, fitted=True)
         for _ in range(MEASURES):
             if rung.kept or not self.settings.race:
                 break
             limits = Limits(bar, patience, budget)
-            standing = self._raced(race, race.measured(rung.notch.map), limits)
-            if standing is None:
+            raced = self._raced(race, race.measured(rung.notch.map), limits)
+            if raced is None:
                 break
-            better = self._measured(standing, bar, fitted=False)
+            better = self._measured(raced, bar, fitted=False)
             rung = max(rung, better, key=lambda one: one.notch.mean)
         if self.settings.aggregate:
             self.learn_from(self.trials.follow(rung.notch.map, self.fresh(self.settings.trials)))
@@ -187,7 +189,7 @@ class Descent:
         """Put changes on probation until the return is kept; none if nothing helped or there are no steps left."""
         first, idle = standing.mean, 0
         while standing.mean < aim(standing.returns, limits.bar, TRIALS):
-            if idle >= limits.patience or self.trials.steps >= limits.steps:
+            if idle >= limits.patience or self.trials.count.steps >= limits.steps:
                 break
             better = race.generation(standing, self.settings.generation)
             idle = 0 if better.mean > standing.mean else idle + self.settings.generation
@@ -196,7 +198,9 @@ class Descent:
             self.watch(f"{size} prototypes, {race.proposals} changes tried: {standing.mean:.4g}")
         if standing.mean < aim(standing.returns, limits.bar, TRIALS) and standing.mean <= first:
             return None
-        if len(race.starts) < self.settings.most_starts:  # should new trials contradict it, there are more to judge by
+        if (
+            len(race.starts) < self.settings.most_starts
+        ):  # should new trials contradict it, there are more to judge by
             race.starts += self.fresh(self.settings.starts)
         return standing
 

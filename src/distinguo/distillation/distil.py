@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
+from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -51,7 +52,8 @@ class Distilled(NamedTuple):
             f"{summary['teacher']} on {summary['task']}: {summary['prototypes']} prototypes; a mean return of "
             f"{self.bar:.4g} is {'kept' if self.kept else 'NOT kept'}\n"
             f"  the map gains {fidelity.map}, the teacher {fidelity.teacher}\n"
-            f"  they agree in {fidelity.on_map:.0%} of the map's states and {fidelity.on_teacher:.0%} of the teacher's"
+            f"  they agree in {fidelity.on_map:.0%} of the map's states and in {fidelity.on_teacher:.0%} of the "
+            "teacher's"
         )
 
 
@@ -89,7 +91,7 @@ def distil(
     if path is not None and is_finished(path):
         raise DistinguoError(f"{path} holds a run; choose another --out, or delete it.")
     _check_asked(regions, keep)
-    changes = dict(settings or {})
+    changes = _checked_changes(settings)
     found = levelled(
         partial(teacher_of, teacher, name=name, values=values),
         task,
@@ -109,10 +111,18 @@ def distil(
     return distilled._replace(run=run)
 
 
+def _checked_changes(settings: Any) -> dict[str, Any]:
+    if settings is not None and not isinstance(settings, Mapping):
+        raise DistinguoError(f"Settings are a dictionary by dotted name, got {shown(settings)}.")
+    return dict(settings or {})
+
+
 def _check_asked(regions: Any, keep: Any) -> None:
     if regions is not None:
         whole_number("regions", regions, 1, MOST_PROTOTYPES)
-    if keep is not None and (isinstance(keep, bool) or not isinstance(keep, int | float) or not np.isfinite(keep)):
+    if keep is not None and (
+        isinstance(keep, bool) or not isinstance(keep, Real) or not np.isfinite(float(keep))
+    ):
         raise DistinguoError(f"keep should be a mean return, a finite number, got {shown(keep)}.")
 
 
@@ -145,8 +155,8 @@ def bar_of(
     notes: tuple[str, ...] = ()
     if threshold is not None and mean < threshold:
         notes = (
-            f"The teacher does not solve {spec.name} itself: it gains {mean:.4g} on average in {len(returns)} trials, "
-            f"and {threshold:.4g} is asked for; a better one makes a better map.",
+            f"The teacher does not solve {spec.name} itself: it gains {mean:.4g} on average in {len(returns)} "
+            f"trials, and {threshold:.4g} is asked for; a better one makes a better map.",
         )
     if keep is not None:
         return float(keep), notes
@@ -177,13 +187,13 @@ class Distillation:
         bar, remarks = bar_of(spec, taught.returns, keep, settings.keep, self.trials.cap)
         rungs = list(self.descent.rungs(bar))
         notches = [rung.notch for rung in rungs]
-        steps = self.trials.steps
+        learned = self.trials.count
         chosen, kept = self._chosen(notches, bar, regions)
         self.watch("comparing the map with the teacher")
         starts = self.descent.fresh(TRIALS)
         own = self.trials.follow(chosen.map, starts)
         fidelity = fidelity_of(chosen.map, self.questions, taught, own, starts)
-        run = self._run(chosen, taught, own, bar=bar, kept=kept, steps=steps, fidelity=fidelity)
+        run = self._run(chosen, own, bar=bar, kept=kept, learned=learned, fidelity=fidelity)
         said = (*notes, *remarks, *self._of_teacher())
         return Distilled(run, notches, _fewest_fitted(rungs), bar, kept, fidelity, said)
 
@@ -202,11 +212,11 @@ class Distillation:
                     return notch, True
         return max(allowed, key=lambda notch: notch.mean), False
 
-    def _run(self, chosen: Notch, taught: Followed, own: Followed, **facts: Any) -> Run:
+    def _run(self, chosen: Notch, own: Followed, **facts: Any) -> Run:
         fidelity = facts["fidelity"]
         spec, map_ = without_unused(self.configuration.spec, chosen.map)
         controller = acting_by(map_.prototypes, map_.scale, map_.actions, len(spec.actions))
-        after = self.trials.steps
+        after = self.trials.count
         some = own.seen[:: max(1, len(own.seen) // TRIALS)]
         starts = self.descent.fresh(TRIALS)
         reasons = neighbour_prices(self.trials, chosen.map, controller.partition.regions, some, starts)
@@ -220,10 +230,10 @@ class Distillation:
             "fidelity": fidelity.on_map,
             "bar": facts["bar"],
             "kept": facts["kept"],
-            "trials": len(taught.lengths),
-            "environment_steps": facts["steps"],
-            "confirmation_steps": after - facts["steps"],
-            "price_steps": self.trials.steps - after,
+            "trials": facts["learned"].trials,
+            "environment_steps": facts["learned"].steps,
+            "confirmation_steps": after.steps - facts["learned"].steps,
+            "price_steps": self.trials.count.steps - after.steps,
             "seconds": round(time.perf_counter() - self.began, 4),
         }
         return run_of_map(self.configuration._replace(spec=spec), map_, own.seen, summary, reasons)

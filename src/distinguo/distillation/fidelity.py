@@ -46,7 +46,9 @@ class Fidelity(NamedTuple):
     on_map: float  #: of the map's own
     teacher: Gained
     map: Gained
-    confusion: np.ndarray  #: (actions, actions) how often the map does one thing where the teacher does another
+    confusion: (
+        np.ndarray
+    )  #: (actions, actions) how often the map does one thing where the teacher does another
     regret: float | None  #: mean cost of a disagreement in the map's trials, None if nobody can tell
     free: float | None  #: share of the disagreements that cost nothing
     per: str  #: how that was found out

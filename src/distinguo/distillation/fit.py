@@ -1,9 +1,9 @@
 """Fit a map to the actions of a teacher: K prototypes with an action each, and a width for every coordinate.
 
-Each state falls to all prototypes at once, the nearer the more: the weights are a softmax of minus the squared distances.
-The chance that the map takes one of the actions that are good in a state is then smooth in prototypes and widths, and
-its logarithm, weighted by what a wrong action costs there, is maximised by L-BFGS. Used hard, a state falls to the
-nearest prototype alone.
+Each state falls to all prototypes at once, the nearer the more: the weights are a softmax of minus the squared
+distances. The chance that the map takes one of the actions that are good in a state is then smooth in prototypes
+and widths, and its logarithm, weighted by what a wrong action costs there, is maximised by L-BFGS. Used hard, a
+state falls to the nearest prototype alone.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from distinguo.learners.refinement.improvement import PrototypeMap
-from distinguo.seam import kernel
+from distinguo.seam import kernel, part
 
 LEAST_CHANCE = 1e-12  #: so that no single state can outweigh all others
 NEGLIGIBLE = -40.0  #: logarithm of a share that counts as none
@@ -105,9 +105,7 @@ def fitted(lesson: Lesson, begun: PrototypeMap, steps: int) -> tuple[PrototypeMa
         value = soft_loss(rows, lesson.good, weight, places, begun.actions, squared, gradient, scratch)
         return value, gradient.copy()
 
-    first = np.concatenate(
-        [standard.of(begun.prototypes).ravel(), np.log(standard.spread / begun.scale)]
-    )
+    first = np.concatenate([standard.of(begun.prototypes).ravel(), np.log(standard.spread / begun.scale)])
     first[-size[1] :] = np.clip(first[-size[1] :], -SHARPEST, SHARPEST)
     bounds = [(None, None)] * begun.prototypes.size + [(-SHARPEST, SHARPEST)] * size[1]
     options = {"maxiter": steps, "maxcor": 20}
@@ -139,22 +137,12 @@ def soft_loss(
 
     ``squared`` are the squares of the weights of the coordinates; the gradient is by their logarithms.
     """
-    count, width = places.shape
+    count = len(places)
     total = 0.0
     for n in range(len(rows)):
-        largest = -np.inf
+        everything = fill_shares(rows[n], places, squared, scratch)
+        right = 0.0
         for j in range(count):
-            far = 0.0
-            for i in range(width):
-                d = rows[n, i] - places[j, i]
-                far += d * d * squared[i]
-            scratch.near[j] = -far
-            largest = max(largest, -far)
-        everything, right = 0.0, 0.0
-        for j in range(count):
-            behind = scratch.near[j] - largest
-            scratch.share[j] = np.exp(behind) if behind > NEGLIGIBLE else 0.0
-            everything += scratch.share[j]
             if good[n, actions[j]]:
                 right += scratch.share[j]
         chance = right / everything
@@ -164,13 +152,46 @@ def soft_loss(
             own = scratch.share[j] / everything
             inside = own if good[n, actions[j]] else 0.0
             slope = weight[n] * (own * chance - inside) / (chance + LEAST_CHANCE)
-            if slope == 0.0:
-                continue
-            for i in range(width):
-                d = rows[n, i] - places[j, i]
-                gradient[j * width + i] += slope * 2.0 * d * squared[i]
-                gradient[count * width + i] -= slope * 2.0 * d * d * squared[i]
-    for j in range(count):
+            if slope != 0.0:
+                add_slope(rows[n], places, j, squared, 2.0 * slope, gradient)
+    return total + add_penalty(places, gradient)
+
+
+@part
+def fill_shares(row: np.ndarray, places: np.ndarray, squared: np.ndarray, scratch: Scratch) -> float:
+    """Write down the share of every prototype in a state, up to a factor, and return their sum."""
+    largest, everything = -np.inf, 0.0
+    for j in range(len(places)):
+        far = 0.0
+        for i in range(len(row)):
+            d = row[i] - places[j, i]
+            far += d * d * squared[i]
+        scratch.near[j] = -far
+        largest = max(largest, -far)
+    for j in range(len(places)):
+        behind = scratch.near[j] - largest
+        scratch.share[j] = np.exp(behind) if behind > NEGLIGIBLE else 0.0
+        everything += scratch.share[j]
+    return everything
+
+
+@part
+def add_slope(
+    row: np.ndarray, places: np.ndarray, j: int, squared: np.ndarray, slope: float, gradient: np.ndarray
+) -> None:
+    """Add what a state contributes to the gradient by its distance to a prototype."""
+    width = len(row)
+    for i in range(width):
+        d = row[i] - places[j, i]
+        gradient[j * width + i] += slope * d * squared[i]
+        gradient[len(places) * width + i] -= slope * d * d * squared[i]
+
+
+@part
+def add_penalty(places: np.ndarray, gradient: np.ndarray) -> float:
+    """Return the penalty for prototypes that are far from the states; add its gradient."""
+    total, width = 0.0, places.shape[1]
+    for j in range(len(places)):
         for i in range(width):
             total += SPREAD * places[j, i] * places[j, i]
             gradient[j * width + i] += 2.0 * SPREAD * places[j, i]

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.cluster.vq import kmeans2
 
 from distinguo.distillation.teachers.spaces import Room, room_of
-from distinguo.distillation.teachers.teacher import Teacher, teacher_of, watched
+from distinguo.distillation.teachers.teacher import Teacher, watched
 from distinguo.distillation.trials.trials import trials_of
 from distinguo.errors import DistinguoError
 from distinguo.learners.refinement.improvement import PrototypeMap
@@ -52,7 +52,9 @@ class _Amounts(NamedTuple):
                 action = self.teacher.answer(row)[0]
                 taken.append(action)
                 box = self.room.box
-                seen, reward, terminated, truncated, _ = self.env.step(action.reshape(box.shape).astype(box.dtype))
+                seen, reward, terminated, truncated, _ = self.env.step(
+                    action.reshape(box.shape).astype(box.dtype)
+                )
                 gained, ended, steps = gained + float(reward), terminated or truncated, steps + 1
             returns.append(gained)
         return np.array(returns), np.array(taken)
@@ -77,8 +79,8 @@ def levelled(
 ) -> Levelled:
     """Return a teacher and its task, with levels where its actions are amounts.
 
-    ``teacher`` makes one for the spaces of a task. ``keep`` tells the mean return to keep, by the task and the returns
-    of the teacher. Levels that are given are taken as they are.
+    ``teacher`` makes one for the spaces of a task. ``keep`` tells the mean return to keep, by the task and the
+    returns of the teacher. Levels that are given are taken as they are.
     """
     if not has_amounts(task):
         spec = task_spec(task, parameters) if isinstance(task, str) else spec_of(task, parameters)
@@ -86,7 +88,9 @@ def levelled(
     amounts = _with_amounts(teacher, task, parameters)
     returns, taken = amounts.trials(range(TRIALS))
     if LEVELS in parameters:
-        return _with_levels(amounts, _given(amounts, parameters[LEVELS]), _spec(task, parameters, parameters[LEVELS]))
+        return _with_levels(
+            amounts, _given(amounts, parameters[LEVELS]), _spec(task, parameters, parameters[LEVELS])
+        )
     return _fewest(amounts, task, parameters, returns, taken, keep)
 
 
@@ -126,16 +130,16 @@ def _fewest(
         gained = trials.follow_teacher(one.teacher.answer, range(TRIALS)).returns
         trials.close()
         words = (
-            f"{one.spec.name} has actions that are amounts; {count} levels are taken, {_words(levels)}: with them the "
-            f"teacher gains {gained.mean():.4g} on average, and {returns.mean():.4g} without."
+            f"{one.spec.name} has actions that are amounts; {count} levels are taken, {_words(levels)}: with them "
+            f"the teacher gains {gained.mean():.4g} on average, and {returns.mean():.4g} without."
         )
         tried.append((float(gained.mean()), one._replace(notes=(words,))))
         if gained.mean() >= keep(one.spec, returns) + float(gained.std()) / np.sqrt(len(gained)):
             return tried[-1][1]
     if not tried:
         raise DistinguoError(
-            f"The teacher {amounts.teacher.name} always takes the same action on {amounts.room.name}; there is nothing "
-            "to distil."
+            f"The teacher {amounts.teacher.name} always takes the same action on {amounts.room.name}; there is "
+            "nothing to distil."
         )
     return max(tried, key=lambda pair: pair[0])[1]
 
@@ -146,7 +150,7 @@ def chosen_levels(taken: np.ndarray, count: int) -> np.ndarray:
     >>> chosen_levels(np.array([[-2.0], [-1.9], [2.0], [2.0], [1.9]]), 2).round(2).ravel().tolist()
     [-1.95, 1.97]
     """
-    different = np.unique(taken.round(9), axis=0)
+    different = np.unique(taken.astype(np.float32).astype(np.float64), axis=0)  # as environments take them
     if len(different) <= count:
         return different
     rng = np.random.default_rng(0)
@@ -178,7 +182,11 @@ def without_unused(spec: TaskSpec, map_: PrototypeMap) -> tuple[TaskSpec, Protot
     if not isinstance(levels, list | tuple) or not 2 <= len(used) < len(levels):
         return spec, map_
     parameters = {**spec.parameters, LEVELS: [levels[a] for a in used]}
-    fewer = task_spec(spec.name, parameters) if spec.portable else spec_of(_env_of(spec), {LEVELS: parameters[LEVELS]})
+    fewer = (
+        task_spec(spec.name, parameters)
+        if spec.portable
+        else spec_of(_env_of(spec), {LEVELS: parameters[LEVELS]})
+    )
     return fewer, map_._replace(actions=np.searchsorted(used, map_.actions))
 
 

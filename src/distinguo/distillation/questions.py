@@ -80,7 +80,7 @@ class Questions:
     def _by_replay(
         self, followed: Followed, starts: Sequence[int], rows: np.ndarray
     ) -> tuple[np.ndarray, float] | None:
-        """Run trials again up to these steps, and go on with the teacher: at once, or after a moment of that action."""
+        """Run trials again up to these steps, and go on with the teacher, at once or after a moment of the action."""
         if not isinstance(self.trials, EnvironmentTrials | WorkerTrials) or not self.trials.spec.restorable:
             return None
         some = rows[:: max(1, len(rows) // REPLAYED)]

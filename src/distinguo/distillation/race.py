@@ -1,8 +1,8 @@
 """Changes of a map on probation: tried from the same starts as the map itself, kept if they gain.
 
-A generation of changes is tried side by side; the best of those that gain takes the place of the map. Changes come from
-chance (a prototype is moved, a coordinate stretched, an action changed) and from the teacher: where it disagrees with
-the map, a prototype of its action is drawn near.
+A generation of changes is tried side by side; the best of those that gain takes the place of the map. Changes come
+from chance (a prototype is moved, a coordinate stretched, an action changed) and from the teacher: where it
+disagrees with the map, a prototype of its action is drawn near.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Race:
         return float(np.exp(self.rng.uniform(low, high)))
 
     def _taught(self, begun: PrototypeMap) -> PrototypeMap | None:
-        """Draw a prototype of the right action towards a state where the map acts wrongly; none if it nowhere does."""
+        """Draw a prototype of the right action towards a state where the map acts wrongly; None if it never does."""
         lesson = self.lesson
         rows = self.rng.integers(len(lesson.seen), size=64)
         wrong = rows[~lesson.good[rows, begun.choose(lesson.seen[rows])]]

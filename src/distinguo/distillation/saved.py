@@ -81,6 +81,10 @@ def write_distilled(run: Run, notches: list[Notch], fidelity: Fidelity, path: Pa
 def read_fidelity(path: Path) -> dict[str, Any]:
     """Read what is known of a map and its teacher."""
     known = parse_json(read_text(path, LARGEST_FIDELITY), str(path))
-    if not isinstance(known, dict) or not set(DOCUMENT) <= known.keys() or len(known["seen"]) != len(known["agreed"]):
+    if (
+        not isinstance(known, dict)
+        or not set(DOCUMENT) <= known.keys()
+        or len(known["seen"]) != len(known["agreed"])
+    ):
         raise DistinguoError(f"{path} is damaged; distil again to write it anew.")
     return known

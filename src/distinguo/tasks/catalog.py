@@ -16,7 +16,7 @@ from distinguo.tasks.declare import declared_by_name, declared_spec, is_declared
 from distinguo.tasks.gym.registration import PUCK_ID
 from distinguo.tasks.maze.maze import Maze
 from distinguo.tasks.mountain_car import MountainCar
-from distinguo.tasks.pendulum import Pendulum, PendulumOfTorques, pendulum_kind
+from distinguo.tasks.pendulum import Pendulum, PendulumOfTorques, check_torques, pendulum_kind
 from distinguo.tasks.puck.continuing import ContinuingPuck
 from distinguo.tasks.puck.noisy import NoisyPuck, puck_spec
 from distinguo.tasks.puck.puck import Puck
@@ -42,6 +42,12 @@ def _maze_spec(parameters: Parameters) -> TaskSpec:
     return declared_spec(Maze, parameters)._replace(portable=True)
 
 
+def _pendulum_spec(parameters: Parameters) -> TaskSpec:
+    spec = _port_spec(pendulum_kind(parameters), parameters)
+    check_torques(spec.parameters)
+    return spec
+
+
 MAZE = "maze"
 #: What makes each of our own tasks from its parameters.
 SPECS: dict[str, Callable[[Parameters], TaskSpec]] = {
@@ -51,7 +57,7 @@ SPECS: dict[str, Callable[[Parameters], TaskSpec]] = {
     "CartPole-v1": partial(_port_spec, CartPole),
     "MountainCar-v0": partial(_port_spec, MountainCar),
     "Acrobot-v1": partial(_port_spec, Acrobot),
-    "Pendulum-v1": lambda parameters: _port_spec(pendulum_kind(parameters), parameters),
+    "Pendulum-v1": _pendulum_spec,
 }
 ALIASES = {PUCK_ID: "puck"}
 UNITS = "units"  #: of which files of earlier versions say nothing

@@ -34,6 +34,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from pydantic import Field
 
+from distinguo.errors import DistinguoError, shown
 from distinguo.seam import part
 from distinguo.tasks.cart_pole import rounded
 from distinguo.tasks.declare import task
@@ -149,6 +150,21 @@ def pendulum_kind(parameters: Parameters) -> type:
     'PendulumOfTorques'
     """
     return PendulumOfTorques if isinstance(parameters.get("levels"), list | tuple) else Pendulum
+
+
+def check_torques(parameters: Parameters) -> None:
+    """Refuse torques that the motor does not have, or that are given twice.
+
+    >>> check_torques({"levels": (-3.0, 2.0), "max_torque": 2.0})
+    Traceback (most recent call last):
+    distinguo.errors.DistinguoError: Setting task.levels should be different torques from -2 to 2, got (-3.0, 2.0).
+    """
+    levels, most = parameters["levels"], parameters["max_torque"]
+    given = isinstance(levels, list | tuple)
+    if given and (len(set(levels)) < len(levels) or not all(-most <= torque <= most for torque in levels)):
+        raise DistinguoError(
+            f"Setting task.levels should be different torques from {-most:g} to {most:g}, got {shown(levels)}."
+        )
 
 
 @part

@@ -140,8 +140,8 @@ def show(
     """Draw a run, or the run in a folder, and return the figure; with a path it is written there, too.
 
     ``view`` is the name of one (``partition``, ``values``, ``phase``, ``critical``, ``regret``, ``family``,
-    ``trials``, ``dial``, ``fidelity``, or one of your own), or a function from a run to a picture; the suffix of the path is
-    ``.png``, ``.svg`` or ``.pdf``.
+    ``trials``, ``dial``, ``fidelity``, or one of your own), or a function from a run to a picture; the suffix of the
+    path is ``.png``, ``.svg`` or ``.pdf``.
 
     >>> import distinguo
     >>> figure = show(distinguo.learn("puck", seed=1), view="values")

@@ -36,7 +36,10 @@ def distil_command(
     regions: Annotated[
         int | None,
         typer.Option(
-            min=1, max=64, help="Ask for at most so many prototypes, whatever that costs.", rich_help_panel=WHAT
+            min=1,
+            max=64,
+            help="Ask for at most so many prototypes, whatever that costs.",
+            rich_help_panel=WHAT,
         ),
     ] = None,
     keep: Annotated[
@@ -68,8 +71,8 @@ def distil_command(
     """Distil a policy into a map of a few prototypes that can be read, exported and explained.
 
     The fewest prototypes are looked for that keep the return. Writes a run folder, on which all other commands work,
-    with the dial (return against prototypes) and the fidelity (where map and teacher agree, and what it costs where they
-    do not) as tables and pictures.
+    with the dial (return against prototypes) and the fidelity (where map and teacher agree, and what it costs where
+    they do not) as tables and pictures.
 
     Examples:
       distinguo distil policies.py:land --task LunarLander-v3
@@ -139,8 +142,8 @@ def _teacher(word: str, task: str, parameters: dict[str, Any], say: Any) -> Any:
     if path.is_dir():
         return open_run(path)
     raise DistinguoError(
-        f"'{word}' is no teacher; give path/to/file.py:function, a zip of Stable-Baselines3, a run folder or a table in "
-        "CSV."
+        f"'{word}' is no teacher; give path/to/file.py:function, a zip of Stable-Baselines3, a run folder or a "
+        "table in CSV."
     )
 
 

@@ -1,7 +1,7 @@
 """What a wrong action costs: by the teacher's own values, or by trying it and following the teacher from there.
 
-This is the paper's incremental regret (section 2.2), of the teacher's policy: an action that costs nothing is no error,
-and a state in which all cost the same need not be told from others.
+This is the paper's incremental regret (section 2.2), of the teacher's policy: an action that costs nothing is no
+error, and a state in which all cost the same need not be told from others.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ FREE = 0.05  #: share of the usual cost below which an action costs nothing
 DEAREST = 10.0  #: times the mean cost that a single state may weigh
 LEAST = 0.1  #: of the mean cost that a state weighs at least: estimates are rough
 HELD = 5  #: steps that a wrong action is tried for, as MAX_STEPS of Figure 3
-ASKED, MOST_ASKED = 100, 300  #: states of a series of trials from which every action is tried, and of all series
+ASKED, MOST_ASKED = (
+    100,
+    300,
+)  #: states of a series of trials from which every action is tried, and of all series
 NEIGHBOURS = 5  #: of those, whose costs a state takes over
 
 
@@ -100,13 +103,13 @@ class AskedCosts:
             rows = np.flatnonzero(lanes.running & (left > steps))
             step_lanes(task, lanes, rows, np.full(len(rows), a))
             gained[rows] += 1.0 if holds else lanes.rewards[rows]
-            self.trials.steps += len(rows)
+            self.trials.count_more([], len(rows))
             steps += 1
         rows = np.flatnonzero(lanes.running & (left > steps))
         if len(rows):
             followed = in_step(task, self.decide, lanes.states[rows], left[rows] - steps, holds)
             gained[rows] += followed.returns
-            self.trials.steps += int(followed.lengths.sum())
+            self.trials.count_more([len(rows)], int(followed.lengths.sum()))
         return gained
 
     def of(self, seen: np.ndarray) -> np.ndarray:

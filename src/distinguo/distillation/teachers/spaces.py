@@ -13,7 +13,9 @@ from distinguo.tasks.gym.checked_env import number_of
 from distinguo.tasks.gym.spaces import View
 from distinguo.tasks.spec import TaskSpec
 
-NEAR = 1e-5  #: by which an amount may be outside of its bounds, as a share of their width: numbers are rounded
+NEAR = (
+    1e-5  #: by which an amount may be outside of its bounds, as a share of their width: numbers are rounded
+)
 
 
 class Room(NamedTuple):
@@ -41,9 +43,7 @@ class Room(NamedTuple):
         if self.box is not None:
             return np.array([self._amounts(one, what, row) for one, row in zip(given, rows, strict=True)])
         numbers = np.array([number_of(one) for one in given])
-        wrong = np.flatnonzero(
-            ~(np.isin(numbers, np.arange(self.first, self.first + self.actions)))
-        )
+        wrong = np.flatnonzero(~(np.isin(numbers, np.arange(self.first, self.first + self.actions))))
         if len(wrong):
             n = int(wrong[0])
             last = self.first + self.actions - 1
@@ -69,7 +69,9 @@ class Room(NamedTuple):
 
     def checked_values(self, given: Any, what: str, rows: np.ndarray) -> np.ndarray:
         """Return what actions are worth, a row for every observation."""
-        worth = attempt(lambda: np.array([np.ravel(one) for one in given], dtype=np.float64), otherwise=np.zeros(0))
+        worth = attempt(
+            lambda: np.array([np.ravel(one) for one in given], dtype=np.float64), otherwise=np.zeros(0)
+        )
         if worth.shape != (len(rows), self.actions) or not np.isfinite(worth).all():
             raise DistinguoError(
                 f"{what} should be {self.actions} finite numbers for every observation, one for each action of "
@@ -80,10 +82,14 @@ class Room(NamedTuple):
     def check_spaces(self, thing: Any, name: str) -> None:
         """Refuse an agent that says itself that it was made for other spaces."""
         seen, acted = getattr(thing, "observation_space", None), getattr(thing, "action_space", None)
-        if isinstance(seen, spaces.Space) and seen.shape is not None and math.prod(seen.shape) != self.dimensions:
+        if (
+            isinstance(seen, spaces.Space)
+            and seen.shape is not None
+            and math.prod(seen.shape) != self.dimensions
+        ):
             raise DistinguoError(
-                f"The teacher {name} sees {seen}, but an observation of {self.name} has {self.dimensions} coordinates; "
-                "take a teacher of this task, or another --task."
+                f"The teacher {name} sees {seen}, but an observation of {self.name} has {self.dimensions} "
+                "coordinates; take a teacher of this task, or another --task."
             )
         if isinstance(acted, spaces.Space) and not self._fits(acted):
             here = f"{self.actions} actions" if self.box is None else f"actions of {self.box}"

@@ -1,7 +1,7 @@
 """A table of decisions as a teacher: rows of observations, each with the action that was taken there.
 
-It answers with the action of the nearest row, each coordinate measured by its spread. A file of it is CSV: a column for
-every coordinate of the task, by its name, and a column ``action`` with the number or the name of one.
+It answers with the action of the nearest row, each coordinate measured by its spread. A file of it is CSV: a column
+for every coordinate of the task, by its name, and a column ``action`` with the number or the name of one.
 """
 
 from __future__ import annotations
@@ -45,7 +45,16 @@ def table_teacher(observations: Any, actions: Any, name: str = "table") -> Teach
         )
     standard = standard_of(rows)
     tree = cKDTree(standard.of(rows))
-    return Teacher(name, lambda seen: taken[tree.query(standard.of(seen))[1]].astype(np.int64))
+
+    def answer(seen: np.ndarray) -> np.ndarray:
+        if seen.shape[1] != rows.shape[1]:
+            raise DistinguoError(
+                f"The table {name} has rows of {rows.shape[1]} coordinates, but {seen.shape[1]} are seen; take a table "
+                "of this task, or another --task."
+            )
+        return np.asarray(taken[tree.query(standard.of(seen))[1]].astype(np.int64))
+
+    return Teacher(name, answer)
 
 
 def read_table(path: Path, spec: TaskSpec) -> Teacher:
@@ -59,7 +68,10 @@ def read_table(path: Path, spec: TaskSpec) -> Teacher:
             f"{path} has no column '{missing[0]}'; a table of decisions for {spec.name} has the columns "
             f"{', '.join(wanted)}."
         )
-    names = {**{str(a): a for a in range(len(spec.actions))}, **{word: a for a, word in enumerate(spec.actions)}}
+    names = {
+        **{str(a): a for a in range(len(spec.actions))},
+        **{word: a for a, word in enumerate(spec.actions)},
+    }
     seen, taken = [], []
     for number, row in enumerate(reader, start=2):
         numbers = [attempt(float, row[name], otherwise=np.nan) for name in spec.dimensions]

@@ -57,7 +57,7 @@ def teacher_of(thing: Any, room: Room, name: str = "", values: Any = None) -> Te
     """
     name = name or _name_of(thing)
     if isinstance(thing, Teacher):
-        return thing
+        return _of_numbers(thing, room)
     if isinstance(thing, str):
         raise DistinguoError(
             f"A teacher is a function or an object, got the text {shown(thing)}; load it first, or name it on the "
@@ -81,6 +81,27 @@ def _name_of(thing: Any) -> str:
     return getattr(thing, "__name__", None) or type(thing).__name__
 
 
+def _of_numbers(teacher: Teacher, room: Room) -> Teacher:
+    """Return a teacher that answers with numbers of actions from 0, as a table does, with its answers checked."""
+    if room.box is not None:
+        raise DistinguoError(
+            f"The teacher {teacher.name} answers with numbers of actions, but those of {room.name} are amounts; wrap "
+            "the environment in DiscreteActions and take that as the task."
+        )
+
+    def answer(rows: np.ndarray) -> np.ndarray:
+        given = teacher.answer(rows)
+        wrong = np.flatnonzero(~np.isin(given, np.arange(room.actions)))
+        if len(wrong):
+            raise DistinguoError(
+                f"The teacher {teacher.name} answered {given[wrong[0]]}; the actions of {room.name} are whole numbers "
+                f"from 0 to {room.actions - 1}."
+            )
+        return given
+
+    return teacher._replace(answer=answer)
+
+
 def _of_run(run: Run, room: Room, name: str) -> Teacher:
     from distinguo.learners.learner import learner_or_absent
 
@@ -94,7 +115,9 @@ def _of_run(run: Run, room: Room, name: str) -> Teacher:
     learner = learner_or_absent(run.configuration.learner_name, {})
     worth = None if learner.only_controls or "condensed_from" in run.summary else _rows_of(controller)
     path = "" if run.path is None else str(run.path)
-    return Teacher(path or name, lambda rows: controller.greedy[regions_of(controller.partition, rows)], worth)
+    return Teacher(
+        path or name, lambda rows: controller.greedy[regions_of(controller.partition, rows)], worth
+    )
 
 
 def _rows_of(controller: Controller) -> Answer:

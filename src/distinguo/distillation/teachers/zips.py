@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+import zlib
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -41,10 +42,13 @@ def kind_of_zip(path: Path) -> str:
                 raise DistinguoError(f"{path} is too large: its data take {info.file_size:,} bytes.")
             data = json.load(io.TextIOWrapper(archive.open(info), encoding="utf-8"))
     except FileNotFoundError:
-        raise DistinguoError(f"There is no file {path}; give the path of a zip that model.save wrote.") from None
-    except (zipfile.BadZipFile, KeyError, ValueError, OSError, EOFError) as error:
         raise DistinguoError(
-            f"{path} is damaged, or no agent of Stable-Baselines3 ({reason_of(error)}); save it again with model.save."
+            f"There is no file {path}; give the path of a zip that model.save wrote."
+        ) from None
+    except (zipfile.BadZipFile, zlib.error, KeyError, ValueError, OSError, EOFError, RuntimeError) as error:
+        raise DistinguoError(
+            f"{path} is damaged, or no agent of Stable-Baselines3 ({reason_of(error)}); save it again with "
+            "model.save."
         ) from None
     if isinstance(data, dict):
         policy = str(data.get("policy_class", "")).lower()
@@ -52,8 +56,8 @@ def kind_of_zip(path: Path) -> str:
             if all(mark in data for mark in marks) or (kind == "qrdqn" and "qrdqn" in policy):
                 return kind
     raise DistinguoError(
-        f"{path} holds an agent of another kind; allowed are DQN, QR-DQN, PPO, A2C, SAC and TD3; load it yourself and "
-        "hand it over: distinguo.distil(model, task)."
+        f"{path} holds an agent of another kind; allowed are DQN, QR-DQN, PPO, A2C, SAC and TD3; load it yourself "
+        "and hand it over: distinguo.distil(model, task)."
     )
 
 
@@ -64,7 +68,9 @@ def load_zip(path: Path) -> Any:
         kind = getattr(import_module(module), name)
     except ImportError:
         package = module.replace("_", "-")
-        raise DistinguoError(f"{path} needs {package}, which is not installed; run: pip install {package}") from None
+        raise DistinguoError(
+            f"{path} needs {package}, which is not installed; run: pip install {package}"
+        ) from None
     try:
         return kind.load(path, device="cpu")
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""Trials of compiled tasks: maps run at full speed, teachers in lock-step, so that they answer for many trials at once."""
+"""Trials of compiled tasks: maps at full speed, teachers in lock-step, so that they answer for many trials at once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distinguo.distillation.trials.trials import Contender, Decide, Followed, joined, judged
+from distinguo.distillation.trials.trials import Contender, Count, Decide, Followed, joined, judged
 from distinguo.learners.refinement.improvement import PrototypeMap
 from distinguo.representations.voronoi import nearest_of
 from distinguo.seam import kernel
@@ -46,7 +46,7 @@ class CompiledTrials:
     """Runs trials of a compiled task, several maps at once."""
 
     def __init__(self, spec: TaskSpec, cap: int) -> None:
-        self.spec, self.cap, self.steps = spec, cap, 0
+        self.spec, self.cap, self.count = spec, cap, Count()
         self._holds = isinstance(spec.goal, Hold)
         self._pool = ThreadPoolExecutor(os.cpu_count())
         self._known: dict[int, Any] = {}  # first states by the number of their start
@@ -99,8 +99,12 @@ class CompiledTrials:
             return judged(contender, run), took[0]
 
         results = list(self._pool.map(one, contenders))
-        self.steps += sum(steps for _, steps in results)
+        self.count_more([len(returns) for returns, _ in results], sum(steps for _, steps in results))
         return [returns for returns, _ in results]
+
+    def count_more(self, trials: Sequence[int], steps: int) -> None:
+        """Count trials that were run."""
+        self.count = self.count.more(sum(trials), steps)
 
     def follow(self, map_: PrototypeMap, starts: Sequence[int]) -> Followed:
         """Run a map from these starts, and tell what it saw."""
@@ -113,7 +117,7 @@ class CompiledTrials:
             for task, some in self._tasks(starts)
         ]
         followed = joined(parts)
-        self.steps += int(followed.lengths.sum())
+        self.count_more([len(followed.lengths)], int(followed.lengths.sum()))
         return followed
 
     def close(self) -> None:
@@ -121,9 +125,7 @@ class CompiledTrials:
         self._pool.shutdown(wait=False)
 
 
-def in_step(
-    task: Any, decide: Decide, first: np.ndarray, cap: int | np.ndarray, holds: bool
-) -> Followed:
+def in_step(task: Any, decide: Decide, first: np.ndarray, cap: int | np.ndarray, holds: bool) -> Followed:
     """Run trials from their first states together; what decides is asked once a step for all of them.
 
     ``cap`` are the steps of each at most; where they should never end, what they gain are their steps.

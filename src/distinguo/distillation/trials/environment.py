@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from distinguo.distillation.trials.compiled import lookup_of
-from distinguo.distillation.trials.trials import Contender, Decide, Followed, judged
+from distinguo.distillation.trials.trials import Contender, Count, Decide, Followed, judged
 from distinguo.learners.refinement.improvement import PrototypeMap
 from distinguo.representations.voronoi import nearest_of
 from distinguo.seam import kernel
@@ -23,7 +23,7 @@ class EnvironmentTrials:
     """Runs trials of the one environment of a task."""
 
     def __init__(self, spec: TaskSpec, cap: int) -> None:
-        self.spec, self.cap, self.steps = spec, cap, 0
+        self.spec, self.cap, self.count = spec, cap, Count()
         self._checked: CheckedEnv = spec.task.driver.checked_env
 
     def judge(self, contenders: Sequence[Contender]) -> list[np.ndarray]:
@@ -64,7 +64,7 @@ class EnvironmentTrials:
             now, reward, terminated, truncated = self._checked.step(taken[-1], number, len(taken))
             gained += reward
             ended = terminated or truncated
-        self.steps += len(taken)
+        self.count = self.count.more(1, len(taken))
         return gained, seen, taken
 
     def gained_instead(self, decide: Decide, number: int, moves: Sequence[int], held: Sequence[int]) -> float:

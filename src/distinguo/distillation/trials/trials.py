@@ -1,7 +1,7 @@
 """What trials are to a race: maps are followed from numbered starts, the same for all of them.
 
-A start is a number. It decides where a trial begins and, where chance is at work, what chance does, so that two maps are
-compared on equal terms. The results do not depend on how many trials run beside each other.
+A start is a number. It decides where a trial begins and, where chance is at work, what chance does, so that two
+maps are compared on equal terms. The results do not depend on how many trials run beside each other.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ class Followed(NamedTuple):
     lengths: np.ndarray  #: (trials,)
     seen: np.ndarray  #: (steps of all trials, dimensions) what was seen before each step
     taken: np.ndarray  #: (steps,) the action that was taken
-    states: np.ndarray  #: (steps, width of a state) where it was taken; of no width where no task can be put there
+    states: (
+        np.ndarray
+    )  #: (steps, width of a state) where it was taken; of no width where no task can be put there
 
     @property
     def step(self) -> np.ndarray:
@@ -35,20 +37,35 @@ class Followed(NamedTuple):
         return np.concatenate([np.arange(length) for length in self.lengths])
 
 
+class Count(NamedTuple):
+    """What was run: trials, and their steps."""
+
+    trials: int = 0
+    steps: int = 0
+
+    def more(self, trials: int, steps: int) -> Count:
+        """Return the count with so many more."""
+        return Count(self.trials + trials, self.steps + steps)
+
+
 class Contender(NamedTuple):
     """A map that is to be judged against what another gained from the same starts; without that, to the end."""
 
     map: PrototypeMap
     starts: Sequence[int]
-    present: Sequence[float] | None = None
+    present: np.ndarray | None = None
 
 
 class Trials(Protocol):
     """Something that can run trials of one task."""
 
     spec: TaskSpec
-    cap: int
-    steps: int  #: that were run so far
+    cap: int  #: steps of a trial at most
+
+    @property
+    def count(self) -> Count:
+        """Return what was run so far."""
+        ...
 
     def follow(self, map_: PrototypeMap, starts: Sequence[int]) -> Followed:
         """Run a map from these starts, and tell what it saw."""
@@ -70,7 +87,8 @@ class Trials(Protocol):
 def judged(contender: Contender, run: Callable[[Sequence[int]], np.ndarray]) -> np.ndarray:
     """Run a map from its starts, and give it up when it is clearly behind.
 
-    >>> behind = Contender(None, range(20), np.arange(20.0) + 5.0)
+    >>> map_ = PrototypeMap(np.zeros((1, 1)), np.array([0]), np.ones(1))
+    >>> behind = Contender(map_, range(20), np.arange(20.0) + 5.0)
     >>> len(judged(behind, lambda starts: np.array(starts, dtype=float)))
     5
     """
@@ -79,7 +97,7 @@ def judged(contender: Contender, run: Callable[[Sequence[int]], np.ndarray]) -> 
     for look in (*looks, len(starts)):
         returns = np.concatenate([returns, run(starts[len(returns) : look])])
         if contender.present is not None and look < len(starts):
-            differences = returns - np.asarray(contender.present[:look])
+            differences = returns - contender.present[:look]
             if is_hopeless(differences.tolist()):
                 break
     return returns

@@ -47,17 +47,19 @@ def answer_all(questions: TextIO, out: TextIO) -> None:
 
 def answer_to(question: dict[str, Any], trials: EnvironmentTrials) -> dict[str, Any]:
     """Run the trials that are asked for."""
-    before = trials.steps
+    before = trials.count
     map_ = PrototypeMap(
         np.array(question["prototypes"]), np.array(question["actions"]), np.array(question["scale"])
     )
     if question["do"] == "judge":
-        contender = Contender(map_, question["starts"], question["present"])
+        known = question["present"]
+        contender = Contender(map_, question["starts"], None if known is None else np.array(known))
         answer: dict[str, Any] = {"returns": trials.judge([contender])[0].tolist()}
     else:
         followed = trials.follow(map_, question["starts"])
         answer = {name: column.tolist() for name, column in followed._asdict().items()}
-    return {**answer, "steps": trials.steps - before}
+    after = trials.count
+    return {**answer, "count": [after.trials - before.trials, after.steps - before.steps]}
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from distinguo.distillation.trials.environment import EnvironmentTrials
-from distinguo.distillation.trials.trials import Contender, Decide, Followed, joined
+from distinguo.distillation.trials.trials import Contender, Count, Decide, Followed, joined
 from distinguo.errors import DistinguoError
 from distinguo.learners.refinement.improvement import PrototypeMap
 from distinguo.tasks.spec import TaskSpec
@@ -35,7 +35,7 @@ class WorkerTrials:
     def __init__(self, spec: TaskSpec, cap: int, workers: int | None = None) -> None:
         self.spec, self.cap = spec, cap
         self._own = EnvironmentTrials(spec, cap)  # where teachers live
-        self._asked = 0  # steps of the processes
+        self._asked = Count()  # of the processes
         count = workers or os.cpu_count() or 1
         self._free: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
         for _ in range(count):
@@ -43,9 +43,9 @@ class WorkerTrials:
         self._pool = ThreadPoolExecutor(count)
 
     @property
-    def steps(self) -> int:
-        """Return the steps that were run so far."""
-        return self._own.steps + self._asked
+    def count(self) -> Count:
+        """Return what was run so far, here and there."""
+        return self._own.count.more(*self._asked)
 
     def judge(self, contenders: Sequence[Contender]) -> list[np.ndarray]:
         """Return the returns of maps; of one that was given up, only the first."""
@@ -68,7 +68,8 @@ class WorkerTrials:
 
     def _ask_all(self, questions: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         answers = list(self._pool.map(self._ask, questions))
-        self._asked += sum(answer["steps"] for answer in answers)
+        for answer in answers:
+            self._asked = self._asked.more(*answer["count"])
         return answers
 
     def _ask(self, question: dict[str, Any]) -> dict[str, Any]:
@@ -86,7 +87,7 @@ class WorkerTrials:
 
 
 def _question(
-    what: str, map_: PrototypeMap, starts: Sequence[int], present: Sequence[float] | None = None
+    what: str, map_: PrototypeMap, starts: Sequence[int], present: np.ndarray | None = None
 ) -> dict[str, Any]:
     return {
         "do": what,
@@ -94,13 +95,13 @@ def _question(
         "actions": map_.actions.tolist(),
         "scale": map_.scale.tolist(),
         "starts": list(starts),
-        "present": None if present is None else list(map(float, present)),
+        "present": None if present is None else present.tolist(),
     }
 
 
 def _followed(answer: dict[str, Any]) -> Followed:
-    columns = [np.array(answer[name]) for name in Followed._fields[:-1]]
-    return Followed(*columns, np.zeros((len(columns[-1]), 0)))
+    returns, lengths, seen, taken = (np.array(answer[name]) for name in Followed._fields[:-1])
+    return Followed(returns, lengths, seen, taken, np.zeros((len(taken), 0)))
 
 
 class _Worker:
@@ -144,7 +145,7 @@ class _Worker:
 
     def _started(self) -> subprocess.Popen[str]:
         if self._process is None:
-            self._process = subprocess.Popen(
+            self._process = subprocess.Popen(  # noqa: S603 # this very program
                 [sys.executable, "-m", MODULE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
             )
             assert self._process.stdin is not None

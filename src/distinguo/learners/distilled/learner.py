@@ -16,7 +16,7 @@ class Distilled(Learner):
 
     >>> Distilled().fresh(None)
     Traceback (most recent call last):
-    distinguo.errors.DistinguoError: A distilled map is made from a teacher; run: distinguo distil TEACHER --task TASK.
+    distinguo.errors.DistinguoError: A distilled map is made from a teacher; run: distinguo distil ...
     """
 
     name = "distilled"

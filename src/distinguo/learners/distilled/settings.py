@@ -18,7 +18,8 @@ class DistilSettings(NamedTuple):
 
     teacher: Annotated[str, Field(max_length=1_000, description="what was distilled")] = ""
     most: Annotated[
-        int, Field(ge=1, le=MOST_PROTOTYPES, description="prototypes to begin with; more if they do not suffice")
+        int,
+        Field(ge=1, le=MOST_PROTOTYPES, description="prototypes to begin with; more if they do not suffice"),
     ] = 10
     rounds: Annotated[int, Field(ge=1, le=100, description="rounds of trials labelled by the teacher")] = 2
     trials: Annotated[int, Field(ge=1, le=1_000, description="trials of a round")] = 20
@@ -39,7 +40,9 @@ class DistilSettings(NamedTuple):
     ] = 3_000_000
     keep: Annotated[
         float,
-        Field(gt=0, le=1, description="share of the teacher's return to keep, if that is below the threshold"),
+        Field(
+            gt=0, le=1, description="share of the teacher's return to keep, if that is below the threshold"
+        ),
     ] = 0.95
     costs: Annotated[
         bool, Field(description="weigh states by what a wrong action costs, where that is known")

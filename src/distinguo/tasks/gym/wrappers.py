@@ -35,10 +35,10 @@ class DiscreteActions(gymnasium.ActionWrapper[Any, int, Any], RecordConstructorA
     def __init__(self, env: Any, levels: int | Sequence[Any] = 3) -> None:
         RecordConstructorArgs.__init__(self, levels=levels)
         super().__init__(env)
-        if isinstance(levels, list | tuple):
-            self.table = _listed(_box_of(env), levels)
-        else:
+        if isinstance(levels, int):
             self.table = _combinations(_checked_box(env, levels), levels)
+        else:
+            self.table = _listed(_box_of(env), levels)
         self.action_space = spaces.Discrete(len(self.table))  # type: ignore[assignment]
 
     def action(self, action: int) -> Any:
@@ -89,7 +89,9 @@ def _box_of(env: Any) -> spaces.Box:
 def _listed(box: spaces.Box, levels: Sequence[Any]) -> np.ndarray:
     """Return actions that are given one by one."""
     size = math.prod(box.shape)
-    rows = attempt(lambda: np.array(levels, dtype=np.float64).reshape(len(levels), size), otherwise=np.zeros((0, 1)))
+    rows = attempt(
+        lambda: np.array(levels, dtype=np.float64).reshape(len(levels), size), otherwise=np.zeros((0, 1))
+    )
     inside = rows.size and (rows >= box.low.ravel()).all() and (rows <= box.high.ravel()).all()
     if not inside or not 2 <= len(rows) <= MOST_COMBINATIONS or len(np.unique(rows, axis=0)) < len(rows):
         raise DistinguoError(

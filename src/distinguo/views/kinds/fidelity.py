@@ -20,6 +20,7 @@ from distinguo.views.pictures import PartitionPicture
 from distinguo.views.plots import colours_of, draw, paint
 
 HEIGHT = 3.0  #: inches
+LONG_NAME = 5  #: letters of an action beyond which names would overlap
 
 
 class FidelityPicture(NamedTuple):
@@ -37,7 +38,9 @@ class FidelityPicture(NamedTuple):
 def fidelity_picture(run: Run) -> FidelityPicture:
     """Compute the picture from the folder of a distilled run."""
     if run.path is None or not (run.path / FIDELITY).is_file():
-        raise DistinguoError("This run has no fidelity: it was not distilled, or has no folder; see distinguo distil.")
+        raise DistinguoError(
+            "This run has no fidelity: it was not distilled, or has no folder; see distinguo distil."
+        )
     known, picture = read_fidelity(run.path / FIDELITY), plane_picture(run)
     places = [picture.plane.corner(row, 0.5) for row in known["seen"]]
     marked = list(zip(places, known["agreed"], strict=True))
@@ -88,9 +91,20 @@ def _draw_shares(axes: Axes, picture: FidelityPicture) -> None:
     shares = np.array(picture.shares)
     axes.imshow(shares, cmap="Greys", vmin=0.0, vmax=1.3)
     for (n, m), share in np.ndenumerate(shares):
-        axes.text(m, n, f"{share:.0%}", ha="center", va="center", fontsize=SMALL, color=MARK if share < 0.6 else "white")
+        axes.text(
+            m,
+            n,
+            f"{share:.0%}",
+            ha="center",
+            va="center",
+            fontsize=SMALL,
+            color=MARK if share < 0.6 else "white",
+        )
     names = picture.actions[: len(shares)]
     axes.set_xticks(range(len(shares)), names, fontsize=SMALL)
+    if max(map(len, names)) > LONG_NAME:
+        for text in axes.get_xticklabels():
+            text.set(rotation=35, ha="right")
     axes.set_yticks(range(len(shares)), names, fontsize=SMALL)
     dress(axes, "the map does", "the teacher says")
     axes.grid(False)

@@ -156,7 +156,9 @@ def _acrobot(own: Mapping[str, Any], actions: int) -> SceneOf:
 
 def _pendulum(own: Mapping[str, Any], actions: int) -> SceneOf:
     length, levels = float(own["length"]), own["levels"]
-    pushes = np.linspace(-1.0, 1.0, actions) if isinstance(levels, int) else np.array(levels) / own["max_torque"]
+    pushes = (
+        np.linspace(-1.0, 1.0, actions) if isinstance(levels, int) else np.array(levels) / own["max_torque"]
+    )
 
     def scene(seen: Sequence[float], a: int | None) -> Scene:
         up, aside = seen[0], seen[1]  # cosine and sine of the angle, which is 0 upright and grows to the left

@@ -1,0 +1,23 @@
+"""Two distilled runs that many tests look at."""
+
+from __future__ import annotations
+
+import pytest
+
+import distinguo as dg
+from distinguo.distillation.distil import Distilled
+from tests.distillation.common import CAR, DIAGONAL, QUICK, SMALL, SWINGS
+
+
+@pytest.fixture(scope="session")
+def swung(tmp_path_factory: pytest.TempPathFactory) -> Distilled:
+    """Return the swing of the mountain car, in a folder."""
+    out = tmp_path_factory.mktemp("distilled") / "swing"
+    return dg.distil(SWINGS, CAR, name="swing", seed=3, settings=SMALL, out=out)
+
+
+@pytest.fixture(scope="session")
+def held(tmp_path_factory: pytest.TempPathFactory) -> Distilled:
+    """Return the diagonal of the puck, in a folder."""
+    out = tmp_path_factory.mktemp("distilled") / "diagonal"
+    return dg.distil(DIAGONAL, "puck", name="diagonal", seed=1, settings=QUICK, out=out)
