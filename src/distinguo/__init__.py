@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from distinguo.criteria import state_value
     from distinguo.distillation.distil import distil
     from distinguo.distillation.teachers.table import table_teacher
+    from distinguo.distillation.teachers.teacher import Policy
     from distinguo.errors import DistinguoError
     from distinguo.evaluation.audit import audit_controller
     from distinguo.evaluation.tester import Evaluation, learning_curve
@@ -87,6 +88,7 @@ _HOMES = {
     "FunctionPartition": "distinguo.representations.declare",
     "NoisyActions": "distinguo.tasks.gym.wrappers",
     "RegionObservation": "distinguo.agents.regions",
+    "Policy": "distinguo.distillation.teachers.teacher",
     "Representation": "distinguo.representations.file",
     "Run": "distinguo.runs.run",
     "Shield": "distinguo.proof.shield",
@@ -147,6 +149,7 @@ __all__ = [
     "FunctionFeatures",
     "FunctionPartition",
     "NoisyActions",
+    "Policy",
     "RegionObservation",
     "Representation",
     "Run",

@@ -11,7 +11,7 @@ from distinguo.distillation.fit import (
     LEAST_CHANCE,
     SPREAD,
     Lesson,
-    Scratch,
+    Shares,
     first_map,
     fitted,
     soft_loss,
@@ -35,7 +35,7 @@ def loss_of(
     lesson: Lesson, places: np.ndarray, actions: np.ndarray, squared: np.ndarray, function=soft_loss
 ) -> tuple[float, np.ndarray]:
     gradient = np.zeros(places.size + len(squared))
-    scratch = Scratch(np.zeros(len(places)), np.zeros(len(places)))
+    scratch = Shares(np.zeros(len(places)), np.zeros(len(places)))
     value = function(*lesson, places, actions, squared, gradient, scratch)
     return value, gradient
 

@@ -7,6 +7,7 @@ is done; else changes are put on probation until it does, or nothing helps any m
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +17,7 @@ import numpy as np
 
 from distinguo.distillation.fit import Lesson, first_map, fitted
 from distinguo.distillation.race import Race, Standing
-from distinguo.distillation.teachers.costs import Label
+from distinguo.distillation.teachers.costs import TaughtLabel
 from distinguo.distillation.trials.trials import Contender, Followed, Trials
 from distinguo.learners.distilled.settings import MOST_PROTOTYPES, DistilSettings
 from distinguo.learners.refinement.condense import TRIALS, Notch
@@ -30,7 +31,7 @@ MEASURES = 3  #: how often a race may be contradicted by new trials
 SHARE = 0.3  #: of the steps that are left, that the race of one size may take
 FAILURES = 2  #: sizes in a row that do not keep the return before the descent ends
 
-Ask = Callable[[Followed], Label]
+Ask = Callable[[Followed], TaughtLabel]
 Watch = Callable[[str], None]
 
 
@@ -213,6 +214,6 @@ def aim(returns: np.ndarray, bar: float, count: int | None = None) -> float:
     """Return what the mean of trials should be, so that the mean of as many new ones will be at the bar, too.
 
     >>> round(aim(np.array([190.0, 230.0] * 50), 200.0), 1)
-    204.0
+    205.0
     """
-    return bar + ASSURANCE * float(np.std(returns)) / np.sqrt(count or len(returns))
+    return bar + ASSURANCE * float(np.std(returns)) / math.sqrt(count or len(returns))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from numbers import Real
 from pathlib import Path
@@ -65,25 +65,22 @@ def distil(
     seed: int = 0,
     regions: int | None = None,
     keep: float | None = None,
-    values: Callable[[Any], Any] | None = None,
     settings: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
-    name: str = "",
     watch: Watch | None = None,
 ) -> Distilled:
     """Return a small map of a policy, which can be read, drawn, exported, explained and, in places, proven.
 
     ``teacher`` is a function from an observation to an action, an object with ``predict`` (an agent of
-    Stable-Baselines3, a classifier of scikit-learn), a run of ours, or a ``table_teacher``. ``task`` is what
-    :func:`~distinguo.learn` takes. The number of prototypes is found: the fewest that keep the threshold of the task
-    or, if the teacher does not reach it, most of its own return. ``keep`` names another mean return to keep, and
-    ``regions`` asks for at most so many prototypes, whatever that costs. ``values`` is a function from an observation
-    to what each action is worth, if that is known: a wrong action that costs nothing is then no error. ``settings``
-    are changes by dotted name, such as ``learner.steps``; ``out`` is a folder for the run; ``watch`` is told in words
-    how it goes.
+    Stable-Baselines3, a classifier of scikit-learn), a run of ours, a ``table_teacher``, or any of these as a
+    ``Policy``, with its name and what actions are worth: a wrong action that costs nothing is then no error. ``task``
+    is what :func:`~distinguo.learn` takes. The number of prototypes is found: the fewest that keep the threshold of
+    the task or, if the teacher does not reach it, most of its own return. ``keep`` names another mean return to keep,
+    and ``regions`` asks for at most so many prototypes, whatever that costs. ``settings`` are changes by dotted name,
+    such as ``learner.steps``; ``out`` is a folder for the run; ``watch`` is told in words how it goes.
 
     >>> swing = lambda s: 2 if s[1] > 0 else 0
-    >>> small = distil(swing, "MountainCar-v0", name="swing", settings={"learner.most": 3})
+    >>> small = distil(swing, "MountainCar-v0", settings={"learner.most": 3})
     >>> small.run.summary["prototypes"], small.kept, small.fidelity.on_map > 0.9
     (2, True, True)
     """
@@ -93,7 +90,7 @@ def distil(
     _check_asked(regions, keep)
     changes = _checked_changes(settings)
     found = levelled(
-        partial(teacher_of, teacher, name=name, values=values),
+        partial(teacher_of, teacher),
         task,
         of_table(changes, "task"),
         lambda spec, returns: bar_of(spec, returns, keep, DistilSettings().keep, CAP)[0],

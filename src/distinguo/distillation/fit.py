@@ -96,7 +96,7 @@ def fitted(lesson: Lesson, begun: PrototypeMap, steps: int) -> tuple[PrototypeMa
     standard = standard_of(lesson.seen)
     rows, size = standard.of(lesson.seen), begun.prototypes.shape
     weight = lesson.weight / lesson.weight.sum()
-    scratch = Scratch(np.zeros(size[0]), np.zeros(size[0]))
+    scratch = Shares(np.zeros(size[0]), np.zeros(size[0]))
     gradient = np.zeros(begun.prototypes.size + size[1])
 
     def loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:
@@ -115,7 +115,7 @@ def fitted(lesson: Lesson, begun: PrototypeMap, steps: int) -> tuple[PrototypeMa
     return PrototypeMap(places, begun.actions.copy(), scale), float(result.fun)
 
 
-class Scratch(NamedTuple):
+class Shares(NamedTuple):
     """Room for the distances and shares of one state."""
 
     near: np.ndarray
@@ -131,7 +131,7 @@ def soft_loss(
     actions: np.ndarray,
     squared: np.ndarray,
     gradient: np.ndarray,
-    scratch: Scratch,
+    scratch: Shares,
 ) -> float:
     """Return the weighted mean of minus the logarithm of the chance of a good action; add its gradient.
 
@@ -158,7 +158,7 @@ def soft_loss(
 
 
 @part
-def fill_shares(row: np.ndarray, places: np.ndarray, squared: np.ndarray, scratch: Scratch) -> float:
+def fill_shares(row: np.ndarray, places: np.ndarray, squared: np.ndarray, scratch: Shares) -> float:
     """Write down the share of every prototype in a state, up to a factor, and return their sum."""
     largest, everything = -np.inf, 0.0
     for j in range(len(places)):

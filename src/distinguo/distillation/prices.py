@@ -1,4 +1,4 @@
-"""The price of every distinction of a distilled map: what is lost if one region takes the action of its neighbour."""
+"""The price of every distinction of a distilled map: what is lost if a region takes the action of its neighbour."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from distinguo.learners.refinement.improvement import PrototypeMap
 from distinguo.learners.refinement.prices import STARTS
 
 
-def neighbours(map_: PrototypeMap, seen: np.ndarray) -> list[tuple[int, int]]:
+def neighbouring_prototypes(map_: PrototypeMap, seen: np.ndarray) -> list[tuple[int, int]]:
     """Return the pairs of prototypes between which some state that was seen lies: its nearest and the next.
 
     >>> line = PrototypeMap(np.array([[0.0], [1.0], [2.0]]), np.array([0, 1, 0]), np.array([1.0]))
-    >>> neighbours(line, np.array([[0.1], [1.2], [1.9]]))
+    >>> neighbouring_prototypes(line, np.array([[0.1], [1.2], [1.9]]))
     [(0, 1), (1, 2)]
     """
     if len(map_.actions) < 2:
@@ -35,7 +35,7 @@ def neighbour_prices(
 
     ``regions`` are those of the prototypes.
     """
-    pairs = [(i, j) for i, j in neighbours(map_, seen) if map_.actions[i] != map_.actions[j]]
+    pairs = [(i, j) for i, j in neighbouring_prototypes(map_, seen) if map_.actions[i] != map_.actions[j]]
     changed = [
         map_.with_action(given_up, int(map_.actions[kept]))
         for i, j in pairs

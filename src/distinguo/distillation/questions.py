@@ -9,7 +9,7 @@ import numpy as np
 from distinguo.distillation.teachers.costs import (
     HELD,
     AskedCosts,
-    Label,
+    TaughtLabel,
     costly_label,
     plain_label,
     regret_by_values,
@@ -45,7 +45,7 @@ class Questions:
         """Return how costs are found out."""
         return BY_TRIALS if self.teacher.values is None else BY_VALUES
 
-    def label(self, followed: Followed) -> Label:
+    def label(self, followed: Followed) -> TaughtLabel:
         """Return which actions are good in the states of trials, and what others cost."""
         answers = self.teacher.answer(followed.seen)
         if not self._costs or (self.teacher.values is None and self._asked is None):

@@ -89,6 +89,7 @@ def distil_command(
     from distinguo.cli.console import output_for, say, worked_off
     from distinguo.cli.live import live_line
     from distinguo.distillation.distil import distil
+    from distinguo.distillation.teachers.teacher import Policy
     from distinguo.runs.configuration import of_table
 
     changes = parse.changes(assignments or [])
@@ -99,14 +100,13 @@ def distil_command(
         small = worked_off(
             "Stopped; nothing was written.",
             lambda: distil(
-                policy,
+                Policy(policy, teacher),
                 world,
                 seed=seed,
                 regions=regions,
                 keep=keep,
                 settings=changes,
                 out=path,
-                name=teacher,
                 watch=line,
             ),
         )

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from distinguo.distillation.fit import standard_of
-from distinguo.distillation.trials.compiled import CompiledTrials, Lanes, in_step, step_lanes
+from distinguo.distillation.trials.compiled import CompiledTrials, TrialLanes, in_step, step_lanes
 from distinguo.distillation.trials.trials import Decide, Followed
 from distinguo.tasks.spec import Hold
 
@@ -27,21 +27,21 @@ ASKED, MOST_ASKED = (
 NEIGHBOURS = 5  #: of those, whose costs a state takes over
 
 
-class Label(NamedTuple):
+class TaughtLabel(NamedTuple):
     """What the teacher says of states: which actions are good there, and what others cost."""
 
     good: np.ndarray  #: (states, actions)
     weight: np.ndarray  #: (states,)
 
 
-def plain_label(answers: np.ndarray, actions: int) -> Label:
+def plain_label(answers: np.ndarray, actions: int) -> TaughtLabel:
     """Return the label where only the teacher's actions are known: all others are wrong, and equally so."""
     good = np.zeros((len(answers), actions), dtype=np.bool_)
     good[np.arange(len(answers)), answers] = True
-    return Label(good, np.ones(len(answers)))
+    return TaughtLabel(good, np.ones(len(answers)))
 
 
-def costly_label(answers: np.ndarray, regret: np.ndarray) -> Label:
+def costly_label(answers: np.ndarray, regret: np.ndarray) -> TaughtLabel:
     """Return the label where it is known what each action costs.
 
     The teacher's own action is always good; what others cost is measured by the mean over all states.
@@ -60,7 +60,7 @@ def costly_label(answers: np.ndarray, regret: np.ndarray) -> Label:
     bad = ~good
     cost = np.where(bad, np.maximum(regret, 0.0), 0.0).sum(axis=1) / np.maximum(bad.sum(axis=1), 1)
     mean = float(cost[bad.any(axis=1)].mean()) if bad.any() else 1.0
-    return Label(good, np.clip(cost / mean, LEAST, DEAREST))
+    return TaughtLabel(good, np.clip(cost / mean, LEAST, DEAREST))
 
 
 def regret_by_values(worth: np.ndarray, answers: np.ndarray) -> np.ndarray:
@@ -97,7 +97,7 @@ class AskedCosts:
     def _worth(self, states: np.ndarray, left: np.ndarray, a: int | None) -> np.ndarray:
         """Return what is gained from states with an action held at first, or as the teacher goes on from there."""
         task, holds = self.trials.spec.task, isinstance(self.trials.spec.goal, Hold)
-        lanes = Lanes(states.copy(), np.ones(len(states), dtype=np.bool_), np.zeros(len(states)))
+        lanes = TrialLanes(states.copy(), np.ones(len(states), dtype=np.bool_), np.zeros(len(states)))
         gained, steps = np.zeros(len(states)), 0
         while a is not None and steps < HELD:
             rows = np.flatnonzero(lanes.running & (left > steps))

@@ -49,8 +49,8 @@ def table_teacher(observations: Any, actions: Any, name: str = "table") -> Teach
     def answer(seen: np.ndarray) -> np.ndarray:
         if seen.shape[1] != rows.shape[1]:
             raise DistinguoError(
-                f"The table {name} has rows of {rows.shape[1]} coordinates, but {seen.shape[1]} are seen; take a table "
-                "of this task, or another --task."
+                f"The table {name} has rows of {rows.shape[1]} coordinates, but {seen.shape[1]} are seen; take a "
+                "table of this task, or another --task."
             )
         return np.asarray(taken[tree.query(standard.of(seen))[1]].astype(np.int64))
 
@@ -73,12 +73,12 @@ def read_table(path: Path, spec: TaskSpec) -> Teacher:
         **{word: a for a, word in enumerate(spec.actions)},
     }
     seen, taken = [], []
-    for number, row in enumerate(reader, start=2):
+    for row in reader:
         numbers = [attempt(float, row[name], otherwise=np.nan) for name in spec.dimensions]
         if not np.isfinite(numbers).all() or row[ACTION] not in names:
             raise DistinguoError(
-                f"Line {number} of {path} should have a number in each of {', '.join(spec.dimensions)} and one of "
-                f"{', '.join(names)} as its action, got {shown(lines[number - 1])}."
+                f"Line {reader.line_num} of {path} should have a number in each of {', '.join(spec.dimensions)} and one of "
+                f"{', '.join(names)} as its action, got {shown(lines[reader.line_num - 1])}."
             )
         seen.append(numbers)
         taken.append(names[row[ACTION]])

@@ -50,14 +50,26 @@ def most_frequent(answers: list[np.ndarray]) -> np.ndarray:
     return np.array([np.bincount(column).argmax() for column in stacked.T])
 
 
-def teacher_of(thing: Any, room: Room, name: str = "", values: Any = None) -> Teacher:
-    """Return whatever can be a teacher as one, for the spaces of a task.
+class Policy(NamedTuple):
+    """Whatever can be a teacher, with what it does not say itself: its name, and what actions are worth.
 
-    ``values`` is a function from an observation to the worth of every action, if there is one.
+    ``values`` is a function from an observation to the worth of every action.
+
+    >>> Policy(lambda s: 0, name="always left").name
+    'always left'
     """
-    name = name or _name_of(thing)
+
+    policy: Any
+    name: str = ""
+    values: Any = None
+
+
+def teacher_of(given: Any, room: Room) -> Teacher:
+    """Return whatever can be a teacher as one, for the spaces of a task."""
+    thing, name, values = given if isinstance(given, Policy) else Policy(given)
     if isinstance(thing, Teacher):
-        return _of_numbers(thing, room)
+        return _of_numbers(thing._replace(name=name or thing.name), room)
+    name = name or _name_of(thing)
     if isinstance(thing, str):
         raise DistinguoError(
             f"A teacher is a function or an object, got the text {shown(thing)}; load it first, or name it on the "
@@ -94,8 +106,8 @@ def _of_numbers(teacher: Teacher, room: Room) -> Teacher:
         wrong = np.flatnonzero(~np.isin(given, np.arange(room.actions)))
         if len(wrong):
             raise DistinguoError(
-                f"The teacher {teacher.name} answered {given[wrong[0]]}; the actions of {room.name} are whole numbers "
-                f"from 0 to {room.actions - 1}."
+                f"The teacher {teacher.name} answered {given[wrong[0]]}; the actions of {room.name} are whole "
+                f"numbers from 0 to {room.actions - 1}."
             )
         return given
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import zipfile
 import zlib
@@ -40,7 +39,7 @@ def kind_of_zip(path: Path) -> str:
             info = archive.getinfo("data")
             if info.file_size > LARGEST_DATA:
                 raise DistinguoError(f"{path} is too large: its data take {info.file_size:,} bytes.")
-            data = json.load(io.TextIOWrapper(archive.open(info), encoding="utf-8"))
+            data = json.loads(archive.read(info).decode("utf-8"))
     except FileNotFoundError:
         raise DistinguoError(
             f"There is no file {path}; give the path of a zip that model.save wrote."

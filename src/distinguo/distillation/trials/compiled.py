@@ -1,4 +1,4 @@
-"""Trials of compiled tasks: maps at full speed, teachers in lock-step, so that they answer for many trials at once."""
+"""Trials of compiled tasks: maps at full speed, teachers in lock-step, answering for many trials at once."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def lookup_of(map_: PrototypeMap) -> Lookup:
     return Lookup(map_.prototypes, 1.0 / map_.scale, map_.actions)
 
 
-class Lanes(NamedTuple):
+class TrialLanes(NamedTuple):
     """Trials that advance together."""
 
     states: np.ndarray  #: (lanes, width of a state)
@@ -131,7 +131,7 @@ def in_step(task: Any, decide: Decide, first: np.ndarray, cap: int | np.ndarray,
     ``cap`` are the steps of each at most; where they should never end, what they gain are their steps.
     """
     count = len(first)
-    lanes = Lanes(first.copy(), np.ones(count, dtype=np.bool_), np.zeros(count))
+    lanes = TrialLanes(first.copy(), np.ones(count, dtype=np.bool_), np.zeros(count))
     dimensions = len(observe(task, unpack(task, first[0])))
     told: list[tuple[np.ndarray, ...]] = []
     returns = np.zeros(count)
@@ -178,7 +178,7 @@ def observe_lanes(task: Any, states: np.ndarray, rows: np.ndarray, seen: np.ndar
 
 
 @kernel
-def step_lanes(task: Any, lanes: Lanes, rows: np.ndarray, taken: np.ndarray) -> None:
+def step_lanes(task: Any, lanes: TrialLanes, rows: np.ndarray, taken: np.ndarray) -> None:
     """Take an action in some of the lanes."""
     for place in range(len(rows)):
         lane = rows[place]

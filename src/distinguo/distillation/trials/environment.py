@@ -31,12 +31,12 @@ class EnvironmentTrials:
         return [self._judge(one) for one in contenders]
 
     def _judge(self, contender: Contender) -> np.ndarray:
-        act = acting(contender.map)
+        act = action_by(contender.map)
         return judged(contender, lambda starts: np.array([self._run(act, n)[0] for n in starts]))
 
     def follow(self, map_: PrototypeMap, starts: Sequence[int]) -> Followed:
         """Run a map from these starts, and tell what it saw."""
-        return self._follow(acting(map_), starts)
+        return self._follow(action_by(map_), starts)
 
     def follow_teacher(self, decide: Decide, starts: Sequence[int]) -> Followed:
         """Run a teacher from these starts."""
@@ -85,7 +85,7 @@ class EnvironmentTrials:
         """There is nothing to give back."""
 
 
-def acting(map_: PrototypeMap) -> Act:
+def action_by(map_: PrototypeMap) -> Act:
     """Return what a map does where something is seen."""
     table: Any = lookup_of(map_)
     return lambda seen: int(look_up(*table, seen))

@@ -6,6 +6,7 @@ answer does not depend on how many there are. A process that dies is started aga
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import queue
@@ -130,10 +131,10 @@ class _Worker:
         return answer
 
     def _answer_to(self, question: str) -> str:
-        process = self._started()
-        assert process.stdin is not None
-        assert process.stdout is not None
         try:
+            process = self._started()
+            assert process.stdin is not None
+            assert process.stdout is not None
             process.stdin.write(question + "\n")
             process.stdin.flush()
             line = process.stdout.readline()
@@ -161,4 +162,5 @@ class _Worker:
             process.wait()
             for stream in (process.stdin, process.stdout):
                 if stream is not None:
-                    stream.close()
+                    with contextlib.suppress(OSError):  # what is not written yet has nobody to read it
+                        stream.close()

@@ -11,10 +11,10 @@ from distinguo.learners.learner import Learner, Setup, register
 from distinguo.tasks.spec import TaskSpec
 
 
-class Distilled(Learner):
+class DistilledLearner(Learner):
     """Carries the settings of a distillation; there is nothing to learn without a teacher.
 
-    >>> Distilled().fresh(None)
+    >>> DistilledLearner().fresh(None)
     Traceback (most recent call last):
     distinguo.errors.DistinguoError: A distilled map is made from a teacher; run: distinguo distil ...
     """
@@ -34,6 +34,6 @@ class Distilled(Learner):
         )
 
 
-DISTILLED = Distilled.name
+DISTILLED = DistilledLearner.name
 
-register(Distilled())
+register(DistilledLearner())
