@@ -142,7 +142,7 @@ class Descent:
         yield before
         while before.size > 1 and failures < FAILURES:
             size = before.size - (max(1, before.size // 4) if leap else 1)
-            rung = self._rung(size, before.notch.map, bar, self.settings.patience // (1 + 3 * failures))
+            rung = self.rung(size, before.notch.map, bar, self.settings.patience // (1 + 3 * failures))
             if not rung.kept and size < before.size - 1:  # too far: go on by one
                 leap = False
                 continue
@@ -155,13 +155,14 @@ class Descent:
         size, attempts = self.settings.most, 0
         while True:
             self.rounds(size)
-            rung = self._rung(size, None, bar, self.settings.patience)
+            rung = self.rung(size, None, bar, self.settings.patience)
             attempts += 1
             if rung.kept or size == 1 or (attempts > 1 and 2 * size > MOST_PROTOTYPES):
                 return rung
             size *= 2 if attempts > 1 else 1
 
-    def _rung(self, size: int, before: PrototypeMap | None, bar: float, patience: int) -> Rung:
+    def rung(self, size: int, before: PrototypeMap | None, bar: float, patience: int) -> Rung:
+        """Return the best map of a size: fitted, from scratch and from a larger one, and raced if that does not do."""
         race = Race(self.trials, self.lesson, self.fresh(self.settings.starts), self.rng)
         standing = race.best_of(self.fits(size, before))
         budget = self.trials.count.steps + SHARE * max(0, self.settings.steps - self.trials.count.steps)

@@ -1,0 +1,142 @@
+"""Our maps beside decision trees of scikit-learn: the same teachers, trials, rounds, labels and numbers of regions.
+
+    pip install -e ".[others]" scikit-learn && python -m benchmarks.teachers --out teachers
+    python -m benchmarks.trees --teachers teachers --out docs --seeds 200-202 [NAME …]
+
+Both begin with the same hundred trials of the teacher. Then each has rounds of trials of its own that the teacher
+labels, as many; for every size as many candidates are fitted to as many of the labelled states, weighted by the same
+costs, the best is chosen from the same number of starts, and judged by a hundred new trials. A leaf is a region as
+a prototype is. ``race`` is our map where changes were put on probation as well, which a tree of scikit-learn has nothing
+like.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from benchmarks.distilled import HEURISTIC, TEACHERS, land
+
+from distinguo.cli.parse import seeds as read_seeds
+from distinguo.distillation.descent import Descent
+from distinguo.distillation.distil import bar_of
+from distinguo.distillation.fit import Lesson
+from distinguo.distillation.questions import Questions
+from distinguo.distillation.teachers.spaces import room_of
+from distinguo.distillation.teachers.teacher import Policy, teacher_of
+from distinguo.distillation.teachers.zips import load_zip
+from distinguo.distillation.trials.trials import Trials, trials_of
+from distinguo.learners.distilled.settings import DistilSettings
+from distinguo.learners.refinement.improvement import PrototypeMap
+from distinguo.tasks.catalog import task_spec
+
+SIZES = (10, 8, 6, 5, 4, 3, 2)
+NEW = 100  #: trials that every size is judged by
+NAMES = ("CartPole", "MountainCar", "Acrobot", "LunarLander")
+WAYS = ("tree", "fit", "race")
+Decide = Callable[[np.ndarray], np.ndarray]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", help=f"of {', '.join(NAMES)}; all by default")
+    parser.add_argument("--teachers", type=Path, default=Path("teachers"))
+    parser.add_argument("--out", type=Path, default=Path("docs"))
+    parser.add_argument("--seeds", default="200-202")
+    asked = parser.parse_args()
+    path = asked.out / "distilled-trees.csv"
+    for name in asked.names or NAMES:
+        for seed in read_seeds(asked.seeds):
+            for way in WAYS:
+                for size, mean in curve(name, seed, way, asked.teachers):
+                    begun = path.exists()
+                    with path.open("a", newline="") as file:
+                        writer = csv.writer(file, lineterminator="\n")
+                        if not begun:
+                            writer.writerow(("name", "seed", "way", "regions", "mean_return"))
+                        writer.writerow((name, seed, way, size, round(mean, 2)))
+                    print(name, seed, way, size, round(mean, 1), flush=True)
+
+
+def curve(name: str, seed: int, way: str, teachers: Path) -> list[tuple[int, float]]:
+    """Return the mean return of new trials for every number of regions."""
+    task, kind, _ = TEACHERS[name]
+    spec = task_spec(task)
+    trials = trials_of(spec, spec.cap(10_000))
+    policy = land if kind == HEURISTIC else load_zip(teachers / f"{task}-{kind}.zip")
+    teacher = teacher_of(Policy(policy, kind), room_of(spec))
+    settings = DistilSettings(
+        race=way == "race", **({} if spec.interpreted else {"steps": 60_000_000, "patience": 1_000})
+    )
+    questions = Questions(teacher, trials, settings.costs, np.random.default_rng([seed, 5]))
+    descent = Descent(trials, questions.label, settings, seed, lambda text: None)
+    taught = trials.follow_teacher(teacher.answer, descent.fresh(NEW))
+    descent.learn_from(taught)
+    bar, _ = bar_of(spec, taught.returns, None, settings.keep, trials.cap)
+    try:
+        return of_trees(descent, trials) if way == "tree" else of_maps(descent, bar)
+    finally:
+        descent.close()
+        trials.close()
+
+
+def of_maps(descent: Descent, bar: float) -> list[tuple[int, float]]:
+    descent.rounds(SIZES[0])
+    before: PrototypeMap | None = None
+    points = []
+    for size in SIZES:
+        rung = descent.rung(size, before, bar, descent.settings.patience)
+        points.append((size, rung.notch.mean))
+        before = rung.notch.map
+    return points
+
+
+def of_trees(descent: Descent, trials: Trials) -> list[tuple[int, float]]:
+    settings = descent.settings
+    for _ in range(settings.rounds):
+        for tree in candidates(descent, SIZES[0], 2):
+            descent.learn_from(trials.follow_teacher(tree, descent.fresh(settings.trials // 2)))
+    points = []
+    for size in SIZES:
+        starts = descent.fresh(settings.starts)
+        trees = candidates(descent, size, settings.restarts + size)
+        best = max(trees, key=lambda tree: trials.follow_teacher(tree, starts).returns.mean())
+        points.append((size, float(trials.follow_teacher(best, descent.fresh(NEW)).returns.mean())))
+        descent.learn_from(trials.follow_teacher(best, descent.fresh(settings.trials)))
+    return points
+
+
+def candidates(descent: Descent, leaves: int, count: int) -> list[Decide]:
+    """Fit trees with so many leaves to draws of what the teacher said."""
+    return [tree_of(descent.lesson, leaves, seed) for seed in range(count)]
+
+
+def tree_of(lesson: Lesson, leaves: int, seed: int) -> Decide:
+    from sklearn.tree import DecisionTreeClassifier
+
+    grown = DecisionTreeClassifier(max_leaf_nodes=leaves, random_state=seed)
+    grown.fit(lesson.seen, lesson.good.argmax(axis=1), sample_weight=lesson.weight)
+    tree, classes = grown.tree_, grown.classes_
+    feature, threshold = tree.feature.tolist(), tree.threshold.tolist()
+    left, right = tree.children_left.tolist(), tree.children_right.tolist()
+    answer = classes[tree.value[:, 0, :].argmax(axis=1)].tolist()
+
+    def one(row: Any) -> int:
+        node = 0
+        while left[node] >= 0:
+            node = left[node] if row[feature[node]] <= threshold[node] else right[node]
+        return int(answer[node])
+
+    return lambda rows: np.array([one(row) for row in rows.tolist()])
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore", DeprecationWarning)
+    main()
