@@ -6,8 +6,8 @@
 Both begin with the same hundred trials of the teacher. Then each has rounds of trials of its own that the teacher
 labels, as many; for every size as many candidates are fitted to as many of the labelled states, weighted by the same
 costs, the best is chosen from the same number of starts, and judged by a hundred new trials. A leaf is a region as
-a prototype is. ``race`` is our map where changes were put on probation as well, which a tree of scikit-learn has nothing
-like.
+a prototype is. ``race`` is our map where changes were put on probation as well, which a tree of scikit-learn has
+nothing like.
 """
 
 from __future__ import annotations

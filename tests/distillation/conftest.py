@@ -13,11 +13,11 @@ from tests.distillation.common import CAR, DIAGONAL, QUICK, SMALL, SWINGS
 def swung(tmp_path_factory: pytest.TempPathFactory) -> Distilled:
     """Return the swing of the mountain car, in a folder."""
     out = tmp_path_factory.mktemp("distilled") / "swing"
-    return dg.distil(SWINGS, CAR, name="swing", seed=3, settings=SMALL, out=out)
+    return dg.distil(dg.Policy(SWINGS, name="swing"), CAR, seed=3, settings=SMALL, out=out)
 
 
 @pytest.fixture(scope="session")
 def held(tmp_path_factory: pytest.TempPathFactory) -> Distilled:
     """Return the diagonal of the puck, in a folder."""
     out = tmp_path_factory.mktemp("distilled") / "diagonal"
-    return dg.distil(DIAGONAL, "puck", name="diagonal", seed=1, settings=QUICK, out=out)
+    return dg.distil(dg.Policy(DIAGONAL, name="diagonal"), "puck", seed=1, settings=QUICK, out=out)

@@ -9,7 +9,7 @@ from tools.references.markdown import page, table
 
 #: What a reader looks for, and the public names that belong to it; a test finds a name that is in no group.
 GROUPS: dict[str, tuple[str, ...]] = {
-    "Learn": ("learn", "condense", "open_run", "Run", "Economy"),
+    "Learn": ("learn", "distil", "Policy", "table_teacher", "condense", "open_run", "Run", "Economy"),
     "See and ask": (
         "show",
         "view",

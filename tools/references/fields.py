@@ -18,8 +18,10 @@ FILES = {
     "certificate.json": "what `distinguo verify` proved; see [below](#certificatejson)",
     "certificate-….json": "the same, where more was asked: `certificate-disturbance-0.001.json`",
     "proof.png": "the picture of what was proven",
-    "dial.csv": "from `distinguo condense`: the mean return of the best map of every size",
+    "dial.csv": "from `distinguo condense` and `distil`: the mean return of the best map of every size",
     "dial.png": "the picture of that",
+    "fidelity.json": "from `distinguo distil`: where map and teacher agree, what both gain, what disagreements cost",
+    "fidelity.png": "the picture of that",
 }
 
 REPRESENTATION = {

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from numpy.random import Generator
 
+from distinguo.learners.distilled.settings import DistilSettings
 from distinguo.learners.kdtree.settings import KdTreeSettings
 from distinguo.learners.partigame.settings import PartiSettings
 from distinguo.learners.probation.settings import ProbationSettings
@@ -23,6 +24,7 @@ from distinguo.settings import (
     TesterSettings,
 )
 from distinguo.tasks.catalog import SPECS, task_spec
+from distinguo.tasks.pendulum import PendulumOfTorques
 from distinguo.tasks.puck.noisy import NoisyPuck
 from tools.references.markdown import page, table
 
@@ -48,6 +50,7 @@ def settings_page() -> str:
         _section("`learner`, of `table`", TableSettings),
         _section("`learner`, of `kd-tree`", KdTreeSettings),
         _section("`learner`, of `parti-game`", PartiSettings),
+        _section("`learner`, of a distilled run (`distinguo distil`)", DistilSettings),
         _section("`stage`: when learning ends", StageSettings),
         _section("`tester`: the testing stage", TesterSettings),
         _presets(),
@@ -63,6 +66,7 @@ def _tasks() -> dict[str, type]:
     return {
         **{name: type(task_spec(name).task) for name in SPECS},
         "puck, with `--set task.noise=…`": NoisyPuck,
+        "Pendulum-v1, with a list of torques: `--set task.levels=[-2,0,2]`": PendulumOfTorques,
     }
 
 

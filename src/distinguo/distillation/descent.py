@@ -162,7 +162,7 @@ class Descent:
             size *= 2 if attempts > 1 else 1
 
     def rung(self, size: int, before: PrototypeMap | None, bar: float, patience: int) -> Rung:
-        """Return the best map of a size: fitted, from scratch and from a larger one, and raced if that does not do."""
+        """Return the best map of a size: fitted from scratch and from a larger one, and raced if that does not do."""
         race = Race(self.trials, self.lesson, self.fresh(self.settings.starts), self.rng)
         standing = race.best_of(self.fits(size, before))
         budget = self.trials.count.steps + SHARE * max(0, self.settings.steps - self.trials.count.steps)

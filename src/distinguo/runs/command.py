@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from distinguo.errors import DistinguoError
-from distinguo.learners.learner import AbsentLearner, learner_or_absent
+from distinguo.learners.distilled.learner import DISTILLED
+from distinguo.learners.learner import AbsentLearner, learner_named, learner_or_absent
 from distinguo.presets import DEFAULT
 from distinguo.runs.configuration import Configuration, configure, flat
 from distinguo.tasks.catalog import task_spec
@@ -23,6 +24,8 @@ def learn_command(configuration: Configuration, out: Path) -> str:
     'distinguo learn puck --seed 3 --set task.beta=0.2 --set learner.epsilon=0.05 --out runs/a'
     """
     spec = configuration.spec
+    if configuration.learner_name == DISTILLED:
+        return _distil_command(configuration, out)
     if spec.interpreted and not spec.portable:
         return _call(configuration, out)
     plain = _plain(configuration)
@@ -40,6 +43,18 @@ def learn_command(configuration: Configuration, out: Path) -> str:
     for name, value in asked.items():
         if "." in name and usual.get(name) != value:
             words += ["--set", f"{name}={_written(value)}"]
+    return shlex.join([*words, "--out", str(out)])
+
+
+def _distil_command(configuration: Configuration, out: Path) -> str:
+    """Return the command that distils the same teacher again; the levels of its actions are found anew."""
+    learner, usual = configuration.learner, type(configuration.learner)()
+    suited = learner_named(DISTILLED).suggested_for(configuration.spec)
+    words = ["distinguo", "distil", learner.teacher, "--task", _task_word(configuration.spec)]
+    words += ["--seed", str(configuration.seed)]
+    for name, value in learner._asdict().items():
+        if name != "teacher" and value != suited.get(f"learner.{name}", getattr(usual, name)):
+            words += ["--set", f"learner.{name}={_written(value)}"]
     return shlex.join([*words, "--out", str(out)])
 
 

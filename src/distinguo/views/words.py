@@ -105,6 +105,8 @@ def outcome_sentence(run: Run) -> str:
     summary = run.summary
     size = f"{_count(summary['regions'], 'region')} ({_count(summary['prototypes'], 'prototype')})"
     cost = f"{_count(summary['trials'], 'trial')}, {summary['environment_steps']:,} environment steps"
+    if "teacher" in summary:
+        cost = f"{cost}, from {summary['teacher']}, whose mean return is {summary['teacher_score']:.4g}"
     if run.configuration.spec.score != "length":
         return f"{_mean_return(run)} with {size}, learned in {cost}."
     if run.solved:

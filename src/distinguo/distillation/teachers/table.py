@@ -77,8 +77,8 @@ def read_table(path: Path, spec: TaskSpec) -> Teacher:
         numbers = [attempt(float, row[name], otherwise=np.nan) for name in spec.dimensions]
         if not np.isfinite(numbers).all() or row[ACTION] not in names:
             raise DistinguoError(
-                f"Line {reader.line_num} of {path} should have a number in each of {', '.join(spec.dimensions)} and one of "
-                f"{', '.join(names)} as its action, got {shown(lines[reader.line_num - 1])}."
+                f"Line {reader.line_num} of {path} should have a number in each of {', '.join(spec.dimensions)} and "
+                f"one of {', '.join(names)} as its action, got {shown(lines[reader.line_num - 1])}."
             )
         seen.append(numbers)
         taken.append(names[row[ACTION]])

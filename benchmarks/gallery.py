@@ -1,0 +1,137 @@
+"""Write docs/gallery.md: for each task the smallest controller that ``benchmarks/distilled.py`` found.
+
+    python -m benchmarks.gallery --runs distilled --out docs
+
+Of the runs of a task that keep the return, the one with the fewest prototypes and then the best return of new trials is
+shown: its picture, its prototypes, its size as C, and the command that makes it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import distinguo as dg
+from distinguo.views.descriptions.regions import regions_in_words
+
+#: The smallest published, or found by others, as regions or leaves with their return; None if we know of none.
+PUBLISHED = {
+    "LunarLander-v3": "14 leaves, 200.7; 18 leaves, 233 (trees)",
+    "CartPole-v1": "3 leaves, 500 (evolution and imitation)",
+    "MountainCar-v0": "4 leaves, -100.5 (the same)",
+    "Acrobot-v1": "2 regions, -93",
+    "Pendulum-v1": "none known to us",
+    "MountainCarContinuous-v0": "none known to us",
+}
+NAMES = {
+    "LunarLander-v3": (
+        ("x", "y", "vx", "vy", "angle", "spin", "left leg", "right leg"),
+        ("nothing", "left engine", "main engine", "right engine"),
+    ),
+    "MountainCarContinuous-v0": (("x", "v"), None),
+}
+COMMANDS = {
+    "heuristic": "python -m benchmarks.distilled LunarLander --seeds {seed}",
+    "ppo": "distinguo distil teachers/{task}-ppo.zip --task {task} --seed {seed}",
+    "dqn": "distinguo distil teachers/{task}-dqn.zip --task {task} --seed {seed}",
+    "sac": "distinguo distil teachers/{task}-sac.zip --task {task} --seed {seed}{keep}",
+}
+HEAD = """# Gallery: the smallest controllers
+
+For each task the smallest controller that was distilled so far, beside the smallest that others have published
+(as far as we know of them). The returns are means of a hundred new trials of Gymnasium's own environments, from seeds that no
+distillation used, with intervals of 95 %. C is the header that `distinguo export RUN --to c` writes, compiled with
+`cc -Os`: the bytes of code and constants. Made by `python -m benchmarks.distilled` and `python -m benchmarks.gallery`;
+[how it works](distil.md).
+
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=Path, action="append", required=True, help="folders of benchmarks.distilled")
+    parser.add_argument("--out", type=Path, default=Path("docs"))
+    asked = parser.parse_args()
+    best = smallest(asked.runs)
+    rows = [entry(folder, row, asked.out) for folder, row in best]
+    table = "| task | prototypes | mean return | teacher | C, bytes | smallest published |\n|---|---|---|---|---|---|\n"
+    table += "".join(f"| [{r['task']}](#{r['anchor']}) | {r['cells']} |\n" for r in rows)
+    text = HEAD + table + "".join(r["text"] for r in rows)
+    (asked.out / "gallery.md").write_text(text)
+
+
+def smallest(folders: list[Path]) -> list[tuple[Path, dict[str, str]]]:
+    """Return the best row of every task, with its folder of runs."""
+    chosen: dict[str, tuple[Path, dict[str, str]]] = {}
+    for folder in folders:
+        for row in csv.DictReader((folder / "distilled.csv").open()):
+            if row["kept"] != "True":
+                continue
+            known = chosen.get(row["task"])
+            key = (int(row["prototypes"]), -float(row["new_score"]))
+            if known is None or key < (int(known[1]["prototypes"]), -float(known[1]["new_score"])):
+                chosen[row["task"]] = (folder, row)
+    return list(chosen.values())
+
+
+def entry(folder: Path, row: dict[str, str], out: Path) -> dict[str, Any]:
+    """Return the line and the section of a task."""
+    run = dg.open_run(folder / f"{row['name']}-{row['seed']}")
+    task, spread = row["task"], 1.96 * float(row["new_error"])
+    mean = float(row["new_score"])
+    picture = f"gallery-{row['name'].lower()}.png"
+    shutil.copy(run.path / "partition.png", out / "images" / picture)
+    size = bytes_of(run)
+    keep = " --keep -200" if task == "Pendulum-v1" else ""
+    command = COMMANDS[row["teacher"]].format(task=task, seed=row["seed"], keep=keep)
+    score = f"{mean:.1f} ({mean - spread:.1f} to {mean + spread:.1f})"
+    teacher = f"{row['teacher']}, {float(row['teacher_score']):.1f}"
+    published = PUBLISHED[task]
+    text = f"\n## {task}\n\n![The regions of the smallest controller of {task}](images/{picture})\n\n"
+    text += words(run) + prototypes(run) + f"\nReturn {score}, teacher {teacher}; C: {size} bytes. Made by\n\n    {command}\n"
+    cells = f"{row['prototypes']} | {score} | {teacher} | {size} | {published}"
+    return {"task": task, "anchor": task.lower(), "cells": cells, "text": text}
+
+
+def words(run: Any) -> str:
+    if run.configuration.spec.name in NAMES:
+        return ""
+    return "".join(f"- {one}\n" for one in regions_in_words(run)) + "\n"
+
+
+def prototypes(run: Any) -> str:
+    """Return the prototypes as a table: a state is treated as the nearest of them, by these widths."""
+    spec, partition = run.configuration.spec, run.representation.partition
+    dimensions, actions = NAMES.get(spec.name, (spec.dimensions, None))
+    actions = actions or spec.actions
+    greedy = run.controller.greedy[partition.regions]
+    lines = ["| " + " | ".join((*dimensions, "action")) + " |", "|" + "---|" * (len(dimensions) + 1)]
+    for place, a in zip(partition.prototypes, greedy, strict=True):
+        lines.append("| " + " | ".join([*(f"{x:.4g}" for x in place), actions[a]]) + " |")
+    widths = partition.scale / partition.scale.min()
+    lines.append("| " + " | ".join([*(f"{x:.3g}" for x in widths), "*width*"]) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def bytes_of(run: Any) -> int:
+    """Return the bytes of code and constants of the exported controller."""
+    with tempfile.TemporaryDirectory() as place:
+        header = run.export(f"{place}/controller.h")
+        assert header.name == "controller.h"
+        source = Path(place) / "use.c"
+        source.write_text('#include "controller.h"\nint act(const double *s) { return distinguo_action(s); }\n')
+        subprocess.run(["cc", "-Os", "-c", str(source), "-o", f"{place}/use.o"], check=True)
+        sizes = subprocess.run(["size", f"{place}/use.o"], check=True, capture_output=True, text=True).stdout
+    numbers = np.array(sizes.splitlines()[1].split()[:2], dtype=int)
+    return int(numbers.sum())
+
+
+if __name__ == "__main__":
+    main()
