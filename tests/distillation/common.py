@@ -12,11 +12,19 @@ from distinguo.errors import DistinguoError
 from distinguo.learners.refinement.improvement import PrototypeMap
 
 CAR, CART = "MountainCar-v0", "CartPole-v1"
-SMALL = {
-    **{"learner.most": 3, "learner.starts": 8, "learner.rounds": 1, "learner.restarts": 2},
-    **{"learner.states": 500, "learner.trials": 5, "learner.patience": 16, "learner.steps": 200_000},
+SMALL: dict[str, Any] = {
+    "learner.most": 3,
+    "learner.starts": 8,
+    "learner.rounds": 1,
+    "learner.restarts": 2,
+    "learner.states": 500,
+    "learner.trials": 5,
+    "learner.patience": 16,
+    "learner.steps": 200_000,
 }
 QUICK = SMALL | {"learner.costs": False}  #: nothing is tried to find out what a wrong action costs
+#: The fit alone, of two prototypes.
+QUICKEST = QUICK | {"learner.most": 2, "learner.race": False, "learner.restarts": 1, "learner.trials": 2}
 
 
 class Predicts:

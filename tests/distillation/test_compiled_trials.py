@@ -39,11 +39,16 @@ TASKS: dict[str, tuple[Any, PrototypeMap, int]] = {
 
 
 def nearest_action(map_: PrototypeMap, seen: tuple[float, ...]) -> int:
-    far = [sum(((x - c) / w) ** 2 for x, c, w in zip(seen, place, map_.scale, strict=True)) for place in map_.prototypes]
+    far = [
+        sum(((x - c) / w) ** 2 for x, c, w in zip(seen, place, map_.scale, strict=True))
+        for place in map_.prototypes
+    ]
     return int(map_.actions[far.index(min(far))])
 
 
-def slowly(spec: Any, map_: PrototypeMap, first: np.ndarray, number: int, cap: int) -> tuple[float, list, list]:
+def slowly(
+    spec: Any, map_: PrototypeMap, first: np.ndarray, number: int, cap: int
+) -> tuple[float, list, list]:
     task = seeded(spec.task, number)
     s, gained, terminal = unpack(task, first), 0.0, False
     seen: list[Any] = []

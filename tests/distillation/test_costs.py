@@ -75,7 +75,7 @@ def test_values_tell_what_an_action_costs() -> None:
     assert regret_by_values(worth, np.array([1, 0])).tolist() == [[3.0, 0.0, 0.5], [0.0, 1.0, 0.0]]
 
 
-# ---- by trying ------------------------------------------------------------------------------------------------------
+# ---- by trying -----------------------------------------------------------------------------------------------------
 
 
 def gained(spec: Any, decide: Any, state: np.ndarray, left: int, a: int | None) -> float:
@@ -90,7 +90,9 @@ def gained(spec: Any, decide: Any, state: np.ndarray, left: int, a: int | None) 
     return total
 
 
-@pytest.mark.parametrize(("name", "decide", "count"), [(CAR, SWINGS.predict, 8), ("puck", DIAGONAL.predict, 20)])
+@pytest.mark.parametrize(
+    ("name", "decide", "count"), [(CAR, SWINGS.predict, 8), ("puck", DIAGONAL.predict, 20)]
+)
 def test_regret_is_that_of_a_slow_loop(name: str, decide: Any, count: int) -> None:
     spec = task_spec(name)
     trials = CompiledTrials(spec, 150)
@@ -133,7 +135,7 @@ def test_no_more_is_tried_than_enough() -> None:
     trials.close()
 
 
-# ---- questions ------------------------------------------------------------------------------------------------------
+# ---- questions -----------------------------------------------------------------------------------------------------
 
 
 def questions(trials: Any, costs: bool = True, values: Any = None) -> Questions:

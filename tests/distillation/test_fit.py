@@ -86,7 +86,7 @@ def test_compiled_is_interpreted(question) -> None:
     np.testing.assert_allclose(gradient, slow_gradient, rtol=1e-9, atol=1e-12)
 
 
-# ---- maps that are known --------------------------------------------------------------------------------------------
+# ---- maps that are known -------------------------------------------------------------------------------------------
 
 
 def lesson_of(map_: PrototypeMap, seen: np.ndarray) -> Lesson:
@@ -163,7 +163,7 @@ def test_a_coordinate_that_never_changes_does_no_harm() -> None:
     assert (found.choose(seen) == (seen[:, 0] > 0.4)).mean() > 0.98
 
 
-# ---- what a fit begins from -----------------------------------------------------------------------------------------
+# ---- what a fit begins from ----------------------------------------------------------------------------------------
 
 
 @given(st.integers(0, 2**32), st.integers(1, 4))

@@ -21,7 +21,7 @@ from distinguo.tasks.catalog import spec_of, task_spec
 from distinguo.tasks.gym.wrappers import DiscreteActions
 from distinguo.tasks.pendulum import Pendulum, PendulumOfTorques
 from distinguo.tasks.task import actions, observe, start, transition, unpack
-from tests.distillation.common import QUICK, Predicts, refused
+from tests.distillation.common import QUICKEST, Predicts, refused
 
 PENDULUM, HILL = "Pendulum-v1", "MountainCarContinuous-v0"
 TORQUES = (-2.0, 0.5, 1.25, 2.0)
@@ -40,7 +40,7 @@ def swing_up(rows: np.ndarray) -> np.ndarray:
     return np.clip(np.where(cos > 0.9, upright, -np.sign(v + 1e-9) * np.sign(energy) * 2.0), -2, 2)[:, None]
 
 
-# ---- torques that are given one by one ------------------------------------------------------------------------------
+# ---- torques that are given one by one -----------------------------------------------------------------------------
 
 
 def test_torques_do_what_even_ones_do_where_they_agree() -> None:
@@ -80,11 +80,14 @@ def test_a_task_of_torques_is_compiled_and_names_them() -> None:
     assert task_spec(PENDULUM, {"levels": [-2.0, 2.0]}, interpreted=True).actions == ("-2", "+2")
 
 
-@pytest.mark.parametrize("levels", [[-3.0, 2.0], [1.0, 1.0], [1.0], [], [0.0, float("nan")], ["up", "down"], [[1.0], [2.0]]])
+@pytest.mark.parametrize(
+    "levels", [[-3.0, 2.0], [1.0, 1.0], [1.0], [], [0.0, float("nan")], ["up", "down"], [[1.0], [2.0]]]
+)
 def test_torques_that_the_motor_does_not_have_are_refused(levels: Any) -> None:
     for interpreted in (False, True):
         refused(
-            lambda interpreted=interpreted: task_spec(PENDULUM, {"levels": levels}, interpreted=interpreted), "levels"
+            lambda interpreted=interpreted: task_spec(PENDULUM, {"levels": levels}, interpreted=interpreted),
+            "levels",
         )
 
 
@@ -92,9 +95,14 @@ def test_more_is_allowed_where_the_motor_is_stronger() -> None:
     assert task_spec(PENDULUM, {"levels": [-3.0, 2.0], "max_torque": 3.0}).actions == ("-3", "+2")
 
 
-@pytest.mark.parametrize("levels", [[-1.5, 0.0], [0.5], [0.0, 0.0], [[0.1, 0.2], [0.3, 0.4]], [], ["a", "b"], [0.0, np.nan]])
+@pytest.mark.parametrize(
+    "levels", [[-1.5, 0.0], [0.5], [0.0, 0.0], [[0.1, 0.2], [0.3, 0.4]], [], ["a", "b"], [0.0, np.nan]]
+)
 def test_a_list_outside_of_the_box_is_refused(levels: Any) -> None:
-    refused(lambda: task_spec(HILL, {"levels": levels}), "The levels of an action must be from 2 to 1000 different")
+    refused(
+        lambda: task_spec(HILL, {"levels": levels}),
+        "The levels of an action must be from 2 to 1000 different",
+    )
 
 
 def test_a_list_of_actions_of_several_coordinates() -> None:
@@ -108,8 +116,8 @@ def test_a_list_of_actions_of_several_coordinates() -> None:
 
 
 def test_a_run_with_torques_is_opened_again(tmp_path: Path) -> None:
-    settings = QUICK | {"learner.race": False, "task.levels": [-2.0, 0.5, 2.0]}
-    small = dg.distil(Predicts(swing_up), PENDULUM, keep=-1_000.0, settings=settings, out=tmp_path / "run")
+    settings = QUICKEST | {"task.levels": [-2.0, 0.5, 2.0]}
+    small = dg.distil(Predicts(swing_up), PENDULUM, keep=-10_000.0, settings=settings, out=tmp_path / "run")
     kept = small.run.configuration.spec
     again = dg.open_run(tmp_path / "run")
     assert isinstance(again.configuration.spec.task, PendulumOfTorques)
@@ -120,7 +128,7 @@ def test_a_run_with_torques_is_opened_again(tmp_path: Path) -> None:
     assert again.action((0.0, 1.0, 1.0)) == small.run.action((0.0, 1.0, 1.0))
 
 
-# ---- which levels a teacher needs -----------------------------------------------------------------------------------
+# ---- which levels a teacher needs ----------------------------------------------------------------------------------
 
 
 def test_amounts_are_told_from_numbers() -> None:
@@ -186,10 +194,13 @@ def test_a_pendulum_gets_a_compiled_task() -> None:
 
 
 def test_a_teacher_that_always_does_the_same_is_told() -> None:
-    refused(lambda: found(lambda seen: [0.5], HILL, 90.0), "always takes the same action on MountainCarContinuous-v0")
+    refused(
+        lambda: found(lambda seen: [0.5], HILL, 90.0),
+        "always takes the same action on MountainCarContinuous-v0",
+    )
 
 
-# ---- levels that a map never takes ----------------------------------------------------------------------------------
+# ---- levels that a map never takes ---------------------------------------------------------------------------------
 
 
 def test_levels_that_are_never_taken_are_left_out() -> None:

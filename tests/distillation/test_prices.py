@@ -21,7 +21,9 @@ from tests.nightly import so_many
 @given(st.integers(0, 2**32), st.integers(1, 6), st.integers(1, 3))
 def test_neighbours_are_the_nearest_and_the_next(seed: int, size: int, width: int) -> None:
     rng = np.random.default_rng(seed)
-    map_ = PrototypeMap(rng.normal(size=(size, width)), np.zeros(size, dtype=int), np.exp(rng.normal(size=width)))
+    map_ = PrototypeMap(
+        rng.normal(size=(size, width)), np.zeros(size, dtype=int), np.exp(rng.normal(size=width))
+    )
     seen = rng.normal(size=(10, width))
     expected = set()
     for row in seen:

@@ -33,7 +33,7 @@ def race(trials: CompiledTrials, seed: int = 0, starts: int = 12) -> Race:
     return Race(trials, lesson, list(range(100, 100 + starts)), np.random.default_rng(seed))
 
 
-# ---- giving up ------------------------------------------------------------------------------------------------------
+# ---- giving up -----------------------------------------------------------------------------------------------------
 
 
 def returns_of(starts: Any) -> np.ndarray:
@@ -65,7 +65,9 @@ def test_what_falls_behind_is_given_up_at_the_next_look(looks: int) -> None:
 def test_what_is_equal_or_better_is_never_given_up() -> None:
     present = returns_of(range(40))
     for more in (0.0, 0.5):
-        kept = judged(Contender(SWINGING, range(40), present), lambda starts, more=more: returns_of(starts) + more)
+        kept = judged(
+            Contender(SWINGING, range(40), present), lambda starts, more=more: returns_of(starts) + more
+        )
         assert kept.tolist() == (present + more).tolist()
 
 
@@ -74,7 +76,7 @@ def test_clearly_behind_means_five_trials() -> None:
     assert len(behind) == FIRST_LOOKS[0]
 
 
-# ---- a race ---------------------------------------------------------------------------------------------------------
+# ---- a race --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("begun", [RESTING, STALLING, SWINGING], ids=["resting", "stalling", "swinging"])
@@ -129,7 +131,7 @@ def test_the_best_of_many_is_the_best(trials: CompiledTrials) -> None:
 
 def test_the_teacher_draws_a_prototype_towards_a_mistake(trials: CompiledTrials) -> None:
     work = race(trials)
-    shifted = SWINGING._replace(prototypes=SWINGING.prototypes + [0.0, 0.03])
+    shifted = SWINGING._replace(prototypes=SWINGING.prototypes + np.array([0.0, 0.03]))
     taught = work._taught(shifted)
     assert taught is not None
     moved = np.flatnonzero((taught.prototypes != shifted.prototypes).any(axis=1))
@@ -143,7 +145,7 @@ def test_the_teacher_draws_a_prototype_towards_a_mistake(trials: CompiledTrials)
     assert work._taught(SWINGING) is None
 
 
-# ---- how sure it is -------------------------------------------------------------------------------------------------
+# ---- how sure it is ------------------------------------------------------------------------------------------------
 
 
 def test_the_aim_is_above_the_bar_by_the_error_of_new_trials() -> None:

@@ -34,7 +34,7 @@ def answers(thing: Any, room: Room = ROOM) -> list[Any]:
     return teacher_of(thing, room).answer(ROWS).tolist()
 
 
-# ---- what can be one ------------------------------------------------------------------------------------------------
+# ---- what can be one -----------------------------------------------------------------------------------------------
 
 
 def test_a_function_of_one_observation() -> None:
@@ -143,7 +143,10 @@ def test_a_run_of_ours_teaches_what_it_does_and_what_it_knows() -> None:
         np.testing.assert_array_equal(worth, run.controller.q[run.controller.region(row)])
     only = run._replace(summary={**run.summary, "condensed_from": "x"})
     assert teacher_of(only, room).values is None  # a map that only acts knows no values
-    refused(lambda: teacher_of(run, ROOM), "puck sees 2 coordinates and has 2 actions, but MountainCar-v0 has 2 and 3")
+    refused(
+        lambda: teacher_of(run, ROOM),
+        "puck sees 2 coordinates and has 2 actions, but MountainCar-v0 has 2 and 3",
+    )
 
 
 def test_values_are_known_where_a_function_gives_them() -> None:
@@ -153,7 +156,7 @@ def test_values_are_known_where_a_function_gives_them() -> None:
     assert teacher_of(swing, ROOM).values is None
 
 
-# ---- tables ---------------------------------------------------------------------------------------------------------
+# ---- tables --------------------------------------------------------------------------------------------------------
 
 
 def test_a_table_does_what_was_done_nearest() -> None:
@@ -184,7 +187,10 @@ TABLES = {
     "a word": ("x,v,action\n0.1,0.2,1\n0.1,fast,1\n", "Line 3 of "),
     "nan": ("x,v,action\nnan,0.2,1\n", "Line 2 of "),
     "infinite": ("x,v,action\ninf,0.2,1\n", "Line 2 of "),
-    "unknown action": ("x,v,action\n0.1,0.2,3\n", "0, 1, 2, left, none, right as its action, got '0.1,0.2,3'."),
+    "unknown action": (
+        "x,v,action\n0.1,0.2,3\n",
+        "0, 1, 2, left, none, right as its action, got '0.1,0.2,3'.",
+    ),
     "short row": ("x,v,action\n0.1,0.2\n", "Line 2 of "),
 }
 
@@ -230,12 +236,14 @@ def test_what_is_no_table(rows: Any, taken: Any) -> None:
 
 def test_a_table_of_another_task_is_told() -> None:
     refused(lambda: answers(table_teacher([[0.0, 1.0, 2.0]], [0])), "rows of 3 coordinates, but 2 are seen")
-    refused(lambda: answers(table_teacher([[0.0, 1.0]], [9])), "answered 9; the actions of MountainCar-v0 are")
+    refused(
+        lambda: answers(table_teacher([[0.0, 1.0]], [9])), "answered 9; the actions of MountainCar-v0 are"
+    )
     box = ROOM._replace(actions=0, box=spaces.Box(-1.0, 1.0, (1,)))
     refused(lambda: answers(table_teacher([[0.0, 1.0]], [0]), box), "but those of MountainCar-v0 are amounts")
 
 
-# ---- what cannot ----------------------------------------------------------------------------------------------------
+# ---- what cannot ---------------------------------------------------------------------------------------------------
 
 
 def fail(seen: Any) -> int:
@@ -245,7 +253,10 @@ def fail(seen: Any) -> int:
 BAD: dict[str, tuple[Any, str]] = {
     "raises": (fail, "The teacher fail failed in "),
     "raises too": (Predicts(fail), "(KeyError: 'rope')."),
-    "outside": (lambda seen: 3, "answered 3 where it saw (-0.5, 0.02); the actions of MountainCar-v0 are whole"),
+    "outside": (
+        lambda seen: 3,
+        "answered 3 where it saw (-0.5, 0.02); the actions of MountainCar-v0 are whole",
+    ),
     "below": (lambda seen: -1, "answered -1"),
     "half": (lambda seen: 1.5, "answered 1.5"),
     "nan": (lambda seen: float("nan"), "answered nan"),
@@ -285,7 +296,10 @@ def test_ctrl_c_of_a_teacher_comes_through() -> None:
 @pytest.mark.parametrize(
     ("facts", "words"),
     [
-        ({"observation_space": spaces.Box(-1, 1, (4,))}, "sees Box(-1.0, 1.0, (4,), float32), but an observation"),
+        (
+            {"observation_space": spaces.Box(-1, 1, (4,))},
+            "sees Box(-1.0, 1.0, (4,), float32), but an observation",
+        ),
         ({"action_space": spaces.Discrete(2)}, "acts by Discrete(2), but MountainCar-v0 has 3 actions"),
         ({"action_space": spaces.Box(-1, 1, (1,))}, "acts by Box(-1.0, 1.0, (1,), float32), but"),
     ],
@@ -302,7 +316,14 @@ def test_an_agent_of_the_same_spaces_is_welcome() -> None:
 
 @pytest.mark.parametrize(
     "values",
-    [lambda s: [1.0, 2.0], lambda s: [1.0, 2.0, np.nan], lambda s: 1.0, lambda s: None, lambda s: "abc", lambda s: {}],
+    [
+        lambda s: [1.0, 2.0],
+        lambda s: [1.0, 2.0, np.nan],
+        lambda s: 1.0,
+        lambda s: None,
+        lambda s: "abc",
+        lambda s: {},
+    ],
 )
 def test_values_of_another_shape_are_told(values: Any) -> None:
     teacher = teacher_of(Policy(swing, values=values), ROOM)
@@ -328,7 +349,7 @@ def test_amounts_that_are_rounded_are_brought_back() -> None:
     assert answers(lambda seen: -1.5, room) == [[-1.5]] * 3
 
 
-# ---- chance ---------------------------------------------------------------------------------------------------------
+# ---- chance --------------------------------------------------------------------------------------------------------
 
 
 def test_a_teacher_that_hesitates_is_noticed_and_asked_more_often() -> None:

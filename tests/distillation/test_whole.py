@@ -31,7 +31,7 @@ def folder(small: Distilled) -> Path:
     return small.run.path
 
 
-# ---- the result -----------------------------------------------------------------------------------------------------
+# ---- the result ----------------------------------------------------------------------------------------------------
 
 
 def test_two_prototypes_suffice_to_swing(swung: Distilled) -> None:
@@ -75,13 +75,13 @@ def test_a_held_puck_is_solved(held: Distilled) -> None:
     assert (held.bar, held.run.summary["score"]) == (2_000.0, 2_000.0)
 
 
-# ---- how true it is -------------------------------------------------------------------------------------------------
+# ---- how true it is ------------------------------------------------------------------------------------------------
 
 
 def test_figures_are_those_of_a_slow_loop() -> None:
     trials = CompiledTrials(task_spec(CAR), 200)
     questions = Questions(Teacher("swing", SWINGS.predict), trials, True, np.random.default_rng(0))
-    other = SWINGING._replace(prototypes=SWINGING.prototypes + [0.1, 0.004])
+    other = SWINGING._replace(prototypes=SWINGING.prototypes + np.array([0.1, 0.004]))
     starts = [21, 22, 23]
     taught, own = trials.follow_teacher(SWINGS.predict, [1, 2]), trials.follow(other, starts)
     fidelity = fidelity_of(other, questions, taught, own, starts)
@@ -132,7 +132,7 @@ def test_damaged_fidelity_is_told(swung: Distilled, change: Any, tmp_path: Path)
     refused(lambda: read_fidelity(tmp_path / FIDELITY), FIDELITY)
 
 
-# ---- what can be done with it ---------------------------------------------------------------------------------------
+# ---- what can be done with it --------------------------------------------------------------------------------------
 
 
 def test_two_states_are_explained_with_a_price(swung: Distilled) -> None:

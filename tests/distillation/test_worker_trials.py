@@ -26,7 +26,7 @@ CAP = 120
 STARTS = [3, 1, 4, 1, 5, 9, 2**31 - 2]
 
 #: An environment that prints, and fails or ends the process from some starts.
-FRAGILE = '''
+FRAGILE = """
 import os
 import gymnasium
 import numpy as np
@@ -50,7 +50,7 @@ class Fragile(gymnasium.Env):
         return self.place.copy(), float(self.place[0] * (action - 5.5)), False, False, {}
 
 gymnasium.register("Fragile-v0", entry_point=Fragile, max_episode_steps=30)
-'''
+"""
 
 
 @contextmanager
@@ -176,7 +176,9 @@ def test_an_error_of_the_environment_comes_back_as_a_sentence(fragile: Any) -> N
             lambda: trials.judge([Contender(SWINGING._replace(actions=np.array([0, 1])), [77])]),
             "Fragile-v0 failed (ValueError: the rope broke), in trial 77 at step 1; mend the environment.",
         )
-        map_ = SWINGING._replace(actions=np.array([0, 1]))  # and others can still be asked, whatever is printed
+        map_ = SWINGING._replace(
+            actions=np.array([0, 1])
+        )  # and others can still be asked, whatever is printed
         here = EnvironmentTrials(fragile, 20).judge([Contender(map_, [1, 2])])[0]
         np.testing.assert_array_equal(trials.judge([Contender(map_, [1, 2])])[0], here)
 

@@ -57,7 +57,9 @@ def test_damaged_zips_are_told(tmp_path: Path) -> None:
         refused(lambda path=path: kind_of_zip(path), "is damaged, or no agent of Stable-Baselines3")
 
 
-@pytest.mark.parametrize("data", ["", "{", "[" * 100_000, b"\xff\xfe"], ids=["empty", "open", "deep", "bytes"])
+@pytest.mark.parametrize(
+    "data", ["", "{", "[" * 100_000, b"\xff\xfe"], ids=["empty", "open", "deep", "bytes"]
+)
 def test_data_that_are_no_json_are_told(data: Any, tmp_path: Path) -> None:
     refused(lambda: kind_of_zip(zipped(tmp_path / "a.zip", data=data)), "is damaged, or no agent")
 
@@ -67,7 +69,10 @@ def test_zips_of_something_else_are_told(tmp_path: Path) -> None:
     refused(lambda: kind_of_zip(zipped(tmp_path / "other.zip", readme="x")), "no agent of Stable-Baselines3")
     for data in ("{}", "[1]", '"dqn"', '{"policy": 1}'):
         path = zipped(tmp_path / "kind.zip", data=data)
-        refused(lambda path=path: kind_of_zip(path), "holds an agent of another kind; allowed are DQN, QR-DQN, PPO")
+        refused(
+            lambda path=path: kind_of_zip(path),
+            "holds an agent of another kind; allowed are DQN, QR-DQN, PPO",
+        )
 
 
 def test_no_file_and_a_folder_are_told(tmp_path: Path) -> None:
@@ -84,4 +89,7 @@ def test_data_that_are_too_large_are_not_read(tmp_path: Path, monkeypatch: pytes
 def test_a_package_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(CLASSES, "dqn", ("no_such_package", "DQN"))
     path = zipped(tmp_path / "agent.zip", data=json.dumps(DATA["dqn"]))
-    refused(lambda: load_zip(path), "needs no-such-package, which is not installed; run: pip install no-such-package")
+    refused(
+        lambda: load_zip(path),
+        "needs no-such-package, which is not installed; run: pip install no-such-package",
+    )

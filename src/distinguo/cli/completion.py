@@ -22,7 +22,7 @@ LEARNERS = (
     "sweeping",
     "table",
 )
-VIEWS = ("partition", "values", "phase", "critical", "regret", "family", "trials", "dial")
+VIEWS = ("partition", "values", "phase", "critical", "regret", "family", "trials", "dial", "fidelity")
 CONTROLS = (
     *("diagonal", "grid:10x10", "vrdp", "vrdp-enhanced", "controllability", "seeds"),
     *("near-start:3", "most-visited:24", "vigilance:0.9", "variable-resolution:policy,200"),

@@ -165,6 +165,8 @@ def range_of(hint: Any) -> str:
         return "true or false"
     if get_origin(kind) is Literal:
         return f"one of {', '.join(get_args(kind))}"
+    if kind is str:
+        return "a text"
     limits = [(mark, getattr(one, mark)) for one in field.metadata for mark in BOUNDS if hasattr(one, mark)]
     return " ".join(BOUNDS[mark].format(setting_text(value)) for mark, value in limits)
 

@@ -35,10 +35,10 @@ class DiscreteActions(gymnasium.ActionWrapper[Any, int, Any], RecordConstructorA
     def __init__(self, env: Any, levels: int | Sequence[Any] = 3) -> None:
         RecordConstructorArgs.__init__(self, levels=levels)
         super().__init__(env)
-        if isinstance(levels, int):
-            self.table = _combinations(_checked_box(env, levels), levels)
-        else:
+        if isinstance(levels, list | tuple):
             self.table = _listed(_box_of(env), levels)
+        else:
+            self.table = _combinations(_checked_box(env, levels), levels)
         self.action_space = spaces.Discrete(len(self.table))  # type: ignore[assignment]
 
     def action(self, action: int) -> Any:
@@ -120,7 +120,7 @@ def _checked_box(env: Any, levels: Any) -> spaces.Box:
     return box
 
 
-def _combinations(box: spaces.Box, levels: int) -> np.ndarray:
+def _combinations(box: spaces.Box, levels: Any) -> np.ndarray:
     low, high = box.low.astype(np.float64).ravel(), box.high.astype(np.float64).ravel()
     steps = np.arange(levels)[:, None]
     values = low + (high - low) * steps / (levels - 1)
