@@ -2,8 +2,8 @@
 
     python -m benchmarks.gallery --runs distilled --out docs
 
-Of the runs of a task that keep the return, the one with the fewest prototypes and then the best return of new trials is
-shown: its picture, its prototypes, its size as C, and the command that makes it.
+Of the runs of a task that keep the return, the one with the fewest prototypes and then the best return of new trials
+is shown: its picture, its prototypes, its size as C, and the command that makes it.
 """
 
 from __future__ import annotations
@@ -46,22 +46,26 @@ COMMANDS = {
 HEAD = """# Gallery: the smallest controllers
 
 For each task the smallest controller that was distilled so far, beside the smallest that others have published
-(as far as we know of them). The returns are means of a hundred new trials of Gymnasium's own environments, from seeds that no
-distillation used, with intervals of 95 %. C is the header that `distinguo export RUN --to c` writes, compiled with
-`cc -Os`: the bytes of code and constants. Made by `python -m benchmarks.distilled` and `python -m benchmarks.gallery`;
-[how it works](distil.md).
+(as far as we know of them). The returns are means of a hundred new trials of Gymnasium's own environments, from seeds
+that no distillation used, with intervals of 95 %. C is the header that `distinguo export RUN --to c` writes, compiled
+with `cc -Os`: the bytes of code and constants. The teachers are made by `python -m benchmarks.teachers`, the runs by
+`python -m benchmarks.distilled`, this page by `python -m benchmarks.gallery`; [how it works](distil.md). The best of ten
+seeds is shown, by size and then by return; [the table of all of them](distil.md#how-well) says what to expect of one.
 
 """
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=Path, action="append", required=True, help="folders of benchmarks.distilled")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--runs", type=Path, action="append", required=True, help="of benchmarks.distilled")
     parser.add_argument("--out", type=Path, default=Path("docs"))
     asked = parser.parse_args()
     best = smallest(asked.runs)
     rows = [entry(folder, row, asked.out) for folder, row in best]
-    table = "| task | prototypes | mean return | teacher | C, bytes | smallest published |\n|---|---|---|---|---|---|\n"
+    table = "| task | prototypes | mean return | teacher | C, bytes | smallest published |\n"
+    table += "|---|---|---|---|---|---|\n"
     table += "".join(f"| [{r['task']}](#{r['anchor']}) | {r['cells']} |\n" for r in rows)
     text = HEAD + table + "".join(r["text"] for r in rows)
     (asked.out / "gallery.md").write_text(text)
@@ -95,7 +99,8 @@ def entry(folder: Path, row: dict[str, str], out: Path) -> dict[str, Any]:
     teacher = f"{row['teacher']}, {float(row['teacher_score']):.1f}"
     published = PUBLISHED[task]
     text = f"\n## {task}\n\n![The regions of the smallest controller of {task}](images/{picture})\n\n"
-    text += words(run) + prototypes(run) + f"\nReturn {score}, teacher {teacher}; C: {size} bytes. Made by\n\n    {command}\n"
+    text += words(run) + prototypes(run)
+    text += f"\nReturn {score}, teacher {teacher}; C: {size} bytes. Made by\n\n    {command}\n"
     cells = f"{row['prototypes']} | {score} | {teacher} | {size} | {published}"
     return {"task": task, "anchor": task.lower(), "cells": cells, "text": text}
 
@@ -126,7 +131,9 @@ def bytes_of(run: Any) -> int:
         header = run.export(f"{place}/controller.h")
         assert header.name == "controller.h"
         source = Path(place) / "use.c"
-        source.write_text('#include "controller.h"\nint act(const double *s) { return distinguo_action(s); }\n')
+        source.write_text(
+            '#include "controller.h"\nint act(const double *s) { return distinguo_action(s); }\n'
+        )
         subprocess.run(["cc", "-Os", "-c", str(source), "-o", f"{place}/use.o"], check=True)
         sizes = subprocess.run(["size", f"{place}/use.o"], check=True, capture_output=True, text=True).stdout
     numbers = np.array(sizes.splitlines()[1].split()[:2], dtype=int)
