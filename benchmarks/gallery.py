@@ -49,8 +49,8 @@ For each task the smallest controller that was distilled so far, beside the smal
 (as far as we know of them). The returns are means of a hundred new trials of Gymnasium's own environments, from seeds
 that no distillation used, with intervals of 95 %. C is the header that `distinguo export RUN --to c` writes, compiled
 with `cc -Os`: the bytes of code and constants. The teachers are made by `python -m benchmarks.teachers`, the runs by
-`python -m benchmarks.distilled`, this page by `python -m benchmarks.gallery`; [how it works](distil.md). The best of ten
-seeds is shown, by size and then by return; [the table of all of them](distil.md#how-well) says what to expect of one.
+`python -m benchmarks.distilled`, this page by `python -m benchmarks.gallery`; [how it works](distil.md). The best of
+several seeds is shown, by size and then by return; [the table of all of them](distil.md#how-well) says what to expect of one.
 
 """
 

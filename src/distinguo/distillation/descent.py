@@ -143,12 +143,12 @@ class Descent:
         while before.size > 1 and failures < FAILURES:
             size = before.size - (max(1, before.size // 4) if leap else 1)
             rung = self.rung(size, before.notch.map, bar, self.settings.patience // (1 + 3 * failures))
-            if not rung.kept and size < before.size - 1:  # too far: go on by one
+            if before.kept and not rung.kept and size < before.size - 1:  # too far: go on by one
                 leap = False
                 continue
             yield rung
             failures = 0 if rung.kept else failures + 1
-            before, leap = rung, rung.kept and rung.fitted
+            before, leap = rung, rung.fitted or not rung.kept
 
     def _begun(self, bar: float) -> Rung:
         """Return the map to begin with: more rounds if it does not suffice, and then one twice as large."""
@@ -157,7 +157,8 @@ class Descent:
             self.rounds(size)
             rung = self.rung(size, None, bar, self.settings.patience)
             attempts += 1
-            if rung.kept or size == 1 or (attempts > 1 and 2 * size > MOST_PROTOTYPES):
+            spent = self.trials.count.steps >= self.settings.steps or 2 * size > MOST_PROTOTYPES
+            if rung.kept or size == 1 or (attempts > 1 and spent):
                 return rung
             size *= 2 if attempts > 1 else 1
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from distinguo.distillation.confirmed import confirmed
 from distinguo.distillation.descent import Descent, Rung, Watch
@@ -87,6 +88,8 @@ def distil(
     path = None if out is None else path_from(out)
     if path is not None and is_finished(path):
         raise DistinguoError(f"{path} holds a run; choose another --out, or delete it.")
+    if watch is not None and not callable(watch):
+        raise DistinguoError(f"watch should be a function of a text, got {shown(watch)}.")
     _check_asked(regions, keep)
     changes = _checked_changes(settings)
     found = levelled(
@@ -97,11 +100,13 @@ def distil(
     )
     configuration = _configured(found.spec, found.teacher, seed, regions, changes)
     trials = trials_of(found.spec, found.spec.cap(HOLDING if isinstance(found.spec.goal, Hold) else CAP))
-    work = Distillation(configuration, found.teacher, trials, watch or (lambda text: None))
-    try:
-        distilled = work.done(keep, regions, found.notes)
-    finally:
-        work.close()
+    # L-BFGS works on matrices so small that threads of BLAS only get into each other's way: 30 times slower
+    with threadpool_limits(limits=1, user_api="blas"):
+        work = Distillation(configuration, found.teacher, trials, watch or (lambda text: None))
+        try:
+            distilled = work.done(keep, regions, found.notes)
+        finally:
+            work.close()
     if path is None:
         return distilled
     run = write_distilled(distilled.run, distilled.dial, distilled.fidelity, path)

@@ -109,6 +109,8 @@ class Pendulum(NamedTuple):
 class PendulumOfTorques(NamedTuple):
     """The same with torques that are given one by one, as a teacher chose them.
 
+    Gymnasium rounds torques to 32 bits, so that its rewards differ in the tenth digit where 32 bits do not hold one.
+
     >>> from distinguo.tasks.task import transition
     >>> transition(PendulumOfTorques(levels=(-2.0, 0.0)), (0.0, 1.0), 1) == transition(Pendulum(), (0.0, 1.0), 2)
     True

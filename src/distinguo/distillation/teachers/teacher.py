@@ -67,17 +67,18 @@ class Policy(NamedTuple):
 def teacher_of(given: Any, room: Room) -> Teacher:
     """Return whatever can be a teacher as one, for the spaces of a task."""
     thing, name, values = given if isinstance(given, Policy) else Policy(given)
+    name = name or getattr(thing, "name", "") or _name_of(thing)
+    known = None if values is None else one_by_one(values, room, f"The values of {name}", room.checked_values)
     if isinstance(thing, Teacher):
-        return _of_numbers(thing._replace(name=name or thing.name), room)
-    name = name or _name_of(thing)
+        return _of_numbers(thing._replace(name=name, values=known or thing.values), room)
     if isinstance(thing, str):
         raise DistinguoError(
             f"A teacher is a function or an object, got the text {shown(thing)}; load it first, or name it on the "
             "command line: distinguo distil TEACHER --task TASK."
         )
     if isinstance(thing, Run):
-        return _of_run(thing, room, name)
-    known = None if values is None else one_by_one(values, room, f"The values of {name}", room.checked_values)
+        learned = _of_run(thing, room, name)
+        return learned._replace(values=known or learned.values)
     if callable(getattr(thing, "predict", None)):
         room.check_spaces(thing, name)
         return Teacher(name, _predicting(thing, room, name), known or _network_values(thing, room, name))
