@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import shutil
 import subprocess
 import tempfile
 from pathlib import Path
@@ -50,7 +49,8 @@ For each task the smallest controller that was distilled so far, beside the smal
 that no distillation used, with intervals of 95 %. C is the header that `distinguo export RUN --to c` writes, compiled
 with `cc -Os`: the bytes of code and constants. The teachers are made by `python -m benchmarks.teachers`, the runs by
 `python -m benchmarks.distilled`, this page by `python -m benchmarks.gallery`; [how it works](distil.md). The best of
-several seeds is shown, by size and then by return; [the table of all of them](distil.md#how-well) says what to expect of one.
+several seeds is shown, by size and then by return; [the table of all of them](distil.md#how-well) says what to expect
+of one.
 
 """
 
@@ -87,22 +87,35 @@ def smallest(folders: list[Path]) -> list[tuple[Path, dict[str, str]]]:
 
 def entry(folder: Path, row: dict[str, str], out: Path) -> dict[str, Any]:
     """Return the line and the section of a task."""
-    run = dg.open_run(folder / f"{row['name']}-{row['seed']}")
+    run = named(dg.open_run(folder / f"{row['name']}-{row['seed']}"))
     task, spread = row["task"], 1.96 * float(row["new_error"])
     mean = float(row["new_score"])
     picture = f"gallery-{row['name'].lower()}.png"
-    shutil.copy(run.path / "partition.png", out / "images" / picture)
+    dg.show(run, path=out / "images" / picture)
     size = bytes_of(run)
-    keep = " --keep -200" if task == "Pendulum-v1" else ""
+    keep = " --keep=-200" if task == "Pendulum-v1" else ""
     command = COMMANDS[row["teacher"]].format(task=task, seed=row["seed"], keep=keep)
     score = f"{mean:.1f} ({mean - spread:.1f} to {mean + spread:.1f})"
     teacher = f"{row['teacher']}, {float(row['teacher_score']):.1f}"
     published = PUBLISHED[task]
     text = f"\n## {task}\n\n![The regions of the smallest controller of {task}](images/{picture})\n\n"
     text += words(run) + prototypes(run)
-    text += f"\nReturn {score}, teacher {teacher}; C: {size} bytes. Made by\n\n    {command}\n"
+    text += f"\nReturn {score}, teacher {teacher}; C: {size} bytes. Made by\n\n    {command}  # needs the teacher\n"
     cells = f"{row['prototypes']} | {score} | {teacher} | {size} | {published}"
     return {"task": task, "anchor": task.lower(), "cells": cells, "text": text}
+
+
+def named(run: Any) -> Any:
+    """Return a run with names for what Gymnasium only numbers."""
+    spec = run.configuration.spec
+    if spec.name not in NAMES:
+        return run
+    dimensions, actions = NAMES[spec.name]
+    spec = spec._replace(dimensions=dimensions, actions=actions or spec.actions)
+    return run._replace(
+        configuration=run.configuration._replace(spec=spec),
+        representation=run.representation._replace(dimensions=dimensions),
+    )
 
 
 def words(run: Any) -> str:
@@ -114,8 +127,7 @@ def words(run: Any) -> str:
 def prototypes(run: Any) -> str:
     """Return the prototypes as a table: a state is treated as the nearest of them, by these widths."""
     spec, partition = run.configuration.spec, run.representation.partition
-    dimensions, actions = NAMES.get(spec.name, (spec.dimensions, None))
-    actions = actions or spec.actions
+    dimensions, actions = spec.dimensions, spec.actions
     greedy = run.controller.greedy[partition.regions]
     lines = ["| " + " | ".join((*dimensions, "action")) + " |", "|" + "---|" * (len(dimensions) + 1)]
     for place, a in zip(partition.prototypes, greedy, strict=True):

@@ -79,7 +79,7 @@ def distil_command(
 
       distinguo distil dqn_cartpole.zip --task CartPole-v1
 
-      distinguo distil sac_pendulum.zip --task Pendulum-v1 --keep -200
+      distinguo distil sac_pendulum.zip --task Pendulum-v1 --keep=-200
 
       distinguo distil runs/puck-default-seed0 --task puck --regions 2
 
