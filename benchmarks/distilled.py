@@ -78,11 +78,10 @@ def one(name: str, seed: int, teachers: Path, out: Path, changes: list[str]) -> 
     teacher = land if kind == HEURISTIC else load_zip(teachers / f"{task}-{kind}.zip")
     began = time.perf_counter()
     small = dg.distil(
-        teacher,
+        dg.Policy(teacher, kind),
         task,
         seed=seed,
         keep=keep,
-        name=kind,
         out=out / f"{name}-{seed}",
         settings=read_changes(changes),
     )

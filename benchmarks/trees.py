@@ -50,9 +50,10 @@ def main() -> None:
     parser.add_argument("--teachers", type=Path, default=Path("teachers"))
     parser.add_argument("--out", type=Path, default=Path("docs"))
     parser.add_argument("--seeds", default="200-202")
+    parser.add_argument("--draw", action="store_true", help="only draw what is there")
     asked = parser.parse_args()
     path = asked.out / "distilled-trees.csv"
-    for name in asked.names or NAMES:
+    for name in () if asked.draw else asked.names or NAMES:
         for seed in read_seeds(asked.seeds):
             for way in WAYS:
                 for size, mean in curve(name, seed, way, asked.teachers):
@@ -63,6 +64,33 @@ def main() -> None:
                             writer.writerow(("name", "seed", "way", "regions", "mean_return"))
                         writer.writerow((name, seed, way, size, round(mean, 2)))
                     print(name, seed, way, size, round(mean, 1), flush=True)
+    drawn(path, asked.out / "images" / "distilled-trees.png")
+
+
+def drawn(path: Path, out: Path) -> None:
+    """Draw the mean over seeds against the number of regions, a panel for each task."""
+    from distinguo.views.drawing.colours import HUES, INK
+    from distinguo.views.drawing.figures import FULL, SMALL, dress, entitle, new_figure
+
+    with path.open() as file:
+        rows = list(csv.DictReader(file))
+    names = [name for name in NAMES if any(row["name"] == name for row in rows)]
+    figure = new_figure(2.6, FULL)
+    for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
+        for way, colour in zip(WAYS, (HUES[5], HUES[0], HUES[2]), strict=True):
+            own = [row for row in rows if (row["name"], row["way"]) == (name, way)]
+            sizes = sorted({int(row["regions"]) for row in own})
+            each = [[float(r["mean_return"]) for r in own if int(r["regions"]) == size] for size in sizes]
+            axes.plot(
+                sizes, [np.mean(one) for one in each], marker="o", ms=2.5, lw=1.0, color=colour, label=way
+            )
+            for size, one in zip(sizes, each, strict=True):
+                axes.plot([size] * len(one), one, ".", ms=2, color=colour)
+        axes.set_title(name, fontsize=SMALL, color=INK)
+        dress(axes, "regions", "mean return" if name == names[0] else "")
+        axes.legend(fontsize=SMALL, framealpha=0.0)
+    entitle(figure, "Decision trees and our maps of the same teachers, at every size")
+    figure.savefig(out, dpi=160)
 
 
 def curve(name: str, seed: int, way: str, teachers: Path) -> list[tuple[int, float]]:
