@@ -75,7 +75,7 @@ def smallest(folders: list[Path]) -> list[tuple[Path, dict[str, str]]]:
     """Return the best row of every task, with its folder of runs."""
     chosen: dict[str, tuple[Path, dict[str, str]]] = {}
     for folder in folders:
-        for row in csv.DictReader((folder / "distilled.csv").open()):
+        for row in csv.DictReader((folder / "distilled.csv").read_text().splitlines()):
             if row["kept"] != "True":
                 continue
             known = chosen.get(row["task"])
