@@ -129,7 +129,8 @@ class Life(RuleBasedStateMachine):
         merged = [p for p in range(self.size) if primary[p] != p]
         if merged:
             p = data.draw(st.sampled_from(merged))
-            self.both(lambda agent: _detach(agent, int(primary[p]), p))
+            j = int(primary[p])  # before the first of the two is detached: the array is its own
+            self.both(lambda agent: _detach(agent, j, p))
 
     @rule()
     def consolidate(self) -> None:
