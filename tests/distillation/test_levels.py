@@ -21,7 +21,7 @@ from distinguo.tasks.catalog import spec_of, task_spec
 from distinguo.tasks.gym.wrappers import DiscreteActions
 from distinguo.tasks.pendulum import Pendulum, PendulumOfTorques
 from distinguo.tasks.task import actions, observe, start, transition, unpack
-from tests.distillation.common import QUICKEST, Predicts, refused
+from tests.distillation.common import QUICK, QUICKEST, Predicts, refused
 
 PENDULUM, HILL = "Pendulum-v1", "MountainCarContinuous-v0"
 TORQUES = (-2.0, 0.5, 1.25, 2.0)
@@ -231,3 +231,25 @@ def test_an_environment_object_loses_its_levels_too() -> None:
     fewer, renamed = without_unused(spec, map_)
     assert len(fewer.actions) == 2
     assert renamed.actions.tolist() == [1, 0, 1]
+
+
+def test_the_prices_of_a_levelled_run_name_the_actions_that_it_has(tmp_path: Path) -> None:
+    small = dg.distil(
+        lambda seen: [2.0 * np.tanh(-seen[1] - seen[2])],
+        "Pendulum-v1",
+        keep=-3_000.0,
+        settings=QUICK | {"learner.most": 4},
+    )
+    run = small.run
+    greedy = run.controller.greedy[run.representation.partition.regions]
+    prices = [entry for entry in run.reasons if entry["event"] == "price"]
+    for price in prices:
+        assert price["actions"] == greedy[price["prototypes"]].tolist()
+    assert run.summary["environment_steps"] > 2 * 40 * 200  # those that chose the levels among them
+
+
+def test_a_folder_with_something_in_it_is_refused_before_any_work(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("keep me")
+    asked: list[int] = []
+    refused(lambda: dg.distil(asked.append, "MountainCar-v0", out=tmp_path), "is not empty")
+    assert not asked

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 from distinguo.distillation.confirmed import confirmed
 from distinguo.distillation.descent import Descent, Rung, Watch
 from distinguo.distillation.fidelity import Fidelity, fidelity_of
-from distinguo.distillation.levels import levelled, without_unused
+from distinguo.distillation.levels import Levelled, levelled, without_unused
 from distinguo.distillation.prices import neighbour_prices
 from distinguo.distillation.questions import Questions
 from distinguo.distillation.saved import run_of_map, write_distilled
@@ -27,8 +27,9 @@ from distinguo.learners.distilled.settings import MOST_PROTOTYPES, DistilSetting
 from distinguo.learners.probation.learner import acting_by
 from distinguo.learners.refinement.condense import TRIALS, Notch
 from distinguo.runs.configuration import Configuration, configure, of_table
-from distinguo.runs.folder import is_finished
+from distinguo.runs.folder import is_finished, is_free
 from distinguo.runs.run import Run
+from distinguo.settings import checked
 from distinguo.study.condense import CAP
 from distinguo.tasks.spec import CATEGORIES, Hold, TaskSpec
 
@@ -86,17 +87,19 @@ def distil(
     (2, True, True)
     """
     path = None if out is None else path_from(out)
-    if path is not None and is_finished(path):
-        raise DistinguoError(f"{path} holds a run; choose another --out, or delete it.")
+    if path is not None and not is_free(path):
+        holds = "holds a run" if is_finished(path) else "is not empty"
+        raise DistinguoError(f"{path} {holds}; choose another --out, or delete it.")
     if watch is not None and not callable(watch):
         raise DistinguoError(f"watch should be a function of a text, got {shown(watch)}.")
     _check_asked(regions, keep)
     changes = _checked_changes(settings)
+    share = checked(DistilSettings, of_table(changes, "learner"), "learner").keep
     found = levelled(
         partial(teacher_of, teacher),
         task,
         of_table(changes, "task"),
-        lambda spec, returns: bar_of(spec, returns, keep, DistilSettings().keep, CAP)[0],
+        lambda spec, returns: bar_of(spec, returns, keep, share, CAP)[0],
     )
     configuration = _configured(found.spec, found.teacher, seed, regions, changes)
     trials = trials_of(found.spec, found.spec.cap(HOLDING if isinstance(found.spec.goal, Hold) else CAP))
@@ -104,7 +107,7 @@ def distil(
     with threadpool_limits(limits=1, user_api="blas"):
         work = Distillation(configuration, found.teacher, trials, watch or (lambda text: None))
         try:
-            distilled = work.done(keep, regions, found.notes)
+            distilled = work.done(keep, regions, found)
         finally:
             work.close()
     if path is None:
@@ -180,7 +183,7 @@ class Distillation:
         self.questions = Questions(self.teacher, trials, settings.costs, rng)
         self.descent = Descent(trials, self.questions.label, settings, seed, watch)
 
-    def done(self, keep: float | None, regions: int | None, notes: tuple[str, ...]) -> Distilled:
+    def done(self, keep: float | None, regions: int | None, found: Levelled) -> Distilled:
         """Distil: follow the teacher, go down through the sizes, confirm the smallest map that keeps the return."""
         spec, settings = self.configuration.spec, self.configuration.learner
         self.watch("following the teacher")
@@ -189,14 +192,14 @@ class Distillation:
         bar, remarks = bar_of(spec, taught.returns, keep, settings.keep, self.trials.cap)
         rungs = list(self.descent.rungs(bar))
         notches = [rung.notch for rung in rungs]
-        learned = self.trials.count
+        learned, before = self.trials.count, found.spent
         chosen, kept = self._chosen(notches, bar, regions)
         self.watch("comparing the map with the teacher")
         starts = self.descent.fresh(TRIALS)
         own = self.trials.follow(chosen.map, starts)
         fidelity = fidelity_of(chosen.map, self.questions, taught, own, starts)
-        run = self._run(chosen, own, bar=bar, kept=kept, learned=learned, fidelity=fidelity)
-        said = (*notes, *remarks, *self._of_teacher())
+        run = self._run(chosen, own, bar=bar, kept=kept, learned=learned, before=before, fidelity=fidelity)
+        said = (*found.notes, *remarks, *self._of_teacher())
         return Distilled(run, notches, _fewest_fitted(rungs), bar, kept, fidelity, said)
 
     def _of_teacher(self) -> tuple[str, ...]:
@@ -222,6 +225,8 @@ class Distillation:
         some = own.seen[:: max(1, len(own.seen) // TRIALS)]
         starts = self.descent.fresh(TRIALS)
         reasons = neighbour_prices(self.trials, chosen.map, controller.partition.regions, some, starts)
+        for entry in reasons:  # by the numbers that actions have without unused levels
+            entry["actions"] = map_.actions[entry["prototypes"]].tolist()
         threshold = self.trials.cap if isinstance(spec.goal, Hold) else spec.threshold
         summary = {
             "solved": facts["kept"] and threshold is not None and facts["bar"] >= threshold,
@@ -232,8 +237,8 @@ class Distillation:
             "fidelity": fidelity.on_map,
             "bar": facts["bar"],
             "kept": facts["kept"],
-            "trials": facts["learned"].trials,
-            "environment_steps": facts["learned"].steps,
+            "trials": facts["learned"].trials + facts["before"].trials,
+            "environment_steps": facts["learned"].steps + facts["before"].steps,
             "confirmation_steps": after.steps - facts["learned"].steps,
             "price_steps": self.trials.count.steps - after.steps,
             "seconds": round(time.perf_counter() - self.began, 4),

@@ -11,7 +11,7 @@ from scipy.cluster.vq import kmeans2
 
 from distinguo.distillation.teachers.spaces import Room, room_of
 from distinguo.distillation.teachers.teacher import Teacher, watched
-from distinguo.distillation.trials.trials import trials_of
+from distinguo.distillation.trials.trials import Count, trials_of
 from distinguo.errors import DistinguoError
 from distinguo.learners.refinement.improvement import PrototypeMap
 from distinguo.tasks.catalog import spec_of, task_spec
@@ -31,6 +31,7 @@ class Levelled(NamedTuple):
     teacher: Teacher
     spec: TaskSpec
     notes: tuple[str, ...] = ()
+    spent: Count = Count()  #: trials that were run to choose them
 
 
 class _Amounts(NamedTuple):
@@ -86,11 +87,11 @@ def levelled(
         spec = task_spec(task, parameters) if isinstance(task, str) else spec_of(task, parameters)
         return Levelled(teacher(room_of(spec)), spec)
     amounts = _with_amounts(teacher, task, parameters)
-    returns, taken = amounts.trials(range(TRIALS))
     if LEVELS in parameters:
         return _with_levels(
             amounts, _given(amounts, parameters[LEVELS]), _spec(task, parameters, parameters[LEVELS])
         )
+    returns, taken = amounts.trials(range(TRIALS))
     return _fewest(amounts, task, parameters, returns, taken, keep)
 
 
@@ -120,6 +121,7 @@ def _fewest(
 ) -> Levelled:
     """Return the fewest levels with which the teacher still gains enough; if none do, the best."""
     tried: list[tuple[float, Levelled]] = []
+    spent = Count(len(returns), len(taken))
     for count in range(2, MOST_LEVELS + 1):
         levels = chosen_levels(taken, count)
         if len(levels) < count:
@@ -129,19 +131,20 @@ def _fewest(
         trials = trials_of(one.spec, one.spec.cap(CAP))
         gained = trials.follow_teacher(one.teacher.answer, range(TRIALS)).returns
         trials.close()
+        spent = spent.more(*trials.count)
         words = (
             f"{one.spec.name} has actions that are amounts; {count} levels are taken, {_words(levels)}: with them "
             f"the teacher gains {gained.mean():.4g} on average, and {returns.mean():.4g} without."
         )
         tried.append((float(gained.mean()), one._replace(notes=(words,))))
         if gained.mean() >= keep(one.spec, returns) + float(gained.std()) / np.sqrt(len(gained)):
-            return tried[-1][1]
+            return tried[-1][1]._replace(spent=spent)
     if not tried:
         raise DistinguoError(
             f"The teacher {amounts.teacher.name} always takes the same action on {amounts.room.name}; there is "
             "nothing to distil."
         )
-    return max(tried, key=lambda pair: pair[0])[1]
+    return max(tried, key=lambda pair: pair[0])[1]._replace(spent=spent)
 
 
 def chosen_levels(taken: np.ndarray, count: int) -> np.ndarray:
