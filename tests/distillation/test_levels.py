@@ -21,7 +21,7 @@ from distinguo.tasks.catalog import spec_of, task_spec
 from distinguo.tasks.gym.wrappers import DiscreteActions
 from distinguo.tasks.pendulum import Pendulum, PendulumOfTorques
 from distinguo.tasks.task import actions, observe, start, transition, unpack
-from tests.distillation.common import QUICK, QUICKEST, Predicts, refused
+from tests.distillation.common import QUICKEST, Predicts, refused
 
 PENDULUM, HILL = "Pendulum-v1", "MountainCarContinuous-v0"
 TORQUES = (-2.0, 0.5, 1.25, 2.0)
@@ -233,19 +233,11 @@ def test_an_environment_object_loses_its_levels_too() -> None:
     assert renamed.actions.tolist() == [1, 0, 1]
 
 
-def test_the_prices_of_a_levelled_run_name_the_actions_that_it_has(tmp_path: Path) -> None:
-    small = dg.distil(
-        lambda seen: [2.0 * np.tanh(-seen[1] - seen[2])],
-        "Pendulum-v1",
-        keep=-3_000.0,
-        settings=QUICK | {"learner.most": 4},
-    )
-    run = small.run
-    greedy = run.controller.greedy[run.representation.partition.regions]
-    prices = [entry for entry in run.reasons if entry["event"] == "price"]
-    for price in prices:
-        assert price["actions"] == greedy[price["prototypes"]].tolist()
-    assert run.summary["environment_steps"] > 2 * 40 * 200  # those that chose the levels among them
+def test_the_steps_that_choose_levels_are_counted() -> None:
+    pumping = Predicts(lambda rows: np.where(np.atleast_2d(rows)[:, 2:] > 0, 2.0, -2.0))
+    found = levelled(partial(teacher_of, pumping), "Pendulum-v1", {}, lambda spec, returns: -5_000.0)
+    count = 2 * levels_module.TRIALS  # with amounts, and with two levels
+    assert found.spent == (count, count * 200)
 
 
 def test_a_folder_with_something_in_it_is_refused_before_any_work(tmp_path: Path) -> None:
