@@ -13,8 +13,7 @@ import distinguo as dg
 from distinguo.distillation import levels
 from distinguo.distillation.distil import Distilled
 from distinguo.writing.atomic import slug
-from tests.cli.test_cli import KEYS, Call, call, process
-from tests.clock import seconds_of_children
+from tests.cli.test_cli import KEYS, Call, call
 from tests.distillation.common import CAR, QUICKEST
 
 __all__ = ["call"]  # a fixture
@@ -148,14 +147,3 @@ def test_bad_input_is_told_in_one_sentence(call: Call, problem: str, tmp_path: P
 def test_a_zip_comes_with_a_warning(call: Call, tmp_path: Path) -> None:
     (tmp_path / "empty.zip").write_bytes(b"")
     assert "open only those that you trust" in call("distil", "empty.zip", "--task", CAR).err
-
-
-def test_help_comes_within_half_a_second() -> None:
-    seconds: list[float] = []
-    while len(seconds) < 3 and min(seconds, default=1.0) >= 0.5:
-        before = seconds_of_children()
-        done = process("distil", "--help")
-        seconds.append(seconds_of_children() - before)
-        assert done.returncode == 0
-        assert "--keep" in done.stdout
-    assert min(seconds) < 0.5

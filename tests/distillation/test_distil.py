@@ -41,6 +41,7 @@ def test_the_bar_is_the_threshold_or_a_share_of_what_the_teacher_gains() -> None
     assert bar_of(cart, good, 300, 0.9, 500) == (300.0, ())
     assert bar_of(cart, poor, 300, 0.9, 500)[0] == 300.0
     assert len(bar_of(cart, poor, 300, 0.9, 500)[1]) == 1
+    assert bar_of(cart, good, 495, 0.9, 500)[1][0].startswith("495 is to be kept, more than the 490")
 
 
 def test_a_teacher_that_does_not_solve_its_task_is_said_so() -> None:

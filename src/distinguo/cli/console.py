@@ -117,7 +117,11 @@ def stoppable(text: str) -> Iterator[None]:
             yield
         except KeyboardInterrupt as stopped:
             say(f"\n{text}")
-            _leave(143 if isinstance(stopped, Terminated) else 130)
+            _leave(_code_of(stopped))
+
+
+def _code_of(stopped: KeyboardInterrupt) -> int:
+    return 143 if isinstance(stopped, Terminated) else 130
 
 
 def _leave(code: int) -> None:
@@ -132,3 +136,26 @@ def worked_off(text: str, work: Callable[[], Result]) -> Result:
     """Return what some work comes to, done beside the main thread, so that a stop need not wait for compiled code."""
     with stoppable(text):
         return ThreadPoolExecutor(1, POOL).submit(work).result()
+
+
+class Ending:
+    """Work that ends with what it has at the first Ctrl-C or SIGTERM, and at once at the second."""
+
+    def __init__(self, first: str, second: str) -> None:
+        self.first, self.second = first, second  #: what is said then
+        self.code = 0  #: that the command should end with
+
+    def asked(self) -> bool:
+        """Tell whether to end."""
+        return self.code != 0
+
+    def worked_off(self, work: Callable[[], Result]) -> Result:
+        """Return what some work comes to, which looks now and then at whether to end."""
+        with stoppable(self.second):
+            done = ThreadPoolExecutor(1, POOL).submit(work)
+            try:
+                return done.result()
+            except KeyboardInterrupt as stopped:
+                self.code = _code_of(stopped)
+                say(f"\n{self.first}")
+            return done.result()

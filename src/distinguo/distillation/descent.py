@@ -33,6 +33,7 @@ FAILURES = 2  #: sizes in a row that do not keep the return before the descent e
 
 Ask = Callable[[Followed], TaughtLabel]
 Watch = Callable[[str], None]
+Stop = Callable[[], bool]
 
 
 class Rung(NamedTuple):
@@ -59,8 +60,17 @@ class Limits(NamedTuple):
 class Descent:
     """What is known on the way down: what the teacher said, and the best map of each size."""
 
-    def __init__(self, trials: Trials, ask: Ask, settings: DistilSettings, seed: int, watch: Watch) -> None:
+    def __init__(
+        self,
+        trials: Trials,
+        ask: Ask,
+        settings: DistilSettings,
+        seed: int,
+        watch: Watch,
+        stopped: Stop = lambda: False,
+    ) -> None:
         self.trials, self.ask, self.settings, self.watch = trials, ask, settings, watch
+        self.stopped = stopped  # asked between two pieces of work: whether to be content with what there is
         self.rng = np.random.default_rng([seed, 4])
         self._numbers: Iterator[int] = self._drawn(seed)
         self._lessons: list[Lesson] = []
@@ -122,6 +132,8 @@ class Descent:
         """Fit maps, run them, and ask the teacher about what they saw; again and again."""
         count = self.settings.rounds if self.settings.aggregate else 0
         for number in range(count):
+            if self.stopped():
+                break
             best = self.fits(size)[:2]
             gained = []
             for map_ in best:
@@ -132,15 +144,16 @@ class Descent:
 
     # ---- the way down ---------------------------------------------------------------------------------------------
 
-    def rungs(self, bar: float) -> Iterator[Rung]:
+    def rungs(self, bar: float, grow: bool = True) -> Iterator[Rung]:
         """Give the best map of every size, the largest first, until sizes no longer keep the return.
 
-        While a map is large and the fit alone keeps the return, a quarter of it is left out at once.
+        While a map is large and the fit alone keeps the return, a quarter of it is left out at once. ``grow`` tells
+        whether a first map that does not suffice may be followed by larger ones.
         """
         failures, leap = 0, True
-        before = self._begun(bar)
+        before = self._begun(bar, grow)
         yield before
-        while before.size > 1 and failures < FAILURES:
+        while before.size > 1 and failures < FAILURES and not self.stopped():
             size = before.size - (max(1, before.size // 4) if leap else 1)
             rung = self.rung(size, before.notch.map, bar, self.settings.patience // (1 + 3 * failures))
             if before.kept and not rung.kept and size < before.size - 1:  # too far: go on by one
@@ -150,7 +163,7 @@ class Descent:
             failures = 0 if rung.kept else failures + 1
             before, leap = rung, rung.fitted or not rung.kept
 
-    def _begun(self, bar: float) -> Rung:
+    def _begun(self, bar: float, grow: bool) -> Rung:
         """Return the map to begin with: more rounds if it does not suffice, and then one twice as large."""
         size, attempts = self.settings.most, 0
         while True:
@@ -158,7 +171,7 @@ class Descent:
             rung = self.rung(size, None, bar, self.settings.patience)
             attempts += 1
             spent = self.trials.count.steps >= self.settings.steps or 2 * size > MOST_PROTOTYPES
-            if rung.kept or size == 1 or (attempts > 1 and spent):
+            if rung.kept or size == 1 or self.stopped() or (attempts > 1 and (spent or not grow)):
                 return rung
             size *= 2 if attempts > 1 else 1
 
@@ -169,7 +182,7 @@ class Descent:
         budget = self.trials.count.steps + SHARE * max(0, self.settings.steps - self.trials.count.steps)
         rung = self._measured(standing, bar, fitted=True)
         for _ in range(MEASURES):
-            if rung.kept or not self.settings.race:
+            if rung.kept or not self.settings.race or self.stopped():
                 break
             limits = Limits(bar, patience, budget)
             raced = self._raced(race, race.measured(rung.notch.map), limits)
@@ -192,7 +205,7 @@ class Descent:
         """Put changes on probation until the return is kept; none if nothing helped or there are no steps left."""
         first, idle = standing.mean, 0
         while standing.mean < aim(standing.returns, limits.bar, TRIALS):
-            if idle >= limits.patience or self.trials.count.steps >= limits.steps:
+            if idle >= limits.patience or self.trials.count.steps >= limits.steps or self.stopped():
                 break
             better = race.generation(standing, self.settings.generation)
             idle = 0 if better.mean > standing.mean else idle + self.settings.generation

@@ -13,12 +13,12 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from distinguo.distillation.confirmed import confirmed
-from distinguo.distillation.descent import Descent, Rung, Watch
+from distinguo.distillation.descent import Descent, Rung, Stop, Watch
 from distinguo.distillation.fidelity import Fidelity, fidelity_of
 from distinguo.distillation.levels import Levelled, levelled, without_unused
 from distinguo.distillation.prices import neighbour_prices
 from distinguo.distillation.questions import Questions
-from distinguo.distillation.saved import run_of_map, write_distilled
+from distinguo.distillation.saved import check_free, run_of_map, write_distilled
 from distinguo.distillation.teachers.teacher import Teacher, teacher_of, watched
 from distinguo.distillation.trials.trials import Followed, Trials, trials_of
 from distinguo.errors import DistinguoError, checks_names, path_from, shown, whole_number
@@ -27,7 +27,6 @@ from distinguo.learners.distilled.settings import MOST_PROTOTYPES, DistilSetting
 from distinguo.learners.probation.learner import acting_by
 from distinguo.learners.refinement.condense import TRIALS, Notch
 from distinguo.runs.configuration import Configuration, configure, of_table
-from distinguo.runs.folder import is_finished, is_free
 from distinguo.runs.run import Run
 from distinguo.settings import checked
 from distinguo.study.condense import CAP
@@ -70,6 +69,7 @@ def distil(
     settings: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
     watch: Watch | None = None,
+    stop: Stop | None = None,
 ) -> Distilled:
     """Return a small map of a policy, which can be read, drawn, exported, explained and, in places, proven.
 
@@ -79,7 +79,8 @@ def distil(
     is what :func:`~distinguo.learn` takes. The number of prototypes is found: the fewest that keep the threshold of
     the task or, if the teacher does not reach it, most of its own return. ``keep`` names another mean return to keep,
     and ``regions`` asks for at most so many prototypes, whatever that costs. ``settings`` are changes by dotted name,
-    such as ``learner.steps``; ``out`` is a folder for the run; ``watch`` is told in words how it goes.
+    such as ``learner.steps``; ``out`` is a folder for the run; ``watch`` is told in words how it goes. ``stop`` is
+    asked now and then whether to end; the smallest map so far is then confirmed, and is the result.
 
     >>> swing = lambda s: 2 if s[1] > 0 else 0
     >>> small = distil(swing, "MountainCar-v0", settings={"learner.most": 3})
@@ -87,11 +88,12 @@ def distil(
     (2, True, True)
     """
     path = None if out is None else path_from(out)
-    if path is not None and not is_free(path):
-        holds = "holds a run" if is_finished(path) else "is not empty"
-        raise DistinguoError(f"{path} {holds}; choose another --out, or delete it.")
+    if path is not None:
+        check_free(path)
     if watch is not None and not callable(watch):
         raise DistinguoError(f"watch should be a function of a text, got {shown(watch)}.")
+    if stop is not None and not callable(stop):
+        raise DistinguoError(f"stop should be a function that tells whether to end, got {shown(stop)}.")
     _check_asked(regions, keep)
     changes = _checked_changes(settings)
     share = checked(DistilSettings, of_table(changes, "learner"), "learner").keep
@@ -105,7 +107,9 @@ def distil(
     trials = trials_of(found.spec, found.spec.cap(HOLDING if isinstance(found.spec.goal, Hold) else CAP))
     # L-BFGS works on matrices so small that threads of BLAS only get into each other's way: 30 times slower
     with threadpool_limits(limits=1, user_api="blas"):
-        work = Distillation(configuration, found.teacher, trials, watch or (lambda text: None))
+        work = Distillation(
+            configuration, found.teacher, trials, watch or (lambda text: None), stop or (lambda: False)
+        )
         try:
             distilled = work.done(keep, regions, found)
         finally:
@@ -164,16 +168,27 @@ def bar_of(
             f"trials, and {threshold:.4g} is asked for; a better one makes a better map.",
         )
     if keep is not None:
-        return float(keep), notes
+        return float(keep), notes or _of_keep(keep, mean, len(returns))
     if threshold is not None and mean >= threshold:
         return threshold, notes
     return mean - (1.0 - share) * abs(mean), notes
 
 
+def _of_keep(keep: float, mean: float, trials: int) -> tuple[str, ...]:
+    if keep <= mean:
+        return ()
+    return (
+        f"{keep:.4g} is to be kept, more than the {mean:.4g} that the teacher gains on average in {trials} trials; "
+        "a map rarely gains more than its teacher.",
+    )
+
+
 class Distillation:
     """One distillation at work."""
 
-    def __init__(self, configuration: Configuration, teacher: Teacher, trials: Trials, watch: Watch) -> None:
+    def __init__(
+        self, configuration: Configuration, teacher: Teacher, trials: Trials, watch: Watch, stop: Stop
+    ) -> None:
         self.began = time.perf_counter()
         self.configuration, self.trials, self.watch = configuration, trials, watch
         rows = trials.follow_teacher(teacher.answer, range(2)).seen
@@ -181,7 +196,7 @@ class Distillation:
         settings, seed = configuration.learner, configuration.seed
         rng = np.random.default_rng([seed, 5])
         self.questions = Questions(self.teacher, trials, settings.costs, rng)
-        self.descent = Descent(trials, self.questions.label, settings, seed, watch)
+        self.descent = Descent(trials, self.questions.label, settings, seed, watch, stop)
 
     def done(self, keep: float | None, regions: int | None, found: Levelled) -> Distilled:
         """Distil: follow the teacher, go down through the sizes, confirm the smallest map that keeps the return."""
@@ -190,7 +205,8 @@ class Distillation:
         taught = self.trials.follow_teacher(self.teacher.answer, self.descent.fresh(TRIALS))
         self.descent.learn_from(taught)
         bar, remarks = bar_of(spec, taught.returns, keep, settings.keep, self.trials.cap)
-        rungs = list(self.descent.rungs(bar))
+        rungs = list(self.descent.rungs(bar, grow=float(taught.returns.mean()) >= bar))
+        stopped = self.descent.stopped()
         notches = [rung.notch for rung in rungs]
         learned, before = self.trials.count, found.spent
         chosen, kept = self._chosen(notches, bar, regions)
@@ -198,8 +214,9 @@ class Distillation:
         starts = self.descent.fresh(TRIALS)
         own = self.trials.follow(chosen.map, starts)
         fidelity = fidelity_of(chosen.map, self.questions, taught, own, starts)
-        run = self._run(chosen, own, bar=bar, kept=kept, learned=learned, before=before, fidelity=fidelity)
-        said = (*found.notes, *remarks, *self._of_teacher())
+        facts = {"bar": bar, "kept": kept, "learned": learned, "before": before, "stopped": stopped}
+        run = self._run(chosen, own, fidelity=fidelity, **facts)
+        said = (*found.notes, *remarks, *self._of_teacher(), *_of_stop(stopped, notches))
         return Distilled(run, notches, _fewest_fitted(rungs), bar, kept, fidelity, said)
 
     def _of_teacher(self) -> tuple[str, ...]:
@@ -237,6 +254,7 @@ class Distillation:
             "fidelity": fidelity.on_map,
             "bar": facts["bar"],
             "kept": facts["kept"],
+            "stopped": facts["stopped"],
             "trials": facts["learned"].trials + facts["before"].trials,
             "environment_steps": facts["learned"].steps + facts["before"].steps,
             "confirmation_steps": after.steps - facts["learned"].steps,
@@ -249,6 +267,12 @@ class Distillation:
         """Give back what was taken."""
         self.descent.close()
         self.trials.close()
+
+
+def _of_stop(stopped: bool, notches: list[Notch]) -> tuple[str, ...]:
+    if not stopped:
+        return ()
+    return (f"It was stopped at {notches[-1].size} prototypes; fewer may do.",)
 
 
 def _fewest_fitted(rungs: list[Rung]) -> int | None:

@@ -17,7 +17,7 @@ from distinguo.reading.documents import parse_json
 from distinguo.reading.files import MEBIBYTE, read_text
 from distinguo.representations.file import Representation
 from distinguo.runs.configuration import Configuration
-from distinguo.runs.folder import write_run
+from distinguo.runs.folder import is_finished, is_free, write_run
 from distinguo.runs.run import Run
 from distinguo.runs.written.history import Frame
 from distinguo.study.condense import DIAL, dial_csv
@@ -68,6 +68,13 @@ def run_of_map(
     frame = Frame(int(whole["trials"]), int(whole["environment_steps"]), representation, controller.q)
     updates = np.zeros(controller.q.shape, dtype=np.int64)
     return Run(configuration, representation, controller.q, updates, whole, [], reasons, history=[frame])
+
+
+def check_free(path: Path) -> None:
+    """See that a folder can take a run."""
+    if not is_free(path):
+        holds = "holds a run" if is_finished(path) else "is not empty"
+        raise DistinguoError(f"{path} {holds}; choose another --out, or delete it.")
 
 
 def write_distilled(run: Run, notches: list[Notch], fidelity: Fidelity, path: Path) -> Run:

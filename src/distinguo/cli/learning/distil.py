@@ -72,7 +72,7 @@ def distil_command(
 
     The fewest prototypes are looked for that keep the return. Writes a run folder, on which all other commands work,
     with the dial (return against prototypes) and the fidelity (where map and teacher agree, and what it costs where
-    they do not) as tables and pictures.
+    they do not) as tables and pictures. Ctrl-C ends it with the smallest map so far.
 
     Examples:
       distinguo distil policies.py:land --task LunarLander-v3
@@ -86,19 +86,25 @@ def distil_command(
       distinguo distil decisions.csv --task MountainCar-v0
     """
     from distinguo.cli import parse
-    from distinguo.cli.console import output_for, say, worked_off
+    from distinguo.cli.console import Ending, output_for, say
     from distinguo.cli.live import live_line
     from distinguo.distillation.distil import distil
+    from distinguo.distillation.saved import check_free, write_distilled
     from distinguo.distillation.teachers.teacher import Policy
+    from distinguo.interrupts import held
     from distinguo.runs.configuration import of_table
 
     changes = parse.changes(assignments or [])
     world = _task(task, of_table(changes, "task"))
     policy = _teacher(teacher, task, of_table(changes, "task"), say)
     path = out or _free_folder(task, seed)
+    check_free(path)
+    ending = Ending(
+        "Stopping: the smallest map so far is confirmed and saved; Ctrl-C again leaves it.",
+        "Stopped; nothing was written.",
+    )
     with live_line() as line:
-        small = worked_off(
-            "Stopped; nothing was written.",
+        small = ending.worked_off(
             lambda: distil(
                 Policy(policy, teacher),
                 world,
@@ -106,13 +112,15 @@ def distil_command(
                 regions=regions,
                 keep=keep,
                 settings=changes,
-                out=path,
                 watch=line,
+                stop=ending.asked,
             ),
         )
+    with held():  # all of it is written, or nothing
+        small = small._replace(run=write_distilled(small.run, small.dial, small.fidelity, path))
     _tell(small, path, output_for(as_json), as_json)
-    if not small.kept:
-        raise typer.Exit(NOT_KEPT)
+    if ending.asked() or not small.kept:
+        raise typer.Exit(ending.code or NOT_KEPT)
 
 
 def _task(word: str, parameters: dict[str, Any]) -> Any:
