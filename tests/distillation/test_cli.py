@@ -101,12 +101,17 @@ def test_a_table_and_a_run_are_teachers(call: Call, swung: Distilled, tmp_path: 
 def test_amounts_become_levels(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "push.py").write_text("def push(seen):\n    return [1.0 if seen[1] > 0 else -1.0]\n")
     monkeypatch.setattr(levels, "TRIALS", 4)
-    words = ["--set", "task.levels=[-1.0, 1.0]", *FAST]
+    words = ["--set", "task.levels=[-1.0, 0.0, 1.0]", *FAST]
     answer = call(
         "distil", "push.py:push", "--task", "MountainCarContinuous-v0", "--keep", "50", *words, "--json"
     )
     assert answer.content["kept"]
-    assert dg.open_run(answer.content["run"]).configuration.spec.parameters["levels"] == [-1.0, 1.0]
+    run = dg.open_run(answer.content["run"])
+    assert run.configuration.spec.parameters["levels"] == [-1.0, 1.0]  # that between is never taken
+    prices = [entry for entry in run.reasons if entry["event"] == "price"]
+    assert prices
+    for price in prices:  # by the numbers that actions have without it
+        assert price["actions"] == run.q[price["regions"]].argmax(axis=1).tolist()
 
 
 PROBLEMS = {
