@@ -24,10 +24,13 @@ import numpy as np
 
 import distinguo as dg
 from distinguo.cli.parse import seeds as read_seeds
+from distinguo.distillation.distil import HOLDING
 from distinguo.distillation.teachers.zips import load_zip
+from distinguo.tasks.gym.registration import PUCK_ID
+from distinguo.tasks.spec import Hold
 
 TRIALS, FIRST = 100, 3_000_000_000  #: new trials; distillations draw their starts below 2^31
-HEURISTIC = "heuristic"
+HEURISTIC, DIAGONAL = "heuristic", "diagonal"
 TEACHERS = {
     "LunarLander": ("LunarLander-v3", HEURISTIC, None),
     "LunarLander-ppo": ("LunarLander-v3", "ppo", None),
@@ -36,6 +39,7 @@ TEACHERS = {
     "MountainCar": ("MountainCar-v0", "dqn", None),
     "Pendulum": ("Pendulum-v1", "sac", -200.0),
     "MountainCarContinuous": ("MountainCarContinuous-v0", "sac", None),
+    "puck": ("puck", DIAGONAL, None),
 }
 COLUMNS = (
     *("name", "task", "teacher", "seed", "fitted", "prototypes", "actions", "kept", "score", "new_score"),
@@ -75,7 +79,7 @@ def one(name: str, seed: int, teachers: Path, out: Path, changes: list[str]) -> 
     from distinguo.cli.parse import changes as read_changes
 
     task, kind, keep = TEACHERS[name]
-    teacher = land if kind == HEURISTIC else load_zip(teachers / f"{task}-{kind}.zip")
+    teacher = FORMULAS.get(kind) or load_zip(teachers / f"{task}-{kind}.zip")
     began = time.perf_counter()
     small = dg.distil(
         dg.Policy(teacher, kind),
@@ -115,10 +119,22 @@ def land(seen: np.ndarray) -> int:
     return int(heuristic(SimpleNamespace(unwrapped=SimpleNamespace(continuous=False)), seen))
 
 
+def push_back(seen: np.ndarray) -> int:
+    """Push the puck against the sum of where it is and how fast it goes."""
+    return 0 if seen[0] + seen[1] > 0 else 1
+
+
+FORMULAS = {HEURISTIC: land, DIAGONAL: push_back}
+
+
 def new_returns(run: Any) -> np.ndarray:
-    """Follow a map through new trials of Gymnasium's own environment, with its own time limit."""
+    """Follow a map through new trials of Gymnasium's own environment, with its own time limit.
+
+    Of a task that has no end but failure, the steps are counted, up to a bound.
+    """
     spec = run.configuration.spec
-    env = gymnasium.make(spec.name)
+    holds = isinstance(spec.goal, Hold)
+    env = gymnasium.make(PUCK_ID if spec.name == "puck" else spec.name)
     if not isinstance(env.action_space, gymnasium.spaces.Discrete):
         env = dg.DiscreteActions(env, list(spec.parameters["levels"]))
     returns = np.zeros(TRIALS)
@@ -127,8 +143,8 @@ def new_returns(run: Any) -> np.ndarray:
         ended = False
         while not ended:
             seen, reward, terminated, truncated, _ = env.step(run.controller.action(seen))
-            returns[trial] += float(reward)
-            ended = terminated or truncated
+            returns[trial] += 1.0 if holds else float(reward)
+            ended = terminated or truncated or (holds and returns[trial] >= HOLDING)
     return returns
 
 

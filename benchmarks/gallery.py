@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.distilled import FORMULAS
 
 import distinguo as dg
+from distinguo.proof.verify import question_about
 from distinguo.views.descriptions.regions import regions_in_words
 
 #: The smallest published, or found by others, as regions or leaves with their return; None if we know of none.
@@ -28,16 +30,11 @@ PUBLISHED = {
     "Acrobot-v1": "2 regions, -93",
     "Pendulum-v1": "none known to us",
     "MountainCarContinuous-v0": "none known to us",
-}
-NAMES = {
-    "LunarLander-v3": (
-        ("x", "y", "vx", "vy", "angle", "spin", "left leg", "right leg"),
-        ("nothing", "left engine", "main engine", "right engine"),
-    ),
-    "MountainCarContinuous-v0": (("x", "v"), None),
+    "puck": "4 categories (the paper)",
 }
 COMMANDS = {
     "heuristic": "python -m benchmarks.distilled LunarLander --seeds {seed}",
+    "diagonal": "python -m benchmarks.distilled puck --seeds {seed}",
     "ppo": "distinguo distil teachers/{task}-ppo.zip --task {task} --seed {seed}",
     "dqn": "distinguo distil teachers/{task}-dqn.zip --task {task} --seed {seed}",
     "sac": "distinguo distil teachers/{task}-sac.zip --task {task} --seed {seed}{keep}",
@@ -87,7 +84,7 @@ def smallest(folders: list[Path]) -> list[tuple[Path, dict[str, str]]]:
 
 def entry(folder: Path, row: dict[str, str], out: Path) -> dict[str, Any]:
     """Return the line and the section of a task."""
-    run = named(dg.open_run(folder / f"{row['name']}-{row['seed']}"))
+    run = dg.open_run(folder / f"{row['name']}-{row['seed']}")
     task, spread = row["task"], 1.96 * float(row["new_error"])
     mean = float(row["new_score"])
     picture = f"gallery-{row['name'].lower()}.png"
@@ -100,28 +97,22 @@ def entry(folder: Path, row: dict[str, str], out: Path) -> dict[str, Any]:
     published = PUBLISHED[task]
     text = f"\n## {task}\n\n![The regions of the smallest controller of {task}](images/{picture})\n\n"
     text += words(run) + prototypes(run)
-    text += f"\nReturn {score}, teacher {teacher}; C: {size} bytes. Made by\n\n    {command}  # needs the teacher\n"
+    text += f"\nReturn {score}, teacher {teacher}; C: {size} bytes.{proven(run)} Made by\n\n    {command}"
+    text += "\n" if row["teacher"] in FORMULAS else "  # needs the teacher\n"
     cells = f"{row['prototypes']} | {score} | {teacher} | {size} | {published}"
     return {"task": task, "anchor": task.lower(), "cells": cells, "text": text}
 
 
-def named(run: Any) -> Any:
-    """Return a run with names for what Gymnasium only numbers."""
-    spec = run.configuration.spec
-    if spec.name not in NAMES:
-        return run
-    dimensions, actions = NAMES[spec.name]
-    spec = spec._replace(dimensions=dimensions, actions=actions or spec.actions)
-    return run._replace(
-        configuration=run.configuration._replace(spec=spec),
-        representation=run.representation._replace(dimensions=dimensions),
-    )
-
-
 def words(run: Any) -> str:
-    if run.configuration.spec.name in NAMES:
-        return ""
     return "".join(f"- {one}\n" for one in regions_in_words(run)) + "\n"
+
+
+def proven(run: Any) -> str:
+    """Say what is proven of a controller, where something can be."""
+    if question_about(run.configuration.spec.task) is None:
+        return ""
+    proof = dg.verify(run)
+    return f" `distinguo verify`: {proof.answer.sentences[0]}"
 
 
 def prototypes(run: Any) -> str:

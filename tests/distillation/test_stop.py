@@ -11,7 +11,8 @@ import pytest
 
 import distinguo as dg
 from distinguo.distillation.distil import Distilled
-from tests.distillation.common import CAR, QUICK, SMALL, SWINGS, refused
+from tests.distillation.common import CAR, QUICK, SMALL, SWINGS
+from tests.nightly import NIGHTLY
 from tests.test_interrupts import SIGNALS, started, wait_for_line
 
 KEPT, OUT_OF_REACH = -180.0, -60.0  #: mean returns; nobody arrives within 60 steps
@@ -31,15 +32,12 @@ ENDLESS = SMALL | {"learner.costs": "false", "learner.patience": 10**6, "learner
 
 def stopped_at(text: str) -> Distilled:
     """Distil until something is said."""
-    said: list[str] = []
-    return dg.distil(
-        SWINGS,
-        CAR,
-        keep=KEPT,
-        settings=QUICK,
-        watch=said.append,
-        stop=lambda: any(line.startswith(text) for line in said),
-    )
+
+    def watch(said: str) -> None:
+        if said.startswith(text):
+            raise StopIteration
+
+    return dg.distil(SWINGS, CAR, keep=KEPT, settings=QUICK, watch=watch)
 
 
 def test_no_smaller_size_is_tried() -> None:
@@ -63,10 +61,6 @@ def test_one_that_is_not_stopped_says_nothing_of_it() -> None:
     assert not any("stopped" in note for note in small.notes)
 
 
-def test_what_is_no_function_is_refused() -> None:
-    refused(lambda: dg.distil(SWINGS, CAR, stop=True), "stop should be a function that tells whether to end")
-
-
 def test_a_return_that_the_teacher_does_not_reach_is_not_looked_for_with_larger_maps() -> None:
     small = dg.distil(SWINGS, CAR, keep=OUT_OF_REACH, settings=QUICK)
     assert max(notch.size for notch in small.dial) == SMALL["learner.most"]
@@ -86,7 +80,7 @@ def wait_for_changes(process: Popen[str]) -> None:
     assert any("changes tried" in line for line in process.stderr)
 
 
-@pytest.mark.parametrize(("number", "code"), SIGNALS)
+@pytest.mark.parametrize(("number", "code"), SIGNALS if NIGHTLY else SIGNALS[:1])
 def test_the_map_so_far_is_saved(tmp_path: Path, number: signal.Signals, code: int) -> None:
     with started(*command(tmp_path)) as process:
         wait_for_changes(process)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import warnings
 from pathlib import Path
 
+import gymnasium
 import pytest
 
 import distinguo
+from distinguo.tasks.catalog import task_spec
 from distinguo.views import text
 from distinguo.views.pictures import partition_picture
 from distinguo.views.plots import draw_partition, save_figure
@@ -55,3 +57,19 @@ def test_what_was_learned_is_shown(tmp_path: Path) -> None:
     assert tiles.letters(run) or run.representation.regions == 1  # which is said in a sentence
     assert "region" in text.regions_table(run)
     assert text.reasons_table(run)
+
+
+def test_its_names_are_those_of_the_right_numbers() -> None:
+    spec = task_spec(LANDER)
+    x, y, vx, vy, angle, spin = (
+        spec.dimensions.index(name) for name in ("x", "y", "vx", "vy", "angle", "spin")
+    )
+    env = gymnasium.make(LANDER)
+    before, _ = env.reset(seed=5)
+    for _ in range(30):  # before it lands
+        seen, *_ = env.step(spec.actions.index("left_engine"))
+        moved = seen - before
+        for place, speed in ((x, vx), (y, vy), (angle, spin)):
+            assert moved[place] * seen[speed] > 0.0
+        before = seen
+    assert seen[spin] > 0.1  # the left engine turns it counterclockwise

@@ -25,6 +25,7 @@ from distinguo.runs.written.settings_file import from_toml, to_toml
 from distinguo.tasks.catalog import spec_of
 from distinguo.writing import atomic
 from tests import cuts
+from tests.nightly import so_many
 from tests.runs.corridor import Corridor
 from tests.tasks.test_declare import Gusts
 
@@ -185,8 +186,8 @@ def test_cut_off_at_any_touch_of_a_file_and_by_signals(tmp_path: Path) -> None:
     program = (
         "import random, sys; from pathlib import Path; from tests import cuts; cuts.prepare_commands(); "
         "tally = cuts.Tally(); place = Path(sys.argv[1]); case = cuts.CASES[0]; "
-        "cuts.crashes(case, place / 'crashes', 29, tally, 500); "
-        "cuts.cut_at_random(case, place / 'cuts', random.Random(1), tally, 5); "
+        f"cuts.crashes(case, place / 'crashes', {so_many(53, nightly=29)}, tally, 500); "
+        "cuts.cut_at_random(case, place / 'cuts', random.Random(1), tally, 3); "
         "print(tally.cuts, tally.early, *tally.wrong, sep='\\n')"
     )
     done = subprocess.run(
@@ -198,5 +199,5 @@ def test_cut_off_at_any_touch_of_a_file_and_by_signals(tmp_path: Path) -> None:
     )
     count, early, *wrong = done.stdout.splitlines()
     assert wrong == []
-    assert int(count) > 10, done.stderr
+    assert int(count) > so_many(8, nightly=10), done.stderr
     assert int(early) > int(count) // 2

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -57,6 +58,18 @@ def test_whoever_comes_is_told_who_is_there_until_that_one_is_dead(
 def test_it_excludes_other_threads_of_the_same_process_too(tmp_path: Path) -> None:
     with locked(tmp_path), pytest.raises(DistinguoError, match=str(os.getpid())), locked(tmp_path):
         pytest.fail("two at once")
+
+
+def test_one_who_only_looks_holds_nobody_up(tmp_path: Path) -> None:
+    """A look locks for an instant; of many writers who come then, none is sent away."""
+    (tmp_path / LOCK).write_text('{"pid": 1, "host": "gone", "since": "long ago"}')
+    looking = os.open(tmp_path / LOCK, os.O_RDWR)
+    assert lock_file(looking)
+    end = threading.Timer(0.02, os.close, [looking])
+    end.start()
+    with locked(tmp_path):
+        assert is_locked(tmp_path)
+    end.join()
 
 
 def test_a_damaged_lock_tells_nothing_and_does_no_harm(tmp_path: Path) -> None:

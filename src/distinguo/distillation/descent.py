@@ -33,7 +33,6 @@ FAILURES = 2  #: sizes in a row that do not keep the return before the descent e
 
 Ask = Callable[[Followed], TaughtLabel]
 Watch = Callable[[str], None]
-Stop = Callable[[], bool]
 
 
 class Rung(NamedTuple):
@@ -60,17 +59,9 @@ class Limits(NamedTuple):
 class Descent:
     """What is known on the way down: what the teacher said, and the best map of each size."""
 
-    def __init__(
-        self,
-        trials: Trials,
-        ask: Ask,
-        settings: DistilSettings,
-        seed: int,
-        watch: Watch,
-        stopped: Stop = lambda: False,
-    ) -> None:
+    def __init__(self, trials: Trials, ask: Ask, settings: DistilSettings, seed: int, watch: Watch) -> None:
         self.trials, self.ask, self.settings, self.watch = trials, ask, settings, watch
-        self.stopped = stopped  # asked between two pieces of work: whether to be content with what there is
+        self.stopped = False  # whether somebody is content with what there is
         self.rng = np.random.default_rng([seed, 4])
         self._numbers: Iterator[int] = self._drawn(seed)
         self._lessons: list[Lesson] = []
@@ -86,6 +77,13 @@ class Descent:
     def fresh(self, count: int) -> list[int]:
         """Return the numbers of new starts."""
         return [next(self._numbers) for _ in range(count)]
+
+    def tell(self, text: str) -> None:
+        """Tell whoever watches how it goes; it ends with what it has if that one raises StopIteration."""
+        try:
+            self.watch(text)
+        except StopIteration:
+            self.stopped = True
 
     # ---- what the teacher says ------------------------------------------------------------------------------------
 
@@ -132,7 +130,7 @@ class Descent:
         """Fit maps, run them, and ask the teacher about what they saw; again and again."""
         count = self.settings.rounds if self.settings.aggregate else 0
         for number in range(count):
-            if self.stopped():
+            if self.stopped:
                 break
             best = self.fits(size)[:2]
             gained = []
@@ -140,7 +138,7 @@ class Descent:
                 followed = self.trials.follow(map_, self.fresh(max(1, self.settings.trials // len(best))))
                 self.learn_from(followed)
                 gained.append(followed.returns.mean())
-            self.watch(f"round {number + 1} of {count}: {size} prototypes gain {max(gained):.4g}")
+            self.tell(f"round {number + 1} of {count}: {size} prototypes gain {max(gained):.4g}")
 
     # ---- the way down ---------------------------------------------------------------------------------------------
 
@@ -153,7 +151,7 @@ class Descent:
         failures, leap = 0, True
         before = self._begun(bar, grow)
         yield before
-        while before.size > 1 and failures < FAILURES and not self.stopped():
+        while before.size > 1 and failures < FAILURES and not self.stopped:
             size = before.size - (max(1, before.size // 4) if leap else 1)
             rung = self.rung(size, before.notch.map, bar, self.settings.patience // (1 + 3 * failures))
             if before.kept and not rung.kept and size < before.size - 1:  # too far: go on by one
@@ -171,7 +169,7 @@ class Descent:
             rung = self.rung(size, None, bar, self.settings.patience)
             attempts += 1
             spent = self.trials.count.steps >= self.settings.steps or 2 * size > MOST_PROTOTYPES
-            if rung.kept or size == 1 or self.stopped() or (attempts > 1 and (spent or not grow)):
+            if rung.kept or size == 1 or self.stopped or (attempts > 1 and (spent or not grow)):
                 return rung
             size *= 2 if attempts > 1 else 1
 
@@ -182,7 +180,7 @@ class Descent:
         budget = self.trials.count.steps + SHARE * max(0, self.settings.steps - self.trials.count.steps)
         rung = self._measured(standing, bar, fitted=True)
         for _ in range(MEASURES):
-            if rung.kept or not self.settings.race or self.stopped():
+            if rung.kept or not self.settings.race or self.stopped:
                 break
             limits = Limits(bar, patience, budget)
             raced = self._raced(race, race.measured(rung.notch.map), limits)
@@ -198,20 +196,20 @@ class Descent:
         """Run a map from new starts."""
         notch = Notch(standing.map, self.trials.judge([Contender(standing.map, self.fresh(TRIALS))])[0])
         way = "fitted" if fitted else "raced"
-        self.watch(f"{notch.size} prototypes, {way}: {notch.mean:.4g} ± {notch.error:.2g}")
+        self.tell(f"{notch.size} prototypes, {way}: {notch.mean:.4g} ± {notch.error:.2g}")
         return Rung(notch, notch.mean >= aim(notch.returns, bar), fitted)
 
     def _raced(self, race: Race, standing: Standing, limits: Limits) -> Standing | None:
         """Put changes on probation until the return is kept; none if nothing helped or there are no steps left."""
         first, idle = standing.mean, 0
         while standing.mean < aim(standing.returns, limits.bar, TRIALS):
-            if idle >= limits.patience or self.trials.count.steps >= limits.steps or self.stopped():
+            if idle >= limits.patience or self.trials.count.steps >= limits.steps or self.stopped:
                 break
             better = race.generation(standing, self.settings.generation)
             idle = 0 if better.mean > standing.mean else idle + self.settings.generation
             standing = better
             size = len(standing.map.actions)
-            self.watch(f"{size} prototypes, {race.proposals} changes tried: {standing.mean:.4g}")
+            self.tell(f"{size} prototypes, {race.proposals} changes tried: {standing.mean:.4g}")
         if standing.mean < aim(standing.returns, limits.bar, TRIALS) and standing.mean <= first:
             return None
         if (

@@ -13,7 +13,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from distinguo.distillation.confirmed import confirmed
-from distinguo.distillation.descent import Descent, Rung, Stop, Watch
+from distinguo.distillation.descent import Descent, Rung, Watch
 from distinguo.distillation.fidelity import Fidelity, fidelity_of
 from distinguo.distillation.levels import Levelled, levelled, without_unused
 from distinguo.distillation.prices import neighbour_prices
@@ -69,7 +69,6 @@ def distil(
     settings: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
     watch: Watch | None = None,
-    stop: Stop | None = None,
 ) -> Distilled:
     """Return a small map of a policy, which can be read, drawn, exported, explained and, in places, proven.
 
@@ -79,8 +78,8 @@ def distil(
     is what :func:`~distinguo.learn` takes. The number of prototypes is found: the fewest that keep the threshold of
     the task or, if the teacher does not reach it, most of its own return. ``keep`` names another mean return to keep,
     and ``regions`` asks for at most so many prototypes, whatever that costs. ``settings`` are changes by dotted name,
-    such as ``learner.steps``; ``out`` is a folder for the run; ``watch`` is told in words how it goes. ``stop`` is
-    asked now and then whether to end; the smallest map so far is then confirmed, and is the result.
+    such as ``learner.steps``; ``out`` is a folder for the run; ``watch`` is told in words how it goes; if it
+    raises StopIteration, the smallest map so far is confirmed, and is the result.
 
     >>> swing = lambda s: 2 if s[1] > 0 else 0
     >>> small = distil(swing, "MountainCar-v0", settings={"learner.most": 3})
@@ -92,8 +91,6 @@ def distil(
         check_free(path)
     if watch is not None and not callable(watch):
         raise DistinguoError(f"watch should be a function of a text, got {shown(watch)}.")
-    if stop is not None and not callable(stop):
-        raise DistinguoError(f"stop should be a function that tells whether to end, got {shown(stop)}.")
     _check_asked(regions, keep)
     changes = _checked_changes(settings)
     share = checked(DistilSettings, of_table(changes, "learner"), "learner").keep
@@ -107,9 +104,7 @@ def distil(
     trials = trials_of(found.spec, found.spec.cap(HOLDING if isinstance(found.spec.goal, Hold) else CAP))
     # L-BFGS works on matrices so small that threads of BLAS only get into each other's way: 30 times slower
     with threadpool_limits(limits=1, user_api="blas"):
-        work = Distillation(
-            configuration, found.teacher, trials, watch or (lambda text: None), stop or (lambda: False)
-        )
+        work = Distillation(configuration, found.teacher, trials, watch or (lambda text: None))
         try:
             distilled = work.done(keep, regions, found)
         finally:
@@ -186,31 +181,29 @@ def _of_keep(keep: float, mean: float, trials: int) -> tuple[str, ...]:
 class Distillation:
     """One distillation at work."""
 
-    def __init__(
-        self, configuration: Configuration, teacher: Teacher, trials: Trials, watch: Watch, stop: Stop
-    ) -> None:
+    def __init__(self, configuration: Configuration, teacher: Teacher, trials: Trials, watch: Watch) -> None:
         self.began = time.perf_counter()
-        self.configuration, self.trials, self.watch = configuration, trials, watch
+        self.configuration, self.trials = configuration, trials
         rows = trials.follow_teacher(teacher.answer, range(2)).seen
         self.teacher = watched(teacher, rows)
         settings, seed = configuration.learner, configuration.seed
         rng = np.random.default_rng([seed, 5])
         self.questions = Questions(self.teacher, trials, settings.costs, rng)
-        self.descent = Descent(trials, self.questions.label, settings, seed, watch, stop)
+        self.descent = Descent(trials, self.questions.label, settings, seed, watch)
 
     def done(self, keep: float | None, regions: int | None, found: Levelled) -> Distilled:
         """Distil: follow the teacher, go down through the sizes, confirm the smallest map that keeps the return."""
         spec, settings = self.configuration.spec, self.configuration.learner
-        self.watch("following the teacher")
+        self.descent.tell("following the teacher")
         taught = self.trials.follow_teacher(self.teacher.answer, self.descent.fresh(TRIALS))
         self.descent.learn_from(taught)
         bar, remarks = bar_of(spec, taught.returns, keep, settings.keep, self.trials.cap)
         rungs = list(self.descent.rungs(bar, grow=float(taught.returns.mean()) >= bar))
-        stopped = self.descent.stopped()
+        stopped = self.descent.stopped
         notches = [rung.notch for rung in rungs]
         learned, before = self.trials.count, found.spent
         chosen, kept = self._chosen(notches, bar, regions)
-        self.watch("comparing the map with the teacher")
+        self.descent.tell("comparing the map with the teacher")
         starts = self.descent.fresh(TRIALS)
         own = self.trials.follow(chosen.map, starts)
         fidelity = fidelity_of(chosen.map, self.questions, taught, own, starts)
@@ -229,7 +222,7 @@ class Distillation:
         allowed = [notch for notch in notches if regions is None or notch.size <= regions] or notches[-1:]
         for notch in reversed(allowed):
             if notch.mean >= bar:
-                self.watch(f"confirming {notch.size} prototypes")
+                self.descent.tell(f"confirming {notch.size} prototypes")
                 if confirmed(self.trials, notch.map, bar, notches, self.descent.fresh):
                     return notch, True
         return max(allowed, key=lambda notch: notch.mean), False

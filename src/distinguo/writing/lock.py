@@ -15,6 +15,8 @@ from distinguo.writing.atomic import lock_file, remove_leftovers
 
 LOCK = ".lock"  #: says who works in the folder, while somebody does
 LONGEST = 1000  #: bytes of it that are read
+MOMENT = 0.2  #: seconds that are waited: whoever looks whether a folder is locked locks it while looking
+PAUSE = 0.001  #: seconds between two tries
 
 
 @contextmanager
@@ -37,7 +39,7 @@ class InUseError(DistinguoError):
 
 
 def _taken(folder: Path) -> int:
-    path = folder / LOCK
+    path, until = folder / LOCK, time.monotonic() + MOMENT
     while True:
         try:
             handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o644)
@@ -46,6 +48,9 @@ def _taken(folder: Path) -> int:
         if not lock_file(handle):
             who = _said(handle)
             os.close(handle)
+            if time.monotonic() < until:
+                time.sleep(PAUSE)
+                continue
             raise InUseError(f"{folder} is in use by {who}; wait for it, or choose another --out.")
         if _is_still_there(path, handle):  # else the one before has just removed it
             break

@@ -23,7 +23,7 @@ from distinguo.runs.stage import CONFIRMING, Stage
 from distinguo.tasks.cart_pole import CartPole
 from distinguo.tasks.task import transition
 from distinguo.writing.atomic import pack_arrays
-from tests.nightly import so_many
+from tests.nightly import NIGHTLY, so_many
 
 SAME = ("representation.json", "values.npz", "trials.csv", "reasons.jsonl")
 ASKED = {"CartPole-v1": 1001, "MountainCar-v0": 1001}  #: seeds that try, keep and refute a few maps
@@ -112,7 +112,7 @@ def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_small_chunks")
-@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize("name", ASKED if NIGHTLY else ["CartPole-v1"])  # whose kernels are there anyway
 def test_a_run_stopped_anywhere_ends_with_the_same_bytes(name: str, tmp_path: Path) -> None:
     """Once after each of many chunks, some of them in the midst of a confirmation, and again and again."""
     phases: list[str] = []

@@ -103,6 +103,12 @@ def distil_command(
         "Stopping: the smallest map so far is confirmed and saved; Ctrl-C again leaves it.",
         "Stopped; nothing was written.",
     )
+
+    def watch(text: str) -> None:
+        line(text)
+        if ending.asked():
+            raise StopIteration
+
     with live_line() as line:
         small = ending.worked_off(
             lambda: distil(
@@ -112,8 +118,7 @@ def distil_command(
                 regions=regions,
                 keep=keep,
                 settings=changes,
-                watch=line,
-                stop=ending.asked,
+                watch=watch,
             ),
         )
     with held():  # all of it is written, or nothing

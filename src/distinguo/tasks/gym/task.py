@@ -20,6 +20,7 @@ from distinguo.tasks.gym.driver import Driver
 from distinguo.tasks.gym.registration import PUCK_ID
 from distinguo.tasks.gym.snapshots import NONE
 from distinguo.tasks.gym.source import Source, source_of
+from distinguo.tasks.gym.words import action_names, dimension_names
 from distinguo.tasks.spec import RETURN, Parameters, TaskSpec
 from distinguo.tasks.task import (
     Observation,
@@ -78,11 +79,12 @@ def gym_spec(
         return _in_place_of(port(parameters), parameters)
     task = make_task(origin, dict(parameters))
     source, checked = task.driver.source, task.driver.checked_env
+    known = source.name if isinstance(origin, str) else ""
     spec = TaskSpec(
         name=source.name,
         task=task,
-        dimensions=checked.view.names,
-        actions=tuple(f"a{a}" for a in range(checked.choices.number)),
+        dimensions=dimension_names(known, checked.view.names),
+        actions=action_names(known, checked.env, checked.choices.number),
         low=checked.view.low,
         high=checked.view.high,
         score=RETURN,

@@ -1,12 +1,16 @@
-"""What people say of an environment beside its spaces: names, units, and which mean return solves it."""
+"""What is said of an environment beside its spaces: names, units, and which mean return solves it.
+
+People may say it; of some environments it stands in Gymnasium's documents.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 from distinguo.errors import DistinguoError, shown
+from distinguo.tasks.gym.wrappers import DiscreteActions
 from distinguo.tasks.spec import LARGEST, TaskSpec
 
 
@@ -79,3 +83,49 @@ def _listed(value: Any) -> list[Any]:
 
 
 _CHECKS = {"threshold": _threshold, "dimensions": _names, "actions": _names, "units": _units}
+
+
+class Names(NamedTuple):
+    """What Gymnasium's documents call coordinates, and actions where they are not amounts."""
+
+    dimensions: tuple[str, ...]
+    actions: tuple[str, ...] = ()
+
+
+_LANDER = Names(
+    ("x", "y", "vx", "vy", "angle", "spin", "left_leg", "right_leg"),
+    ("nothing", "left_engine", "main_engine", "right_engine"),
+)
+#: By id; only environments that are made from their id, as an object may be wrapped into something else.
+DOCUMENTED = {
+    "LunarLander-v2": _LANDER,
+    "LunarLander-v3": _LANDER,
+    "LunarLanderContinuous-v2": Names(_LANDER.dimensions),
+    "LunarLanderContinuous-v3": Names(_LANDER.dimensions),
+    "MountainCarContinuous-v0": Names(("x", "v")),
+}
+
+
+def dimension_names(name: str, numbered: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what the coordinates of a known environment are called; else their numbers.
+
+    >>> dimension_names("MountainCarContinuous-v0", ("o0", "o1")), dimension_names("Own-v0", ("o0",))
+    (('x', 'v'), ('o0',))
+    """
+    names = DOCUMENTED.get(name, Names(())).dimensions
+    return names if len(names) == len(numbered) else numbered
+
+
+def action_names(name: str, env: Any, number: int) -> tuple[str, ...]:
+    """Return what the actions are called: by their documents, by the amount that they are a level of, or numbers.
+
+    >>> import gymnasium
+    >>> action_names("Own-v0", DiscreteActions(gymnasium.make("Pendulum-v1"), [-2.0, 0.5]), 2)
+    ('-2', '+0.5')
+    """
+    if isinstance(env, DiscreteActions):
+        amounts = tuple("/".join(f"{x:+.4g}" for x in row.ravel()) for row in env.table)
+        if len(set(amounts)) == number:
+            return amounts
+    names = DOCUMENTED.get(name, Names(())).actions
+    return names if len(names) == number else tuple(f"a{a}" for a in range(number))
