@@ -42,9 +42,13 @@ def distinguo(*words: str, cwd: Path) -> dict[str, object]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Learn the task on the command line."""
+    """Learn the task on the command line; by day, as its kernels take long to compile, as plain Python and briefly."""
     path = tmp_path_factory.mktemp("own")
-    content = distinguo("learn", f"{EXAMPLE}:Hover", "--seed", "1", "--out", "run", cwd=path)
+    brief = () if NIGHTLY else ("--set", "stage.cap=5000", "--set", "stage.hold=5000")
+    with pytest.MonkeyPatch.context() as patch:
+        if not NIGHTLY:
+            patch.setenv("NUMBA_DISABLE_JIT", "1")
+        content = distinguo("learn", f"{EXAMPLE}:Hover", "--seed", "1", *brief, "--out", "run", cwd=path)
     assert content["solved"] is True
     assert content["task"] == "Hover"
     assert 2 <= int(str(content["regions"])) <= 6
