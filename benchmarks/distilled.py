@@ -2,10 +2,11 @@
 
     pip install -e ".[others]" && python -m benchmarks.teachers --out teachers
     python -m benchmarks.distilled --teachers teachers --out distilled --seeds 100-109 [TASK …]
+    python -m benchmarks.distilled --table docs/distilled.csv
 
 A row of ``distilled.csv`` is one distillation: the prototypes after the fit alone and in the end, the mean return
 of a hundred trials that begin from seeds which no distillation uses, its steps and its time. The runs are kept
-beside it.
+beside it. ``--table`` prints the medians and ranges over the seeds, as docs/distil.md has them.
 """
 
 from __future__ import annotations
@@ -56,11 +57,40 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("distilled"))
     parser.add_argument("--seeds", default="100-109")
     parser.add_argument("--set", action="append", default=[], help="a setting, such as learner.costs=false")
+    parser.add_argument("--table", type=Path, help="only print the table of a file")
     asked = parser.parse_args()
+    if asked.table:
+        print(table(asked.table))
+        return
     asked.out.mkdir(parents=True, exist_ok=True)
     for name in asked.names or TEACHERS:
         for seed in read_seeds(asked.seeds):
             add_row(asked.out, one(name, seed, asked.teachers, asked.out, asked.set))
+
+
+def table(path: Path) -> str:
+    """Return the rows of a file as a table: a line for each teacher, over its seeds."""
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    lines = [
+        "| task, teacher | seeds that keep the return | after the fit, median | in the end, median (range) "
+        "| mean return, median (lowest) | teacher | seconds, median (range) |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name in dict.fromkeys(row["name"] for row in rows):
+        own = [row for row in rows if row["name"] == name]
+        sizes, fits, scores, seconds, teacher = (
+            np.array([float(row[key] or np.inf) for row in own])
+            for key in ("prototypes", "fitted", "new_score", "seconds", "teacher_score")
+        )
+        kept = sum(row["kept"] == "True" for row in own)
+        lines.append(
+            f"| {own[0]['task']}, {own[0]['teacher']} | {kept} of {len(own)} | {np.median(fits):g} "
+            f"| {np.median(sizes):g} ({sizes.min():g}-{sizes.max():g}) "
+            f"| {np.median(scores):.1f} ({scores.min():.1f}) | {np.median(teacher):.1f} "
+            f"| {np.median(seconds):.0f} ({seconds.min():.0f}-{seconds.max():.0f}) |"
+        )
+    return "\n".join(lines)
 
 
 def add_row(out: Path, row: dict[str, Any]) -> None:

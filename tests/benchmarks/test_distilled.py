@@ -76,3 +76,19 @@ def test_trees_answer_as_scikit_learn_does() -> None:
     lesson = Lesson(seen, np.eye(3, dtype=bool)[labels], np.ones(300))
     theirs = tree.DecisionTreeClassifier(max_leaf_nodes=5, random_state=1).fit(seen, labels)
     assert (tree_of(lesson, 5, 1)(seen) == theirs.predict(seen)).all()
+
+
+def test_the_table_has_the_medians_over_the_seeds(tmp_path: Path) -> None:
+    path = tmp_path / "distilled.csv"
+    for seed, size, fitted in ((1, 2, 4), (2, 5, ""), (3, 3, 3)):
+        row = dict.fromkeys(distilled.COLUMNS, "") | {"name": "Cart", "task": "CartPole-v1", "teacher": "dqn"}
+        row |= {
+            "seed": seed,
+            "prototypes": size,
+            "fitted": fitted,
+            "kept": seed != 2,
+            "new_score": 480 + seed,
+        }
+        distilled.add_row(tmp_path, row | {"teacher_score": 500, "seconds": 10 * seed})
+    last = distilled.table(path).splitlines()[-1]
+    assert last == ("| CartPole-v1, dqn | 2 of 3 | 4 | 3 (2-5) | 482.0 (481.0) | 500.0 | 20 (10-30) |")

@@ -42,7 +42,7 @@ def distinguo(*words: str, cwd: Path) -> dict[str, object]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Learn the task on the command line; by day, as its kernels take long to compile, as plain Python and briefly."""
+    """Learn the task on the command line; by day as plain Python, briefly: its kernels take long to compile."""
     path = tmp_path_factory.mktemp("own")
     brief = () if NIGHTLY else ("--set", "stage.cap=5000", "--set", "stage.hold=5000")
     with pytest.MonkeyPatch.context() as patch:
