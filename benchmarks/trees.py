@@ -23,8 +23,8 @@ import numpy as np
 from benchmarks.distilled import HEURISTIC, TEACHERS, land
 
 from distinguo.cli.parse import seeds as read_seeds
+from distinguo.distillation.bar import Bar, bar_of
 from distinguo.distillation.descent import Descent
-from distinguo.distillation.distil import bar_of
 from distinguo.distillation.fit import Lesson
 from distinguo.distillation.questions import Questions
 from distinguo.distillation.teachers.spaces import room_of
@@ -109,13 +109,13 @@ def curve(name: str, seed: int, way: str, teachers: Path) -> list[tuple[int, flo
     descent.learn_from(taught)
     bar, _ = bar_of(spec, taught.returns, None, settings.keep, trials.cap)
     try:
-        return of_trees(descent, trials) if way == "tree" else of_maps(descent, bar)
+        return of_trees(descent, trials) if way == "tree" else of_maps(descent, Bar(bar))
     finally:
         descent.close()
         trials.close()
 
 
-def of_maps(descent: Descent, bar: float) -> list[tuple[int, float]]:
+def of_maps(descent: Descent, bar: Bar) -> list[tuple[int, float]]:
     descent.rounds(SIZES[0])
     before: PrototypeMap | None = None
     points = []

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from distinguo.distillation.bar import Bar, aim
 from distinguo.distillation.confirmed import confirmed
-from distinguo.distillation.descent import aim
 from distinguo.distillation.fit import Lesson
 from distinguo.distillation.race import Race, Standing
 from distinguo.distillation.teachers.costs import plain_label
 from distinguo.distillation.trials.compiled import CompiledTrials
 from distinguo.distillation.trials.trials import FIRST_LOOKS, Contender, judged
-from distinguo.learners.refinement.condense import Notch
 from distinguo.tasks.catalog import task_spec
 from tests.distillation.common import CAR, RESTING, STALLING, SWINGING, SWINGS
 
@@ -161,10 +160,10 @@ def test_new_trials_confirm_or_refuse_a_map(trials: CompiledTrials) -> None:
     def fresh(count: int) -> list[int]:
         return [next(numbers) for _ in range(count)]
 
-    notches = [Notch(map_, trials.judge([Contender(map_, fresh(50))])[0]) for map_ in (SWINGING, RESTING)]
-    assert confirmed(trials, SWINGING, -150.0, notches, fresh)
+    seen = np.concatenate([trials.judge([Contender(map_, fresh(50))])[0] for map_ in (SWINGING, RESTING)])
+    assert confirmed(trials, SWINGING, Bar(-150.0), seen, fresh)
     first = next(numbers)
-    assert not confirmed(trials, RESTING, -150.0, notches, fresh)
+    assert not confirmed(trials, RESTING, Bar(-150.0), seen, fresh)
     assert next(numbers) > first + 1  # both took trials from starts that nobody had seen
 
 

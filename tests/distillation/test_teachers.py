@@ -56,8 +56,23 @@ def test_what_predicts_many_is_asked_once() -> None:
         asked.append(rows.shape)
         return np.where(rows[:, 1] > 0, 2, 0)
 
-    assert answers(Predicts(rule)) == SAID
-    assert asked == [(3, 2)]
+    teacher = teacher_of(Predicts(rule), ROOM)
+    many = np.tile(ROWS, (4, 1))
+    assert teacher.answer(many).tolist() == SAID * 4
+    asked.clear()
+    assert teacher.answer(many).tolist() == SAID * 4
+    assert asked == [(12, 2)]
+
+
+def test_what_predicts_one_is_not_taken_for_what_predicts_many() -> None:
+    """Of two observations of two coordinates it takes the second for the velocities, and gives two answers."""
+    rule = Predicts(lambda seen: np.where(seen[1] > 0, 2, 0))
+    pair = np.array([[-0.5, 0.01], [-0.4, -0.01]])
+    for rows in (pair, np.tile(pair, (4, 1))):
+        assert teacher_of(rule, ROOM).answer(rows).tolist() == [2, 0] * (len(rows) // 2)
+    teacher = teacher_of(rule, ROOM)
+    for count in (1, 8, 1):
+        assert teacher.answer(np.tile(pair, (count, 1))).tolist() == [2, 0] * count
 
 
 def test_what_predicts_one_is_asked_one_at_a_time() -> None:
@@ -152,7 +167,7 @@ def test_a_run_of_ours_teaches_what_it_does_and_what_it_knows() -> None:
 def test_values_are_known_where_a_function_gives_them() -> None:
     teacher = teacher_of(Policy(swing, values=lambda seen: [0.0, seen[0], seen[1]]), ROOM)
     assert teacher.values is not None
-    np.testing.assert_array_equal(teacher.values(ROWS), np.column_stack([np.zeros(3), ROWS]))
+    np.testing.assert_allclose(teacher.values(ROWS), np.column_stack([np.zeros(3), ROWS]), rtol=1e-6)
     assert teacher_of(swing, ROOM).values is None
 
 

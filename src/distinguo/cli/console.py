@@ -141,8 +141,9 @@ def worked_off(text: str, work: Callable[[], Result]) -> Result:
 class Ending:
     """Work that ends with what it has at the first Ctrl-C or SIGTERM, and at once at the second."""
 
-    def __init__(self, first: str, second: str) -> None:
+    def __init__(self, first: str, second: str, leave: Callable[[], None] = lambda: None) -> None:
         self.first, self.second = first, second  #: what is said then
+        self.leave = leave  #: what is to be done before it ends at once
         self.code = 0  #: that the command should end with
 
     def asked(self) -> bool:
@@ -158,4 +159,8 @@ class Ending:
             except KeyboardInterrupt as stopped:
                 self.code = _code_of(stopped)
                 say(f"\n{self.first}")
-            return done.result()
+            try:
+                return done.result()
+            except KeyboardInterrupt:
+                self.leave()
+                raise

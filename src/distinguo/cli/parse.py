@@ -59,6 +59,14 @@ def named_task(word: str, parameters: dict[str, Any] | None = None, interpreted:
     return spec_of(thing, parameters)
 
 
+def named_environment(word: str, parameters: dict[str, Any]) -> Any:
+    """Return a Gymnasium environment that ``path/to/file.py:Class`` names, made with these arguments, if any."""
+    from distinguo.cli.code import load_named, names_code
+
+    thing = load_named(word) if names_code(word) else None
+    return _made(thing, parameters) if _is_environment_class(thing) else None
+
+
 def task_name(word: str) -> str:
     """Return the name by which other commands and files know the task; one in a file is declared by this.
 
@@ -91,16 +99,19 @@ def _made_spec(kind: Any, parameters: dict[str, Any]) -> TaskSpec:
     """Make an environment with these arguments; ``levels`` is for its actions."""
     from distinguo.tasks.catalog import spec_of
 
+    levels = {name: value for name, value in parameters.items() if name == "levels"}
+    return spec_of(_made(kind, parameters), levels)._replace(parameters=parameters)
+
+
+def _made(kind: Any, parameters: dict[str, Any]) -> Any:
     arguments = {name: value for name, value in parameters.items() if name != "levels"}
     try:
-        env = kind(**arguments)
+        return kind(**arguments)
     except (DistinguoError, KeyboardInterrupt):
         raise
     except BaseException as error:
         with_these = f" with {arguments}" if arguments else ""
         raise DistinguoError(f"{kind.__name__} could not be made{with_these}: {reason_of(error)}.") from error
-    levels = {name: value for name, value in parameters.items() if name == "levels"}
-    return spec_of(env, levels)._replace(parameters=parameters)
 
 
 def _value(text: str) -> Any:

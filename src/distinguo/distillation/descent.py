@@ -7,7 +7,6 @@ is done; else changes are put on probation until it does, or nothing helps any m
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distinguo.distillation.bar import Bar
 from distinguo.distillation.fit import Lesson, first_map, fitted
 from distinguo.distillation.race import Race, Standing
 from distinguo.distillation.teachers.costs import TaughtLabel
@@ -26,7 +26,6 @@ from distinguo.learners.refinement.improvement import PrototypeMap
 SHORT, LONG = 50, 250  #: steps of L-BFGS: of every fit that is begun, and of the best of them
 REFITTED = 100  #: of a map with a prototype left out
 LEFT_OUT = 4  #: maps with a prototype left out that are tried at least, the best by their loss
-ASSURANCE = 2.5  #: standard errors of new trials by which a map should be above what is to be kept
 MEASURES = 3  #: how often a race may be contradicted by new trials
 SHARE = 0.3  #: of the steps that are left, that the race of one size may take
 FAILURES = 2  #: sizes in a row that do not keep the return before the descent ends
@@ -39,6 +38,7 @@ class Rung(NamedTuple):
     """The best map of a size with the returns of new trials, and how it was come by."""
 
     notch: Notch
+    compared: np.ndarray  #: its returns as they are compared with what is to be kept
     kept: bool  #: whether these trials are at what is to be kept
     fitted: bool  #: whether the fit alone sufficed
 
@@ -51,7 +51,7 @@ class Rung(NamedTuple):
 class Limits(NamedTuple):
     """What a race aims at, and when it ends."""
 
-    bar: float
+    bar: Bar
     patience: int  #: changes without a gain
     steps: float  #: environment steps of all that was run
 
@@ -142,16 +142,17 @@ class Descent:
 
     # ---- the way down ---------------------------------------------------------------------------------------------
 
-    def rungs(self, bar: float, grow: bool = True) -> Iterator[Rung]:
+    def rungs(self, bar: Bar, grow: bool = True, regions: int | None = None) -> Iterator[Rung]:
         """Give the best map of every size, the largest first, until sizes no longer keep the return.
 
         While a map is large and the fit alone keeps the return, a quarter of it is left out at once. ``grow`` tells
-        whether a first map that does not suffice may be followed by larger ones.
+        whether a first map that does not suffice may be followed by larger ones. At most ``regions`` are come to,
+        whatever that costs.
         """
-        failures, leap = 0, True
-        before = self._begun(bar, grow)
+        failures, leap, most = 0, True, regions or MOST_PROTOTYPES
+        before = self._begun(bar, grow and regions is None)
         yield before
-        while before.size > 1 and failures < FAILURES and not self.stopped:
+        while before.size > 1 and (failures < FAILURES or before.size > most) and not self.stopped:
             size = before.size - (max(1, before.size // 4) if leap else 1)
             rung = self.rung(size, before.notch.map, bar, self.settings.patience // (1 + 3 * failures))
             if before.kept and not rung.kept and size < before.size - 1:  # too far: go on by one
@@ -161,7 +162,7 @@ class Descent:
             failures = 0 if rung.kept else failures + 1
             before, leap = rung, rung.fitted or not rung.kept
 
-    def _begun(self, bar: float, grow: bool) -> Rung:
+    def _begun(self, bar: Bar, grow: bool) -> Rung:
         """Return the map to begin with: more rounds if it does not suffice, and then one twice as large."""
         size, attempts = self.settings.most, 0
         while True:
@@ -173,7 +174,7 @@ class Descent:
                 return rung
             size *= 2 if attempts > 1 else 1
 
-    def rung(self, size: int, before: PrototypeMap | None, bar: float, patience: int) -> Rung:
+    def rung(self, size: int, before: PrototypeMap | None, bar: Bar, patience: int) -> Rung:
         """Return the best map of a size: fitted from scratch and from a larger one, and raced if that does not do."""
         race = Race(self.trials, self.lesson, self.fresh(self.settings.starts), self.rng)
         standing = race.best_of(self.fits(size, before))
@@ -187,22 +188,28 @@ class Descent:
             if raced is None:
                 break
             better = self._measured(raced, bar, fitted=False)
-            rung = max(rung, better, key=lambda one: one.notch.mean)
+            rung = max(rung, better, key=lambda one: float(one.compared.mean()))
         if self.settings.aggregate:
             self.learn_from(self.trials.follow(rung.notch.map, self.fresh(self.settings.trials)))
         return rung
 
-    def _measured(self, standing: Standing, bar: float, fitted: bool) -> Rung:
+    def _measured(self, standing: Standing, bar: Bar, fitted: bool) -> Rung:
         """Run a map from new starts."""
-        notch = Notch(standing.map, self.trials.judge([Contender(standing.map, self.fresh(TRIALS))])[0])
+        starts = self.fresh(TRIALS)
+        notch = Notch(standing.map, self.trials.judge([Contender(standing.map, starts)])[0])
+        compared = bar.compared(notch.returns, starts)
         way = "fitted" if fitted else "raced"
         self.tell(f"{notch.size} prototypes, {way}: {notch.mean:.4g} ± {notch.error:.2g}")
-        return Rung(notch, notch.mean >= aim(notch.returns, bar), fitted)
+        return Rung(notch, compared, bar.is_reached(compared), fitted)
 
     def _raced(self, race: Race, standing: Standing, limits: Limits) -> Standing | None:
         """Put changes on probation until the return is kept; none if nothing helped or there are no steps left."""
+
+        def is_enough() -> bool:
+            return limits.bar.is_reached(limits.bar.compared(standing.returns, race.starts), TRIALS)
+
         first, idle = standing.mean, 0
-        while standing.mean < aim(standing.returns, limits.bar, TRIALS):
+        while not is_enough():
             if idle >= limits.patience or self.trials.count.steps >= limits.steps or self.stopped:
                 break
             better = race.generation(standing, self.settings.generation)
@@ -210,7 +217,7 @@ class Descent:
             standing = better
             size = len(standing.map.actions)
             self.tell(f"{size} prototypes, {race.proposals} changes tried: {standing.mean:.4g}")
-        if standing.mean < aim(standing.returns, limits.bar, TRIALS) and standing.mean <= first:
+        if standing.mean <= first and not is_enough():
             return None
         if (
             len(race.starts) < self.settings.most_starts
@@ -221,12 +228,3 @@ class Descent:
     def close(self) -> None:
         """End the threads."""
         self._pool.shutdown(wait=False)
-
-
-def aim(returns: np.ndarray, bar: float, count: int | None = None) -> float:
-    """Return what the mean of trials should be, so that the mean of as many new ones will be at the bar, too.
-
-    >>> round(aim(np.array([190.0, 230.0] * 50), 200.0), 1)
-    205.0
-    """
-    return bar + ASSURANCE * float(np.std(returns)) / math.sqrt(count or len(returns))

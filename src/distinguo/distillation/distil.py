@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from numbers import Real
 from pathlib import Path
@@ -12,20 +12,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from distinguo.distillation.bar import Bar, bar_of, remembered, threshold_of
 from distinguo.distillation.confirmed import confirmed
 from distinguo.distillation.descent import Descent, Rung, Watch
 from distinguo.distillation.fidelity import Fidelity, fidelity_of
-from distinguo.distillation.levels import Levelled, levelled, without_unused
+from distinguo.distillation.levels import Levelled, levelled, levels_of_run, without_unused
 from distinguo.distillation.prices import neighbour_prices
 from distinguo.distillation.questions import Questions
 from distinguo.distillation.saved import check_free, run_of_map, write_distilled
-from distinguo.distillation.teachers.teacher import Teacher, teacher_of, watched
+from distinguo.distillation.teachers.teacher import Policy, Teacher, teacher_of, watched
 from distinguo.distillation.trials.trials import Followed, Trials, trials_of
 from distinguo.errors import DistinguoError, checks_names, path_from, shown, whole_number
 from distinguo.learners.distilled.learner import DISTILLED
 from distinguo.learners.distilled.settings import MOST_PROTOTYPES, DistilSettings
 from distinguo.learners.probation.learner import acting_by
 from distinguo.learners.refinement.condense import TRIALS, Notch
+from distinguo.learners.refinement.improvement import PrototypeMap
 from distinguo.runs.configuration import Configuration, configure, of_table
 from distinguo.runs.run import Run
 from distinguo.settings import checked
@@ -86,6 +88,7 @@ def distil(
     >>> small.run.summary["prototypes"], small.kept, small.fidelity.on_map > 0.9
     (2, True, True)
     """
+    began = time.perf_counter()
     path = None if out is None else path_from(out)
     if path is not None:
         check_free(path)
@@ -94,11 +97,13 @@ def distil(
     _check_asked(regions, keep)
     changes = _checked_changes(settings)
     share = checked(DistilSettings, of_table(changes, "learner"), "learner").keep
+    thing = teacher.policy if isinstance(teacher, Policy) else teacher
     found = levelled(
         partial(teacher_of, teacher),
         task,
-        of_table(changes, "task"),
+        levels_of_run(thing, task, of_table(changes, "task")),
         lambda spec, returns: bar_of(spec, returns, keep, share, CAP)[0],
+        numbers=isinstance(thing, Run | Teacher),
     )
     configuration = _configured(found.spec, found.teacher, seed, regions, changes)
     trials = trials_of(found.spec, found.spec.cap(HOLDING if isinstance(found.spec.goal, Hold) else CAP))
@@ -109,6 +114,7 @@ def distil(
             distilled = work.done(keep, regions, found)
         finally:
             work.close()
+    distilled.run.summary["seconds"] = round(time.perf_counter() - began, 4)
     if path is None:
         return distilled
     run = write_distilled(distilled.run, distilled.dial, distilled.fidelity, path)
@@ -143,46 +149,10 @@ def _configured(
     return configure(spec, seed=seed, changes={"learner.teacher": teacher.name, **asked}, learner=DISTILLED)
 
 
-def bar_of(
-    spec: TaskSpec, returns: np.ndarray, keep: float | None, share: float, cap: int
-) -> tuple[float, tuple[str, ...]]:
-    """Return the mean return that is to be kept, and a sentence if the teacher does not solve its task.
-
-    >>> from distinguo.tasks.catalog import task_spec
-    >>> bar_of(task_spec("CartPole-v1"), np.array([480.0, 490.0]), None, 0.95, 500)
-    (475.0, ())
-    >>> bar_of(task_spec("CartPole-v1"), np.array([100.0, 100.0]), None, 0.95, 500)[0]
-    95.0
-    """
-    mean = float(returns.mean())
-    threshold = float(cap) if isinstance(spec.goal, Hold) else spec.threshold
-    notes: tuple[str, ...] = ()
-    if threshold is not None and mean < threshold:
-        notes = (
-            f"The teacher does not solve {spec.name} itself: it gains {mean:.4g} on average in {len(returns)} "
-            f"trials, and {threshold:.4g} is asked for; a better one makes a better map.",
-        )
-    if keep is not None:
-        return float(keep), notes or _of_keep(keep, mean, len(returns))
-    if threshold is not None and mean >= threshold:
-        return threshold, notes
-    return mean - (1.0 - share) * abs(mean), notes
-
-
-def _of_keep(keep: float, mean: float, trials: int) -> tuple[str, ...]:
-    if keep <= mean:
-        return ()
-    return (
-        f"{keep:.4g} is to be kept, more than the {mean:.4g} that the teacher gains on average in {trials} trials; "
-        "a map rarely gains more than its teacher.",
-    )
-
-
 class Distillation:
     """One distillation at work."""
 
     def __init__(self, configuration: Configuration, teacher: Teacher, trials: Trials, watch: Watch) -> None:
-        self.began = time.perf_counter()
         self.configuration, self.trials = configuration, trials
         rows = trials.follow_teacher(teacher.answer, range(2)).seen
         self.teacher = watched(teacher, rows)
@@ -197,35 +167,56 @@ class Distillation:
         self.descent.tell("following the teacher")
         taught = self.trials.follow_teacher(self.teacher.answer, self.descent.fresh(TRIALS))
         self.descent.learn_from(taught)
-        bar, remarks = bar_of(spec, taught.returns, keep, settings.keep, self.trials.cap)
-        rungs = list(self.descent.rungs(bar, grow=float(taught.returns.mean()) >= bar))
+        gained = taught.returns if found.returns is None else found.returns
+        value, remarks = bar_of(spec, gained, keep, settings.keep, self.trials.cap)
+        mean = float(taught.returns.mean())
+        bar = Bar(value)
+        if keep is None and value != threshold_of(spec, self.trials.cap):
+            bar = Bar(value, remembered(self._teacher_gains), mean)
+        rungs = list(self.descent.rungs(bar, mean >= value, regions))
         stopped = self.descent.stopped
-        notches = [rung.notch for rung in rungs]
         learned, before = self.trials.count, found.spent
-        chosen, kept = self._chosen(notches, bar, regions)
+        chosen, kept = self._chosen(rungs, bar, regions)
         self.descent.tell("comparing the map with the teacher")
+        fidelity, own, steps = self._compared(chosen.map, found)
+        facts = {"bar": value, "kept": kept, "learned": learned, "before": before, "stopped": stopped}
+        run = self._run(chosen, own, fidelity=fidelity, steps=steps, **facts)
+        said = (*found.notes, *remarks, *self._of_teacher(), *_of_stop(stopped, rungs[-1].size, regions))
+        notches = [rung.notch for rung in rungs]
+        return Distilled(run, notches, _fewest_fitted(rungs), value, kept, fidelity, said)
+
+    def _teacher_gains(self, starts: Sequence[int]) -> np.ndarray:
+        return self.trials.follow_teacher(self.teacher.answer, starts).returns
+
+    def _compared(self, map_: PrototypeMap, found: Levelled) -> tuple[Fidelity, Followed, int]:
+        """Compare a map with its teacher by new trials of both; return also the map's, and steps not counted yet."""
+        taught = self.trials.follow_teacher(self.teacher.answer, self.descent.fresh(TRIALS))
+        gained, steps = taught.returns, 0
+        if found.amounts is not None:
+            gained, taken = found.amounts.trials(self.descent.fresh(TRIALS))
+            steps = len(taken)
         starts = self.descent.fresh(TRIALS)
-        own = self.trials.follow(chosen.map, starts)
-        fidelity = fidelity_of(chosen.map, self.questions, taught, own, starts)
-        facts = {"bar": bar, "kept": kept, "learned": learned, "before": before, "stopped": stopped}
-        run = self._run(chosen, own, fidelity=fidelity, **facts)
-        said = (*found.notes, *remarks, *self._of_teacher(), *_of_stop(stopped, notches))
-        return Distilled(run, notches, _fewest_fitted(rungs), bar, kept, fidelity, said)
+        own = self.trials.follow(map_, starts)
+        return fidelity_of(map_, self.questions, taught._replace(returns=gained), own, starts), own, steps
 
     def _of_teacher(self) -> tuple[str, ...]:
         if not self.teacher.stochastic:
             return ()
-        return ("The teacher answers the same observation differently; its most frequent answer was taken.",)
+        return (
+            "The teacher answers the same observation differently; its most frequent answer was taken, of amounts "
+            "the median.",
+        )
 
-    def _chosen(self, notches: list[Notch], bar: float, regions: int | None) -> tuple[Notch, bool]:
+    def _chosen(self, rungs: list[Rung], bar: Bar, regions: int | None) -> tuple[Notch, bool]:
         """Return the smallest map that new trials confirm; if none, the best there is."""
-        allowed = [notch for notch in notches if regions is None or notch.size <= regions] or notches[-1:]
-        for notch in reversed(allowed):
-            if notch.mean >= bar:
-                self.descent.tell(f"confirming {notch.size} prototypes")
-                if confirmed(self.trials, notch.map, bar, notches, self.descent.fresh):
-                    return notch, True
-        return max(allowed, key=lambda notch: notch.mean), False
+        allowed = [rung for rung in rungs if regions is None or rung.size <= regions] or rungs[-1:]
+        seen = np.concatenate([rung.compared for rung in rungs])
+        for rung in reversed(allowed):
+            if rung.compared.mean() >= bar.value:
+                self.descent.tell(f"confirming {rung.size} prototypes")
+                if confirmed(self.trials, rung.notch.map, bar, seen, self.descent.fresh):
+                    return rung.notch, True
+        return max(allowed, key=lambda rung: float(rung.compared.mean())).notch, False
 
     def _run(self, chosen: Notch, own: Followed, **facts: Any) -> Run:
         fidelity = facts["fidelity"]
@@ -237,7 +228,7 @@ class Distillation:
         reasons = neighbour_prices(self.trials, chosen.map, controller.partition.regions, some, starts)
         for entry in reasons:  # by the numbers that actions have without unused levels
             entry["actions"] = map_.actions[entry["prototypes"]].tolist()
-        threshold = self.trials.cap if isinstance(spec.goal, Hold) else spec.threshold
+        threshold = threshold_of(spec, self.trials.cap)
         summary = {
             "solved": facts["kept"] and threshold is not None and facts["bar"] >= threshold,
             "score": fidelity.map.mean,
@@ -250,9 +241,9 @@ class Distillation:
             "stopped": facts["stopped"],
             "trials": facts["learned"].trials + facts["before"].trials,
             "environment_steps": facts["learned"].steps + facts["before"].steps,
-            "confirmation_steps": after.steps - facts["learned"].steps,
+            "confirmation_steps": after.steps - facts["learned"].steps + facts["steps"],
             "price_steps": self.trials.count.steps - after.steps,
-            "seconds": round(time.perf_counter() - self.began, 4),
+            "seconds": 0.0,  # known in the end
         }
         return run_of_map(self.configuration._replace(spec=spec), map_, own.seen, summary, reasons)
 
@@ -262,10 +253,12 @@ class Distillation:
         self.trials.close()
 
 
-def _of_stop(stopped: bool, notches: list[Notch]) -> tuple[str, ...]:
+def _of_stop(stopped: bool, size: int, regions: int | None) -> tuple[str, ...]:
     if not stopped:
         return ()
-    return (f"It was stopped at {notches[-1].size} prototypes; fewer may do.",)
+    if regions is not None and size > regions:
+        return (f"It was stopped at {size} prototypes, before it came to the {regions} that were asked for.",)
+    return (f"It was stopped at {size} prototypes; fewer may do.",)
 
 
 def _fewest_fitted(rungs: list[Rung]) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import gymnasium
@@ -12,8 +12,9 @@ from scipy.cluster.vq import kmeans2
 from distinguo.distillation.teachers.spaces import Room, room_of
 from distinguo.distillation.teachers.teacher import Teacher, watched
 from distinguo.distillation.trials.trials import Count, trials_of
-from distinguo.errors import DistinguoError
+from distinguo.errors import DistinguoError, call_user_code
 from distinguo.learners.refinement.improvement import PrototypeMap
+from distinguo.runs.run import Run
 from distinguo.tasks.catalog import spec_of, task_spec
 from distinguo.tasks.gym.source import LEVELS, source_of
 from distinguo.tasks.gym.spaces import view_of
@@ -22,6 +23,7 @@ from distinguo.tasks.spec import TaskSpec
 
 MOST_LEVELS = 5  #: that are tried
 TRIALS = 40  #: of the teacher, with amounts and with every number of levels
+MORE_TRIALS = 60  #: with amounts, that tell what is to be kept
 CAP = 10_000  #: steps of a trial at most, where the task has no limit
 
 
@@ -32,9 +34,11 @@ class Levelled(NamedTuple):
     spec: TaskSpec
     notes: tuple[str, ...] = ()
     spent: Count = Count()  #: trials that were run to choose them
+    amounts: Amounts | None = None  #: the teacher as it is, where its actions are amounts
+    returns: np.ndarray | None = None  #: what it gains then
 
 
-class _Amounts(NamedTuple):
+class Amounts(NamedTuple):
     """A teacher that acts by amounts, and its environment."""
 
     teacher: Teacher
@@ -42,26 +46,29 @@ class _Amounts(NamedTuple):
     room: Room
     cap: int
 
-    def trials(self, seeds: range) -> tuple[np.ndarray, np.ndarray]:
+    def trials(self, seeds: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
         """Run it: the returns, and all actions that it took."""
         returns, taken = [], []
+        what = f"The environment {self.room.name}"
         for seed in seeds:
-            seen, _ = self.env.reset(seed=seed)
+            seen, _ = call_user_code(what, lambda seed=seed: self.env.reset(seed=seed))
             gained, ended, steps = 0.0, False, 0
             while not ended and steps < self.cap:
                 row = np.array([self.room.view.flatten(seen)])  # type: ignore[union-attr]
                 action = self.teacher.answer(row)[0]
                 taken.append(action)
                 box = self.room.box
-                seen, reward, terminated, truncated, _ = self.env.step(
-                    action.reshape(box.shape).astype(box.dtype)
+                seen, reward, terminated, truncated, _ = call_user_code(
+                    what, self.env.step, action.reshape(box.shape).astype(box.dtype)
                 )
                 gained, ended, steps = gained + float(reward), terminated or truncated, steps + 1
+            if not np.isfinite(gained):
+                raise DistinguoError(f"{what} gave rewards that are not finite in trial {seed}; mend it.")
             returns.append(gained)
         return np.array(returns), np.array(taken)
 
 
-def has_amounts(task: Any) -> bool:
+def has_amounts(task: Any, parameters: Mapping[str, Any] | None = None) -> bool:
     """Tell whether the actions of a task, by its id or as an environment, are amounts.
 
     >>> has_amounts("Pendulum-v1"), has_amounts("CartPole-v1"), has_amounts("puck")
@@ -71,48 +78,70 @@ def has_amounts(task: Any) -> bool:
         return isinstance(task.action_space, gymnasium.spaces.Box)
     if not isinstance(task, str) or (task not in gymnasium.registry and ":" not in task):
         return False
-    env = source_of(task, {}).make()
-    return isinstance(env.action_space, gymnasium.spaces.Box)
+    env = source_of(task, _without_levels(parameters or {})).make()
+    try:
+        return isinstance(env.action_space, gymnasium.spaces.Box)
+    finally:
+        env.close()
+
+
+def _without_levels(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in parameters.items() if key != LEVELS}
+
+
+def levels_of_run(teacher: Any, task: Any, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the parameters of a task with the levels of a run that is the teacher, if it has some."""
+    if not isinstance(teacher, Run) or LEVELS in parameters or not has_amounts(task, parameters):
+        return parameters
+    known = teacher.configuration.spec.parameters
+    return {**parameters, LEVELS: known[LEVELS]} if LEVELS in known else parameters
 
 
 def levelled(
-    teacher: Any, task: Any, parameters: Mapping[str, Any], keep: Callable[[TaskSpec, np.ndarray], float]
+    teacher: Any,
+    task: Any,
+    parameters: Mapping[str, Any],
+    keep: Callable[[TaskSpec, np.ndarray], float],
+    numbers: bool = False,
 ) -> Levelled:
     """Return a teacher and its task, with levels where its actions are amounts.
 
     ``teacher`` makes one for the spaces of a task. ``keep`` tells the mean return to keep, by the task and the
-    returns of the teacher. Levels that are given are taken as they are.
+    returns of the teacher. Levels that are given are taken as they are. A teacher that answers with ``numbers`` of
+    actions is none of amounts.
     """
-    if not has_amounts(task):
+    if numbers or not has_amounts(task, parameters):
         spec = task_spec(task, parameters) if isinstance(task, str) else spec_of(task, parameters)
         return Levelled(teacher(room_of(spec)), spec)
     amounts = _with_amounts(teacher, task, parameters)
     if LEVELS in parameters:
-        return _with_levels(
-            amounts, _given(amounts, parameters[LEVELS]), _spec(task, parameters, parameters[LEVELS])
-        )
-    returns, taken = amounts.trials(range(TRIALS))
-    return _fewest(amounts, task, parameters, returns, taken, keep)
+        spec = _spec(task, parameters, parameters[LEVELS])
+        found, first = _with_levels(amounts, _given(amounts, parameters[LEVELS]), spec), np.zeros(0)
+    else:
+        first, taken = amounts.trials(range(TRIALS))
+        found = _fewest(amounts, task, parameters, first, taken, keep)
+    more, taken = amounts.trials(range(TRIALS, TRIALS + MORE_TRIALS))
+    spent = found.spent.more(len(more), len(taken))
+    return found._replace(amounts=amounts, returns=np.concatenate([first, more]), spent=spent)
 
 
-def _with_amounts(teacher: Any, task: Any, parameters: Mapping[str, Any]) -> _Amounts:
-    own = {key: value for key, value in parameters.items() if key != LEVELS}
-    source = source_of(task, own if isinstance(task, str) else {})
+def _with_amounts(teacher: Any, task: Any, parameters: Mapping[str, Any]) -> Amounts:
+    source = source_of(task, _without_levels(parameters) if isinstance(task, str) else {})
     env = source.make()
     view = view_of(env.observation_space, source.name)
     room = Room(source.name, len(view.names), 0, 0, view, env.action_space)
     made = teacher(room)
     rows = np.array([view.flatten(env.reset(seed=seed)[0]) for seed in range(16)])
-    return _Amounts(watched(made, rows), env, room, source.limit or CAP)
+    return Amounts(watched(made, rows), env, room, source.limit or CAP)
 
 
-def _given(amounts: _Amounts, levels: Any) -> np.ndarray:
+def _given(amounts: Amounts, levels: Any) -> np.ndarray:
     table = DiscreteActions(amounts.env, levels).table
     return table.reshape(len(table), -1).astype(np.float64)
 
 
 def _fewest(
-    amounts: _Amounts,
+    amounts: Amounts,
     task: Any,
     parameters: Mapping[str, Any],
     returns: np.ndarray,
@@ -162,7 +191,7 @@ def chosen_levels(taken: np.ndarray, count: int) -> np.ndarray:
     return rounded[np.isfinite(rounded).all(axis=1)]
 
 
-def _with_levels(amounts: _Amounts, levels: np.ndarray, spec: TaskSpec) -> Levelled:
+def _with_levels(amounts: Amounts, levels: np.ndarray, spec: TaskSpec) -> Levelled:
     def answer(rows: np.ndarray) -> np.ndarray:
         given = amounts.teacher.answer(rows).reshape(len(rows), 1, -1)
         return np.asarray(((given - levels[None]) ** 2).sum(axis=2).argmin(axis=1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -89,7 +90,7 @@ def distil_command(
     from distinguo.cli.console import Ending, output_for, say
     from distinguo.cli.live import live_line
     from distinguo.distillation.distil import distil
-    from distinguo.distillation.saved import check_free, write_distilled
+    from distinguo.distillation.saved import write_distilled
     from distinguo.distillation.teachers.teacher import Policy
     from distinguo.interrupts import held
     from distinguo.runs.configuration import of_table
@@ -97,11 +98,15 @@ def distil_command(
     changes = parse.changes(assignments or [])
     world = _task(task, of_table(changes, "task"))
     policy = _teacher(teacher, task, of_table(changes, "task"), say)
-    path = out or _free_folder(task, seed)
-    check_free(path)
+    if hasattr(world, "action_space"):  # an environment, which has been made with them
+        changes = {
+            key: v for key, v in changes.items() if not key.startswith("task.") or key == "task.levels"
+        }
+    path, made = _claimed(out, task, seed)
     ending = Ending(
         "Stopping: the smallest map so far is confirmed and saved; Ctrl-C again leaves it.",
         "Stopped; nothing was written.",
+        leave=lambda: _given_back(made),
     )
 
     def watch(text: str) -> None:
@@ -109,31 +114,29 @@ def distil_command(
         if ending.asked():
             raise StopIteration
 
-    with live_line() as line:
-        small = ending.worked_off(
-            lambda: distil(
-                Policy(policy, teacher),
-                world,
-                seed=seed,
-                regions=regions,
-                keep=keep,
-                settings=changes,
-                watch=watch,
-            ),
-        )
-    with held():  # all of it is written, or nothing
-        small = small._replace(run=write_distilled(small.run, small.dial, small.fidelity, path))
+    options: dict[str, Any] = {"seed": seed, "regions": regions, "keep": keep, "settings": changes}
+    try:
+        with live_line() as line:
+            small = ending.worked_off(lambda: distil(Policy(policy, teacher), world, **options, watch=watch))
+        with held():  # all of it is written, or nothing
+            small = small._replace(run=write_distilled(small.run, small.dial, small.fidelity, path))
+    finally:
+        _given_back(made)
     _tell(small, path, output_for(as_json), as_json)
     if ending.asked() or not small.kept:
         raise typer.Exit(ending.code or NOT_KEPT)
 
 
 def _task(word: str, parameters: dict[str, Any]) -> Any:
-    """Return the task that a word names; an id stays a word, so that its actions may be amounts."""
+    """Return the task that a word names; an id and an environment stay what they are: actions may be amounts."""
     from distinguo.cli import parse
     from distinguo.cli.code import names_code
+    from distinguo.distillation.levels import has_amounts
 
-    return parse.named_task(word, parameters) if names_code(word) or word.endswith(".py") else word
+    if not names_code(word) and not word.endswith(".py"):
+        return word
+    env = parse.named_environment(word, parameters)
+    return env if has_amounts(env) else parse.named_task(word, parameters)
 
 
 def _teacher(word: str, task: str, parameters: dict[str, Any], say: Any) -> Any:
@@ -160,12 +163,32 @@ def _teacher(word: str, task: str, parameters: dict[str, Any], say: Any) -> Any:
     )
 
 
-def _free_folder(task: str, seed: int) -> Path:
+def _claimed(out: Path | None, task: str, seed: int) -> tuple[Path, list[Path]]:
+    """Make the folder before the work, so that nobody else takes it, and what is wrong with it is told at once."""
+    from distinguo.distillation.saved import check_free
     from distinguo.writing.atomic import slug
 
     stem = f"{slug(Path(task).name)}-distilled-seed{seed}"
-    paths = (Path("runs") / (stem if n == 1 else f"{stem}-{n}") for n in range(1, 10_000))
-    return next(path for path in paths if not path.exists())
+    usual = (Path("runs") / (stem if n == 1 else f"{stem}-{n}") for n in range(1, 10_000))
+    for path in usual if out is None else (out,):
+        made = [one for one in (path, *path.parents) if not one.exists()]
+        if out is not None:
+            check_free(path)
+        try:
+            path.mkdir(parents=True, exist_ok=out is not None)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise DistinguoError(f"Cannot write to {path}: {error.strerror}; choose another --out.") from None
+        return path, made
+    raise DistinguoError(f"{out or 'runs'} cannot take a run; choose another --out.")
+
+
+def _given_back(made: list[Path]) -> None:
+    """Remove the folders that were made if nothing was written into them."""
+    with suppress(OSError):
+        for path in made:
+            path.rmdir()
 
 
 def _tell(small: Distilled, path: Path, output: Any, as_json: bool) -> None:
@@ -179,14 +202,14 @@ def _tell(small: Distilled, path: Path, output: Any, as_json: bool) -> None:
     for note in small.notes:
         say(note)
     summary, size = small.run.summary, int(small.run.summary["prototypes"])
-    dial = dial_of_notches(str(summary["task"]), small.dial, small.bar, size)
-    save_figure(draw(dial), path / "dial.png")
-    save_figure(draw(fidelity_picture(small.run)), path / "fidelity.png")
-    picture = draw_run(small.run)
     for notch in small.dial:
         mark = "  <- taken" if notch.size == size else ""
         output.tell(f"{notch.size:4} prototypes: mean return {notch.mean:.1f} ± {notch.error:.1f}{mark}")
     output.tell(repr(small), GOOD if small.kept else POOR)
+    dial = dial_of_notches(str(summary["task"]), small.dial, small.bar, size)
+    save_figure(draw(dial), path / "dial.png")
+    save_figure(draw(fidelity_picture(small.run)), path / "fidelity.png")
+    picture = draw_run(small.run)
     output.tell(f"Pictures: {picture}, {path / 'dial.png'}, {path / 'fidelity.png'}")
     output.tell(f"Look again with: distinguo show {path}", ASIDE)
     answer({**summary, "run": str(path), "picture": str(picture), "dial": str(path / "dial.csv")}, as_json)

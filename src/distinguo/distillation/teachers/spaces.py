@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+import gymnasium
 import numpy as np
 from gymnasium import spaces
 
@@ -27,13 +28,18 @@ class Room(NamedTuple):
     first: int = 0  #: the environment's number of the first action
     view: View | None = None  #: of the environment, if there is one
     box: Any = None  #: the space of actions that are amounts
+    seen: spaces.Box | None = None  #: the space of observations, where they are an array
 
     def observation(self, row: np.ndarray) -> Any:
         """Return an observation as the environment gives it."""
+        if self.seen is not None:
+            return row.astype(self.seen.dtype).reshape(self.seen.shape)
         return row.copy() if self.view is None else self.view.unflatten(row.tolist())
 
     def observations(self, rows: np.ndarray) -> Any:
         """Return many of them."""
+        if self.seen is not None:
+            return rows.astype(self.seen.dtype).reshape(len(rows), *self.seen.shape)
         return rows.copy() if self.view is None else np.array([self.observation(row) for row in rows])
 
     # ---- what comes back ------------------------------------------------------------------------------------------
@@ -48,8 +54,8 @@ class Room(NamedTuple):
             n = int(wrong[0])
             last = self.first + self.actions - 1
             raise DistinguoError(
-                f"{what} answered {shown(given[n])} where it saw {_seen(rows[n])}; the actions of {self.name} are "
-                f"whole numbers from {self.first} to {last}."
+                f"{what} answered {shown(list(given)[n])} where it saw {_seen(rows[n])}; the actions of {self.name} "
+                f"are whole numbers from {self.first} to {last}."
             )
         return numbers.astype(np.int64) - self.first
 
@@ -117,6 +123,22 @@ def room_of(spec: TaskSpec) -> Room:
     """
     size = (spec.name, len(spec.dimensions), len(spec.actions))
     if not spec.interpreted:
-        return Room(*size)
+        return Room(
+            *size, seen=_box_of(gymnasium.spec(spec.name) if spec.name in gymnasium.registry else None)
+        )
     checked = spec.task.driver.checked_env
-    return Room(*size, checked.choices.first, checked.view)
+    space = checked.env.observation_space
+    return Room(*size, checked.choices.first, checked.view, seen=space if _is_plain(space) else None)
+
+
+def _box_of(registered: Any) -> spaces.Box | None:
+    """Return what the environment is seen by that a compiled task stands for: teachers were made for its numbers."""
+    if registered is None:
+        return None
+    env = registered.make()
+    env.close()
+    return env.observation_space if _is_plain(env.observation_space) else None
+
+
+def _is_plain(space: Any) -> bool:
+    return isinstance(space, spaces.Box)

@@ -21,6 +21,7 @@ from distinguo.runs.run import Run
 Answer = Callable[[np.ndarray], np.ndarray]  #: from observations, a row each, to actions
 
 ASKED_AGAIN, PROBES = 8, 64  #: how often a teacher is asked the same, and of how many states
+FEW, SAME = 4, 0.9  #: questions that tell whether many may be asked at once, and the share of equal answers
 VOTES = 25  #: answers of a stochastic teacher, of which the most frequent is taken
 
 
@@ -98,8 +99,8 @@ def _of_numbers(teacher: Teacher, room: Room) -> Teacher:
     """Return a teacher that answers with numbers of actions from 0, as a table does, with its answers checked."""
     if room.box is not None:
         raise DistinguoError(
-            f"The teacher {teacher.name} answers with numbers of actions, but those of {room.name} are amounts; wrap "
-            "the environment in DiscreteActions and take that as the task."
+            f"The teacher {teacher.name} answers with numbers of actions, but those of {room.name} are amounts; give "
+            "it levels, as in --set task.levels=3, or wrap the environment in DiscreteActions."
         )
 
     def answer(rows: np.ndarray) -> np.ndarray:
@@ -158,13 +159,49 @@ def _predicting(thing: Any, room: Room, name: str) -> Answer:
         given = call_user_code(what, lambda: thing.predict(observations, **options))
         return given[0] if isinstance(given, tuple) and len(given) == 2 else given
 
-    def answer(rows: np.ndarray) -> np.ndarray:
-        given = attempt(predict, room.observations(rows), otherwise=None)
-        if attempt(len, given, otherwise=-1) != len(rows):
-            given = [predict(room.observation(row)) for row in rows]
+    def single(rows: np.ndarray) -> np.ndarray:
+        return room.checked_actions([predict(room.observation(row)) for row in rows], what, rows)
+
+    def together(rows: np.ndarray) -> np.ndarray:
+        given = predict(room.observations(rows))
+        if not isinstance(given, list | tuple | np.ndarray) or len(given) != len(rows):
+            raise _NotForManyError(f"{what} answered {shown(given)} to {len(rows)} observations.")
         return room.checked_actions(given, what, rows)
 
+    known: list[Answer] = []  # how it is asked, found out at the first question that can tell
+
+    def answer(rows: np.ndarray) -> np.ndarray:
+        if not known:
+            some = rows[: min(PROBES, len(rows) - (len(rows) == room.dimensions))]
+            way = _way_to_ask(single, together, some if len(some) >= FEW else rows)
+            if len(some) < FEW:
+                return way(rows)
+            known.append(way)
+        return known[0](rows)
+
     return answer
+
+
+def _way_to_ask(single: Answer, together: Answer, rows: np.ndarray) -> Answer:
+    """Find out whether a teacher takes one observation or many at once, and if both, whether it answers the same."""
+    alone = attempt(single, rows, otherwise=None)
+    try:
+        many = together(rows)
+    except _NotForManyError:
+        return single
+    except DistinguoError:
+        return single if alone is not None else together
+    return together if alone is None or _much_alike(many, alone) else single
+
+
+class _NotForManyError(DistinguoError):
+    """What came back are not as many answers as there were observations."""
+
+
+def _much_alike(given: np.ndarray, single: np.ndarray) -> bool:
+    """Tell whether answers to many questions at once are those to each alone; numbers may be rounded otherwise."""
+    same = np.isclose(given, single, rtol=1e-3, atol=1e-3).reshape(len(single), -1).all(axis=1)
+    return bool(same.mean() >= SAME)
 
 
 def _takes(function: Any, word: str) -> bool:
@@ -185,13 +222,15 @@ def _network_values(thing: Any, room: Room, name: str) -> Answer | None:
             tensor, _ = thing.policy.obs_to_tensor(room.observations(rows))
             worth = net(tensor)
         worth = worth.mean(dim=1) if worth.dim() == 3 else worth  # of the quantiles
-        return room.checked_values(list(worth.double().numpy()), f"The values of {name}", rows)
+        return room.checked_values(list(worth.double().cpu().numpy()), f"The values of {name}", rows)
 
     return values
 
 
 def watched(teacher: Teacher, rows: np.ndarray) -> Teacher:
     """Ask a teacher the same several times; one that answers differently is asked more often from then on."""
+    if teacher.stochastic:  # which is known, and its answers are settled
+        return teacher
     some = rows[:: max(1, len(rows) // PROBES)][:PROBES]
     first = teacher.answer(some)
     again = [teacher.answer(some) for _ in range(ASKED_AGAIN)]

@@ -113,7 +113,10 @@ def trials_of(spec: TaskSpec, cap: int) -> Trials:
     if is_compiled(spec.task):
         return CompiledTrials(spec, cap)
     if spec.interpreted and spec.portable:
-        return WorkerTrials(spec, cap)
+        others = WorkerTrials(spec, cap)
+        if others.knows_task():
+            return others
+        others.close()
     return EnvironmentTrials(spec, cap)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import sys
 from typing import Any, TextIO
 
@@ -23,10 +22,12 @@ from distinguo.tasks.catalog import task_spec
 
 def main() -> None:
     """Answer questions until there are no more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that asks
     out = os.fdopen(os.dup(sys.stdout.fileno()), "w")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    answer_all(sys.stdin, out)
+    try:
+        answer_all(sys.stdin, out)
+    except BrokenPipeError:  # whoever asked has gone
+        os._exit(0)
 
 
 def answer_all(questions: TextIO, out: TextIO) -> None:
@@ -34,13 +35,14 @@ def answer_all(questions: TextIO, out: TextIO) -> None:
     asked = json.loads(questions.readline())
     trials: EnvironmentTrials | None = None
     for line in questions:
+        question = json.loads(line)
         try:
             if trials is None:
                 spec = task_spec(asked["task"], asked["parameters"], interpreted=True)
                 trials = EnvironmentTrials(spec, asked["cap"])
-            content = answer_to(json.loads(line), trials)
+            content = {"known": True} if question["do"] == "know" else answer_to(question, trials)
         except DistinguoError as error:
-            content = {"error": str(error)}
+            content = {"known": False} if question["do"] == "know" else {"error": str(error)}
         out.write(json.dumps(content) + "\n")
         out.flush()
 

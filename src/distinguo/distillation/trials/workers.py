@@ -43,6 +43,14 @@ class WorkerTrials:
             self._free.put(_Worker(spec, cap))
         self._pool = ThreadPoolExecutor(count)
 
+    def knows_task(self) -> bool:
+        """Tell whether other processes know the environment; an id that a script registers is known in it alone."""
+        worker = self._free.get()
+        try:
+            return bool(worker.ask({"do": "know"})["known"])
+        finally:
+            self._free.put(worker)
+
     @property
     def count(self) -> Count:
         """Return what was run so far, here and there."""
@@ -147,7 +155,13 @@ class _Worker:
     def _started(self) -> subprocess.Popen[str]:
         if self._process is None:
             self._process = subprocess.Popen(  # noqa: S603 # this very program
-                [sys.executable, "-m", MODULE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+                [sys.executable, "-m", MODULE],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                env=os.environ
+                | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},  # for modules of users
+                start_new_session=True,  # Ctrl-C is for the process that asks
             )
             assert self._process.stdin is not None
             self._process.stdin.write(json.dumps(self._task) + "\n")

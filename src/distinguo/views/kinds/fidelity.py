@@ -20,6 +20,7 @@ from distinguo.views.pictures import PartitionPicture
 from distinguo.views.plots import colours_of, draw, paint
 
 HEIGHT = 3.0  #: inches
+BINS = 40  #: along the only coordinate, where there is one
 LONG_NAME = 5  #: letters of an action beyond which names would overlap
 
 
@@ -27,8 +28,9 @@ class FidelityPicture(NamedTuple):
     """A map with states of its trials, told apart by whether the teacher would have done the same."""
 
     title: str
-    partition: PartitionPicture
-    agreed: tuple[Pair, ...]  #: places in the plane of the map
+    partition: PartitionPicture | None  #: none where only one coordinate is seen
+    dimension: str  #: its name
+    agreed: tuple[Pair, ...]  #: places in the plane of the map; of one coordinate, that and nothing
     disagreed: tuple[Pair, ...]
     actions: tuple[str, ...]
     shares: tuple[tuple[float, ...], ...]  #: a row for each action of the teacher: what the map does there
@@ -41,8 +43,9 @@ def fidelity_picture(run: Run) -> FidelityPicture:
         raise DistinguoError(
             "This run has no fidelity: it was not distilled, or has no folder; see distinguo distil."
         )
-    known, picture = read_fidelity(run.path / FIDELITY), plane_picture(run)
-    places = [picture.plane.corner(row, 0.5) for row in known["seen"]]
+    known, dimensions = read_fidelity(run.path / FIDELITY), run.configuration.spec.dimensions
+    picture = plane_picture(run) if len(dimensions) > 1 else None
+    places = [(row[0], 0.0) if picture is None else picture.plane.corner(row, 0.5) for row in known["seen"]]
     marked = list(zip(places, known["agreed"], strict=True))
     names = run.configuration.spec.actions
     counts = np.array(known["confusion"], dtype=float)
@@ -50,6 +53,7 @@ def fidelity_picture(run: Run) -> FidelityPicture:
     return FidelityPicture(
         f"{run.summary['teacher']}: where the map does otherwise",
         picture,
+        dimensions[0],
         tuple(place for place, same in marked if same),
         tuple(place for place, same in marked if not same),
         tuple(known["actions"]) or names,
@@ -71,16 +75,31 @@ def draw_fidelity(picture: FidelityPicture) -> Figure:
     """Draw the map with the states, and the table of actions beside it."""
     figure = new_figure(HEIGHT, FULL)
     left, right = figure.subplots(1, 2, width_ratios=[3, 2])
-    plain = picture.partition._replace(labels=(), prototypes=(), primary=(), note="")
-    paint(left, plain, [_pale(colour) for colour in colours_of(picture.partition)])
-    for places, colour, size in ((picture.agreed, INK, 1.5), (picture.disagreed, HUES[5], 4.0)):
-        if places:
-            left.scatter(*zip(*places, strict=True), s=size, color=colour, linewidths=0, rasterized=True)
+    if picture.partition is None:
+        _draw_line(left, picture)
+    else:
+        _draw_plane(left, picture, picture.partition)
     marks = [Line2D([], [], marker="o", ls="", ms=3, color=c) for c in (INK, HUES[5])]
     left.legend(marks, ["same action", "other action"], fontsize=SMALL, loc="best")
     _draw_shares(right, picture)
     entitle(figure, picture.title, picture.note)
     return figure
+
+
+def _draw_plane(axes: Axes, picture: FidelityPicture, partition: PartitionPicture) -> None:
+    plain = partition._replace(labels=(), prototypes=(), primary=(), note="")
+    paint(axes, plain, [_pale(colour) for colour in colours_of(partition)])
+    for places, colour, size in ((picture.agreed, INK, 1.5), (picture.disagreed, HUES[5], 4.0)):
+        if places:
+            across, up = zip(*places, strict=True)
+            axes.scatter(across, up, s=size, color=colour, linewidths=0, rasterized=True)
+
+
+def _draw_line(axes: Axes, picture: FidelityPicture) -> None:
+    """Draw how many states there are along the only coordinate."""
+    sides = [[x for x, _ in places] for places in (picture.agreed, picture.disagreed)]
+    axes.hist(sides, bins=BINS, stacked=True, color=[INK, HUES[5]])
+    dress(axes, picture.dimension, "states")
 
 
 def _pale(colour: Any) -> Any:
