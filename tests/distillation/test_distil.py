@@ -74,6 +74,14 @@ def test_a_hesitating_teacher_is_said_so() -> None:
     assert small.fidelity.on_map > 0.8
 
 
+def test_at_most_so_many_regions_are_taken_whatever_that_costs() -> None:
+    """A return that nobody reaches ends the way down early, but not before it is where it was asked to be."""
+    small = distilled(keep=-60.0, regions=1, settings=QUICKEST | {"learner.most": 6})
+    assert small.run.summary["prototypes"] == 1
+    assert max(notch.size for notch in small.dial) == 6
+    assert not small.kept
+
+
 def test_at_most_so_many_regions_are_taken() -> None:
     small = distilled(regions=1)
     assert small.run.summary["prototypes"] == 1

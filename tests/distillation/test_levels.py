@@ -126,6 +126,8 @@ def test_a_run_with_torques_is_opened_again(tmp_path: Path) -> None:
     assert set(again.configuration.spec.actions) <= {"-2", "+0.5", "+2"}
     np.testing.assert_array_equal(again.q, small.run.q)
     assert again.action((0.0, 1.0, 1.0)) == small.run.action((0.0, 1.0, 1.0))
+    copy = dg.distil(again, PENDULUM, keep=-10_000.0, settings=QUICKEST)  # on the levels of the run
+    assert copy.run.configuration.spec.parameters["levels"] == again.configuration.spec.parameters["levels"]
 
 
 # ---- which levels a teacher needs ----------------------------------------------------------------------------------

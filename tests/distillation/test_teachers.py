@@ -112,6 +112,18 @@ def test_teachers_cannot_change_what_they_are_shown() -> None:
         np.testing.assert_array_equal(rows, ROWS)
 
 
+def test_a_compiled_task_is_seen_as_the_environment_that_it_stands_for() -> None:
+    """A network of 32 bits takes no numbers of 64."""
+    kinds: list[Any] = []
+    for thing in (
+        lambda seen: kinds.append(seen.dtype) or 1,
+        Predicts(lambda rows: kinds.append(rows.dtype) or [1] * 3),
+    ):
+        teacher_of(thing, room_of(task_spec(CAR))).answer(ROWS)
+    assert set(kinds) == {np.dtype(np.float32)}
+    assert room_of(task_spec("puck")).seen is None
+
+
 def test_an_environment_is_seen_as_it_gives_its_observations() -> None:
     room = room_of(task_spec(CAR, interpreted=True))
     kinds: list[Any] = []
