@@ -21,6 +21,7 @@ from distinguo.distillation.saved import FIDELITY, read_fidelity
 from distinguo.distillation.teachers.teacher import Teacher
 from distinguo.distillation.trials.compiled import CompiledTrials
 from distinguo.tasks.catalog import task_spec
+from distinguo.tasks.task import transition
 from distinguo.views.kinds.fidelity import fidelity_picture
 from tests.distillation.common import CAR, SWINGING, SWINGS, refused
 from tests.exports.test_header import STRICT, build, in_c
@@ -184,6 +185,27 @@ def test_a_held_puck_is_proven(held: Distilled, tmp_path: Path) -> None:
     assert proof.holds
     assert proof.checked
     assert proof.share > 0.5
+
+
+def test_it_is_audited_by_trials_that_go_on_with_it(swung: Distilled) -> None:
+    audit = dg.audit(swung.run, visits=300)
+    spec, map_ = swung.run.configuration.spec, next(n.map for n in swung.dial if n.size == 2)
+    for n in (0, 40, 120, 299):
+        for a in range(3):
+            s, gained, terminal = transition(spec.task, tuple(audit.states[n]), a)
+            steps = 1
+            while not terminal and steps < spec.limit:
+                s, reward, terminal = transition(spec.task, s, int(map_.choose(np.array([s]))[0]))
+                gained, steps = gained + reward, steps + 1
+            assert audit.q1[n, a] == gained
+        taken = int(map_.choose(audit.observations[n : n + 1])[0])
+        assert audit.regret[n] == pytest.approx(audit.q1[n].max() - audit.q1[n, taken])
+    assert audit.epsilon == pytest.approx(0.05 * audit.stakes.mean())
+    assert audit.policy_failures == (audit.regret > audit.epsilon).sum() < 300
+    assert audit.value_failures == 0
+    strict, mild = (dg.audit(swung.run, visits=300, epsilon=epsilon) for epsilon in (0.0, 1e3))
+    assert strict.adequate <= audit.adequate <= mild.adequate == 1.0
+    refused(lambda: dg.audit(swung.run, epsilon=-1.0), "epsilon of an audit should be a finite number from 0")
 
 
 def test_its_regions_are_observations_for_others(swung: Distilled) -> None:

@@ -130,12 +130,13 @@ def audit_controller(
     Policy rule (Eq. 1) broken at 0, value rule (Eq. 2) at 1.
     Greatest regret: 0.0000 at (0.0000, 0.0000), in region 0.
     """
-    _check_numbers(gamma, epsilon)
+    check_positive("gamma", gamma)
+    check_positive("epsilon", epsilon)
     whole_number("samples", samples, 1)
     task, judge = _restorable(task), controller if values is None else values
     parts = (task, *running_parts(controller), *running_parts(judge))
-    rows = visited(task, controller, states) if isinstance(states, Visits) else _checked(task, states)
-    findings = _blank(task, rows, len(room_for(controller).q), epsilon)
+    rows = visited(task, controller, states) if isinstance(states, Visits) else checked_states(task, states)
+    findings = blank_audit(task, rows, len(room_for(controller).q), epsilon)
     rooms = (room_for(controller), room_for(judge))
     if len(rooms[1].q) != len(rooms[0].q):
         raise DistinguoError(
@@ -167,7 +168,7 @@ def _restorable(task: Any) -> Any:
     return spec.task
 
 
-def _blank(task: Any, rows: np.ndarray, actions: int, epsilon: float) -> Audit:
+def blank_audit(task: Any, rows: np.ndarray, actions: int, epsilon: float) -> Audit:
     """Return an audit with room for the findings."""
     count, width = len(rows), len(observe(task, unpack(task, rows[0])))
     return Audit(
@@ -181,13 +182,14 @@ def _blank(task: Any, rows: np.ndarray, actions: int, epsilon: float) -> Audit:
     )
 
 
-def _check_numbers(gamma: Any, epsilon: Any) -> None:
-    for name, value in (("gamma", gamma), ("epsilon", epsilon)):
-        if not (isinstance(value, Real) and 0.0 <= float(value) < np.inf):
-            raise DistinguoError(f"{name} of an audit should be a finite number from 0, got {shown(value)}.")
+def check_positive(name: str, value: Any) -> None:
+    """Refuse what is no finite number from 0."""
+    if not (isinstance(value, Real) and 0.0 <= float(value) < np.inf):
+        raise DistinguoError(f"{name} of an audit should be a finite number from 0, got {shown(value)}.")
 
 
-def _checked(task: Any, states: ArrayLike) -> np.ndarray:
+def checked_states(task: Any, states: ArrayLike) -> np.ndarray:
+    """Return states of a task that somebody gives, or say what is wrong with them."""
     width = len(start(task, np.random.default_rng(0)))
     try:
         rows = np.array(states, dtype=np.float64)

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from distinguo.controller import Controller, FeatureController
 from distinguo.errors import DistinguoError, check_known, checks_names
 from distinguo.evaluation.audit import NO_LIMIT, Audit, Visits, audit_controller
+from distinguo.evaluation.policy_audit import audit_policy
 from distinguo.evaluation.tester import Evaluation, trained_values
 from distinguo.runs.configuration import check_seed
 from distinguo.runs.folder import as_run
@@ -29,6 +30,7 @@ from distinguo.tasks.extent import task_extent
 from distinguo.tasks.spec import TaskSpec
 from distinguo.tasks.task import seeded
 
+VISITS, SLOW_VISITS = 10_000, 200  #: states that are looked at; where every one takes trials of plain Python
 LONGEST = 500  #: steps after which a trial is left whose environment stops none, and comes back by replays
 
 
@@ -37,16 +39,21 @@ def audit(
     run: Run | str | Path,
     *,
     states: ArrayLike | None = None,
-    visits: int = 10_000,
+    visits: int | None = None,
+    epsilon: float | None = None,
     seed: int = 0,
     watch: Callable[[int, int], None] | None = None,
     task: Any = None,
 ) -> Audit:
     """Audit a run, or the run in a folder: which states are not epsilon-adequate, by which rule, at what cost.
 
-    The states are given, or they are ``visits`` ones that the greedy policy comes through; the seed decides among
-    tied actions. ``watch`` is told how many states are done, of how many. Trials of an environment that is run as
-    plain Python end at its time limit, or after 500 steps, so that the time grows with the visits and no faster.
+    The states are given, or they are ``visits`` ones that the greedy policy comes through, 10,000 of them if nothing
+    is said; the seed decides among tied actions. ``epsilon`` is the reward that may be lost, by default that of the
+    run. A map that only says what to do (a distilled one, or one of ``probation``) has neither values nor an epsilon:
+    an action is then worth what a trial gains that takes it and goes on by the map, and a twentieth of what actions
+    differ by may be lost; where such trials are plain Python, 200 states are looked at. ``watch`` is told how many
+    states are done, of how many. Trials of an environment that is run as plain Python end at its time limit, or after
+    500 steps, so that the time grows with the visits and no faster.
     ``task`` is the environment, or the task of your own, that the run was learned from, where it is not at hand.
 
     >>> import distinguo
@@ -56,17 +63,41 @@ def audit(
     check_seed(seed)
     opened = as_run(run, task)
     learner, spec = opened.configuration.learner, opened.configuration.spec
+    if not hasattr(learner, "gamma"):
+        return _of_policy(opened, states, (visits, seed), epsilon, watch)
     longest = NO_LIMIT if is_compiled(spec.task) else spec.cap(LONGEST)
+    visits = VISITS if visits is None else visits
     return audit_controller(
         seeded(spec.task, seed),
         opened.controller,
         Visits(visits, seed, longest) if states is None else states,
         gamma=_setting(opened, "gamma"),
         # where epsilon is a share of what was seen, the summary has the amount
-        epsilon=float(opened.summary.get("epsilon") or _setting(opened, "epsilon")),
+        epsilon=float(opened.summary.get("epsilon") or _setting(opened, "epsilon"))
+        if epsilon is None
+        else epsilon,
         samples=getattr(learner, "samples", 1),
         watch=watch,
     )
+
+
+def _of_policy(
+    run: Run,
+    states: ArrayLike | None,
+    asked: tuple[int | None, int],
+    epsilon: float | None,
+    watch: Callable[[int, int], None] | None,
+) -> Audit:
+    """Audit a run of which only the policy is known."""
+    spec, (visits, seed) = run.configuration.spec, asked
+    if not spec.restorable:
+        raise DistinguoError(
+            f"An audit tries every action in a state, but states of {spec.name} cannot be restored."
+        )
+    task, longest = seeded(spec.task, seed), spec.cap(LONGEST)
+    number = (VISITS if is_compiled(spec.task) else SLOW_VISITS) if visits is None else visits
+    where = Visits(number, seed, longest) if states is None else states
+    return audit_policy(task, run.controller, where, longest=longest, epsilon=epsilon, watch=watch)
 
 
 def _setting(run: Run, name: str) -> float:

@@ -16,7 +16,21 @@ def audit_command(
     task: Annotated[
         str | None, typer.Option(help="The file of a task of your own: path/to/file.py:Class.")
     ] = None,
-    visits: Annotated[int, typer.Option(min=1, max=10**7, help="How many visited states to audit.")] = 10_000,
+    visits: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=10**7,
+            help="How many visited states to audit; by default 10,000, or 200 where each takes plain Python trials.",
+        ),
+    ] = None,
+    epsilon: Annotated[
+        float | None,
+        typer.Option(
+            help="The reward that may be lost; by default that of the run, or for a map without values a twentieth "
+            "of what actions differ by on average."
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Audit the states that a run visits: which are not epsilon-adequate, by which rule, at what cost.
@@ -32,12 +46,12 @@ def audit_command(
     with progress_bar("auditing") as bar:
         findings = worked_off(
             "Stopped; nothing was written.",
-            lambda: audit(run, visits=visits, seed=seed, watch=bar, task=world),
+            lambda: audit(run, visits=visits, epsilon=epsilon, seed=seed, watch=bar, task=world),
         )
     output_for(as_json).tell(repr(findings))
     content = {
         "run": str(run),
-        "states": visits,
+        "states": len(findings.states),
         "adequate": findings.adequate,
         "policy_failures": findings.policy_failures,
         "value_failures": findings.value_failures,
