@@ -46,7 +46,7 @@ def test_two_prototypes_suffice_to_swing(swung: Distilled) -> None:
     assert summary["fidelity"] == swung.fidelity.on_map > 0.85
     lines = repr(swung).splitlines()
     assert len(lines) == 3
-    assert lines[0].startswith("swing on MountainCar-v0: 2 prototypes; a mean return of ")
+    assert lines[0].startswith("swing on MountainCar-v0: 2 prototypes; 95% of the teacher's return, start by start,")
 
 
 def test_the_run_acts_as_the_map_does(swung: Distilled) -> None:

@@ -47,13 +47,17 @@ class Distilled(NamedTuple):
     kept: bool  #: whether new trials confirmed that it is
     fidelity: Fidelity
     notes: tuple[str, ...]  #: what should be said of the teacher
+    share: float | None = None  #: of the teacher's return that had to be kept, where that is what was asked
 
     def __repr__(self) -> str:
         """Return the result in a few lines."""
         fidelity, summary = self.fidelity, self.run.summary
+        what = f"a mean return of {self.bar:.4g}"
+        if self.share is not None:
+            what = f"{self.share:.0%} of the teacher's return, start by start,"
         return (
-            f"{summary['teacher']} on {summary['task']}: {summary['prototypes']} prototypes; a mean return of "
-            f"{self.bar:.4g} is {'kept' if self.kept else 'NOT kept'}\n"
+            f"{summary['teacher']} on {summary['task']}: {summary['prototypes']} prototypes; {what} is "
+            f"{'kept' if self.kept else 'NOT kept'}\n"
             f"  the map gains {fidelity.map}, the teacher {fidelity.teacher}\n"
             f"  they agree in {fidelity.on_map:.0%} of the map's states and in {fidelity.on_teacher:.0%} of the "
             "teacher's"
@@ -183,7 +187,8 @@ class Distillation:
         run = self._run(chosen, own, fidelity=fidelity, steps=steps, **facts)
         said = (*found.notes, *remarks, *self._of_teacher(), *_of_stop(stopped, rungs[-1].size, regions))
         notches = [rung.notch for rung in rungs]
-        return Distilled(run, notches, _fewest_fitted(rungs), value, kept, fidelity, said)
+        share = None if bar.teacher is None else settings.keep
+        return Distilled(run, notches, _fewest_fitted(rungs), value, kept, fidelity, said, share)
 
     def _teacher_gains(self, starts: Sequence[int]) -> np.ndarray:
         return self.trials.follow_teacher(self.teacher.answer, starts).returns
