@@ -13,7 +13,7 @@ import distinguo as dg
 from distinguo.distillation.bar import bar_of
 from distinguo.distillation.distil import Distilled
 from distinguo.tasks.catalog import task_spec
-from tests.distillation.common import CAR, QUICKEST, SWINGING, SWINGS, Predicts, refused, swing
+from tests.distillation.common import CAR, QUICK, QUICKEST, SWINGING, SWINGS, Predicts, refused, swing
 
 EASY = -180.0  #: what every map that swings at all gains
 
@@ -226,3 +226,12 @@ def test_an_environment_object_is_a_task() -> None:
     small = distilled(Predicts(lambda rows: SWINGING.choose(np.atleast_2d(rows))), env, settings=settings)
     assert small.run.configuration.spec.interpreted
     assert small.fidelity.on_map > 0.8
+
+
+def test_one_prototype_is_the_best_action_and_is_not_raced() -> None:
+    said: list[str] = []
+    small = distilled(
+        regions=1, settings=QUICK | {"learner.most": 2, "learner.patience": 10**6}, watch=said.append
+    )
+    assert [line for line in said if line.startswith("1 prototype") and "changes tried" in line] == []
+    assert small.dial[-1].mean == -200.0  # no single action climbs the hill

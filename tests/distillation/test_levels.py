@@ -238,7 +238,7 @@ def test_an_environment_object_loses_its_levels_too() -> None:
 def test_the_steps_that_choose_levels_are_counted() -> None:
     pumping = Predicts(lambda rows: np.where(np.atleast_2d(rows)[:, 2:] > 0, 2.0, -2.0))
     found = levelled(partial(teacher_of, pumping), "Pendulum-v1", {}, lambda spec, returns: -5_000.0)
-    count = 2 * levels_module.TRIALS + levels_module.MORE_TRIALS  # with amounts, and with two levels
+    count = 3 * levels_module.TRIALS + 2 * levels_module.MORE_TRIALS  # amounts, two levels, and both again
     assert found.spent == (count, count * 200)
 
 

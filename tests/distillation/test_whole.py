@@ -46,7 +46,9 @@ def test_two_prototypes_suffice_to_swing(swung: Distilled) -> None:
     assert summary["fidelity"] == swung.fidelity.on_map > 0.85
     lines = repr(swung).splitlines()
     assert len(lines) == 3
-    assert lines[0].startswith("swing on MountainCar-v0: 2 prototypes; 95% of the teacher's return, start by start,")
+    assert lines[0].startswith(
+        "swing on MountainCar-v0: 2 prototypes; 95% of the teacher's return, start by start,"
+    )
 
 
 def test_the_run_acts_as_the_map_does(swung: Distilled) -> None:
@@ -172,7 +174,7 @@ def test_the_picture_tells_where_they_disagree(swung: Distilled) -> None:
     for counts, shares in zip(known["confusion"], picture.shares, strict=True):
         assert sum(shares) == pytest.approx(1.0 if sum(counts) else 0.0)
     assert picture.title == "swing: where the map does otherwise"
-    assert f"agree in {swung.fidelity.on_map:.0%} of the map's states" in picture.note
+    assert f"agree in {swung.fidelity.on_map:.1%} of the map's states" in picture.note
 
 
 def test_a_run_that_was_not_distilled_has_no_fidelity(swung: Distilled) -> None:
@@ -224,5 +226,9 @@ def test_it_is_condensed(swung: Distilled) -> None:
 def test_it_is_reported(swung: Distilled, tmp_path: Path) -> None:
     page = dg.report(swung.run, tmp_path / "report.html").read_text()
     assert "MountainCar-v0" in page
-    assert "distilled" in page
+    assert "Kept: distilled from swing, whose mean return is" in page
+    assert "Where the map does what its teacher does" in page
+    assert "The mean return of the best map of every size" in page
+    assert "Not solved within the budget" not in page
+    assert "no trials to show" not in page
     assert "Traceback" not in page

@@ -198,3 +198,26 @@ def test_words_from_files_cannot_leave_the_comment(tmp_path: Path) -> None:
 def test_a_name_that_is_no_identifier_is_refused(name: str) -> None:
     with pytest.raises(DistinguoError, match="--name should be a letter"):
         to_header(boxes_controller(np.random.default_rng(0), 2, 2), name)
+
+
+def test_levels_come_with_what_they_are(tmp_path: Path) -> None:
+    two = Controller(voronoi([[1.0], [-1.0]], [1.0]), np.array([[0.0, -1.0], [-1.0, 0.0]]))
+    amounts = ((-0.1, 2.0), (1 / 3, -1e-30))
+    named = LabelledController(two, ("x",), ("-0.1/+2", "+0.3333/-1e-30"), amounts=amounts)
+    header = to_header(named)
+    assert "DISTINGUO_ACTION_MINUS_0_1_2 = 0" in header
+    (tmp_path / "controller.h").write_text(header)
+    (tmp_path / "use.c").write_text(
+        '#include <stdio.h>\n#include "controller.h"\nint main(void)\n{\n    double s[2][1] = {{3.0}, {-3.0}};\n'
+        '    for (int n = 0; n < 4; n++) printf("%.17g\\n", distinguo_amount(s[n / 2], n % 2));\n    return 0;\n}\n'
+    )
+    subprocess.run([compiler(), *STRICT, "use.c", "-o", "use"], cwd=tmp_path, check=True)
+    done = subprocess.run([tmp_path / "use"], capture_output=True, text=True, check=True)
+    assert [float(word) for word in done.stdout.split()] == [*amounts[0], *amounts[1]]
+    assert "_amount" not in to_header(named._replace(amounts=()))
+
+
+def test_levels_that_differ_by_their_sign_have_names() -> None:
+    three = Controller(voronoi([[1.0], [-1.0]], [1.0]), np.array([[0.0, -1.0, 0.0], [-1.0, 0.0, 0.0]]))
+    header = to_header(LabelledController(three, ("x",), ("-1", "+0", "+1")))
+    assert "enum { DISTINGUO_ACTION_MINUS_1 = 0, DISTINGUO_ACTION_0 = 1, DISTINGUO_ACTION_1 = 2 };" in header

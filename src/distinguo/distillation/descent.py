@@ -177,6 +177,8 @@ class Descent:
     def rung(self, size: int, before: PrototypeMap | None, bar: Bar, patience: int) -> Rung:
         """Return the best map of a size: fitted from scratch and from a larger one, and raced if that does not do."""
         race = Race(self.trials, self.lesson, self.fresh(self.settings.starts), self.rng)
+        if size == 1 and before is not None:  # always the same action: there is nothing else to it
+            return self._measured(race.best_of(self._constant(before)), bar, fitted=True)
         standing = race.best_of(self.fits(size, before))
         budget = self.trials.count.steps + SHARE * max(0, self.settings.steps - self.trials.count.steps)
         rung = self._measured(standing, bar, fitted=True)
@@ -192,6 +194,10 @@ class Descent:
         if self.settings.aggregate:
             self.learn_from(self.trials.follow(rung.notch.map, self.fresh(self.settings.trials)))
         return rung
+
+    def _constant(self, before: PrototypeMap) -> list[PrototypeMap]:
+        alone = PrototypeMap(before.prototypes[:1], before.actions[:1], before.scale)
+        return [alone.with_action(0, a) for a in range(len(self.trials.spec.actions))]
 
     def _measured(self, standing: Standing, bar: Bar, fitted: bool) -> Rung:
         """Run a map from new starts."""

@@ -59,7 +59,7 @@ class Distilled(NamedTuple):
             f"{summary['teacher']} on {summary['task']}: {summary['prototypes']} prototypes; {what} is "
             f"{'kept' if self.kept else 'NOT kept'}\n"
             f"  the map gains {fidelity.map}, the teacher {fidelity.teacher}\n"
-            f"  they agree in {fidelity.on_map:.0%} of the map's states and in {fidelity.on_teacher:.0%} of the "
+            f"  they agree in {fidelity.on_map:.1%} of the map's states and in {fidelity.on_teacher:.1%} of the "
             "teacher's"
         )
 
@@ -173,7 +173,9 @@ class Distillation:
         self.descent.learn_from(taught)
         gained = taught.returns if found.returns is None else found.returns
         value, remarks = bar_of(spec, gained, keep, settings.keep, self.trials.cap)
-        mean = float(taught.returns.mean())
+        for note in found.notes:
+            self.descent.tell(note)
+        mean = float(taught.returns.mean()) if found.mean is None else found.mean
         bar = Bar(value)
         if keep is None and value != threshold_of(spec, self.trials.cap):
             bar = Bar(value, remembered(self._teacher_gains), mean)
@@ -186,7 +188,7 @@ class Distillation:
         facts = {"bar": value, "kept": kept, "learned": learned, "before": before, "stopped": stopped}
         run = self._run(chosen, own, fidelity=fidelity, steps=steps, **facts)
         said = (*found.notes, *remarks, *self._of_teacher(), *_of_stop(stopped, rungs[-1].size, regions))
-        notches = [rung.notch for rung in rungs]
+        notches = [rung.notch._replace(returns=rung.compared) for rung in rungs]  # which the bar is for
         share = None if bar.teacher is None else settings.keep
         return Distilled(run, notches, _fewest_fitted(rungs), value, kept, fidelity, said, share)
 
@@ -195,12 +197,12 @@ class Distillation:
 
     def _compared(self, map_: PrototypeMap, found: Levelled) -> tuple[Fidelity, Followed, int]:
         """Compare a map with its teacher by new trials of both; return also the map's, and steps not counted yet."""
-        taught = self.trials.follow_teacher(self.teacher.answer, self.descent.fresh(TRIALS))
+        starts = self.descent.fresh(TRIALS)
+        taught = self.trials.follow_teacher(self.teacher.answer, starts)
         gained, steps = taught.returns, 0
         if found.amounts is not None:
-            gained, taken = found.amounts.trials(self.descent.fresh(TRIALS))
+            gained, taken = found.amounts.trials(starts)
             steps = len(taken)
-        starts = self.descent.fresh(TRIALS)
         own = self.trials.follow(map_, starts)
         return fidelity_of(map_, self.questions, taught._replace(returns=gained), own, starts), own, steps
 

@@ -36,6 +36,8 @@ class Levelled(NamedTuple):
     spent: Count = Count()  #: trials that were run to choose them
     amounts: Amounts | None = None  #: the teacher as it is, where its actions are amounts
     returns: np.ndarray | None = None  #: what it gains then
+    levels: np.ndarray | None = None  #: a row each
+    mean: float | None = None  #: what it gains on average with them, from the same starts
 
 
 class Amounts(NamedTuple):
@@ -66,6 +68,18 @@ class Amounts(NamedTuple):
                 raise DistinguoError(f"{what} gave rewards that are not finite in trial {seed}; mend it.")
             returns.append(gained)
         return np.array(returns), np.array(taken)
+
+    def on(self, levels: np.ndarray) -> Amounts:
+        """Return the same with a teacher that takes the nearest of these levels."""
+        answer = self.teacher.answer
+        return self._replace(
+            teacher=self.teacher._replace(answer=lambda rows: levels[_nearest(levels, answer(rows))])
+        )
+
+
+def _nearest(levels: np.ndarray, given: np.ndarray) -> np.ndarray:
+    apart = given.reshape(len(given), 1, -1) - levels[None]
+    return np.asarray((apart**2).sum(axis=2).argmin(axis=1))
 
 
 def has_amounts(task: Any, parameters: Mapping[str, Any] | None = None) -> bool:
@@ -120,9 +134,12 @@ def levelled(
     else:
         first, taken = amounts.trials(range(TRIALS))
         found = _fewest(amounts, task, parameters, first, taken, keep)
-    more, taken = amounts.trials(range(TRIALS, TRIALS + MORE_TRIALS))
-    spent = found.spent.more(len(more), len(taken))
-    return found._replace(amounts=amounts, returns=np.concatenate([first, more]), spent=spent)
+    more, taken = amounts.trials(range(len(first), TRIALS + MORE_TRIALS))
+    returns = np.concatenate([first, more])
+    assert found.levels is not None
+    alike, also_taken = amounts.on(found.levels).trials(range(len(returns)))
+    spent = found.spent.more(len(more) + len(alike), len(taken) + len(also_taken))
+    return found._replace(amounts=amounts, returns=returns, mean=float(alike.mean()), spent=spent)
 
 
 def _with_amounts(teacher: Any, task: Any, parameters: Mapping[str, Any]) -> Amounts:
@@ -193,10 +210,11 @@ def chosen_levels(taken: np.ndarray, count: int) -> np.ndarray:
 
 def _with_levels(amounts: Amounts, levels: np.ndarray, spec: TaskSpec) -> Levelled:
     def answer(rows: np.ndarray) -> np.ndarray:
-        given = amounts.teacher.answer(rows).reshape(len(rows), 1, -1)
-        return np.asarray(((given - levels[None]) ** 2).sum(axis=2).argmin(axis=1))
+        return _nearest(levels, amounts.teacher.answer(rows))
 
-    return Levelled(Teacher(amounts.teacher.name, answer, None, amounts.teacher.stochastic), spec)
+    return Levelled(
+        Teacher(amounts.teacher.name, answer, None, amounts.teacher.stochastic), spec, levels=levels
+    )
 
 
 def _spec(task: Any, parameters: Mapping[str, Any], levels: Any) -> TaskSpec:

@@ -49,7 +49,7 @@ static inline int {prefix}_action(const double s[{dimensions}])
 {{
     return (int){prefix}_actions[{prefix}_region(s)];
 }}
-
+{amounts}
 #endif
 """
 
@@ -78,7 +78,24 @@ def to_header(named: LabelledController, name: str = PREFIX) -> str:
         names=_action_names(named.actions, name.upper()),
         tables="\n".join([*tables, integers(f"{name}_actions", named.controller.greedy)]),
         body=body,
+        amounts=_amounts(named.amounts, name, len(named.dimensions)),
     )
+
+
+def _amounts(amounts: tuple[tuple[float, ...], ...], name: str, dimensions: int) -> str:
+    """Write a function that tells what the action is, where actions are levels of something continuous."""
+    if not amounts:
+        return ""
+    rows = ", ".join("{" + ", ".join(repr(x) for x in row) + "}" for row in amounts)
+    return f"""
+/* Number i of the action to take at an observation, in the units of the task. */
+static inline double {name}_amount(const double s[{dimensions}], int i)
+{{
+    static const double amounts[{len(amounts)}][{len(amounts[0])}] = {{{rows}}};
+
+    return amounts[{name}_action(s)][i];
+}}
+"""
 
 
 def check_name(name: str) -> None:
@@ -133,7 +150,8 @@ def comment(text: str) -> str:
 
 def _action_names(actions: tuple[str, ...], guard: str) -> str:
     """Name the actions, unless their words do not make distinct identifiers."""
-    words = [re.sub(r"[^A-Z0-9]+", "_", action.upper()).strip("_") for action in actions]
+    signed = [re.sub(r"^-(?=[\d.])", "minus ", action) for action in actions]
+    words = [re.sub(r"[^A-Z0-9]+", "_", action.upper()).strip("_") for action in signed]
     if not all(words) or len(set(words)) < len(words):
         return ""
     rows = ", ".join(f"{guard}_ACTION_{word} = {a}" for a, word in enumerate(words))

@@ -34,6 +34,9 @@ class LabelledController(NamedTuple):
     high: tuple[float, ...] = ()
     provenance: dict[str, Any] = {}  # noqa: RUF012
     certificates: Cited = Cited(None)  #: what is proven of it
+    amounts: tuple[
+        tuple[float, ...], ...
+    ] = ()  #: what each action is, where it is a level of something continuous
 
     @property
     def representation(self) -> Representation:
@@ -58,10 +61,21 @@ def labelled(run: Run) -> LabelledController:
         low,
         high,
         representation.provenance,
+        amounts=_amounts(spec.parameters.get("levels")),
     )
     if run.path is None:
         return plain
     return plain._replace(certificates=cited_in(run.path, run.controller, spec.task))
+
+
+def _amounts(levels: Any) -> tuple[tuple[float, ...], ...]:
+    """Return levels that are listed as rows of numbers.
+
+    >>> _amounts([-2.0, 0.5]), _amounts([[0.0, 1.0]]), _amounts(3)
+    (((-2.0,), (0.5,)), ((0.0, 1.0),), ())
+    """
+    listed = levels if isinstance(levels, list | tuple) else []
+    return tuple(tuple(np.ravel(one).astype(float).tolist()) for one in listed)
 
 
 def open_controller(path: Path) -> LabelledController:

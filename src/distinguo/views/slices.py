@@ -50,10 +50,12 @@ def plane_of(
 def votes_of(representation: Representation, controller: Controller) -> np.ndarray | None:
     """Return how many incompatible pairs of regions differ along each coordinate; None if there are no such pairs.
 
+    Between coordinates of as many votes a fraction of one decides: their share of all that regions differ by.
+
     >>> from distinguo.representations.voronoi import voronoi
     >>> three = Representation(voronoi([[0, 0, 0], [0, 1, 9], [0, 2, 0.1]], [1.0, 1.0, 1.0]), ("a", "b", "c"))
-    >>> votes_of(three, Controller(three.partition, np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]))).tolist()
-    [0, 1, 1]
+    >>> votes_of(three, Controller(three.partition, np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]))).round(2).tolist()
+    [0.0, 1.03, 1.47]
     """
     prototypes = prototypes_of(representation.partition)
     if prototypes is None:
@@ -66,7 +68,10 @@ def votes_of(representation: Representation, controller: Controller) -> np.ndarr
     else:
         apart = (rows[one] - rows[other]) / getattr(representation.partition, "scale", 1.0)
     votes = _differ_along(apart).sum(axis=0)
-    return votes if votes.any() else None
+    if not votes.any():
+        return None
+    squares = (apart**2).sum(axis=0)
+    return np.asarray(votes + 0.5 * squares / squares.sum())
 
 
 def _differ_along(apart: np.ndarray) -> np.ndarray:

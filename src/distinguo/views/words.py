@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +107,7 @@ def outcome_sentence(run: Run) -> str:
     size = f"{_count(summary['regions'], 'region')} ({_count(summary['prototypes'], 'prototype')})"
     cost = f"{_count(summary['trials'], 'trial')}, {summary['environment_steps']:,} environment steps"
     if "teacher" in summary:
-        cost = f"{cost}, from {summary['teacher']}, whose mean return is {summary['teacher_score']:.4g}"
+        return f"{_distilled(summary)} with {size}, found in {cost}."
     if run.configuration.spec.score != "length":
         return f"{_mean_return(run)} with {size}, learned in {cost}."
     if run.solved:
@@ -114,6 +115,15 @@ def outcome_sentence(run: Run) -> str:
     return (
         f"Not solved within the budget: {size} after {cost}; try another --seed, or --set stage.trials=1000 "
         f"with another --out."
+    )
+
+
+def _distilled(summary: Mapping[str, Any]) -> str:
+    """Say whether a map keeps what was to be kept of its teacher's return."""
+    return (
+        f"{'Kept' if summary['kept'] else 'Not kept'}: distilled from {summary['teacher']}, whose mean return is "
+        f"{summary['teacher_score']:.4g}, the map gains {score_text(summary['score'], summary['bar'])} on average "
+        f"({summary['bar']:.4g} was to be kept)"
     )
 
 

@@ -63,7 +63,7 @@ def fidelity_picture(run: Run) -> FidelityPicture:
 
 
 def _note(known: dict[str, Any]) -> str:
-    words = f"agree in {known['agreement_on_map_states']:.0%} of the map's states"
+    words = f"agree in {known['agreement_on_map_states']:.1%} of the map's states"
     if known["regret_of_disagreements"] is None:
         return words
     cost, free = known["regret_of_disagreements"], known["free_disagreements"]

@@ -39,7 +39,11 @@ VIEWS = {
     "trials": "How it was learned: length of trials, regions and prototypes.",
     "family": "Which region came from which, when and why.",
     "dial": "How many regions are left if values this close count as one.",
+    "fidelity": "Where the map does what its teacher does, and which actions it takes instead.",
 }
+WRITTEN_DIAL = (
+    "The mean return of the best map of every size: which of its distinctions are worth their price."
+)
 REGRET = "What the grouping costs: the reward lost at a visit, as the audit finds it."
 
 
@@ -104,6 +108,8 @@ def chapter(asked: Asked, number: int, budget: Budget, alone: bool, audit: bool)
     wanted = dict(VIEWS) if alone else {name: VIEWS[name] for name in ("partition", "trials")}
     for view in _pointless(asked):
         wanted.pop(view, None)
+    if "dial" in wanted and _has(run, "dial.csv"):
+        wanted["dial"] = WRITTEN_DIAL
     pictures = [one for view, words in wanted.items() for one in reader.picture(view, words)]
     if alone:
         pictures += list(_history(reader))
@@ -130,13 +136,17 @@ def _pointless(asked: Asked) -> list[str]:
     if not asked.grows_by_splits:
         views.append("family")
     if asked.values_name_actions:  # there are no values, and so no dial of them unless it was written
-        written = asked.run.path is not None and (asked.run.path / "dial.csv").is_file()
-        views += ["values"] if written else ["values", "dial"]
+        views += ["values"] if _has(asked.run, "dial.csv") else ["values", "dial"]
+    views += ["trials"] if "teacher" in asked.run.summary else ["fidelity"]
     if asked.spec.kind == CATEGORIES:
         views.append("phase")
     if asked.run.representation.prototypes > LARGE:
         views += ["critical", "phase", "values", "family"]
     return views
+
+
+def _has(run: Run, name: str) -> bool:
+    return run.path is not None and (run.path / name).is_file()
 
 
 def _verdict(run: Run) -> str:
@@ -149,7 +159,16 @@ def _verdict(run: Run) -> str:
 
 
 def _figures(run: Run) -> list[tuple[str, str]]:
-    names = ("score", "trials", "environment_steps", "investigation_steps", "confirmation_trials", "seconds")
+    names = (
+        "score",
+        "bar",
+        "teacher_score",
+        "trials",
+        "environment_steps",
+        "investigation_steps",
+        "confirmation_trials",
+        "seconds",
+    )
     known = [(name.replace("_", " "), _count(run.summary[name])) for name in names if name in run.summary]
     return [
         ("task", run.configuration.spec.name),
@@ -157,6 +176,7 @@ def _figures(run: Run) -> list[tuple[str, str]]:
         ("learner", run.configuration.learner_name),
         ("preset", run.configuration.preset),
         ("solved", "yes" if run.solved else "no"),
+        *([("return kept", "yes" if run.summary["kept"] else "no")] if "kept" in run.summary else []),
         ("regions", f"{run.representation.regions:,}"),
         ("prototypes", f"{run.representation.prototypes:,}"),
         *known,
