@@ -21,10 +21,12 @@ from distinguo.runs.folder import is_finished, is_free, write_run
 from distinguo.runs.run import Run
 from distinguo.runs.written.history import Frame
 from distinguo.study.condense import DIAL, dial_csv
+from distinguo.tasks.spec import TaskSpec
 from distinguo.versions import software
 from distinguo.writing.atomic import write_atomically
 
 FIDELITY = "fidelity.json"
+MARGIN = 0.1  #: of what was seen, around it
 LARGEST_FIDELITY = 64 * MEBIBYTE  #: bytes
 
 
@@ -38,8 +40,7 @@ def run_of_map(
     """Return a map as a run; ``seen`` are states that tell how far its trials range."""
     spec = configuration.spec
     controller = acting_by(map_.prototypes, map_.scale, map_.actions, len(spec.actions))
-    low = np.where(np.isfinite(spec.low), spec.low, seen.min(axis=0))
-    high = np.where(np.isfinite(spec.high), spec.high, seen.max(axis=0))
+    low, high = shown_extent(spec, seen)
     provenance = {
         "task": spec.name,
         "preset": configuration.preset,
@@ -68,6 +69,27 @@ def run_of_map(
     frame = Frame(int(whole["trials"]), int(whole["environment_steps"]), representation, controller.q)
     updates = np.zeros(controller.q.shape, dtype=np.int64)
     return Run(configuration, representation, controller.q, updates, whole, [], reasons, history=[frame])
+
+
+def shown_extent(spec: TaskSpec, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the extent that pictures and words are about: all of a plane, of more coordinates where trials go.
+
+    What is allowed beyond says little: of LunarLander's velocities of up to 10, trials see a tenth.
+
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> low, high = shown_extent(task_spec("CartPole-v1"), np.array([[-1.0, 0.0, 0.0, -2.0], [1.0, 0.0, 0.1, 2.0]]))
+    >>> low.round(2).tolist(), high.round(2).tolist()
+    ([-1.2, -0.1, -0.01, -2.4], [1.2, 0.1, 0.11, 2.4])
+    """
+    bounds = np.array(spec.low), np.array(spec.high)
+    width = np.ptp(seen, axis=0)
+    margin = MARGIN * np.where(width > 0.0, width, 1.0)
+    lower, upper = seen.min(axis=0) - margin, seen.max(axis=0) + margin
+    if len(spec.dimensions) > 2:
+        return np.maximum(bounds[0], lower), np.minimum(bounds[1], upper)
+    return np.where(np.isfinite(bounds[0]), bounds[0], lower), np.where(
+        np.isfinite(bounds[1]), bounds[1], upper
+    )
 
 
 def check_free(path: Path) -> None:
