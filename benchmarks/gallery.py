@@ -20,6 +20,7 @@ from benchmarks.distilled import FORMULAS
 
 import distinguo as dg
 from distinguo.proof.verify import question_about
+from distinguo.views.descriptions.border import border_in_words
 from distinguo.views.descriptions.regions import regions_in_words
 
 #: The smallest published, or found by others, as regions or leaves with their return; None if we know of none.
@@ -104,7 +105,9 @@ def entry(folder: Path, row: dict[str, str], out: Path) -> dict[str, Any]:
 
 
 def words(run: Any) -> str:
-    return "".join(f"- {one}\n" for one in regions_in_words(run)) + "\n"
+    border = border_in_words(run)
+    exactly = f"- exactly: {border}\n" if border else ""
+    return "".join(f"- {one}\n" for one in regions_in_words(run)) + exactly + "\n"
 
 
 def proven(run: Any) -> str:

@@ -94,7 +94,8 @@ def _tell(opened: Run, folder: Path, output: Output) -> None:
     parts.append(reasons_table(opened, width=width))
     output.tell("\n\n".join(filter(None, parts)) + "\n")
     if is_finished(folder):
-        output.tell(outcome_sentence(opened), GOOD if opened.solved else POOR)
+        fine = opened.solved or opened.summary.get("kept") is True
+        output.tell(outcome_sentence(opened), GOOD if fine else POOR)
     else:
         unfinished = f"{folder} is not finished; go on with: {learn_command(opened.configuration, folder)}"
         output.tell(unfinished, POOR)
@@ -102,9 +103,12 @@ def _tell(opened: Run, folder: Path, output: Output) -> None:
 
 def _in_words(opened: Run, width: int | None) -> str:
     """Return where each region lies and what is done there, as one would tell it; nothing where they are many."""
+    from distinguo.views.descriptions.border import border_in_words
     from distinguo.views.descriptions.regions import regions_in_words
     from distinguo.views.terminal.layout import listed
 
     if not 1 < opened.representation.regions <= MOST_IN_WORDS:
         return ""
-    return "\n".join(listed([[f"region {one.region}", str(one)] for one in regions_in_words(opened)], width))
+    rows = [[f"region {one.region}", str(one)] for one in regions_in_words(opened)]
+    border = border_in_words(opened)
+    return "\n".join(listed(rows + ([["exactly", border]] if border else []), width))

@@ -21,29 +21,14 @@ from distinguo.runs.configuration import TABLES, Configuration, values_by_table
 from distinguo.runs.folder import is_finished
 from distinguo.runs.run import Run
 from distinguo.study.certificates import cited_in
-from distinguo.tasks.spec import CATEGORIES
 from distinguo.views.descriptions.regions import regions_in_words
 from distinguo.views.drawing.colours import hue_of
 from distinguo.views.pages.fragments import inline_figure, left_out
+from distinguo.views.pages.wanted import views_of
 from distinguo.views.words import outcome_sentence, why_nothing
 
 MOST_REGIONS, MOST_REASONS = 40, 24  #: rows
 BUSIEST = 8  #: regions of a larger map whose distinctions are told
-LARGE = 300  #: prototypes of a map that is only shown once
-#: The views of a run that is reported alone, and what each shows.
-VIEWS = {
-    "partition": "The regions. The number in each area is its region, the colour what is done there.",
-    "critical": "A greedy trial over the critical states: where one wrong action is the end.",
-    "phase": "Where the greedy policy leads: arrows for single steps, lines for trials.",
-    "values": "What the states are worth.",
-    "trials": "How it was learned: length of trials, regions and prototypes.",
-    "family": "Which region came from which, when and why.",
-    "dial": "How many regions are left if values this close count as one.",
-    "fidelity": "Where the map does what its teacher does, and which actions it takes instead.",
-}
-WRITTEN_DIAL = (
-    "The mean return of the best map of every size: which of its distinctions are worth their price."
-)
 REGRET = "What the grouping costs: the reward lost at a visit, as the audit finds it."
 
 
@@ -105,11 +90,7 @@ def chapter(asked: Asked, number: int, budget: Budget, alone: bool, audit: bool)
     """Put together what is known of a run; beside others it is told in short."""
     reader, run = Reader(asked, number, budget), asked.run
     configuration = run.configuration
-    wanted = dict(VIEWS) if alone else {name: VIEWS[name] for name in ("partition", "trials")}
-    for view in _pointless(asked):
-        wanted.pop(view, None)
-    if "dial" in wanted and _has(run, "dial.csv"):
-        wanted["dial"] = WRITTEN_DIAL
+    wanted = views_of(asked, alone)
     pictures = [one for view, words in wanted.items() for one in reader.picture(view, words)]
     if alone:
         pictures += list(_history(reader))
@@ -128,25 +109,6 @@ def chapter(asked: Asked, number: int, budget: Budget, alone: bool, audit: bool)
         proof=reader.tried("The proof", lambda: _proof(run), []),
         commands=reader.tried("The commands", lambda: _commands(run), []),
     )
-
-
-def _pointless(asked: Asked) -> list[str]:
-    """Return the views that would show nothing of this run."""
-    views = [] if asked.spec.controllable else ["critical"]
-    if not asked.grows_by_splits:
-        views.append("family")
-    if asked.values_name_actions:  # there are no values, and so no dial of them unless it was written
-        views += ["values"] if _has(asked.run, "dial.csv") else ["values", "dial"]
-    views += ["trials"] if "teacher" in asked.run.summary else ["fidelity"]
-    if asked.spec.kind == CATEGORIES:
-        views.append("phase")
-    if asked.run.representation.prototypes > LARGE:
-        views += ["critical", "phase", "values", "family"]
-    return views
-
-
-def _has(run: Run, name: str) -> bool:
-    return run.path is not None and (run.path / name).is_file()
 
 
 def _verdict(run: Run) -> str:
