@@ -48,7 +48,7 @@ def test_the_coordinates_shown_are_those_that_incompatible_pairs_differ_along_mo
         counts += squares >= squares.sum() / 4
     votes = votes_of(run.representation, controller)
     assert votes is not None
-    assert votes.tolist() == counts.tolist()
+    assert np.floor(votes).tolist() == counts.tolist()  # what is left of them decides between equal ones
     shown = partition_picture(run).plane.axes
     others = [n for i, n in enumerate(counts) if i not in shown]
     assert min(counts[list(shown)]) >= max(others)
