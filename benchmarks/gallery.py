@@ -106,8 +106,8 @@ def entry(folder: Path, row: dict[str, str], out: Path) -> dict[str, Any]:
 
 def words(run: Any) -> str:
     border = border_in_words(run)
-    exactly = f"- exactly: {border}\n" if border else ""
-    return "".join(f"- {one}\n" for one in regions_in_words(run)) + exactly + "\n"
+    told = f"- border: {border}\n" if border else ""
+    return "".join(f"- {one}\n" for one in regions_in_words(run)) + told + "\n"
 
 
 def proven(run: Any) -> str:

@@ -47,7 +47,11 @@ class Distilled(NamedTuple):
     kept: bool  #: whether new trials confirmed that it is
     fidelity: Fidelity
     notes: tuple[str, ...]  #: what should be said of the teacher
-    share: float | None = None  #: of the teacher's return that had to be kept, where that is what was asked
+
+    @property
+    def share(self) -> float | None:
+        """Return the share of the teacher's return that had to be kept, where that is what was asked."""
+        return self.run.summary.get("share")
 
     def __repr__(self) -> str:
         """Return the result in a few lines."""
@@ -115,10 +119,9 @@ def distil(
     with threadpool_limits(limits=1, user_api="blas"):
         work = Distillation(configuration, found.teacher, trials, watch or (lambda text: None))
         try:
-            distilled = work.done(keep, regions, found)
+            distilled = work.done(keep, regions, found, began)
         finally:
             work.close()
-    distilled.run.summary["seconds"] = round(time.perf_counter() - began, 4)
     if path is None:
         return distilled
     run = write_distilled(distilled.run, distilled.dial, distilled.fidelity, path)
@@ -165,8 +168,11 @@ class Distillation:
         self.questions = Questions(self.teacher, trials, settings.costs, rng)
         self.descent = Descent(trials, self.questions.label, settings, seed, watch)
 
-    def done(self, keep: float | None, regions: int | None, found: Levelled) -> Distilled:
-        """Distil: follow the teacher, go down through the sizes, confirm the smallest map that keeps the return."""
+    def done(self, keep: float | None, regions: int | None, found: Levelled, began: float) -> Distilled:
+        """Distil: follow the teacher, go down through the sizes, confirm the smallest map that keeps the return.
+
+        ``began`` is when all of it did, on the clock of ``time.perf_counter``.
+        """
         spec, settings = self.configuration.spec, self.configuration.learner
         self.descent.tell("following the teacher")
         taught = self.trials.follow_teacher(self.teacher.answer, self.descent.fresh(TRIALS))
@@ -186,11 +192,11 @@ class Distillation:
         self.descent.tell("comparing the map with the teacher")
         fidelity, own, steps = self._compared(chosen.map, found)
         facts = {"bar": value, "kept": kept, "learned": learned, "before": before, "stopped": stopped}
+        facts |= {"share": {} if bar.teacher is None else {"share": settings.keep}, "began": began}
         run = self._run(chosen, own, fidelity=fidelity, steps=steps, **facts)
         said = (*found.notes, *remarks, *self._of_teacher(), *_of_stop(stopped, rungs[-1].size, regions))
         notches = [rung.notch._replace(returns=rung.compared) for rung in rungs]  # which the bar is for
-        share = None if bar.teacher is None else settings.keep
-        return Distilled(run, notches, _fewest_fitted(rungs), value, kept, fidelity, said, share)
+        return Distilled(run, notches, _fewest_fitted(rungs), value, kept, fidelity, said)
 
     def _teacher_gains(self, starts: Sequence[int]) -> np.ndarray:
         return self.trials.follow_teacher(self.teacher.answer, starts).returns
@@ -244,13 +250,14 @@ class Distillation:
             "teacher_score": fidelity.teacher.mean,
             "fidelity": fidelity.on_map,
             "bar": facts["bar"],
+            **facts["share"],
             "kept": facts["kept"],
             "stopped": facts["stopped"],
             "trials": facts["learned"].trials + facts["before"].trials,
             "environment_steps": facts["learned"].steps + facts["before"].steps,
             "confirmation_steps": after.steps - facts["learned"].steps + facts["steps"],
             "price_steps": self.trials.count.steps - after.steps,
-            "seconds": 0.0,  # known in the end
+            "seconds": round(time.perf_counter() - facts["began"], 4),
         }
         return run_of_map(self.configuration._replace(spec=spec), map_, own.seen, summary, reasons)
 

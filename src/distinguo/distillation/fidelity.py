@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.distillation.questions import Questions
-from distinguo.distillation.teachers.costs import FREE
 from distinguo.distillation.trials.trials import Followed
+from distinguo.evaluation.policy_audit import NEXT_TO_NOTHING
 from distinguo.evaluation.statistics import interval
 from distinguo.learners.refinement.improvement import PrototypeMap
 
@@ -115,4 +115,4 @@ def _price_of(
     if known is None:
         return None, None
     costs, usual = known
-    return float(costs.mean()), float((costs <= FREE * usual).mean())
+    return float(costs.mean()), float((costs <= NEXT_TO_NOTHING * usual).mean())

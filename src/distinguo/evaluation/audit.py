@@ -43,6 +43,7 @@ from distinguo.tasks.task import observe, start, transition, truncated, unpack
 
 MOST_VISITS = 10**7
 NO_LIMIT = 2**62  #: steps of a trial
+Watch = Callable[[int, int], None]  #: is told how many states are done, of how many
 CHUNK, SLOW_CHUNK = 20_000, 20  #: states between two looks at the keyboard; where every step is plain Python
 
 
@@ -114,7 +115,7 @@ def audit_controller(
     epsilon: float,
     samples: int = 1,
     values: Controller | FeatureController | None = None,
-    watch: Callable[[int, int], None] | None = None,
+    watch: Watch | None = None,
 ) -> Audit:
     """Audit given states, or those that the greedy policy visits from the start of a trial.
 
@@ -130,10 +131,10 @@ def audit_controller(
     Policy rule (Eq. 1) broken at 0, value rule (Eq. 2) at 1.
     Greatest regret: 0.0000 at (0.0000, 0.0000), in region 0.
     """
-    check_positive("gamma", gamma)
-    check_positive("epsilon", epsilon)
+    check_not_negative("gamma", gamma)
+    check_not_negative("epsilon", epsilon)
     whole_number("samples", samples, 1)
-    task, judge = _restorable(task), controller if values is None else values
+    task, judge = restorable_task(task), controller if values is None else values
     parts = (task, *running_parts(controller), *running_parts(judge))
     rows = visited(task, controller, states) if isinstance(states, Visits) else checked_states(task, states)
     findings = blank_audit(task, rows, len(room_for(controller).q), epsilon)
@@ -143,20 +144,25 @@ def audit_controller(
             f"Values to look ahead with should be of {len(rooms[0].q)} actions, got {len(rooms[1].q)}."
         )
     look, at_once = at_speed(_look_ahead, *parts), CHUNK if is_compiled(*parts) else SLOW_CHUNK
-    columns = {name: getattr(findings, name) for name in Audit._fields if name != "epsilon"}
-    for first in range(0, len(rows), at_once):
-        rows_of = {name: column[first : first + at_once] for name, column in columns.items()}
-        look(task, controller, judge, rooms, gamma, samples, findings._replace(**rows_of))
+    fill_in(findings, at_once, lambda some: look(task, controller, judge, rooms, gamma, samples, some), watch)
+    return findings
+
+
+def fill_in(findings: Audit, at_once: int, find: Callable[[Audit], None], watch: Watch | None) -> None:
+    """Have the rows of an audit filled in, so many at a time, and see that something can be said of them."""
+    columns, count = findings._asdict(), len(findings.states)
+    del columns["epsilon"]
+    for first in range(0, count, at_once):
+        find(findings._replace(**{name: rows[first : first + at_once] for name, rows in columns.items()}))
         if watch:
-            watch(min(first + at_once, len(rows)), len(rows))
+            watch(min(first + at_once, count), count)
     if not np.isfinite(findings.q1).all():
         raise DistinguoError(
             "Rewards or action values are not finite, so nothing can be said of them; mend them."
         )
-    return findings
 
 
-def _restorable(task: Any) -> Any:
+def restorable_task(task: Any) -> Any:
     """Return the task behind a name or its words; look-ahead has to come back to every state."""
     if not isinstance(task, str | TaskSpec):
         return task
@@ -182,7 +188,7 @@ def blank_audit(task: Any, rows: np.ndarray, actions: int, epsilon: float) -> Au
     )
 
 
-def check_positive(name: str, value: Any) -> None:
+def check_not_negative(name: str, value: Any) -> None:
     """Refuse what is no finite number from 0."""
     if not (isinstance(value, Real) and 0.0 <= float(value) < np.inf):
         raise DistinguoError(f"{name} of an audit should be a finite number from 0, got {shown(value)}.")

@@ -6,7 +6,6 @@ controller has none of. Nothing can be said of the value rule (Eq. 2) then.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,14 +13,21 @@ from numpy.typing import ArrayLike
 
 from distinguo.controller import Controller, fill_values, group_in, room_for, running_parts
 from distinguo.criteria import POLICY, incremental_regret
-from distinguo.evaluation.audit import Audit, Visits, blank_audit, check_positive, checked_states, visited
+from distinguo.evaluation.audit import (
+    Audit,
+    Visits,
+    Watch,
+    blank_audit,
+    check_not_negative,
+    checked_states,
+    fill_in,
+    visited,
+)
 from distinguo.features.feature import Workspace
 from distinguo.seam import at_speed, is_compiled, kernel
 from distinguo.tasks.task import observe, transition, truncated, unpack
 
-NEXT_TO_NOTHING = (
-    0.05  #: share of what actions differ by on average, that may be lost if nobody says how much
-)
+NEXT_TO_NOTHING = 0.05  #: share of what actions usually differ by: what costs less counts as nothing
 CHUNK = 200  #: states between two looks at the keyboard
 
 
@@ -32,7 +38,7 @@ def audit_policy(
     *,
     longest: int,
     epsilon: float | None = None,
-    watch: Callable[[int, int], None] | None = None,
+    watch: Watch | None = None,
 ) -> Audit:
     """Audit given states, or those that the controller visits; trials have ``longest`` steps at most.
 
@@ -45,18 +51,13 @@ def audit_policy(
     1.0
     """
     if epsilon is not None:
-        check_positive("epsilon", epsilon)
+        check_not_negative("epsilon", epsilon)
     rows = visited(task, controller, states) if isinstance(states, Visits) else checked_states(task, states)
     room = room_for(controller)
     findings = blank_audit(task, rows, len(room.q), 0.0)
     parts = (task, *running_parts(controller))
     follow, at_once = at_speed(_follow, *parts), CHUNK if is_compiled(*parts) else 1
-    columns = {name: getattr(findings, name) for name in Audit._fields if name != "epsilon"}
-    for first in range(0, len(rows), at_once):
-        rows_of = {name: column[first : first + at_once] for name, column in columns.items()}
-        follow(task, controller, room, longest, findings._replace(**rows_of))
-        if watch:
-            watch(min(first + at_once, len(rows)), len(rows))
+    fill_in(findings, at_once, lambda some: follow(task, controller, room, longest, some), watch)
     allowed = NEXT_TO_NOTHING * float(findings.stakes.mean()) if epsilon is None else float(epsilon)
     rules = np.where(findings.regret > allowed, POLICY, 0).astype(np.int64)
     return findings._replace(rules=rules, epsilon=allowed)

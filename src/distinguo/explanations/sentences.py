@@ -76,7 +76,7 @@ def apart_sentence(asked: Asked, found: Distinction) -> str:
     What was paid on probation is the reason of a map that grew by it; else it is what is lost at a visit.
     """
     if found.price is not None:
-        when = "it was distilled" if "teacher" in asked.run.summary else "the run had solved its task"
+        when = "it was distilled" if asked.run.is_distilled else "the run had solved its task"
         return (
             f"Told apart because without this distinction a trial loses {amount(found.price.lost)} of reward, "
             f"by {found.price.starts} trials with and without it when {when}."

@@ -81,6 +81,11 @@ class Run(Verbs, RunRecord):
         return run_html(self)
 
     @property
+    def is_distilled(self) -> bool:
+        """Tell whether it is a map of a policy that somebody had."""
+        return "teacher" in self.summary
+
+    @property
     def solved(self) -> bool:
         """Return whether the greedy policy did what the task asks for, and that was confirmed."""
         return bool(self.summary["solved"])

@@ -7,7 +7,6 @@ ends with (:func:`trained_controller`).
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from distinguo.controller import Controller, FeatureController
 from distinguo.errors import DistinguoError, check_known, checks_names
-from distinguo.evaluation.audit import NO_LIMIT, Audit, Visits, audit_controller
+from distinguo.evaluation.audit import NO_LIMIT, Audit, Visits, Watch, audit_controller, restorable_task
 from distinguo.evaluation.policy_audit import audit_policy
 from distinguo.evaluation.tester import Evaluation, trained_values
 from distinguo.runs.configuration import check_seed
@@ -42,7 +41,7 @@ def audit(
     visits: int | None = None,
     epsilon: float | None = None,
     seed: int = 0,
-    watch: Callable[[int, int], None] | None = None,
+    watch: Watch | None = None,
     task: Any = None,
 ) -> Audit:
     """Audit a run, or the run in a folder: which states are not epsilon-adequate, by which rule, at what cost.
@@ -86,15 +85,11 @@ def _of_policy(
     states: ArrayLike | None,
     asked: tuple[int | None, int],
     epsilon: float | None,
-    watch: Callable[[int, int], None] | None,
+    watch: Watch | None,
 ) -> Audit:
     """Audit a run of which only the policy is known."""
     spec, (visits, seed) = run.configuration.spec, asked
-    if not spec.restorable:
-        raise DistinguoError(
-            f"An audit tries every action in a state, but states of {spec.name} cannot be restored."
-        )
-    task, longest = seeded(spec.task, seed), spec.cap(LONGEST)
+    task, longest = seeded(restorable_task(spec), seed), spec.cap(LONGEST)
     number = (VISITS if is_compiled(spec.task) else SLOW_VISITS) if visits is None else visits
     where = Visits(number, seed, longest) if states is None else states
     return audit_policy(task, run.controller, where, longest=longest, epsilon=epsilon, watch=watch)

@@ -106,7 +106,7 @@ def outcome_sentence(run: Run) -> str:
     summary = run.summary
     size = f"{_count(summary['regions'], 'region')} ({_count(summary['prototypes'], 'prototype')})"
     cost = f"{_count(summary['trials'], 'trial')}, {summary['environment_steps']:,} environment steps"
-    if "teacher" in summary:
+    if run.is_distilled:
         return f"{_distilled(summary)} with {size}, found in {cost}."
     if run.configuration.spec.score != "length":
         return f"{_mean_return(run)} with {size}, learned in {cost}."
@@ -120,10 +120,13 @@ def outcome_sentence(run: Run) -> str:
 
 def _distilled(summary: Mapping[str, Any]) -> str:
     """Say whether a map keeps what was to be kept of its teacher's return."""
+    what = f"{summary['bar']:.4g}"
+    if "share" in summary:
+        what = f"{summary['share']:.0%} of that, start by start,"
     return (
         f"{'Kept' if summary['kept'] else 'Not kept'}: distilled from {summary['teacher']}, whose mean return is "
         f"{summary['teacher_score']:.4g}, the map gains {score_text(summary['score'], summary['bar'])} on average "
-        f"({summary['bar']:.4g} was to be kept)"
+        f"({what} was to be kept)"
     )
 
 

@@ -111,4 +111,4 @@ def _in_words(opened: Run, width: int | None) -> str:
         return ""
     rows = [[f"region {one.region}", str(one)] for one in regions_in_words(opened)]
     border = border_in_words(opened)
-    return "\n".join(listed(rows + ([["exactly", border]] if border else []), width))
+    return "\n".join(listed(rows + ([["border", border]] if border else []), width))

@@ -14,9 +14,9 @@ from scipy.spatial import cKDTree
 from distinguo.distillation.fit import standard_of
 from distinguo.distillation.trials.compiled import CompiledTrials, TrialLanes, in_step, step_lanes
 from distinguo.distillation.trials.trials import Decide, Followed
+from distinguo.evaluation.policy_audit import NEXT_TO_NOTHING
 from distinguo.tasks.spec import Hold
 
-FREE = 0.05  #: share of the usual cost below which an action costs nothing
 DEAREST = 10.0  #: times the mean cost that a single state may weigh
 LEAST = 0.1  #: of the mean cost that a state weighs at least: estimates are rough
 HELD = 5  #: steps that a wrong action is tried for, as MAX_STEPS of Figure 3
@@ -56,7 +56,7 @@ def costly_label(answers: np.ndarray, regret: np.ndarray) -> TaughtLabel:
     usual = float(np.abs(regret[wrong]).mean()) if wrong.any() else 0.0
     if not usual > 0.0:
         return plain_label(answers, actions)
-    good = ~wrong | (regret <= FREE * usual)
+    good = ~wrong | (regret <= NEXT_TO_NOTHING * usual)
     bad = ~good
     cost = np.where(bad, np.maximum(regret, 0.0), 0.0).sum(axis=1) / np.maximum(bad.sum(axis=1), 1)
     mean = float(cost[bad.any(axis=1)].mean()) if bad.any() else 1.0

@@ -128,7 +128,9 @@ def room_of(spec: TaskSpec) -> Room:
         )
     checked = spec.task.driver.checked_env
     space = checked.env.observation_space
-    return Room(*size, checked.choices.first, checked.view, seen=space if _is_plain(space) else None)
+    return Room(
+        *size, checked.choices.first, checked.view, seen=space if isinstance(space, spaces.Box) else None
+    )
 
 
 def _box_of(registered: Any) -> spaces.Box | None:
@@ -137,8 +139,4 @@ def _box_of(registered: Any) -> spaces.Box | None:
         return None
     env = registered.make()
     env.close()
-    return env.observation_space if _is_plain(env.observation_space) else None
-
-
-def _is_plain(space: Any) -> bool:
-    return isinstance(space, spaces.Box)
+    return env.observation_space if isinstance(env.observation_space, spaces.Box) else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from distinguo.representations.planes import learned_extent
 from distinguo.representations.voronoi import Voronoi
 from distinguo.runs.run import Run
 
@@ -14,7 +15,7 @@ DIGITS = 4
 def border_in_words(run: Run) -> str:
     """Say on which side of which border each action is taken; nothing unless there are just two prototypes.
 
-    A coordinate weighs by how much it changes the sum over the range that trials go through, or may go through.
+    A coordinate weighs by how much it changes the sum over the extent that the map was made for.
 
     >>> import distinguo as dg
     >>> swing = dg.distil(lambda s: 2 if s[1] > 0 else 0, "MountainCar-v0", settings={"learner.most": 2})
@@ -56,9 +57,9 @@ def border_of(partition: Voronoi) -> tuple[np.ndarray, float]:
 
 
 def _spread(run: Run) -> np.ndarray:
-    extent = run.representation.provenance.get("observed") or run.representation.provenance.get("extent")
-    low, high = extent or (run.configuration.spec.low, run.configuration.spec.high)
-    spread = np.array(high, dtype=float) - np.array(low, dtype=float)
+    spec = run.configuration.spec
+    low, high = learned_extent(run.representation.provenance, spec.low, spec.high)
+    spread = np.array(high) - np.array(low)
     return np.where(np.isfinite(spread), spread, 1.0)
 
 

@@ -40,7 +40,7 @@ def _pointless(asked: Asked) -> list[str]:
         views.append("family")
     if asked.values_name_actions:  # there are no values, and so no dial of them unless it was written
         views += ["values"] if _has(asked.run, "dial.csv") else ["values", "dial"]
-    views += ["trials"] if "teacher" in asked.run.summary else ["fidelity"]
+    views += ["trials"] if asked.run.is_distilled else ["fidelity"]
     if asked.spec.kind == CATEGORIES:
         views.append("phase")
     if asked.run.representation.prototypes > LARGE:
