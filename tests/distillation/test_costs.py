@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from distinguo.distillation.questions import BY_TRIALS, BY_VALUES, Questions
 from distinguo.distillation.teachers.costs import (
     DEAREST,
-    FREE,
     HELD,
     LEAST,
     MOST_ASKED,
@@ -25,6 +24,7 @@ from distinguo.distillation.teachers.costs import (
 from distinguo.distillation.teachers.teacher import Teacher
 from distinguo.distillation.trials.compiled import CompiledTrials
 from distinguo.distillation.trials.environment import EnvironmentTrials
+from distinguo.evaluation.policy_audit import NEXT_TO_NOTHING
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.spec import Hold
 from distinguo.tasks.task import observe, transition, unpack
@@ -52,7 +52,7 @@ def test_labels_are_those_of_a_slow_loop(seed: int, count: int, actions: int) ->
         return
     costs = []
     for n in range(count):
-        bad = [a for a in range(actions) if a != answers[n] and regret[n, a] > FREE * usual]
+        bad = [a for a in range(actions) if a != answers[n] and regret[n, a] > NEXT_TO_NOTHING * usual]
         assert label.good[n].tolist() == [a not in bad for a in range(actions)]
         costs.append(sum(regret[n, a] for a in bad) / len(bad) if bad else 0.0)
     mean = np.mean([cost for cost in costs if cost > 0.0])
@@ -178,7 +178,7 @@ def test_free_disagreements_are_told_by_values() -> None:
     worth = by_speed(own.seen)
     expected = np.maximum(worth[rows, said] - worth[rows, 1], 0.0)
     np.testing.assert_array_equal(costs, expected)
-    assert (costs <= FREE * usual).mean() > 0.9  # to do nothing costs nothing
+    assert (costs <= NEXT_TO_NOTHING * usual).mean() > 0.9  # to do nothing costs nothing
     trials.close()
 
 
