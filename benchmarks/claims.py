@@ -13,12 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
-from distinguo.paper.claims import Claim, critic_claim
-from distinguo.paper.curves import curve_claims
-from distinguo.paper.readings import PAPER
-from distinguo.paper.reproduce import CRITICS, FULL, critic
-from distinguo.paper.stages import control_file, learning_curves
 from distinguo.tasks.catalog import task_spec
+from distinguo_lab.paper.claims import Claim, critic_claim
+from distinguo_lab.paper.curves import curve_claims
+from distinguo_lab.paper.readings import PAPER
+from distinguo_lab.paper.reproduce import CRITICS, FULL, critic
+from distinguo_lab.paper.stages import control_file, learning_curves
 
 
 def claims_of(folder: Path, seed: int) -> list[Claim]:

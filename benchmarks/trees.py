@@ -31,7 +31,7 @@ from distinguo.distillation.teachers.spaces import room_of
 from distinguo.distillation.teachers.teacher import Policy, teacher_of
 from distinguo.distillation.teachers.zips import load_zip
 from distinguo.distillation.trials.trials import Trials, trials_of
-from distinguo.learners.distilled.settings import DistilSettings
+from distinguo.learners.distilled import DistilSettings
 from distinguo.learners.refinement.improvement import PrototypeMap
 from distinguo.tasks.catalog import task_spec
 

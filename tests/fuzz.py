@@ -24,7 +24,6 @@ from distinguo.agents import archive
 from distinguo.agents.session import Session
 from distinguo.errors import LONGEST_SENTENCE, DistinguoError
 from distinguo.evaluation.statistics import Curve
-from distinguo.paper.generated import read_generated
 from distinguo.proof.certificate import certificate_text, load_certificate
 from distinguo.reading.arrays import read_array
 from distinguo.representations import file as representation
@@ -37,6 +36,7 @@ from distinguo.runs.written.trial_table import read_trials
 from distinguo.study import storage
 from distinguo.study.plan import load_plan, write_plan
 from distinguo.tasks.extent import Extent
+from distinguo_lab.paper.generated import read_generated
 from tests.mutations import ARRAY, TEXT, ZIP, Mutator, mutated
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -11,7 +11,6 @@ import pytest
 
 from distinguo.agents.economy import Economy
 from distinguo.errors import DistinguoError
-from distinguo.paper.generated import read_generated
 from distinguo.proof.certificate import load_certificate
 from distinguo.proof.checker.check import check, is_same_controller
 from distinguo.proof.claims import controller_claim
@@ -21,6 +20,7 @@ from distinguo.runs.folder import open_run
 from distinguo.runs.learn import learn_configured
 from distinguo.study.plan import load_plan
 from distinguo.study.storage import Folder
+from distinguo_lab.paper.generated import read_generated
 from tests.nightly import NIGHTLY
 
 FORMATS = Path(__file__).parent / "golden" / "formats"

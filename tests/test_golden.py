@@ -51,7 +51,7 @@ def test_the_bits_do_not_depend_on_the_processor_that_is_compiled_for(cpu: str, 
     assert done.stdout == "all golden hashes are the same\n", done.stderr
 
 
-@pytest.mark.skipif(not NIGHTLY, reason="a minute; tests/paper/test_reproduce.py has a tiny one")
+@pytest.mark.skipif(not NIGHTLY, reason="a minute; tests/lab/paper/test_reproduce.py has a tiny one")
 def test_the_quick_reproduction_claims_the_same_as_ever(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "distinguo", "reproduce", "--quick", "--out", str(tmp_path / "out")]
     subprocess.run(command, check=True, capture_output=True)

@@ -7,8 +7,8 @@ import shutil
 import sys
 from pathlib import Path
 
-from distinguo.neighbours.page import from_csv, tables
-from distinguo.views.pages.neighbours import PICTURE, TABLE
+from distinguo_lab.neighbours.page import from_csv, tables
+from distinguo_lab.neighbours.picture import PICTURE, TABLE
 
 DOCS = Path(__file__).parent.parent / "docs"
 BEGIN, END = "<!-- tables -->", "<!-- end of tables -->"

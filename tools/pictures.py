@@ -25,9 +25,9 @@ from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.puck.analysis import PuckMap, analyse
 from distinguo.tasks.puck.puck import Puck
 from distinguo.views.curves import curves_figure
-from distinguo.views.pages.reproduction import draw_hill, draw_map
 from distinguo.views.pictures import representation_picture
 from distinguo.views.plots import draw_partition, save_figure
+from distinguo_lab.paper.report import draw_hill, draw_map
 
 FOLDER = Path(__file__).parents[1] / "docs" / "images"
 SEED = 700000  #: of the runs with the paper's constants: the first of those that the README counts

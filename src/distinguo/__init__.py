@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from distinguo.agents.regions import RegionObservation
     from distinguo.controller import Controller, FeatureController, choose
     from distinguo.controls.catalog import representation
-    from distinguo.controls.resolution.variable import variable_resolution
     from distinguo.criteria import state_value
     from distinguo.distillation.distil import distil
     from distinguo.distillation.teachers.table import table_teacher
@@ -41,10 +40,6 @@ if TYPE_CHECKING:
     from distinguo.features.radial import radial_bases
     from distinguo.features.tiles import tiles
     from distinguo.learners.declare import learner
-    from distinguo.paper.reproduce import reproduce
-    from distinguo.planning.bound import sparse_bound
-    from distinguo.planning.sparse import sparse_sampling
-    from distinguo.planning.trials import sparse_trials
     from distinguo.proof.shield import Shield
     from distinguo.representations.boxes import grid
     from distinguo.representations.check import check_partition
@@ -75,8 +70,8 @@ __version__ = "0.1.0"
 
 register_with_gymnasium()
 
-#: Where each public name lives, and what it is called there if that is another name. Names are imported on first
-#: use, so that the command line starts at once.
+#: Where each public name of the core lives, and what it is called there if that is another name. Names are imported
+#: on first use, so that the command line starts at once. Those that are not here are added by the lab (registry.py).
 _HOMES = {
     "Controller": "distinguo.controller",
     "DiscreteActions": "distinguo.tasks.gym.wrappers",
@@ -120,18 +115,13 @@ _HOMES = {
     "region": "distinguo.representations.check:checked_region",
     "report": "distinguo.views.pages.report",
     "representation": "distinguo.controls.catalog",
-    "reproduce": "distinguo.paper.reproduce",
     "rollout": "distinguo.study.rollout",
     "show": "distinguo.views.show",
-    "sparse_bound": "distinguo.planning.bound",
-    "sparse_sampling": "distinguo.planning.sparse",
-    "sparse_trials": "distinguo.planning.trials",
     "state_value": "distinguo.criteria",
     "table_teacher": "distinguo.distillation.teachers.table",
     "task": "distinguo.tasks.declare",
     "tiles": "distinguo.features.tiles",
     "trained_controller": "distinguo.study.audit",
-    "variable_resolution": "distinguo.controls.resolution.variable",
     "verify": "distinguo.study.verify",
     "view": "distinguo.views.show",
     "voronoi": "distinguo.representations.voronoi",
@@ -205,10 +195,19 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"distinguo.{name}")
     if name not in _HOMES:
-        raise AttributeError(f"module 'distinguo' has no attribute '{name}'")
+        return _added(name)
     module, _, own = _HOMES[name].partition(":")
     return getattr(import_module(module), own or name)
 
 
+def _added(name: str) -> Any:
+    """Return a public name that the lab adds; no package can add others."""
+    from distinguo.registry import NAMES, added, load_added
+
+    if name not in __all__ or name not in added(NAMES):
+        raise AttributeError(f"module 'distinguo' has no attribute '{name}'")
+    return load_added(NAMES, name)
+
+
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES, *_MODULES])
+    return sorted({*globals(), *__all__})

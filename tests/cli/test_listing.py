@@ -120,15 +120,18 @@ def test_an_empty_range_is_never_told() -> None:
 
 
 def test_the_words_that_are_completed_are_all_there_are() -> None:
+    from distinguo.controls.catalog import __name__ as home
+    from distinguo.controls.catalog import _builders
     from distinguo.exports.write import FORMATS as formats
-    from distinguo.learners.learner import _LEARNERS
+    from distinguo.learners.catalog import learner_names
+    from distinguo.learners.learner import all_learners
     from distinguo.views.show import _views
 
     assert set(completion.OWN_TASKS) == set(SPECS)
-    assert set(completion.LEARNERS) <= set(_LEARNERS)
-    assert {
-        name for name, learner in _LEARNERS.items() if type(learner).__module__.startswith("distinguo")
-    } >= set(completion.LEARNERS)
+    assert [learner.name for learner in all_learners()] == [*learner_names(), "distilled"]
+    assert completion.complete_learner("") == sorted(learner_names())
+    ours = {builder.usage for builder in _builders.values() if builder.function.__module__ == home}
+    assert set(completion.BASELINES) == ours
     own = {name for name, view in _views.items() if view.__module__ == "distinguo.views.show"}
     assert set(completion.VIEWS) == own
     assert set(completion.FORMATS) == set(formats)

@@ -7,19 +7,11 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from numpy.random import Generator
 
-from distinguo.learners.distilled.settings import DistilSettings
-from distinguo.learners.kdtree.settings import KdTreeSettings
-from distinguo.learners.partigame.settings import PartiSettings
-from distinguo.learners.probation.settings import ProbationSettings
-from distinguo.learners.scheduling.settings import ScheduledSettings
-from distinguo.learners.surprise.settings import SurpriseSettings
-from distinguo.learners.sweeping.settings import SweepingSettings
-from distinguo.learners.table.settings import TableSettings
+from distinguo.learners.learner import all_learners
 from distinguo.presets import BY_NOISE, BY_RETURN, NON_ACTIVE, PRESETS, SURPRISE_BY_RETURN, TESTER_PRESETS
 from distinguo.settings import (
     TESTER_BY_RETURN,
     TESTER_OF_CATEGORIES,
-    LearnerSettings,
     StageSettings,
     TesterSettings,
 )
@@ -42,15 +34,7 @@ def settings_page() -> str:
     return page(
         "Settings",
         _INTRODUCTION,
-        _section("`learner`, of the paper's learner (`economy`)", LearnerSettings),
-        _section("`learner`, of `probation`", ProbationSettings),
-        _section("`learner`, of `scheduled`", ScheduledSettings),
-        _section("`learner`, of `surprise`", SurpriseSettings),
-        _section("`learner`, of `sweeping`", SweepingSettings),
-        _section("`learner`, of `table`", TableSettings),
-        _section("`learner`, of `kd-tree`", KdTreeSettings),
-        _section("`learner`, of `parti-game`", PartiSettings),
-        _section("`learner`, of a distilled run (`distinguo distil`)", DistilSettings),
+        *(_section(_title(learner.name), learner.settings) for learner in all_learners()),
         _section("`stage`: when learning ends", StageSettings),
         _section("`tester`: the testing stage", TesterSettings),
         _presets(),
@@ -59,6 +43,14 @@ def settings_page() -> str:
         "Parameters of a Gymnasium environment are those of its constructor: `--set task.is_slippery=false`.",
         *(_section(name, kind, level=3) for name, kind in _tasks().items()),
     )
+
+
+def _title(learner: str) -> str:
+    words = {
+        "economy": "the paper's learner (`economy`)",
+        "distilled": "a distilled run (`distinguo distil`)",
+    }
+    return f"`learner`, of {words.get(learner, f'`{learner}`')}"
 
 
 def _tasks() -> dict[str, type]:

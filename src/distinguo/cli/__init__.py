@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import functools
 import io
 import sys
 import warnings
 from collections.abc import Callable
-from typing import Any
 
 import typer
 
-from distinguo.cli.console import say, stoppable
+from distinguo.cli.added import stopped_well
+from distinguo.cli.console import say
 from distinguo.cli.grouped import OTHERS, GroupedCommand, GroupedCommands
-from distinguo.cli.learning.bench import bench_command
 from distinguo.cli.learning.condense import condense_command
 from distinguo.cli.learning.distil import distil_command
 from distinguo.cli.learning.learn import learn
-from distinguo.cli.learning.reproduce import reproduce_command
 from distinguo.cli.learning.test import compare_command
 from distinguo.cli.listing.settings import settings_command
 from distinguo.cli.listing.tasks import tasks_command
@@ -47,7 +44,6 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "learn": learn,
     "distil": distil_command,
     "test": compare_command,
-    "reproduce": reproduce_command,
     "show": show_command,
     "explain": explain_command,
     "studio": studio_command,
@@ -57,22 +53,10 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "verify": verify_command,
     "condense": condense_command,
     "export": export_command,
-    "bench": bench_command,
     "tasks": tasks_command,
     "settings": settings_command,
 }
 GROUPS = {"learning": "Learn and measure", "seeing": "Look at what was learned", "listing": "What there is"}
-
-
-def _stopped_well(command: Callable[..., None]) -> Callable[..., None]:
-    """Let a command end at once and with the usual exit code where it has nothing to save."""
-
-    @functools.wraps(command)
-    def run(*arguments: Any, **named: Any) -> None:
-        with stoppable("Stopped."):
-            command(*arguments, **named)
-
-    return run
 
 
 def _group(command: Callable[..., None]) -> str:
@@ -81,7 +65,7 @@ def _group(command: Callable[..., None]) -> str:
 
 
 for name, command in COMMANDS.items():
-    app.command(name, cls=GroupedCommand, rich_help_panel=_group(command))(_stopped_well(command))
+    app.command(name, cls=GroupedCommand, rich_help_panel=_group(command))(stopped_well(command))
 
 
 @app.callback(invoke_without_command=True)

@@ -1,33 +1,19 @@
-"""Words that the shell completes: tasks, presets, learners, settings, run folders, views, controls.
+"""Words that the shell completes: tasks, presets, learners, settings, run folders, views, representations.
 
-A shell asks at every press of a key, so that nothing heavy is loaded here: the names of our own things are written
-down, and a test keeps them complete.
+A shell asks at every press of a key, so that nothing heavy is loaded here: the names of our own tasks, views and
+baselines are written down, and a test keeps them complete.
 """
 
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 OWN_TASKS = ("puck", "puck-continuing", "maze", "CartPole-v1", "MountainCar-v0", "Acrobot-v1", "Pendulum-v1")
-LEARNERS = (
-    "economy",
-    "kd-tree",
-    "model",
-    "parti-game",
-    "probation",
-    "scheduled",
-    "surprise",
-    "sweeping",
-    "table",
-)
 VIEWS = ("partition", "values", "phase", "critical", "regret", "family", "trials", "dial", "fidelity")
-CONTROLS = (
-    *("diagonal", "grid:10x10", "vrdp", "vrdp-enhanced", "controllability", "seeds"),
-    *("near-start:3", "most-visited:24", "vigilance:0.9", "variable-resolution:policy,200"),
-    *("tiles:8x10x10", "rbf:10x10", "normalised-rbf:10x10", "perceptron"),
-)
+BASELINES = ("diagonal", "grid:10x10", "seeds", "near-start:3")  #: representations of ours by name
 FORMATS = ("c", "json", "dot", "npz")
 SETTINGS_FILE = "settings.toml"  #: what makes a folder a run
 MOST_FOLDERS = 200  #: that are looked into
@@ -70,10 +56,12 @@ def complete_preset(incomplete: str) -> list[str]:
 def complete_learner(incomplete: str) -> list[str]:
     """Complete the name of a learner.
 
-    >>> complete_learner("p")
-    ['parti-game', 'probation']
+    >>> complete_learner("pro")
+    ['probation']
     """
-    return _beginning(LEARNERS, incomplete)
+    from distinguo.learners.catalog import learner_names
+
+    return _beginning(sorted(learner_names()), incomplete)
 
 
 def complete_view(incomplete: str) -> list[str]:
@@ -100,14 +88,11 @@ def complete_setting(incomplete: str) -> list[str]:
     >>> complete_setting("learner.epsilon_")
     ['learner.epsilon_share=']
     """
-    from distinguo.learners.kdtree.settings import KdTreeSettings
-    from distinguo.learners.probation.settings import ProbationSettings
-    from distinguo.learners.sweeping.settings import SweepingSettings
-    from distinguo.settings import LearnerSettings, StageSettings
+    from distinguo.learners.learner import all_learners
+    from distinguo.settings import StageSettings
 
-    # those of ``surprise`` are among those of the paper's learner
-    fields = [*LearnerSettings._fields, *ProbationSettings._fields, *SweepingSettings._fields]
-    fields += KdTreeSettings._fields
+    with warnings.catch_warnings(action="ignore"):  # packages that cannot be imported
+        fields = [name for learner in all_learners() for name in learner.settings._fields]
     keys = [f"learner.{name}=" for name in dict.fromkeys(fields)]
     return _beginning([*keys, *(f"stage.{name}=" for name in StageSettings._fields)], incomplete)
 
@@ -132,8 +117,10 @@ def complete_run(incomplete: str) -> list[str]:
 
 
 def complete_representation(incomplete: str) -> list[str]:
-    """Complete what can be tested: a control or a run."""
-    return [*_beginning(CONTROLS, incomplete), *complete_run(incomplete)]
+    """Complete what can be tested: a representation by name, or a run."""
+    from distinguo.registry import REPRESENTATIONS, added
+
+    return [*_beginning([*BASELINES, *added(REPRESENTATIONS)], incomplete), *complete_run(incomplete)]
 
 
 def _folders(parent: Path, beginning: str) -> list[str]:

@@ -10,11 +10,13 @@ from typing import Any
 from typer.core import TyperCommand, TyperGroup
 
 from distinguo.cli.console import USUAL_WIDTH, width_of
+from distinguo.registry import COMMANDS, added, docstring_of
 from distinguo.views.terminal.layout import fitted_lines, listed
 
 WHAT, HOW, WHERE, WHO = "What", "How", "Where to", "Who works"  #: groups of options
 OPTIONS, ARGUMENTS = "Options", "Arguments"
 OTHERS = "Others"  #: the options of no group, after all others
+MORE = "More commands"  #: those of installed packages
 WIDEST = 100  #: letters that are read with ease
 INDENT = "  "
 
@@ -86,12 +88,26 @@ class GroupedCommands(TyperGroup):
         """Write what the program does."""
         formatter.write("\n" + help_text(self.help or "", help_width()) + "\n")
 
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of our own commands, and then those of installed packages."""
+        return list(dict.fromkeys([*super().list_commands(ctx), *added(COMMANDS)]))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command of ours, or import one of an installed package."""
+        own = super().get_command(ctx, cmd_name)
+        if own is not None or cmd_name not in added(COMMANDS):
+            return own
+        from distinguo.cli.added import added_command
+
+        return added_command(cmd_name)
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands, and then the options."""
+        """Write the commands, and then the options; no package is imported for that."""
         commands: dict[str, Records] = {}
         for name in self.list_commands(ctx):
-            command: Any = self.get_command(ctx, name)
-            first, _, _ = inspect.cleandoc(command.help or "").partition("\n\n")
-            group = getattr(command, "rich_help_panel", None) or OTHERS
+            own: Any = self.commands.get(name)
+            text = docstring_of(added(COMMANDS)[name]) if own is None else own.help
+            first, _, _ = inspect.cleandoc(text or "").partition("\n\n")
+            group = MORE if own is None else own.rich_help_panel or OTHERS
             commands.setdefault(group, []).append((name, " ".join(first.split())))
         _write(formatter, [*commands.items(), (OPTIONS, _grouped(self, ctx)[OPTIONS])])

@@ -1,5 +1,1 @@
-"""The paper's control representations, each built by its procedure, and the ``catalog`` of representations by name.
-
-The catalog is also the door for others. ``diagonal``, ``uniform`` (the grid), ``vrdp`` with the trials of ``visits``,
-``controllability`` with the analysis of ``deviation``, and ``seeds`` are the paper's; ``making`` is what they share.
-"""
+"""Representations by name: plain baselines, those of installed packages, and the door for your own (``catalog``)."""

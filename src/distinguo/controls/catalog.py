@@ -1,26 +1,18 @@
-"""The representations by name, and the door for builders of one's own."""
+"""The representations by name: the simple ones here, those of installed packages, and those declared by users."""
 
 from __future__ import annotations
 
 import inspect
 import math
 import re
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
-from distinguo.controls.blind import by_visits, near_start, vigilance
-from distinguo.controls.controllability import controllability, integrated_controllability
-from distinguo.controls.features import (
-    normalised_radial_representation,
-    perceptron_representation,
-    radial_representation,
-    tiles_representation,
-)
-from distinguo.controls.fixed import diagonal, seed_points, uniform, with_provenance
-from distinguo.controls.resolution.variable import resolution_named
-from distinguo.controls.vrdp import vrdp, vrdp_enhanced
+from distinguo.controls.fixed import diagonal, near_start, seed_points, uniform, with_provenance
 from distinguo.errors import DistinguoError, call_user_code, did_you_mean
 from distinguo.features.feature import is_features
+from distinguo.registry import REPRESENTATIONS, added, load_added
 from distinguo.representations.check import check_partition
 from distinguo.representations.declare import is_declared
 from distinguo.representations.file import Representation
@@ -87,16 +79,29 @@ def registered_name(what: Any) -> str:
 
 
 def representation_names() -> list[str]:
-    """Return how to ask for each representation that has a name.
+    """Return how to ask for each representation that has a name; a warning names those that cannot be imported.
 
     >>> representation_names()[:3]
-    ['diagonal', 'grid:10x10', 'vrdp']
+    ['diagonal', 'grid:10x10', 'seeds']
     """
+    for name in added(REPRESENTATIONS):
+        try:
+            _import_builder(name)
+        except DistinguoError as error:
+            warnings.warn(str(error), stacklevel=2)
     return [builder.usage for builder in _builders.values()]
 
 
+def _import_builder(name: str) -> None:
+    """Import the package that adds a representation, which may register it with more words."""
+    if name not in _builders and name in added(REPRESENTATIONS):
+        function = load_added(REPRESENTATIONS, name)
+        if name not in _builders:
+            representation(name)(function)
+
+
 def build_representation(name: str, spec: TaskSpec, seed: int) -> Representation:
-    """Build the representation of that name for a task; of the paper's controls only VRDP's depend on the seed.
+    """Build the representation of that name for a task.
 
     >>> from distinguo.tasks.catalog import task_spec
     >>> build_representation("grid:3x4", task_spec("puck"), seed=0).regions
@@ -106,6 +111,7 @@ def build_representation(name: str, spec: TaskSpec, seed: int) -> Representation
     distinguo.errors.DistinguoError: Unknown representation 'diagnoal'; did you mean 'diagonal'?
     """
     word, colon, argument = name.partition(":")
+    _import_builder(word)
     if word not in _builders:
         raise DistinguoError(f"Unknown representation '{name}'; {did_you_mean(name, representation_names())}")
     function = _builders[word].function
@@ -152,28 +158,6 @@ def _grid(spec: TaskSpec, seed: int, counts: str) -> Representation:
     return uniform(spec, [int(count) for count in counts.split("x")])
 
 
-representation("vrdp")(vrdp)
-representation("vrdp-enhanced")(vrdp_enhanced)
-
-
-@representation("controllability")
-def _controllability(spec: TaskSpec, seed: int, tolerance: str) -> Representation:
-    if not tolerance:
-        return controllability(spec)
-    try:
-        return integrated_controllability(spec, float(tolerance))
-    except ValueError:
-        raise DistinguoError(
-            "The tolerance of a controllability analysis is a number, as in controllability:2e-7, got "
-            f"'controllability:{tolerance}'."
-        ) from None
-
-
-@representation("variable-resolution", usage="variable-resolution:policy,200")
-def _variable_resolution(spec: TaskSpec, seed: int, words: str) -> Representation:
-    return resolution_named(spec, words, seed).representation
-
-
 @representation("seeds")
 def _seeds(spec: TaskSpec, seed: int) -> Representation:
     return seed_points(spec)
@@ -181,33 +165,13 @@ def _seeds(spec: TaskSpec, seed: int) -> Representation:
 
 @representation("near-start", usage="near-start:3")
 def _near_start(spec: TaskSpec, seed: int, levels: str) -> Representation:
-    return near_start(spec, seed, _whole("near-start", levels, 3))
+    return near_start(spec, seed, whole_argument("near-start", levels, 3))
 
 
-@representation("most-visited", usage="most-visited:24")
-def _most_visited(spec: TaskSpec, seed: int, units: str) -> Representation:
-    return by_visits(spec, seed, _whole("most-visited", units, 24))
-
-
-@representation("vigilance", usage="vigilance:0.9")
-def _vigilance(spec: TaskSpec, seed: int, match: str) -> Representation:
-    if not re.fullmatch(r"(0?\.\d{1,15})?", match, re.ASCII):
-        raise DistinguoError(
-            f"The vigilance is a number between 0 and 1, as in vigilance:0.9, got 'vigilance:{match}'."
-        )
-    return vigilance(spec, seed, float(match or 0.9))
-
-
-def _whole(name: str, text: str, usual: int) -> int:
+def whole_argument(name: str, text: str, usual: int) -> int:
     """Return the number after the colon, or the usual one if there is none."""
     if not re.fullmatch(r"\d{0,6}", text, re.ASCII):
         raise DistinguoError(
             f"{name} is followed by a whole number, as in {name}:{usual}, got '{name}:{text}'."
         )
     return int(text or usual)
-
-
-representation("tiles", usage="tiles:8x10x10")(tiles_representation)
-representation("rbf", usage="rbf:10x10")(radial_representation)
-representation("normalised-rbf", usage="normalised-rbf:10x10")(normalised_radial_representation)
-representation("perceptron")(perceptron_representation)

@@ -1,23 +1,25 @@
-"""Controls that need no trials: the diagonal split, uniform grids, the paper's two seed points (section 4.2)."""
+"""Plain baselines: the diagonal split, uniform grids, the paper's two seed points (section 4.2).
+
+``near_start`` is the simplest of the rules that are "blind with respect to the task requirements" (section 2.1): "states
+closest to the initial state required the finest resolution" (Hu and Fellman 1996).
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from distinguo.errors import DistinguoError
-from distinguo.representations.boxes import grid
+from distinguo.errors import DistinguoError, whole_number
+from distinguo.representations.boxes import Box, grid, tree
 from distinguo.representations.file import Representation
 from distinguo.representations.voronoi import voronoi
+from distinguo.tasks.extent import Extent, task_extent
 from distinguo.tasks.puck.analysis import DIAGONAL_SLOPE
-from distinguo.tasks.spec import TaskSpec
-
-if TYPE_CHECKING:
-    from distinguo.representations.file import Representation
-    from distinguo.tasks.spec import TaskSpec
+from distinguo.tasks.spec import CATEGORIES, TaskSpec
+from distinguo.tasks.task import observe, seeded, start
 
 
 def with_provenance(spec: TaskSpec, partition: Any, control: str, **numbers: Any) -> Representation:
@@ -110,9 +112,62 @@ def seed_points(spec: TaskSpec) -> Representation:
     >>> seed_points(task_spec("puck")).regions
     2
     """
-    # heavy, and the command line needs the points alone
-    from distinguo.controls.fixed import need_plane, with_provenance
-    from distinguo.representations.voronoi import voronoi
-
     need_plane(spec, "seeds")
     return with_provenance(spec, voronoi(PAPER_SEEDS, spec.scale), "seeds")
+
+
+def near_start(spec: TaskSpec, seed: int, levels: int = 3) -> Representation:
+    """Cut each coordinate at the first observation, and on both sides at distances that double up to the bounds.
+
+    With ``levels`` intervals on each side, the widths are as 1, 1, 2, 4, …: a source gives the principle, not the
+    ratio.
+
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> near_start(task_spec("puck"), seed=0, levels=3).regions
+    36
+    """
+    extent = extent_of_amounts(spec, seed, "near-start")
+    count = whole_number("The levels of near-start", levels, 1, 20)
+    if (2 * count) ** len(extent.low) > MOST_REGIONS:
+        raise DistinguoError(
+            f"near-start:{count} would have {2 * count} intervals for each of {len(extent.low)} coordinates, more "
+            f"than {MOST_REGIONS:,} boxes in all; take fewer levels."
+        )
+    first = _first(spec, seed)
+    edges = [_doubling(*ends, count) for ends in zip(extent.low, extent.high, first, strict=True)]
+
+    def cut(box: Box, depth: int) -> tuple[int, float] | None:
+        for axis, places in enumerate(edges):
+            inside = [place for place in places if box[0][axis] < place < box[1][axis]]
+            if inside:
+                return axis, inside[len(inside) // 2]
+        return None
+
+    return with_provenance(spec, tree(extent.low, extent.high, cut), "near-start", levels=count)
+
+
+def _first(spec: TaskSpec, seed: int) -> tuple[float, ...]:
+    task = seeded(spec.task, seed)
+    return observe(task, start(task, np.random.default_rng(seed)))
+
+
+def _doubling(low: float, high: float, first: float, count: int) -> list[float]:
+    """Return where a coordinate is cut, in order.
+
+    >>> _doubling(-4.0, 8.0, 0.0, 3)
+    [-2.0, -1.0, 0.0, 2.0, 4.0]
+    """
+    shares = [2.0**-k for k in range(1, count)]
+    below = [first + (low - first) * share for share in shares]
+    above = [first + (high - first) * share for share in reversed(shares)]
+    return [*below, first, *above]
+
+
+def extent_of_amounts(spec: TaskSpec, seed: int, name: str) -> Extent:
+    """Return the extent of a task; refuse one whose observations are labels."""
+    if spec.kind == CATEGORIES:
+        raise DistinguoError(
+            f"The representation '{name}' measures distances, but the observations of {spec.name} are labels; take a "
+            "task whose coordinates are amounts."
+        )
+    return task_extent(spec, seed)

@@ -19,7 +19,7 @@ from distinguo.distillation.fit import Lesson, first_map, fitted
 from distinguo.distillation.race import Race, Standing
 from distinguo.distillation.teachers.costs import TaughtLabel
 from distinguo.distillation.trials.trials import Contender, Followed, Trials
-from distinguo.learners.distilled.settings import MOST_PROTOTYPES, DistilSettings
+from distinguo.learners.distilled import MOST_PROTOTYPES, DistilSettings
 from distinguo.learners.refinement.condense import TRIALS, Notch
 from distinguo.learners.refinement.improvement import PrototypeMap
 

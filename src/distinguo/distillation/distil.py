@@ -23,8 +23,8 @@ from distinguo.distillation.saved import check_free, run_of_map, write_distilled
 from distinguo.distillation.teachers.teacher import Policy, Teacher, teacher_of, watched
 from distinguo.distillation.trials.trials import Followed, Trials, trials_of
 from distinguo.errors import DistinguoError, checks_names, path_from, shown, whole_number
-from distinguo.learners.distilled.learner import DISTILLED
-from distinguo.learners.distilled.settings import MOST_PROTOTYPES, DistilSettings
+from distinguo.learners.catalog import DISTILLED
+from distinguo.learners.distilled import MOST_PROTOTYPES, DistilSettings
 from distinguo.learners.probation.learner import acting_by
 from distinguo.learners.refinement.condense import TRIALS, Notch
 from distinguo.learners.refinement.improvement import PrototypeMap

@@ -1,27 +1,44 @@
-"""The learners that ship, known by name as soon as this module is imported."""
+"""The names of the learners, and where they are: in the rooms beside this module, or in installed packages.
+
+A room is imported when its learner is asked for. A new learner of ours is a new room and nothing else: a package
+named as the learner, with a module ``learner`` that registers it.
+"""
 
 from __future__ import annotations
 
-from distinguo.learners.distilled.learner import DISTILLED
-from distinguo.learners.economy.learner import ECONOMY
-from distinguo.learners.kdtree.learner import KD_TREE
-from distinguo.learners.model.learner import MODEL
-from distinguo.learners.partigame.learner import PARTI_GAME
-from distinguo.learners.probation.learner import PROBATION
-from distinguo.learners.scheduling.learner import SCHEDULED
-from distinguo.learners.surprise.learner import SURPRISE
-from distinguo.learners.sweeping.learner import SWEEPING
-from distinguo.learners.table.learner import TABLE
+import functools
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
 
-__all__ = [
-    "DISTILLED",
-    "ECONOMY",
-    "KD_TREE",
-    "MODEL",
-    "PARTI_GAME",
-    "PROBATION",
-    "SCHEDULED",
-    "SURPRISE",
-    "SWEEPING",
-    "TABLE",
-]
+from distinguo.registry import LEARNERS, added, load_added
+
+ECONOMY, MODEL, PROBATION, SURPRISE, SWEEPING = "economy", "model", "probation", "surprise", "sweeping"
+DISTILLED = "distilled"  #: the learner of a run that ``distil`` made; no run is learned with it
+_RENAMED = {"scheduling": "scheduled"}  #: learners whose room has another name
+
+
+@functools.cache
+def _rooms() -> Mapping[str, str]:
+    """Return the modules of our own learners by the names of the learners."""
+    rooms = sorted(path.parent.name for path in Path(__file__).parent.glob("*/learner.py"))
+    return {_RENAMED.get(room, room): f"{__package__}.{room}.learner" for room in rooms}
+
+
+def learner_names() -> list[str]:
+    """Return the learners that a run can be learned with, our own first; none of them is imported.
+
+    >>> learner_names()[:2]
+    ['economy', 'model']
+    """
+    return list(dict.fromkeys([*_rooms(), *added(LEARNERS)]))
+
+
+def import_learner(name: str) -> None:
+    """Import the room or the package that registers a learner; nothing happens for a name that neither has."""
+    if name in _rooms():
+        import_module(_rooms()[name])
+    elif name == DISTILLED:
+        import_module(f"{__package__}.{DISTILLED}")
+    elif name in added(LEARNERS):
+        load_added(LEARNERS, name)

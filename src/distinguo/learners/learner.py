@@ -9,6 +9,7 @@ Most learners need no loop of their own: see :func:`distinguo.learners.declare.l
 
 from __future__ import annotations
 
+import warnings
 from collections import namedtuple
 from collections.abc import Mapping, Sequence
 from keyword import iskeyword
@@ -19,6 +20,7 @@ import numpy as np
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError, did_you_mean, one_line
 from distinguo.learners.agent import CAPPED, NO_BUDGET, Agent
+from distinguo.learners.catalog import DISTILLED, import_learner, learner_names
 from distinguo.tasks.extent import Extent
 from distinguo.tasks.spec import Goal, MeanReturn, TaskSpec
 from distinguo.tasks.task import State
@@ -56,6 +58,7 @@ class Learner:
     """The part of a learner that the stage talks to; a learner of your own overrides what it needs."""
 
     name: str
+    about = ""  #: what it does, in a few words
     settings: Any  #: the ``NamedTuple`` class of its settings
     declared: Any = None  #: the class that a user declared it by
     suggested: Mapping[str, Any] = {}  #: settings of the stage that suit it, by dotted name
@@ -200,22 +203,42 @@ def register(learner: Learner) -> None:
 def learner_named(what: Any) -> Learner:
     """Return the learner of that name, or that was declared by that class.
 
-    >>> from distinguo.learners.economy import learner as _
     >>> learner_named("econmy")
     Traceback (most recent call last):
     distinguo.errors.DistinguoError: Unknown learner 'econmy'; did you mean 'economy'?
     """
-    for learner in _LEARNERS.values():
-        if what == learner.name or (learner.declared is not None and what is learner.declared):
-            return learner
     if not isinstance(what, str):
-        raise DistinguoError(f"{what!r} is not a learner; declare it with the decorator distinguo.learner.")
-    raise DistinguoError(f"Unknown learner '{what}'; {did_you_mean(what, _LEARNERS)}")
+        declared = [one for one in _LEARNERS.values() if one.declared is not None and one.declared is what]
+        if not declared:
+            raise DistinguoError(
+                f"{what!r} is not a learner; declare it with the decorator distinguo.learner."
+            )
+        return declared[0]
+    if what not in _LEARNERS:
+        import_learner(what)
+    if what not in _LEARNERS:
+        names = [name for name in dict.fromkeys([*learner_names(), *_LEARNERS]) if name != what]
+        raise DistinguoError(f"Unknown learner '{what}'; {did_you_mean(what, names)}")
+    return _LEARNERS[what]
 
 
 def learner_or_absent(name: str, settings: Mapping[str, Any]) -> Learner:
     """Return the learner of that name or, where none is known, a stand-in that only carries its settings."""
-    return _LEARNERS[name] if name in _LEARNERS else AbsentLearner(name, settings)
+    try:
+        return learner_named(name)
+    except DistinguoError:  # unknown, or of a package that cannot be imported
+        return AbsentLearner(name, settings)
+
+
+def all_learners() -> list[Learner]:
+    """Return every learner that has a name, ours first; a warning names those that cannot be imported."""
+    found = []
+    for name in [*learner_names(), DISTILLED]:
+        try:
+            found.append(learner_named(name))
+        except DistinguoError as error:
+            warnings.warn(str(error), stacklevel=2)
+    return found
 
 
 class AbsentLearner(Learner):

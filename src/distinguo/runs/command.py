@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from distinguo.errors import DistinguoError
-from distinguo.learners.distilled.learner import DISTILLED
+from distinguo.learners.catalog import DISTILLED, learner_names
 from distinguo.learners.learner import AbsentLearner, learner_named, learner_or_absent
 from distinguo.presets import DEFAULT
 from distinguo.runs.configuration import Configuration, configure, flat
@@ -71,7 +71,7 @@ def _task_word(spec: TaskSpec) -> str:
 
 def _learner_word(name: str) -> str:
     known = learner_or_absent(name, {})
-    if known.declared is None and not isinstance(known, AbsentLearner):
+    if name in learner_names() or (known.declared is None and not isinstance(known, AbsentLearner)):
         return name
     return _code_word(known.declared, name)
 

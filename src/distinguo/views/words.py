@@ -8,19 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from distinguo.learners.learner import learner_or_absent
 from distinguo.representations.partition import prototypes_of
 from distinguo.runs.configuration import Configuration
 from distinguo.runs.run import Run
 from distinguo.tasks.spec import Hold, TaskSpec
 
-#: The learners in a few words.
-WAYS = {
-    "economy": "the paper's: regions are split where a difference costs reward",
-    "model": "the paper's, which investigates in a model of its experience",
-    "probation": "changes of a small map are tried, and kept if they pay",
-    "surprise": "the paper's without mini-trials: a surprising state becomes a region at once",
-    "sweeping": "a model of all states, made small at the end",
-}
 NOISE = {"no": "no chance in it", "some": "some chance in it", "strong": "chance in it"}
 
 
@@ -30,7 +23,7 @@ def way_sentence(configuration: Configuration) -> str:
     >>> from distinguo.runs.configuration import configure
     >>> print(way_sentence(configure("MountainCar-v0")))
     MountainCar-v0: 2 amounts observed, 3 actions, states can be restored, no chance in it, solved by a mean return \
-of -110. Learner: probation (changes of a small map are tried, and kept if they pay).
+of -110. Learner: probation (tries changes of a small map and keeps those that pay).
     """
     spec, name = configuration.spec, configuration.learner_name
     kind = "label" if spec.kind == "categories" else "amount"
@@ -41,7 +34,8 @@ of -110. Learner: probation (changes of a small map are tried, and kept if they 
         NOISE[spec.stochastic],
         _goal(spec),
     ]
-    way = f" ({WAYS[name]})" if name in WAYS else ""
+    about = learner_or_absent(name, {}).about
+    way = f" ({about})" if about else ""
     return f"{spec.name}: {', '.join(facts)}. Learner: {name}{way}."
 
 

@@ -10,6 +10,7 @@ import typer
 from distinguo.cli.completion import complete_learner, complete_preset, complete_setting, complete_task
 from distinguo.cli.grouped import HOW, WHAT, WHERE
 from distinguo.errors import DistinguoError
+from distinguo.learners.catalog import learner_names
 
 if TYPE_CHECKING:
     from distinguo.runs.configuration import Configuration
@@ -74,9 +75,8 @@ def learn(
     learner: Annotated[
         str | None,
         typer.Option(
-            help="The learner: economy (the paper's), probation, sweeping (labels); without resets: surprise, model; "
-            "for comparison: scheduled, table, kd-tree, parti-game; or one of your own, path/to/file.py:Name. The "
-            "one that suits the task if none is given.",
+            help=f"The learner: {', '.join(learner_names())}; or one of your own, path/to/file.py:Name. The one that "
+            "suits the task if none is given; 'distinguo settings learner' says what each does.",
             rich_help_panel=HOW,
             autocompletion=complete_learner,
         ),

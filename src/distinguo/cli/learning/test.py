@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from distinguo.cli.completion import (
+    BASELINES,
     complete_preset,
     complete_representation,
     complete_task,
@@ -15,6 +16,7 @@ from distinguo.cli.completion import (
 )
 from distinguo.cli.grouped import HOW, WHAT, WHERE, WHO
 from distinguo.errors import DistinguoError
+from distinguo.registry import REPRESENTATIONS, added
 
 if TYPE_CHECKING:
     from distinguo.study.plan import Plan
@@ -24,9 +26,8 @@ def compare_command(
     what: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Run folders, representation files, .npy files of prototypes, or controls: diagonal, grid:10x10, "
-            "vrdp, vrdp-enhanced, controllability, seeds; by others: near-start:3, most-visited:24, vigilance:0.9, "
-            "variable-resolution:policy,200; features: tiles:8x10x10, rbf:10x10, normalised-rbf:10x10, perceptron.",
+            help="Run folders, representation files, .npy files of prototypes, path/to/file.py:name, or "
+            f"representations by name: {', '.join([*BASELINES, *added(REPRESENTATIONS)])}.",
             autocompletion=complete_representation,
         ),
     ] = None,

@@ -57,7 +57,8 @@ def settings_command(
         raise nothing_found("setting", word or "", [*(key.partition(".")[2] for key in keys), *keys])
     output = output_for(as_json)
     for number, owner in enumerate(dict.fromkeys(line.owner for line in lines)):
-        output.tell(f"{owner}" if number == 0 else f"\n{owner}", HEAD)
+        head = owner + _about(owner)
+        output.tell(head if number == 0 else f"\n{head}", HEAD)
         own = [line for line in lines if line.owner == owner]
         for text in listed(
             [[f"  {line.key}", setting_text(line.default), _facts(line)] for line in own], output.width
@@ -68,30 +69,14 @@ def settings_command(
 
 def setting_lines() -> Iterator[SettingLine]:
     """Yield all settings, owner by owner."""
-    from distinguo.learners.distilled.settings import DistilSettings
-    from distinguo.learners.kdtree.settings import KdTreeSettings
-    from distinguo.learners.model.settings import ModelSettings
-    from distinguo.learners.partigame.settings import PartiSettings
-    from distinguo.learners.probation.settings import ProbationSettings
-    from distinguo.learners.scheduling.settings import ScheduledSettings
-    from distinguo.learners.surprise.settings import SurpriseSettings
-    from distinguo.learners.sweeping.settings import SweepingSettings
-    from distinguo.learners.table.settings import TableSettings
-    from distinguo.settings import LearnerSettings, StageSettings, TesterSettings
+    from distinguo.learners.learner import all_learners
+    from distinguo.settings import StageSettings, TesterSettings
     from distinguo.tasks.catalog import OWN
     from distinguo.tasks.declare import declared_spec
     from distinguo.tasks.noise import NoiseParameters
 
-    yield from _of("learner", "learner economy", LearnerSettings)
-    yield from _of("learner", "learner model", ModelSettings)
-    yield from _of("learner", "learner probation", ProbationSettings)
-    yield from _of("learner", "learner scheduled", ScheduledSettings)
-    yield from _of("learner", "learner surprise", SurpriseSettings)
-    yield from _of("learner", "learner sweeping", SweepingSettings)
-    yield from _of("learner", "learner table", TableSettings)
-    yield from _of("learner", "learner kd-tree", KdTreeSettings)
-    yield from _of("learner", "learner parti-game", PartiSettings)
-    yield from _of("learner", "learner distilled", DistilSettings)
+    for learner in all_learners():
+        yield from _of("learner", f"learner {learner.name}", learner.settings)
     yield from _of("stage", "stage of learning", StageSettings)
     yield from _of("tester", "tester", TesterSettings)
     seen = set()
@@ -103,6 +88,15 @@ def setting_lines() -> Iterator[SettingLine]:
                 yield _without_noise(line)
     for line in _of("task", "task, any compiled one", NoiseParameters):
         yield _without_noise(line)
+
+
+def _about(owner: str) -> str:
+    """Return what a learner does, to follow its name."""
+    from distinguo.learners.learner import learner_or_absent
+
+    what, _, name = owner.partition(" ")
+    about = learner_or_absent(name, {}).about if what == "learner" else ""
+    return f": {about}" if about else ""
 
 
 def _without_noise(line: SettingLine) -> SettingLine:

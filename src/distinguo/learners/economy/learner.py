@@ -30,6 +30,7 @@ class Economy(Learner):
     """The learner of Figures 1-6."""
 
     name = "economy"
+    about = "the paper's learner: splits a region where a difference costs reward"
     settings: Any = LearnerSettings
 
     def fresh(self, setup: Setup) -> Memory:

@@ -37,6 +37,7 @@ class ByModel(Learner):
     """The paper's learner, which investigates in a model of its own experience: no state is ever set."""
 
     name = "model"
+    about = "the paper's learner, investigating in a model of its experience: no resets"
     settings = ModelSettings
     #: What was experienced outlives an attempt, and rehearsals take no steps: a new one is cheap.
     suggested: Mapping[str, Any] = {"stage.restart": 12}

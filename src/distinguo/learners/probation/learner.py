@@ -38,6 +38,7 @@ class Probation(Learner):
     """
 
     name = "probation"
+    about = "tries changes of a small map and keeps those that pay"
     settings = ProbationSettings
     suggested: Mapping[str, Any] = {  # it begins again by itself, and most proposals take few steps
         "stage.restart": 0,

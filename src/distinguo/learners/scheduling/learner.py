@@ -25,6 +25,7 @@ class Scheduled(Economy):
     """
 
     name = "scheduled"
+    about = "the paper's learner with another order of investigations"
     settings: Any = ScheduledSettings
 
     def fresh(self, setup: Setup) -> Memory:

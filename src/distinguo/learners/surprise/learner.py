@@ -30,6 +30,7 @@ class Surprise(Economy):
     """
 
     name = "surprise"
+    about = "the paper's learner without mini-trials: a surprising state becomes a region at once"
     settings = SurpriseSettings
     suggested_by_return = SURPRISE_BY_RETURN
 

@@ -43,6 +43,7 @@ class Sweeping(Learner):
     """
 
     name = "sweeping"
+    about = "sweeps a model of all states, then makes a small map of it; for labels"
     settings = SweepingSettings
     suggested: Mapping[str, Any] = {  # it forgets nothing, so it never begins from scratch
         "stage.restart": 0,

@@ -32,6 +32,7 @@ class Table(Learner):
     """
 
     name = "table"
+    about = "Q-learning on a fixed grid"
     settings = TableSettings
     suggested: Mapping[str, Any] = {"stage.restart": 0, "stage.prototypes": 10**6, "stage.trials": 10_000}
 

@@ -1,1 +1,0 @@
-"""Trees of boxes that grow: kd-trees, whose leaves are halved one at a time."""

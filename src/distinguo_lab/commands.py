@@ -1,0 +1,122 @@
+"""The lab's commands: ``distinguo reproduce``, the whole paper, and ``distinguo bench``, our kernels beside C."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def reproduce(
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer runs and shorter test trials.")] = False,
+    neighbours: Annotated[
+        bool,
+        typer.Option(
+            "--neighbours",
+            help="Instead of the case study: the systems that the paper compares itself with, on four tasks.",
+        ),
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the results; what is there already is not run again.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of all random choices.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Reproduce the paper: every figure and claim of its case study, ours beside the paper's, in one HTML report.
+
+    All of it is done twice: with constants under which the paper's own numbers come out, and by default. A claim is
+    reproduced, better, or differs; the report says what counts as which.
+
+    Examples:
+      distinguo reproduce --quick
+      distinguo reproduce --neighbours --quick
+    """
+    if neighbours:
+        _reproduce_neighbours(quick, out, seed, as_json)
+    else:
+        _reproduce_case_study(quick, out, seed, as_json)
+
+
+STOPPED = "Stopped; what is finished is saved. The same command goes on from there."
+
+
+def _reproduce_case_study(quick: bool, out: Path | None, seed: int, as_json: bool) -> None:
+    from distinguo.cli.console import answer, output_for, say, worked_off
+    from distinguo.cli.live import progress_bar
+    from distinguo_lab.paper import reproduce as case_study
+    from distinguo_lab.paper.report import write_report
+
+    began = time.perf_counter()
+    with progress_bar("testing") as watch:
+        reproduction = worked_off(
+            STOPPED, lambda: case_study.reproduce(out, quick=quick, seed=seed, say=say, watch=watch)
+        )
+    report = write_report(reproduction, reproduction.folder)
+    output = output_for(as_json)
+    output.tell(repr(reproduction))
+    output.tell(f"Report: {report}")
+    content = {
+        "claims": reproduction.as_json(),
+        "report": str(report),
+        "quick": quick,
+        "seconds": round(time.perf_counter() - began, 3),
+    }
+    answer(content, as_json)
+
+
+def _reproduce_neighbours(quick: bool, out: Path | None, seed: int, as_json: bool) -> None:
+    from distinguo.cli.console import answer, output_for, say, worked_off
+    from distinguo.cli.live import progress_bar
+    from distinguo_lab.neighbours.page import summary_rows, tables
+    from distinguo_lab.neighbours.picture import write_neighbours
+    from distinguo_lab.neighbours.study import compare_neighbours
+
+    began = time.perf_counter()
+    with progress_bar("running") as watch:
+        found = worked_off(
+            STOPPED, lambda: compare_neighbours(out, quick=quick, seed=seed, say=say, watch=watch)
+        )
+    page, picture = write_neighbours(found)
+    output = output_for(as_json)
+    output.tell(tables(summary_rows(found)))
+    output.tell(f"Page: {page}")
+    output.tell(f"Picture: {picture}")
+    content = {
+        "rows": summary_rows(found),
+        "page": str(page),
+        "picture": str(picture),
+        "quick": quick,
+        "seconds": round(time.perf_counter() - began, 3),
+    }
+    answer(content, as_json)
+
+
+def bench(
+    quick: Annotated[bool, typer.Option("--quick", help="Measure for seconds rather than a minute.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the prototypes and starts.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Measure the kernels against C compiled on the spot and against a Gymnasium loop, in turns.
+
+    Example: distinguo bench --quick
+    """
+    from distinguo.cli.console import answer, output_for, say
+    from distinguo.cli.live import live_line
+    from distinguo_lab.bench.measure import FULL_EFFORT, QUICK_EFFORT, timings
+    from distinguo_lab.bench.reference import c_compiler
+
+    program = c_compiler()
+    if program is None:
+        say("There is no C compiler on this machine (cc, gcc or clang), so nothing is compared with C.")
+    output = output_for(as_json)
+    output.tell(
+        "kernel       prototypes   M steps/s   reference                 M steps/s   ratio (10 % to 90 %)"
+    )
+    kernels = []
+    with live_line():
+        for timing in timings(QUICK_EFFORT if quick else FULL_EFFORT, seed):
+            kernels.append(timing._asdict())
+            output.tell(str(timing))
+    answer({"kernels": kernels, "compiler": program, "seed": seed}, as_json)

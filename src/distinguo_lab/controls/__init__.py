@@ -1,0 +1,1 @@
+"""The paper's control representations beyond the simple ones, and features by name."""

@@ -1,0 +1,1 @@
+"""Learners by others, and older ones: what ours are compared with."""

@@ -1,0 +1,84 @@
+"""What the learner on a kd-tree remembers: the tree, the values of its leaves, and the steps not yet learned from."""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from distinguo.learners.agent import ROOM, check_arrays, field, fresh_arrays, larger_arrays
+from distinguo_lab.growing_boxes import GrowingBoxes, check_tree, with_leaf_room
+
+STACK = "stack"
+NO_FACE = -1  #: the mark of a leaf that is not to be halved
+
+#: What is counted, as one record.
+COUNTERS = np.dtype(
+    [
+        ("stacked", np.int64),  # steps that wait to be learned from
+        ("since", np.int64),  # steps since all boundaries were looked at
+        ("looks", np.int64),  # how often that was
+        ("halved", np.int64),  # leaves, of all looks
+    ],
+    align=True,
+)
+
+
+class KdTreeMemory(NamedTuple):
+    """Rows are indexed by leaf, or by step of the stack.
+
+    >>> from distinguo_lab.growing_boxes import growing_boxes
+    >>> fresh_kd_tree(growing_boxes([0.0], [1.0], room=8), actions=2, stack=16).q.shape
+    (8, 2)
+    """
+
+    tree: GrowingBoxes
+    q: Annotated[np.ndarray, field(float, ROOM, "actions")]  #: Q(j, a)
+    lessons: Annotated[
+        np.ndarray, field(int, ROOM, "actions")
+    ]  #: how often each was learned since the leaf is
+    mark: Annotated[
+        np.ndarray, field(int, ROOM, first=NO_FACE)
+    ]  #: scratch: the coordinate to halve a leaf across
+    loss: Annotated[np.ndarray, field(float, ROOM)]  #: scratch: the difference at the boundary that marked it
+    leaf: Annotated[np.ndarray, field(int, STACK)]  #: where each step was taken
+    action: Annotated[np.ndarray, field(int, STACK)]
+    reward: Annotated[np.ndarray, field(float, STACK)]  #: discounted, if the action was held
+    discount: Annotated[np.ndarray, field(float, STACK)]  #: of what followed it
+    explored: Annotated[np.ndarray, field(bool, STACK)]  #: whether the action was not the preferred one
+    counters: Annotated[np.ndarray, field(COUNTERS, 1)]
+
+
+def fresh_kd_tree(tree: GrowingBoxes, actions: int, stack: int) -> KdTreeMemory:
+    """Return the memory of a learner that has seen nothing."""
+    memory: KdTreeMemory = fresh_arrays(
+        KdTreeMemory, {"tree": tree}, **_sizes(len(tree.node), actions, stack)
+    )
+    return memory
+
+
+def _sizes(room: int, actions: int, stack: int) -> dict[str, int]:
+    return {ROOM: room, "actions": actions, STACK: stack}
+
+
+def with_leaves_to_spare(memory: KdTreeMemory) -> KdTreeMemory:
+    """Return the memory itself if every leaf could be halved, else a copy in which they can."""
+    leaves = int(memory.tree.size[0])
+    if 2 * leaves <= len(memory.q):
+        return memory
+    tree = with_leaf_room(memory.tree, 4 * leaves)
+    sizes = _sizes(len(tree.node), memory.q.shape[1], len(memory.leaf))
+    larger: KdTreeMemory = larger_arrays(memory, {"tree": tree}, leaves, **sizes)
+    return larger
+
+
+def check_kd_tree(memory: KdTreeMemory, actions: int, stack: int, dimensions: int) -> None:
+    """Raise ``ValueError`` if a memory from a file could lead compiled code astray."""
+    room = len(memory.q)
+    check_arrays(memory, **_sizes(room, actions, stack))
+    check_tree(memory.tree, room, dimensions)
+    stacked, leaves = int(memory.counters["stacked"][0]), int(memory.tree.size[0])
+    steps = memory.leaf[:stacked], memory.action[:stacked]
+    within = all(((row >= 0) & (row < end)).all() for row, end in zip(steps, (leaves, actions), strict=True))
+    if not 0 <= stacked < stack + 1 or not within:
+        raise ValueError("the stack is inconsistent")

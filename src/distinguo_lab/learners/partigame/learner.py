@@ -1,0 +1,98 @@
+"""Parti-game as the stage sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from distinguo.controller import Controller
+from distinguo.learners.agent import NO_BUDGET, TERMINAL, Agent
+from distinguo.learners.learner import Learner, Setup, register
+from distinguo.seam import at_speed
+from distinguo.tasks.spec import Goal
+from distinguo_lab.learners.partigame.begin import check_setup, with_goal
+from distinguo_lab.learners.partigame.maps import cell_boxes, drawn_controller
+from distinguo_lab.learners.partigame.memory import PartiMemory, check_parti, fresh_parti
+from distinguo_lab.learners.partigame.settings import PartiSettings
+from distinguo_lab.learners.partigame.trials import advance_parti, begin_parti_trial
+
+
+class PartiGame(Learner):
+    """Cells that are split where an adversary could keep them from the goal, and aims at the centres of neighbours.
+
+    >>> from distinguo.runs.learn import learn
+    >>> run = learn("maze", seed=1, learner="parti-game")
+    >>> run.solved
+    True
+    """
+
+    name = "parti-game"
+    about = "splits cells that an opponent could keep from the goal (Moore and Atkeson 1995)"
+    settings = PartiSettings
+    suggested: Mapping[str, Any] = {  # it forgets little, so it never begins from scratch
+        "stage.restart": 0,
+        "stage.prototypes": 10**6,
+        "stage.steps": 100_000,
+    }
+
+    def __init__(self) -> None:
+        self._drawn: tuple[PartiMemory, Any, Controller] | None = None  #: of which memory, and when
+
+    def fresh(self, setup: Setup) -> PartiMemory:
+        """Begin with two cells, or as few as set the goal apart."""
+        check_setup(setup)
+        memory = fresh_parti(setup.settings.most_cells, len(setup.seen), setup.actions)
+        return with_goal(memory, setup)
+
+    def begin(self, agent: Agent) -> None:
+        """Begin a trial."""
+        at_speed(begin_parti_trial, agent.task)(*agent)
+
+    def advance(self, agent: Agent, cap: int, steps: int, left: int = NO_BUDGET) -> int:
+        """Aim, and take down what comes of it."""
+        ended: int = at_speed(advance_parti, agent.task)(*agent, cap, steps)
+        return ended
+
+    def claims(self, agent: Agent, ended: int, goal: Goal) -> bool:
+        """Claim success when a trial reached the goal as the game foresaw it, once for all that is known by then."""
+        counters = agent.memory.counters[0]
+        foreseen = ended == TERMINAL and counters["news"] == counters["news_before"]
+        if not foreseen or counters["news"] == counters["claimed"]:
+            return False
+        counters["claimed"] = counters["news"]
+        return True
+
+    def controller(self, memory: PartiMemory, settings: PartiSettings) -> Controller:
+        """Act by the aims of the cells, as fine as the local controllers are; it is drawn once after a step."""
+        now, latest = (int(memory.counters["learned"][0]), settings), self._drawn
+        if latest is None or latest[0] is not memory or latest[1] != now:
+            latest = self._drawn = (memory, now, drawn_controller(memory, settings))
+        return latest[2]
+
+    def map_for_others(self, memory: PartiMemory, settings: PartiSettings) -> Any:
+        """Return the cells: what was split is what the game needed, whatever is done within a cell."""
+        return cell_boxes(memory)
+
+    def figures(self, memory: PartiMemory, settings: PartiSettings) -> Mapping[str, Any]:
+        """Return how many cells there are, how many of them lose, and when the goal was first reached."""
+        counters, cells = memory.counters[0], int(memory.counters["cells"][0])
+        first = int(counters["first_arrival"])
+        return {
+            "cells": cells,
+            "losing_cells": int(np.isinf(memory.cost[:cells]).sum()),
+            "arrivals": int(counters["arrivals"]),
+            "first_arrival_steps": first if first > 0 else None,
+            "outcomes_forgotten": int(counters["forgotten"]),
+        }
+
+    def checked(self, memory: PartiMemory, fresh: PartiMemory) -> PartiMemory:
+        """Check a memory from a file."""
+        check_parti(memory, fresh)
+        return memory
+
+
+PARTI_GAME = PartiGame.name
+
+register(PartiGame())

@@ -1,0 +1,169 @@
+"""Trials of parti-game: aim at a neighbour until the cell is left or nothing comes closer, and take it down."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from distinguo.learners.agent import CAPPED, RUNNING, TERMINAL, Agent, Progress, begin_counting, keep
+from distinguo.seam import kernel, part
+from distinguo.tasks.task import Observation, State, observe, start, transition, truncated, unpack
+from distinguo_lab.learners.partigame.cells import distance_squared, find_part
+from distinguo_lab.learners.partigame.game import (
+    best_aim,
+    cell_at_place,
+    make_winnable,
+    note_arrival,
+    solve_game,
+)
+from distinguo_lab.learners.partigame.memory import NOTHING, PartiMemory
+from distinguo_lab.learners.partigame.model import action_towards, keep_model, learn_models, least_tried
+from distinguo_lab.learners.partigame.settings import PartiSettings
+
+
+@kernel
+def begin_parti_trial(
+    task: Any, memory: PartiMemory, settings: PartiSettings, progress: Progress, log: Any, rng: Generator
+) -> None:
+    """Begin a trial; an aim that was under way has no outcome."""
+    s = start(task, rng)
+    begin_counting(progress, s)
+    set_place(memory, observe(task, s))
+    memory.counters["here"][0] = NOTHING
+    memory.counters["news_before"][0] = memory.counters["news"][0]
+
+
+@kernel
+def advance_parti(
+    task: Any,
+    memory: PartiMemory,
+    settings: PartiSettings,
+    progress: Progress,
+    log: Any,
+    rng: Generator,
+    cap: int,
+    steps: int,
+) -> int:
+    """Drive the running trial for at most so many steps, to its end or to the cap."""
+    agent = Agent(task, memory, settings, progress, log, rng)
+    s = unpack(task, progress.now)
+    first = progress.counts["length"][0]
+    terminal, stopped = False, False
+    while not terminal and not stopped and progress.counts["length"][0] < min(cap, first + steps):
+        s, terminal = step_towards_aim(agent, s)
+        stopped = not terminal and truncated(task, s)
+    keep(progress, s)
+    if terminal:
+        return TERMINAL
+    if not stopped and progress.counts["length"][0] < cap:
+        return RUNNING
+    run_out_of_time(memory, settings)
+    return CAPPED
+
+
+@part
+def run_out_of_time(memory: PartiMemory, settings: PartiSettings) -> None:
+    """Let the aim of a trial that was stopped be stuck: else a way that is too long is taken for ever."""
+    if settings.time_counts and memory.counters["here"][0] != NOTHING:
+        end_aim(memory, settings, memory.counters["here"][0])
+
+
+@part
+def step_towards_aim(agent: Agent, s: State) -> tuple[State, bool]:
+    """Take an action towards the aim, learn what it does, and see whether the aim is over."""
+    memory, counts = agent.memory, agent.progress.counts
+    if memory.counters["here"][0] == NOTHING:
+        take_aim(memory, agent.settings)
+    a = aimed_action(memory, agent.settings.fineness)
+    s_next, r, terminal = transition(agent.task, s, a)
+    counts["length"][0] += 1
+    counts["trial_steps"][0] += 1
+    counts["gained"][0] += r
+    learn_displacement(memory, a, observe(agent.task, s_next))
+    if terminal:
+        arrive(memory, agent.settings, counts["trial_steps"][0])
+    else:
+        follow_aim(memory, agent.settings)
+    return s_next, terminal
+
+
+@part
+def set_place(memory: PartiMemory, seen: Observation) -> None:
+    """Write down a scaled observation."""
+    for i in range(len(seen)):
+        memory.place[i] = (seen[i] - memory.origin[i]) / memory.width[i]
+
+
+@part
+def take_aim(memory: PartiMemory, settings: PartiSettings) -> None:
+    """Choose the neighbour to aim at, after splitting cells if the one that we are in loses."""
+    counters = memory.counters
+    cell = make_winnable(memory, settings.finest, settings.count_steps)
+    counters["here"][0], counters["aimed"][0], counters["closer"][0] = cell, 0, 0
+    memory.nearest[0] = np.inf
+    is_known = keep_model(memory, cell, settings.enough)
+    counters["aim"][0] = best_aim(memory, cell, settings.count_steps) if is_known else NOTHING
+
+
+@part
+def aimed_action(memory: PartiMemory, fineness: int) -> int:
+    """Return the action that leads towards the aim from the part of the cell that we are in.
+
+    Before there is a model, actions are tried in turn.
+    """
+    here, aim = memory.counters["here"][0], memory.counters["aim"][0]
+    if aim == NOTHING:
+        return least_tried(memory, 0)
+    find_part(memory, here, memory.place, fineness)
+    return action_towards(memory, memory.models[here], memory.centre, aim)
+
+
+@part
+def learn_displacement(memory: PartiMemory, a: int, seen: Observation) -> None:
+    """Learn where an action led to, and go there."""
+    for i in range(len(seen)):
+        memory.moved[i] = (seen[i] - memory.origin[i]) / memory.width[i] - memory.place[i]
+    learn_models(memory, memory.place, a, memory.moved)
+    memory.counters["learned"][0] += 1
+    set_place(memory, seen)
+
+
+@part
+def arrive(memory: PartiMemory, settings: PartiSettings, steps: int) -> None:
+    """Take down that the goal was reached, after so many steps in all."""
+    counters = memory.counters
+    if counters["arrivals"][0] == 0:
+        counters["first_arrival"][0] = steps
+    counters["arrivals"][0] += 1
+    counters["aimed"][0] += 1
+    end_aim(memory, settings, counters["goal"][0])
+
+
+@part
+def follow_aim(memory: PartiMemory, settings: PartiSettings) -> None:
+    """See whether the cell was left, or whether the aim has not come closer for too long."""
+    counters = memory.counters
+    here, aim = counters["here"][0], counters["aim"][0]
+    counters["aimed"][0] += 1
+    if aim == NOTHING:
+        counters["here"][0] = NOTHING
+        return
+    cell, distance = cell_at_place(memory), distance_squared(memory, aim, memory.place)
+    if distance < memory.nearest[0]:
+        memory.nearest[0] = distance
+        counters["closer"][0] = counters["aimed"][0]
+    if cell != here or counters["aimed"][0] - counters["closer"][0] >= settings.patience:
+        end_aim(memory, settings, cell)
+
+
+@part
+def end_aim(memory: PartiMemory, settings: PartiSettings, result: int) -> None:
+    """Take down what the aim led to, which is the cell itself if it got stuck."""
+    counters = memory.counters
+    here, aim, steps = counters["here"][0], counters["aim"][0], counters["aimed"][0]
+    counters["here"][0] = NOTHING
+    if aim != NOTHING and note_arrival(memory, here, aim, result, steps):
+        counters["news"][0] += 1
+        solve_game(memory, settings.count_steps)

@@ -1,0 +1,175 @@
+"""Reproduce the paper: its analysis, its representations, its learning curves, and its claims beside ours.
+
+All of it is done under two readings (paper/readings.py). Everything that the report shows is written into the folder
+first; running again runs only what is missing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from distinguo.errors import checks_names
+from distinguo.representations.file import load
+from distinguo.runs.configuration import check_seed
+from distinguo.settings import TesterSettings
+from distinguo.study.compare import CellsDone
+from distinguo.study.results import AveragedCurve
+from distinguo.tasks.catalog import task_spec
+from distinguo.tasks.puck.analysis import PuckMap, analyse
+from distinguo.tasks.spec import TaskSpec
+from distinguo.writing.atomic import write_atomically
+from distinguo_lab.learners.ahc import Balanced, balance
+from distinguo_lab.paper.claims import Claim, analysis_claims, critic_claim
+from distinguo_lab.paper.curves import curve_claims
+from distinguo_lab.paper.generated import LONG_TRIAL, scratch_claims, seeded_claims
+from distinguo_lab.paper.readings import READINGS, Reading
+from distinguo_lab.paper.stages import Generated, control_file, generate, learning_curves, vrdp_files
+
+CRITICS = 40  #: seeds of the adaptive heuristic critic
+
+
+class Scope(NamedTuple):
+    """How much of the paper's protocol is run."""
+
+    runs: int  #: learning curves per representation
+    cap: int  #: steps of a test trial
+    seeds: int  #: learning runs behind the numbers of the generation stage
+    last_trial: int  #: steps that the last trial from two seed points is followed for
+    quick: bool
+
+    @property
+    def words(self) -> str:
+        """Say what differs from the paper's protocol."""
+        if not self.quick:
+            return "The full protocol: 10 runs, 50 test trials, cap 5,000,000."
+        return (
+            f"Quick: {self.runs} runs and a cap of {self.cap:,} steps instead of 10 runs and 5,000,000; "
+            f"{self.seeds} learning runs; a last trial of {self.last_trial:,} steps is long enough."
+        )
+
+
+FULL = Scope(TesterSettings().runs, TesterSettings().cap, seeds=100, last_trial=LONG_TRIAL, quick=False)
+QUICK = Scope(runs=3, cap=200_000, seeds=20, last_trial=1_000_000, quick=True)
+
+
+class CaseStudy(NamedTuple):
+    """The case study under one reading."""
+
+    reading: Reading
+    generated: Generated
+    curves: dict[str, AveragedCurve]
+    claims: list[Claim]
+    folder: Path
+
+
+class Reproduction(NamedTuple):
+    """All that the report shows."""
+
+    scope: Scope
+    spec: TaskSpec
+    puck_map: PuckMap
+    studies: tuple[CaseStudy, ...]  #: one for each reading, that of the paper first
+    folder: Path
+
+    @property
+    def rows(self) -> list[tuple[Claim, ...]]:
+        """Return the claims, each under every reading."""
+        return list(zip(*(study.claims for study in self.studies), strict=True))
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """Return the claims as the command line prints them: under the paper's reading, and by default."""
+        return [
+            {**paper._asdict(), "holds": paper.holds, "default": _finding(default)}
+            for paper, default in self.rows
+        ]
+
+    def __repr__(self) -> str:
+        lines = []
+        for study in self.studies:
+            held = sum(claim.holds for claim in study.claims)
+            lines += [f"Reading '{study.reading.name}' ({study.reading.words}):", *map(repr, study.claims)]
+            lines += [f"{held} of {len(study.claims)} claims hold.", ""]
+        return "\n".join([*lines, self.scope.words])
+
+
+def _finding(claim: Claim) -> dict[str, Any]:
+    return {"ours": claim.ours, "verdict": claim.verdict, "holds": claim.holds}
+
+
+@checks_names()
+def reproduce(
+    out: str | Path | None = None,
+    *,
+    quick: bool = False,
+    seed: int = 0,
+    say: Callable[[str], None] | None = None,
+    watch: CellsDone | None = None,
+) -> Reproduction:
+    """Run the whole case study and return what the paper claims beside what came out.
+
+    The results are kept in ``out``, or in a folder under ``runs`` that is named by the seed; ``quick`` does with
+    fewer runs and shorter test trials. ``say`` is given sentences on what is going on, ``watch`` how many test runs
+    are done, of how many.
+    """
+    check_seed(seed)
+    scope, say = QUICK if quick else FULL, say or (lambda text: None)
+    folder = Path(out or Path("runs") / f"reproduce-{'quick' if quick else 'full'}-seed{seed}")
+    hill = task_spec("puck")
+    say("Analysing the task (Figures 7 to 9) …")
+    puck_map = analyse(hill.task)
+    say("Generating representations (Figures 10 to 13) …")
+    generated = _generate_all(scope, seed, folder)
+    say("Testing representations (Figures 14 to 16) …")
+    studies = tuple(_study(one, scope, seed, puck_map, folder, watch) for one in generated)
+    reproduction = Reproduction(scope, hill, puck_map, studies, folder)
+    write_atomically(folder / "claims.json", json.dumps(reproduction.as_json(), indent=2) + "\n")
+    return reproduction
+
+
+def _generate_all(scope: Scope, seed: int, out: Path) -> list[tuple[Reading, Generated]]:
+    """Run the generation stage under every reading, and make the controls, all at once: long runs would wait."""
+    seeds = range(seed, seed + scope.seeds)
+    with ThreadPoolExecutor(len(READINGS) + 1) as pool:
+        controls = pool.submit(vrdp_files, out)
+        jobs = [pool.submit(generate, one, seeds, scope.last_trial, out / one.name) for one in READINGS]
+        controls.result()
+        return [(reading, job.result()) for reading, job in zip(READINGS, jobs, strict=True)]
+
+
+def _study(
+    of: tuple[Reading, Generated],
+    scope: Scope,
+    seed: int,
+    puck_map: PuckMap,
+    out: Path,
+    watch: CellsDone | None,
+) -> CaseStudy:
+    reading, generated = of
+    hill, folder = task_spec("puck"), out / reading.name
+    tester = {"runs": scope.runs, "cap": scope.cap}
+    curves = learning_curves(reading, tester, seed, folder, watch)
+    quantization = control_file(reading, "controllability", folder)
+    claims = [
+        *analysis_claims(hill.task, puck_map),
+        *scratch_claims(generated.scratch),
+        *seeded_claims(generated.seeded, generated.from_seeds.summary["final_trial_steps"], scope.last_trial),
+        *curve_claims(curves, scope.cap),
+        critic_claim(critic(hill, quantization, range(seed, seed + CRITICS))),
+    ]
+    return CaseStudy(reading, generated, curves, claims, folder)
+
+
+def critic(hill: TaskSpec, quantization: Path, seeds: Sequence[int]) -> list[Balanced]:
+    """Let the adaptive heuristic critic learn on the controllability quantization, once per seed."""
+    representation = load(quantization)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        jobs = [
+            pool.submit(balance, hill.task, representation.partition, representation.regions, seed)
+            for seed in seeds
+        ]
+        return [job.result() for job in jobs]
