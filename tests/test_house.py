@@ -7,9 +7,11 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
+from distinguo.learners.catalog import learner_names
+
 ROOT = Path(__file__).parent.parent
-PACKAGE = ROOT / "src" / "distinguo"
-MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if path.stem not in ("__init__", "__main__")]
+SOURCES = ROOT / "src"
+MODULES = [path for path in sorted(SOURCES.rglob("*.py")) if path.stem not in ("__init__", "__main__")]
 KINDS = "Voronoi|Boxes|Categories|BoxTable|FunctionPartition"
 
 
@@ -21,13 +23,13 @@ def test_every_module_is_on_the_map() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text()
     rooms = dict(re.findall(r"^\| `([\w/.]+)` \| (.*?) \|", text, re.MULTILINE))
     for path in MODULES:
-        room = path.parent.relative_to(PACKAGE).as_posix()
-        words = re.findall(r"\w+", rooms.get("distinguo" if room == "." else room, ""))
-        assert path.stem in words, f"{path.relative_to(PACKAGE)} is not in ARCHITECTURE.md"
+        room = path.parent.relative_to(SOURCES).as_posix().removeprefix("distinguo/")
+        words = re.findall(r"\w+", rooms.get(room, ""))
+        assert path.stem in words, f"{path.relative_to(SOURCES)} is not in ARCHITECTURE.md"
 
 
 def test_every_room_says_what_it_is_for() -> None:
-    for path in PACKAGE.rglob("__init__.py"):
+    for path in SOURCES.rglob("__init__.py"):
         assert ast.get_docstring(ast.parse(path.read_text())), path
 
 
@@ -37,6 +39,21 @@ def test_no_room_is_crowded_and_no_file_is_long() -> None:
         crowds[path.parent] += 1
         assert len(path.read_text().splitlines()) <= 300, path
     assert max(crowds.values()) <= 12
+
+
+def test_the_core_never_names_the_lab() -> None:
+    """It is found by entry points, as any other package is (lint-imports has the contract about imports)."""
+    for path in (SOURCES / "distinguo").rglob("*.py"):
+        assert "distinguo_lab" not in path.read_text(), path
+
+
+def test_no_list_of_learners_is_written_by_hand() -> None:
+    """Help texts, completion and the list of settings ask the registry: a new learner is a new room, and no more."""
+    names = "|".join(learner_names())
+    for path in MODULES:
+        if "learners" not in path.parts and path.parent.name not in ("neighbours", "paper"):
+            named = set(re.findall(rf"[\"']({names})[\"']", path.read_text())) - {"model", "table"}
+            assert len(named) <= 2, f"{path} names the learners {named}"
 
 
 def test_few_functions_have_many_parameters() -> None:
@@ -55,7 +72,7 @@ def test_public_names_mean_one_thing() -> None:
     for path in MODULES:
         for node in ast.parse(path.read_text()).body:
             if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
-                homes[node.name].add(path.relative_to(PACKAGE).as_posix())
+                homes[node.name].add(path.relative_to(SOURCES).as_posix())
     homonyms = {name: sorted(places) for name, places in homes.items() if len(places) > 1}
     assert len(homonyms) <= 8, homonyms
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import distinguo
+from distinguo.registry import NAMES, added
 from tools.references.markdown import page, table
 
 #: What a reader looks for, and the public names that belong to it; a test finds a name that is in no group.
@@ -52,7 +53,7 @@ def home(name: str) -> str:
     found: Any = getattr(distinguo, name)
     if name in distinguo._MODULES:
         return str(found.__name__)
-    module, _, own = distinguo._HOMES[name].partition(":")
+    module, _, own = (distinguo._HOMES.get(name) or added(NAMES)[name].value).partition(":")
     return f"{module}.{own or name}"
 
 

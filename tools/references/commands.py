@@ -19,7 +19,8 @@ def commands() -> dict[str, Any]:
 
     from distinguo.cli import app
 
-    return dict(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+    group: Any = typer.main.get_command(app)
+    return {name: group.get_command(None, name) for name in group.list_commands(None)}
 
 
 def examples_of(command: Any) -> list[str]:

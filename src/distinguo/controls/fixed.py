@@ -1,7 +1,7 @@
 """Plain baselines: the diagonal split, uniform grids, the paper's two seed points (section 4.2).
 
-``near_start`` is the simplest of the rules that are "blind with respect to the task requirements" (section 2.1): "states
-closest to the initial state required the finest resolution" (Hu and Fellman 1996).
+``near_start`` is a rule that is "blind with respect to the task requirements" (section 2.1): "states closest to the
+initial state required the finest resolution" (Hu and Fellman 1996).
 """
 
 from __future__ import annotations

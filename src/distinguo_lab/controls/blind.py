@@ -1,9 +1,9 @@
-"""Rules of resolution that are "blind with respect to the task requirements" (section 2.1): start, visits, vigilance.
+"""Rules of resolution that are "blind with respect to the task requirements" (section 2.1): visits, vigilance.
 
-The paper names them as assumptions about where distinctions matter: "states closest to the initial state required the
-finest resolution" (Hu and Fellman 1996), "the most frequently-seen areas of state-space were most important"
-(Holdaway 1989), and "a new category for the current observation if its best classification is a poor match" (ART;
-Carpenter and Grossberg 1988). That paths taken matter most (Moore 1991) is ``vrdp``.
+The paper names them as assumptions about where distinctions matter: "the most frequently-seen areas of state-space
+were most important" (Holdaway 1989), and "a new category for the current observation if its best classification is a
+poor match" (ART; Carpenter and Grossberg 1988). A third, ``near_start``, is one of the core's baselines; that paths
+taken matter most (Moore 1991) is ``vrdp``.
 """
 
 from __future__ import annotations
