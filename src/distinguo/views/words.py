@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from distinguo.learners.catalog import ECONOMY, PROBATION, SURPRISE
 from distinguo.learners.learner import learner_or_absent
 from distinguo.representations.partition import prototypes_of
 from distinguo.runs.configuration import Configuration
@@ -79,7 +80,7 @@ def _equal_returns(run: Run) -> str:
 
 
 def _nothing_reliable(run: Run) -> str:
-    if run.configuration.learner_name not in ("economy", "surprise") or run.updates.any():
+    if run.configuration.learner_name not in (ECONOMY, SURPRISE) or run.updates.any():
         return ""
     ended = sum(trial.ended in ("wall", "terminal") for trial in run.trials)
     why = f"only {_count(ended, 'trial')} ended" if ended else "no trial ended"
@@ -90,7 +91,7 @@ def _nothing_reliable(run: Run) -> str:
 
 
 def _no_end(run: Run) -> str:
-    if any(trial.ended != "cap" for trial in run.trials) or run.configuration.learner_name == "probation":
+    if any(trial.ended != "cap" for trial in run.trials) or run.configuration.learner_name == PROBATION:
         return ""
     return f"No trial ended by itself; all {len(run.trials):,} were stopped."
 

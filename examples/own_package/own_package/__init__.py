@@ -1,0 +1,1 @@
+"""A learner, a representation and a command for distinguo: pip install examples/own_package"""
