@@ -7,7 +7,6 @@ import json
 import numpy as np
 import pytest
 import typer
-from distinguo.cli.learning.bench import bench_command
 from typer.testing import CliRunner
 
 from distinguo.errors import DistinguoError
@@ -15,6 +14,7 @@ from distinguo.evaluation.simulate import evaluate
 from distinguo_lab.bench import measure, reference
 from distinguo_lab.bench.measure import draw_problem
 from distinguo_lab.bench.reference import GymnasiumLoop, Reference
+from distinguo_lab.commands import bench as bench_command
 
 REFERENCES = ("C, same lookup", "Gymnasium, NumPy argmin")
 KEYS = {"name", "prototypes", "reference", "ours", "theirs", "ratio"}

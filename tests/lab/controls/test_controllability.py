@@ -7,14 +7,13 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from tests.controls import needs_speed
 
-from distinguo.controls import controllability as deviation
-from distinguo.controls import controllability as module
 from distinguo.errors import DistinguoError
 from distinguo.representations.boxes import Box, Boxes, leaf_boxes
 from distinguo.representations.file import Representation, dumps
 from distinguo.tasks.catalog import task_spec
+from distinguo_lab.controls import controllability as deviation
+from distinguo_lab.controls import controllability as module
 from distinguo_lab.controls.controllability import (
     Trajectories,
     controllability,
@@ -23,6 +22,7 @@ from distinguo_lab.controls.controllability import (
     quickest_failure,
     send_all_sequences,
 )
+from tests.controls import needs_speed
 
 HILL = task_spec("puck")
 HORIZON = 54

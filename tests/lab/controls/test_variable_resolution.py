@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.lab.test_growing_boxes import grown_trees, holders
-from tests.nightly import NIGHTLY
 
 import distinguo as dg
 from distinguo.controls.catalog import build_representation
@@ -30,6 +28,8 @@ from distinguo_lab.controls.resolution.scores import (
 )
 from distinguo_lab.controls.resolution.variable import halve_best, variable_resolution
 from distinguo_lab.growing_boxes import GrowingBoxes, growing_boxes, halve, halve_evenly
+from tests.lab.test_growing_boxes import grown_trees, holders
+from tests.nightly import NIGHTLY
 
 # ---- interpolation -----------------------------------------------------------------------------------------------
 

@@ -6,10 +6,8 @@ import itertools
 
 import numpy as np
 import pytest
-from tests.controls import needs_speed
 
 from distinguo.controller import Controller
-from distinguo.controls import vrdp as visits
 from distinguo.errors import DistinguoError
 from distinguo.representations.boxes import Boxes, grid, leaf_boxes
 from distinguo.representations.file import Representation, dumps
@@ -18,6 +16,7 @@ from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.puck.analysis import controllable
 from distinguo.tasks.puck.puck import RIGHT
 from distinguo.tasks.task import transition
+from distinguo_lab.controls import vrdp as visits
 from distinguo_lab.controls.vrdp import (
     SPLITS,
     failed_trial,
@@ -28,6 +27,7 @@ from distinguo_lab.controls.vrdp import (
     vrdp,
     vrdp_enhanced,
 )
+from tests.controls import needs_speed
 
 HILL = task_spec("puck")
 CELLS = grid([64, 64], HILL.low, HILL.high)

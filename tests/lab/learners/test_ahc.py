@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.controls import needs_speed
 
 from distinguo.representations.boxes import grid
 from distinguo.representations.partition import region
@@ -13,6 +12,7 @@ from distinguo.tasks.puck.puck import Puck
 from distinguo.tasks.task import transition
 from distinguo_lab.controls.controllability import controllability
 from distinguo_lab.learners.ahc import AhcMemory, AhcSettings, ahc_trial, balance, fresh_ahc
+from tests.controls import needs_speed
 
 HILL = task_spec("puck")
 BOXES = grid([11, 11], HILL.low, HILL.high)

@@ -102,7 +102,7 @@ def test_every_system_has_its_own_name_and_source() -> None:
 
 
 def test_the_page_shows_what_the_table_says() -> None:
-    docs = Path(__file__).parents[2] / "docs"
+    docs = Path(__file__).parents[3] / "docs"
     page, rows = (docs / "neighbours.md").read_text(), (docs / "neighbours.csv").read_text()
     assert with_tables(page, rows) == page
     assert {row["task"] for row in from_csv(rows)} == set(TASKS)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.nightly import so_many
 
 from distinguo.controls.fixed import PAPER_SEEDS
 from distinguo.presets import PRESETS
@@ -17,6 +16,7 @@ from distinguo.runs.configuration import configure
 from distinguo.runs.learn import learn_many
 from distinguo.runs.run import Run
 from distinguo_lab.paper.generated import facts_of
+from tests.nightly import so_many
 
 SEEDS = range(70_000, 70_000 + so_many(10, nightly=100))
 #: Medians and 95 % quantiles, of a thousand seeds where the README has them, else of a hundred.

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.nightly import interpreted_by_day, so_many
 
 import distinguo as dg
 from distinguo.errors import DistinguoError
@@ -25,6 +24,7 @@ from distinguo_lab.learners.kdtree.learner import KdTree
 from distinguo_lab.learners.kdtree.memory import KdTreeMemory, fresh_kd_tree
 from distinguo_lab.learners.kdtree.settings import KdTreeSettings
 from distinguo_lab.learners.kdtree.trials import learn_from_stack, stack_step
+from tests.nightly import interpreted_by_day, so_many
 
 Step = tuple[int, int, float]
 

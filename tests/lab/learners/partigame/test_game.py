@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.nightly import so_many
 
 from distinguo_lab.learners.partigame.cells import (
     cell_at,
@@ -27,6 +26,7 @@ from distinguo_lab.learners.partigame.game import (
     worst_case,
 )
 from distinguo_lab.learners.partigame.memory import NOTHING, PartiMemory, fresh_parti
+from tests.nightly import so_many
 
 MANY = settings(max_examples=so_many(30, nightly=500), deadline=None)
 

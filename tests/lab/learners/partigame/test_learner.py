@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.nightly import NIGHTLY, interpreted_by_day, so_many
 
 import distinguo as dg
 from distinguo.errors import DistinguoError
@@ -24,6 +23,7 @@ from distinguo_lab.learners.partigame.maps import cell_boxes, drawn_controller
 from distinguo_lab.learners.partigame.memory import NOTHING, PartiMemory, fresh_parti
 from distinguo_lab.learners.partigame.model import action_towards, keep_model, learn_models
 from distinguo_lab.learners.partigame.trials import aimed_action, set_place, take_aim
+from tests.nightly import NIGHTLY, interpreted_by_day, so_many
 
 LEARNER = learner_named(PARTI_GAME)
 SEEDS = so_many(5, nightly=50)
