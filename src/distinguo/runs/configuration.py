@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.errors import DistinguoError, checks_names, did_you_mean, one_line, shown
-from distinguo.learners.economy.learner import ECONOMY
+from distinguo.learners.catalog import ECONOMY
 from distinguo.learners.learner import Learner, learner_named
 from distinguo.presets import DEFAULT
 from distinguo.runs.suited import suggested_settings, suited_learner
