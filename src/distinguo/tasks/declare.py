@@ -2,15 +2,15 @@
 
 >>> from typing import NamedTuple
 >>> @task(states=("x", "v"), actions=("left", "right"), low=(-1, -3), high=(1, 3))
-... class Cart(NamedTuple):
+... class Trolley(NamedTuple):
 ...     push: float = 3.0
 ...     def transition(self, s, a):
 ...         x, v = s[0] + 0.02 * s[1], s[1] + 0.02 * (self.push if a == 1 else -self.push)
 ...         return (x, v), (-1.0 if abs(x) > 1.0 else 0.0), abs(x) > 1.0
 ...     def start(self, rng):
 ...         return (0.0, 0.0)
->>> declared_spec(Cart, {"push": 2}).task
-Cart(push=2.0)
+>>> declared_spec(Trolley, {"push": 2}).task
+Trolley(push=2.0)
 """
 
 from __future__ import annotations
