@@ -120,6 +120,7 @@ def test_an_empty_range_is_never_told() -> None:
 
 
 def test_the_words_that_are_completed_are_all_there_are() -> None:
+    from distinguo.controls import catalog
     from distinguo.exports.write import FORMATS as formats
     from distinguo.learners.catalog import learner_names
     from distinguo.learners.learner import all_learners
