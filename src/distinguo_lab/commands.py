@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 
-def reproduce(
+def reproduce_command(
     quick: Annotated[bool, typer.Option("--quick", help="Fewer runs and shorter test trials.")] = False,
     neighbours: Annotated[
         bool,
@@ -45,13 +45,13 @@ STOPPED = "Stopped; what is finished is saved. The same command goes on from the
 def _reproduce_case_study(quick: bool, out: Path | None, seed: int, as_json: bool) -> None:
     from distinguo.cli.console import answer, output_for, say, worked_off
     from distinguo.cli.live import progress_bar
-    from distinguo_lab.paper import reproduce as case_study
     from distinguo_lab.paper.report import write_report
+    from distinguo_lab.paper.reproduce import reproduce
 
     began = time.perf_counter()
     with progress_bar("testing") as watch:
         reproduction = worked_off(
-            STOPPED, lambda: case_study.reproduce(out, quick=quick, seed=seed, say=say, watch=watch)
+            STOPPED, lambda: reproduce(out, quick=quick, seed=seed, say=say, watch=watch)
         )
     report = write_report(reproduction, reproduction.folder)
     output = output_for(as_json)
@@ -93,7 +93,7 @@ def _reproduce_neighbours(quick: bool, out: Path | None, seed: int, as_json: boo
     answer(content, as_json)
 
 
-def bench(
+def bench_command(
     quick: Annotated[bool, typer.Option("--quick", help="Measure for seconds rather than a minute.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the prototypes and starts.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,

@@ -14,7 +14,7 @@ from distinguo.evaluation.simulate import evaluate
 from distinguo_lab.bench import measure, reference
 from distinguo_lab.bench.measure import draw_problem
 from distinguo_lab.bench.reference import GymnasiumLoop, Reference
-from distinguo_lab.commands import bench as bench_command
+from distinguo_lab.commands import bench_command
 
 REFERENCES = ("C, same lookup", "Gymnasium, NumPy argmin")
 KEYS = {"name", "prototypes", "reference", "ours", "theirs", "ratio"}
