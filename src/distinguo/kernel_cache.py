@@ -1,7 +1,8 @@
 """Compiled kernels on disk: never stale, never torn, shared by all processes.
 
-Numba does not see edits in a callee that lives in another file; so versions are kept under a hash of all sources that
-they may come from: those of the package and, for the classes of a user, those of the user's files.
+Numba does not see edits in a callee that lives in another file; so versions are kept under a hash of the sources that
+they may come from: the modules of the package with code for kernels, those whose constants such modules import and,
+for what a user or another package adds, their files. An edit anywhere else recompiles nothing.
 """
 
 from __future__ import annotations
@@ -29,6 +30,12 @@ sigutils: Any = _sigutils
 _PACKAGE = Path(__file__).parent
 _foreign: set[Path] = set()  #: sources outside of the package that compiled code may come from
 _foreign_classes: set[type] = set()  #: classes with an implementation there
+
+#: A module with code for kernels, and the constants that a module takes from another one.
+_COMPILED = re.compile(r"^@(?:seam\.)?(?:kernel|part|guarded|generic|implements|intrinsic|overload|task|partition|learner)", re.MULTILINE)
+_HOW = ("seam", "linking", "kernel_cache")  #: modules that decide how kernels are compiled
+_IMPORTS = re.compile(r"^from ([\w.]+) import (\([^)]*\)|[^\n(]*)", re.MULTILINE)
+_CONSTANT = re.compile(r"\b[A-Z][A-Z0-9_]+\b")
 
 
 def watch_source(source: str, kind: type | None = None) -> None:
@@ -87,7 +94,7 @@ class KernelCache:
         arguments, _ = sigutils.normalize_signature(signature)
         classes = list(_classes_in(arguments))
         foreign = self.is_foreign or any(_is_foreign(c) for c in classes)
-        key = _source_key(frozenset(_foreign) if foreign else frozenset())
+        key = _source_key(frozenset(_foreign_sources()) if foreign else frozenset())
         names = [
             f"{c.__module__}.{c.__qualname__}" for c in classes
         ]  # the index of a cache finds classes by name
@@ -100,18 +107,45 @@ def _classes_in(types: Any) -> Iterator[type]:
     for one in types:
         if hasattr(one, "instance_class"):
             yield one.instance_class
+        if hasattr(one, "dtype"):
+            yield from _classes_in([one.dtype])
         yield from _classes_in(getattr(one, "types", ()))
 
 
 def _is_foreign(kind: type) -> bool:
-    return kind in _foreign_classes or kind.__module__.partition(".")[0] != "distinguo"
+    return kind in _foreign_classes or kind.__module__.partition(".")[0] != _PACKAGE.name
+
+
+def _foreign_sources() -> Iterator[Path]:
+    """Yield the sources of others: single files as they are, packages whole, so that the order of imports is nothing."""
+    for path in _foreign:
+        root = path
+        while (root.parent / "__init__.py").is_file():
+            root = root.parent
+        yield from [path] if root == path else _sources_of_kernels(root)
+
+
+@functools.cache
+def _sources_of_kernels(package: Path) -> list[Path]:
+    """Return the modules of a package that compiled code may come from, in order."""
+    texts = {path: path.read_text(encoding="utf-8") for path in sorted(package.rglob("*.py"))}
+    found = {path for path, text in texts.items() if _COMPILED.search(text) or path.stem in _HOW}
+    constants = {
+        module for path in found for module, names in _IMPORTS.findall(texts[path]) if _CONSTANT.search(names)
+    }
+    return [path for path in texts if path in found or _module_name(package, path) in constants]
+
+
+def _module_name(package: Path, path: Path) -> str:
+    parts = path.relative_to(package.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 @functools.cache
 def _source_key(foreign: frozenset[Path]) -> str:
-    """Hash all sources that compiled code may come from: an edit can never run stale code."""
+    """Hash the sources that compiled code may come from: an edit can never run stale code."""
     digest = hashlib.sha256(numba.__version__.encode())
-    for path in [*sorted(_PACKAGE.rglob("*.py")), *sorted(foreign)]:
+    for path in [*_sources_of_kernels(_PACKAGE), *sorted(foreign)]:
         digest.update(str(path.name).encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:16]
 

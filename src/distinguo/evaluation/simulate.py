@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.controller import TIED, Controller, choose, region_at
+from distinguo.representations.partition import region
 from distinguo.seam import at_speed, is_compiled, kernel
 from distinguo.tasks.task import transition, truncated, unpack
+from distinguo.tasks.world import BEFORE, look, step, stops
 
 CHUNK_STEPS = 20_000  #: steps of every lane between two looks at the keyboard
 
@@ -155,4 +157,20 @@ def follow(
         ended = terminal or truncated(task, s)
     for i in range(len(s)):
         now[i] = s[i]
+    return length, ended, gained
+
+
+@kernel
+def follow_in(
+    world: Any, controller: Controller, rng: np.random.Generator, now: np.ndarray, steps: int
+) -> tuple[int, bool, float]:
+    """Follow the greedy policy as :func:`follow` does, in a world: compiled once for all tasks, and a little slower."""
+    length, gained = 0, 0.0
+    ended = False
+    while not ended and length < steps:
+        j = region(controller.partition, look(world, now, BEFORE).seen)
+        r, terminal = step(world, now, choose(controller.q[j], controller.delta, rng), now)
+        length += 1
+        gained += r
+        ended = terminal or stops(world, now)
     return length, ended, gained

@@ -1,4 +1,4 @@
-"""An agent at work, as compiled code sees it: the task, what is remembered, and how far the trial has come.
+"""An agent at work, as compiled code sees it: its world, what is remembered, and how far the trial has come.
 
 Memories are tables: each array of a ``NamedTuple`` is declared once, with its type, shape and first values. From that
 follow fresh arrays, larger ones, and the check of arrays that come from a file.
@@ -18,7 +18,6 @@ from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
 import numpy as np
 
 from distinguo.seam import part
-from distinguo.tasks.task import Observation, State
 
 ROOM = "room"  #: the axis of prototypes: rows are kept when there is room for more of them
 
@@ -132,7 +131,7 @@ def fresh_progress(width: int, dimensions: int) -> Progress:
 class Agent(NamedTuple):
     """A learner at work."""
 
-    task: Any
+    world: Any  #: the task as learners see it (``tasks.world``)
     memory: Any
     settings: Any
     progress: Progress
@@ -140,34 +139,16 @@ class Agent(NamedTuple):
     rng: np.random.Generator
 
 
-class Transition(NamedTuple):
-    """A step of a trial, by the observations before and after it."""
-
-    s: Observation
-    a: int
-    r: float
-    s_next: Observation
-    terminal: bool
-
-
 @part
-def keep(progress: Progress, s: State) -> None:
-    """Write the state of the running trial down."""
-    for i in range(len(s)):
-        progress.now[i] = s[i]
-
-
-@part
-def begin_counting(progress: Progress, s: State) -> None:
-    """Begin a trial at ``s``."""
-    keep(progress, s)
+def begin_counting(progress: Progress) -> None:
+    """Begin to count the steps and rewards of a trial."""
     progress.counts["trials"][0] += 1
     progress.counts["length"][0] = 0
     progress.counts["gained"][0] = 0.0
 
 
 @part
-def widen(progress: Progress, seen: Observation) -> None:
+def widen(progress: Progress, seen: Any) -> None:
     """Widen the extent of what was observed."""
     for i in range(len(seen)):
         progress.extent[LEAST, i] = min(progress.extent[LEAST, i], seen[i])

@@ -1,10 +1,9 @@
 """What a learner is: something that makes a controller out of trials.
 
-A learner gives ``fresh`` (the memory it begins with), ``advance`` (drive a trial for some steps) and ``controller``
-(what it would act by now). Stage, run folder, resume and confirmation are shared by all (runs/). The memory is a
-``NamedTuple`` of arrays, so that compiled code can read it and a checkpoint can hold it.
-
-Most learners need no loop of their own: see :func:`distinguo.learners.declare.learner`.
+A learner gives ``fresh`` (the memory it begins with) and ``controller`` (what it would act by now); what it does in a
+step and at the end of a trial it gives the driver of trials (learners/driver.py). Stage, run folder, resume and
+confirmation are shared by all (runs/). The memory is a ``NamedTuple`` of arrays, so that compiled code can read it and
+a checkpoint can hold it.
 """
 
 from __future__ import annotations
@@ -21,6 +20,8 @@ from distinguo.controller import Controller
 from distinguo.errors import DistinguoError, did_you_mean, one_line
 from distinguo.learners.agent import CAPPED, NO_BUDGET, Agent
 from distinguo.learners.catalog import DISTILLED, import_learner, learner_names
+from distinguo.learners.driver import advance_trial, begin_trial, settle_trial
+from distinguo.seam import at_speed
 from distinguo.tasks.extent import Extent
 from distinguo.tasks.spec import Goal, MeanReturn, TaskSpec
 from distinguo.tasks.task import State
@@ -81,26 +82,36 @@ class Learner:
         by_goal = self.suggested_by_return if isinstance(spec.goal, MeanReturn) else {}
         return {**self.suggested, **by_goal}
 
+    def kernel_settings(self, settings: Any, memory: Any = None) -> Any:
+        """What compiled code is told of the settings; usually all of them."""
+        return settings
+
     def begin(self, agent: Agent) -> None:
         """Begin a trial."""
-        raise NotImplementedError
+        at_speed(begin_trial, agent.world)(*self._in_kernels(agent))
 
     def advance(self, agent: Agent, cap: int, steps: int, left: int = NO_BUDGET) -> int:
         """Drive the running trial for at most so many steps; say how it was left (``agent.RUNNING``, …).
 
         A learner that cannot stop just anywhere may take more of them, but never more than are ``left``.
         """
-        raise NotImplementedError
+        ended: int = at_speed(advance_trial, agent.world)(*self._in_kernels(agent), cap, steps)
+        return ended
+
+    def settle(self, agent: Agent, left: int = NO_BUDGET) -> None:
+        """Learn from a trial that has ended, was stopped or paused; mini-trials may take ``left`` steps."""
+        at_speed(settle_trial, agent.world)(*self._in_kernels(agent), left)
+
+    def _in_kernels(self, agent: Agent) -> Agent:
+        return agent._replace(settings=self.kernel_settings(agent.settings, agent.memory))
+
+    def runs_compiled(self, memory: Any) -> bool:
+        """Whether compiled code can work on what a memory holds; only a partition of a user's may not allow it."""
+        return True
 
     def controller(self, memory: Any, settings: Any) -> Controller:
         """Return what the learner would act by now."""
         raise NotImplementedError
-
-    def settle(self, agent: Agent, left: int = NO_BUDGET) -> None:
-        """Learn from a trial that has ended, was stopped or paused; usually all was learned on the way.
-
-        Mini-trials may take as many steps as are ``left``.
-        """
 
     def prepared(self, agent: Agent, extent: Extent | None) -> Agent:
         """Return the agent with the room that the next trial may need; ``extent`` is new, if it is given."""

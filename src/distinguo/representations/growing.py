@@ -17,6 +17,23 @@ from distinguo.representations.partition import nearest, region
 from distinguo.representations.voronoi import Voronoi, nearest_of, voronoi
 from distinguo.seam import implements, part
 
+__all__ = [
+    "GrowingCategories",
+    "GrowingVoronoi",
+    "add",
+    "detach",
+    "growing_categories",
+    "growing_voronoi",
+    "grown",
+    "is_at",
+    "is_primary",
+    "merge",
+    "nearest",
+    "primary_rows",
+    "region",
+    "settled",
+]
+
 
 class GrowingVoronoi(NamedTuple):
     """A Voronoi partition with room to grow.

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from distinguo.evaluation.simulate import follow
+from distinguo.evaluation.simulate import follow, follow_in
 from distinguo.learners.agent import CAPPED, PAUSED, SPENT, TERMINAL, Agent, fresh_progress
 from distinguo.learners.learner import Setup, learner_or_absent
 from distinguo.learners.refinement.refined import Refined, refine_controller
@@ -27,6 +27,7 @@ from distinguo.seam import at_speed, is_compiled
 from distinguo.tasks.extent import Extent, completed
 from distinguo.tasks.spec import CATEGORIES
 from distinguo.tasks.task import actions, observe, seeded, start
+from distinguo.tasks.world import python_world, world_of
 
 #: What the stage is doing between two chunks of work.
 BETWEEN, TRIAL, CONFIRMING, DONE = "between trials", "trial", "confirming", "done"
@@ -124,8 +125,16 @@ class Stage(Account):
         """Return an agent before its first trial; looking at a first state does not move its random stream."""
         setup = self._setup(np.random.default_rng(self.configuration.seed))
         memory = self.learner.fresh(setup)
-        progress = fresh_progress(len(setup.first), len(setup.seen))
-        return Agent(self.task, memory, setup.settings, progress, self.learner.fresh_log(memory), self.rng)
+        width, dimensions = len(setup.first), len(setup.seen)
+        make = world_of if self.learner.runs_compiled(memory) else python_world
+        return Agent(
+            make(self.task, width, dimensions),
+            memory,
+            setup.settings,
+            fresh_progress(width, dimensions),
+            self.learner.fresh_log(memory),
+            self.rng,
+        )
 
     def _setup(self, rng: np.random.Generator) -> Setup:
         first = start(self.task, rng)
@@ -212,9 +221,13 @@ class Stage(Account):
             steps, gained = self.learner.test(self.agent, most)
             ended = True
         else:
-            steps, ended, gained = at_speed(follow, self.task, self.controller.partition)(
-                self.task, self.controller, self.rng, self.agent.progress.now, min(self.steps_at_once, most)
-            )
+            now, most = self.agent.progress.now, min(self.steps_at_once, most)
+            if self.learner.declared is None:
+                run = at_speed(follow_in, self.agent.world)
+                steps, ended, gained = run(self.agent.world, self.controller, self.rng, now, most)
+            else:  # a partition of the user's may want states as tuples
+                run = at_speed(follow, self.task, self.controller.partition)
+                steps, ended, gained = run(self.task, self.controller, self.rng, now, most)
         self.confirmation_steps += steps
         self.held += steps
         self.tested += steps

@@ -1,4 +1,4 @@
-"""The paper's learner as the stage sees it."""
+"""The paper's learner, as the driver of trials and the stage see it."""
 
 from __future__ import annotations
 
@@ -9,21 +9,96 @@ import numpy as np
 
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
-from distinguo.learners.agent import NO_BUDGET, Agent
-from distinguo.learners.economy.memory import Memory, checked_memory, fresh_memory, with_room
-from distinguo.learners.economy.reasons import Log, drain, fresh_log
-from distinguo.learners.economy.trials import advance, begin, settle
-from distinguo.learners.economy.values import current_epsilon
+from distinguo.learners.agent import Agent, widen
+from distinguo.learners.driver import first_action, get_action, locate, look_back, pauses
+from distinguo.learners.economy import figures
+from distinguo.learners.economy.memory import (
+    Log,
+    Memory,
+    checked_memory,
+    current_epsilon,
+    drain,
+    fresh_log,
+    fresh_memory,
+    with_room,
+)
+from distinguo.learners.economy.passive import consolidate_by_values, get_action_passively
 from distinguo.learners.learner import Learner, Setup, register
-from distinguo.representations.growing import growing_categories, growing_voronoi, primary_rows, settled
-from distinguo.seam import at_speed
+from distinguo.representations.growing import (
+    growing_categories,
+    growing_voronoi,
+    primary_rows,
+    region,
+    settled,
+)
+from distinguo.seam import generic_with_default, implements, part
 from distinguo.settings import LearnerSettings
 from distinguo.tasks.extent import Extent
+from distinguo.tasks.world import AFTER, BEFORE, look
 
 FIRST_ROOM = 64  #: prototypes that there is room for in the beginning
 #: Entries of the log per prototype: a region is popped once in a session, so it is split and detached at most once,
 #: and every merge undoes one of the regions there were or that a split or detachment made.
 ENTRIES = 5
+
+
+@implements(locate, Memory)
+@part
+def region_of_state(memory: Memory, agent: Agent, s: np.ndarray) -> int:
+    return region(memory.partition, look(agent.world, s, BEFORE).seen)
+
+
+@implements(first_action, Memory)
+@part
+def begin_in_region(memory: Memory, agent: Agent, s: np.ndarray, j: int) -> int:
+    return figures.next_action(agent, j)
+
+
+@generic_with_default
+def learn_step(
+    memory: Any, agent: Agent, s: np.ndarray, j: int, a: int, r: float, k: int, terminal: bool
+) -> int:
+    """Learn from a step between two regions and choose the next action: Figure 1, or its non-active form."""
+    if agent.settings.active:
+        return figures.get_action(agent, s, j, a, r, k, terminal)
+    return get_action_passively(agent, s, j, a, r, k, terminal)
+
+
+@implements(get_action, Memory)
+@part
+def learn_and_act(
+    memory: Memory, agent: Agent, s: np.ndarray, j: int, a: int, r: float, s_next: np.ndarray, terminal: bool
+) -> tuple[int, int]:
+    """Figure 1 as the driver calls it."""
+    settings = agent.settings
+    k = region(memory.partition, look(agent.world, s_next, AFTER).seen)
+    a_next = learn_step(memory, agent, s, j, a, r, k, terminal)
+    if settings.rescale or not settings.active:
+        seen = look(agent.world, s_next, AFTER).seen
+        if settings.rescale:
+            widen(agent.progress, seen)
+        if not settings.active:  # a split may have changed the region
+            k = region(memory.partition, seen)
+    return a_next, k
+
+
+@implements(pauses, Memory)
+@part
+def time_to_pause(memory: Memory, agent: Agent, length: int) -> bool:
+    """Whether an investigation is due within a trial (section 5.1), or the room for prototypes is used up."""
+    settings = agent.settings
+    if settings.investigate_every > 0 and length % settings.investigate_every == 0:
+        return True
+    return not settings.active and memory.partition.size[0] >= len(memory.q)
+
+
+@implements(look_back, Memory)
+@part
+def learn_from_trial(memory: Memory, agent: Agent, left: int) -> None:
+    if agent.settings.active:
+        figures.process_stack(agent, left)
+    else:
+        consolidate_by_values(agent)
 
 
 class Economy(Learner):
@@ -35,7 +110,8 @@ class Economy(Learner):
 
     def fresh(self, setup: Setup) -> Memory:
         """Begin from scratch, with one prototype at the first state, or from the prototypes that were given."""
-        _check_restorable(setup)
+        settings = self.kernel_settings(setup.settings)
+        _check_restorable(settings.active, setup.restorable)
         rows = setup.prototypes or (setup.seen,)
         if setup.prototypes and len(setup.first) != len(rows[0]):
             raise DistinguoError(
@@ -49,22 +125,9 @@ class Economy(Learner):
         )
         memory = fresh_memory(partition, setup.actions, len(setup.first))
         memory.states[: len(rows)] = setup.prototypes or (setup.first,)
-        if setup.settings.optimistic:
-            memory.q[: len(rows)] = max(setup.mean_reward, 0.0) / (1.0 - setup.settings.gamma)
+        if settings.optimistic:
+            memory.q[: len(rows)] = max(setup.mean_reward, 0.0) / (1.0 - settings.gamma)
         return memory
-
-    def begin(self, agent: Agent) -> None:
-        """Begin a trial."""
-        at_speed(begin, agent.task)(*agent)
-
-    def advance(self, agent: Agent, cap: int, steps: int, left: int = NO_BUDGET) -> int:
-        """Figure 1, step by step."""
-        ended: int = at_speed(advance, agent.task)(*agent, cap, steps)
-        return ended
-
-    def settle(self, agent: Agent, left: int = NO_BUDGET) -> None:
-        """Figure 2."""
-        at_speed(settle, agent.task)(*agent, left)
 
     def controller(self, memory: Memory, settings: LearnerSettings) -> Controller:
         """Act by the action values of the regions."""
@@ -94,7 +157,7 @@ class Economy(Learner):
 
     def figures(self, memory: Memory, settings: LearnerSettings) -> Mapping[str, Any]:
         """Return the epsilon in force: as given, or the present share of what was found."""
-        return {"epsilon": float(current_epsilon(memory, settings))}
+        return {"epsilon": float(current_epsilon(memory, self.kernel_settings(settings)))}
 
     def states_needed(self, memory: Memory) -> np.ndarray | None:
         """Return the states of prototypes and on the stack."""
@@ -114,9 +177,9 @@ class Economy(Learner):
         return with_room(checked_memory(memory), 2 * int(memory.partition.size[0]) + 2)
 
 
-def _check_restorable(setup: Setup) -> None:
-    """Refuse to investigate states that nobody can come back to."""
-    if setup.settings.active and not setup.restorable:
+def _check_restorable(active: bool, restorable: bool) -> None:
+    """Refuse to investigate states that cannot be restored."""
+    if active and not restorable:
         raise DistinguoError(
             "The learner 'economy' investigates states by coming back to them, and the states of this task cannot be "
             "restored; take --learner surprise or --learner model, which need only trials, or leave "

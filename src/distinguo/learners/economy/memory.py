@@ -1,4 +1,4 @@
-"""What the learner remembers: its partition, its action values, its stack and its counters."""
+"""What the paper's learner remembers: its partition, its action values, its stack, and why it changed its regions."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from distinguo.learners.agent import ROOM, check_arrays, field, fresh_arrays, larger_arrays
-from distinguo.learners.scheduling.agenda import NO_AGENDA, agenda_with_room, check_agenda
+from distinguo.criteria import BEST, POLICY, VALUE, Vector, incompatibility, stake
+from distinguo.learners.agent import ROOM, Agent, check_arrays, field, fresh_arrays, larger_arrays
 from distinguo.representations.growing import grown
+from distinguo.seam import part
+from distinguo.settings import LearnerSettings
 
 #: What only this learner counts, as one record.
 COUNTERS = np.dtype(
@@ -53,17 +55,15 @@ class Memory(NamedTuple):
     error: Annotated[np.ndarray, field(float, SCRATCH, "actions")]  #: their standard errors, if repeated
     seen: Annotated[np.ndarray, field(float, ROOM, "actions", 3)]  #: differences of look-ahead and region
     extremes: Annotated[np.ndarray, field(float, 2, first=[np.inf, -np.inf])]  #: of all look-ahead values
-    agenda: Any = NO_AGENDA  #: what a scheduler other than the stack remembers
 
 
-def fresh_memory(partition: Any, actions: int, width: int = 0, agenda: Any = NO_AGENDA) -> Memory:
-    """Return the memory of a learner that knows nothing but its partition.
+def fresh_memory(partition: Any, actions: int, width: int = 0) -> Memory:
+    """The memory of a learner that knows nothing but its partition.
 
     ``width`` is that of a state, where it is not that of an observation; the states of the prototypes, which only
     the task knows, are for the caller to fill in.
     """
-    given = {"partition": partition, "agenda": agenda}
-    memory: Memory = fresh_arrays(Memory, given, **sizes_of(partition, actions, width))
+    memory: Memory = fresh_arrays(Memory, {"partition": partition}, **sizes_of(partition, actions, width))
     return memory
 
 
@@ -79,8 +79,7 @@ def with_room(memory: Memory, room: int) -> Memory:
         return memory
     partition = grown(memory.partition, 2 * room)
     sizes = sizes_of(partition, memory.q.shape[1], memory.states.shape[1])
-    given = {"partition": partition, "agenda": agenda_with_room(memory.agenda, 2 * room)}
-    larger: Memory = larger_arrays(memory, given, int(memory.partition.size[0]), **sizes)
+    larger: Memory = larger_arrays(memory, {"partition": partition}, int(memory.partition.size[0]), **sizes)
     return larger
 
 
@@ -88,8 +87,93 @@ def checked_memory(memory: Memory) -> Memory:
     """Return a memory that came from a file, with everything checked that could lead compiled code astray."""
     partition, room = memory.partition, len(memory.q)
     check_arrays(memory, **sizes_of(partition, memory.q.shape[1], memory.states.shape[1]))
-    check_agenda(memory.agenda, room, memory.q.shape[1], memory.states.shape[1])
     size, primary = int(partition.size[0]), partition.primary
     if not 1 <= size <= room or not ((primary[:size] >= 0) & (primary[:size] < size)).all():
         raise ValueError("the prototypes are inconsistent")
     return memory
+
+
+@part
+def current_epsilon(memory: Memory, settings: LearnerSettings) -> float:
+    """The reward that may be lost: as given, or a share of the range of all look-ahead values so far."""
+    if settings.epsilon_share == 0.0:
+        return settings.epsilon
+    return settings.epsilon_share * max(memory.extremes[GREATEST] - memory.extremes[LEAST], 0.0)
+
+
+@part
+def widen_values(memory: Memory, q1: float) -> None:
+    """Widen the range of all look-ahead values so far."""
+    memory.extremes[LEAST] = min(memory.extremes[LEAST], q1)
+    memory.extremes[GREATEST] = max(memory.extremes[GREATEST], q1)
+
+
+# ---- why a region was split, merged or detached ---------------------------------------------------------------------
+#
+# Each entry names two prototypes, shows both action profiles as they were at that moment, the rules of Definition 9
+# that keep the two states apart (none for a merge), and the reward at stake between them.
+
+SPLIT, MERGE, DETACH = 0, 1, 2
+KINDS = ("split", "merge", "detach")
+RULES = {POLICY: "policy (Eq. 3)", VALUE: "value (Eq. 4)", BEST: "best action (Eq. 6)"}
+
+
+class Log(NamedTuple):
+    """Entries of one session of ``process_stack``; emptied by :func:`drain`."""
+
+    size: np.ndarray  #: (1,)
+    kind: np.ndarray  #: (room, 7): kind, rules, first, second, trial, step, investigation steps
+    profiles: np.ndarray  #: (room, 2, actions)
+    regret: np.ndarray  #: (room,)
+
+
+def fresh_log(room: int, actions: int) -> Log:
+    """Return an empty log with room for so many entries."""
+    return Log(
+        np.zeros(1, dtype=np.int64),
+        np.zeros((room, 7), dtype=np.int64),
+        np.zeros((room, 2, actions)),
+        np.zeros(room),
+    )
+
+
+@part
+def record(agent: Agent, kind: int, first: int, second: int, q1: Vector, q2: Vector) -> None:
+    """Write down that something happened between two prototypes, with their profiles."""
+    log, counts = agent.log, agent.progress.counts
+    epsilon = current_epsilon(agent.memory, agent.settings)
+    n = log.size[0]
+    log.size[0] = n + 1
+    log.kind[n, 0] = kind
+    log.kind[n, 1] = incompatibility(q1, q2, epsilon, epsilon)
+    log.kind[n, 2] = first
+    log.kind[n, 3] = second
+    log.kind[n, 4] = counts["trials"][0]
+    log.kind[n, 5] = counts["trial_steps"][0]
+    log.kind[n, 6] = counts["investigation_steps"][0]
+    for a in range(len(q1)):
+        log.profiles[n, 0, a] = q1[a]
+        log.profiles[n, 1, a] = q2[a]
+    log.regret[n] = stake(q1, q2)
+
+
+def drain(log: Log, partition: Any) -> list[dict[str, Any]]:
+    """Return the entries as plain dictionaries and empty the log."""
+    entries = [_entry(log, partition, n) for n in range(log.size[0])]
+    log.size[0] = 0
+    return entries
+
+
+def _entry(log: Log, partition: Any, n: int) -> dict[str, Any]:
+    kind, rules, first, second, trial, trial_steps, investigation_steps = log.kind[n].tolist()
+    states = partition.prototypes
+    return {
+        "event": KINDS[kind],
+        "trial": trial,
+        "step": trial_steps + investigation_steps,
+        "prototypes": [first, second],
+        "states": [states[first].tolist(), states[second].tolist()],
+        "profiles": log.profiles[n].tolist(),
+        "rules": [name for bit, name in RULES.items() if rules & bit],
+        "regret": float(log.regret[n]),
+    }

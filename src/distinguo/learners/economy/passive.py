@@ -7,24 +7,45 @@ own action values take the place of profiles.
 
 from __future__ import annotations
 
-from distinguo.learners.agent import Agent
-from distinguo.learners.economy.abstraction import (
+import numpy as np
+
+from distinguo.criteria import look_ahead, state_value
+from distinguo.learners.agent import NO_ACTION, Agent
+from distinguo.learners.economy.figures import (
     add_state,
+    back_up,
     join_compatible,
     merge_timer,
+    next_action,
     reduce_reliability,
+    reliable_prototype,
+    reliable_source,
+    surprising,
 )
-from distinguo.learners.economy.memory import STATE
-from distinguo.learners.economy.reasons import SPLIT, record
-from distinguo.learners.economy.values import reliable_prototype
-from distinguo.representations.growing import is_at
-from distinguo.representations.partition import nearest
+from distinguo.learners.economy.memory import SPLIT, STATE, record, widen_values
+from distinguo.representations.growing import is_at, nearest
 from distinguo.seam import part
-from distinguo.tasks.task import State, observe
+from distinguo.tasks.world import BEFORE, look
 
 
 @part
-def split_by_surprise(agent: Agent, s: State, j: int, a: int, q_new: float) -> None:
+def get_action_passively(
+    agent: Agent, s: np.ndarray, j: int, a: int, r: float, k: int, terminal: bool
+) -> int:
+    """Figure 1 without a stack: a surprising state of a reliable region becomes a region at once."""
+    memory, settings = agent.memory, agent.settings
+    q_new = r if terminal else look_ahead(r, settings.gamma, state_value(memory.q[k]))
+    reliable = terminal or reliable_source(memory, k, settings.min_updates)
+    if reliable:
+        back_up(memory, j, a, q_new, settings.alpha)
+        widen_values(memory, q_new)
+    if surprising(memory, settings, j, a, q_new) and (reliable or not settings.surprise_reliable):
+        split_by_surprise(agent, s, j, a, q_new)
+    return NO_ACTION if terminal else next_action(agent, k)
+
+
+@part
+def split_by_surprise(agent: Agent, s: np.ndarray, j: int, a: int, q_new: float) -> None:
     """Make a surprising state of a reliable region a region of its own, which begins with the same values."""
     memory, settings = agent.memory, agent.settings
     if not may_split(agent, s, j):
@@ -40,9 +61,9 @@ def split_by_surprise(agent: Agent, s: State, j: int, a: int, q_new: float) -> N
 
 
 @part
-def may_split(agent: Agent, s: State, j: int) -> bool:
-    """Tell whether region ``j`` is reliable, and there is room for a prototype at ``s`` and none there yet."""
-    memory, seen = agent.memory, observe(agent.task, s)
+def may_split(agent: Agent, s: np.ndarray, j: int) -> bool:
+    """Whether region ``j`` is reliable, and there is room for a prototype at ``s`` and none there yet."""
+    memory, seen = agent.memory, look(agent.world, s, BEFORE).seen
     if not reliable_prototype(memory, j, agent.settings.min_updates):
         return False
     there_is_room = memory.partition.size[0] < len(memory.q)
@@ -51,8 +72,9 @@ def may_split(agent: Agent, s: State, j: int) -> bool:
 
 @part
 def consolidate_by_values(agent: Agent) -> None:
-    """Merge regions whose own action values are compatible, at every ``merge_interval``-th trial."""
+    """At the end of every ``merge_interval``-th trial, merge regions whose own action values are compatible."""
     memory, settings = agent.memory, agent.settings
+    memory.counters["sessions"][0] += 1
     if not merge_timer(memory, settings):
         return
     for p in range(memory.partition.size[0]):

@@ -11,17 +11,14 @@ from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.learners.agent import NO_BUDGET, Agent, fresh_progress
 from distinguo.learners.economy.learner import ENTRIES, FIRST_ROOM
-from distinguo.learners.economy.memory import fresh_memory
-from distinguo.learners.economy.reasons import Log, drain, fresh_log
-from distinguo.learners.economy.values import current_epsilon
+from distinguo.learners.economy.memory import Log, current_epsilon, drain, fresh_log, fresh_memory
 from distinguo.learners.learner import Learner, Setup, register
 from distinguo.learners.model.memory import ModelMemory, checked_model_memory, memory_with_room, model_in
 from distinguo.learners.model.settings import ModelSettings, economy_settings
 from distinguo.learners.model.store import fresh_store, organise, with_empty_lists
-from distinguo.learners.model.trials import advance_in_world, begin_in_world, settle_in_model
+from distinguo.learners.model.trials import settle_in_model
 from distinguo.learners.scheduling.agenda import agenda_for, forget_states
 from distinguo.representations.growing import growing_voronoi, primary_rows, settled
-from distinguo.seam import at_speed
 from distinguo.settings import LearnerSettings
 from distinguo.tasks.extent import Extent
 
@@ -72,23 +69,25 @@ class ByModel(Learner):
         store = with_empty_lists(memory.store, len(economy.q))
         return _organised(ModelMemory(economy, store), setup.settings)
 
-    def begin(self, agent: Agent) -> None:
-        """Begin a trial."""
-        at_speed(begin_in_world, agent.task)(*_by_economy(agent))
-
-    def advance(self, agent: Agent, cap: int, steps: int, left: int = NO_BUDGET) -> int:
-        """Figure 1, step by step; every step is remembered."""
-        ended: int = at_speed(advance_in_world, agent.task)(*_by_economy(agent), cap, steps)
-        return ended
+    def kernel_settings(self, settings: ModelSettings, memory: Any = None) -> LearnerSettings:
+        """What the paper's learner is told, which depends on whether a trial has ever ended."""
+        return economy_settings(settings, memory is None or bool(memory.store.counters["ends"][0]))
 
     def settle(self, agent: Agent, left: int = NO_BUDGET) -> None:
         """Figure 2, by questions to the model."""
         memory, now = agent.memory, agent.progress
         model = model_in(memory, agent.settings)
-        progress = fresh_progress(len(model.like), len(model.like))
+        progress = fresh_progress(model.spare.shape[1], model.spare.shape[1])
         for name in ("trials", "trial_steps"):
             progress.counts[name] = now.counts[name]
-        inner = Agent(model, memory.economy, _told(agent), progress, agent.log, agent.rng)
+        inner = Agent(
+            model,
+            memory.economy,
+            self.kernel_settings(agent.settings, memory),
+            progress,
+            agent.log,
+            agent.rng,
+        )
         rehearsals = agent.settings.rehearsals if memory.store.counters["ends"][0] else 0
         settle_in_model(*inner, rehearsals)
 
@@ -125,7 +124,7 @@ class ByModel(Learner):
         """Return the epsilon in force, what is kept, and what the model was asked."""
         counters = memory.store.counters[0]
         return {
-            "epsilon": float(current_epsilon(memory.economy, economy_settings(settings, True))),
+            "epsilon": float(current_epsilon(memory.economy, self.kernel_settings(settings))),
             "tuples_kept": int(counters["size"]),
             "tuples_experienced": int(counters["experienced"]),
             "model_queries": int(counters["queries"]),
@@ -140,15 +139,6 @@ class ByModel(Learner):
     def checked(self, memory: ModelMemory, fresh: ModelMemory) -> ModelMemory:
         """Check a memory from a file, which may have more room than a fresh one."""
         return checked_model_memory(memory, fresh)
-
-
-def _by_economy(agent: Agent) -> Agent:
-    """Return the agent with the settings that compiled code is told."""
-    return agent._replace(settings=_told(agent))
-
-
-def _told(agent: Agent) -> LearnerSettings:
-    return economy_settings(agent.settings, bool(agent.memory.store.counters["ends"][0]))
 
 
 def _organised(memory: ModelMemory, settings: ModelSettings) -> ModelMemory:

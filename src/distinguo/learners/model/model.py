@@ -1,8 +1,8 @@
-"""The learned model as a task: what happened in similar states tells what would happen in this one.
+"""The learned model as a world: what happened in similar states tells what would happen in this one.
 
 A question is a state and an action. Its *neighbours* are the tuples of that action that are nearest to the state, in
 the distance of the partition. Is one of the nearest lacking within ``reach``, the answer is "not enough known": a
-state of which no coordinate is a number (:func:`distinguo.tasks.task.is_known`). Otherwise the nearest neighbour
+state of which no coordinate is a number (:func:`distinguo.tasks.world.knows`). Otherwise the nearest neighbour
 tells what kind of thing happens, and
 
 - where it ended a trial, or went farther in one step than ``reach`` (a system that was put back), the answer is
@@ -11,7 +11,7 @@ tells what kind of thing happens, and
   ``s' - s`` and rewards, near ones counting more: the answer is where the plane lies over the state asked about. With
   ``linear`` off it is their mean.
 
-As the model is a task, what the paper's learner does in the world it does in the model, unchanged.
+As the model is a world, what the paper's learner does in the task it does in the model, unchanged.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from numpy.random import Generator
 
 from distinguo.learners.agent import field, fresh_arrays
 from distinguo.learners.model.store import STARTS, Store, is_organised, reorganise
-from distinguo.representations.partition import as_state, nearest
+from distinguo.representations.growing import nearest
 from distinguo.seam import implements, part
-from distinguo.tasks.task import State, actions, is_known, start, transition, truncated, unpack
+from distinguo.tasks.world import Sight, begin, copy_row, knows, look, step, stops
 
 RIDGE = (
     1e-6  #: holds slopes back in directions that the neighbours do not differ in, as a share of their weight
@@ -56,7 +56,7 @@ class LearnedModel(NamedTuple):
     reach: float  #: the distance at which a tuple says nothing any more
     linear: bool  #: whether planes are fitted
     scratch: AnswerScratch
-    like: State  #: any state: how many coordinates there are
+    spare: np.ndarray  #: (3, dimensions) rows for states on the way, as a world has them
 
 
 def model_of(store: Store, partition: Any, neighbours: int, reach: float, linear: bool) -> LearnedModel:
@@ -64,11 +64,11 @@ def model_of(store: Store, partition: Any, neighbours: int, reach: float, linear
     dimensions = store.before.shape[1]
     sizes = {NEIGHBOURS: neighbours * (dimensions + 1), "terms": dimensions + 1, "dimensions": dimensions}
     scratch: AnswerScratch = fresh_arrays(AnswerScratch, **sizes)
-    return LearnedModel(store, partition, reach, linear, scratch, (0.0,) * dimensions)
+    return LearnedModel(store, partition, reach, linear, scratch, np.zeros((3, dimensions)))
 
 
 @part
-def scaled_square(model: LearnedModel, s: State, row: np.ndarray) -> float:
+def scaled_square(model: LearnedModel, s: np.ndarray, row: np.ndarray) -> float:
     """Return the square of the distance, scaled as the partition's."""
     total = 0.0
     for i in range(len(s)):
@@ -78,7 +78,7 @@ def scaled_square(model: LearnedModel, s: State, row: np.ndarray) -> float:
 
 
 @part
-def find_neighbours(model: LearnedModel, s: State, a: int) -> int:
+def find_neighbours(model: LearnedModel, s: np.ndarray, a: int) -> int:
     """Fill in the tuples of action ``a`` nearest to ``s`` and within reach, and return how many there are.
 
     A prototype's tuples lie on its side of the plane halfway between it and the one nearest to ``s``; where that
@@ -104,7 +104,7 @@ def find_neighbours(model: LearnedModel, s: State, a: int) -> int:
 
 
 @part
-def look_through(model: LearnedModel, s: State, a: int, p: int, count: int) -> int:
+def look_through(model: LearnedModel, s: np.ndarray, a: int, p: int, count: int) -> int:
     """Sort the tuples of prototype ``p`` and action ``a`` in among the ``count`` neighbours so far."""
     store, near, distance = model.store, model.scratch.near, model.scratch.distance
     most = len(near)
@@ -128,14 +128,14 @@ def look_through(model: LearnedModel, s: State, a: int, p: int, count: int) -> i
 def leaps(model: LearnedModel, t: int) -> bool:
     """Tell whether tuple ``t`` went farther than neighbours may be apart: it says nothing about smooth motion."""
     total = 0.0
-    for i in range(len(model.like)):
+    for i in range(model.spare.shape[1]):
         d = (model.store.after[t, i] - model.store.before[t, i]) * model.partition.weight[i]
         total += d * d
     return total > model.reach * model.reach
 
 
 @part
-def share_out(model: LearnedModel, s: State, count: int) -> None:
+def share_out(model: LearnedModel, s: np.ndarray, count: int) -> None:
     """Give each neighbour its share in the answer; those that ended or leapt get none.
 
     A neighbour at distance ``d`` counts ``(1 - (d / e)^3)^3``, where ``e`` is a little more than the farthest's.
@@ -157,7 +157,7 @@ def share_out(model: LearnedModel, s: State, count: int) -> None:
 
 
 @part
-def set_offset(model: LearnedModel, s: State, t: int) -> None:
+def set_offset(model: LearnedModel, s: np.ndarray, t: int) -> None:
     """Write down 1 and how far tuple ``t`` lies from ``s`` in each coordinate."""
     offset = model.scratch.offset
     offset[0] = 1.0
@@ -166,7 +166,7 @@ def set_offset(model: LearnedModel, s: State, t: int) -> None:
 
 
 @part
-def fit_plane(model: LearnedModel, s: State, count: int) -> None:
+def fit_plane(model: LearnedModel, s: np.ndarray, count: int) -> None:
     """Turn weights into shares of weighted least squares: the plane's height at ``s`` is linear in all heights."""
     scratch = model.scratch
     matrix, offset, solution = scratch.matrix, scratch.offset, scratch.solution
@@ -210,9 +210,9 @@ def solve(matrix: np.ndarray, solution: np.ndarray) -> None:
         solution[k] /= matrix[k, k]
 
 
-@implements(transition, LearnedModel)
+@implements(step, LearnedModel)
 @part
-def ask(model: LearnedModel, s: State, a: int) -> tuple[State, float, bool]:
+def ask(model: LearnedModel, s: np.ndarray, a: int, out: np.ndarray) -> tuple[float, bool]:
     """Answer what action ``a`` would lead to from ``s``."""
     store, scratch = model.store, model.scratch
     if not is_organised(store, model.partition):
@@ -223,11 +223,12 @@ def ask(model: LearnedModel, s: State, a: int) -> tuple[State, float, bool]:
     if count < len(scratch.near):
         store.counters["unknown"][0] += 1
         for i in range(len(s)):
-            answer[i] = np.nan
-        return unpack(model, answer), 0.0, False
+            out[i] = np.nan
+        return 0.0, False
     t = scratch.near[0]
     if store.ended[t] or leaps(model, t):
-        return unpack(model, store.after[t]), store.reward[t], store.ended[t]
+        copy_row(store.after[t], out)
+        return store.reward[t], store.ended[t]
     share_out(model, s, count)
     reward = 0.0
     for i in range(len(s)):
@@ -237,40 +238,34 @@ def ask(model: LearnedModel, s: State, a: int) -> tuple[State, float, bool]:
         reward += share * store.reward[t]
         for i in range(len(s)):
             answer[i] += share * (store.after[t, i] - store.before[t, i])
-    return unpack(model, answer), reward, False
+    copy_row(answer, out)
+    return reward, False
 
 
-@implements(start, LearnedModel)
+@implements(begin, LearnedModel)
 @part
-def start_again(model: LearnedModel, rng: Generator) -> State:
-    """Return the first observation of an earlier trial."""
+def begin_again(model: LearnedModel, rng: Generator, out: np.ndarray) -> None:
+    """Write the first observation of an earlier trial."""
     known = min(model.store.counters["starts"][0], STARTS)
-    return unpack(model, model.store.starts[int(rng.random() * known)])
+    copy_row(model.store.starts[int(rng.random() * known)], out)
 
 
-@implements(unpack, LearnedModel)
+@implements(look, LearnedModel)
 @part
-def read_row(model: LearnedModel, row: np.ndarray) -> State:
-    """Turn a row of observations into a state of the model."""
-    return as_state(model.like, row, 0)
+def look_at_all(model: LearnedModel, s: np.ndarray, row: int) -> Sight:
+    """See the state itself: the model knows observations only."""
+    return Sight(s)
 
 
-@implements(actions, LearnedModel)
+@implements(knows, LearnedModel)
 @part
-def count_actions(model: LearnedModel) -> int:
-    """Return the number of actions."""
-    return model.store.kept.shape[1]
-
-
-@implements(is_known, LearnedModel)
-@part
-def is_number(model: LearnedModel, s: State) -> bool:
-    """Tell whether the model could answer."""
+def is_number(model: LearnedModel, s: np.ndarray) -> bool:
+    """Whether the model could answer."""
     return s[0] == s[0]
 
 
-@implements(truncated, LearnedModel)
+@implements(stops, LearnedModel)
 @part
-def is_lost(model: LearnedModel, s: State) -> bool:
-    """Tell whether a trial in the model cannot go on."""
+def is_lost(model: LearnedModel, s: np.ndarray) -> bool:
+    """Whether a trial in the model cannot go on."""
     return not is_number(model, s)

@@ -16,9 +16,8 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from distinguo.learners.agent import ROOM, check_arrays, field, fresh_arrays, larger_arrays
-from distinguo.representations.partition import nearest
+from distinguo.representations.growing import nearest
 from distinguo.seam import kernel, part
-from distinguo.tasks.task import Observation, unpack
 
 NOTHING = -1  #: no tuple
 CAPACITY = "capacity"
@@ -96,7 +95,7 @@ def with_empty_lists(store: Store, room: int) -> Store:
 
 @part
 def keep_tuple(
-    store: Store, p: int, s: Observation, a: int, r: float, s_next: Observation, ended: bool
+    store: Store, p: int, s: np.ndarray, a: int, r: float, s_next: np.ndarray, ended: bool
 ) -> None:
     """Keep a tuple with prototype ``p``, which is nearest to ``s``; if there is no room, forget another."""
     counters = store.counters
@@ -164,7 +163,7 @@ def forget(store: Store) -> int:
 
 
 @part
-def remember_start(store: Store, seen: Observation) -> None:
+def remember_start(store: Store, seen: np.ndarray) -> None:
     """Remember where a trial began, in place of the oldest start where there is no room."""
     n = store.counters["starts"][0] % STARTS
     for i in range(len(seen)):
@@ -197,7 +196,7 @@ def reorganise(model: Any) -> None:
     store.counters["organised"][0] = partition.size[0]
     t = store.counters["oldest"][0]
     while t >= 0:
-        store.home[t] = nearest(partition, unpack(model, store.before[t]))
+        store.home[t] = nearest(partition, store.before[t])
         append(store, t)
         t = store.later[t]
 

@@ -74,12 +74,12 @@ class Probation(Learner):
     def begin(self, agent: Agent) -> None:
         """Begin to try the next proposal."""
         agent.memory.status["claimed"] = 0
-        begin_counting(agent.progress, tuple(agent.progress.now.tolist()))
+        begin_counting(agent.progress)
 
     def advance(self, agent: Agent, cap: int, steps: int, left: int = NO_BUDGET) -> int:
         """Try it."""
         most = min(cap, len(agent.memory.scratch.path) - 1)
-        ended: int = at_speed(advance_race, agent.task)(*agent, most, (steps, left))
+        ended: int = at_speed(advance_race, agent.world)(*agent, most, (steps, left))
         return ended
 
     def controller(self, memory: RaceMemory, settings: ProbationSettings) -> Controller:
@@ -141,7 +141,7 @@ class Probation(Learner):
     def test(self, agent: Agent, cap: int) -> tuple[int, float]:
         """Run a trial from a new start, and remember it."""
         most = min(cap, len(agent.memory.scratch.path) - 1)
-        steps, gained = at_speed(run_from_new_start, agent.task)(*agent, _chosen(agent.memory), most)
+        steps, gained = at_speed(run_from_new_start, agent.world)(*agent, _chosen(agent.memory), most)
         return int(steps), float(gained)
 
     def refuted(self, agent: Agent, returns: Sequence[float]) -> None:
@@ -200,7 +200,7 @@ def acting_by(prototypes: np.ndarray, scale: np.ndarray, actions: np.ndarray, co
 
 @kernel
 def advance_race(
-    task: Any,
+    world: Any,
     memory: RaceMemory,
     settings: Any,
     progress: Progress,
@@ -210,12 +210,12 @@ def advance_race(
     steps: tuple[int, int],
 ) -> int:
     """Try proposals for so many steps, of which so many are left; see :func:`drive`."""
-    return drive(Agent(task, memory, settings, progress, log, rng), cap, steps[0], steps[1])
+    return drive(Agent(world, memory, settings, progress, log, rng), cap, steps[0], steps[1])
 
 
 @kernel
 def run_from_new_start(
-    task: Any,
+    world: Any,
     memory: RaceMemory,
     settings: Any,
     progress: Progress,
@@ -225,7 +225,7 @@ def run_from_new_start(
     cap: int,
 ) -> tuple[int, float]:
     """Run a trial of a map from a new start: its steps, and what it gained."""
-    agent = Agent(task, memory, settings, progress, log, rng)
+    agent = Agent(world, memory, settings, progress, log, rng)
     root = new_root(agent)
     place = memory.status["tests"][0]
     if place < len(memory.starts.tests):

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from distinguo.learners.agent import GREATEST, LEAST, NO_BUDGET, Agent, widen
 from distinguo.learners.probation.memory import ENDED, NONE, RUNNING_ON, STOPPED, Map
 from distinguo.learners.probation.model import remember_transition
 from distinguo.representations.growing import nearest_growing
 from distinguo.seam import part
-from distinguo.tasks.task import State, observe, start, transition, truncated, unpack
+from distinguo.tasks.world import BEFORE, NEXT, OWN, begin, copy_row, look, step, stops
 
 
 @part
@@ -24,12 +26,12 @@ def action_of(given: Map, seen: Any) -> int:
 
 
 @part
-def new_node(agent: Agent, s: State, gained: float, depth: int, parent: int) -> int:
+def new_node(agent: Agent, s: np.ndarray, gained: float, depth: int, parent: int) -> int:
     """Add a state to the tree."""
     tree, status = agent.memory.tree, agent.memory.status
     k = status["nodes"][0]
     status["nodes"][0] = k + 1
-    seen = observe(agent.task, s)
+    seen = look(agent.world, s, BEFORE).seen
     for i in range(len(s)):
         tree.states[k, i] = s[i]
     for i in range(len(seen)):
@@ -44,33 +46,36 @@ def new_node(agent: Agent, s: State, gained: float, depth: int, parent: int) -> 
 @part
 def new_root(agent: Agent) -> int:
     """Add the start of a new trial."""
-    return new_node(agent, start(agent.task, agent.rng), 0.0, 0, NONE)
+    s = agent.world.spare[NEXT]
+    begin(agent.world, agent.rng, s)
+    return new_node(agent, s, 0.0, 0, NONE)
 
 
 @part
-def grow(agent: Agent, k: int, s: State, a: int) -> tuple[int, State]:
-    """Take an action from a state, which is that of node ``k``: the node that it leads to, and its state."""
+def grow(agent: Agent, k: int, s: np.ndarray, a: int) -> int:
+    """Take an action from ``s``, the state of node ``k``, which moves on: the node that it leads to."""
     tree, memory = agent.memory.tree, agent.memory
-    s_next, r, terminal = transition(agent.task, s, a)
+    r, terminal = step(agent.world, s, a, s)
     if memory.facts["hold"][0]:
         r = 1.0
     memory.status["reward"][0] = max(memory.status["reward"][0], r)
-    j = new_node(agent, s_next, tree.gained[k] + r, tree.depth[k] + 1, k)
+    j = new_node(agent, s, tree.gained[k] + r, tree.depth[k] + 1, k)
     if terminal:
         tree.end[j] = ENDED
-    elif truncated(agent.task, s_next):
+    elif stops(agent.world, s):
         tree.end[j] = STOPPED
     tree.child[k, a] = j
     remember_transition(agent, k, a, j)
-    return j, s_next
+    return j
 
 
 @part
-def return_to(agent: Agent, root: int, k: int) -> tuple[State, int]:
-    """Bring the task to node ``k``: its state, and the steps that this took."""
+def return_to(agent: Agent, root: int, k: int, s: np.ndarray) -> int:
+    """Bring the task to node ``k``, whose state is written to ``s``: the steps that this took."""
     tree, path = agent.memory.tree, agent.memory.scratch.path
     if agent.memory.facts["returns"][0] or k == root:
-        return unpack(agent.task, tree.states[k]), 0
+        copy_row(tree.states[k], s)
+        return 0
     steps = tree.depth[k]
     at = k
     for place in range(steps - 1, -1, -1):
@@ -79,10 +84,10 @@ def return_to(agent: Agent, root: int, k: int) -> tuple[State, int]:
             if tree.child[above, a] == at:
                 path[place] = a
         at = above
-    s = unpack(agent.task, tree.states[root])
+    copy_row(tree.states[root], s)
     for place in range(steps):
-        s, _, _ = transition(agent.task, s, path[place])
-    return s, steps
+        step(agent.world, s, path[place], s)
+    return steps
 
 
 @part
@@ -111,7 +116,7 @@ def run_trial(
     tree, facts = agent.memory.tree, agent.memory.facts
     known = agent.settings.reuse and facts["repeats"][0]
     k, steps, alive = root, 0, False
-    s = unpack(agent.task, tree.states[root])
+    s = agent.world.spare[OWN]
     while goes_on(agent, k, cap, need):
         a = action_of(given, tree.seen[k])
         j = tree.child[k, a]
@@ -120,10 +125,9 @@ def run_trial(
             if steps + again + 1 > left:
                 break
             if not alive:
-                s, again = return_to(agent, root, k)
-                steps += again
+                steps += return_to(agent, root, k, s)
                 alive = True
-            j, s = grow(agent, k, s, a)
+            j = grow(agent, k, s, a)
             steps += 1
         k = j
     return k, steps

@@ -1,27 +1,69 @@
-"""The learner by surprise as the stage sees it: the trials of the paper's learner, and no mini-trials."""
+"""The learner by surprise (section 5.4): a preset of the paper's learner that needs nothing but trials."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+from pydantic import Field
 
-from distinguo.learners.agent import NO_BUDGET, Agent
+from distinguo.constants import (
+    Alpha,
+    Confidence,
+    Delta,
+    Epsilon,
+    EpsilonShare,
+    Explore,
+    Gamma,
+    MergeIntoYoungest,
+    MinUpdates,
+    NewUpdates,
+    Optimistic,
+    ReducedUpdates,
+    Rescale,
+    SurpriseByTransition,
+    SurpriseReliable,
+)
 from distinguo.learners.economy.learner import Economy
 from distinguo.learners.economy.memory import Memory
-from distinguo.learners.economy.values import current_epsilon
-from distinguo.learners.learner import Setup, register
-from distinguo.learners.surprise.settings import SurpriseSettings
+from distinguo.learners.learner import register
 from distinguo.presets import BY_NOISE, SURPRISE_BY_RETURN
+from distinguo.settings import LearnerSettings
 from distinguo.tasks.spec import TaskSpec
+
+
+class SurpriseSettings(NamedTuple):
+    """Those constants of the paper's learner that one without mini-trials has a use for, with values of their own.
+
+    >>> SurpriseSettings().gamma
+    0.9
+    """
+
+    gamma: Gamma = 0.9
+    epsilon: Epsilon = 0.01
+    epsilon_share: EpsilonShare = 0.0
+    delta: Delta = 0.0
+    alpha: Alpha = 0.1
+    min_updates: MinUpdates = 3
+    explore: Explore = 0.0
+    merge_interval: Annotated[
+        int, Field(ge=0, le=10**9, description="trials between consolidations, 0 never; ours")
+    ] = 3
+    merge_into_youngest: MergeIntoYoungest = False
+    reduced_updates: ReducedUpdates = 0
+    new_updates: NewUpdates = 1
+    surprise_by_transition: SurpriseByTransition = False
+    surprise_reliable: SurpriseReliable = False
+    confidence: Confidence = 0.0
+    optimistic: Optimistic = False
+    rescale: Rescale = False
 
 
 class Surprise(Economy):
     """A surprising state of a reliable region becomes a region at once; no state is ever come back to.
 
-    Memory and kernels are those of the paper's learner with ``active=false`` (learners/economy/passive.py), so the
-    same settings give the same bits there and here.
+    It is a preset of the paper's learner: the same settings with ``active=false`` give the same bits there.
 
     >>> from distinguo.runs.learn import learn
     >>> run = learn("puck", seed=1, learner="surprise", settings={"stage.cap": 10_000, "stage.hold": 10_000})
@@ -35,39 +77,17 @@ class Surprise(Economy):
     suggested_by_return = SURPRISE_BY_RETURN
 
     def suggested_for(self, spec: TaskSpec) -> Mapping[str, Any]:
-        """Return what suits it; there are no mini-trials to repeat against strong noise."""
+        """What suits it; there are no mini-trials to repeat against strong noise."""
         confidence = BY_NOISE[spec.stochastic].get("learner.confidence")
         return {**super().suggested_for(spec), **({"learner.confidence": confidence} if confidence else {})}
 
-    def fresh(self, setup: Setup) -> Memory:
-        """Begin from scratch, or from the prototypes that were given."""
-        return super().fresh(setup._replace(settings=setup.settings.in_full))
-
-    def begin(self, agent: Agent) -> None:
-        """Begin a trial."""
-        super().begin(_in_full(agent))
-
-    def advance(self, agent: Agent, cap: int, steps: int, left: int = NO_BUDGET) -> int:
-        """Act, learn, and split where a transition surprises."""
-        return super().advance(_in_full(agent), cap, steps, left)
-
-    def settle(self, agent: Agent, left: int = NO_BUDGET) -> None:
-        """Consolidate, if it is time: merge regions whose values are compatible."""
-        super().settle(_in_full(agent), left)
-
-    def figures(self, memory: Memory, settings: Any) -> Mapping[str, Any]:
-        """Return the epsilon in force: as given, or the present share of what was found."""
-        return {"epsilon": float(current_epsilon(memory, settings.in_full))}
+    def kernel_settings(self, settings: Any, memory: Any = None) -> LearnerSettings:
+        """The settings of the paper's learner that make it work without mini-trials."""
+        return LearnerSettings(active=False, **settings._asdict())
 
     def states_needed(self, memory: Memory) -> np.ndarray | None:
-        """Return none: nobody comes back to a state."""
+        """None: no state is ever come back to."""
         return None
 
-
-def _in_full(agent: Agent) -> Agent:
-    return agent._replace(settings=agent.settings.in_full)
-
-
-SURPRISE = Surprise.name
 
 register(Surprise())

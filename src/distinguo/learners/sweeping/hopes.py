@@ -7,12 +7,13 @@ sweeping: a state whose hope changed makes the states that lead to it wait, by h
 
 from __future__ import annotations
 
+from typing import Any
+
 from distinguo.learners.sweeping.memory import NOTHING, SweepingMemory
 from distinguo.learners.sweeping.model import expected, state_at, take_down
 from distinguo.learners.sweeping.queue import enqueue, most_urgent
 from distinguo.learners.sweeping.settings import SweepingSettings
 from distinguo.seam import kernel, part
-from distinguo.tasks.task import Observation
 
 
 @part
@@ -89,7 +90,7 @@ def expect_more(memory: SweepingMemory) -> None:
 
 
 @kernel
-def recognise(memory: SweepingMemory, s: Observation) -> int:
+def recognise(memory: SweepingMemory, s: Any) -> int:
     """Return the number of a state, which is full of hope if it is new."""
     before = memory.counters["states"][0]
     j = state_at(memory, s)

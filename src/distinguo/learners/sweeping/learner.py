@@ -23,9 +23,8 @@ from distinguo.learners.sweeping.memory import (
 from distinguo.learners.sweeping.model import fill_slots
 from distinguo.learners.sweeping.plan import make_plan_of_model, note_greatest_value, rests_on_experience
 from distinguo.learners.sweeping.settings import SweepingSettings
-from distinguo.learners.sweeping.trials import advance_by_hope, begin_trial_by_hope
+from distinguo.learners.sweeping import trials as _trials  # noqa: F401 - gives the driver its functions
 from distinguo.representations.growing import growing_categories, primary_rows, settled
-from distinguo.seam import at_speed
 from distinguo.tasks.extent import Extent
 from distinguo.tasks.spec import Goal, MeanReturn
 
@@ -67,15 +66,10 @@ class Sweeping(Learner):
             growing_categories([setup.seen], FIRST_ROOM), setup.actions, setup.settings.gamma
         )
 
-    def begin(self, agent: Agent) -> None:
-        """Begin a trial."""
-        at_speed(begin_trial_by_hope, agent.task)(*agent)
-
     def advance(self, agent: Agent, cap: int, steps: int, left: int = NO_BUDGET) -> int:
-        """Act by hope, take down what follows, and sweep."""
+        """Drive the trial; planning looks as far ahead as a trial may go."""
         agent.memory.counters["horizon"][0] = cap
-        ended: int = at_speed(advance_by_hope, agent.task)(*agent, cap, steps)
-        return ended
+        return super().advance(agent, cap, steps, left)
 
     def settle(self, agent: Agent, left: int = NO_BUDGET) -> None:
         """Make a new plan and draw its map, if there is enough new experience."""

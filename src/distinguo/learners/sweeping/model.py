@@ -7,7 +7,6 @@ from typing import Any
 
 from distinguo.learners.sweeping.memory import NOTHING, SweepingMemory
 from distinguo.seam import kernel, part
-from distinguo.tasks.task import Observation
 
 _PRIME, _MASK = 1_000_003, 2**31 - 1
 SAME = 1e-9  #: rewards that differ by less, for their size, are the same
@@ -34,7 +33,7 @@ def _is_state(memory: SweepingMemory, j: int, s: Any) -> bool:
 
 
 @part
-def state_at(memory: SweepingMemory, s: Observation) -> int:
+def state_at(memory: SweepingMemory, s: Any) -> int:
     """Return the number of the state that looks like ``s``; one that was never seen gets the next number."""
     slot = slot_of(memory, s)
     if memory.slots[slot] == NOTHING:

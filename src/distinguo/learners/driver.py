@@ -1,0 +1,131 @@
+"""The driver of trials: one loop for every learner, ours and yours. Act, step, learn, and at the end look back.
+
+A learner is known by the class of its memory. It gives the driver :func:`get_action` (learn from a step and choose the
+next action, Figure 1 of the paper) or, which is the door for learners of your own, ``act`` and ``learn``
+(:mod:`distinguo.learners.declare`); and what it learns from a whole trial, :func:`look_back`.
+
+Kernels take the fields of an agent one by one, as in ``advance_trial(*agent, cap, steps)``: Numba knows the type of
+each at once, but would work out that of all of them together anew at every call.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+
+from distinguo.learners.agent import CAPPED, NO_ACTION, PAUSED, RUNNING, TERMINAL, Agent, Progress, begin_counting
+from distinguo.seam import generic, generic_with_default, kernel
+from distinguo.tasks.world import AFTER, BEFORE, NEXT, begin, copy_row, look, step, stops
+
+
+class Transition(NamedTuple):
+    """A step of a trial, by the observations before and after it."""
+
+    s: np.ndarray
+    a: int
+    r: float
+    s_next: np.ndarray
+    terminal: bool
+
+
+@generic
+def act(memory: Any, agent: Agent, s: np.ndarray) -> int:
+    """Return the action to take where ``s`` is observed."""
+    raise NotImplementedError
+
+
+@generic
+def learn_from(memory: Any, agent: Agent, t: Transition) -> None:
+    """Learn from one step of a trial."""
+    raise NotImplementedError
+
+
+@generic_with_default
+def end_trial(memory: Any, agent: Agent) -> None:
+    """Learn from a trial as a whole, when it has ended; usually there is nothing left to learn."""
+
+
+@generic_with_default
+def locate(memory: Any, agent: Agent, s: np.ndarray) -> int:
+    """Return what is to be known of a state while a step is taken from it, such as its region; usually nothing."""
+    return 0
+
+
+@generic_with_default
+def first_action(memory: Any, agent: Agent, s: np.ndarray, j: int) -> int:
+    """Choose the first action of a trial, which begins at ``s``; ``j`` is what :func:`locate` says of it."""
+    return act(memory, agent, look(agent.world, s, BEFORE).seen)
+
+
+@generic_with_default
+def get_action(
+    memory: Any, agent: Agent, s: np.ndarray, j: int, a: int, r: float, s_next: np.ndarray, terminal: bool
+) -> tuple[int, int]:
+    """Learn from a step, and choose the next action: that, and what :func:`locate` would say of ``s_next``."""
+    seen = look(agent.world, s_next, AFTER).seen
+    learn_from(memory, agent, Transition(look(agent.world, s, BEFORE).seen, a, r, seen, terminal))
+    return (NO_ACTION if terminal else act(memory, agent, seen)), 0
+
+
+@generic_with_default
+def pauses(memory: Any, agent: Agent, length: int) -> bool:
+    """Whether the learner has to be looked after before the next step; usually it never has."""
+    return False
+
+
+@generic_with_default
+def look_back(memory: Any, agent: Agent, left: int) -> None:
+    """Learn from a trial that has ended, was stopped or paused; mini-trials may take as many steps as are ``left``."""
+    end_trial(memory, agent)
+
+
+@kernel
+def begin_trial(
+    world: Any, memory: Any, settings: Any, progress: Progress, log: Any, rng: Generator
+) -> None:
+    """Begin a trial."""
+    agent, counts = Agent(world, memory, settings, progress, log, rng), progress.counts
+    begin(world, rng, progress.now)
+    begin_counting(progress)
+    j = locate(memory, agent, progress.now)
+    counts["action"][0] = first_action(memory, agent, progress.now, j)
+
+
+@kernel
+def advance_trial(
+    world: Any, memory: Any, settings: Any, progress: Progress, log: Any, rng: Generator, cap: int, steps: int
+) -> int:
+    """Drive the running trial for at most so many steps, to its end or to the cap; say how it was left."""
+    agent, counts = Agent(world, memory, settings, progress, log, rng), progress.counts
+    s, s_next = progress.now, world.spare[NEXT]
+    j, a = locate(memory, agent, s), counts["action"][0]
+    length = counts["length"][0]
+    last = min(cap, length + steps)
+    terminal, stopped, paused = False, False, False
+    while not terminal and not stopped and not paused and length < last:
+        r, terminal = step(world, s, a, s_next)
+        length += 1
+        counts["length"][0] = length
+        counts["trial_steps"][0] += 1
+        counts["gained"][0] += r
+        a, j = get_action(memory, agent, s, j, a, r, s_next, terminal)
+        s, s_next = s_next, s
+        stopped = not terminal and stops(world, s)
+        paused = pauses(memory, agent, length)
+    counts["action"][0] = a
+    copy_row(s, progress.now)
+    if terminal:
+        return TERMINAL
+    if stopped or length >= cap:
+        return CAPPED
+    return PAUSED if paused else RUNNING
+
+
+@kernel
+def settle_trial(
+    world: Any, memory: Any, settings: Any, progress: Progress, log: Any, rng: Generator, left: int
+) -> None:
+    """Let the learner learn from a trial as a whole."""
+    look_back(memory, Agent(world, memory, settings, progress, log, rng), left)

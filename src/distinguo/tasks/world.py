@@ -1,0 +1,292 @@
+"""The world: a task as learners see it, through function pointers, so that a learner is compiled once for all tasks.
+
+A task is a class of its own type, and code that takes it is compiled anew for every class. A *world* has one type for
+all tasks: the address of the task's parameters and the addresses of its compiled ``transition``, ``start``,
+``observe`` and ``truncated``. A new task compiles these few functions only. States are rows of numbers here, written
+in place; ``out`` may be ``s`` itself.
+
+A task that runs as plain Python has a :class:`PythonWorld`, on which the same source runs interpreted.
+
+>>> from distinguo.tasks.puck.puck import Puck
+>>> world, s = world_of(Puck(), width=2, dimensions=2), np.array([0.0, 1.0])
+>>> push = kernel(lambda world, s, a: step(world, s, a, s))
+>>> push(world, s, 1), s.tolist()
+((0.0, False), [0.02, 1.06])
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numba import types
+from numba.core import cgutils as _cgutils
+from numba.extending import intrinsic
+from numpy.random import Generator
+
+from distinguo.seam import (
+    config,
+    generic,
+    generic_with_default,
+    has_own,
+    implements,
+    implements_interpreted,
+    is_compiled,
+    kernel,
+    part,
+)
+from distinguo.tasks.task import observe, start, transition, truncated, unpack
+
+cgutils: Any = _cgutils
+
+#: Rows of ``spare``: where a trial goes next, where a mini-trial is, and one more for a learner's own use.
+NEXT, ON_THE_WAY, OWN = 0, 1, 2
+#: Rows of ``sights``: what is observed before a step, and after it.
+BEFORE, AFTER = 0, 1
+
+
+class World(NamedTuple):
+    """A compiled task behind addresses; see :func:`world_of`."""
+
+    task: int  #: the address of its parameters
+    step: int  #: the addresses of its functions
+    begin: int
+    observe: int  #: 0 for a task whose states are observed as they are
+    truncated: int  #: 0 for a task that never stops a trial itself
+    spare: np.ndarray  #: (3, width) rows for states on the way, as compiled code allocates nothing
+    sights: np.ndarray  #: (2, dimensions) rows for observations
+
+
+class PythonWorld(NamedTuple):
+    """A task that runs as plain Python; see :func:`python_world`."""
+
+    task: Any
+    spare: np.ndarray
+    sights: np.ndarray
+
+
+@generic
+def step(world: Any, s: np.ndarray, a: int, out: np.ndarray) -> tuple[float, bool]:
+    """Take action ``a`` from ``s`` and write the next state: the reward, and whether that state is terminal."""
+    raise NotImplementedError
+
+
+@generic
+def begin(world: Any, rng: Generator, out: np.ndarray) -> None:
+    """Write the state that a trial begins from."""
+    raise NotImplementedError
+
+
+class Sight(NamedTuple):
+    """What is observed of a state; compiled code returns rows only within a tuple."""
+
+    seen: np.ndarray
+
+
+@generic
+def look(world: Any, s: np.ndarray, row: int) -> Sight:
+    """Look at ``s``: what is seen is ``s`` itself, or a row of the sights, which the next look there overwrites."""
+    raise NotImplementedError
+
+
+@generic
+def stops(world: Any, s: np.ndarray) -> bool:
+    """Whether the task itself stops the trial in ``s``, which is not terminal."""
+    raise NotImplementedError
+
+
+@generic_with_default
+def knows(world: Any, s: np.ndarray) -> bool:
+    """Whether a step led to ``s``; only a learned model may have to say that it does not know."""
+    return True
+
+
+@part
+def copy_row(source: np.ndarray, out: np.ndarray) -> None:
+    """Copy a state."""
+    for i in range(len(out)):
+        out[i] = source[i]
+
+
+# ---- compiled tasks -------------------------------------------------------------------------------------------------
+
+_ROW = types.Array(types.float64, 1, "C")
+_GENERATOR = types.NumPyRandomGeneratorType("NumPyRandomGeneratorType")
+_OUTCOME = types.Tuple((types.float64, types.boolean))
+
+
+@kernel
+def _step_through(at: Any, s: np.ndarray, a: int, out: np.ndarray) -> tuple[float, bool]:
+    task = at[0]
+    s_next, r, terminal = transition(task, unpack(task, s), a)
+    for i in range(len(s_next)):
+        out[i] = s_next[i]
+    return float(r), bool(terminal)
+
+
+@kernel
+def _begin_through(at: Any, rng: Generator, out: np.ndarray) -> None:
+    s = start(at[0], rng)
+    for i in range(len(s)):
+        out[i] = s[i]
+
+
+@kernel
+def _observe_through(at: Any, s: np.ndarray, out: np.ndarray) -> None:
+    task = at[0]
+    seen = observe(task, unpack(task, s))
+    for i in range(len(seen)):
+        out[i] = seen[i]
+
+
+@kernel
+def _truncated_through(at: Any, s: np.ndarray) -> bool:
+    task = at[0]
+    return bool(truncated(task, unpack(task, s)))
+
+
+@kernel
+def _write(task: Any, buffer: np.ndarray) -> int:
+    return _write_value(task, buffer)
+
+
+@intrinsic
+def _write_value(typingctx: Any, value: Any, buffer: Any) -> Any:
+    """Write a value into a buffer as compiled code lays it out, if it fits, and return its size in bytes."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind, array = signature.args
+        layout = context.data_model_manager[kind].get_data_type()
+        size = context.get_constant(types.intp, context.get_abi_sizeof(layout))
+        room = context.make_array(array)(context, builder, args[1])
+        with builder.if_then(builder.icmp_signed("<=", size, builder.mul(room.nitems, room.itemsize))):
+            context.pack_value(builder, kind, args[0], builder.bitcast(room.data, layout.as_pointer()))
+        return size
+
+    return types.intp(value, buffer), codegen
+
+
+def _caller(kind: Any) -> Any:
+    """Return a function for kernels that calls what is compiled at an address; its errors go on to the caller."""
+
+    @intrinsic
+    def call(typingctx: Any, address: Any, arguments: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            place = context.call_conv.get_function_type(kind.return_type, kind.args).as_pointer()
+            given = cgutils.unpack_tuple(builder, args[1], len(kind.args))
+            status, result = context.call_conv.call_function(
+                builder, builder.inttoptr(args[0], place), kind.return_type, kind.args, given
+            )
+            with cgutils.if_unlikely(builder, status.is_error):
+                context.call_conv.return_status_propagate(builder, status)
+            return result
+
+        return kind.return_type(types.intp, types.Tuple(kind.args)), codegen
+
+    return call
+
+
+_call_step = _caller(_OUTCOME(types.intp, _ROW, types.int64, _ROW))
+_call_begin = _caller(types.void(types.intp, _GENERATOR, _ROW))
+_call_observe = _caller(types.void(types.intp, _ROW, _ROW))
+_call_truncated = _caller(types.boolean(types.intp, _ROW))
+
+
+@implements(step, World)
+def _step(world: World, s: np.ndarray, a: int, out: np.ndarray) -> tuple[float, bool]:
+    return _call_step(world.step, (world.task, s, a, out))
+
+
+@implements(begin, World)
+def _begin(world: World, rng: Generator, out: np.ndarray) -> None:
+    _call_begin(world.begin, (world.task, rng, out))
+
+
+@implements(look, World)
+def _look(world: World, s: np.ndarray, row: int) -> Sight:
+    if world.observe == 0:
+        return Sight(s)
+    _call_observe(world.observe, (world.task, s, world.sights[row]))
+    return Sight(world.sights[row])
+
+
+@implements(stops, World)
+def _stops(world: World, s: np.ndarray) -> bool:
+    return world.truncated != 0 and _call_truncated(world.truncated, (world.task, s))
+
+
+_tasks: dict[int, Any] = {}  #: tasks and the copies of their parameters that worlds point at, by address
+
+
+def world_of(task: Any, width: int, dimensions: int) -> Any:
+    """Return the world of a task whose states have ``width`` coordinates and whose observations ``dimensions``."""
+    if not is_compiled(task) or config.DISABLE_JIT:
+        return python_world(task, width, dimensions)
+    kind = types.CPointer(numba.typeof(task))
+    spare, sights = _rooms(width, dimensions)
+    return World(
+        _written(task, spare),
+        _address(_step_through, _OUTCOME(kind, _ROW, types.int64, _ROW)),
+        _address(_begin_through, types.void(kind, _GENERATOR, _ROW)),
+        _address(_observe_through, types.void(kind, _ROW, _ROW)) if has_own(observe, task) else 0,
+        _address(_truncated_through, types.boolean(kind, _ROW)) if has_own(truncated, task) else 0,
+        spare,
+        sights,
+    )
+
+
+def _rooms(width: int, dimensions: int) -> tuple[np.ndarray, np.ndarray]:
+    return np.zeros((3, width)), np.zeros((2, dimensions))
+
+
+def _written(task: Any, owner: np.ndarray) -> int:
+    """Return the address of a copy of the task's parameters that lives as long as its owner.
+
+    Arrays and generators among them are borrowed from the task, which is kept alive with the copy.
+    """
+    buffer = np.zeros(_write(task, np.zeros(0, dtype=np.int64)) // 8 + 1, dtype=np.int64)
+    _write(task, buffer)
+    address = int(buffer.ctypes.data)
+    _tasks[address] = (task, buffer)
+    weakref.finalize(owner, _tasks.pop, address)
+    return address
+
+
+def _address(function: Any, signature: Any) -> int:
+    function.compile(signature)
+    compiled = function.get_compile_result(signature)
+    return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))
+
+
+# ---- tasks in plain Python ------------------------------------------------------------------------------------------
+
+
+def python_world(task: Any, width: int, dimensions: int) -> PythonWorld:
+    """Return the world of a task that runs as plain Python, on which kernels run interpreted."""
+    return PythonWorld(task, *_rooms(width, dimensions))
+
+
+@implements_interpreted(step, PythonWorld)
+def _step_in_python(world: PythonWorld, s: np.ndarray, a: int, out: np.ndarray) -> tuple[float, bool]:
+    out[:], r, terminal = transition(world.task, unpack(world.task, s), int(a))
+    return float(r), bool(terminal)
+
+
+@implements_interpreted(begin, PythonWorld)
+def _begin_in_python(world: PythonWorld, rng: Generator, out: np.ndarray) -> None:
+    out[:] = start(world.task, rng)
+
+
+@implements_interpreted(look, PythonWorld)
+def _look_in_python(world: PythonWorld, s: np.ndarray, row: int) -> Sight:
+    if not has_own(observe, world.task):
+        return Sight(s)
+    world.sights[row] = observe(world.task, unpack(world.task, s))
+    return Sight(world.sights[row])
+
+
+@implements_interpreted(stops, PythonWorld)
+def _stops_in_python(world: PythonWorld, s: np.ndarray) -> bool:
+    return bool(truncated(world.task, unpack(world.task, s)))
