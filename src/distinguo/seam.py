@@ -33,7 +33,7 @@ from numba.core import config as _config
 from numba.extending import overload, register_jitable
 
 from distinguo.kernel_cache import KernelCache, name_by_file, watch_source
-from distinguo.linking import PART_OPTIONS, borrow_generators
+from distinguo.linking import KERNEL_OPTIONS, PART_OPTIONS, borrow_generators
 
 config: Any = _config
 F = TypeVar("F", bound=Callable[..., Any])
@@ -46,7 +46,7 @@ _COMMON: Any = {"nogil": True, "error_model": "numpy"}
 _OPTIONS: Any = {**_COMMON, **PART_OPTIONS}
 #: Kernels allocate nothing: arrays come from Python. So Numba's reference counting, which made the learner 14
 #: times slower and its compilation 3 times longer, can be off; the parts that a kernel calls inherit this.
-_KERNEL_OPTIONS: Any = {**_COMMON, "_nrt": False}
+_KERNEL_OPTIONS: Any = {**_COMMON, "_nrt": False, **KERNEL_OPTIONS}
 
 borrow_generators()
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.random import Generator
 
 from distinguo.learners.agent import CAPPED, NO_ACTION, PAUSED, RUNNING, TERMINAL, Agent, Progress, begin_counting
+from distinguo.references import by_reference
 from distinguo.seam import generic, generic_with_default, kernel
 from distinguo.tasks.world import AFTER, BEFORE, NEXT, begin, copy_row, look, step, stops
 
@@ -86,11 +87,11 @@ def begin_trial(
     world: Any, memory: Any, settings: Any, progress: Progress, log: Any, rng: Generator
 ) -> None:
     """Begin a trial."""
-    agent, counts = Agent(world, memory, settings, progress, log, rng), progress.counts
-    begin(world, rng, progress.now)
+    agent, counts = by_reference(Agent(world, memory, settings, progress, log, rng)), progress.counts
+    begin(agent.world, rng, progress.now)
     begin_counting(progress)
-    j = locate(memory, agent, progress.now)
-    counts["action"][0] = first_action(memory, agent, progress.now, j)
+    j = locate(agent.memory, agent, progress.now)
+    counts["action"][0] = first_action(agent.memory, agent, progress.now, j)
 
 
 @kernel
@@ -98,22 +99,22 @@ def advance_trial(
     world: Any, memory: Any, settings: Any, progress: Progress, log: Any, rng: Generator, cap: int, steps: int
 ) -> int:
     """Drive the running trial for at most so many steps, to its end or to the cap; say how it was left."""
-    agent, counts = Agent(world, memory, settings, progress, log, rng), progress.counts
+    agent, counts = by_reference(Agent(world, memory, settings, progress, log, rng)), progress.counts
     s, s_next = progress.now, world.spare[NEXT]
-    j, a = locate(memory, agent, s), counts["action"][0]
+    j, a = locate(agent.memory, agent, s), counts["action"][0]
     length = counts["length"][0]
     last = min(cap, length + steps)
     terminal, stopped, paused = False, False, False
     while not terminal and not stopped and not paused and length < last:
-        r, terminal = step(world, s, a, s_next)
+        r, terminal = step(agent.world, s, a, s_next)
         length += 1
         counts["length"][0] = length
         counts["trial_steps"][0] += 1
         counts["gained"][0] += r
-        a, j = get_action(memory, agent, s, j, a, r, s_next, terminal)
+        a, j = get_action(agent.memory, agent, s, j, a, r, s_next, terminal)
         s, s_next = s_next, s
-        stopped = not terminal and stops(world, s)
-        paused = pauses(memory, agent, length)
+        stopped = not terminal and stops(agent.world, s)
+        paused = pauses(agent.memory, agent, length)
     counts["action"][0] = a
     copy_row(s, progress.now)
     if terminal:
@@ -128,4 +129,5 @@ def settle_trial(
     world: Any, memory: Any, settings: Any, progress: Progress, log: Any, rng: Generator, left: int
 ) -> None:
     """Let the learner learn from a trial as a whole."""
-    look_back(memory, Agent(world, memory, settings, progress, log, rng), left)
+    agent = by_reference(Agent(world, memory, settings, progress, log, rng))
+    look_back(agent.memory, agent, left)

@@ -16,6 +16,7 @@ from distinguo.learners.economy.learner import ENTRIES, learn_step, time_to_paus
 from distinguo.learners.economy.memory import Log
 from distinguo.learners.model.memory import ModelMemory
 from distinguo.learners.model.store import keep_tuple, remember_start
+from distinguo.references import by_reference
 from distinguo.representations.growing import nearest, region
 from distinguo.seam import implements, kernel, part
 from distinguo.settings import LearnerSettings
@@ -113,9 +114,9 @@ def settle_in_model(
     rehearsals: int,
 ) -> None:
     """Process the stack by questions to the model, then rehearse: trials in the model, each with its own session."""
-    agent = Agent(model, memory, settings, progress, log, rng)
-    look_back(memory, agent, NO_BUDGET)
+    agent = by_reference(Agent(model, memory, settings, progress, log, rng))
+    look_back(agent.memory, agent, NO_BUDGET)
     for _ in range(rehearsals):
         if has_room(agent):
             rehearse_trial(agent)
-            look_back(memory, agent, NO_BUDGET)
+            look_back(agent.memory, agent, NO_BUDGET)

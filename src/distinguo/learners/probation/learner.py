@@ -25,6 +25,7 @@ from distinguo.learners.probation.race import drive
 from distinguo.learners.probation.reasons import RaceLog, drain_race, fresh_race_log
 from distinguo.learners.probation.settings import ProbationSettings
 from distinguo.learners.probation.tree import new_root, run_trial
+from distinguo.references import by_reference
 from distinguo.representations.voronoi import voronoi
 from distinguo.seam import at_speed, is_compiled, kernel
 from distinguo.tasks.extent import Extent
@@ -81,6 +82,9 @@ class Probation(Learner):
         most = min(cap, len(agent.memory.scratch.path) - 1)
         ended: int = at_speed(advance_race, agent.world)(*agent, most, (steps, left))
         return ended
+
+    def settle(self, agent: Agent, left: int = NO_BUDGET) -> None:
+        """Do nothing: what a proposal is worth was concluded when its last trial ended."""
 
     def controller(self, memory: RaceMemory, settings: ProbationSettings) -> Controller:
         """Act by the present map, or by that of the best attempt if it gained more."""
@@ -210,7 +214,8 @@ def advance_race(
     steps: tuple[int, int],
 ) -> int:
     """Try proposals for so many steps, of which so many are left; see :func:`drive`."""
-    return drive(Agent(world, memory, settings, progress, log, rng), cap, steps[0], steps[1])
+    agent = by_reference(Agent(world, memory, settings, progress, log, rng))
+    return drive(agent, cap, steps[0], steps[1])
 
 
 @kernel
@@ -225,13 +230,13 @@ def run_from_new_start(
     cap: int,
 ) -> tuple[int, float]:
     """Run a trial of a map from a new start: its steps, and what it gained."""
-    agent = Agent(world, memory, settings, progress, log, rng)
+    agent = by_reference(Agent(world, memory, settings, progress, log, rng))
     root = new_root(agent)
     place = memory.status["tests"][0]
     if place < len(memory.starts.tests):
         memory.starts.tests[place] = root
         memory.status["tests"][0] = place + 1
-    last, steps = run_trial(agent, chosen, root, cap, -1e300)
+    last, steps = run_trial(agent, by_reference(chosen), root, cap, -1e300)
     return steps, memory.tree.gained[last]
 
 

@@ -1,0 +1,88 @@
+"""Tuples by reference in compiled code: an agent is handed on as one pointer, not as some hundred words.
+
+Numba passes a tuple to a function field by field, those of tuples within it included, so that a part which takes an
+agent would have hundreds of arguments, all of them to be typed, lowered and copied. :func:`by_reference` puts a tuple
+into the frame of the kernel that calls it; what is handed on then is its address, and reading a field reads just that.
+To the source nothing changes: a field of a reference is read as that of a tuple, and in plain Python it is the tuple.
+
+A reference must not outlive the function that called :func:`by_reference`: it is never returned.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from numba.core import cgutils as _cgutils
+from numba.core import types
+from numba.core.datamodel import models as _models
+from numba.core.typing import templates as _templates
+from numba.extending import lower_builtin, register_model, type_callable
+from numba.core.imputils import lower_getattr_generic
+
+cgutils: Any = _cgutils
+models: Any = _models
+templates: Any = _templates
+
+T = TypeVar("T")
+
+
+class Reference(types.Type):  # type: ignore[misc]
+    """The type of a tuple that is known by its address."""
+
+    def __init__(self, referred: Any) -> None:
+        self.referred = referred
+        super().__init__(f"Reference({referred})")
+
+    @property
+    def instance_class(self) -> Any:
+        """The class of the tuple, by which generics choose their implementation."""
+        return self.referred.instance_class
+
+    def field(self, name: str) -> tuple[int, Any]:
+        """The place of a field, and its type as it is read: tuples within the tuple are references, too."""
+        place = self.referred.fields.index(name)
+        kind = self.referred.types[place]
+        return place, Reference(kind) if isinstance(kind, types.BaseNamedTuple) else kind
+
+
+@register_model(Reference)
+class _ReferenceModel(models.PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, manager.lookup(kind.referred).get_data_type().as_pointer())
+
+
+@templates.infer_getattr
+class _ReferenceFields(templates.AttributeTemplate):  # type: ignore[misc]
+    key = Reference
+
+    def generic_resolve(self, kind: Any, name: str) -> Any:
+        return kind.field(name)[1] if name in kind.referred.fields else None
+
+
+@lower_getattr_generic(Reference)
+def _read_field(context: Any, builder: Any, kind: Any, address: Any, name: str) -> Any:
+    place, field = kind.field(name)
+    at = cgutils.gep_inbounds(builder, address, 0, place)
+    return at if isinstance(field, Reference) else context.unpack_value(builder, field, at)
+
+
+def by_reference(value: T) -> T:
+    """Hand a tuple on by its address in compiled code; in plain Python it is the tuple itself.
+
+    >>> by_reference((1, 2))
+    (1, 2)
+    """
+    return value
+
+
+@type_callable(by_reference)
+def _type_by_reference(context: Any) -> Any:
+    return lambda value: Reference(value) if isinstance(value, types.BaseNamedTuple) else None
+
+
+@lower_builtin(by_reference, types.BaseNamedTuple)
+def _put_into_frame(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    kind = signature.args[0]
+    at = cgutils.alloca_once(builder, context.data_model_manager[kind].get_data_type())
+    context.pack_value(builder, kind, arguments[0], at)
+    return at
