@@ -99,7 +99,7 @@ def memory_after(steps: int) -> None:
         "puck-continuing", learner="model", changes={"stage.steps": steps, "stage.restart": 0}
     )
     stage = Stage(configuration)
-    stage.rules.after_trial = lambda st, ended: (st.settle(), st.end_trial("cap"))  # type: ignore[method-assign]
+    stage.after_trial = lambda ended: (stage.settle(), stage.end_trial("cap"))  # type: ignore[method-assign]
     shown = 0
     for _ in stage.work():
         store = stage.agent.memory.store

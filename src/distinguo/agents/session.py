@@ -16,9 +16,8 @@ from distinguo.representations import file as representation_file
 from distinguo.representations.file import Representation
 from distinguo.runs import folder
 from distinguo.runs.configuration import Configuration
-from distinguo.runs.goals import SAMPLE
 from distinguo.runs.run import Run, summarise
-from distinguo.runs.stage import BETWEEN, DONE, TRIAL, Stage
+from distinguo.runs.stage import BETWEEN, DONE, SAMPLE, TRIAL, Stage
 from distinguo.runs.written.history import HISTORY, ending_with
 from distinguo.runs.written.settings_file import to_toml
 from distinguo.runs.written.trial_table import TrialRow

@@ -12,7 +12,7 @@ import warnings
 from collections import namedtuple
 from collections.abc import Mapping, Sequence
 from keyword import iskeyword
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -55,6 +55,22 @@ class Setup(NamedTuple):
         return self.extent.high
 
 
+class OwnTests(Protocol):
+    """Trials of a confirmation that a learner runs itself, so as to remember them and to learn from a failure."""
+
+    def are_run(self, memory: Any) -> bool:
+        """Whether the learner runs the trials, for a task such as this."""
+
+    def begin(self, agent: Agent) -> None:
+        """Prepare for a confirmation."""
+
+    def run(self, agent: Agent, cap: int) -> tuple[int, float]:
+        """Run a trial from a new start: its steps, and its return."""
+
+    def refuted(self, agent: Agent, returns: Sequence[float]) -> None:
+        """Learn from the returns of a confirmation that failed."""
+
+
 class Learner:
     """The part of a learner that the stage talks to; a learner of your own overrides what it needs."""
 
@@ -68,6 +84,7 @@ class Learner:
     needs_extent = True  #: whether a preliminary series should find the extent of the observations
     #: Whether a task that asks for trials that never end is solved by a long trial of the learner itself.
     ends_with_long_trial = True
+    own_tests: OwnTests | None = None  #: the trials of a confirmation, if the learner runs them itself
 
     def fresh(self, setup: Setup) -> Any:
         """Return the memory of a learner that knows nothing."""
@@ -129,19 +146,13 @@ class Learner:
         """Tell, after a trial, whether it is worth confirming that the task is solved."""
         return goal.is_claimed(ended == CAPPED, float(agent.progress.counts["gained"][0]))
 
-    def begin_tests(self, agent: Agent) -> None:
-        """Prepare for a confirmation."""
-
-    def runs_tests(self, memory: Any) -> bool:
-        """Tell whether the learner runs the trials of a confirmation itself, so as to remember them."""
+    def is_time_to_settle(self, settings: Any, length: int) -> bool:
+        """Whether a trial that paused after so many steps should be learned from at once; usually it waits."""
         return False
 
-    def test(self, agent: Agent, cap: int) -> tuple[int, float]:
-        """Run a trial of a confirmation from a new start: its steps, and what it gained."""
-        raise NotImplementedError
-
-    def refuted(self, agent: Agent, returns: Sequence[float]) -> None:
-        """Learn from the returns of a confirmation that failed."""
+    def needs_mean_reward(self, settings: Any) -> bool:
+        """Whether a preliminary series should find the mean reward of a step."""
+        return False
 
     def values(self, memory: Any) -> Mapping[str, np.ndarray]:
         """Return what ``values.npz`` holds besides the action values, a row for each of theirs."""

@@ -110,6 +110,11 @@ class Account:
         return self._count("trial_steps") + self.investigation_steps + self.preliminaries.steps
 
     @property
+    def final_trial_steps(self) -> int:
+        """The steps of a trial that ended a solved stage and do not count as learning; usually all trials count."""
+        return 0
+
+    @property
     def is_sound(self) -> bool:
         """Tell whether all returns and values are numbers to go on with; rewards beyond all bounds spoil them."""
         gained = self.returns[-1] if self.returns else 0.0
@@ -188,7 +193,7 @@ class Account:
 def preliminaries_for(task: Any, configuration: Configuration, learner: Learner) -> Preliminaries:
     """Learn the extent of the observations and the mean reward by experience, where they are asked for."""
     spec, seed = configuration.spec, configuration.seed
-    if spec.bounded and not getattr(configuration.learner, "optimistic", False):
+    if spec.bounded and not learner.needs_mean_reward(configuration.learner):
         return Preliminaries(Extent(spec.low, spec.high), 0.0, 0)
     if not learner.needs_extent:  # it finds that out by itself, as it goes
         seen = observe(task, start(task, np.random.default_rng(seed)))

@@ -136,7 +136,7 @@ def summarise(stage: Stage) -> dict[str, Any]:
     ``environment_steps`` counts trials and mini-trials, without the final long trial of a solved run, which is
     given apart, and without the confirmation.
     """
-    final = stage.rules.final_trial_steps(stage)
+    final = stage.final_trial_steps
     return {
         "task": stage.configuration.spec.name,
         "seed": stage.configuration.seed,

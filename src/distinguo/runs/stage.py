@@ -1,9 +1,11 @@
 """The representation generation stage (section 3.4): trials until the task is solved or a budget ends.
 
-A trial that looks like success is followed by a *confirmation* of the greedy policy, as the goal of the task asks for
-it (runs/goals.py); its steps are counted apart, and if it fails, learning goes on. An attempt that leads nowhere can
-be followed by another from scratch; the best one is kept (runs/restarts.py). What is learned in a trial, and how, is
-the learner's affair (learners/learner.py).
+A trial that looks like success is followed by a *confirmation* of the greedy policy. A task whose trials should never
+end is solved when that policy holds for the required length from the start of a trial (:class:`HoldStage`); one that
+asks for a mean return, when a sequential test of greedy trials says so (:class:`ReturnStage`,
+evaluation/confirmation.py). The steps of a confirmation are counted apart, and if it fails, learning goes on. An
+attempt that leads nowhere can be followed by another from scratch; the best one is kept (runs/restarts.py). What is
+learned in a trial, and how, is up to the learner (learners/learner.py).
 """
 
 from __future__ import annotations
@@ -14,20 +16,24 @@ from typing import Any
 
 import numpy as np
 
+from distinguo.evaluation.confirmation import FAILED, OPEN, PASSED, PATIENCE, USUAL, ReturnQuestion, judge
 from distinguo.evaluation.simulate import follow, follow_in
-from distinguo.learners.agent import CAPPED, PAUSED, SPENT, TERMINAL, Agent, fresh_progress
-from distinguo.learners.learner import Setup, learner_or_absent
+from distinguo.learners.agent import CAPPED, NO_BUDGET, PAUSED, SPENT, TERMINAL, Agent, fresh_progress
+from distinguo.learners.learner import OwnTests, Setup, learner_or_absent
 from distinguo.learners.refinement.refined import Refined, refine_controller
 from distinguo.runs.account import Account, preliminaries_for
 from distinguo.runs.configuration import Configuration
-from distinguo.runs.goals import CLAIM, STAGE_OVER, rules_for
 from distinguo.runs.restarts import RESTART, Best, better, is_over, returned_to
 from distinguo.runs.written.trial_table import TrialRow
 from distinguo.seam import at_speed, is_compiled
 from distinguo.tasks.extent import Extent, completed
-from distinguo.tasks.spec import CATEGORIES
+from distinguo.tasks.spec import CATEGORIES, MeanReturn
 from distinguo.tasks.task import actions, observe, seeded, start
 from distinguo.tasks.world import python_world, world_of
+
+#: Why a confirmation is run: a good trial claims success; an attempt, or the stage, is over.
+CLAIM, ATTEMPT_OVER, STAGE_OVER = "claim", "attempt over", "stage over"
+SAMPLE = 20  #: greedy trials that an attempt is judged by when it is over
 
 #: What the stage is doing between two chunks of work.
 BETWEEN, TRIAL, CONFIRMING, DONE = "between trials", "trial", "confirming", "done"
@@ -37,18 +43,26 @@ LONGEST_CHUNK = 0.5  #: seconds after which the next chunk is made smaller
 
 
 class Stage(Account):
-    """The stage as a process that can be stopped after any chunk and resumed with the same bits."""
+    """The stage as a process that can be stopped after any chunk and resumed with the same bits.
+
+    Like ``pathlib.Path``, it makes an instance of the kind that is needed: the goal of the task decides which.
+    """
 
     #: Environment steps at which trials pause, and the most steps of a trial at once; None for as is fast.
     pause_at: int | None = None
     stride: int | None = None
     slow_chunk = SLOW_CHUNK
 
+    def __new__(cls, configuration: Configuration) -> Stage:
+        """A stage of the kind that the goal of the task asks for."""
+        return super().__new__(
+            ReturnStage if isinstance(configuration.spec.goal, MeanReturn) else HoldStage
+        )
+
     def __init__(self, configuration: Configuration) -> None:
         """Prepare the first trial."""
         self.configuration = configuration
         self.learner = learner_or_absent(configuration.learner_name, {})
-        self.rules = rules_for(configuration.spec.goal)
         self.rng = np.random.default_rng(configuration.seed)
         self.task = seeded(configuration.spec.task, configuration.seed)
         self.preliminaries = preliminaries_for(self.task, configuration, self.learner)
@@ -90,15 +104,15 @@ class Stage(Account):
         elif self.phase == TRIAL:
             self._advance_trial()
         else:
-            self.rules.confirm(self)
+            self.confirm()
         if not self.is_sound:
             raise self.unsound()
 
     def _between_trials(self) -> None:
         if self.is_spent:
-            self.rules.end_stage(self)
+            self.end_stage()
         elif self._attempt_is_over():
-            self.rules.end_attempt(self)
+            self.end_attempt()
         else:
             self._prepare()
             self.learner.begin(self.agent)
@@ -109,7 +123,7 @@ class Stage(Account):
         if ended == PAUSED:
             self._look_after()
         if ended in (TERMINAL, CAPPED):
-            self.rules.after_trial(self, ended)
+            self.after_trial(ended)
         elif ended == SPENT or not self.steps_left:
             self._cut_trial()
 
@@ -117,7 +131,7 @@ class Stage(Account):
         """Leave a trial where the budget of steps ends: it has not ended, so it is neither judged nor listed."""
         self.settle()
         self.take_reasons()
-        self.rules.end_stage(self)
+        self.end_stage()
 
     # ---- before and within a trial --------------------------------------------------------------------------------
 
@@ -168,20 +182,37 @@ class Stage(Account):
 
     def _look_after(self) -> None:
         """Make room in the midst of a trial, and investigate if it is time (section 5.1)."""
-        every = getattr(self.configuration.learner, "investigate_every", 0)
         self._make_room()
-        if every and self.trial_length % every == 0:
+        if self.learner.is_time_to_settle(self.configuration.learner, self.trial_length):
             self.settle()
             self.take_reasons()
 
-    # ---- what the rules of a goal do with the stage ---------------------------------------------------------------
+    # ---- what depends on the goal of the task ---------------------------------------------------------------------
+
+    def after_trial(self, ended: int) -> None:
+        """Draw the conclusion from a trial that ended in a terminal state or was stopped."""
+        raise NotImplementedError
+
+    def confirm(self) -> None:
+        """Do a chunk of a confirmation."""
+        raise NotImplementedError
+
+    def end_attempt(self) -> None:
+        """End an attempt that was long enough."""
+        raise NotImplementedError
+
+    def end_stage(self) -> None:
+        """End the stage: a budget is used up."""
+        raise NotImplementedError
+
+    # ---- trials and confirmations ---------------------------------------------------------------------------------
 
     def settle(self) -> None:
         """Let the learner learn from a trial as a whole."""
         self.learner.settle(self.agent, self.steps_left)
 
     def claims(self, ended: int) -> bool:
-        """Tell whether the learner has reason to believe that the task is solved."""
+        """Whether the learner has reason to believe that the task is solved."""
         return self.learner.claims(self.agent, ended, self.configuration.spec.goal)
 
     def end_trial(self, how: str) -> None:
@@ -197,7 +228,8 @@ class Stage(Account):
     def begin_confirmation(self, purpose: str) -> None:
         """Begin to confirm the greedy policy."""
         self.returns, self.tested, self.purpose, self.phase = [], 0, purpose, CONFIRMING
-        self.learner.begin_tests(self.agent)
+        if self._own_tests is not None:
+            self._own_tests.begin(self.agent)
         self.begin_greedy_trial()
 
     def begin_greedy_trial(self) -> None:
@@ -206,19 +238,21 @@ class Stage(Account):
             self.note_return(self.returns[-1])
         self.returns.append(0.0)
         self.held = 0
-        if self._learner_tests:
+        if self._own_tests is not None:
             self.agent = self.learner.prepared(self.agent, None)
         else:
             self.agent.progress.now[:] = start(self.task, self.rng)
 
     @property
-    def _learner_tests(self) -> bool:
-        return self.learner.runs_tests(self.agent.memory)
+    def _own_tests(self) -> OwnTests | None:
+        """The trials of a confirmation that the learner runs itself; usually there are none."""
+        tests = self.learner.own_tests
+        return tests if tests is not None and tests.are_run(self.agent.memory) else None
 
     def follow(self, most: int) -> bool:
-        """Follow the greedy policy for a while, at most so many steps; tell whether the trial ended."""
-        if self._learner_tests:
-            steps, gained = self.learner.test(self.agent, most)
+        """Follow the greedy policy for a while, at most so many steps; whether the trial ended."""
+        if self._own_tests is not None:
+            steps, gained = self._own_tests.run(self.agent, most)
             ended = True
         else:
             now, most = self.agent.progress.now, min(self.steps_at_once, most)
@@ -234,9 +268,10 @@ class Stage(Account):
         self.returns[-1] += gained
         return bool(ended)
 
-    def go_on(self) -> None:
-        """Go on with the next trial."""
-        self.phase = BETWEEN
+    def refute(self) -> None:
+        """Let the learner learn from a confirmation that failed."""
+        if self.learner.own_tests is not None:
+            self.learner.own_tests.refuted(self.agent, self.returns if self._own_tests is not None else [])
 
     def finish(self, solved: bool) -> None:
         """End the stage."""
@@ -301,3 +336,123 @@ class Stage(Account):
         if self.pause_at is None:
             return usual
         return max(1, min(self.stride or usual, usual, self.pause_at - self.environment_steps))
+
+
+class HoldStage(Stage):
+    """A trial that reaches the cap claims success; the frozen greedy policy must then hold as long as asked."""
+
+    def after_trial(self, ended: int) -> None:
+        """Confirm a trial that reached the cap; learn from one that fell."""
+        if self.claims(ended):
+            self.begin_confirmation(CLAIM)
+            self.score = 0
+        else:
+            self.settle()
+            self.end_trial("wall")
+
+    def confirm(self) -> None:
+        """Hold on; a fall sends the learner back to work."""
+        hold = self.configuration.stage.hold
+        fell = self.follow(hold - self.held)
+        self.score = self.held
+        if fell:
+            self.settle()
+            self.end_trial("cap")
+            self.refute()
+        elif self.held >= hold:
+            self.end_trial("cap")
+            self.finish(solved=True)
+
+    def end_attempt(self) -> None:
+        """Begin again: there is nothing to judge, it did not hold."""
+        self.restart()
+
+    def end_stage(self) -> None:
+        """End without success."""
+        self.finish(solved=False)
+
+    @property
+    def final_trial_steps(self) -> int:
+        """The length of the trial that reached the cap and ended a solved stage; it does not count as learning."""
+        return self.trial_length if self.solved and self.learner.ends_with_long_trial else 0
+
+
+class ReturnStage(Stage):
+    """A trial that reaches the threshold claims success; greedy trials tell whether that was luck."""
+
+    @property
+    def threshold(self) -> float | None:
+        """The mean return that solves the task, if it has one."""
+        goal = self.configuration.spec.goal
+        return goal.threshold if isinstance(goal, MeanReturn) else None
+
+    def after_trial(self, ended: int) -> None:
+        """Learn from the trial, and confirm the greedy policy if it was good."""
+        self.settle()
+        claimed = self.claims(ended)
+        self.end_trial("terminal" if ended == TERMINAL else "cap")
+        if claimed:
+            self.begin_confirmation(CLAIM if self.threshold is not None else STAGE_OVER)
+
+    def confirm(self) -> None:
+        """Follow the greedy policy for a while, and judge it when a trial ends.
+
+        A task without a time limit may go on for ever: its trials are cut where the steps of a confirmation end.
+        """
+        ended = self.follow(min(self.cap - self.held, self._most_steps - self.tested))
+        spent, whole = self.tested >= self._most_steps, ended or self.held >= self.cap
+        if not whole and not spent:
+            return
+        if not whole and len(self.returns) > 1:  # what the others gained says more
+            self.returns.pop()
+        outcome = self._judge()
+        if outcome == OPEN and spent:
+            outcome = FAILED
+        if outcome == OPEN:
+            self.begin_greedy_trial()
+        else:
+            self._conclude(outcome == PASSED)
+
+    @property
+    def _most_steps(self) -> int:
+        """The steps after which a confirmation ends in any case, where trials have no limit of their own."""
+        if self.configuration.spec.limit is not None:
+            return NO_BUDGET
+        return PATIENCE * self.configuration.stage.confirm_steps
+
+    def _judge(self) -> str:
+        """Judge the trials so far; a mere sample will do where there is no threshold, or an attempt is over."""
+        most, count = self.configuration.stage.confirm, len(self.returns)
+        if self.threshold is None or self.purpose == ATTEMPT_OVER:
+            enough = min(most, SAMPLE if self.purpose == ATTEMPT_OVER else USUAL)
+            return FAILED if count >= enough else OPEN
+        question = ReturnQuestion(
+            self.threshold,
+            self.least,
+            self.greatest,
+            steps=self.configuration.stage.confirm_steps,
+            most=most,
+            alone=not self.learner.only_controls,
+        )
+        return judge(self.returns, self.tested, question, final=self.purpose != CLAIM)
+
+    def _conclude(self, passed: bool) -> None:
+        """Draw the conclusion; a mere sample is enough to keep an attempt in mind, not to call it solved."""
+        self.score = float(np.mean(self.returns))
+        if self.purpose == ATTEMPT_OVER:
+            self.keep_if_best()
+            self.restart()
+        elif self.purpose == CLAIM and not passed:
+            self.keep_if_best()
+            self.refute()
+            self.phase = BETWEEN
+        elif passed or not self.turn_to_best():
+            self.finish(solved=passed)
+
+    def end_attempt(self) -> None:
+        """Judge an attempt before the next one."""
+        self.begin_confirmation(ATTEMPT_OVER)
+
+    def end_stage(self) -> None:
+        """Find the mean return first."""
+        self.begin_confirmation(STAGE_OVER)

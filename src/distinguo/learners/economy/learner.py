@@ -159,6 +159,15 @@ class Economy(Learner):
         """Return the epsilon in force: as given, or the present share of what was found."""
         return {"epsilon": float(current_epsilon(memory, self.kernel_settings(settings)))}
 
+    def is_time_to_settle(self, settings: Any, length: int) -> bool:
+        """Section 5.1: whether an investigation is due within a trial."""
+        every: int = self.kernel_settings(settings).investigate_every
+        return every > 0 and length % every == 0
+
+    def needs_mean_reward(self, settings: Any) -> bool:
+        """Optimism begins with what the mean reward would come to."""
+        return bool(settings.optimistic)
+
     def states_needed(self, memory: Memory) -> np.ndarray | None:
         """Return the states of prototypes and on the stack."""
         size = int(memory.partition.size[0])

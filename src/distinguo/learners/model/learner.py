@@ -131,6 +131,14 @@ class ByModel(Learner):
             "model_unknown": int(counters["unknown"]),
         }
 
+    def is_time_to_settle(self, settings: ModelSettings, length: int) -> bool:
+        """Section 5.1: whether an investigation is due within a trial."""
+        return settings.investigate_every > 0 and length % settings.investigate_every == 0
+
+    def needs_mean_reward(self, settings: ModelSettings) -> bool:
+        """Optimism begins with what the mean reward would come to."""
+        return settings.optimistic
+
     def forget_running(self, memory: ModelMemory) -> None:
         """Empty the stack."""
         memory.economy.pushed_at[:] = 0

@@ -32,6 +32,45 @@ from distinguo.tasks.extent import Extent
 from distinguo.tasks.spec import Goal, Hold
 
 
+class CounterexampleTests:
+    """The trials of a confirmation as candidates for the race: those that fail join it as counterexamples."""
+
+    def begin(self, agent: Agent) -> None:
+        """Forget the trials of the last confirmation."""
+        agent.memory.status["tests"] = 0
+
+    def are_run(self, memory: RaceMemory) -> bool:
+        """Trials that are judged by return are remembered: a failure is a counterexample."""
+        return not memory.facts["hold"][0]
+
+    def run(self, agent: Agent, cap: int) -> tuple[int, float]:
+        """Run a trial from a new start, and remember it."""
+        most = min(cap, len(agent.memory.scratch.path) - 1)
+        steps, gained = at_speed(run_from_new_start, agent.world)(*agent, _chosen(agent.memory), most)
+        return int(steps), float(gained)
+
+    def refuted(self, agent: Agent, returns: Sequence[float]) -> None:
+        """Let the worst starts of a failed confirmation, and a median one, join the race."""
+        memory, settings = agent.memory, agent.settings
+        if memory.facts["hold"][0] and memory.status["starts"][0] < settings.most_starts:
+            memory.status["widened"], memory.status["phase"] = 1, WIDEN
+        ranked = np.argsort(returns[: int(memory.status["tests"][0])], kind="stable")
+        count = min(settings.counterexamples, len(ranked))
+        chosen = list(ranked[:count])
+        if count > 1:
+            chosen[-1] = ranked[max(len(ranked) // 2, count - 1)]
+        for place in chosen:
+            self._join(memory, settings, int(memory.starts.tests[place]), float(returns[place]))
+        memory.status["stalled"], memory.status["shrink"] = 0.0, 0
+
+    @staticmethod
+    def _join(memory: RaceMemory, settings: ProbationSettings, root: int, gained: float) -> None:
+        starts, count = memory.starts, int(memory.status["starts"][0])
+        slot = count if count < settings.most_starts else int(np.argmax(starts.returns[:count]))
+        memory.status["starts"] = max(count, slot + 1)
+        starts.roots[slot], starts.returns[slot] = root, gained
+
+
 class Probation(Learner):
     """Distinctions on probation: propose a change of the map, try it where it changes a decision, keep it if it pays.
 
@@ -49,6 +88,7 @@ class Probation(Learner):
     only_controls = True
     needs_extent = False
     ends_with_long_trial = False
+    own_tests = CounterexampleTests()
 
     def fresh(self, setup: Setup) -> RaceMemory:
         """Begin with nothing."""
@@ -133,41 +173,6 @@ class Probation(Learner):
         if claimed:
             status["changed"] = 0
         return claimed
-
-    def begin_tests(self, agent: Agent) -> None:
-        """Forget the trials of the last confirmation."""
-        agent.memory.status["tests"] = 0
-
-    def runs_tests(self, memory: RaceMemory) -> bool:
-        """Remember trials that are judged by return: a failure is a counterexample."""
-        return not memory.facts["hold"][0]
-
-    def test(self, agent: Agent, cap: int) -> tuple[int, float]:
-        """Run a trial from a new start, and remember it."""
-        most = min(cap, len(agent.memory.scratch.path) - 1)
-        steps, gained = at_speed(run_from_new_start, agent.world)(*agent, _chosen(agent.memory), most)
-        return int(steps), float(gained)
-
-    def refuted(self, agent: Agent, returns: Sequence[float]) -> None:
-        """Let the worst starts of a failed confirmation, and a median one, join the race."""
-        memory, settings = agent.memory, agent.settings
-        if memory.facts["hold"][0] and memory.status["starts"][0] < settings.most_starts:
-            memory.status["widened"], memory.status["phase"] = 1, WIDEN
-        ranked = np.argsort(returns[: int(memory.status["tests"][0])], kind="stable")
-        count = min(settings.counterexamples, len(ranked))
-        chosen = list(ranked[:count])
-        if count > 1:
-            chosen[-1] = ranked[max(len(ranked) // 2, count - 1)]
-        for place in chosen:
-            self._join(memory, settings, int(memory.starts.tests[place]), float(returns[place]))
-        memory.status["stalled"], memory.status["shrink"] = 0.0, 0
-
-    @staticmethod
-    def _join(memory: RaceMemory, settings: ProbationSettings, root: int, gained: float) -> None:
-        starts, count = memory.starts, int(memory.status["starts"][0])
-        slot = count if count < settings.most_starts else int(np.argmax(starts.returns[:count]))
-        memory.status["starts"] = max(count, slot + 1)
-        starts.roots[slot], starts.returns[slot] = root, gained
 
 
 def _threshold(goal: Goal, cap: int) -> float:
