@@ -32,7 +32,10 @@ _foreign: set[Path] = set()  #: sources outside of the package that compiled cod
 _foreign_classes: set[type] = set()  #: classes with an implementation there
 
 #: A module with code for kernels, and the constants that a module takes from another one.
-_COMPILED = re.compile(r"^@(?:seam\.)?(?:kernel|part|guarded|generic|implements|intrinsic|overload|task|partition|learner)", re.MULTILINE)
+_COMPILED = re.compile(
+    r"^@(?:seam\.)?(?:kernel|part|guarded|generic|implements|intrinsic|overload|task|partition|learner)",
+    re.MULTILINE,
+)
 _HOW = ("seam", "linking", "kernel_cache")  #: modules that decide how kernels are compiled
 _IMPORTS = re.compile(r"^from ([\w.]+) import (\([^)]*\)|[^\n(]*)", re.MULTILINE)
 _CONSTANT = re.compile(r"\b[A-Z][A-Z0-9_]+\b")
@@ -117,7 +120,7 @@ def _is_foreign(kind: type) -> bool:
 
 
 def _foreign_sources() -> Iterator[Path]:
-    """Yield the sources of others: single files as they are, packages whole, so that the order of imports is nothing."""
+    """Yield the sources of others: single files, and packages whole, whatever of them was imported so far."""
     for path in _foreign:
         root = path
         while (root.parent / "__init__.py").is_file():

@@ -2,8 +2,8 @@
 
 Numba passes a tuple to a function field by field, those of tuples within it included, so that a part which takes an
 agent would have hundreds of arguments, all of them to be typed, lowered and copied. :func:`by_reference` puts a tuple
-into the frame of the kernel that calls it; what is handed on then is its address, and reading a field reads just that.
-To the source nothing changes: a field of a reference is read as that of a tuple, and in plain Python it is the tuple.
+into the frame of the kernel that calls it; what is handed on is its address, and reading a field reads just that. To
+the source nothing changes: a field of a reference is read as that of a tuple, and in plain Python it is the tuple.
 
 A reference must not outlive the function that called :func:`by_reference`: it is never returned.
 """
@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 from numba.core import cgutils as _cgutils
 from numba.core import types
 from numba.core.datamodel import models as _models
+from numba.core.imputils import lower_getattr_generic
 from numba.core.typing import templates as _templates
 from numba.extending import lower_builtin, register_model, type_callable
-from numba.core.imputils import lower_getattr_generic
 
 cgutils: Any = _cgutils
 models: Any = _models

@@ -83,7 +83,7 @@ class Session:
             stage = folder.resume(place, self.configuration)
             self._files = archive.gathered(place)
         if stage.phase == DONE and not stage.solved and not stage.is_spent:
-            stage.go_on()  # it ended without success, but its budgets allow more
+            stage.phase = BETWEEN  # it ended without success, but its budgets allow more
         return stage
 
     @property

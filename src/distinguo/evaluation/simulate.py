@@ -164,7 +164,7 @@ def follow(
 def follow_in(
     world: Any, controller: Controller, rng: np.random.Generator, now: np.ndarray, steps: int
 ) -> tuple[int, bool, float]:
-    """Follow the greedy policy as :func:`follow` does, in a world: compiled once for all tasks, and a little slower."""
+    """Do as :func:`follow` does, in a world: compiled once for all tasks, and a little slower."""
     length, gained = 0, 0.0
     ended = False
     while not ended and length < steps:

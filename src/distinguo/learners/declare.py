@@ -32,10 +32,10 @@ def learner(name: str, settings: type = NoSettings) -> Callable[[T], T]:
     """Declare a learner: a ``NamedTuple`` of arrays, its memory, with these methods.
 
     ``fresh(setup)``, called on the class, returns the memory to begin with; ``controller(self)`` what it would act
-    by now. ``act(self, agent, s)`` and ``learn(self, agent, t)`` are compiled and called at every step; observations
-    are rows of numbers, which the next step overwrites, with
-    ``agent.settings`` and ``agent.rng`` at hand and ``t`` a :class:`~distinguo.learners.driver.Transition`; ``end_trial(self, agent)`` may be
-    there too. See examples/own_learner.py.
+    by now. ``act(self, agent, s)`` and ``learn(self, agent, t)`` are compiled and called at every step, with
+    ``agent.settings`` and ``agent.rng`` at hand; ``s`` is a row of numbers and ``t`` a
+    :class:`~distinguo.learners.driver.Transition`, both overwritten by the next step. ``end_trial(self, agent)`` may
+    be there too. See examples/own_learner.py.
     """
 
     def declare(memory: T) -> T:
@@ -118,4 +118,3 @@ class DeclaredLearner(Learner):
         """Ask the memory."""
         made: Controller = memory.controller()
         return made
-

@@ -1,7 +1,7 @@
 """The driver of trials: one loop for every learner, ours and yours. Act, step, learn, and at the end look back.
 
-A learner is known by the class of its memory. It gives the driver :func:`get_action` (learn from a step and choose the
-next action, Figure 1 of the paper) or, which is the door for learners of your own, ``act`` and ``learn``
+A learner is known by the class of its memory. It gives the driver :func:`get_action` (learn from a step and choose
+the next action, Figure 1 of the paper) or, as a learner of your own does, ``act`` and ``learn``
 (:mod:`distinguo.learners.declare`); and what it learns from a whole trial, :func:`look_back`.
 
 Kernels take the fields of an agent one by one, as in ``advance_trial(*agent, cap, steps)``: Numba knows the type of
@@ -15,7 +15,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from distinguo.learners.agent import CAPPED, NO_ACTION, PAUSED, RUNNING, TERMINAL, Agent, Progress, begin_counting
+from distinguo.learners.agent import (
+    CAPPED,
+    NO_ACTION,
+    PAUSED,
+    RUNNING,
+    TERMINAL,
+    Agent,
+    Progress,
+    begin_counting,
+)
 from distinguo.references import by_reference
 from distinguo.seam import generic, generic_with_default, kernel
 from distinguo.tasks.world import AFTER, BEFORE, NEXT, begin, copy_row, look, step, stops
@@ -78,14 +87,12 @@ def pauses(memory: Any, agent: Agent, length: int) -> bool:
 
 @generic_with_default
 def look_back(memory: Any, agent: Agent, left: int) -> None:
-    """Learn from a trial that has ended, was stopped or paused; mini-trials may take as many steps as are ``left``."""
+    """Learn from a trial that has ended, was stopped or paused; mini-trials may take ``left`` steps."""
     end_trial(memory, agent)
 
 
 @kernel
-def begin_trial(
-    world: Any, memory: Any, settings: Any, progress: Progress, log: Any, rng: Generator
-) -> None:
+def begin_trial(world: Any, memory: Any, settings: Any, progress: Progress, log: Any, rng: Generator) -> None:
     """Begin a trial."""
     agent, counts = by_reference(Agent(world, memory, settings, progress, log, rng)), progress.counts
     begin(agent.world, rng, progress.now)

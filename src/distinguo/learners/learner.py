@@ -2,8 +2,8 @@
 
 A learner gives ``fresh`` (the memory it begins with) and ``controller`` (what it would act by now); what it does in a
 step and at the end of a trial it gives the driver of trials (learners/driver.py). Stage, run folder, resume and
-confirmation are shared by all (runs/). The memory is a ``NamedTuple`` of arrays, so that compiled code can read it and
-a checkpoint can hold it.
+confirmation are shared by all (runs/). The memory is a ``NamedTuple`` of arrays, so that compiled code can read it
+and a checkpoint can hold it.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from distinguo.representations.partition import has_labels, nearest, region
+from distinguo.representations.partition import State, has_labels, nearest, region
 from distinguo.representations.prototypes import by_prototypes, numbered
 from distinguo.seam import implements, part
 
@@ -47,13 +47,13 @@ def _(partition: Categories) -> bool:
 
 
 @implements(nearest, Categories)
-def nearest_category(partition: Categories, s: tuple[float, ...]) -> int:
+def nearest_category(partition: Categories, s: State) -> int:
     """Return the index of the prototype that differs from ``s`` in the fewest coordinates."""
     return most_alike(partition.prototypes, len(partition.prototypes), s)
 
 
 @part
-def most_alike(prototypes: np.ndarray, count: int, s: tuple[float, ...]) -> int:
+def most_alike(prototypes: np.ndarray, count: int, s: State) -> int:
     """Return the row of the first ``count`` that differs from ``s`` least; of several the first."""
     best, least = 0, len(s) + 1
     for p in range(count):
@@ -66,6 +66,6 @@ def most_alike(prototypes: np.ndarray, count: int, s: tuple[float, ...]) -> int:
 
 
 @implements(region, Categories)
-def category_of(partition: Categories, s: tuple[float, ...]) -> int:
+def category_of(partition: Categories, s: State) -> int:
     """Return the region of the prototype that is most like ``s``."""
     return int(partition.regions[most_alike(partition.prototypes, len(partition.prototypes), s)])

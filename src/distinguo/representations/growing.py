@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from distinguo.representations.categories import Categories, categories, most_alike
-from distinguo.representations.partition import nearest, region
+from distinguo.representations.partition import State, nearest, region
 from distinguo.representations.voronoi import Voronoi, nearest_of, voronoi
 from distinguo.seam import implements, part
 
@@ -80,26 +80,26 @@ def _room_for(prototypes: ArrayLike, room: int) -> tuple[np.ndarray, np.ndarray,
 
 @implements(nearest, GrowingVoronoi)
 @part
-def nearest_growing(partition: GrowingVoronoi, s: tuple[float, ...]) -> int:
+def nearest_growing(partition: GrowingVoronoi, s: State) -> int:
     """Return the index of the prototype nearest to ``s``."""
     return nearest_of(partition.prototypes, partition.size[0], partition.weight, s)
 
 
 @implements(nearest, GrowingCategories)
 @part
-def most_alike_growing(partition: GrowingCategories, s: tuple[float, ...]) -> int:
+def most_alike_growing(partition: GrowingCategories, s: State) -> int:
     """Return the index of the prototype that differs from ``s`` in the fewest coordinates."""
     return most_alike(partition.prototypes, partition.size[0], s)
 
 
 @implements(region, GrowingVoronoi)
-def primary_nearest(partition: GrowingVoronoi, s: tuple[float, ...]) -> int:
+def primary_nearest(partition: GrowingVoronoi, s: State) -> int:
     """Return the primary prototype that stands for ``s``."""
     return int(partition.primary[nearest_growing(partition, s)])
 
 
 @implements(region, GrowingCategories)
-def primary_most_alike(partition: GrowingCategories, s: tuple[float, ...]) -> int:
+def primary_most_alike(partition: GrowingCategories, s: State) -> int:
     """Return the primary prototype that stands for ``s``."""
     return int(partition.primary[most_alike_growing(partition, s)])
 
@@ -135,7 +135,7 @@ def primary_rows(partition: Any) -> np.ndarray:
 
 
 @part
-def add(partition: Any, s: tuple[float, ...]) -> int:
+def add(partition: Any, s: State) -> int:
     """Add ``s`` as the prototype of a new simple region and return its index."""
     p = partition.size[0]
     for i in range(len(s)):
@@ -160,7 +160,7 @@ def detach(partition: Any, p: int) -> None:
 
 
 @part
-def is_at(partition: Any, p: int, s: tuple[float, ...]) -> bool:
+def is_at(partition: Any, p: int, s: State) -> bool:
     """Tell whether ``s`` is prototype ``p`` itself."""
     for i in range(len(s)):
         if s[i] != partition.prototypes[p, i]:

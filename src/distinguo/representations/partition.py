@@ -19,7 +19,7 @@ from distinguo.errors import DistinguoError, attempt, shown
 from distinguo.features.feature import activate, are_memberships, coordinates_of, count_features, room_needed
 from distinguo.seam import at_speed, generic, implements, kernel
 
-State = tuple[float, ...]
+State = tuple[float, ...] | np.ndarray  #: as tasks have it, or a row as learners have it
 
 
 @generic
@@ -81,7 +81,7 @@ def count_dimensions(partition: Any) -> int | None:
     return None
 
 
-def checked_point(partition: Any, s: Any) -> State:
+def checked_point(partition: Any, s: Any) -> tuple[float, ...]:
     """Return an observation as the tuple of finite floats that a partition can be asked about, or say what it is.
 
     >>> from distinguo.representations.voronoi import voronoi
@@ -90,14 +90,14 @@ def checked_point(partition: Any, s: Any) -> State:
     distinguo.errors.DistinguoError: An observation should be a sequence of 2 finite numbers, got (0.5,).
     """
     width = count_dimensions(partition)
-    point: State = () if isinstance(s, str | bytes) else attempt(_as_floats, s, otherwise=())
+    point: tuple[float, ...] = () if isinstance(s, str | bytes) else attempt(_as_floats, s, otherwise=())
     if not point or (width is not None and len(point) != width) or not all(map(math.isfinite, point)):
         count = "" if width is None else f"{width} "
         raise DistinguoError(f"An observation should be a sequence of {count}finite numbers, got {shown(s)}.")
     return point
 
 
-def _as_floats(s: Any) -> State:
+def _as_floats(s: Any) -> tuple[float, ...]:
     return tuple(float(x) if not isinstance(x, str | bytes) else math.nan for x in s)
 
 

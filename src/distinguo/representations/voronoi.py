@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from distinguo.errors import DistinguoError, attempt, shown
-from distinguo.representations.partition import nearest, region
+from distinguo.representations.partition import State, nearest, region
 from distinguo.representations.prototypes import by_prototypes, numbered
 from distinguo.seam import implements, part
 
@@ -64,13 +64,13 @@ def _usable(points: np.ndarray, widths: np.ndarray) -> bool:
 
 
 @implements(nearest, Voronoi)
-def nearest_prototype(partition: Voronoi, s: tuple[float, ...]) -> int:
+def nearest_prototype(partition: Voronoi, s: State) -> int:
     """Return the index of the prototype nearest to ``s``."""
     return nearest_of(partition.prototypes, len(partition.prototypes), partition.weight, s)
 
 
 @part
-def nearest_of(prototypes: np.ndarray, count: int, weight: np.ndarray, s: tuple[float, ...]) -> int:
+def nearest_of(prototypes: np.ndarray, count: int, weight: np.ndarray, s: State) -> int:
     """Return the row nearest to ``s`` of the first ``count``; of equally near ones the first."""
     best = 0
     best_distance = np.inf
@@ -86,7 +86,7 @@ def nearest_of(prototypes: np.ndarray, count: int, weight: np.ndarray, s: tuple[
 
 
 @implements(region, Voronoi)
-def region_of(partition: Voronoi, s: tuple[float, ...]) -> int:
+def region_of(partition: Voronoi, s: State) -> int:
     """Return the region of the prototype nearest to ``s``."""
     return int(
         partition.regions[nearest_of(partition.prototypes, len(partition.prototypes), partition.weight, s)]

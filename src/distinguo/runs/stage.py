@@ -55,9 +55,7 @@ class Stage(Account):
 
     def __new__(cls, configuration: Configuration) -> Stage:
         """A stage of the kind that the goal of the task asks for."""
-        return super().__new__(
-            ReturnStage if isinstance(configuration.spec.goal, MeanReturn) else HoldStage
-        )
+        return super().__new__(ReturnStage if isinstance(configuration.spec.goal, MeanReturn) else HoldStage)
 
     def __init__(self, configuration: Configuration) -> None:
         """Prepare the first trial."""

@@ -19,9 +19,9 @@ from __future__ import annotations
 import weakref
 from typing import Any, NamedTuple
 
-import numba
+import numba as _numba
 import numpy as np
-from numba import types
+from numba import types as _types
 from numba.core import cgutils as _cgutils
 from numba.extending import intrinsic
 from numpy.random import Generator
@@ -40,6 +40,8 @@ from distinguo.seam import (
 from distinguo.tasks.task import observe, start, transition, truncated, unpack
 
 cgutils: Any = _cgutils
+numba: Any = _numba
+types: Any = _types
 
 #: Rows of ``spare``: where a trial goes next, where a mini-trial is, and one more for a learner's own use.
 NEXT, ON_THE_WAY, OWN = 0, 1, 2
@@ -110,7 +112,7 @@ def copy_row(source: np.ndarray, out: np.ndarray) -> None:
         out[i] = source[i]
 
 
-# ---- compiled tasks -------------------------------------------------------------------------------------------------
+# ---- compiled tasks ----------------------------------------------------------------------------------------------
 
 _ROW = types.Array(types.float64, 1, "C")
 _GENERATOR = types.NumPyRandomGeneratorType("NumPyRandomGeneratorType")
@@ -260,7 +262,7 @@ def _address(function: Any, signature: Any) -> int:
     return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))
 
 
-# ---- tasks in plain Python ------------------------------------------------------------------------------------------
+# ---- tasks in plain Python ---------------------------------------------------------------------------------------
 
 
 def python_world(task: Any, width: int, dimensions: int) -> PythonWorld:

@@ -46,7 +46,7 @@ from distinguo.seam import part
 from distinguo.settings import LearnerSettings
 from distinguo.tasks.world import BEFORE, ON_THE_WAY, copy_row, knows, look, step, stops
 
-# ---- Figure 1: get_action -------------------------------------------------------------------------------------------
+# ---- Figure 1: get_action ----------------------------------------------------------------------------------------
 
 
 @part
@@ -146,7 +146,7 @@ def take_note(memory: Memory, j: int, a: int, difference: float) -> None:
     seen[DEVIATION] += change * (difference - seen[MEAN])
 
 
-# ---- Figure 2: process_stack, and the replacing-stack of section 3.2 ------------------------------------------------
+# ---- Figure 2: process_stack, and the replacing-stack of section 3.2 ---------------------------------------------
 #
 # Pushing a state removes any earlier state of the same region, so there is at most one entry per region: the stack is
 # a table by region, with the time of each push. Popping takes the latest.
@@ -226,7 +226,7 @@ def apply_profile(memory: Memory, settings: LearnerSettings, j: int, q1: Vector,
             memory.q[j, a] += rate * (q1[a] - memory.q[j, a])
 
 
-# ---- Figure 3: investigate ------------------------------------------------------------------------------------------
+# ---- Figure 3: investigate ---------------------------------------------------------------------------------------
 
 
 class Profile(NamedTuple):
@@ -300,7 +300,7 @@ def profile_in(memory: Memory, row: int) -> Profile:
     return Profile(memory.q1[row], memory.reliable[row], memory.error[row])
 
 
-# ---- Figure 4: alpha ------------------------------------------------------------------------------------------------
+# ---- Figure 4: alpha ---------------------------------------------------------------------------------------------
 
 
 @part
@@ -315,7 +315,7 @@ def alpha(updates: int, enough_samples: int) -> float:
     return 1.0 / enough_samples
 
 
-# ---- Figure 5: update_representation --------------------------------------------------------------------------------
+# ---- Figure 5: update_representation -----------------------------------------------------------------------------
 
 
 @part
@@ -374,7 +374,9 @@ def split(agent: Agent, s: np.ndarray, j: int, state: Profile, primary: Profile)
     second = investigate_prototype(agent, p2, SECOND)
     part_ways = should_split(memory, settings, primary, second)
     added = not part_ways or should_split(memory, settings, state, second)
-    if added and is_at(memory.partition, p2, look(agent.world, s, BEFORE).seen):  # it has a prototype: detach that
+    if added and is_at(
+        memory.partition, p2, look(agent.world, s, BEFORE).seen
+    ):  # it has a prototype: detach that
         detach_prototype(agent, j, p2, primary, state)
         return
     if added:
@@ -483,7 +485,7 @@ def may_merge(memory: Memory, p: int) -> bool:
     return is_primary(memory.partition, p) and memory.reliable[p].all()
 
 
-# ---- Figure 6: should_split -----------------------------------------------------------------------------------------
+# ---- Figure 6: should_split --------------------------------------------------------------------------------------
 
 
 @part

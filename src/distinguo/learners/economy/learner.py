@@ -45,12 +45,14 @@ ENTRIES = 5
 @implements(locate, Memory)
 @part
 def region_of_state(memory: Memory, agent: Agent, s: np.ndarray) -> int:
+    """The region of a state."""
     return region(memory.partition, look(agent.world, s, BEFORE).seen)
 
 
 @implements(first_action, Memory)
 @part
 def begin_in_region(memory: Memory, agent: Agent, s: np.ndarray, j: int) -> int:
+    """Begin as the current policy says."""
     return figures.next_action(agent, j)
 
 
@@ -95,6 +97,7 @@ def time_to_pause(memory: Memory, agent: Agent, length: int) -> bool:
 @implements(look_back, Memory)
 @part
 def learn_from_trial(memory: Memory, agent: Agent, left: int) -> None:
+    """Figure 2, or what the non-active form does in its place."""
     if agent.settings.active:
         figures.process_stack(agent, left)
     else:

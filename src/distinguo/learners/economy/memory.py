@@ -108,7 +108,7 @@ def widen_values(memory: Memory, q1: float) -> None:
     memory.extremes[GREATEST] = max(memory.extremes[GREATEST], q1)
 
 
-# ---- why a region was split, merged or detached ---------------------------------------------------------------------
+# ---- why a region was split, merged or detached ------------------------------------------------------------------
 #
 # Each entry names two prototypes, shows both action profiles as they were at that moment, the rules of Definition 9
 # that keep the two states apart (none for a merge), and the reward at stake between them.

@@ -11,6 +11,7 @@ from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.learners.agent import NO_BUDGET, Agent
 from distinguo.learners.learner import Learner, Setup, register
+from distinguo.learners.sweeping import trials as _trials  # noqa: F401 - gives the driver its functions
 from distinguo.learners.sweeping.consolidation import consolidate_plan
 from distinguo.learners.sweeping.hopes import expect_more
 from distinguo.learners.sweeping.maps import compatible_map, map_groups
@@ -23,7 +24,6 @@ from distinguo.learners.sweeping.memory import (
 from distinguo.learners.sweeping.model import fill_slots
 from distinguo.learners.sweeping.plan import make_plan_of_model, note_greatest_value, rests_on_experience
 from distinguo.learners.sweeping.settings import SweepingSettings
-from distinguo.learners.sweeping import trials as _trials  # noqa: F401 - gives the driver its functions
 from distinguo.representations.growing import growing_categories, primary_rows, settled
 from distinguo.tasks.extent import Extent
 from distinguo.tasks.spec import Goal, MeanReturn
