@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import multiprocessing
 import os
 import re
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -33,7 +35,7 @@ _foreign_classes: set[type] = set()  #: classes with an implementation there
 
 #: A module with code for kernels, and the constants that a module takes from another one.
 _COMPILED = re.compile(
-    r"^@(?:seam\.)?(?:kernel|part|guarded|generic|implements|intrinsic|overload|task|partition|learner)",
+    r"^@(?:\w+\.)?(?:kernel|part|guarded|generic|implements|intrinsic|overload|task|partition|learner)",
     re.MULTILINE,
 )
 _HOW = ("seam", "linking", "kernel_cache")  #: modules that decide how kernels are compiled
@@ -72,6 +74,39 @@ def name_by_file(kind: type) -> None:
         sys.modules[kind.__module__] = main
 
 
+class CompilingNotice:
+    """One line on standard error, once in a process, if something compiles for long.
+
+    The command line, which has live lines of its own, turns it off.
+    """
+
+    SECONDS = 1.0  #: of compiling, before a line is worth it
+
+    def __init__(self) -> None:
+        self.wanted = multiprocessing.parent_process() is None
+        self._timer: threading.Timer | None = None
+
+    def begin(self) -> None:
+        """Say so if compiling has not ended soon."""
+        if self.wanted and self._timer is None:
+            self._timer = threading.Timer(self.SECONDS, self._say)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def end(self) -> None:
+        """Forget about it, if it was not said yet."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _say(self) -> None:
+        self.wanted = False
+        sys.stderr.write("distinguo: compiling for this machine; this takes some seconds, once …\n")
+
+
+notice = CompilingNotice()
+
+
 class KernelCache:
     """The compiled versions of one kernel on disk, each in a folder of its own.
 
@@ -87,10 +122,14 @@ class KernelCache:
 
     def load_overload(self, signature: Any, target: Any) -> Any:
         """Return a version that was compiled before, if there is one."""
-        return self._of(signature).load_overload(signature, target)
+        found = self._of(signature).load_overload(signature, target)
+        if found is None:
+            notice.begin()
+        return found
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Keep a version for the next process."""
+        notice.end()
         self._of(signature).save_overload(signature, compiled)
 
     def _of(self, signature: Any) -> Any:

@@ -12,16 +12,19 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+from numba import extending as _extending
 from numba.core import cgutils as _cgutils
-from numba.core import types
+from numba.core import imputils as _imputils
+from numba.core import types as _types
 from numba.core.datamodel import models as _models
-from numba.core.imputils import lower_getattr_generic
 from numba.core.typing import templates as _templates
-from numba.extending import lower_builtin, register_model, type_callable
 
 cgutils: Any = _cgutils
 models: Any = _models
 templates: Any = _templates
+types: Any = _types
+extending: Any = _extending
+imputils: Any = _imputils
 
 T = TypeVar("T")
 
@@ -45,7 +48,7 @@ class Reference(types.Type):  # type: ignore[misc]
         return place, Reference(kind) if isinstance(kind, types.BaseNamedTuple) else kind
 
 
-@register_model(Reference)
+@extending.register_model(Reference)
 class _ReferenceModel(models.PrimitiveModel):  # type: ignore[misc]
     def __init__(self, manager: Any, kind: Any) -> None:
         super().__init__(manager, kind, manager.lookup(kind.referred).get_data_type().as_pointer())
@@ -59,7 +62,7 @@ class _ReferenceFields(templates.AttributeTemplate):  # type: ignore[misc]
         return kind.field(name)[1] if name in kind.referred.fields else None
 
 
-@lower_getattr_generic(Reference)
+@imputils.lower_getattr_generic(Reference)
 def _read_field(context: Any, builder: Any, kind: Any, address: Any, name: str) -> Any:
     place, field = kind.field(name)
     at = cgutils.gep_inbounds(builder, address, 0, place)
@@ -75,12 +78,12 @@ def by_reference(value: T) -> T:
     return value
 
 
-@type_callable(by_reference)
+@extending.type_callable(by_reference)
 def _type_by_reference(context: Any) -> Any:
     return lambda value: Reference(value) if isinstance(value, types.BaseNamedTuple) else None
 
 
-@lower_builtin(by_reference, types.BaseNamedTuple)
+@extending.lower_builtin(by_reference, types.BaseNamedTuple)
 def _put_into_frame(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     kind = signature.args[0]
     at = cgutils.alloca_once(builder, context.data_model_manager[kind].get_data_type())

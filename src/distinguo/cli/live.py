@@ -61,6 +61,9 @@ class Compilations:
         """Watch for the time being."""
         from numba.core import event  # loaded by all commands that have anything to compile
 
+        from distinguo.kernel_cache import notice
+
+        notice.wanted = False  # a live line says it
         events: Any = event
         events.Listener.register(Compilations)  # it is one but for its base class, which takes long to load
         with events.install_listener(EVENT, self):

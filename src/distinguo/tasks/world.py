@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 
 import numba as _numba
 import numpy as np
+from numba import extending as _extending
 from numba import types as _types
 from numba.core import cgutils as _cgutils
-from numba.extending import intrinsic
 from numpy.random import Generator
 
 from distinguo.seam import (
@@ -40,6 +40,7 @@ from distinguo.seam import (
 from distinguo.tasks.task import observe, start, transition, truncated, unpack
 
 cgutils: Any = _cgutils
+extending: Any = _extending
 numba: Any = _numba
 types: Any = _types
 
@@ -154,7 +155,7 @@ def _write(task: Any, buffer: np.ndarray) -> int:
     return _write_value(task, buffer)
 
 
-@intrinsic
+@extending.intrinsic
 def _write_value(typingctx: Any, value: Any, buffer: Any) -> Any:
     """Write a value into a buffer as compiled code lays it out, if it fits, and return its size in bytes."""
 
@@ -173,7 +174,7 @@ def _write_value(typingctx: Any, value: Any, buffer: Any) -> Any:
 def _caller(kind: Any) -> Any:
     """Return a function for kernels that calls what is compiled at an address; its errors go on to the caller."""
 
-    @intrinsic
+    @extending.intrinsic
     def call(typingctx: Any, address: Any, arguments: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             place = context.call_conv.get_function_type(kind.return_type, kind.args).as_pointer()
