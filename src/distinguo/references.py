@@ -62,7 +62,7 @@ class _ReferenceFields(templates.AttributeTemplate):  # type: ignore[misc]
         return kind.field(name)[1] if name in kind.referred.fields else None
 
 
-@imputils.lower_getattr_generic(Reference)
+@imputils.lower_getattr_generic(Reference)  # type: ignore[untyped-decorator]
 def _read_field(context: Any, builder: Any, kind: Any, address: Any, name: str) -> Any:
     place, field = kind.field(name)
     at = cgutils.gep_inbounds(builder, address, 0, place)
@@ -78,12 +78,12 @@ def by_reference(value: T) -> T:
     return value
 
 
-@extending.type_callable(by_reference)
+@extending.type_callable(by_reference)  # type: ignore[untyped-decorator]
 def _type_by_reference(context: Any) -> Any:
     return lambda value: Reference(value) if isinstance(value, types.BaseNamedTuple) else None
 
 
-@extending.lower_builtin(by_reference, types.BaseNamedTuple)
+@extending.lower_builtin(by_reference, types.BaseNamedTuple)  # type: ignore[untyped-decorator]
 def _put_into_frame(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     kind = signature.args[0]
     at = cgutils.alloca_once(builder, context.data_model_manager[kind].get_data_type())

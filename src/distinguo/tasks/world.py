@@ -155,7 +155,7 @@ def _write(task: Any, buffer: np.ndarray) -> int:
     return _write_value(task, buffer)
 
 
-@extending.intrinsic
+@extending.intrinsic  # type: ignore[untyped-decorator]
 def _write_value(typingctx: Any, value: Any, buffer: Any) -> Any:
     """Write a value into a buffer as compiled code lays it out, if it fits, and return its size in bytes."""
 
@@ -174,7 +174,7 @@ def _write_value(typingctx: Any, value: Any, buffer: Any) -> Any:
 def _caller(kind: Any) -> Any:
     """Return a function for kernels that calls what is compiled at an address; its errors go on to the caller."""
 
-    @extending.intrinsic
+    @extending.intrinsic  # type: ignore[untyped-decorator]
     def call(typingctx: Any, address: Any, arguments: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             place = context.call_conv.get_function_type(kind.return_type, kind.args).as_pointer()

@@ -22,7 +22,11 @@ from distinguo.learners.economy.memory import (
     fresh_memory,
     with_room,
 )
-from distinguo.learners.economy.passive import consolidate_by_values, get_action_passively
+from distinguo.learners.economy.passive import (
+    PassiveSettings,
+    consolidate_by_values,
+    get_action_passively,
+)
 from distinguo.learners.learner import Learner, Setup, register
 from distinguo.representations.growing import (
     growing_categories,
@@ -31,7 +35,7 @@ from distinguo.representations.growing import (
     region,
     settled,
 )
-from distinguo.seam import generic_with_default, implements, part
+from distinguo.seam import generic, generic_with_default, implements, part
 from distinguo.settings import LearnerSettings
 from distinguo.tasks.extent import Extent
 from distinguo.tasks.world import AFTER, BEFORE, look
@@ -56,14 +60,50 @@ def begin_in_region(memory: Memory, agent: Agent, s: np.ndarray, j: int) -> int:
     return figures.next_action(agent, j)
 
 
+@generic
+def step_of_form(
+    settings: Any, agent: Agent, s: np.ndarray, j: int, a: int, r: float, k: int, terminal: bool
+) -> int:
+    """Figure 1, or its non-active form: the class of the settings says which, so that only one is compiled."""
+    raise NotImplementedError
+
+
+@generic
+def end_of_form(settings: Any, agent: Agent, left: int) -> None:
+    """Figure 2, or what the non-active form does at the end of a trial."""
+    raise NotImplementedError
+
+
+@implements(step_of_form, LearnerSettings)
+def _active_step(
+    settings: Any, agent: Agent, s: np.ndarray, j: int, a: int, r: float, k: int, terminal: bool
+) -> int:
+    return figures.get_action(agent, s, j, a, r, k, terminal)
+
+
+@implements(step_of_form, PassiveSettings)
+def _passive_step(
+    settings: Any, agent: Agent, s: np.ndarray, j: int, a: int, r: float, k: int, terminal: bool
+) -> int:
+    return get_action_passively(agent, s, j, a, r, k, terminal)
+
+
+@implements(end_of_form, LearnerSettings)
+def _active_end(settings: Any, agent: Agent, left: int) -> None:
+    figures.process_stack(agent, left)
+
+
+@implements(end_of_form, PassiveSettings)
+def _passive_end(settings: Any, agent: Agent, left: int) -> None:
+    consolidate_by_values(agent)
+
+
 @generic_with_default
 def learn_step(
     memory: Any, agent: Agent, s: np.ndarray, j: int, a: int, r: float, k: int, terminal: bool
 ) -> int:
-    """Learn from a step between two regions and choose the next action: Figure 1, or its non-active form."""
-    if agent.settings.active:
-        return figures.get_action(agent, s, j, a, r, k, terminal)
-    return get_action_passively(agent, s, j, a, r, k, terminal)
+    """Learn from a step between two regions and choose the next action; another memory may do more about it."""
+    return step_of_form(agent.settings, agent, s, j, a, r, k, terminal)
 
 
 @implements(get_action, Memory)
@@ -98,10 +138,7 @@ def time_to_pause(memory: Memory, agent: Agent, length: int) -> bool:
 @part
 def learn_from_trial(memory: Memory, agent: Agent, left: int) -> None:
     """Figure 2, or what the non-active form does in its place."""
-    if agent.settings.active:
-        figures.process_stack(agent, left)
-    else:
-        consolidate_by_values(agent)
+    end_of_form(agent.settings, agent, left)
 
 
 class Economy(Learner):
@@ -131,6 +168,10 @@ class Economy(Learner):
         if settings.optimistic:
             memory.q[: len(rows)] = max(setup.mean_reward, 0.0) / (1.0 - settings.gamma)
         return memory
+
+    def kernel_settings(self, settings: Any, memory: Any = None) -> Any:
+        """The settings, of a class that says which form of the algorithm they are for."""
+        return settings if settings.active else PassiveSettings(*settings)
 
     def controller(self, memory: Memory, settings: LearnerSettings) -> Controller:
         """Act by the action values of the regions."""

@@ -7,6 +7,9 @@ own action values take the place of profiles.
 
 from __future__ import annotations
 
+from collections import namedtuple
+from typing import Any
+
 import numpy as np
 
 from distinguo.criteria import look_ahead, state_value
@@ -25,7 +28,11 @@ from distinguo.learners.economy.figures import (
 from distinguo.learners.economy.memory import SPLIT, STATE, record, widen_values
 from distinguo.representations.growing import is_at, nearest
 from distinguo.seam import part
+from distinguo.settings import LearnerSettings
 from distinguo.tasks.world import BEFORE, look
+
+#: The settings of the paper's learner with ``active=false``, as a class of its own.
+PassiveSettings: Any = namedtuple("PassiveSettings", list(LearnerSettings._fields))  # type: ignore[misc]
 
 
 @part

@@ -81,9 +81,9 @@ class Surprise(Economy):
         confidence = BY_NOISE[spec.stochastic].get("learner.confidence")
         return {**super().suggested_for(spec), **({"learner.confidence": confidence} if confidence else {})}
 
-    def kernel_settings(self, settings: Any, memory: Any = None) -> LearnerSettings:
+    def kernel_settings(self, settings: Any, memory: Any = None) -> Any:
         """The settings of the paper's learner that make it work without mini-trials."""
-        return LearnerSettings(active=False, **settings._asdict())
+        return super().kernel_settings(LearnerSettings(active=False, **settings._asdict()))
 
     def states_needed(self, memory: Memory) -> np.ndarray | None:
         """None: no state is ever come back to."""
