@@ -270,12 +270,39 @@ def test_a_function_of_the_user_is_cached_where_the_user_said(project: Path) -> 
     assert Path(run(project, "own.py")).parent == project / "cache"
 
 
-def test_any_edit_in_the_package_changes_the_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(kernel_cache, "_PACKAGE", tmp_path)
-    (tmp_path / "inner").mkdir()
-    source = tmp_path / "inner" / "criteria.py"
-    keys = set()
-    for text in ("a = 1\n", "a = 2\n", "a = 1\n"):
-        source.write_text(text)
-        keys.add(kernel_cache._source_key.__wrapped__(frozenset()))
-    assert len(keys) == 2
+KERNELS = "from package.numbers import SIZE\n\n@part\ndef twice(a):\n    return 2 * a * SIZE\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "is_new"),
+    [
+        ("inner/kernels.py", KERNELS + "\n# a word\n", True),
+        ("inner/more.py", "@implements(area, Square)\ndef _(shape):\n    return 1\n", True),
+        ("numbers.py", "SIZE = 4\n", True),  # a constant that a kernel is compiled with
+        ("seam.py", "# compiled otherwise\n", True),
+        ("views.py", '"""Another docstring."""\n\ndef draw():\n    return 1\n', False),
+    ],
+)
+def test_edits_change_the_key_where_kernels_come_from(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, text: str, is_new: bool
+) -> None:
+    package = tmp_path / "package"
+    (package / "inner").mkdir(parents=True)
+    files = {"numbers.py": "SIZE = 3\n", "views.py": '"""Draws."""\n', "inner/kernels.py": KERNELS}
+    for place, content in files.items():
+        (package / place).write_text(content)
+    monkeypatch.setattr(kernel_cache, "_PACKAGE", package)
+
+    monkeypatch.setattr(kernel_cache, "_sources_of_kernels", kernel_cache._sources_of_kernels.__wrapped__)
+
+    def key() -> str:
+        return kernel_cache._source_key.__wrapped__(frozenset())
+
+    before = key()
+    (package / name).write_text(text)
+    assert (key() != before) is is_new
+    if name in files:
+        (package / name).write_text(files[name])
+    else:
+        (package / name).unlink()
+    assert key() == before

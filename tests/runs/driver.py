@@ -63,7 +63,7 @@ def end_after(seconds: float, how: signal.Signals, arguments: list[str]) -> bool
 
 
 def waits(here: Path, go: Path, arguments: list[str]) -> None:
-    follow = stage.follow
+    follow = stage.follow_in
 
     def slow_follow(*values: object) -> object:
         result = follow(*values)
@@ -73,7 +73,7 @@ def waits(here: Path, go: Path, arguments: list[str]) -> None:
                 time.sleep(0.005)
         return result
 
-    stage.follow = slow_follow
+    stage.follow_in = slow_follow
     command_line(arguments)
 
 

@@ -147,7 +147,7 @@ PLACES = [
     (Economy, "advance", 3),
     (Economy, "advance", 8),
     (Economy, "reasons", 2),
-    (stage, "follow", 2),
+    (stage, "follow_in", 2),
     (folder, "_append", 3),
     (folder, "_append", 4),
     (folder, "write_checkpoint", 2),
