@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from distinguo.learners.learner import leaves
 from distinguo.learners.sweeping.consolidation import consolidate_plan
-from distinguo.learners.sweeping.hopes import dream, learn_transition, recognise, sweep_hopes
+from distinguo.learners.sweeping.exploration import optimistic_value, learn_transition, state_number, sweep_upper_values
 from distinguo.learners.sweeping.maps import compatible_map, map_groups
 from distinguo.learners.sweeping.memory import (
     NOTHING,
@@ -57,11 +57,11 @@ def experienced(
     for n in range(steps):
         if terminal:
             s, terminal = n % 2, False
-            j = recognise(memory, (float(s),))
+            j = state_number(memory, (float(s),))
             memory.starts[j] += 1
         a = int(world.rng.integers(ACTIONS))
         s, r, terminal = world.step(s, a)
-        k = recognise(memory, (float(s),))
+        k = state_number(memory, (float(s),))
         learn(memory, SETTINGS, j, a, r, k, terminal)
         j = k
     return memory
@@ -80,7 +80,7 @@ def model_of(memory: SweepingMemory) -> tuple[np.ndarray, np.ndarray]:
 
 @kernel
 def _sweep_all(memory: SweepingMemory, settings: SweepingSettings) -> None:
-    sweep_hopes(memory, settings, 1_000_000)
+    sweep_upper_values(memory, settings, 1_000_000)
 
 
 @kernel
@@ -114,7 +114,7 @@ def test_swept_hopes_are_those_of_the_optimistic_model(seed: int, chance: bool) 
     assert bool(memory.counters["chance"][0]) == chance
     go, reward = model_of(memory)
     n, highest = memory.tries[: len(go)], np.zeros(len(go))
-    gamma, heaven, imagined = float(memory.amounts["gamma"][0]), dream(memory), 2.0 if chance else 0.0
+    gamma, heaven, imagined = float(memory.amounts["gamma"][0]), optimistic_value(memory), 2.0 if chance else 0.0
     for _ in range(5000):
         known = reward + gamma * go @ highest
         hope = np.where(n > 0, (n * known + imagined * heaven) / np.maximum(n + imagined, 1), heaven)
@@ -162,7 +162,7 @@ def test_states_that_the_plan_never_comes_to_are_left_out() -> None:
     memory = fresh_sweeping(growing_categories([[0.0]], room=8), 2)
     memory.counters["horizon"] = 10
     walk = [(0, 1, 0.0, 1, False), (1, 1, 1.0, 2, True), (0, 0, -1.0, 3, False), (3, 0, -1.0, 0, False)]
-    rows = {s: recognise(memory, (float(s),)) for s in range(4)}
+    rows = {s: state_number(memory, (float(s),)) for s in range(4)}
     memory.starts[rows[0]] = 10
     for s, a, r, k, ends in walk:
         learn_transition(memory, SETTINGS, rows[s], a, r, rows[k], ends)
@@ -205,8 +205,8 @@ def test_growing_loses_nothing() -> None:
         if larger is not memory:
             fill_slots(larger)
         memory = larger
-        assert recognise(memory, (float(n % 7), float(n))) == n
-    assert [recognise(memory, (float(n % 7), float(n))) for n in range(100)] == list(range(100))
+        assert state_number(memory, (float(n % 7), float(n))) == n
+    assert [state_number(memory, (float(n % 7), float(n))) for n in range(100)] == list(range(100))
     check_sweeping(memory, ACTIONS, 2)
 
 

@@ -7,7 +7,7 @@ the states that its policy comes to never, or too rarely to matter, are left out
 
 from __future__ import annotations
 
-from distinguo.learners.sweeping.hopes import spread
+from distinguo.learners.sweeping.exploration import spread
 from distinguo.learners.sweeping.memory import LEFT_OUT, NOTHING, SweepingMemory
 from distinguo.learners.sweeping.plan import considered_horizon, mean_return, weigh_states
 from distinguo.learners.sweeping.settings import SweepingSettings

@@ -13,7 +13,7 @@ from distinguo.learners.agent import NO_BUDGET, Agent
 from distinguo.learners.learner import Learner, Setup, register
 from distinguo.learners.sweeping import trials as _trials  # noqa: F401 - gives the driver its functions
 from distinguo.learners.sweeping.consolidation import consolidate_plan
-from distinguo.learners.sweeping.hopes import expect_more
+from distinguo.learners.sweeping.exploration import queue_all_again
 from distinguo.learners.sweeping.maps import compatible_map, map_groups
 from distinguo.learners.sweeping.memory import (
     SweepingMemory,
@@ -85,7 +85,7 @@ class Sweeping(Learner):
         if (memory.group != groups).any():
             counters["changed"] = counters["planned"]
         if note_greatest_value(memory) or memory.amounts["gamma"][0] != discount:
-            expect_more(memory)
+            queue_all_again(memory)
 
     def claims(self, agent: Agent, ended: int, goal: Goal) -> bool:
         """Claim success, once for a plan, if it rests on enough experience and cannot be far from the best.

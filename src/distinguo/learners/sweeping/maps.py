@@ -10,7 +10,7 @@ import numpy as np
 
 from distinguo.criteria import compatible
 from distinguo.learners.sweeping.consolidation import largest_group
-from distinguo.learners.sweeping.hopes import spread
+from distinguo.learners.sweeping.exploration import spread
 from distinguo.learners.sweeping.memory import NOTHING, SweepingMemory
 from distinguo.learners.sweeping.settings import SweepingSettings
 from distinguo.representations.categories import Categories, categories

@@ -1,4 +1,4 @@
-"""What the learner for categories remembers: the states it saw, a model of the task, its hopes and its plan.
+"""What the learner for categories remembers: the states it saw, a model of the task, upper values and a plan.
 
 Rows are indexed by state, in the order in which states were first seen; a *pair* is a state with an action, and an
 *edge* is one outcome that a pair was seen to have. The edges of a pair, and those that lead to a state, are lists:
@@ -76,7 +76,7 @@ class SweepingMemory(NamedTuple):
     edge_way: Annotated[np.ndarray, field(int, EDGES, first=NOTHING)]  #: to the same state
 
     hope: Annotated[np.ndarray, field(float, ROOM, "actions")]  #: what each pair may be worth at best
-    highest: Annotated[np.ndarray, field(float, ROOM)]  #: the highest hope of each state
+    highest: Annotated[np.ndarray, field(float, ROOM)]  #: the highest of these in each state
     queue: Annotated[np.ndarray, field(int, ROOM)]  #: a heap of the states that wait for a back-up
     place: Annotated[np.ndarray, field(int, ROOM, first=NOTHING)]  #: of a state in the queue
     urgency: Annotated[np.ndarray, field(float, ROOM)]  #: its priority there

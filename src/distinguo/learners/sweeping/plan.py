@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from distinguo.learners.sweeping.hopes import spread
+from distinguo.learners.sweeping.exploration import spread
 from distinguo.learners.sweeping.memory import NOTHING, SweepingMemory
 from distinguo.learners.sweeping.model import expected, uncertainty
 from distinguo.learners.sweeping.settings import SweepingSettings

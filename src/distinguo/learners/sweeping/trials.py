@@ -7,7 +7,7 @@ import numpy as np
 from distinguo.controller import choose
 from distinguo.learners.agent import NO_ACTION, Agent
 from distinguo.learners.driver import first_action, get_action, locate, pauses
-from distinguo.learners.sweeping.hopes import learn_transition, recognise
+from distinguo.learners.sweeping.exploration import learn_transition, state_number
 from distinguo.learners.sweeping.memory import SweepingMemory
 from distinguo.seam import implements
 from distinguo.tasks.world import AFTER, BEFORE, look
@@ -15,7 +15,7 @@ from distinguo.tasks.world import AFTER, BEFORE, look
 
 @implements(locate, SweepingMemory)
 def _number_of(memory: SweepingMemory, agent: Agent, s: np.ndarray) -> int:
-    return recognise(memory, look(agent.world, s, BEFORE).seen)
+    return state_number(memory, look(agent.world, s, BEFORE).seen)
 
 
 @implements(first_action, SweepingMemory)
@@ -35,7 +35,7 @@ def _sweep_and_act(
     s_next: np.ndarray,
     terminal: bool,
 ) -> tuple[int, int]:
-    k = recognise(memory, look(agent.world, s_next, AFTER).seen)
+    k = state_number(memory, look(agent.world, s_next, AFTER).seen)
     learn_transition(memory, agent.settings, j, a, r, k, terminal)
     return (NO_ACTION if terminal else choose(memory.hope[k], 0.0, agent.rng)), k
 
