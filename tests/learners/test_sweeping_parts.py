@@ -11,7 +11,12 @@ from hypothesis import strategies as st
 
 from distinguo.learners.learner import leaves
 from distinguo.learners.sweeping.consolidation import consolidate_plan
-from distinguo.learners.sweeping.exploration import optimistic_value, learn_transition, state_number, sweep_upper_values
+from distinguo.learners.sweeping.exploration import (
+    optimistic_value,
+    learn_transition,
+    state_number,
+    sweep_upper_values,
+)
 from distinguo.learners.sweeping.maps import compatible_map, map_groups
 from distinguo.learners.sweeping.memory import (
     NOTHING,
@@ -114,7 +119,11 @@ def test_swept_hopes_are_those_of_the_optimistic_model(seed: int, chance: bool) 
     assert bool(memory.counters["chance"][0]) == chance
     go, reward = model_of(memory)
     n, highest = memory.tries[: len(go)], np.zeros(len(go))
-    gamma, heaven, imagined = float(memory.amounts["gamma"][0]), optimistic_value(memory), 2.0 if chance else 0.0
+    gamma, heaven, imagined = (
+        float(memory.amounts["gamma"][0]),
+        optimistic_value(memory),
+        2.0 if chance else 0.0,
+    )
     for _ in range(5000):
         known = reward + gamma * go @ highest
         hope = np.where(n > 0, (n * known + imagined * heaven) / np.maximum(n + imagined, 1), heaven)

@@ -1,4 +1,4 @@
-"""The plan: what the model says of each pair without any hope, and the best policy for a trial of finite length.
+"""The plan: what the model says of each pair without optimism, and the best policy for a trial of finite length.
 
 A trial is stopped after a number of steps, the horizon, but a policy does not know the time. So value iteration is
 done with several discounts, none looking much farther than the horizon, and of the policies that come out the one is
@@ -152,7 +152,7 @@ def keep_trial_values(memory: SweepingMemory) -> None:
 
 @kernel
 def note_greatest_value(memory: SweepingMemory) -> bool:
-    """Note the greatest value of the plan, which the dream must exceed; tell whether it grew."""
+    """Note the greatest value of the plan, which the optimistic value must exceed; whether it grew."""
     greatest = memory.amounts["greatest"][0]
     for j in range(memory.counters["states"][0]):
         for a in range(memory.value.shape[1]):

@@ -14,12 +14,16 @@ class SweepingSettings(NamedTuple):
     0.99
     """
 
-    gamma: Annotated[float, Field(gt=0, lt=1, description="discount of hopes; ours")] = 0.99
+    gamma: Annotated[float, Field(gt=0, lt=1, description="discount of upper values; ours")] = 0.99
     doubt: Annotated[
         float,
-        Field(ge=0, le=10**6, description="imagined outcomes in the dream, where chance is at work; ours"),
+        Field(
+            ge=0, le=10**6, description="imagined optimistic outcomes of each pair, in stochastic tasks; ours"
+        ),
     ] = 2.0
-    sweeps: Annotated[int, Field(ge=1, le=10**6, description="back-ups of hopes after a step; ours")] = 100
+    sweeps: Annotated[
+        int, Field(ge=1, le=10**6, description="back-ups of upper values after a step; ours")
+    ] = 100
     precision: Annotated[
         float, Field(gt=0, le=1, description="changes to care about, as a share of the rewards' range; ours")
     ] = 0.0001
