@@ -80,7 +80,12 @@ def by_reference(value: T) -> T:
 
 @extending.type_callable(by_reference)  # type: ignore[untyped-decorator]
 def _type_by_reference(context: Any) -> Any:
-    return lambda value: Reference(value) if isinstance(value, types.BaseNamedTuple) else None
+    def type_of(value: Any) -> Any:
+        if isinstance(value, Reference):
+            return value
+        return Reference(value) if isinstance(value, types.BaseNamedTuple) else None
+
+    return type_of
 
 
 @extending.lower_builtin(by_reference, types.BaseNamedTuple)  # type: ignore[untyped-decorator]
@@ -89,3 +94,8 @@ def _put_into_frame(context: Any, builder: Any, signature: Any, arguments: Any) 
     at = cgutils.alloca_once(builder, context.data_model_manager[kind].get_data_type())
     context.pack_value(builder, kind, arguments[0], at)
     return at
+
+
+@extending.lower_builtin(by_reference, Reference)  # type: ignore[untyped-decorator]
+def _leave_it(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    return arguments[0]

@@ -11,6 +11,7 @@ from distinguo.learners.sweeping.exploration import spread
 from distinguo.learners.sweeping.memory import LEFT_OUT, NOTHING, SweepingMemory
 from distinguo.learners.sweeping.plan import considered_horizon, mean_return, weigh_states
 from distinguo.learners.sweeping.settings import SweepingSettings
+from distinguo.references import by_reference
 from distinguo.seam import kernel, part
 
 RARE = (0.1, 0.03, 0.01, 0.003, 0.001, 0.0)  #: visits in a trial that may not matter
@@ -21,6 +22,7 @@ ATTEMPTS = 6  #: of them, before only exact ties are put together
 @kernel
 def consolidate_plan(memory: SweepingMemory, settings: SweepingSettings, settled: bool) -> None:
     """Group the states of a plan, in ``group``: the number of the action they share, or ``LEFT_OUT``."""
+    memory = by_reference(memory)
     for j in range(memory.counters["states"][0]):
         memory.group[j] = NOTHING if memory.tries[j, memory.policy[j]] > 0 else LEFT_OUT
         memory.best_action[j] = memory.policy[j]

@@ -14,6 +14,7 @@ from distinguo.learners.sweeping.memory import NOTHING, SweepingMemory
 from distinguo.learners.sweeping.model import expected, state_at, take_down
 from distinguo.learners.sweeping.queue import enqueue, most_urgent
 from distinguo.learners.sweeping.settings import SweepingSettings
+from distinguo.references import by_reference
 from distinguo.seam import kernel, part
 
 
@@ -87,12 +88,14 @@ def queue_all(memory: SweepingMemory) -> None:
 @kernel
 def queue_all_again(memory: SweepingMemory) -> None:
     """Let all upper values be brought up to date with a greater optimistic value."""
+    memory = by_reference(memory)
     queue_all(memory)
 
 
 @kernel
 def state_number(memory: SweepingMemory, s: Any) -> int:
     """The number of a state; a new one has the optimistic value."""
+    memory = by_reference(memory)
     before = memory.counters["states"][0]
     j = state_at(memory, s)
     if j == before:
@@ -107,6 +110,7 @@ def learn_transition(
     memory: SweepingMemory, settings: SweepingSettings, j: int, a: int, r: float, k: int, ends: bool
 ) -> None:
     """Learn from one step, and sweep."""
+    memory = by_reference(memory)
     if take_down(memory, j, a, r, k, ends):
         queue_all(memory)
     enqueue(memory, j, spread(memory))

@@ -13,6 +13,7 @@ from distinguo.learners.sweeping.consolidation import largest_group
 from distinguo.learners.sweeping.exploration import spread
 from distinguo.learners.sweeping.memory import NOTHING, SweepingMemory
 from distinguo.learners.sweeping.settings import SweepingSettings
+from distinguo.references import by_reference
 from distinguo.representations.categories import Categories, categories
 from distinguo.representations.growing import most_alike_growing
 from distinguo.seam import kernel, part
@@ -21,6 +22,7 @@ from distinguo.seam import kernel, part
 @kernel
 def map_groups(memory: SweepingMemory) -> None:
     """Make the partition and the action values of the controller anew, from the groups of states."""
+    memory = by_reference(memory)
     largest, states, partition = largest_group(memory), memory.counters["states"][0], memory.partition
     partition.size[0] = 0
     add_to_map(memory, max(most_visited(memory, largest), 0))

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from distinguo.learners.sweeping.memory import NOTHING, SweepingMemory
+from distinguo.references import by_reference
 from distinguo.seam import kernel, part
 
 _PRIME, _MASK = 1_000_003, 2**31 - 1
@@ -48,6 +49,7 @@ def state_at(memory: SweepingMemory, s: Any) -> int:
 @kernel
 def fill_slots(memory: SweepingMemory) -> None:
     """Find a slot for every state, in a table that is empty."""
+    memory = by_reference(memory)
     for j in range(memory.counters["states"][0]):
         memory.slots[slot_of(memory, memory.seen[j])] = j
 

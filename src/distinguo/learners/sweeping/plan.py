@@ -13,6 +13,7 @@ from distinguo.learners.sweeping.exploration import spread
 from distinguo.learners.sweeping.memory import NOTHING, SweepingMemory
 from distinguo.learners.sweeping.model import expected, uncertainty
 from distinguo.learners.sweeping.settings import SweepingSettings
+from distinguo.references import by_reference
 from distinguo.seam import kernel, part
 
 LOOKS = (1.0, 2.0, 4.0, 8.0)  #: the discounts are 1 - look / horizon
@@ -127,6 +128,7 @@ def considered_horizon(memory: SweepingMemory, settings: SweepingSettings) -> in
 @kernel
 def make_plan_of_model(memory: SweepingMemory, settings: SweepingSettings) -> None:
     """Find the best policy, its action values and its mean return, and how often it comes through each state."""
+    memory = by_reference(memory)
     horizon, amounts = considered_horizon(memory, settings), memory.amounts
     found = False
     for look in LOOKS:
@@ -153,6 +155,7 @@ def keep_trial_values(memory: SweepingMemory) -> None:
 @kernel
 def note_greatest_value(memory: SweepingMemory) -> bool:
     """Note the greatest value of the plan, which the optimistic value must exceed; whether it grew."""
+    memory = by_reference(memory)
     greatest = memory.amounts["greatest"][0]
     for j in range(memory.counters["states"][0]):
         for a in range(memory.value.shape[1]):
@@ -168,6 +171,7 @@ def rests_on_experience(memory: SweepingMemory, settings: SweepingSettings) -> b
     Starts are known when there were a few trials and none of the starts was seen but once: by Good and Turing's
     estimate, hardly any is left to be seen.
     """
+    memory = by_reference(memory)
     trials, visits, uncertain = 0, 0.0, 0.0
     needed = settings.enough if memory.counters["chance"][0] == 1 else 1
     for j in range(memory.counters["states"][0]):
