@@ -26,11 +26,9 @@ TESTS = (
     "tests/learners/test_against_oracle.py",
 )
 PATIENCE = 300  #: seconds for one file of tests
-TRIALS = "learners/economy/trials.py"
-VALUES = "learners/economy/values.py"
-INVESTIGATION = "learners/economy/investigation.py"
-ABSTRACTION = "learners/economy/abstraction.py"
-STACK = "learners/economy/surprise.py"
+FIGURES = "learners/economy/figures.py"
+DRIVER = "learners/driver.py"
+WORLD = "tasks/world.py"
 PASSIVE = "learners/economy/passive.py"
 
 
@@ -44,8 +42,8 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = (
-    Mutant("the sign of a terminal reward", TRIALS, "q_new = r if terminal", "q_new = -r if terminal"),
-    Mutant("a terminal state bootstraps", TRIALS, "q_new = r if terminal else look", "q_new = look"),
+    Mutant("the sign of a terminal reward", FIGURES, "q_new = r if terminal", "q_new = -r if terminal"),
+    Mutant("a terminal state bootstraps", FIGURES, "q_new = r if terminal else look", "q_new = look"),
     Mutant("the discount dropped", "criteria.py", "return r + gamma * v_next", "return r + v_next"),
     Mutant("any value for the greatest", "criteria.py", "best = max(best, q[a])", "best = q[a]"),
     Mutant("delta ignored", "criteria.py", ">= state_value(q) - tolerance", ">= state_value(q)"),
@@ -56,108 +54,122 @@ MUTANTS = (
         "if False:",
     ),
     Mutant("ties of equation 6 by delta", "criteria.py", "delta if delta <= epsilon / 2 else 0.0", "delta"),
-    Mutant("the learning rate turned round", VALUES, "(1.0 - rate) * memory", "rate * memory"),
-    Mutant("updates not counted", VALUES, "rate * q_new\n    memory.updates[j, a] += 1", "rate * q_new"),
+    Mutant("the learning rate turned round", FIGURES, "(1.0 - rate) * memory", "rate * memory"),
+    Mutant("updates not counted", FIGURES, "rate * q_new\n    memory.updates[j, a] += 1", "rate * q_new"),
     Mutant(
         "one reliable action asked of all",
-        VALUES,
+        FIGURES,
         ">= min_updates:\n            return True",
         "> min_updates:\n            return True",
     ),
-    Mutant("alpha never falls", VALUES, "return 1.0 / updates", "return 1.0"),
-    Mutant("unreliable profiles applied", VALUES, "if reliable[a]:", "if True:"),
+    Mutant("alpha never falls", FIGURES, "return 1.0 / updates", "return 1.0"),
+    Mutant("unreliable profiles applied", FIGURES, "if reliable[a]:", "if True:"),
     Mutant(
         "a new region trusted too soon",
-        VALUES,
+        FIGURES,
         "memory.updates[p, a] = settings.new_updates",
         "memory.updates[p, a] = 3",
     ),
-    Mutant("surprise never pushed", TRIALS, "surprise\n        or not", "False\n        or not"),
-    Mutant("the coin turned round", TRIALS, "random() < settings.coin", "random() > settings.coin"),
+    Mutant(
+        "surprise never pushed",
+        FIGURES,
+        "(surprising(memory, settings, j",
+        "(False and surprising(memory, settings, j",
+    ),
+    Mutant("the coin turned round", FIGURES, "random() < settings.coin", "random() > settings.coin"),
     Mutant(
         "truncation taken for an end",
-        TRIALS,
-        "s_next, r, terminal = transition(task, s, a)",
-        "s_next, r, terminal = transition(task, s, a)\n        terminal = terminal or truncated(task, s_next)",
+        DRIVER,
+        "r, terminal = step(agent.world, s, a, s_next)",
+        "r, terminal = step(agent.world, s, a, s_next)\n        terminal = terminal or stops(agent.world, s_next)",
     ),
-    Mutant("the wrong state learned from", TRIALS, "s, j = s_next, k\n", "s = s_next\n"),
-    Mutant("rewards summed with the wrong sign", TRIALS, "gained += r", "gained -= r"),
+    Mutant("the wrong region learned from", DRIVER, "a, j = get_action(", "a, _ = get_action("),
+    Mutant("the state never moves on", DRIVER, "        s, s_next = s_next, s\n", ""),
+    Mutant("the state is not kept", DRIVER, "    copy_row(s, progress.now)\n", ""),
+    Mutant("rewards summed with the wrong sign", DRIVER, '["gained"][0] += r', '["gained"][0] -= r'),
+    Mutant("a mini-trial spoils its state", FIGURES, "    copy_row(s, s_hat)\n", "    s_hat = s\n"),
+    Mutant(
+        "a start that is not observed",
+        WORLD,
+        "        return Sight(s)\n    world.sights[row] = observe",
+        "        return Sight(s * 0.0)\n    world.sights[row] = observe",
+    ),
     Mutant(
         "extraction at calls, not sessions",
-        TRIALS,
+        FIGURES,
         "sessions if settings.fe_counts_trials",
         "calls if settings.fe_counts_trials",
     ),
     Mutant(
         "the stack upside down",
-        STACK,
+        FIGURES,
         "memory.pushed_at[j] > memory.pushed_at[latest]",
         "memory.pushed_at[j] < memory.pushed_at[latest]",
     ),
     Mutant(
         "the stack does not replace",
-        STACK,
+        FIGURES,
         "memory.stacked[j, i] = s[i]",
         "memory.stacked[j, i] = memory.stacked[j, i] or s[i]",
     ),
     Mutant(
-        "the stack is not emptied", STACK, "memory.pushed_at[latest] = 0", "memory.pushed_at[latest] -= 1"
+        "the stack is not emptied", FIGURES, "memory.pushed_at[latest] = 0", "memory.pushed_at[latest] -= 1"
     ),
-    Mutant("a mini-trial that is not discounted", INVESTIGATION, "r_hat += discount * r", "r_hat += r"),
-    Mutant("a mini-trial that never leaves", INVESTIGATION, "if k != j or steps", "if steps"),
+    Mutant("a mini-trial that is not discounted", FIGURES, "r_hat += discount * r", "r_hat += r"),
+    Mutant("a mini-trial that never leaves", FIGURES, "if k != j or steps", "if steps"),
     Mutant(
         "a mini-trial one step too long",
-        INVESTIGATION,
+        FIGURES,
         "steps >= settings.max_steps",
         "steps > settings.max_steps",
     ),
     Mutant(
         "a mini-trial that bootstraps at the end",
-        INVESTIGATION,
+        FIGURES,
         "if terminal:\n        return r_hat",
         "if False:\n        return r_hat",
     ),
     Mutant(
         "mini-trials cost nothing",
-        INVESTIGATION,
+        FIGURES,
         '["investigation_steps"][0] += steps',
         '["investigation_steps"][0] += 0',
     ),
     Mutant(
         "split without reliability",
-        ABSTRACTION,
+        FIGURES,
         "if not (one.reliable.all() and other.reliable.all()):",
         "if False:",
     ),
     Mutant(
         "a split region keeps its reliability",
-        ABSTRACTION,
+        FIGURES,
         "memory.updates[j, a] = min(memory.updates[j, a], settings.reduced_updates)",
         "memory.updates[j, a] = memory.updates[j, a]",
     ),
     Mutant(
         "a new prototype with another's values",
-        ABSTRACTION,
+        FIGURES,
         "adopt_profile(agent.memory, agent.settings, p, state.q1)",
         "adopt_profile(agent.memory, agent.settings, p, primary.q1)",
     ),
-    Mutant("never detached", ABSTRACTION, "    detach(agent.memory.partition, p)\n", ""),
+    Mutant("never detached", FIGURES, "    detach(agent.memory.partition, p)\n", ""),
     Mutant(
         "merged into the wrong region",
-        ABSTRACTION,
+        FIGURES,
         "merge(memory.partition, j, k)",
         "merge(memory.partition, k, j)",
     ),
-    Mutant("merged into the youngest", ABSTRACTION, "k - 1 - i if settings", "i if settings"),
+    Mutant("merged into the youngest", FIGURES, "k - 1 - i if settings", "i if settings"),
     Mutant(
         "the prototype not told its state",
-        ABSTRACTION,
+        FIGURES,
         "agent.memory.states[p, i] = s[i]",
         "agent.memory.states[p, i] = 0.0",
     ),
     Mutant(
         "merging at the wrong time",
-        ABSTRACTION,
+        FIGURES,
         "calls % settings.merge_interval == 0",
         "calls % settings.merge_interval == 1",
     ),
@@ -169,11 +181,11 @@ MUTANTS = (
         "v_next = 0.0 if terminal or truncated(task, s) else",
     ),
     Mutant("the tester forgets the next state", "evaluation/training.py", "        j = k\n", ""),
-    Mutant("a claim is not confirmed", "runs/goals.py", "elif stage.held >= hold:", "elif stage.held >= 1:"),
+    Mutant("a claim is not confirmed", "runs/stage.py", "elif self.held >= hold:", "elif self.held >= 1:"),
     Mutant(
         "a lucky mean is enough",
-        "evaluation/statistics.py",
-        "if len(returns) >= most:",
+        "evaluation/confirmation.py",
+        "if len(returns) >= question.most:",
         "if len(returns) >= 3:",
     ),
     Mutant(
