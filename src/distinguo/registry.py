@@ -1,4 +1,4 @@
-"""What installed packages add to distinguo: learners, representations, commands and names, by entry points.
+"""What installed packages add to distinguo by entry points: learners, schedulers, representations, commands, names.
 
 A package names what it adds in its ``pyproject.toml``, and nothing of it is imported before it is asked for:
 
@@ -6,6 +6,11 @@ A package names what it adds in its ``pyproject.toml``, and nothing of it is imp
     my-learner = "my_package.learner:MyLearner"
 
 One that cannot be imported spoils nothing but itself.
+
+A scheduler decides in which order the learner ``model`` investigates. It is a function of the memory of the paper's
+learner, its own name and ``learner.investigations``. It returns a memory of its own class, which holds more, with what
+the driver of trials asks a memory for (learners/driver.py) and with ``learn_step``, ``with_room``, ``checked_memory`` and
+``forget_stack`` (learners/economy).
 """
 
 from __future__ import annotations
@@ -21,11 +26,18 @@ from typing import Any
 from distinguo.errors import DistinguoError, attempt, one_line, reason_of
 
 LEARNERS = "distinguo.learners"
+SCHEDULERS = "distinguo.schedulers"
 REPRESENTATIONS = "distinguo.representations"
 COMMANDS = "distinguo.commands"
 NAMES = "distinguo.names"
 #: The groups, and what an entry of each is called in a sentence.
-GROUPS = {LEARNERS: "learner", REPRESENTATIONS: "representation", COMMANDS: "command", NAMES: "name"}
+GROUPS = {
+    LEARNERS: "learner",
+    SCHEDULERS: "scheduler",
+    REPRESENTATIONS: "representation",
+    COMMANDS: "command",
+    NAMES: "name",
+}
 
 
 @functools.cache

@@ -15,14 +15,13 @@ from distinguo.registry import LEARNERS, added, load_added
 
 ECONOMY, MODEL, PROBATION, SURPRISE, SWEEPING = "economy", "model", "probation", "surprise", "sweeping"
 DISTILLED = "distilled"  #: the learner of a run that ``distil`` made; no run is learned with it
-_RENAMED = {"scheduling": "scheduled"}  #: learners whose room has another name
 
 
 @functools.cache
 def _rooms() -> Mapping[str, str]:
     """Return the modules of our own learners by the names of the learners."""
     rooms = sorted(path.parent.name for path in Path(__file__).parent.glob("*/learner.py"))
-    return {_RENAMED.get(room, room): f"{__package__}.{room}.learner" for room in rooms}
+    return {room: f"{__package__}.{room}.learner" for room in rooms}
 
 
 def learner_names() -> list[str]:

@@ -18,6 +18,7 @@ from distinguo.learners.economy.memory import (
     checked_memory,
     current_epsilon,
     drain,
+    forget_stack,
     fresh_log,
     fresh_memory,
     with_room,
@@ -220,7 +221,7 @@ class Economy(Learner):
 
     def forget_running(self, memory: Memory) -> None:
         """Empty the stack."""
-        memory.pushed_at[:] = 0
+        forget_stack(memory)
 
     def checked(self, memory: Memory, fresh: Memory) -> Memory:
         """Check a memory from a file, which may have more room than a fresh one."""

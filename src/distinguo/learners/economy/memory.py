@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -73,24 +74,34 @@ def sizes_of(partition: Any, actions: int, width: int = 0) -> dict[str, int]:
     return {ROOM: room, SCRATCH: room + EXTRA, "actions": actions, "width": width or dimensions}
 
 
-def with_room(memory: Memory, room: int) -> Memory:
-    """Return the memory itself if it has room for ``room`` prototypes, else a copy that has twice that."""
+@functools.singledispatch
+def with_room(memory: Any, room: int) -> Any:
+    """The memory itself if it has room for ``room`` prototypes, else a copy with twice that.
+
+    This and the next two functions know a memory by its class: one that holds more has its own (``registry``).
+    """
     if len(memory.q) >= room:
         return memory
     partition = grown(memory.partition, 2 * room)
     sizes = sizes_of(partition, memory.q.shape[1], memory.states.shape[1])
-    larger: Memory = larger_arrays(memory, {"partition": partition}, int(memory.partition.size[0]), **sizes)
-    return larger
+    return larger_arrays(memory, {"partition": partition}, int(memory.partition.size[0]), **sizes)
 
 
-def checked_memory(memory: Memory) -> Memory:
-    """Return a memory that came from a file, with everything checked that could lead compiled code astray."""
+@functools.singledispatch
+def checked_memory(memory: Any) -> Any:
+    """A memory from a file, with everything checked that could make compiled code leave its arrays."""
     partition, room = memory.partition, len(memory.q)
     check_arrays(memory, **sizes_of(partition, memory.q.shape[1], memory.states.shape[1]))
     size, primary = int(partition.size[0]), partition.primary
     if not 1 <= size <= room or not ((primary[:size] >= 0) & (primary[:size] < size)).all():
         raise ValueError("the prototypes are inconsistent")
     return memory
+
+
+@functools.singledispatch
+def forget_stack(memory: Any) -> None:
+    """Hold no surprising state: the task may be unable to restore them."""
+    memory.pushed_at[:] = 0
 
 
 @part

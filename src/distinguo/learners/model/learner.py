@@ -11,13 +11,21 @@ from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.learners.agent import NO_BUDGET, Agent, fresh_progress
 from distinguo.learners.economy.learner import ENTRIES, FIRST_ROOM
-from distinguo.learners.economy.memory import Log, current_epsilon, drain, fresh_log, fresh_memory
+from distinguo.learners.economy.memory import (
+    Log,
+    Memory,
+    current_epsilon,
+    drain,
+    forget_stack,
+    fresh_log,
+    fresh_memory,
+)
 from distinguo.learners.learner import Learner, Setup, register
 from distinguo.learners.model.memory import ModelMemory, checked_model_memory, memory_with_room, model_in
-from distinguo.learners.model.settings import ModelSettings, economy_settings
+from distinguo.learners.model.settings import STACK, ModelSettings, economy_settings
 from distinguo.learners.model.store import fresh_store, organise, with_empty_lists
 from distinguo.learners.model.trials import settle_in_model
-from distinguo.learners.scheduling.agenda import agenda_for, forget_states
+from distinguo.registry import SCHEDULERS, added, load_added
 from distinguo.representations.growing import growing_voronoi, primary_rows, settled
 from distinguo.settings import LearnerSettings
 from distinguo.tasks.extent import Extent
@@ -49,14 +57,7 @@ class ByModel(Learner):
             )
         rows = setup.prototypes or (setup.seen,)
         partition = growing_voronoi(rows, setup.extent.widths, FIRST_ROOM)
-        agenda = agenda_for(
-            setup.settings.scheduler,
-            len(partition.prototypes),
-            setup.actions,
-            len(setup.seen),
-            setup.settings.investigations,
-        )
-        economy = fresh_memory(partition, setup.actions, agenda=agenda)
+        economy = _scheduled(fresh_memory(partition, setup.actions), setup.settings)
         economy.states[: len(rows)] = rows
         if setup.settings.optimistic:
             economy.q[: len(rows)] = max(setup.mean_reward, 0.0) / (1.0 - setup.settings.gamma)
@@ -141,12 +142,24 @@ class ByModel(Learner):
 
     def forget_running(self, memory: ModelMemory) -> None:
         """Empty the stack."""
-        memory.economy.pushed_at[:] = 0
-        forget_states(memory.economy.agenda)
+        forget_stack(memory.economy)
 
     def checked(self, memory: ModelMemory, fresh: ModelMemory) -> ModelMemory:
         """Check a memory from a file, which may have more room than a fresh one."""
         return checked_model_memory(memory, fresh)
+
+
+def _scheduled(memory: Memory, settings: ModelSettings) -> Any:
+    """The memory of the paper's learner or, under another scheduler than its own stack, what a package makes of it."""
+    name, investigations = settings.scheduler, settings.investigations
+    if name == STACK and investigations == 0:
+        return memory
+    if name not in added(SCHEDULERS):
+        raise DistinguoError(
+            f"No installed package offers the scheduler '{name}'; reinstall distinguo, whose lab has it, or leave "
+            "learner.scheduler and learner.investigations as they are by default."
+        )
+    return load_added(SCHEDULERS, name)(memory, name, investigations)
 
 
 def _organised(memory: ModelMemory, settings: ModelSettings) -> ModelMemory:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from distinguo.learners.economy.memory import Memory, checked_memory, with_room
+from distinguo.learners.economy.memory import checked_memory, with_room
 from distinguo.learners.model.model import LearnedModel, model_of
 from distinguo.learners.model.settings import ModelSettings
 from distinguo.learners.model.store import Store, checked_store, store_with_room
@@ -13,7 +13,7 @@ from distinguo.learners.model.store import Store, checked_store, store_with_room
 class ModelMemory(NamedTuple):
     """The map with its values, whose states are observations, and the store that the model asks."""
 
-    economy: Memory
+    economy: Any  #: the paper's ``Memory``, or what a scheduler makes of it
     store: Store
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -20,8 +20,9 @@ from distinguo.constants import (
     Optimistic,
     Rescale,
 )
-from distinguo.learners.scheduling.kinds import Scheduler
 from distinguo.settings import LearnerSettings
+
+STACK: Literal["stack"] = "stack"  #: the paper's own scheduler, its replacing-stack; the others come from the registry
 
 
 class ModelSettings(NamedTuple):
@@ -67,8 +68,9 @@ class ModelSettings(NamedTuple):
         int, Field(ge=0, le=10**6, description="trials in the model after each that ended in the world; ours")
     ] = 5
     scheduler: Annotated[
-        Scheduler, Field(description="what drives investigation; paper, sections 3.2, 5.3 and 5.4")
-    ] = "stack"
+        Literal["stack", "sweeping", "dyna", "dyna-oldest", "rout"],
+        Field(description="what drives investigation; paper, sections 3.2, 5.3 and 5.4"),
+    ] = STACK
     investigations: Annotated[
         int,
         Field(ge=0, le=10**9, description="in a session, 0 for as many as were surprising; ours"),

@@ -9,7 +9,7 @@ import numpy as np
 
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
-from distinguo.learners.agent import NO_BUDGET, Agent
+from distinguo.learners.agent import NO_BUDGET, RUNNING, TERMINAL, Agent
 from distinguo.learners.learner import Learner, Setup, register
 from distinguo.seam import at_speed
 from distinguo.tasks.extent import Extent
@@ -22,7 +22,7 @@ from distinguo_lab.learners.kdtree.memory import (
     with_leaves_to_spare,
 )
 from distinguo_lab.learners.kdtree.settings import KdTreeSettings
-from distinguo_lab.learners.kdtree.trials import advance_on_leaves, begin_on_leaves, is_look_due
+from distinguo_lab.learners.kdtree.trials import is_look_due, learn_so_far
 
 FIRST_ROOM = 64  #: leaves that there is room for in the beginning, at least
 
@@ -72,13 +72,11 @@ class KdTree(Learner):
         halve_evenly(tree, first)
         return fresh_kd_tree(tree, setup.actions, setup.settings.stack)
 
-    def begin(self, agent: Agent) -> None:
-        """Begin a trial."""
-        at_speed(begin_on_leaves, agent.task)(*agent)
-
     def advance(self, agent: Agent, cap: int, steps: int, left: int = NO_BUDGET) -> int:
-        """Act and learn, until it is time to look at the boundaries."""
-        ended: int = at_speed(advance_on_leaves, agent.task)(*agent, cap, steps)
+        """Act, until it is time to look at the boundaries, and learn from what was stacked on the way."""
+        ended = super().advance(agent, cap, steps, left)
+        if ended != RUNNING:
+            at_speed(learn_so_far, agent.world)(*agent, ended == TERMINAL)
         return ended
 
     def prepared(self, agent: Agent, extent: Extent | None) -> Agent:
@@ -95,11 +93,11 @@ class KdTree(Learner):
         return Controller(finished(memory.tree), memory.q[: int(memory.tree.size[0])].copy())
 
     def values(self, memory: KdTreeMemory) -> Mapping[str, np.ndarray]:
-        """Return how often each action value was learned since its leaf came to be."""
+        """How often each action value was learned since its leaf was made."""
         return {"updates": memory.lessons}
 
     def figures(self, memory: KdTreeMemory, settings: KdTreeSettings) -> Mapping[str, Any]:
-        """Return how often all boundaries were looked at, and how many leaves were halved."""
+        """How often all boundaries were looked at, and how many leaves were halved."""
         return {name: int(memory.counters[name][0]) for name in ("looks", "halved")}
 
     def checked(self, memory: KdTreeMemory, fresh: KdTreeMemory) -> KdTreeMemory:

@@ -8,95 +8,76 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numpy.random import Generator
 
-from distinguo.controller import choose, region_at
+from distinguo.controller import choose
 from distinguo.criteria import look_ahead, prefers, state_value
-from distinguo.learners.agent import (
-    CAPPED,
-    NO_ACTION,
-    PAUSED,
-    RUNNING,
-    TERMINAL,
-    Agent,
-    Progress,
-    begin_counting,
-    keep,
-)
-from distinguo.seam import kernel, part
-from distinguo.tasks.task import start, transition, truncated, unpack
+from distinguo.learners.agent import NO_ACTION, Agent, Progress
+from distinguo.learners.driver import first_action, get_action, locate, pauses
+from distinguo.references import by_reference
+from distinguo.representations.partition import region
+from distinguo.seam import implements, kernel, part
+from distinguo.tasks.world import AFTER, BEFORE, look
 from distinguo_lab.learners.kdtree.memory import KdTreeMemory
 from distinguo_lab.learners.kdtree.settings import KdTreeSettings
 
 
-@kernel
-def begin_on_leaves(
-    task: Any,
-    memory: KdTreeMemory,
-    settings: KdTreeSettings,
-    progress: Progress,
-    log: Any,
-    rng: Generator,
-) -> None:
-    """Begin a trial."""
-    s = start(task, rng)
-    begin_counting(progress, s)
-    progress.counts["action"][0] = act_on_leaf(memory, settings, region_at(task, memory.tree, s), rng)
-
-
-@kernel
-def advance_on_leaves(
-    task: Any,
-    memory: KdTreeMemory,
-    settings: KdTreeSettings,
-    progress: Progress,
-    log: Any,
-    rng: Generator,
-    cap: int,
-    steps: int,
-) -> int:
-    """Drive the running trial for at most so many steps, to its end, to the cap, or until leaves should be halved."""
-    agent = Agent(task, memory, settings, progress, log, rng)
-    counts = progress.counts
-    s = unpack(task, progress.now)
-    j = region_at(task, memory.tree, s)
-    first = counts["length"][0]
-    terminal, stopped = False, False
-    while not terminal and not stopped and counts["length"][0] < min(cap, first + steps):
-        s, j, terminal = step_on_leaves(agent, s, j)
-        stopped = not terminal and (truncated(task, s) or counts["length"][0] >= cap)
-        if is_look_due(memory, settings):
-            break
-    if terminal or stopped or is_look_due(memory, settings):
-        learn_from_stack(memory, settings, 0.0 if terminal else state_value(memory.q[j]))
-    keep(progress, s)
-    if terminal:
-        return TERMINAL
-    if stopped:
-        return CAPPED
-    return PAUSED if is_look_due(memory, settings) else RUNNING
-
-
+@implements(locate, KdTreeMemory)
 @part
-def step_on_leaves(agent: Agent, s: Any, j: int) -> tuple[Any, int, bool]:
-    """Take the chosen action in leaf ``j``, put the step on the stack, and choose the next action."""
-    memory, settings, counts = agent.memory, agent.settings, agent.progress.counts
-    a = counts["action"][0]
-    s_next, r, terminal = transition(agent.task, s, a)
-    k = region_at(agent.task, memory.tree, s_next)
-    counts["length"][0] += 1
-    counts["trial_steps"][0] += 1
-    counts["gained"][0] += r
+def leaf_of_state(memory: KdTreeMemory, agent: Agent, s: np.ndarray) -> int:
+    """The leaf that a state lies in."""
+    return region(memory.tree, look(agent.world, s, BEFORE).seen)
+
+
+@implements(first_action, KdTreeMemory)
+def _first_action(memory: KdTreeMemory, agent: Agent, s: np.ndarray, j: int) -> int:
+    return act_on_leaf(memory, agent.settings, j, agent.rng)
+
+
+@implements(get_action, KdTreeMemory)
+def _stack_and_act(
+    memory: KdTreeMemory,
+    agent: Agent,
+    s: np.ndarray,
+    j: int,
+    a: int,
+    r: float,
+    s_next: np.ndarray,
+    terminal: bool,
+) -> tuple[int, int]:
+    """Put a step on the stack, learn from it if it is full, and choose the next action."""
+    settings = agent.settings
+    k = region(memory.tree, look(agent.world, s_next, AFTER).seen)
     memory.counters["since"][0] += 1
     stack_step(memory, settings, j, a, r)
     held = settings.hold and k == j
     if memory.counters["stacked"][0] == len(memory.leaf) and not held:
         learn_from_stack(memory, settings, 0.0 if terminal else state_value(memory.q[k]))
     if terminal:
-        counts["action"][0] = NO_ACTION
-    elif not held:
-        counts["action"][0] = act_on_leaf(memory, settings, k, agent.rng)
-    return s_next, k, terminal
+        return NO_ACTION, k
+    return (a if held else act_on_leaf(memory, settings, k, agent.rng)), k
+
+
+@implements(pauses, KdTreeMemory)
+def _pauses(memory: KdTreeMemory, agent: Agent, length: int) -> bool:
+    return is_look_due(memory, agent.settings)
+
+
+@kernel
+def learn_so_far(
+    world: Any,
+    memory: KdTreeMemory,
+    settings: KdTreeSettings,
+    progress: Progress,
+    log: Any,
+    rng: Generator,
+    terminal: bool,
+) -> None:
+    """Learn from the steps on the stack of a trial that has ended, was stopped or paused."""
+    agent = by_reference(Agent(world, memory, settings, progress, log, rng))
+    j = leaf_of_state(agent.memory, agent, progress.now)
+    learn_from_stack(memory, settings, 0.0 if terminal else state_value(memory.q[j]))
 
 
 @part
@@ -109,7 +90,7 @@ def act_on_leaf(memory: KdTreeMemory, settings: KdTreeSettings, j: int, rng: Gen
 
 @part
 def is_look_due(memory: KdTreeMemory, settings: KdTreeSettings) -> bool:
-    """Tell whether it is time to look at the boundaries."""
+    """Whether it is time to look at the boundaries."""
     return memory.counters["since"][0] >= settings.interval * memory.tree.size[0]
 
 
@@ -132,7 +113,7 @@ def stack_step(memory: KdTreeMemory, settings: KdTreeSettings, j: int, a: int, r
 
 @part
 def learn_from_stack(memory: KdTreeMemory, settings: KdTreeSettings, v_last: float) -> None:
-    """Learn from the stacked steps, the latest first, and empty the stack; ``v_last`` is worth what followed them.
+    """Learn from the stacked steps, the latest first, and empty the stack; ``v_last`` is the value of what followed them.
 
     Each step learns from a mixture of the value that followed it and of the return along the steps after it. An
     action that was not preferred ends that return, as in Watkins's Q(lambda).

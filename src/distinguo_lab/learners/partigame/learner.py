@@ -16,7 +16,7 @@ from distinguo_lab.learners.partigame.begin import check_setup, with_goal
 from distinguo_lab.learners.partigame.maps import cell_boxes, drawn_controller
 from distinguo_lab.learners.partigame.memory import PartiMemory, check_parti, fresh_parti
 from distinguo_lab.learners.partigame.settings import PartiSettings
-from distinguo_lab.learners.partigame.trials import advance_parti, begin_parti_trial
+from distinguo_lab.learners.partigame.trials import advance_parti
 
 
 class PartiGame(Learner):
@@ -46,13 +46,9 @@ class PartiGame(Learner):
         memory = fresh_parti(setup.settings.most_cells, len(setup.seen), setup.actions)
         return with_goal(memory, setup)
 
-    def begin(self, agent: Agent) -> None:
-        """Begin a trial."""
-        at_speed(begin_parti_trial, agent.task)(*agent)
-
     def advance(self, agent: Agent, cap: int, steps: int, left: int = NO_BUDGET) -> int:
-        """Aim, and take down what comes of it."""
-        ended: int = at_speed(advance_parti, agent.task)(*agent, cap, steps)
+        """Aim, and note what comes of it."""
+        ended: int = at_speed(advance_parti, agent.world)(*agent, cap, steps)
         return ended
 
     def claims(self, agent: Agent, ended: int, goal: Goal) -> bool:

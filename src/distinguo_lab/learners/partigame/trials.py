@@ -1,4 +1,9 @@
-"""Trials of parti-game: aim at a neighbour until the cell is left or nothing comes closer, and take it down."""
+"""Trials of parti-game: aim at a neighbour until the cell is left or nothing comes closer, and note what came of it.
+
+The driver of trials chooses an action as soon as the last one has been learned from. Parti-game chooses at the last
+moment, before a step: taking aim may split cells, which nothing calls for when the trial is over. So it drives its
+trials itself.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from distinguo.learners.agent import CAPPED, RUNNING, TERMINAL, Agent, Progress, begin_counting, keep
-from distinguo.seam import kernel, part
-from distinguo.tasks.task import Observation, State, observe, start, transition, truncated, unpack
+from distinguo.learners.agent import CAPPED, RUNNING, TERMINAL, Agent, Progress
+from distinguo.learners.driver import first_action
+from distinguo.references import by_reference
+from distinguo.seam import implements, kernel, part
+from distinguo.tasks.world import AFTER, BEFORE, look, step, stops
 from distinguo_lab.learners.partigame.cells import distance_squared, find_part
 from distinguo_lab.learners.partigame.game import (
     best_aim,
@@ -23,21 +30,18 @@ from distinguo_lab.learners.partigame.model import action_towards, keep_model, l
 from distinguo_lab.learners.partigame.settings import PartiSettings
 
 
-@kernel
-def begin_parti_trial(
-    task: Any, memory: PartiMemory, settings: PartiSettings, progress: Progress, log: Any, rng: Generator
-) -> None:
-    """Begin a trial; an aim that was under way has no outcome."""
-    s = start(task, rng)
-    begin_counting(progress, s)
-    set_place(memory, observe(task, s))
+@implements(first_action, PartiMemory)
+def _begin(memory: PartiMemory, agent: Agent, s: np.ndarray, j: int) -> int:
+    """Begin a trial; an aim that was under way has no outcome, and the next one is not taken yet."""
+    set_place(memory, look(agent.world, s, BEFORE).seen)
     memory.counters["here"][0] = NOTHING
     memory.counters["news_before"][0] = memory.counters["news"][0]
+    return agent.progress.counts["action"][0]
 
 
 @kernel
 def advance_parti(
-    task: Any,
+    world: Any,
     memory: PartiMemory,
     settings: PartiSettings,
     progress: Progress,
@@ -47,50 +51,48 @@ def advance_parti(
     steps: int,
 ) -> int:
     """Drive the running trial for at most so many steps, to its end or to the cap."""
-    agent = Agent(task, memory, settings, progress, log, rng)
-    s = unpack(task, progress.now)
-    first = progress.counts["length"][0]
+    agent, counts = by_reference(Agent(world, memory, settings, progress, log, rng)), progress.counts
+    last = min(cap, counts["length"][0] + steps)
     terminal, stopped = False, False
-    while not terminal and not stopped and progress.counts["length"][0] < min(cap, first + steps):
-        s, terminal = step_towards_aim(agent, s)
-        stopped = not terminal and truncated(task, s)
-    keep(progress, s)
+    while not terminal and not stopped and counts["length"][0] < last:
+        terminal = step_towards_aim(agent)
+        stopped = not terminal and stops(agent.world, progress.now)
     if terminal:
         return TERMINAL
-    if not stopped and progress.counts["length"][0] < cap:
+    if not stopped and counts["length"][0] < cap:
         return RUNNING
-    run_out_of_time(memory, settings)
+    run_out_of_time(agent.memory, settings)
     return CAPPED
 
 
 @part
 def run_out_of_time(memory: PartiMemory, settings: PartiSettings) -> None:
-    """Let the aim of a trial that was stopped be stuck: else a way that is too long is taken for ever."""
+    """Count the aim of a trial that was stopped as stuck: else a path that is too long would be taken for ever."""
     if settings.time_counts and memory.counters["here"][0] != NOTHING:
         end_aim(memory, settings, memory.counters["here"][0])
 
 
 @part
-def step_towards_aim(agent: Agent, s: State) -> tuple[State, bool]:
-    """Take an action towards the aim, learn what it does, and see whether the aim is over."""
-    memory, counts = agent.memory, agent.progress.counts
+def step_towards_aim(agent: Agent) -> bool:
+    """Take an action towards the aim, learn what it does, and see whether the aim is over; True at the goal."""
+    memory, counts, now = agent.memory, agent.progress.counts, agent.progress.now
     if memory.counters["here"][0] == NOTHING:
         take_aim(memory, agent.settings)
     a = aimed_action(memory, agent.settings.fineness)
-    s_next, r, terminal = transition(agent.task, s, a)
+    r, terminal = step(agent.world, now, a, now)
     counts["length"][0] += 1
     counts["trial_steps"][0] += 1
     counts["gained"][0] += r
-    learn_displacement(memory, a, observe(agent.task, s_next))
+    learn_displacement(memory, a, look(agent.world, now, AFTER).seen)
     if terminal:
         arrive(memory, agent.settings, counts["trial_steps"][0])
     else:
         follow_aim(memory, agent.settings)
-    return s_next, terminal
+    return terminal
 
 
 @part
-def set_place(memory: PartiMemory, seen: Observation) -> None:
+def set_place(memory: PartiMemory, seen: np.ndarray) -> None:
     """Write down a scaled observation."""
     for i in range(len(seen)):
         memory.place[i] = (seen[i] - memory.origin[i]) / memory.width[i]
@@ -109,7 +111,7 @@ def take_aim(memory: PartiMemory, settings: PartiSettings) -> None:
 
 @part
 def aimed_action(memory: PartiMemory, fineness: int) -> int:
-    """Return the action that leads towards the aim from the part of the cell that we are in.
+    """The action that leads towards the aim from the part of the cell that we are in.
 
     Before there is a model, actions are tried in turn.
     """
@@ -121,7 +123,7 @@ def aimed_action(memory: PartiMemory, fineness: int) -> int:
 
 
 @part
-def learn_displacement(memory: PartiMemory, a: int, seen: Observation) -> None:
+def learn_displacement(memory: PartiMemory, a: int, seen: np.ndarray) -> None:
     """Learn where an action led to, and go there."""
     for i in range(len(seen)):
         memory.moved[i] = (seen[i] - memory.origin[i]) / memory.width[i] - memory.place[i]
@@ -132,7 +134,7 @@ def learn_displacement(memory: PartiMemory, a: int, seen: Observation) -> None:
 
 @part
 def arrive(memory: PartiMemory, settings: PartiSettings, steps: int) -> None:
-    """Take down that the goal was reached, after so many steps in all."""
+    """Note that the goal was reached, after so many steps in all."""
     counters = memory.counters
     if counters["arrivals"][0] == 0:
         counters["first_arrival"][0] = steps
@@ -160,7 +162,7 @@ def follow_aim(memory: PartiMemory, settings: PartiSettings) -> None:
 
 @part
 def end_aim(memory: PartiMemory, settings: PartiSettings, result: int) -> None:
-    """Take down what the aim led to, which is the cell itself if it got stuck."""
+    """Note what the aim led to, which is the cell itself if it got stuck."""
     counters = memory.counters
     here, aim, steps = counters["here"][0], counters["aim"][0], counters["aimed"][0]
     counters["here"][0] = NOTHING

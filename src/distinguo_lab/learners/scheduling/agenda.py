@@ -6,7 +6,7 @@ Each region has at most one entry: the state of it that was seen last. The kinds
 - ``sweeping``: the greatest change of value, noted in the region or to be expected from one in a successor (Moore and
   Atkeson 1993);
 - ``dyna``: any known pair of region and action (Sutton 1990); ``dyna-oldest``: the one updated longest ago;
-- ``rout``: the latest surprise that is not settled, from where the frontier is hunted (Boyan and Moore).
+- ``rout``: the latest surprise that is not settled, from which the frontier is searched for (Boyan and Moore).
 
 >>> import numpy as np
 >>> agenda, rng = fresh_agenda("stack", room=4, actions=2, width=1), np.random.default_rng(0)
@@ -18,15 +18,18 @@ Each region has at most one entry: the state of it that was seen last. The kinds
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from distinguo.learners.agent import ROOM, check_arrays, field, fresh_arrays, larger_arrays
-from distinguo.learners.scheduling.kinds import DYNA, OLDEST, ROUT, STACK, SWEEPING, code_of
 from distinguo.learners.sweeping.queue import enqueue, most_urgent
 from distinguo.seam import part
 
+Scheduler = Literal["stack", "sweeping", "dyna", "dyna-oldest", "rout"]
+SCHEDULERS: tuple[str, ...] = get_args(Scheduler)
+#: What compiled code knows them by.
+STACK, SWEEPING, DYNA, OLDEST, ROUT = range(len(SCHEDULERS))
 NONE = -1  #: no region, no pair
 ALL = -1  #: every action of the region is due
 WAYS = 16  #: pairs remembered as leading to a region; where there are more, the rarest is forgotten
@@ -69,7 +72,7 @@ class Agenda(NamedTuple):
 
 
 def fresh_agenda(kind: str, room: int, actions: int, width: int, most: int = 0) -> Agenda:
-    """Return an agenda on which nothing waits; ``width`` is the number of coordinates of a state.
+    """An agenda on which nothing waits; ``width`` is the number of coordinates of a state.
 
     ``most`` investigations make a session; 0 for as many as there were surprising regions.
     """
@@ -79,34 +82,26 @@ def fresh_agenda(kind: str, room: int, actions: int, width: int, most: int = 0) 
     return agenda
 
 
-class NoAgenda(NamedTuple):
-    """In place of an agenda: the learner keeps a replacing-stack of its own, and nothing else is remembered."""
+def code_of(name: str) -> int:
+    """The number of a scheduler.
 
-
-NO_AGENDA = NoAgenda()
-
-
-def agenda_for(kind: str, room: int, actions: int, width: int, most: int = 0) -> Any:
-    """Return a fresh agenda, or none where the learner's own stack does the same.
-
-    >>> agenda_for("stack", room=4, actions=2, width=1)
-    NoAgenda()
+    >>> code_of("dyna-oldest")
+    3
     """
-    return NO_AGENDA if kind == "stack" and most == 0 else fresh_agenda(kind, room, actions, width, most)
+    return SCHEDULERS.index(name)
 
 
-def agenda_with_room(agenda: Any, room: int) -> Any:
-    """Return a copy with room for more regions."""
-    if isinstance(agenda, NoAgenda):
-        return agenda
+def agenda_with_room(agenda: Agenda, room: int) -> Agenda:
+    """A copy with room for more regions."""
     size, actions = agenda.updated_at.shape
-    return larger_arrays(agenda, {}, size, room=room, actions=actions, width=agenda.state.shape[1])
+    larger: Agenda = larger_arrays(
+        agenda, {}, size, room=room, actions=actions, width=agenda.state.shape[1]
+    )
+    return larger
 
 
-def check_agenda(agenda: Any, room: int, actions: int, width: int) -> None:
-    """Raise ``ValueError`` if an agenda from a file could lead compiled code astray."""
-    if isinstance(agenda, NoAgenda):
-        return
+def check_agenda(agenda: Agenda, room: int, actions: int, width: int) -> None:
+    """Raise ``ValueError`` if an agenda from a file could make compiled code leave its tables."""
     check_arrays(agenda, room=room, actions=actions, width=width)
     waiting, last = int(agenda.counters["waiting"][0]), int(agenda.counters["last"][0])
     queue, ways, places = agenda.queue[: max(waiting, 0)], agenda.way_from, np.full(room, NONE)
@@ -170,7 +165,7 @@ def note_transition(agenda: Any, j: int, a: int, k: int) -> None:
 
 @part
 def note_update(agenda: Any, j: int, a: int) -> None:
-    """Take down that an action value of region ``j`` was updated just now."""
+    """Note that an action value of region ``j`` was updated just now."""
     agenda.updated_at[j, a] = _tick(agenda)
 
 
@@ -194,7 +189,7 @@ def note_change(agenda: Any, k: int, change: float, gamma: float, least: float) 
 
 @part
 def waiting_regions(agenda: Any, size: int) -> int:
-    """Return how many regions were surprising since they were due last: the depth of the replacing-stack."""
+    """How many regions were surprising since they were last due: the depth of the replacing-stack."""
     count = 0
     for j in range(size):
         count += agenda.pushed_at[j] > 0
@@ -254,7 +249,7 @@ def _oldest(agenda: Any, size: int) -> int:
 
 @part
 def stalest_action(agenda: Any, j: int) -> int:
-    """Return the action of region ``j`` whose value was updated longest ago."""
+    """The action of region ``j`` whose value was updated longest ago."""
     stalest = 0
     for a in range(1, agenda.updated_at.shape[1]):
         if agenda.updated_at[j, a] < agenda.updated_at[j, stalest]:
@@ -264,7 +259,7 @@ def stalest_action(agenda: Any, j: int) -> int:
 
 @part
 def due_action(agenda: Any, j: int, rng: np.random.Generator) -> int:
-    """Return the action of region ``j`` that is due: one for DYNA, which takes pairs, else ``ALL``."""
+    """The action of region ``j`` that is due: one for DYNA, which takes pairs, else ``ALL``."""
     if agenda.counters["kind"][0] == DYNA:
         return int(rng.random() * agenda.tries.shape[1])
     if agenda.counters["kind"][0] == OLDEST:
@@ -293,8 +288,7 @@ def empty_agenda(agenda: Any) -> None:
     agenda.counters["waiting"][0] = 0
 
 
-def forget_states(agenda: Any) -> None:
-    """Let nothing wait, and hold no state: the task may not be able to come back to them."""
-    if not isinstance(agenda, NoAgenda):
-        empty_agenda(agenda)
-        agenda.seen_at[:] = 0
+def forget_states(agenda: Agenda) -> None:
+    """Let nothing wait, and hold no state: the task may be unable to restore them."""
+    empty_agenda(agenda)
+    agenda.seen_at[:] = 0

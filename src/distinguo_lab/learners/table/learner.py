@@ -3,23 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
+from pydantic import Field
 
+from distinguo.constants import Alpha, Coin, EnoughSamples, Explore, Gamma, Investigations, MaxSteps
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
-from distinguo.learners.agent import NO_BUDGET, Agent
 from distinguo.learners.learner import Learner, Setup, register
-from distinguo.learners.scheduling.agenda import forget_states
-from distinguo.learners.scheduling.kinds import code_of
-from distinguo.learners.table.memory import TableMemory, check_table, fresh_table
-from distinguo.learners.table.settings import TableSettings
-from distinguo.learners.table.trials import PASSIVE, advance_table, begin_table_trial, settle_table
 from distinguo.representations.boxes import grid
-from distinguo.seam import at_speed
+from distinguo_lab.learners.scheduling.agenda import code_of, forget_states
+from distinguo_lab.learners.table.memory import TableMemory, check_table, fresh_table
+from distinguo_lab.learners.table.trials import PASSIVE
 
 MOST_REGIONS = 100_000  #: of a table; the agenda has some two hundred bytes for each
+
+
+class TableSettings(NamedTuple):
+    """The constants of the learner ``table``.
+
+    >>> TableSettings().scheduler
+    'stack'
+    """
+
+    scheduler: Annotated[
+        Literal["none", "stack", "sweeping", "dyna", "dyna-oldest", "rout"],
+        Field(
+            description="what drives investigation: stack, sweeping, dyna, dyna-oldest or rout; none for plain "
+            "Q-learning; paper, sections 5.3 and 5.4"
+        ),
+    ] = "stack"
+    counts: Annotated[int, Field(ge=1, le=10_000, description="intervals per coordinate; ours")] = 10
+    gamma: Gamma = 0.99
+    alpha: Alpha = 0.1
+    epsilon: Annotated[
+        float, Field(gt=0, allow_inf_nan=False, description="error of a value that is surprising; ours")
+    ] = 0.01
+    min_updates: Annotated[
+        int,
+        Field(ge=0, le=10**9, description="MIN_UPDATES, 0 to back up from any region; the paper has 3"),
+    ] = 0
+    enough_samples: EnoughSamples = 3
+    max_steps: MaxSteps = 50
+    coin: Coin = 0.001
+    explore: Explore = 0.0
+    investigations: Investigations = 0
+    simulations: Annotated[
+        int, Field(ge=1, le=10**6, description="of each action in a hunt of rout; ours")
+    ] = 1
+    horizon: Annotated[
+        int, Field(ge=1, le=10**9, description="steps of a simulation of rout, at most; ours")
+    ] = 1000
 
 
 class Table(Learner):
@@ -68,32 +103,23 @@ class Table(Learner):
                 f"{regions:,} of {len(setup.seen)} coordinates; take fewer."
             )
 
-    def begin(self, agent: Agent) -> None:
-        """Begin a trial."""
-        at_speed(begin_table_trial, agent.task)(*_with_code(agent))
-
-    def advance(self, agent: Agent, cap: int, steps: int, left: int = NO_BUDGET) -> int:
-        """Figure 1, step by step, on regions that never change."""
-        ended: int = at_speed(advance_table, agent.task)(*_with_code(agent), cap, steps)
-        return ended
-
-    def settle(self, agent: Agent, left: int = NO_BUDGET) -> None:
-        """Investigate, in the order of the scheduler."""
-        if agent.settings.scheduler != "none":
-            at_speed(settle_table, agent.task)(*_with_code(agent), left)
+    def kernel_settings(self, settings: TableSettings, memory: Any = None) -> Any:
+        """The settings with the scheduler as a number, as compiled code knows it."""
+        name = settings.scheduler
+        return settings._replace(scheduler=PASSIVE if name == "none" else code_of(name))
 
     def controller(self, memory: TableMemory, settings: TableSettings) -> Controller:
         """Act by the table."""
         return Controller(memory.partition, memory.q)
 
     def values(self, memory: TableMemory) -> Mapping[str, np.ndarray]:
-        """Return how often each action value was updated."""
+        """How often each action value was updated."""
         return {"updates": memory.updates}
 
     def figures(self, memory: TableMemory, settings: TableSettings) -> Mapping[str, Any]:
-        """Return how often action values were backed up, in all and before the last trial, and what was looked into.
+        """How often values were backed up, in all and before the last trial, and how many investigations there were.
 
-        For ``rout`` also how many regions are settled, and how many hunts ended in a cycle.
+        For ``rout`` also how many regions are settled, and how many searches ended in a cycle.
         """
         counters = memory.counters[0]
         figures = {
@@ -107,7 +133,7 @@ class Table(Learner):
         return figures
 
     def states_needed(self, memory: TableMemory) -> np.ndarray:
-        """Return the state that stands for each region that was seen."""
+        """The state that stands for each region that was seen."""
         states: np.ndarray = memory.agenda.state[memory.agenda.seen_at > 0]
         return states
 
@@ -119,14 +145,6 @@ class Table(Learner):
         """Check a memory from a file."""
         check_table(memory, fresh)
         return memory
-
-
-def _with_code(agent: Agent) -> Agent:
-    """Return the agent with its scheduler as a number, as compiled code knows it."""
-    name = agent.settings.scheduler
-    return agent._replace(
-        settings=agent.settings._replace(scheduler=PASSIVE if name == "none" else code_of(name))
-    )
 
 
 TABLE = Table.name

@@ -7,8 +7,8 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from distinguo.learners.agent import ROOM, check_arrays, field, fresh_arrays
-from distinguo.learners.scheduling.agenda import Agenda, check_agenda, fresh_agenda
 from distinguo.representations.partition import count_regions
+from distinguo_lab.learners.scheduling.agenda import Agenda, check_agenda, fresh_agenda
 
 #: What only this learner counts, as one record.
 COUNTERS = np.dtype(
@@ -34,7 +34,7 @@ class TableMemory(NamedTuple):
 
 
 def fresh_table(partition: Any, actions: int, width: int, scheduler: str) -> TableMemory:
-    """Return a table that knows nothing; ``width`` is the number of coordinates of a state.
+    """A table that knows nothing; ``width`` is the number of coordinates of a state.
 
     >>> from distinguo.representations.boxes import grid
     >>> fresh_table(grid([3], low=[0.0], high=[1.0]), actions=2, width=1, scheduler="stack").q.shape
@@ -47,7 +47,7 @@ def fresh_table(partition: Any, actions: int, width: int, scheduler: str) -> Tab
 
 
 def check_table(memory: TableMemory, fresh: TableMemory) -> None:
-    """Raise ``ValueError`` if a table from a file could lead compiled code astray."""
+    """Raise ``ValueError`` if a table from a file could make compiled code leave its arrays."""
     room, actions = fresh.q.shape
     check_arrays(memory, room=room, actions=actions)
     check_agenda(memory.agenda, room, actions, fresh.agenda.state.shape[1])
