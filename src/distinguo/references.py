@@ -66,7 +66,9 @@ class _ReferenceFields(templates.AttributeTemplate):  # type: ignore[misc]
 def _read_field(context: Any, builder: Any, kind: Any, address: Any, name: str) -> Any:
     place, field = kind.field(name)
     at = cgutils.gep_inbounds(builder, address, 0, place)
-    return at if isinstance(field, Reference) else context.unpack_value(builder, field, at)
+    if isinstance(kind.referred.types[place], types.BaseNamedTuple):
+        return at
+    return context.unpack_value(builder, field, at)  # a field may be a reference itself
 
 
 def by_reference(value: T) -> T:
