@@ -8,9 +8,9 @@ A package names what it adds in its ``pyproject.toml``, and nothing of it is imp
 One that cannot be imported spoils nothing but itself.
 
 A scheduler decides in which order the learner ``model`` investigates. It is a function of the memory of the paper's
-learner, its own name and ``learner.investigations``. It returns a memory of its own class, which holds more, with what
-the driver of trials asks a memory for (learners/driver.py) and with ``learn_step``, ``with_room``, ``checked_memory`` and
-``forget_stack`` (learners/economy).
+learner, its own name and ``learner.investigations``. It returns a memory of its own class, which holds more, and for
+which it implements what the driver of trials asks for (learners/driver.py) and ``learn_step``, ``with_room``,
+``checked_memory`` and ``forget_stack`` (learners/economy).
 """
 
 from __future__ import annotations

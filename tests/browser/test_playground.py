@@ -13,7 +13,7 @@ import pytest
 
 import distinguo
 from distinguo.explanations.thresholds import merging_epsilon
-from distinguo.learners.economy.reasons import RULES
+from distinguo.learners.economy.memory import RULES
 from distinguo.presets import PRESETS
 from distinguo.runs.configuration import configure
 from tests.playground.traces import SHORT, Case, cases, differences, learned

@@ -8,14 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from distinguo.learners.agent import NO_BUDGET, RUNNING, Agent, fresh_progress
-from distinguo.learners.economy.memory import fresh_memory
-from distinguo.learners.economy.reasons import drain, fresh_log
-from distinguo.learners.economy.trials import advance, begin, settle
+from distinguo.learners.driver import advance_trial, begin_trial, settle_trial
+from distinguo.learners.economy.learner import Economy
+from distinguo.learners.economy.memory import drain, fresh_log, fresh_memory
 from distinguo.learners.learner import leaves
 from distinguo.representations.growing import growing_voronoi
+from distinguo.seam import at_speed
 from distinguo.settings import LearnerSettings
 from distinguo.tasks.puck.puck import Puck
 from distinguo.tasks.task import start, transition
+from distinguo.tasks.world import python_world, world_of
 from tests.oracle import Oracle
 
 SCALE = (4.8, 11.0)
@@ -55,16 +57,17 @@ beginnings = st.sampled_from(
 def learn(
     reading: LearnerSettings, prototypes: list, seed: int, compiled: bool = True, steps: int = CAP
 ) -> tuple[Agent, list]:
-    speed = (lambda k: k) if compiled else (lambda k: k.py_func)
+    world = (world_of if compiled else python_world)(Puck(), 2, 2)
     memory, events = fresh_memory(growing_voronoi(prototypes, SCALE, room=4000), 2), []
     memory.states[: len(prototypes)] = prototypes
     rng, log = np.random.default_rng(seed), fresh_log(20_000, 2)
-    agent = Agent(Puck(), memory, reading, fresh_progress(2, 2), log, rng)
+    agent = Agent(world, memory, Economy().kernel_settings(reading), fresh_progress(2, 2), log, rng)
+    begin, advance, settle = (at_speed(k, world) for k in (begin_trial, advance_trial, settle_trial))
     for _ in range(TRIALS):
-        speed(begin)(*agent)
-        while speed(advance)(*agent, CAP, steps) == RUNNING:
+        begin(*agent)
+        while advance(*agent, CAP, steps) == RUNNING:
             pass
-        speed(settle)(*agent, NO_BUDGET)
+        settle(*agent, NO_BUDGET)
         events += [(e["event"], *e["prototypes"]) for e in drain(log, memory.partition)]
     return agent, events
 

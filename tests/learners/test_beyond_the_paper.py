@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from distinguo.learners.agent import Agent, fresh_progress
-from distinguo.learners.economy.investigation import repeated_mini_trial
+from distinguo.learners.economy.figures import repeated_mini_trial, surprising
 from distinguo.learners.economy.memory import fresh_memory
-from distinguo.learners.economy.surprise import surprising
 from distinguo.representations.voronoi import voronoi
 from distinguo.runs.configuration import configure
 from distinguo.runs.learn import learn, learn_configured
@@ -22,6 +21,7 @@ from distinguo.tasks.noise import ActionNoise
 from distinguo.tasks.pendulum import Pendulum
 from distinguo.tasks.spec import TaskSpec
 from distinguo.tasks.task import actions, observe, start, transition, unpack
+from distinguo.tasks.world import world_of
 from tests.nightly import NIGHTLY, interpreted_by_day, so_many
 
 
@@ -44,7 +44,7 @@ def only(task: Gamble, row: np.ndarray) -> tuple[float]:
 
 
 @kernel
-def sampled(agent: Agent, s: Any, a: int) -> tuple[float, bool, float]:
+def sampled(agent: Agent, s: np.ndarray, a: int) -> tuple[float, bool, float]:
     return repeated_mini_trial(agent, s, 0, a)
 
 
@@ -53,11 +53,11 @@ def test_repeated_look_ahead_tends_to_definition_5() -> None:
     task = Gamble(0.3, np.random.default_rng(1))
     memory = fresh_memory(voronoi([[0.0]], [1.0]), 2)
     settings = LearnerSettings(samples=10_000)
-    agent = Agent(task, memory, settings, fresh_progress(1, 1), None, task.rng)
-    mean, _, error = sampled(agent, (0.0,), 0)
+    agent = Agent(world_of(task, 1, 1), memory, settings, fresh_progress(1, 1), None, task.rng)
+    mean, _, error = sampled(agent, np.zeros(1), 0)
     assert error == pytest.approx((0.3 * 0.7 / 10_000) ** 0.5, rel=0.05)
     assert abs(mean - 0.3) < 5 * error
-    assert sampled(agent, (0.0,), 1) == (
+    assert sampled(agent, np.zeros(1), 1) == (
         pytest.approx(0.25),
         False,
         pytest.approx(0.0, abs=1e-12),

@@ -15,15 +15,16 @@ from distinguo import settings as constants
 from distinguo.evaluation.confirmation import FAILED, OPEN, PASSED, ReturnQuestion, judge
 from distinguo.evaluation.training import fresh_training, train
 from distinguo.learners.agent import CAPPED, TERMINAL, Agent, fresh_progress
-from distinguo.learners.economy.memory import fresh_memory
-from distinguo.learners.economy.reasons import drain, fresh_log
-from distinguo.learners.economy.trials import advance, begin
+from distinguo.learners.driver import advance_trial, begin_trial
+from distinguo.learners.economy.learner import Economy
+from distinguo.learners.economy.memory import drain, fresh_log, fresh_memory
 from distinguo.representations.growing import growing_voronoi
 from distinguo.representations.voronoi import voronoi
-from distinguo.runs.goals import HoldRules
 from distinguo.runs.restarts import better, is_over
+from distinguo.runs.stage import HoldStage
 from distinguo.seam import implements_interpreted
 from distinguo.tasks.task import actions, start, transition, truncated, unpack
+from distinguo.tasks.world import python_world
 
 
 class Corridor(NamedTuple):
@@ -67,13 +68,14 @@ def agent_in(task: Corridor, prototypes: list[list[float]], q: float, settings: 
     """Return an agent whose regions are all reliable and worth the same."""
     memory = fresh_memory(growing_voronoi(prototypes, [1.0], room=8), 2)
     memory.q[:], memory.updates[:] = q, 5
-    rng = np.random.default_rng(0)
-    return Agent(task, memory, settings, fresh_progress(1, 1), fresh_log(40, 2), rng)
+    world, rng = python_world(task, 1, 1), np.random.default_rng(0)
+    told = Economy().kernel_settings(settings)
+    return Agent(world, memory, told, fresh_progress(1, 1), fresh_log(40, 2), rng)
 
 
 def walk(agent: Agent, cap: int = 50) -> int:
-    begin.py_func(*agent)
-    ended: int = advance.py_func(*agent, cap, cap)
+    begin_trial.py_func(*agent)
+    ended: int = advance_trial.py_func(*agent, cap, cap)
     return ended
 
 
@@ -115,8 +117,8 @@ def test_without_mini_trials_a_surprising_state_becomes_a_region(surprise: bool)
     settings = SETTINGS._replace(active=False, epsilon=1.0, surprise_by_transition=True, alpha=0.1)
     q = 100.0 if surprise else 4.0  # worth 2 + 0.5 q: far from q, or near it
     agent = agent_in(Corridor(stop=2.0), [[0.0]], q, settings)
-    begin.py_func(*agent)
-    advance.py_func(*agent, 2, 2)
+    begin_trial.py_func(*agent)
+    advance_trial.py_func(*agent, 2, 2)
     assert agent.memory.partition.size[0] == (2 if surprise else 1)
     assert [e["event"] for e in drain(agent.log, agent.memory.partition)] == ["split"] * surprise
 
@@ -167,7 +169,7 @@ def test_holding_is_confirmed_to_the_last_step() -> None:
     asked = SimpleNamespace(stage=SimpleNamespace(hold=250))
     stage: Any = Holding(configuration=asked, held=0, solved=False)
     for solved in (False, False, True):
-        HoldRules().confirm(stage)
+        HoldStage.confirm(stage)
         assert stage.solved is solved
     assert stage.score == stage.held == 250
 

@@ -10,20 +10,24 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from distinguo.controller import region_at
-from distinguo.learners.agent import NO_BUDGET, RUNNING, Agent, fresh_progress
-from distinguo.learners.economy.abstraction import consolidate, detach_prototype, update_representation
-from distinguo.learners.economy.investigation import investigate_prototype
-from distinguo.learners.economy.learner import Economy
+from distinguo.learners.agent import RUNNING, Agent, fresh_progress
+from distinguo.learners.economy.figures import (
+    consolidate,
+    detach_prototype,
+    investigate_prototype,
+    pop,
+    push,
+    update_representation,
+)
+from distinguo.learners.economy.learner import Economy, region_of_state
 from distinguo.learners.economy.memory import PRIMARY, SECOND, fresh_memory, with_room
-from distinguo.learners.economy.surprise import pop, push
-from distinguo.learners.economy.trials import begin_trial, drive_trial, process_stack
 from distinguo.learners.learner import leaves, with_leaves
 from distinguo.representations.growing import growing_voronoi
 from distinguo.representations.partition import region
 from distinguo.seam import implements_interpreted
 from distinguo.settings import LearnerSettings
 from distinguo.tasks.task import actions, observe, start, transition, unpack
+from distinguo.tasks.world import python_world
 from distinguo.writing.atomic import pack_arrays
 from tests.nightly import NIGHTLY, so_many
 
@@ -66,7 +70,7 @@ def _place(task: Meadow, row: np.ndarray) -> Any:
     return (float(row[0]), float(row[1]))
 
 
-places = st.tuples(*[st.integers(-8, 8).map(lambda n: n / 4)] * 2)
+places = st.tuples(*[st.integers(-8, 8).map(lambda n: n / 4)] * 2).map(np.array)
 choices = st.fixed_dictionaries(
     {
         "gamma": st.just(GAMMA),
@@ -89,11 +93,11 @@ class Life(RuleBasedStateMachine):
     """Push, pop, split, detach, merge, grow, save and load; the twin is what was loaded."""
 
     @initialize(asked=choices, first=places, seed=st.integers(0, 99))
-    def born(self, asked: LearnerSettings, first: tuple[float, float], seed: int) -> None:
+    def born(self, asked: LearnerSettings, first: np.ndarray, seed: int) -> None:
         memory = fresh_memory(growing_voronoi([_seen(Meadow(), first)], [4.0, 4.0], room=ROOM), 3)
         memory.states[0] = first
         log, rng = Economy().fresh_log(memory), np.random.default_rng(seed)
-        self.agent = Agent(Meadow(), memory, asked, fresh_progress(2, 2), log, rng)
+        self.agent = Agent(python_world(Meadow(), 2, 2), memory, asked, fresh_progress(2, 2), log, rng)
         self.twin = _loaded(self.agent)
 
     def both(self, change: Any) -> Any:
@@ -106,8 +110,8 @@ class Life(RuleBasedStateMachine):
         return first
 
     @rule(s=places)
-    def push(self, s: tuple[float, float]) -> None:
-        j = self.both(lambda agent: region_at(agent.task, agent.memory.partition, s))
+    def push(self, s: np.ndarray) -> None:
+        j = self.both(lambda agent: region_of_state(agent.memory, agent, s))
         self.both(lambda agent: push(agent.memory, s, j))
         assert self.agent.memory.pushed_at[j] == self.agent.memory.counters["clock"][0]
 
@@ -119,8 +123,8 @@ class Life(RuleBasedStateMachine):
         assert np.count_nonzero(self.agent.memory.pushed_at) == max(before - 1, 0)
 
     @rule(s=places)
-    def split(self, s: tuple[float, float]) -> None:
-        j = region_at(self.agent.task, self.agent.memory.partition, s)
+    def split(self, s: np.ndarray) -> None:
+        j = region_of_state(self.agent.memory, self.agent, s)
         self.both(lambda agent: update_representation(agent, s, j))
 
     @rule(data=st.data())
@@ -138,13 +142,13 @@ class Life(RuleBasedStateMachine):
 
     @rule()
     def process(self) -> None:
-        self.both(lambda agent: process_stack(agent, NO_BUDGET))
+        self.both(Economy().settle)
 
     @rule(steps=st.integers(1, 30))
     def walk(self, steps: int) -> None:
-        self.both(begin_trial)
-        if self.both(lambda agent: drive_trial(agent, 100, steps)) != RUNNING:
-            self.both(lambda agent: process_stack(agent, NO_BUDGET))
+        self.both(Economy().begin)
+        if self.both(lambda agent: Economy().advance(agent, 100, steps)) != RUNNING:
+            self.both(Economy().settle)
 
     @rule(more=st.integers(1, 9))
     def grow(self, more: int) -> None:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import distinguo
 from distinguo.controls.fixed import PAPER_SEEDS
-from distinguo.learners.economy.reasons import RULES
+from distinguo.learners.economy.memory import RULES
 from distinguo.runs.run import Run
 
 #: A puck that is held for so long is held; half a million steps more would only take longer.

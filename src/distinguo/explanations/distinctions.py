@@ -20,7 +20,7 @@ from distinguo.explanations.investigation import STARTS, VALUES, ActionProfile, 
 from distinguo.explanations.log import PriceEntry, ReasonEvent, Row
 from distinguo.explanations.subject import Asked, asked_about
 from distinguo.explanations.thresholds import HALF, merging_epsilon
-from distinguo.learners.economy.reasons import RULES
+from distinguo.learners.economy.memory import RULES
 from distinguo.representations.partition import count_regions, nearest, prototypes_of, region
 from distinguo.runs.run import Run
 

@@ -54,10 +54,10 @@ def ask_model(run: Run | str | Path, state: Sequence[float]) -> list[Prediction]
     opened, model = _opened(run)
     task = opened.configuration.spec.name
     s = checked_point(model.partition, state)
-    names = opened.configuration.spec.actions
-    if len(s) != len(model.like):
-        raise DistinguoError(f"A state of {task} has {len(model.like)} numbers, got {shown(state)}.")
-    answers = [_answer(model, s, a, name) for a, name in enumerate(names)]
+    names, width = opened.configuration.spec.actions, model.spare.shape[1]
+    if len(s) != width:
+        raise DistinguoError(f"A state of {task} has {width} numbers, got {shown(state)}.")
+    answers = [_answer(model, np.array(s), a, name) for a, name in enumerate(names)]
     if not any(answer.is_known for answer in answers):
         kept = " and ".join(f"{answer.tuples} tuples of {answer.action}" for answer in answers)
         raise DistinguoError(
@@ -68,11 +68,12 @@ def ask_model(run: Run | str | Path, state: Sequence[float]) -> list[Prediction]
     return answers
 
 
-def _answer(model: LearnedModel, s: tuple[float, ...], a: int, name: str) -> Prediction:
+def _answer(model: LearnedModel, s: np.ndarray, a: int, name: str) -> Prediction:
     count, needed = find_neighbours(model, s, a), len(model.scratch.near)
     if count < needed:
         return Prediction(name, count, needed, None, None, None)
-    after, reward, ended = ask(model, s, a)
+    after = np.empty_like(s)
+    reward, ended = ask(model, s, a, after)
     return Prediction(name, count, needed, tuple(map(float, after)), float(reward), bool(ended))
 
 

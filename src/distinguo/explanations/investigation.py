@@ -15,16 +15,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distinguo.controller import region_at
 from distinguo.errors import DistinguoError, reason_of
 from distinguo.explanations.following import Follower
 from distinguo.explanations.states import state_behind
 from distinguo.explanations.subject import Asked
 from distinguo.learners.agent import Agent, fresh_progress
-from distinguo.learners.economy.investigation import repeated_mini_trial
-from distinguo.learners.scheduling.agenda import NO_AGENDA
+from distinguo.learners.economy.figures import repeated_mini_trial
+from distinguo.representations.partition import region
 from distinguo.seam import is_compiled
 from distinguo.tasks.task import State, seeded, start
+from distinguo.tasks.world import BEFORE, look, python_world
 
 MINI_TRIALS, TRIALS, STARTS, VALUES = "mini-trials", "trials", "trials from the start", "learned values"
 MOST_STEPS = 6_000  #: for the profiles of two states
@@ -67,7 +67,6 @@ class Learned(NamedTuple):
     partition: Any
     q: np.ndarray
     updates: np.ndarray
-    agenda: Any = NO_AGENDA  #: nothing is scheduled here
 
 
 class Investigator:
@@ -145,11 +144,12 @@ class Investigator:
         longest = min(settings.max_steps, LONGEST)
         samples = max(1, min(settings.samples, self._share() // longest))
         settings = settings._replace(max_steps=longest, samples=samples)
-        progress = fresh_progress(len(s), len(self.asked.spec.dimensions))
+        width, dimensions = len(s), len(self.asked.spec.dimensions)
+        world, progress = python_world(self._task, width, dimensions), fresh_progress(width, dimensions)
         memory, rng = Learned(self.controller.partition, run.q, run.updates), np.random.default_rng(0)
-        agent = Agent(self._task, memory, settings, progress, None, rng)
-        j = region_at(self._task, memory.partition, s)
-        found = [repeated_mini_trial(agent, s, j, a) for a in range(run.q.shape[1])]
+        agent, first = Agent(world, memory, settings, progress, None, rng), np.array(s)
+        j = region(memory.partition, look(world, first, BEFORE).seen)
+        found = [repeated_mini_trial(agent, first, j, a) for a in range(run.q.shape[1])]
         steps = int(progress.counts["investigation_steps"][0])
         values, reliable = tuple(float(one[0]) for one in found), tuple(bool(one[1]) for one in found)
         return ActionProfile(values, reliable, MINI_TRIALS, steps, samples)

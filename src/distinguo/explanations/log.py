@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.errors import attempt
-from distinguo.learners.economy.reasons import KINDS
+from distinguo.learners.economy.memory import KINDS
 
 SPLIT, MERGE, DETACH = KINDS
 SURPRISE = (

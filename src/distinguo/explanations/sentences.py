@@ -12,7 +12,7 @@ from distinguo.explanations.family import FIRST, GIVEN, Member
 from distinguo.explanations.investigation import MINI_TRIALS, STARTS, TRIALS, ActionProfile
 from distinguo.explanations.log import DETACH, MERGE, SURPRISE, ReasonEvent
 from distinguo.explanations.subject import Asked
-from distinguo.learners.economy.reasons import RULES
+from distinguo.learners.economy.memory import RULES
 from distinguo.tasks.spec import CATEGORIES, TaskSpec
 
 NOTHING = 1e-9  #: an amount of reward that is written as 0

@@ -8,15 +8,14 @@ import numpy as np
 import pytest
 
 from distinguo.learners.agent import Agent, fresh_progress
-from distinguo.learners.economy.abstraction import should_split
-from distinguo.learners.economy.investigation import investigate
+from distinguo.learners.economy.figures import investigate, should_split
 from distinguo.learners.economy.memory import PRIMARY, STATE, fresh_memory
 from distinguo.learners.model.model import LearnedModel, ask, find_neighbours, model_of
 from distinguo.learners.model.settings import ModelSettings, economy_settings
 from distinguo.learners.model.store import fresh_store, keep_tuple, organise
 from distinguo.representations.growing import add, growing_voronoi
 from distinguo.representations.partition import nearest
-from distinguo.tasks.task import is_known
+from distinguo.tasks.world import knows
 
 NEEDED = 9  #: three for each term of a plane over two coordinates
 
@@ -34,6 +33,13 @@ def make_model(reach: float = 0.5, linear: bool = True, prototypes: int = 1) -> 
 def moved(s: tuple[float, float], a: int) -> tuple[float, float]:
     """Return where a linear world leads to."""
     return (0.9 * s[0] + 0.2 * s[1] + 0.1 * a, s[1] - 0.3 * s[0] + 0.05)
+
+
+def answer(model: LearnedModel, s: tuple[float, float], a: int) -> tuple[np.ndarray, float, bool]:
+    """Ask the model: the next state, the reward, and whether the trial ends."""
+    after = np.zeros(2)
+    reward, ended = ask(model, np.array(s), a, after)
+    return after, reward, ended
 
 
 def experience(model: LearnedModel, count: int, a: int = 0, seed: int = 0) -> None:
@@ -62,7 +68,7 @@ def test_a_plane_is_exact_where_the_world_is_linear_and_a_mean_is_not() -> None:
     for linear in (True, False):
         model = make_model(linear=linear)
         experience(model, 200)
-        answers = [(s, *ask(model, s, 0)) for s in [(0.2, -0.4), (-0.5, 1.0), (0.9, 1.9)]]
+        answers = [(s, *answer(model, s, 0)) for s in [(0.2, -0.4), (-0.5, 1.0), (0.9, 1.9)]]
         errors[linear] = max(max(abs(np.subtract(after, moved(s, 0)))) for s, after, _, _ in answers)
         assert not any(ended for _, _, _, ended in answers)
         if linear:
@@ -76,10 +82,10 @@ def test_with_one_tuple_too_few_or_too_far_not_enough_is_known() -> None:
         keep_tuple(model.store, 0, (0.01 * n, 0.0), 0, 0.0, (0.0, 0.0), False)
     for _ in range(NEEDED):
         keep_tuple(model.store, 0, (0.5, 0.0), 0, 0.0, (0.0, 0.0), False)  # at a scaled distance of 0.25
-    assert not is_known(model, ask(model, (0.0, 0.0), 0)[0])
+    assert not knows(model, answer(model, (0.0, 0.0), 0)[0])
     keep_tuple(model.store, 0, (0.0, 0.1), 0, 0.0, (0.0, 0.0), False)
-    assert is_known(model, ask(model, (0.0, 0.0), 0)[0])
-    assert not is_known(model, ask(model, (0.0, 0.0), 1)[0])
+    assert knows(model, answer(model, (0.0, 0.0), 0)[0])
+    assert not knows(model, answer(model, (0.0, 0.0), 1)[0])
     assert (model.store.counters["queries"][0], model.store.counters["unknown"][0]) == (3, 2)
 
 
@@ -90,7 +96,7 @@ def test_where_the_nearest_ended_or_was_put_back_its_own_outcome_is_the_answer()
         ended, back = 0.65 < x < 0.85, x > 0.85
         after = (-1.0, 0.0) if back else (x + 0.1, 0.0)
         keep_tuple(model.store, 0, (x, 0.0), 0, -1.0 if ended or back else 0.0, after, ended)
-    found = {x: ask(model, (x, 0.01), 0) for x in (0.3, 0.64, 0.76, 0.95)}
+    found = {x: answer(model, (x, 0.01), 0) for x in (0.3, 0.64, 0.76, 0.95)}
     assert [(round(s[0], 6), r, ended) for s, r, ended in found.values()] == [
         (0.4, 0.0, False),
         (0.74, 0.0, False),  # no share of those that ended
@@ -112,8 +118,8 @@ def test_an_investigation_of_what_is_not_known_never_splits() -> None:
     agent = Agent(model, memory, told, fresh_progress(2, 2), None, np.random.default_rng(0))
 
     def splits() -> bool:
-        state = investigate(agent, (0.9, 0.0), STATE)
-        primary = investigate(agent, (0.0, 0.0), PRIMARY)
+        state = investigate(agent, np.array([0.9, 0.0]), STATE)
+        primary = investigate(agent, np.array([0.0, 0.0]), PRIMARY)
         assert primary.reliable.all()
         return bool(should_split(memory, told, state, primary))
 

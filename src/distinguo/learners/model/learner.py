@@ -150,7 +150,7 @@ class ByModel(Learner):
 
 
 def _scheduled(memory: Memory, settings: ModelSettings) -> Any:
-    """The memory of the paper's learner or, under another scheduler than its own stack, what a package makes of it."""
+    """The memory of the paper's learner or, under another scheduler than its stack, what a package makes of it."""
     name, investigations = settings.scheduler, settings.investigations
     if name == STACK and investigations == 0:
         return memory

@@ -22,7 +22,7 @@ from distinguo.constants import (
 )
 from distinguo.settings import LearnerSettings
 
-STACK: Literal["stack"] = "stack"  #: the paper's own scheduler, its replacing-stack; the others come from the registry
+STACK: Literal["stack"] = "stack"  #: the paper's own scheduler; the others come from the registry
 
 
 class ModelSettings(NamedTuple):

@@ -113,7 +113,7 @@ def stack_step(memory: KdTreeMemory, settings: KdTreeSettings, j: int, a: int, r
 
 @part
 def learn_from_stack(memory: KdTreeMemory, settings: KdTreeSettings, v_last: float) -> None:
-    """Learn from the stacked steps, the latest first, and empty the stack; ``v_last`` is the value of what followed them.
+    """Learn from the stacked steps, the latest first, and empty the stack; ``v_last`` is the value after them.
 
     Each step learns from a mixture of the value that followed it and of the return along the steps after it. An
     action that was not preferred ends that return, as in Watkins's Q(lambda).

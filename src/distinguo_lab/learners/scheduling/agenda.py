@@ -94,9 +94,7 @@ def code_of(name: str) -> int:
 def agenda_with_room(agenda: Agenda, room: int) -> Agenda:
     """A copy with room for more regions."""
     size, actions = agenda.updated_at.shape
-    larger: Agenda = larger_arrays(
-        agenda, {}, size, room=room, actions=actions, width=agenda.state.shape[1]
-    )
+    larger: Agenda = larger_arrays(agenda, {}, size, room=room, actions=actions, width=agenda.state.shape[1])
     return larger
 
 

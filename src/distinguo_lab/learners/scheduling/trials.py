@@ -58,7 +58,7 @@ from distinguo_lab.learners.scheduling.frontier import Hunt, hunt_frontier
 #: Simulations of rout: of each action in a search, and the most steps of each.
 SIMULATIONS, HORIZON = 1, 1000
 
-# ---- memory ---------------------------------------------------------------------------------------------------------
+# ---- memory -------------------------------------------------------------------------------------------------------
 
 #: The fields of the paper's memory, and the agenda.
 ScheduledMemory: Any = NamedTuple(  # type: ignore[misc]
@@ -98,7 +98,7 @@ def _forget_stack(memory: Any) -> None:
     forget_states(memory.agenda)
 
 
-# ---- trials ---------------------------------------------------------------------------------------------------------
+# ---- trials -------------------------------------------------------------------------------------------------------
 
 implements(locate, ScheduledMemory)(region_of_state)
 implements(first_action, ScheduledMemory)(begin_in_region)
@@ -130,7 +130,7 @@ def note_step(agent: Agent, s: np.ndarray, j: int, a: int, r: float, k: int, ter
         note_state(agenda, j, s)
 
 
-# ---- mini-trials ----------------------------------------------------------------------------------------------------
+# ---- mini-trials --------------------------------------------------------------------------------------------------
 
 
 class WatchedWorld(NamedTuple):
@@ -140,7 +140,9 @@ class WatchedWorld(NamedTuple):
     partition: Any
     agenda: Agenda
     max_steps: int  #: of a mini-trial
-    spare: np.ndarray  #: of the inner world; the first number of its row ``OWN`` counts the steps of a mini-trial
+    spare: (
+        np.ndarray
+    )  #: of the inner world; the first number of its row ``OWN`` counts the steps of a mini-trial
 
 
 @part
@@ -187,7 +189,7 @@ def _knows(world: WatchedWorld, s: np.ndarray) -> bool:
     return knows(world.inner, s)
 
 
-# ---- sessions -------------------------------------------------------------------------------------------------------
+# ---- sessions -----------------------------------------------------------------------------------------------------
 
 
 @implements(look_back, ScheduledMemory)

@@ -109,7 +109,7 @@ def surprising_step(memory: TableMemory, epsilon: float, j: int, a: int, q_new: 
     return not adequate(memory.q[j], memory.profile, epsilon, 0.0)
 
 
-# ---- sessions -------------------------------------------------------------------------------------------------------
+# ---- sessions -----------------------------------------------------------------------------------------------------
 
 
 @implements(look_back, TableMemory)
