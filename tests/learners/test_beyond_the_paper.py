@@ -38,6 +38,11 @@ def play(task: Gamble, s: tuple[float], a: int) -> tuple[tuple[float], float, bo
     return (s[0] + 1.0,), ((1.0 if won else 0.0) if a == 0 else 0.25), True
 
 
+@implements(start, Gamble)
+def deal(task: Gamble, rng: np.random.Generator) -> tuple[float]:
+    return (0.0,)
+
+
 @implements(unpack, Gamble)
 def only(task: Gamble, row: np.ndarray) -> tuple[float]:
     return (row[0],)

@@ -10,9 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from distinguo.learners.agent import fields_of
-from distinguo.learners.scheduling.agenda import (
+from distinguo.seam import kernel
+from distinguo_lab.learners.scheduling.agenda import (
     ALL,
     NONE,
+    SCHEDULERS,
     WAYS,
     Agenda,
     agenda_with_room,
@@ -29,8 +31,6 @@ from distinguo.learners.scheduling.agenda import (
     note_update,
     waiting_regions,
 )
-from distinguo.learners.scheduling.kinds import SCHEDULERS
-from distinguo.seam import kernel
 from tests.nightly import so_many
 
 REGIONS, ACTIONS = 5, 2

@@ -9,13 +9,15 @@ import pytest
 
 import distinguo as dg
 from distinguo.errors import DistinguoError
-from distinguo.learners.learner import learner_named
-from distinguo.learners.scheduling.agenda import NO_AGENDA, Agenda
-from distinguo.learners.scheduling.kinds import SCHEDULERS
+from distinguo.learners.economy.memory import Memory
+from distinguo.learners.learner import learner_named, leaves
+from distinguo.learners.model import learner as by_model
 from distinguo.runs.configuration import configure
 from distinguo.runs.stage import Stage
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.puck.puck import Puck
+from distinguo_lab.learners.scheduling.agenda import SCHEDULERS, Agenda
+from distinguo_lab.learners.scheduling.trials import ScheduledMemory
 from tests.nightly import interpreted_by_day, so_many
 
 SAME = ("trials", "environment_steps", "investigation_steps", "regions", "prototypes")
@@ -33,6 +35,31 @@ def test_under_the_stack_it_is_the_papers_learner_bit_for_bit() -> None:
     assert [one.summary[name] for name in SAME] == [other.summary[name] for name in SAME]
     assert one.summary["regions"] > 1
     assert np.array_equal(one.controller.q, other.controller.q)
+
+
+def memory_of(learner: str, **changes: Any) -> Any:
+    stage = Stage(configure("puck", seed=0, learner=learner, changes={**SHORT, **changes}))
+    for _ in stage.work():
+        pass
+    return stage.agent.memory
+
+
+def test_under_the_stack_all_that_the_papers_learner_remembers_is_the_same() -> None:
+    ours, theirs = leaves(memory_of("scheduled")), leaves(memory_of("economy"))
+    stack = {"stacked", "pushed_at"}  # a session takes it over at once
+    assert all(np.array_equal(ours[name], theirs[name]) for name in theirs.keys() - stack)
+    assert {name for name in ours if not name.startswith("agenda.")} == set(theirs)
+
+
+@pytest.mark.parametrize("learner", ["scheduled", "model"])
+def test_compiled_equals_interpreted(learner: str) -> None:
+    changes = {"learner.scheduler": "sweeping", "stage.trials": 4}
+    compiled = leaves(memory_of(learner, **changes))
+    with interpreted_by_day(Puck), pytest.MonkeyPatch.context() as patch:
+        if learner == "model":
+            patch.setattr(by_model, "settle_in_model", by_model.settle_in_model.py_func)
+        plain = leaves(memory_of(learner, **changes))
+    assert all(np.array_equal(compiled[name], plain[name]) for name in compiled | plain)
 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS[1:])
@@ -78,8 +105,10 @@ def test_an_agenda_grows_with_the_map_and_only_where_it_is_needed() -> None:
     assert len(larger.agenda.state) == len(larger.q) > len(memory.q)
     assert larger.agenda.seen_at[3] == 7
     assert isinstance(larger.agenda, Agenda)
-    assert Stage(configure("puck", learner="economy")).agent.memory.agenda == NO_AGENDA
-    assert Stage(configure("puck", learner="model")).agent.memory.economy.agenda == NO_AGENDA
+    assert isinstance(Stage(configure("puck", learner="economy")).agent.memory, Memory)
+    assert isinstance(Stage(configure("puck", learner="model")).agent.memory.economy, Memory)
+    asked = Stage(configure("puck", learner="model", changes={"learner.investigations": 1}))
+    assert isinstance(asked.agent.memory.economy, ScheduledMemory)
 
 
 def test_where_no_state_can_be_restored_it_refuses() -> None:

@@ -9,14 +9,15 @@ import pytest
 
 import distinguo as dg
 from distinguo.errors import DistinguoError
-from distinguo.learners.learner import learner_named
-from distinguo.learners.scheduling.kinds import SCHEDULERS
-from distinguo.learners.table.trials import advance_table, begin_table_trial, settle_table
+from distinguo.learners.agent import Agent
+from distinguo.learners.learner import learner_named, leaves
 from distinguo.runs.configuration import configure
 from distinguo.runs.stage import Stage
 from distinguo.tasks.catalog import spec_of
-from tests.learners.table.toys import LENGTH, Chain, Fork, Ring
-from tests.nightly import NIGHTLY, so_many
+from distinguo.tasks.puck.puck import Puck
+from distinguo_lab.learners.scheduling.agenda import SCHEDULERS
+from tests.lab.learners.table.toys import LENGTH, Chain, Fork, Ring
+from tests.nightly import interpreted_by_day, so_many
 
 SEEDS = range(so_many(3, nightly=50))
 QUICK = {"learner.counts": LENGTH, "stage.confirm": 20, "stage.confirm_steps": 100, "stage.trials": 300}
@@ -101,26 +102,24 @@ def test_investigations_stop_where_the_budget_of_steps_ends() -> None:
             assert stage.investigation_steps - before <= left
 
 
-@pytest.mark.skipif(not NIGHTLY, reason="the puck's kernels are compared elsewhere, one scheduler at a time")
-def test_compiled_equals_interpreted() -> None:
-    for scheduler in ("sweeping", "rout"):
-        both = []
-        for speed in (lambda kernel: kernel, lambda kernel: kernel.py_func):
-            stage = Stage(
-                configure("puck", seed=3, learner="table", changes={"learner.scheduler": scheduler})
-            )
-            kind = {"stack": 0, "sweeping": 1, "rout": 4}[scheduler]
-            agent = stage.agent._replace(settings=stage.agent.settings._replace(scheduler=kind))
-            for _ in range(3):
-                speed(begin_table_trial)(*agent)
-                speed(advance_table)(*agent, 300, 300)
-                speed(settle_table)(*agent, 10**6)
-            both.append(agent)
-        assert np.array_equal(both[0].memory.q, both[1].memory.q)
-        assert both[0].memory.q.any()
-        assert both[0].progress.counts.tolist() == both[1].progress.counts.tolist()
-        for one, other in zip(both[0].memory.agenda, both[1].memory.agenda, strict=True):
-            assert np.array_equal(one, other)
+def three_trials(scheduler: str) -> Agent:
+    stage = Stage(configure("puck", seed=3, learner="table", changes={"learner.scheduler": scheduler}))
+    for _ in range(3):
+        stage.learner.begin(stage.agent)
+        stage.learner.advance(stage.agent, 300, 300)
+        stage.learner.settle(stage.agent, 10**6)
+    return stage.agent
+
+
+@pytest.mark.parametrize("scheduler", ["sweeping", "rout"])
+def test_compiled_equals_interpreted(scheduler: str) -> None:
+    compiled = three_trials(scheduler)
+    with interpreted_by_day(Puck):
+        plain = three_trials(scheduler)
+    assert compiled.memory.q.any()
+    for fast, slow in ((compiled.memory, plain.memory), (compiled.progress, plain.progress)):
+        ours, theirs = leaves(fast), leaves(slow)
+        assert all(np.array_equal(ours[name], theirs[name]) for name in ours | theirs)
 
 
 def sentence(**changed: Any) -> str:
