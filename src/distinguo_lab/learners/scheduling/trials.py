@@ -60,8 +60,9 @@ SIMULATIONS, HORIZON = 1, 1000
 
 # ---- memory -------------------------------------------------------------------------------------------------------
 
+_tuple_of: Any = NamedTuple
 #: The fields of the paper's memory, and the agenda.
-ScheduledMemory: Any = NamedTuple(  # type: ignore[misc]
+ScheduledMemory = _tuple_of(
     "ScheduledMemory", [*get_type_hints(Memory, include_extras=True).items(), ("agenda", Agenda)]
 )
 
@@ -88,7 +89,8 @@ def _with_room(memory: Any, room: int) -> Any:
 @checked_memory.register(ScheduledMemory)
 def _checked(memory: Any) -> Any:
     checked_memory(without_agenda(memory))
-    check_agenda(memory.agenda, *memory.q.shape, memory.states.shape[1])
+    (room, actions), width = memory.q.shape, memory.states.shape[1]
+    check_agenda(memory.agenda, room, actions, width)
     return memory
 
 

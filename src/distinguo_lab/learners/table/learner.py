@@ -103,7 +103,7 @@ class Table(Learner):
                 f"{regions:,} of {len(setup.seen)} coordinates; take fewer."
             )
 
-    def kernel_settings(self, settings: TableSettings, memory: Any = None) -> Any:
+    def kernel_settings(self, settings: Any, memory: Any = None) -> Any:
         """The settings with the scheduler as a number, as compiled code knows it."""
         name = settings.scheduler
         return settings._replace(scheduler=PASSIVE if name == "none" else code_of(name))
