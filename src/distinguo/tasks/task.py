@@ -57,12 +57,6 @@ def truncated(task: Any, s: State) -> bool:
 
 
 @generic_with_default
-def is_known(task: Any, s: State) -> bool:
-    """Tell whether a transition led to ``s``; only a learned model may have to say that it does not know."""
-    return True
-
-
-@generic_with_default
 def seeded(task: Any, seed: int) -> Any:
     """Return the task with its own random choices begun anew from a seed; usually it makes none.
 
