@@ -58,3 +58,24 @@ def test_compiled_code_reads_and_writes_as_plain_python_does() -> None:
         for mine, theirs in zip(one[:2], other[:2], strict=True):
             np.testing.assert_array_equal(mine.rows, theirs.rows)
         assert one[-1].random() == other[-1].random()
+
+
+class Pair(NamedTuple):
+    first: Any
+    second: Any
+
+
+@part
+def sum_of(pair: Pair) -> float:
+    return total(pair.first) + total(pair.second)
+
+
+@kernel
+def paired(inner: Inner, other: Inner) -> float:
+    outer = by_reference(Pair(inner, other))
+    return sum_of(by_reference(Pair(outer.second, inner)))
+
+
+def test_a_field_may_be_a_reference_itself() -> None:
+    inner, other = fresh(True)[:2]
+    assert paired(inner, other) == paired.py_func(inner, other) == 13.5

@@ -148,7 +148,7 @@ class WatchedWorld(NamedTuple):
 
 
 @part
-def watched(agent: Agent) -> Agent:
+def in_watched_world(agent: Agent) -> Agent:
     """The agent in a world that is watched, before a mini-trial."""
     world, memory = agent.world, agent.memory
     world.spare[OWN, 0] = 0.0
@@ -195,9 +195,9 @@ def _knows(world: WatchedWorld, s: np.ndarray) -> bool:
 
 
 @implements(look_back, ScheduledMemory)
-def hold_session(memory: Any, agent: Agent, left: int) -> None:
+def process_agenda(memory: Any, agent: Agent, left: int) -> None:
     """Figure 2 in the order of the agenda, while steps are left for that."""
-    counts, investigator = agent.progress.counts, by_reference(watched(agent))
+    counts, investigator = agent.progress.counts, by_reference(in_watched_world(agent))
     most = counts["investigation_steps"][0] + left
     memory.counters["sessions"][0] += 1
     while counts["investigation_steps"][0] + figures.most_steps_of_next(memory, agent.settings) <= most:

@@ -61,7 +61,7 @@ def _learn_and_act(
     terminal: bool,
 ) -> tuple[int, int]:
     k = region(memory.partition, look(agent.world, s_next, AFTER).seen)
-    learn_step(agent, s, j, a, r, k, terminal)
+    learn_on_table(agent, s, j, a, r, k, terminal)
     return (NO_ACTION if terminal else table_action(agent, k)), k
 
 
@@ -75,7 +75,7 @@ def table_action(agent: Agent, j: int) -> int:
 
 
 @part
-def learn_step(agent: Agent, s: np.ndarray, j: int, a: int, r: float, k: int, terminal: bool) -> None:
+def learn_on_table(agent: Agent, s: np.ndarray, j: int, a: int, r: float, k: int, terminal: bool) -> None:
     """Figure 1: back the transition up if what follows is reliable, and note it if it is surprising.
 
     ``rout`` learns nothing from a trial: only what lies on the frontier is learned.

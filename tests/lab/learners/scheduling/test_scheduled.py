@@ -24,7 +24,7 @@ from distinguo.tasks.puck.puck import Puck
 from distinguo.tasks.task import transition, truncated, unpack
 from distinguo.tasks.world import python_world
 from distinguo_lab.learners.scheduling.agenda import NONE, SCHEDULERS, Agenda
-from distinguo_lab.learners.scheduling.trials import ScheduledMemory, watched, with_agenda
+from distinguo_lab.learners.scheduling.trials import ScheduledMemory, in_watched_world, with_agenda
 from tests.nightly import interpreted_by_day, so_many
 
 SAME = ("trials", "environment_steps", "investigation_steps", "regions", "prototypes")
@@ -170,7 +170,7 @@ def test_what_a_mini_trial_leads_to_is_noted_once(case: str) -> None:
     agent = Agent(
         python_world(task, 1, 1), memory, settings, fresh_progress(1, 1), None, np.random.default_rng(0)
     )
-    repeated_mini_trial(watched(agent), np.array([2.0]), 2, a)
+    repeated_mini_trial(in_watched_world(agent), np.array([2.0]), 2, a)
     ways = memory.agenda
     found = {
         (pair // 2, pair % 2, k): int(ways.way_count[k, way])
