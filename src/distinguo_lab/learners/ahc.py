@@ -49,7 +49,7 @@ class AhcMemory(NamedTuple):
 
 
 def fresh_ahc(rows: int) -> AhcMemory:
-    """Return the memory of a critic that knows nothing, for so many regions.
+    """The memory of a critic that knows nothing, for so many regions.
 
     >>> fresh_ahc(3).w
     array([0., 0., 0.])

@@ -13,7 +13,7 @@ from distinguo_lab.learners.kdtree.settings import KdTreeSettings
 
 @part
 def policy_disagreement(one: Vector, other: Vector) -> float:
-    """Return what is lost if each of two leaves takes the other's preferred action, summed; 0 if they agree.
+    """The sum of what two leaves lose if each takes the other's preferred action; 0 if they agree.
 
     >>> float(policy_disagreement(np.array([1.0, 0.0]), np.array([-0.5, 0.0])))
     1.5
@@ -26,7 +26,7 @@ def policy_disagreement(one: Vector, other: Vector) -> float:
 
 @part
 def value_disagreement(one: Vector, other: Vector) -> float:
-    """Return how much the values of two leaves differ.
+    """How much the values of two leaves differ.
 
     >>> value_disagreement(np.array([1.0, 0.0]), np.array([-0.5, 0.0]))
     1.0
@@ -36,7 +36,7 @@ def value_disagreement(one: Vector, other: Vector) -> float:
 
 @part
 def best_action(q: Vector) -> int:
-    """Return the action of the greatest value, of equal ones the first."""
+    """The action of the greatest value, of equal ones the first."""
     best = 0
     for a in range(1, len(q)):
         if q[a] > q[best]:
@@ -66,7 +66,7 @@ def mark_boundaries(memory: KdTreeMemory, settings: KdTreeSettings) -> None:
 
 @part
 def disagreement(settings: KdTreeSettings, one: Vector, other: Vector) -> float:
-    """Return the greater difference of the criteria that are switched on."""
+    """The greater difference of the criteria that are switched on."""
     by_policy = policy_disagreement(one, other) if settings.by_policy else 0.0
     by_value = value_disagreement(one, other) if settings.by_value else 0.0
     return max(by_policy, by_value)
@@ -82,7 +82,7 @@ def mark_leaf(memory: KdTreeMemory, settings: KdTreeSettings, j: int, axis: int,
 
 @part
 def is_experienced(memory: KdTreeMemory, settings: KdTreeSettings, j: int) -> bool:
-    """Tell whether a leaf has learned enough since it came to be."""
+    """Whether a leaf has learned enough since it was made."""
     lessons = 0
     for a in range(memory.lessons.shape[1]):
         lessons += memory.lessons[j, a]
@@ -91,7 +91,7 @@ def is_experienced(memory: KdTreeMemory, settings: KdTreeSettings, j: int) -> bo
 
 @part
 def range_of_values(memory: KdTreeMemory) -> float:
-    """Return how far the action values that were ever learned lie apart."""
+    """The range of all action values."""
     least, most = np.inf, -np.inf
     for j in range(memory.tree.size[0]):
         for a in range(memory.q.shape[1]):

@@ -36,7 +36,7 @@ class KdTreeMemory(NamedTuple):
     q: Annotated[np.ndarray, field(float, ROOM, "actions")]  #: Q(j, a)
     lessons: Annotated[
         np.ndarray, field(int, ROOM, "actions")
-    ]  #: how often each was learned since the leaf is
+    ]  #: how often each was learned since the leaf was made
     mark: Annotated[
         np.ndarray, field(int, ROOM, first=NO_FACE)
     ]  #: scratch: the coordinate to halve a leaf across
@@ -50,7 +50,7 @@ class KdTreeMemory(NamedTuple):
 
 
 def fresh_kd_tree(tree: GrowingBoxes, actions: int, stack: int) -> KdTreeMemory:
-    """Return the memory of a learner that has seen nothing."""
+    """The memory of a learner that has seen nothing."""
     memory: KdTreeMemory = fresh_arrays(
         KdTreeMemory, {"tree": tree}, **_sizes(len(tree.node), actions, stack)
     )
@@ -62,7 +62,7 @@ def _sizes(room: int, actions: int, stack: int) -> dict[str, int]:
 
 
 def with_leaves_to_spare(memory: KdTreeMemory) -> KdTreeMemory:
-    """Return the memory itself if every leaf could be halved, else a copy in which they can."""
+    """The memory itself if every leaf could be halved, else a copy in which they can."""
     leaves = int(memory.tree.size[0])
     if 2 * leaves <= len(memory.q):
         return memory
@@ -73,7 +73,7 @@ def with_leaves_to_spare(memory: KdTreeMemory) -> KdTreeMemory:
 
 
 def check_kd_tree(memory: KdTreeMemory, actions: int, stack: int, dimensions: int) -> None:
-    """Raise ``ValueError`` if a memory from a file could lead compiled code astray."""
+    """Raise ``ValueError`` if a memory from a file could make compiled code leave its arrays."""
     room = len(memory.q)
     check_arrays(memory, **_sizes(room, actions, stack))
     check_tree(memory.tree, room, dimensions)

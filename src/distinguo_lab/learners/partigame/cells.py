@@ -10,7 +10,7 @@ from distinguo_lab.learners.partigame.memory import NOTHING, PartiMemory
 
 @part
 def cell_at(memory: PartiMemory, place: np.ndarray) -> int:
-    """Return the cell of a scaled observation; the outermost cells reach beyond the extent."""
+    """The cell of a scaled observation; the outermost cells reach beyond the extent."""
     node = 0
     while memory.axis[node] >= 0:
         low_side = place[memory.axis[node]] < memory.cut[node]
@@ -43,7 +43,7 @@ def split_at(memory: PartiMemory, cell: int, axis: int, cut: float) -> int:
 
 @part
 def longest_axis(memory: PartiMemory, cell: int) -> int:
-    """Return the coordinate that a cell is widest in, of equal ones the first."""
+    """The coordinate that a cell is widest in, of equal ones the first."""
     longest = 0
     for i in range(memory.low.shape[1]):
         width = memory.high[cell, i] - memory.low[cell, i]
@@ -54,7 +54,7 @@ def longest_axis(memory: PartiMemory, cell: int) -> int:
 
 @part
 def can_be_split(memory: PartiMemory, cell: int, finest: float) -> bool:
-    """Tell whether both halves of a cell would be wide enough; that of the goal is never split."""
+    """Whether both halves of a cell would be wide enough; that of the goal is never split."""
     axis = longest_axis(memory, cell)
     width = memory.high[cell, axis] - memory.low[cell, axis]
     return bool(cell != memory.counters["goal"][0] and width >= 2.0 * finest)
@@ -62,7 +62,7 @@ def can_be_split(memory: PartiMemory, cell: int, finest: float) -> bool:
 
 @part
 def are_neighbours(memory: PartiMemory, one: int, other: int) -> bool:
-    """Tell whether two cells share a part of a face: they touch along one coordinate and overlap along the others."""
+    """Whether two cells share a part of a face: they touch along one coordinate and overlap along the others."""
     touching = 0
     for i in range(memory.low.shape[1]):
         least = max(memory.low[one, i], memory.low[other, i])
@@ -92,7 +92,7 @@ def list_neighbours(memory: PartiMemory) -> bool:
 
 @part
 def distance_squared(memory: PartiMemory, cell: int, place: np.ndarray) -> float:
-    """Return the squared distance of a scaled observation to the centre of a cell."""
+    """The squared distance of a scaled observation to the centre of a cell."""
     total = 0.0
     for i in range(len(place)):
         gap = place[i] - (memory.low[cell, i] + memory.high[cell, i]) / 2.0

@@ -1,7 +1,7 @@
 """The game against the worst case: what aims were seen to lead to, what they cost, and where cells are too large.
 
 An adversary picks, of all that an aim was seen to lead to, what is worst for us. An aim that was never tried is
-thought to lead where it points. A cell *loses* if the adversary can keep it from the goal for ever.
+thought to lead where it points. A cell *loses* if the adversary can keep it from the goal forever.
 """
 
 from __future__ import annotations
@@ -18,12 +18,11 @@ from distinguo_lab.learners.partigame.cells import (
     split_at,
 )
 from distinguo_lab.learners.partigame.memory import NOTHING, PartiMemory
-from distinguo_lab.learners.partigame.queue import pop_cell, push_cell
 
 
 @part
 def worst_case(memory: PartiMemory, aim: int, by_steps: bool) -> float:
-    """Return the cost to the goal of an aim, whatever the adversary does."""
+    """The cost to the goal of an aim, whatever the adversary does."""
     outcome = memory.first_outcome[aim]
     if outcome == NOTHING:
         return 1.0 + memory.cost[memory.aimed_at[aim]]
@@ -60,7 +59,7 @@ def solve_game(memory: PartiMemory, by_steps: bool) -> None:
 
 @part
 def count_outcomes(memory: PartiMemory, aim: int) -> int:
-    """Return how many outcomes an aim has."""
+    """How many outcomes an aim has."""
     count, outcome = 0, memory.first_outcome[aim]
     while outcome != NOTHING:
         count += 1
@@ -98,7 +97,7 @@ def settle_aims_into(memory: PartiMemory, cell: int, by_steps: bool) -> None:
 
 @part
 def best_aim(memory: PartiMemory, cell: int, by_steps: bool) -> int:
-    """Return the neighbour to aim at: the least worst case, of equal ones the nearest centre, or ``NOTHING``."""
+    """The neighbour to aim at: the least worst case, of equal ones the nearest centre, or ``NOTHING``."""
     best, least, gap = NOTHING, np.inf, np.inf
     for i in range(memory.low.shape[1]):
         memory.centre[i] = (memory.low[cell, i] + memory.high[cell, i]) / 2.0
@@ -112,7 +111,7 @@ def best_aim(memory: PartiMemory, cell: int, by_steps: bool) -> int:
 
 @part
 def aim_between(memory: PartiMemory, cell: int, neighbour: int) -> int:
-    """Return the number of an aim, ``NOTHING`` if the cells are no neighbours."""
+    """The number of an aim, ``NOTHING`` if the cells are not neighbours."""
     for aim in range(memory.first_aim[cell], memory.first_aim[cell + 1]):
         if memory.aimed_at[aim] == neighbour:
             return aim
@@ -121,7 +120,7 @@ def aim_between(memory: PartiMemory, cell: int, neighbour: int) -> int:
 
 @part
 def note_arrival(memory: PartiMemory, cell: int, neighbour: int, result: int, steps: int) -> bool:
-    """Take down what an aim led to; tell whether that is news to the adversary."""
+    """Note what an aim led to; True if that is news to the adversary."""
     aim = aim_between(memory, cell, neighbour)
     if aim == NOTHING:
         return False
@@ -204,7 +203,7 @@ def forget_marked(memory: PartiMemory) -> None:
 
 @part
 def link_outcomes(memory: PartiMemory) -> None:
-    """Give every outcome to its aim, after the neighbours were listed anew."""
+    """Give every outcome to its aim, after the neighbours were listed again."""
     cells = memory.counters["cells"][0]
     memory.first_outcome[: memory.first_aim[cells]] = NOTHING
     kept = 0
@@ -244,5 +243,44 @@ def make_winnable(memory: PartiMemory, finest: float, by_steps: bool) -> int:
 
 @part
 def cell_at_place(memory: PartiMemory) -> int:
-    """Return the cell of the latest observation."""
+    """The cell of the latest observation."""
     return cell_at(memory, memory.place)
+
+
+# ---- the queue of cells by cost, the least first: a heap in arrays ------------------------------------------------
+
+
+@part
+def push_cell(memory: PartiMemory, cell: int, cost: float) -> None:
+    """Let a cell wait; it may do so more than once, and only its least cost will count."""
+    place = memory.counters["waiting"][0]
+    memory.counters["waiting"][0] += 1
+    memory.queue[place], memory.queued[place] = cost, cell
+    while place > 0 and memory.queue[(place - 1) // 2] > memory.queue[place]:
+        swap_places(memory, place, (place - 1) // 2)
+        place = (place - 1) // 2
+
+
+@part
+def pop_cell(memory: PartiMemory) -> None:
+    """Drop the cell of least cost from the queue."""
+    memory.counters["waiting"][0] -= 1
+    last, place = memory.counters["waiting"][0], 0
+    swap_places(memory, 0, last)
+    while True:
+        least = place
+        for child in (2 * place + 1, 2 * place + 2):
+            if child < last and memory.queue[child] < memory.queue[least]:
+                least = child
+        if least == place:
+            return
+        swap_places(memory, place, least)
+        place = least
+
+
+@part
+def swap_places(memory: PartiMemory, one: int, other: int) -> None:
+    """Swap what waits at two places."""
+    cost, cell = memory.queue[one], memory.queued[one]
+    memory.queue[one], memory.queued[one] = memory.queue[other], memory.queued[other]
+    memory.queue[other], memory.queued[other] = cost, cell

@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 
 from distinguo.controller import Controller
+from distinguo.errors import DistinguoError
 from distinguo.learners.agent import NO_BUDGET, TERMINAL, Agent
 from distinguo.learners.learner import Learner, Setup, register
 from distinguo.seam import at_speed
 from distinguo.tasks.spec import Goal
-from distinguo_lab.learners.partigame.begin import check_setup, with_goal
+from distinguo.tasks.task import goal_box
+from distinguo_lab.learners.partigame.cells import list_neighbours, split_at
+from distinguo_lab.learners.partigame.game import solve_game
 from distinguo_lab.learners.partigame.maps import cell_boxes, drawn_controller
 from distinguo_lab.learners.partigame.memory import PartiMemory, check_parti, fresh_parti
 from distinguo_lab.learners.partigame.settings import PartiSettings
@@ -42,7 +45,7 @@ class PartiGame(Learner):
 
     def fresh(self, setup: Setup) -> PartiMemory:
         """Begin with two cells, or as few as set the goal apart."""
-        check_setup(setup)
+        _check_setup(setup)
         memory = fresh_parti(setup.settings.most_cells, len(setup.seen), setup.actions)
         return with_goal(memory, setup)
 
@@ -68,11 +71,11 @@ class PartiGame(Learner):
         return latest[2]
 
     def map_for_others(self, memory: PartiMemory, settings: PartiSettings) -> Any:
-        """Return the cells: what was split is what the game needed, whatever is done within a cell."""
+        """The cells: they were split where the game needed it, whatever is done within a cell."""
         return cell_boxes(memory)
 
     def figures(self, memory: PartiMemory, settings: PartiSettings) -> Mapping[str, Any]:
-        """Return how many cells there are, how many of them lose, and when the goal was first reached."""
+        """How many cells there are, how many of them lose, and when the goal was first reached."""
         counters, cells = memory.counters[0], int(memory.counters["cells"][0])
         first = int(counters["first_arrival"])
         return {
@@ -87,6 +90,43 @@ class PartiGame(Learner):
         """Check a memory from a file."""
         check_parti(memory, fresh)
         return memory
+
+
+def _check_setup(setup: Setup) -> None:
+    """Refuse what parti-game cannot learn: chance, labels, prototypes to begin from, a task without a goal."""
+    if setup.prototypes:
+        raise DistinguoError(
+            "The learner 'parti-game' begins with the cell of the goal, not with prototypes; leave them out."
+        )
+    if setup.stochastic != "no":
+        raise DistinguoError(
+            "The learner 'parti-game' believes everything that it saw once, and there is chance in this task; take "
+            "another learner, such as economy."
+        )
+    if setup.categories or goal_box(setup.task) is None:
+        raise DistinguoError(
+            "The learner 'parti-game' needs a goal, a box of observations where trials end in success, and this task "
+            "names none; take MountainCar-v0, Acrobot-v1, maze or a task of your own with a method goal_box(self), "
+            "or another learner."
+        )
+
+
+def with_goal(memory: PartiMemory, setup: Setup) -> PartiMemory:
+    """Cut the box of the goal out of the space, one face after the other, and list the first neighbours."""
+    memory.origin[:] = setup.low
+    memory.width[:] = np.subtract(setup.high, setup.low)
+    low, high = goal_box(setup.task) or (setup.low, setup.high)
+    goal = 0
+    for axis in range(len(setup.low)):
+        faces = (np.array([low[axis], high[axis]]) - memory.origin[axis]) / memory.width[axis]
+        if 0.0 < faces[0] < 1.0:
+            goal = split_at(memory, goal, axis, faces[0])
+        if memory.low[goal, axis] < faces[1] < 1.0:
+            split_at(memory, goal, axis, faces[1])
+    memory.counters["goal"][0] = goal
+    list_neighbours(memory)
+    solve_game(memory, setup.settings.count_steps)
+    return memory
 
 
 PARTI_GAME = PartiGame.name

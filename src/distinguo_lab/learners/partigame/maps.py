@@ -35,7 +35,7 @@ class Drawing(NamedTuple):
 
 
 def drawn_controller(memory: PartiMemory, settings: PartiSettings) -> Controller:
-    """Return what the learner acts by now: a tree of boxes that is as fine as its local controllers are."""
+    """The present policy: a tree of boxes that is as fine as its local controllers are."""
     cells, dimensions = int(memory.counters["cells"][0]), memory.low.shape[1]
     actions, parts = len(memory.features) - dimensions, 1 << settings.fineness
     drawing = _blank(2 * cells * parts, cells * parts, actions, cells, parts)
@@ -64,7 +64,7 @@ def _blank(nodes: int, leaves: int, actions: int, cells: int, parts: int) -> Dra
 
 
 def cell_boxes(memory: PartiMemory) -> Boxes:
-    """Return the cells as a partition, for other learners; a walk numbers the leaves, low sides first."""
+    """The cells as a partition, for other learners; a walk numbers the leaves, low sides first."""
     nodes = int(memory.counters["nodes"][0])
     axis, below = memory.axis[:nodes].copy(), memory.below[:nodes].copy()
     todo, leaves = [0], 0
@@ -171,7 +171,7 @@ def value_leaf(memory: PartiMemory, drawing: Drawing, leaf: int, cell: int, chos
 
 @part
 def highest_cost(memory: PartiMemory) -> float:
-    """Return a cost above that of every cell that does not lose, for those that do."""
+    """A cost above that of every cell that does not lose, for those that do."""
     highest = 0.0
     for cell in range(memory.counters["cells"][0]):
         if np.isfinite(memory.cost[cell]):

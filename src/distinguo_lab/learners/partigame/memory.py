@@ -105,7 +105,7 @@ class PartiMemory(NamedTuple):
 
 
 def fresh_parti(most_cells: int, dimensions: int, actions: int) -> PartiMemory:
-    """Return a memory with a single cell, the whole space."""
+    """A memory with a single cell, the whole space."""
     memory: PartiMemory = fresh_arrays(PartiMemory, {}, **_sizes(most_cells, dimensions, actions))
     counters = memory.counters
     counters["cells"], counters["nodes"] = 1, 1
@@ -128,7 +128,7 @@ def _sizes(most_cells: int, dimensions: int, actions: int) -> dict[str, int]:
 
 
 def check_parti(memory: PartiMemory, fresh: Any) -> None:
-    """Raise ``ValueError`` if a memory from a file could lead compiled code astray."""
+    """Raise ``ValueError`` if a memory from a file could make compiled code leave its arrays."""
     most_cells, dimensions = fresh.low.shape
     check_arrays(memory, **_sizes(most_cells, dimensions, len(fresh.features) - dimensions))
     counters = memory.counters[0]

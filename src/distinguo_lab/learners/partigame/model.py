@@ -45,14 +45,14 @@ def learn_models(memory: PartiMemory, place: np.ndarray, a: int, moved: np.ndarr
 
 @part
 def tries_of(memory: PartiMemory, node: int, a: int) -> float:
-    """Return how often an action was tried in a node."""
+    """How often an action was tried in a node."""
     own = memory.low.shape[1] + a
     return float(memory.squares[node, own, own])
 
 
 @part
 def least_tried(memory: PartiMemory, node: int) -> int:
-    """Return the action that was tried least in a node, of equal ones the first."""
+    """The action that was tried least in a node, of equal ones the first."""
     least = 0
     for a in range(len(memory.features) - memory.low.shape[1]):
         if tries_of(memory, node, a) < tries_of(memory, node, least):
@@ -62,7 +62,7 @@ def least_tried(memory: PartiMemory, node: int) -> int:
 
 @part
 def modelled_node(memory: PartiMemory, cell: int, enough: int) -> int:
-    """Return the smallest node around a cell in which every action was tried enough, ``NOTHING`` without any."""
+    """The smallest node around a cell in which every action was tried enough, ``NOTHING`` without any."""
     node = memory.node[cell]
     while node != NOTHING and tries_of(memory, node, least_tried(memory, node)) < enough:
         node = memory.parent[node]
@@ -125,7 +125,7 @@ def solve_in_place(system: np.ndarray, right: np.ndarray) -> None:
 def distance_after(
     memory: PartiMemory, weights: np.ndarray, place: np.ndarray, a: int, neighbour: int
 ) -> float:
-    """Return the squared distance to the centre of a cell at which a model expects to be after an action."""
+    """The squared distance to the centre of a cell at which a model expects to be after an action."""
     dimensions, total = len(place), 0.0
     for j in range(dimensions):
         expected = place[j] + weights[dimensions + a, j]
@@ -138,7 +138,7 @@ def distance_after(
 
 @part
 def action_towards(memory: PartiMemory, weights: np.ndarray, place: np.ndarray, neighbour: int) -> int:
-    """Return the action after which a model expects to be closest to the centre of a cell."""
+    """The action after which a model expects to be closest to the centre of a cell."""
     best, least = 0, np.inf
     for a in range(len(memory.features) - len(place)):
         distance = distance_after(memory, weights, place, a, neighbour)

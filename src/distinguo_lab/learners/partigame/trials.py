@@ -67,7 +67,7 @@ def advance_parti(
 
 @part
 def run_out_of_time(memory: PartiMemory, settings: PartiSettings) -> None:
-    """Count the aim of a trial that was stopped as stuck: else a path that is too long would be taken for ever."""
+    """Count the aim of a trial that was stopped as stuck: else a path that is too long would be taken forever."""
     if settings.time_counts and memory.counters["here"][0] != NOTHING:
         end_aim(memory, settings, memory.counters["here"][0])
 

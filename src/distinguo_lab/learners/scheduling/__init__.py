@@ -1,1 +1,1 @@
-"""What drives investigation: which region is looked into next, as interchangeable schedulers (sections 5.3, 5.4)."""
+"""What drives investigation: which region is investigated next, by interchangeable schedulers (sections 5.3, 5.4)."""

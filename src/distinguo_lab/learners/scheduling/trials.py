@@ -142,9 +142,7 @@ class WatchedWorld(NamedTuple):
     partition: Any
     agenda: Agenda
     max_steps: int  #: of a mini-trial
-    spare: (
-        np.ndarray
-    )  #: of the inner world; the first number of its row ``OWN`` counts the steps of a mini-trial
+    spare: np.ndarray  #: of the inner world; the steps of the mini-trial are counted in its row ``OWN``
 
 
 @part

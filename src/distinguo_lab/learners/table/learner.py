@@ -58,7 +58,7 @@ class TableSettings(NamedTuple):
 
 
 class Table(Learner):
-    """The same grid for ever: what is learned is its values, and what differs is which of them are backed up.
+    """A grid that never changes: its values are learned, and schedulers differ in which of them are backed up.
 
     >>> from distinguo.runs.learn import learn
     >>> run = learn("puck", seed=1, learner="table", settings={"learner.scheduler": "stack"})
