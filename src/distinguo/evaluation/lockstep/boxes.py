@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distinguo.controller import TIED, Controller
-from distinguo.evaluation.lockstep.block import (
+from distinguo.controller import TIED
+from distinguo.evaluation.lockstep.lanes import (
     BITS,
     LANES,
     MOST_DIMENSIONS,
@@ -47,13 +47,13 @@ class BoxBlock(NamedTuple):
 
 
 @make_block.register(BoxTable)
-def make_box_block(partition: BoxTable, controller: Controller) -> BoxBlock:
+def make_box_block(partition: BoxTable, policy: np.ndarray, actions: int) -> BoxBlock:
     """Make room for all cuts, and write down the entries of all places."""
     dimensions, most = partition.cuts.shape
     groups = dimensions * -(-most // GROUP)
-    policy, places = controller.policy, partition.regions
+    places = partition.regions
     shape = np.array([len(places), *partition.strides[:-1]]) // partition.strides
-    lanes = make_lanes(dimensions, NEAR + len(places), controller.q.shape[1], np.arange(len(policy)))
+    lanes = make_lanes(dimensions, NEAR + len(places), actions, np.arange(len(policy)))
     lanes.entries[NEAR:] = places
     lanes.policy[NEAR:] = np.maximum(policy, 0)[places]
     lanes.ties[NEAR:] = policy[places] == TIED

@@ -1,7 +1,7 @@
 """Greedy evaluation in lock-step, at the speed of C; without ties, with the same bits as :func:`evaluate`.
 
-The trials run in blocks (:mod:`distinguo.evaluation.lockstep.block`). The list of a block is made anew when a lane
-leaves the box that it is good for, and now and then because the lanes have drawn together.
+The trials run in blocks (:mod:`distinguo.evaluation.lockstep.lanes`). The list of a block is made again when a lane
+leaves the box that it is good for, and at growing intervals, because the lanes may have come closer together.
 """
 
 from __future__ import annotations
@@ -12,26 +12,21 @@ import numpy as np
 
 from distinguo.controller import TIED, Controller
 from distinguo.evaluation.lockstep import boxes, voronoi  # noqa: F401 they implement the generics of a block
-from distinguo.evaluation.lockstep.block import (
+from distinguo.evaluation.lockstep.lanes import (
     LANES,
     MOST_DIMENSIONS,
     ORDER,
-    list_entries,
-    make_block,
-    pick_entries,
-)
-from distinguo.evaluation.lockstep.lanes import (
     Luck,
     Results,
-    break_ties,
-    choose_actions,
     draw_box,
     fill_up,
     find_ties,
     in_use,
-    move,
+    list_entries,
+    make_block,
     note_visits,
     retire,
+    step_lanes,
 )
 from distinguo.evaluation.lockstep.tuples import widest_vectors
 from distinguo.evaluation.simulate import CHUNK_STEPS, Outcome
@@ -39,18 +34,18 @@ from distinguo.seam import has_own, is_compiled, kernel, part
 from distinguo.tasks.task import State, observe, randomness, unpack
 
 FRESH, RENEW, WIDEN = range(3)  #: what the list needs
-#: Steps until the first look whether a shorter list will do; each pause is twice the one before.
+#: Steps until the first attempt at a shorter list; each pause is twice the one before.
 FIRST_PAUSE = 8
-#: How far a block has come: a structured array of one element, which compiled and plain code read by name. Aligned,
-#: as Numba is slower with packed records; not a ``recarray``, whose type it would work out anew at each call.
+#: The progress of a block: a structured array of one element, which compiled and plain code read by name. Aligned, as
+#: Numba is slower with packed records; not a ``recarray``, whose type it would determine again at each call.
 PROGRESS = np.dtype(
     [
         ("remaining", np.int64),  # trials that still run
         ("done", np.int64),  # steps
         ("size", np.int64),  # entries of the list
         ("state", np.int64),  # of the list: FRESH, RENEW or WIDEN
-        ("pause", np.int64),  # steps from one look for a shorter list to the next
-        ("age", np.int64),  # steps since the last look
+        ("pause", np.int64),  # steps between attempts at a shorter list
+        ("age", np.int64),  # steps since the last attempt
         ("ended", np.int64),  # trials that ended in the last step
     ],
     align=True,
@@ -60,10 +55,10 @@ PROGRESS = np.dtype(
 def evaluate_lockstep(
     task: Any, controller: Controller, rng: np.random.Generator, starts: np.ndarray, cap: int
 ) -> Outcome | None:
-    """Follow the greedy policy from every start, as :func:`evaluate` does; None where only that one can.
+    """Follow the greedy policy from every start, as :func:`evaluate` does; None where lock-step is impossible.
 
-    That is where the task is interpreted, stochastic or not observed as it is, and where there are no blocks for the
-    partition.
+    That is the case if the task is interpreted, is stochastic or has observations other than its states, and if there
+    are no blocks for the partition.
 
     >>> from distinguo.representations.voronoi import voronoi
     >>> from distinguo.tasks.puck.puck import Puck
@@ -79,12 +74,15 @@ def evaluate_lockstep(
 def advance_lockstep(
     task: Any, controller: Controller, rng: np.random.Generator, states: np.ndarray, cap: int
 ) -> Outcome | None:
-    """Do the same from ``states``, which are moved on to where the trials that have not ended are at the cap."""
-    block = make_block(controller.partition, controller) if _is_simple(task) else None
+    """Do the same from ``states``; those of trials still running at the cap become the states they are in then."""
+    if not _is_simple(task):
+        return None
+    policy = controller.policy
+    block = make_block(controller.partition, policy, controller.q.shape[1])
     if block is None or not _fits(block, states):
         return None
-    count, visited = len(states), np.zeros(len(controller.q), dtype=np.bool_)
-    tied, luck = controller.policy == TIED, None  # without luck other code is compiled, which is faster
+    count, visited = len(states), np.zeros(len(policy), dtype=np.bool_)
+    tied, luck = policy == TIED, None  # without luck other code is compiled, which is faster
     if tied.any():
         luck = Luck(rng, controller.action_sets, np.zeros(1, dtype=np.int64))
     results = Results(np.full(count, max(cap, 0)), np.zeros(count), np.zeros(count, dtype=np.bool_))
@@ -96,7 +94,7 @@ def advance_lockstep(
 
 
 def _is_simple(task: Any) -> bool:
-    """Tell whether a task is compiled, deterministic, and observed as it is."""
+    """Whether a task is compiled, deterministic, and observed as it is."""
     return is_compiled(task) and randomness(task) is None and not has_own(observe, task)
 
 
@@ -107,7 +105,7 @@ def _fits(block: Any, states: np.ndarray) -> bool:
 def _run_to_end(
     task: Any, block: Any, luck: Luck | None, states: np.ndarray, results: Results, cap: int
 ) -> None:
-    """Run a block of trials until all have ended or come to the cap, where their states are left."""
+    """Run a block of trials until all have ended or reached the cap, and leave the last ones' states in ``states``."""
     count, dimensions = states.shape
     block.lanes.numbers[:] = 0.0
     columns, order = block.lanes.numbers.reshape(-1, LANES)[:dimensions], block.lanes.marks[ORDER:]
@@ -132,7 +130,7 @@ def run_block(
     until: int,
     results: Results,
 ) -> bool:
-    """Advance a block until so many steps are done; False if it need not go on after that."""
+    """Advance a block until ``until`` steps are done; return whether any trial still runs."""
     widest_vectors()
     like = unpack(task, row)  # only its length counts
     now, lanes = progress[0], block.lanes
@@ -157,20 +155,16 @@ def run_block(
 def advance_block(
     task: Any, block: Any, luck: Luck | None, like: State, progress: np.ndarray, until: int
 ) -> None:
-    """Take steps until a trial ends or leaves the box, or it is time to look for a shorter list."""
-    now, lanes = progress[0], block.lanes
+    """Take steps until a trial ends or leaves the box, or it is time to try for a shorter list."""
+    now = progress[0]
     count, size = in_use(now["remaining"]), now["size"]
     step = first = now["done"]
     stop = min(until, first + now["pause"] - now["age"])
     picked = ended = escaped = 0
     while step < stop and ended == 0 and escaped == 0:
-        pick_entries(block, like, count, size)
-        picked = choose_actions(lanes, count, size, picked)
-        if luck is not None:
-            break_ties(lanes, count, size, luck)
-        ended, escaped = move(task, lanes, like, count)
+        picked, ended, escaped = step_lanes(block, task, luck, like, count, size, picked)
         step += 1
-    note_visits(lanes, size, picked)
+    note_visits(block.lanes, size, picked)
     now["done"], now["ended"] = step, ended
     now["age"] += step - first
     if escaped:

@@ -1,22 +1,49 @@
-"""The loops over lanes that all partitions share: act, step, draw the box, note what happened.
+"""Blocks of trials in lock-step: what they hold, what each kind of partition implements, and the loops over lanes.
 
-Loops that gather stand apart from those that calculate, which become vector instructions.
+All trials of a block share one short list of entries (prototypes, or places between cuts) that is complete while they
+stay within a box around them. What is listed and how a trial picks its entry depends on the partition: each kind that
+can run in lock-step has a class of blocks and implements ``make_block``, ``list_entries`` and ``pick_entries``.
+Everything else is the same for all kinds.
+
+Each trial runs in a *lane*. The numbers of a lane lie ``LANES`` apart in one array, so a loop over lanes touches
+contiguous numbers at distances that the compiler knows, and becomes vector instructions. Loops that gather stand apart
+from those that calculate.
 """
 
 from __future__ import annotations
 
+from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
-from distinguo.evaluation.lockstep.block import ACTION, BITS, LANES, ORDER, PICKED, VECTOR, Lanes
 from distinguo.evaluation.lockstep.tuples import inlined, outside, read_state, widest_vectors, write_state
-from distinguo.seam import part
+from distinguo.seam import generic, generic_with_default, part
 from distinguo.tasks.task import State, transition
 
+LANES = 64  #: lanes of a block
+VECTOR = 8  #: the lanes in use are rounded up to a multiple of this, so that no loop has a slow remainder
+CACHE_LINE = 64  #: bytes
+MOST_DIMENSIONS = 8  #: coordinates of a state; a power of two
+BITS = 62  #: a list of at most this many entries names each of them by one bit
+PICKED, ACTION, ORDER = 0, LANES, 2 * LANES  #: where in ``marks`` the columns begin
 COINS = LANES // 2  #: lanes whose coins come out of one random number
 BOX_MARGIN = 0.25  #: how far the box reaches beyond the lanes on each side, in widths of theirs
+
+
+class Lanes(NamedTuple):
+    """What the blocks of all partitions have."""
+
+    numbers: np.ndarray  #: the state, one column per coordinate; then return, ended, and one spare column
+    marks: np.ndarray  #: the picked entry of the list, the action, the number of the trial
+    box: np.ndarray  #: low corner, high corner: while all lanes are inside, the list is complete
+    entries: np.ndarray  #: what each entry stands for, as a place in ``seen``
+    policy: np.ndarray  #: the action of each entry, 0 where several are tied
+    ties: np.ndarray  #: whether the actions of each entry are tied
+    masks: np.ndarray  #: (actions,) the bits of the entries with each action
+    seen: np.ndarray  #: whether a lane picked a prototype, or came to a region
+    regions: np.ndarray  #: the region of each place in ``seen``
 
 
 class Luck(NamedTuple):
@@ -28,16 +55,93 @@ class Luck(NamedTuple):
 
 
 class Results(NamedTuple):
-    """What became of each trial of a block."""
+    """The outcome of each trial of a block."""
 
     lengths: np.ndarray
     returns: np.ndarray
     ended: np.ndarray
 
 
+def make_lanes(dimensions: int, entries: int, actions: int, regions: np.ndarray) -> Lanes:
+    """Make room for lanes and for lists of up to ``entries`` entries."""
+    return Lanes(
+        numbers=_aligned((dimensions + 3) * LANES, np.float64),
+        marks=_aligned(3 * LANES, np.int64),
+        box=np.zeros(2 * dimensions),
+        entries=np.zeros(entries, dtype=np.int64),
+        policy=np.zeros(entries, dtype=np.int64),
+        ties=np.zeros(entries, dtype=np.int64),
+        masks=np.zeros(max(actions, 2), dtype=np.int64),
+        seen=np.zeros(len(regions), dtype=np.bool_),
+        regions=regions,
+    )
+
+
+def _aligned(count: int, dtype: type) -> np.ndarray:
+    """Zeros that begin at a cache line.
+
+    NumPy aligns to 16 bytes only. Each column would then begin in the middle of a line, and each vector of the widest
+    kind would take two lines to load and two to store; how much that costs depends on the processor.
+
+    >>> _aligned(64, np.int64).ctypes.data % CACHE_LINE
+    0
+    """
+    size = count * np.dtype(dtype).itemsize
+    room = np.zeros(size + CACHE_LINE, dtype=np.uint8)
+    begin = -room.ctypes.data % CACHE_LINE
+    return room[begin : begin + size].view(dtype)
+
+
+# ---- what each kind of partition implements -----------------------------------------------------------------------
+
+
+@singledispatch
+def make_block(partition: Any, policy: np.ndarray, actions: int) -> Any:
+    """Make a block for a partition and the policy of its regions; None if its kind cannot run in lock-step.
+
+    A block is a ``NamedTuple`` whose ``lanes`` are :class:`Lanes`.
+    """
+    return None
+
+
+@generic
+def list_entries(block: Any, like: State, everywhere: bool, pause: int) -> int:
+    """List what lanes within the box can come to, wherever they are if ``everywhere``; return the number of entries.
+
+    The list may be in use for ``pause`` steps; ``like`` is a state, of which only the length counts.
+    """
+    raise NotImplementedError
+
+
+@generic
+def pick_entries(block: Any, like: State, count: int, size: int) -> None:
+    """Let each of the first ``count`` lanes pick its entry: by its bit, or by its number in a list beyond ``BITS``."""
+    raise NotImplementedError
+
+
+@generic_with_default
+def step_lanes(
+    block: Any, task: Any, luck: Luck | None, like: State, count: int, size: int, picked: int
+) -> tuple[int, int, int]:
+    """Take one step in each of the first ``count`` lanes.
+
+    Return the bits of all entries picked so far, how many lanes ended, and how many left the box.
+    """
+    inlined()
+    pick_entries(block, like, count, size)
+    picked = choose_actions(block.lanes, count, size, picked)
+    if luck is not None:
+        break_ties(block.lanes, count, size, luck)
+    ended, escaped = move(task, block.lanes, like, count)
+    return picked, ended, escaped
+
+
+# ---- one step -----------------------------------------------------------------------------------------------------
+
+
 @part
-def choose_actions(lanes: Lanes, count: int, size: int, visited: int) -> int:
-    """Turn the picks into actions, of tied ones the first. Return the bits of all entries picked so far."""
+def choose_actions(lanes: Lanes, count: int, size: int, picked: int) -> int:
+    """Turn the picks into actions, of tied ones the first; return the bits of all entries picked so far."""
     inlined()
     widest_vectors()
     marks, masks = lanes.marks, lanes.masks
@@ -46,16 +150,48 @@ def choose_actions(lanes: Lanes, count: int, size: int, visited: int) -> int:
             c = marks[PICKED + lane]
             marks[ACTION + lane] = lanes.policy[c]
             lanes.seen[lanes.entries[c]] = True
-        return visited
+        return picked
     second = masks[1]
     for lane in range(count):
-        visited |= marks[PICKED + lane]
+        picked |= marks[PICKED + lane]
         marks[ACTION + lane] = 1 if marks[PICKED + lane] & second else 0
     for a in range(2, len(masks)):
         mask = masks[a]
         for lane in range(count):
             marks[ACTION + lane] = a if marks[PICKED + lane] & mask else marks[ACTION + lane]
-    return visited
+    return picked
+
+
+@part
+def move(task: Any, lanes: Lanes, like: State, count: int) -> tuple[int, int]:
+    """Take the chosen action in every lane: how many lanes ended, and how many left the box."""
+    inlined()
+    widest_vectors()
+    low, high = read_state(like, lanes.box, 0, 1), read_state(like, lanes.box, len(like), 1)
+    ended = escaped = 0
+    for lane in range(count):
+        s = read_state(like, lanes.numbers, lane, LANES)
+        terminal, out = move_lane(task, lanes, lane, s, lanes.marks[ACTION + lane], low, high)
+        ended += terminal
+        escaped += out
+    return ended, escaped
+
+
+@part
+def move_lane(
+    task: Any, lanes: Lanes, lane: int, s: State, a: int, low: State, high: State
+) -> tuple[int, int]:
+    """Take an action in one lane, which is at ``s``: whether it ended, and whether it left the box."""
+    inlined()
+    numbers, returns, over = lanes.numbers, len(s) * LANES, (len(s) + 1) * LANES
+    s_next, r, terminal = transition(task, s, a)
+    write_state(s_next, numbers, lane, LANES)
+    numbers[returns + lane] += r
+    numbers[over + lane] = 1.0 if terminal else 0.0
+    return int(terminal), outside(s_next, low, high)
+
+
+# ---- ties ---------------------------------------------------------------------------------------------------------
 
 
 @part
@@ -91,7 +227,7 @@ def break_ties(lanes: Lanes, count: int, size: int, luck: Luck) -> None:
 
 @part
 def flip_coins(lanes: Lanes, first: int, last: int, luck: Luck) -> None:
-    """Choose between two actions in some lanes, with one random number for all of them."""
+    """Choose between two tied actions in some lanes, with one random number for all of them."""
     inlined()
     widest_vectors()
     marks, tied = lanes.marks, luck.tied[0]
@@ -103,7 +239,7 @@ def flip_coins(lanes: Lanes, first: int, last: int, luck: Luck) -> None:
 
 @part
 def any_action(lanes: Lanes, c: int, luck: Luck) -> int:
-    """Return any of the preferred actions of an entry, each as likely."""
+    """Draw one of the preferred actions of an entry, each equally likely."""
     preferred = luck.sets[lanes.regions[lanes.entries[c]]]
     remaining = int(luck.rng.random() * preferred.sum())
     for a in range(len(preferred)):
@@ -114,28 +250,12 @@ def any_action(lanes: Lanes, c: int, luck: Luck) -> int:
     return 0  # only for values that are not numbers
 
 
-@part
-def move(task: Any, lanes: Lanes, like: State, count: int) -> tuple[int, int]:
-    """Take one step in every lane: how many lanes ended, and how many left the box."""
-    inlined()
-    widest_vectors()
-    numbers, marks = lanes.numbers, lanes.marks
-    low, high = read_state(like, lanes.box, 0, 1), read_state(like, lanes.box, len(like), 1)
-    returns, over = len(like) * LANES, (len(like) + 1) * LANES
-    ended = escaped = 0
-    for lane in range(count):
-        s, r, terminal = transition(task, read_state(like, numbers, lane, LANES), marks[ACTION + lane])
-        write_state(s, numbers, lane, LANES)
-        numbers[returns + lane] += r
-        numbers[over + lane] = 1.0 if terminal else 0.0
-        ended += int(terminal)
-        escaped += outside(s, low, high)
-    return ended, escaped
+# ---- between lists: visits, the box, trials that ended ------------------------------------------------------------
 
 
 @part
 def note_visits(lanes: Lanes, size: int, picked: int) -> None:
-    """Note what the entries whose bits are set stand for; those of longer lists are noted one by one."""
+    """Note what the entries whose bits are set stand for; those of longer lists were noted one by one."""
     if size <= BITS:
         for c in range(size):
             if picked & (1 << c):
@@ -144,9 +264,9 @@ def note_visits(lanes: Lanes, size: int, picked: int) -> None:
 
 @part
 def draw_box(lanes: Lanes, dimensions: int, count: int, keep: bool) -> bool:
-    """Draw the box around the lanes, with some room, and around its old self if asked.
+    """Draw the box around the lanes, with a margin, and around the old box if ``keep``.
 
-    It is around everything, and False, if a lane is somewhere that is not a finite number.
+    If a coordinate of a lane is not a finite number, the box holds everything and the result is False.
     """
     for i in range(dimensions):
         low = high = lanes.numbers[i * LANES]
@@ -173,7 +293,7 @@ def open_box(lanes: Lanes, dimensions: int) -> None:
 
 @part
 def retire(lanes: Lanes, dimensions: int, count: int, length: int, results: Results) -> int:
-    """Write down the trials that have ended, after so many steps, and close the gaps; return how many remain."""
+    """Write down the trials that ended after ``length`` steps and close the gaps; return how many remain."""
     numbers, marks = lanes.numbers, lanes.marks
     returns, over = dimensions * LANES, (dimensions + 1) * LANES
     kept = 0
@@ -194,7 +314,7 @@ def retire(lanes: Lanes, dimensions: int, count: int, length: int, results: Resu
 
 @part
 def in_use(count: int) -> int:
-    """Return how many lanes are advanced for so many trials.
+    """How many lanes advance when there are ``count`` trials.
 
     >>> in_use(50)
     56
@@ -204,7 +324,7 @@ def in_use(count: int) -> int:
 
 @part
 def fill_up(lanes: Lanes, dimensions: int, count: int) -> None:
-    """Let the lanes in use that carry no trial set out with the first one; what becomes of them is not noted."""
+    """Copy the first lane to the lanes in use that carry no trial; their results are not noted."""
     for lane in range(count, in_use(count)):
         for i in range(dimensions):
             lanes.numbers[i * LANES + lane] = lanes.numbers[i * LANES]

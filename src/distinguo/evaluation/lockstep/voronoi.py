@@ -1,25 +1,29 @@
 """Voronoi partitions in lock-step: the list holds the prototypes that can be nearest to a state anywhere in the box.
 
-A prototype is left out only if another one is nearer in the whole box, by more than rounding can hide; so looking
-through the list gives the same prototype, bit for bit, as looking through them all.
+A prototype is left out only if another one is nearer in the whole box, by more than rounding can hide. So a search of
+the list finds the same prototype, bit for bit, as a search of all prototypes.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from distinguo.controller import TIED, Controller
-from distinguo.evaluation.lockstep.block import (
+from distinguo.controller import TIED
+from distinguo.evaluation.lockstep.lanes import (
     BITS,
     LANES,
     PICKED,
     Lanes,
+    choose_actions,
     list_entries,
     make_block,
     make_lanes,
+    move,
+    move_lane,
     pick_entries,
+    step_lanes,
 )
 from distinguo.evaluation.lockstep.tuples import (
     closest,
@@ -50,15 +54,22 @@ class VoronoiBlock(NamedTuple):
     weight: np.ndarray  #: (dimensions,)
 
 
+class TwoActionBlock(VoronoiBlock):
+    """The same for two actions without ties: the last two entries are compared in the loop that moves the lanes."""
+
+    __slots__ = ()
+
+
 @make_block.register(Voronoi)
-def make_voronoi_block(partition: Voronoi, controller: Controller) -> VoronoiBlock:
+def make_voronoi_block(partition: Voronoi, policy: np.ndarray, actions: int) -> VoronoiBlock:
     """Make room for lists of any length; the last of an odd number of prototypes is listed twice."""
     size, dimensions = partition.prototypes.shape
-    return VoronoiBlock(
-        lanes=make_lanes(dimensions, size + 1, controller.q.shape[1], partition.regions),
+    kind = TwoActionBlock if actions == 2 and not (policy == TIED).any() else VoronoiBlock
+    return kind(
+        lanes=make_lanes(dimensions, size + 1, actions, partition.regions),
         places=np.zeros((size + 1) * dimensions),
         everything=partition.prototypes.ravel(),
-        actions=controller.policy[partition.regions],
+        actions=policy[partition.regions],
         weight=partition.weight,
     )
 
@@ -68,19 +79,17 @@ def pick_nearest(block: VoronoiBlock, like: State, count: int, size: int) -> Non
     """Let every lane pick the nearest prototype of the list, which is padded to an even size."""
     inlined()
     for c in range(0, size, 2):
-        if size <= BITS:
-            pick_nearer(block, like, count, c, 1 << c, 2 << c)
-        else:
-            pick_nearer(block, like, count, c, c, c + 1)
+        pick_nearer(block, like, count, size, c)
 
 
 @part
-def pick_nearer(block: VoronoiBlock, like: State, count: int, c: int, first: int, second: int) -> None:
+def pick_nearer(block: VoronoiBlock, like: State, count: int, size: int, c: int) -> None:
     """Let every lane pick the nearer of the entries ``c`` and ``c + 1``; at ``c > 0`` if nearer than its pick."""
     inlined()
     widest_vectors()
     numbers, marks = block.lanes.numbers, block.lanes.marks
     best = (len(like) + 2) * LANES
+    first, second = (1 << c, 2 << c) if size <= BITS else (c, c + 1)
     w = read_state(like, block.weight, 0, 1)
     p = read_state(like, block.places, c * len(like), 1)
     o = read_state(like, block.places, (c + 1) * len(like), 1)
@@ -101,7 +110,62 @@ def pick_nearer(block: VoronoiBlock, like: State, count: int, c: int, first: int
         marks[PICKED + lane] = second if other < near else pick
 
 
+@implements(step_lanes, TwoActionBlock)
+def step_with_two_actions(
+    block: TwoActionBlock, task: Any, luck: None, like: State, count: int, size: int, picked: int
+) -> tuple[int, int, int]:
+    """Take one step; with a short list, the comparison with its last two entries and the move are one loop."""
+    inlined()
+    for c in range(0, size - 2 if size <= BITS else size, 2):
+        pick_nearer(block, like, count, size, c)
+    if size <= BITS:
+        return pick_last_and_move(block, task, like, count, size - 2, picked)
+    picked = choose_actions(block.lanes, count, size, picked)
+    ended, escaped = move(task, block.lanes, like, count)
+    return picked, ended, escaped
+
+
+@part
+def pick_last_and_move(
+    block: TwoActionBlock, task: Any, like: State, count: int, c: int, picked: int
+) -> tuple[int, int, int]:
+    """Compare the picks with the last entries ``c`` and ``c + 1``, and move: a loop without a store in between."""
+    inlined()
+    widest_vectors()
+    lanes = block.lanes
+    numbers, marks, best = lanes.numbers, lanes.marks, (len(like) + 2) * LANES
+    first, second, one = 1 << c, 2 << c, lanes.masks[1]
+    low, high = read_state(like, lanes.box, 0, 1), read_state(like, lanes.box, len(like), 1)
+    w = read_state(like, block.weight, 0, 1)
+    p = read_state(like, block.places, c * len(like), 1)
+    o = read_state(like, block.places, (c + 1) * len(like), 1)
+    ended = escaped = 0
+    for lane in range(count):
+        s = read_state(like, numbers, lane, LANES)
+        near, pick = numbers[best + lane], marks[PICKED + lane]
+        here, other = squared_distance(s, p, w, 0.0), squared_distance(s, o, w, 0.0)
+        pick = first if here < near else pick
+        near = here if here < near else near
+        pick = second if other < near else pick
+        terminal, out = move_lane(task, lanes, lane, s, 1 if pick & one else 0, low, high)
+        picked |= pick
+        ended += terminal
+        escaped += out
+    return picked, ended, escaped
+
+
+@implements(list_entries, TwoActionBlock)
+def list_for_two_actions(block: TwoActionBlock, like: State, everywhere: bool, pause: int) -> int:
+    """List the prototypes; in a list of two the last entries are the first as well, so nothing is near before."""
+    size, best = list_prototypes(block, like, everywhere, pause), (len(like) + 2) * LANES
+    if size == 2:
+        for lane in range(LANES):
+            block.lanes.numbers[best + lane], block.lanes.marks[PICKED + lane] = np.inf, 1
+    return size
+
+
 @implements(list_entries, VoronoiBlock)
+@part
 def list_prototypes(block: VoronoiBlock, like: State, everywhere: bool, pause: int) -> int:
     """List the prototypes that can be nearest within the box; return how many, padded to an even number.
 

@@ -69,9 +69,10 @@ class Puck(NamedTuple):
         x, v = s
         u = -2.0 * self.beta * x
         c = 1.0 / math.sqrt(1.0 + u * u)
-        f = self.force if a == RIGHT else -self.force
+        f = self.force / self.mass
+        f = f if a == RIGHT else -f
         x_next = x + self.interval * v
-        v_next = v + self.interval * ((f / self.mass - self.gravity * (u * c)) * c)
+        v_next = v + self.interval * ((f - self.gravity * (u * c)) * c)
         fell = not (-self.wall < x_next < self.wall)
         return (x_next, v_next), (-1.0 if fell else 0.0), fell
 
