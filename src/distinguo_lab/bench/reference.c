@@ -1,8 +1,9 @@
 /* The references of `distinguo bench`: the puck under a greedy policy over prototypes, in plain C.
  *
- * run_brute_force looks through all prototypes for every lane, as distinguo.testing.evaluation does;
- * run_lockstep shares one short list among all lanes, as distinguo.testing.lockstep does, loop by loop.
- * Both write the length of each trial. No answer depends on the compiler's options as long as it keeps to IEEE 754
+ * run_brute_force searches all prototypes for every lane, as distinguo.evaluation.simulate does;
+ * run_lockstep shares one short list among all lanes, as distinguo.evaluation.lockstep does: the same lists, made at the
+ * same steps, and one loop each to compare with two prototypes, to choose the actions and to move.
+ * Both write the length of each trial. No result depends on the compiler's options as long as it keeps to IEEE 754
  * and does not contract a * b + c.
  */
 #include <math.h>
@@ -26,7 +27,7 @@ typedef struct {
 } Map;
 
 typedef struct {
-    double x[LANES], v[LANES], returns[LANES], over[LANES], best[LANES];
+    _Alignas(64) double x[LANES], v[LANES], returns[LANES], over[LANES], best[LANES];
     int64_t picked[LANES], action[LANES], order[LANES];
     double low[2], high[2];
     int64_t masks[2];
@@ -48,6 +49,7 @@ void run_brute_force(const Puck *task, const Map *map, const double *starts, int
                      int64_t *lengths, double *returns, uint8_t *seen)
 {
     const Puck t = *task;
+    const double push = t.force / t.mass;
     double *states = malloc(sizeof(double) * 2 * (size_t)count);
     int64_t *running = malloc(sizeof(int64_t) * (size_t)count);
     memcpy(states, starts, sizeof(double) * 2 * (size_t)count);
@@ -71,11 +73,11 @@ void run_brute_force(const Puck *task, const Map *map, const double *starts, int
                 }
             }
             seen[near] = 1;
-            const double f = map->policy[near] == 1 ? t.force : -t.force;
+            const double f = map->policy[near] == 1 ? push : -push;
             const double u = -2.0 * t.beta * x, c = 1.0 / sqrt(1.0 + u * u);
             const double x_next = x + t.interval * v;
             states[2 * lane] = x_next;
-            states[2 * lane + 1] = v + t.interval * ((f / t.mass - t.gravity * (u * c)) * c);
+            states[2 * lane + 1] = v + t.interval * ((f - t.gravity * (u * c)) * c);
             const int fell = !(-t.wall < x_next && x_next < t.wall);
             lengths[lane]++;
             returns[lane] += fell ? -1.0 : 0.0;
@@ -216,13 +218,14 @@ static inline int64_t decide(Block *b, int64_t lanes, int64_t size, int64_t pick
 static inline void move(const Puck t, Block *b, int64_t lanes, int64_t *ended, int64_t *left)
 {
     const double low[2] = {b->low[0], b->low[1]}, high[2] = {b->high[0], b->high[1]};
+    const double push = t.force / t.mass;
     int64_t fallen = 0, gone = 0;
     for (int64_t k = 0; k < lanes; k++) {
         const double x = b->x[k], v = b->v[k];
-        const double f = b->action[k] == 1 ? t.force : -t.force;
+        const double f = b->action[k] == 1 ? push : -push;
         const double u = -2.0 * t.beta * x, c = 1.0 / sqrt(1.0 + u * u);
         const double x_next = x + t.interval * v;
-        const double v_next = v + t.interval * ((f / t.mass - t.gravity * (u * c)) * c);
+        const double v_next = v + t.interval * ((f - t.gravity * (u * c)) * c);
         const int fell = !((-t.wall < x_next) & (x_next < t.wall));
         b->x[k] = x_next;
         b->v[k] = v_next;
@@ -271,7 +274,7 @@ void run_lockstep(const Puck *task, const Map *map, const double *starts, int64_
                   int64_t *lengths, double *returns, uint8_t *seen)
 {
     const size_t most = (size_t)map->size + 1;
-    Block *b = calloc(1, sizeof(Block));
+    Block *b = memset(aligned_alloc(_Alignof(Block), sizeof(Block)), 0, sizeof(Block));
     b->entries = malloc(sizeof(int64_t) * most);
     b->policy = malloc(sizeof(int64_t) * most);
     b->places = malloc(sizeof(double) * 2 * most);

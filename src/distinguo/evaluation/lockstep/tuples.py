@@ -1,4 +1,8 @@
-"""Loops over tuples that the compiler unrolls, and hints to it: what makes the lanes vector instructions."""
+"""Functions of states that the compiler unrolls, and hints to it: with them loops over lanes become vector code.
+
+An index that is known only at run time would keep the loops around it from being vectorised. So, compiled, these
+functions recurse over the coordinates of their first argument, a tuple, and no loop and no index remain.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,11 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic, overload
 
+from distinguo.linking import PART_OPTIONS
+from distinguo.seam import part
 from distinguo.tasks.task import State
 
-_OPTIONS: Any = {"nogil": True, "error_model": "numpy"}
+_OPTIONS: Any = {"nogil": True, "error_model": "numpy", **PART_OPTIONS}
 Function = Callable[..., Any]
 
 
@@ -26,6 +32,9 @@ def _unrolled(last: Function, more: Function) -> Callable[[Function], Function]:
         return function
 
     return register
+
+
+# ---- reading and writing ------------------------------------------------------------------------------------------
 
 
 @_unrolled(
@@ -63,17 +72,19 @@ def write_state(s: State, array: np.ndarray, place: int, stride: int) -> None:
         array[place + stride * i] = s[i]
 
 
-def _squared_last(s: Any, p: Any, w: Any, total: Any) -> Any:
+# ---- sums over coordinates: for each, what its first coordinate adds to a total -----------------------------------
+
+
+@part
+def _add_square(s: State, p: State, w: State, total: float) -> float:
     d = (s[0] - p[0]) * w[0]
     return total + d * d
 
 
-def _squared_more(s: Any, p: Any, w: Any, total: Any) -> Any:
-    d = (s[0] - p[0]) * w[0]
-    return squared_distance(s[1:], p[1:], w[1:], total + d * d)
-
-
-@_unrolled(_squared_last, _squared_more)
+@_unrolled(
+    _add_square,
+    lambda s, p, w, total: squared_distance(s[1:], p[1:], w[1:], _add_square(s, p, w, total)),
+)
 def squared_distance(s: State, p: State, w: State, total: float) -> float:
     """Add the squared distance of two states to a total, coordinate by coordinate as ``nearest`` does.
 
@@ -81,41 +92,41 @@ def squared_distance(s: State, p: State, w: State, total: float) -> float:
     25.0
     """
     for i in range(len(s)):
-        total = _squared_last(s[i:], p[i:], w[i:], total)
+        total = _add_square(s[i:], p[i:], w[i:], total)
     return total
 
 
-def _outside_last(s: Any, low: Any, high: Any) -> int:
+@part
+def _is_outside(s: State, low: State, high: State) -> int:
     return int(not s[0] >= low[0]) | int(not s[0] <= high[0])
 
 
-def _outside_more(s: Any, low: Any, high: Any) -> int:
-    return int(not s[0] >= low[0]) | int(not s[0] <= high[0]) | outside(s[1:], low[1:], high[1:])
-
-
-@_unrolled(_outside_last, _outside_more)
+@_unrolled(
+    _is_outside,
+    lambda s, low, high: _is_outside(s, low, high) | outside(s[1:], low[1:], high[1:]),
+)
 def outside(s: State, low: State, high: State) -> int:
-    """Tell whether a state has left a box; one that is not a number has.
+    """Whether a state has left a box, as 0 or 1; a state with a coordinate that is not a number has.
 
     >>> outside((0.5,), (0.0,), (1.0,)), outside((float("nan"),), (0.0,), (1.0,))
     (0, 1)
     """
-    return max(_outside_last(s[i:], low[i:], high[i:]) for i in range(len(s)))
+    return max(_is_outside(s[i:], low[i:], high[i:]) for i in range(len(s)))
 
 
-def _farthest_last(p: Any, low: Any, high: Any, w: Any, total: Any) -> Any:
+@part
+def _add_farthest(p: State, low: State, high: State, w: State, total: float) -> float:
     below, above = (p[0] - low[0]) * w[0], (high[0] - p[0]) * w[0]
     d = below if below > above else above
     return total + d * d
 
 
-def _farthest_more(p: Any, low: Any, high: Any, w: Any, total: Any) -> Any:
-    below, above = (p[0] - low[0]) * w[0], (high[0] - p[0]) * w[0]
-    d = below if below > above else above
-    return farthest(p[1:], low[1:], high[1:], w[1:], total + d * d)
-
-
-@_unrolled(_farthest_last, _farthest_more)
+@_unrolled(
+    _add_farthest,
+    lambda p, low, high, w, total: farthest(
+        p[1:], low[1:], high[1:], w[1:], _add_farthest(p, low, high, w, total)
+    ),
+)
 def farthest(p: State, low: State, high: State, w: State, total: float) -> float:
     """Add the squared distance of a prototype to the farthest state of a box to a total.
 
@@ -123,25 +134,24 @@ def farthest(p: State, low: State, high: State, w: State, total: float) -> float
     20.0
     """
     for i in range(len(p)):
-        total = _farthest_last(p[i:], low[i:], high[i:], w[i:], total)
+        total = _add_farthest(p[i:], low[i:], high[i:], w[i:], total)
     return total
 
 
-def _closest_last(p: Any, low: Any, high: Any, w: Any, total: Any) -> Any:
+@part
+def _add_closest(p: State, low: State, high: State, w: State, total: float) -> float:
     below, above = (low[0] - p[0]) * w[0], (p[0] - high[0]) * w[0]
     d = below if below > above else above
     d = d if d > 0.0 else 0.0
     return total + d * d
 
 
-def _closest_more(p: Any, low: Any, high: Any, w: Any, total: Any) -> Any:
-    below, above = (low[0] - p[0]) * w[0], (p[0] - high[0]) * w[0]
-    d = below if below > above else above
-    d = d if d > 0.0 else 0.0
-    return closest(p[1:], low[1:], high[1:], w[1:], total + d * d)
-
-
-@_unrolled(_closest_last, _closest_more)
+@_unrolled(
+    _add_closest,
+    lambda p, low, high, w, total: closest(
+        p[1:], low[1:], high[1:], w[1:], _add_closest(p, low, high, w, total)
+    ),
+)
 def closest(p: State, low: State, high: State, w: State, total: float) -> float:
     """Add the squared distance of a prototype to the nearest state of a box to a total.
 
@@ -149,25 +159,24 @@ def closest(p: State, low: State, high: State, w: State, total: float) -> float:
     9.0
     """
     for i in range(len(p)):
-        total = _closest_last(p[i:], low[i:], high[i:], w[i:], total)
+        total = _add_closest(p[i:], low[i:], high[i:], w[i:], total)
     return total
 
 
-def _lead_last(p: Any, q: Any, low: Any, high: Any, w: Any, total: Any) -> Any:
+@part
+def _add_lead(p: State, q: State, low: State, high: State, w: State, total: float) -> float:
     slope = (p[0] - q[0]) * w[0]
     first = slope * (((low[0] - p[0]) + (low[0] - q[0])) * w[0])
     second = slope * (((high[0] - p[0]) + (high[0] - q[0])) * w[0])
     return total + (first if first > second else second)
 
 
-def _lead_more(p: Any, q: Any, low: Any, high: Any, w: Any, total: Any) -> Any:
-    slope = (p[0] - q[0]) * w[0]
-    first = slope * (((low[0] - p[0]) + (low[0] - q[0])) * w[0])
-    second = slope * (((high[0] - p[0]) + (high[0] - q[0])) * w[0])
-    return lead(p[1:], q[1:], low[1:], high[1:], w[1:], total + (first if first > second else second))
-
-
-@_unrolled(_lead_last, _lead_more)
+@_unrolled(
+    _add_lead,
+    lambda p, q, low, high, w, total: lead(
+        p[1:], q[1:], low[1:], high[1:], w[1:], _add_lead(p, q, low, high, w, total)
+    ),
+)
 def lead(p: State, q: State, low: State, high: State, w: State, total: float) -> float:
     """Add to a total how much nearer ``p`` than ``q`` comes at most, in squared distance, to a state of a box.
 
@@ -177,8 +186,11 @@ def lead(p: State, q: State, low: State, high: State, w: State, total: float) ->
     (8.0, -2.0)
     """
     for i in range(len(p)):
-        total = _lead_last(p[i:], q[i:], low[i:], high[i:], w[i:], total)
+        total = _add_lead(p[i:], q[i:], low[i:], high[i:], w[i:], total)
     return total
+
+
+# ---- hints to the compiler: they change no result -----------------------------------------------------------------
 
 
 def widest_vectors() -> None:
