@@ -1,8 +1,7 @@
 /* The references of `distinguo bench`: the puck under a greedy policy over prototypes, in plain C.
  *
  * run_brute_force searches all prototypes for every lane, as distinguo.evaluation.simulate does;
- * run_lockstep shares one short list among all lanes, as distinguo.evaluation.lockstep does: the same lists, made at the
- * same steps, and one loop each to compare with two prototypes, to choose the actions and to move.
+ * run_lockstep shares one short list among all lanes, as distinguo.evaluation.lockstep does, loop by loop.
  * Both write the length of each trial. No result depends on the compiler's options as long as it keeps to IEEE 754
  * and does not contract a * b + c.
  */
@@ -198,21 +197,12 @@ static inline void find_two(Block *b, const double *weight, int64_t lanes, int64
     }
 }
 
-static inline int64_t decide(Block *b, int64_t lanes, int64_t size, int64_t picked)
+static inline void decide(Block *b, int64_t lanes)
 {
-    if (size > BITS) {
-        for (int64_t k = 0; k < lanes; k++) {
-            b->action[k] = b->policy[b->picked[k]];
-            b->seen[b->entries[b->picked[k]]] = 1;
-        }
-        return picked;
-    }
-    const int64_t right = b->masks[1];
     for (int64_t k = 0; k < lanes; k++) {
-        picked |= b->picked[k];
-        b->action[k] = b->picked[k] & right ? 1 : 0;
+        b->action[k] = b->policy[b->picked[k]];
+        b->seen[b->entries[b->picked[k]]] = 1;
     }
-    return picked;
 }
 
 static inline void move(const Puck t, Block *b, int64_t lanes, int64_t *ended, int64_t *left)
@@ -236,6 +226,49 @@ static inline void move(const Puck t, Block *b, int64_t lanes, int64_t *ended, i
     }
     *ended = fallen;
     *left = gone;
+}
+
+/* Steps with a short list whose last entries are c and c + 1: comparing with these two and moving is one loop. */
+static int64_t advance(const Puck t, Block *b, const double *weight, int64_t lanes, int64_t c, int64_t most,
+                       int64_t *picks, int64_t *ended, int64_t *left)
+{
+    const double w[2] = {weight[0], weight[1]};
+    const double p[2] = {b->places[2 * c], b->places[2 * c + 1]};
+    const double o[2] = {b->places[2 * c + 2], b->places[2 * c + 3]};
+    const double low[2] = {b->low[0], b->low[1]}, high[2] = {b->high[0], b->high[1]};
+    const double push = t.force / t.mass;
+    const int64_t first = (int64_t)1 << c, second = (int64_t)2 << c, right = b->masks[1];
+    int64_t taken = 0, picked = 0, fallen = 0, gone = 0;
+    while (taken < most && fallen == 0 && gone == 0) {
+        for (int64_t d = 0; d < c; d += 2)
+            find_two(b, weight, lanes, d, (int64_t)1 << d, (int64_t)2 << d);
+        for (int64_t k = 0; k < lanes; k++) {
+            const double x = b->x[k], v = b->v[k];
+            const double here = squared(x, v, p, w), other = squared(x, v, o, w);
+            double near = b->best[k];
+            int64_t pick = b->picked[k];
+            pick = here < near ? first : pick;
+            near = here < near ? here : near;
+            pick = other < near ? second : pick;
+            const double f = pick & right ? push : -push;
+            const double u = -2.0 * t.beta * x, n = 1.0 / sqrt(1.0 + u * u);
+            const double x_next = x + t.interval * v;
+            const double v_next = v + t.interval * ((f - t.gravity * (u * n)) * n);
+            const int fell = !((-t.wall < x_next) & (x_next < t.wall));
+            b->x[k] = x_next;
+            b->v[k] = v_next;
+            b->returns[k] += fell ? -1.0 : 0.0;
+            b->over[k] = fell ? 1.0 : 0.0;
+            picked |= pick;
+            fallen += fell;
+            gone += !((x_next >= low[0]) & (x_next <= high[0]) & (v_next >= low[1]) & (v_next <= high[1]));
+        }
+        taken++;
+    }
+    *picks = picked;
+    *ended = fallen;
+    *left = gone;
+    return taken;
 }
 
 static int64_t in_use(int64_t count)
@@ -292,22 +325,25 @@ void run_lockstep(const Puck *task, const Map *map, const double *starts, int64_
             surround_axis(b, b->x, 0, count, stale == WIDEN);
             surround_axis(b, b->v, 1, count, stale == WIDEN);
             size = make_list(map, b, pause);
+            for (int64_t k = 0; size == 2 && k < LANES; k++) { /* nothing was near before */
+                b->best[k] = HUGE_VAL;
+                b->picked[k] = 1;
+            }
             stale = FRESH;
         }
         const int64_t lanes = in_use(count), first = done;
-        const int64_t stop = cap < first + pause - age ? cap : first + pause - age;
+        const int64_t most = cap - done < pause - age ? cap - done : pause - age;
         int64_t picked = 0, ended = 0, left = 0;
-        while (done < stop && ended == 0 && left == 0) {
-            for (int64_t c = 0; c < size; c += 2) {
-                if (size <= BITS)
-                    find_two(b, map->weight, lanes, c, (int64_t)1 << c, (int64_t)2 << c);
-                else
+        if (size <= BITS)
+            done += advance(*task, b, map->weight, lanes, size - 2, most, &picked, &ended, &left);
+        else
+            while (done < first + most && ended == 0 && left == 0) {
+                for (int64_t c = 0; c < size; c += 2)
                     find_two(b, map->weight, lanes, c, c, c + 1);
+                decide(b, lanes);
+                move(*task, b, lanes, &ended, &left);
+                done++;
             }
-            picked = decide(b, lanes, size, picked);
-            move(*task, b, lanes, &ended, &left);
-            done++;
-        }
         if (size <= BITS)
             for (int64_t c = 0; c < size; c++)
                 if (picked & ((int64_t)1 << c))

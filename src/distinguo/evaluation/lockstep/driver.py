@@ -18,6 +18,7 @@ from distinguo.evaluation.lockstep.lanes import (
     ORDER,
     Luck,
     Results,
+    advance_lanes,
     draw_box,
     fill_up,
     find_ties,
@@ -26,7 +27,6 @@ from distinguo.evaluation.lockstep.lanes import (
     make_block,
     note_visits,
     retire,
-    step_lanes,
 )
 from distinguo.evaluation.lockstep.tuples import widest_vectors
 from distinguo.evaluation.simulate import CHUNK_STEPS, Outcome
@@ -158,16 +158,13 @@ def advance_block(
     """Take steps until a trial ends or leaves the box, or it is time to try for a shorter list."""
     now = progress[0]
     count, size = in_use(now["remaining"]), now["size"]
-    step = first = now["done"]
-    stop = min(until, first + now["pause"] - now["age"])
-    picked = ended = escaped = 0
-    while step < stop and ended == 0 and escaped == 0:
-        picked, ended, escaped = step_lanes(block, task, luck, like, count, size, picked)
-        step += 1
-    note_visits(block.lanes, size, picked)
-    now["done"], now["ended"] = step, ended
-    now["age"] += step - first
-    if escaped:
+    most = min(until - now["done"], now["pause"] - now["age"])
+    steps = advance_lanes(block, task, luck, like, count, size, most)
+    note_visits(block.lanes, size, steps.picked)
+    now["done"] += steps.taken
+    now["age"] += steps.taken
+    now["ended"] = steps.ended
+    if steps.escaped:
         now["state"] = WIDEN
     elif now["age"] >= now["pause"]:
         now["age"], now["state"] = 0, RENEW

@@ -119,21 +119,27 @@ def pick_entries(block: Any, like: State, count: int, size: int) -> None:
     raise NotImplementedError
 
 
-@generic_with_default
-def step_lanes(
-    block: Any, task: Any, luck: Luck | None, like: State, count: int, size: int, picked: int
-) -> tuple[int, int, int]:
-    """Take one step in each of the first ``count`` lanes.
+class Steps(NamedTuple):
+    """What happened in some steps of a block."""
 
-    Return the bits of all entries picked so far, how many lanes ended, and how many left the box.
-    """
-    inlined()
-    pick_entries(block, like, count, size)
-    picked = choose_actions(block.lanes, count, size, picked)
-    if luck is not None:
-        break_ties(block.lanes, count, size, luck)
-    ended, escaped = move(task, block.lanes, like, count)
-    return picked, ended, escaped
+    taken: int
+    picked: int  #: the bits of the entries that were picked; 0 in a list beyond ``BITS``
+    ended: int  #: how many lanes ended in the last step
+    escaped: int  #: how many left the box in the last step
+
+
+@generic_with_default
+def advance_lanes(block: Any, task: Any, luck: Luck | None, like: State, count: int, size: int, most: int) -> Steps:
+    """Take up to ``most`` steps in each of the first ``count`` lanes, until one of them ends or leaves the box."""
+    taken = picked = ended = escaped = 0
+    while taken < most and ended == 0 and escaped == 0:
+        pick_entries(block, like, count, size)
+        picked = choose_actions(block.lanes, count, size, picked)
+        if luck is not None:
+            break_ties(block.lanes, count, size, luck)
+        ended, escaped = move(task, block.lanes, like, count)
+        taken += 1
+    return Steps(taken, picked, ended, escaped)
 
 
 # ---- one step -----------------------------------------------------------------------------------------------------

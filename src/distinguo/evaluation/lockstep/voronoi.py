@@ -16,6 +16,8 @@ from distinguo.evaluation.lockstep.lanes import (
     LANES,
     PICKED,
     Lanes,
+    Steps,
+    advance_lanes,
     choose_actions,
     list_entries,
     make_block,
@@ -23,7 +25,6 @@ from distinguo.evaluation.lockstep.lanes import (
     move,
     move_lane,
     pick_entries,
-    step_lanes,
 )
 from distinguo.evaluation.lockstep.tuples import (
     closest,
@@ -75,21 +76,24 @@ def make_voronoi_block(partition: Voronoi, policy: np.ndarray, actions: int) -> 
 
 
 @implements(pick_entries, VoronoiBlock)
+@part
 def pick_nearest(block: VoronoiBlock, like: State, count: int, size: int) -> None:
     """Let every lane pick the nearest prototype of the list, which is padded to an even size."""
     inlined()
     for c in range(0, size, 2):
-        pick_nearer(block, like, count, size, c)
+        if size <= BITS:
+            pick_nearer(block, like, count, c, 1 << c, 2 << c)
+        else:
+            pick_nearer(block, like, count, c, c, c + 1)
 
 
 @part
-def pick_nearer(block: VoronoiBlock, like: State, count: int, size: int, c: int) -> None:
+def pick_nearer(block: VoronoiBlock, like: State, count: int, c: int, first: int, second: int) -> None:
     """Let every lane pick the nearer of the entries ``c`` and ``c + 1``; at ``c > 0`` if nearer than its pick."""
     inlined()
     widest_vectors()
     numbers, marks = block.lanes.numbers, block.lanes.marks
     best = (len(like) + 2) * LANES
-    first, second = (1 << c, 2 << c) if size <= BITS else (c, c + 1)
     w = read_state(like, block.weight, 0, 1)
     p = read_state(like, block.places, c * len(like), 1)
     o = read_state(like, block.places, (c + 1) * len(like), 1)
@@ -110,27 +114,27 @@ def pick_nearer(block: VoronoiBlock, like: State, count: int, size: int, c: int)
         marks[PICKED + lane] = second if other < near else pick
 
 
-@implements(step_lanes, TwoActionBlock)
-def step_with_two_actions(
-    block: TwoActionBlock, task: Any, luck: None, like: State, count: int, size: int, picked: int
-) -> tuple[int, int, int]:
-    """Take one step; with a short list, the comparison with its last two entries and the move are one loop."""
-    inlined()
-    for c in range(0, size - 2 if size <= BITS else size, 2):
-        pick_nearer(block, like, count, size, c)
+@implements(advance_lanes, TwoActionBlock)
+def advance_with_two_actions(
+    block: TwoActionBlock, task: Any, luck: None, like: State, count: int, size: int, most: int
+) -> Steps:
+    """Take steps, with one loop for the comparison with the last two entries of a short list and for the move."""
     if size <= BITS:
-        return pick_last_and_move(block, task, like, count, size - 2, picked)
-    picked = choose_actions(block.lanes, count, size, picked)
-    ended, escaped = move(task, block.lanes, like, count)
-    return picked, ended, escaped
+        return advance_with_short_list(block, task, like, count, size - 2, most)
+    taken = ended = escaped = 0
+    while taken < most and ended == 0 and escaped == 0:
+        pick_nearest(block, like, count, size)
+        choose_actions(block.lanes, count, size, 0)
+        ended, escaped = move(task, block.lanes, like, count)
+        taken += 1
+    return Steps(taken, 0, ended, escaped)
 
 
 @part
-def pick_last_and_move(
-    block: TwoActionBlock, task: Any, like: State, count: int, c: int, picked: int
-) -> tuple[int, int, int]:
-    """Compare the picks with the last entries ``c`` and ``c + 1``, and move: a loop without a store in between."""
-    inlined()
+def advance_with_short_list(
+    block: TwoActionBlock, task: Any, like: State, count: int, c: int, most: int
+) -> Steps:
+    """Take steps with a list whose last entries are ``c`` and ``c + 1``."""
     widest_vectors()
     lanes = block.lanes
     numbers, marks, best = lanes.numbers, lanes.marks, (len(like) + 2) * LANES
@@ -139,19 +143,23 @@ def pick_last_and_move(
     w = read_state(like, block.weight, 0, 1)
     p = read_state(like, block.places, c * len(like), 1)
     o = read_state(like, block.places, (c + 1) * len(like), 1)
-    ended = escaped = 0
-    for lane in range(count):
-        s = read_state(like, numbers, lane, LANES)
-        near, pick = numbers[best + lane], marks[PICKED + lane]
-        here, other = squared_distance(s, p, w, 0.0), squared_distance(s, o, w, 0.0)
-        pick = first if here < near else pick
-        near = here if here < near else near
-        pick = second if other < near else pick
-        terminal, out = move_lane(task, lanes, lane, s, 1 if pick & one else 0, low, high)
-        picked |= pick
-        ended += terminal
-        escaped += out
-    return picked, ended, escaped
+    taken = picked = ended = escaped = 0
+    while taken < most and ended == 0 and escaped == 0:
+        for d in range(0, c, 2):
+            pick_nearer(block, like, count, d, 1 << d, 2 << d)
+        for lane in range(count):
+            s = read_state(like, numbers, lane, LANES)
+            near, pick = numbers[best + lane], marks[PICKED + lane]
+            here, other = squared_distance(s, p, w, 0.0), squared_distance(s, o, w, 0.0)
+            pick = first if here < near else pick
+            near = here if here < near else near
+            pick = second if other < near else pick
+            terminal, out = move_lane(task, lanes, lane, s, 1 if pick & one else 0, low, high)
+            picked |= pick
+            ended += terminal
+            escaped += out
+        taken += 1
+    return Steps(taken, picked, ended, escaped)
 
 
 @implements(list_entries, TwoActionBlock)
