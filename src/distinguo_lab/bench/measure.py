@@ -1,4 +1,9 @@
-"""Two ways to do the same work, timed in turns, so that a busy machine is busy for both."""
+"""Two ways to do the same work, timed in turns, so that a busy machine slows down both.
+
+A round is four short runs: ours, theirs, theirs, ours, or the other way round. For each side the faster of its two
+runs counts, since other programs can only make a run slower. The ratio is the median over the rounds; the range of the
+middle four fifths of them shows how busy the machine was.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +24,9 @@ from distinguo.tasks.puck.analysis import DIAGONAL_SLOPE
 from distinguo.tasks.puck.puck import LEFT, Puck
 from distinguo_lab.bench.reference import GymnasiumLoop, Reference, c_compiler
 
-BATCH = 50  #: the tester's
-LONG = 50_000  #: steps after which a trial is taken to hold
-DRAWS = 40  #: of a partition, until one holds trials
+BATCH = 50  #: trials, as many as the tester's
+LONG = 50_000  #: steps after which a trial counts as held for ever
+DRAWS = 40  #: attempts to draw a partition that holds the trials
 
 
 class Problem(NamedTuple):
@@ -56,14 +61,14 @@ def draw_problem(size: int, seed: int = 0) -> Problem:
 
 UNUSED = np.random.default_rng(0)  #: nothing is tied here
 SIZES = (2, 24, 100, 1000, 10_000)
-BY_HAND = (2, 24)  #: prototypes that are few enough to be looked through by hand, or by NumPy
+BY_HAND = (2, 24)  #: few enough prototypes for a search of all of them by hand, or by NumPy
 GYMNASIUM_STEPS = 1000
 #: A way to do some work: the number of steps, and what must come out the same.
 Work = Callable[[], tuple[int, Any]]
 
 
 class Timing(NamedTuple):
-    """Steps per second of ours and of a reference, and their ratio over all rounds."""
+    """Steps per second of ours and of a reference, the medians over the rounds, and their ratio."""
 
     name: str
     prototypes: int
@@ -71,8 +76,8 @@ class Timing(NamedTuple):
     ours: float
     theirs: float
     ratio: float  #: the median over the rounds
-    low: float  #: and the bounds of the middle four fifths of them
-    high: float
+    low: float  #: a tenth of the rounds are below this,
+    high: float  #: and a tenth above this
 
     def __str__(self) -> str:
         rates = f"{self.ours / 1e6:12.3f}   {self.reference:<24}{self.theirs / 1e6:12.4f}"
@@ -88,12 +93,12 @@ class Effort(NamedTuple):
     prototypes_passed: int  #: of every lane in the brute force, over all steps
 
 
-FULL_EFFORT = Effort(rounds=41, steps=40_000, prototypes_passed=200_000)
+FULL_EFFORT = Effort(rounds=31, steps=40_000, prototypes_passed=200_000)
 QUICK_EFFORT = Effort(rounds=3, steps=3_000, prototypes_passed=20_000)
 
 
 def time_in_turns(name: str, size: int, reference: str, ours: Work, theirs: Work, rounds: int) -> Timing:
-    """Do both in turns, ours first in every other round.
+    """Time both in turns, ours first in every other round.
 
     >>> def loop():
     ...     return 100, sum(range(100))
@@ -104,8 +109,9 @@ def time_in_turns(name: str, size: int, reference: str, ours: Work, theirs: Work
         raise DistinguoError(f"{name} and its reference ({reference}) differ with {size} prototypes.")
     rates = np.empty((rounds, 2))
     for n in range(rounds):
-        for which, work in [(0, ours), (1, theirs)][:: 1 if n % 2 == 0 else -1]:
-            rates[n, which] = _rate(work)
+        pair = (ours, theirs) if n % 2 == 0 else (theirs, ours)
+        first, second, again, last = (_rate(work) for work in (*pair, *reversed(pair)))
+        rates[n] = (max(first, last), max(second, again))[:: 1 if n % 2 == 0 else -1]
     ratios = rates[:, 0] / rates[:, 1]
     low, median, high = np.quantile(ratios, [0.1, 0.5, 0.9]).tolist()
     mine, other = np.median(rates, axis=0).tolist()
@@ -113,7 +119,7 @@ def time_in_turns(name: str, size: int, reference: str, ours: Work, theirs: Work
 
 
 def _rate(work: Work) -> float:
-    """Return steps per second of processor time: the waiting for other programs is not ours."""
+    """Steps per second of processor time, which does not count waiting for other programs."""
     begin = time.thread_time()
     steps, _ = work()
     return steps / max(time.thread_time() - begin, 1e-9)

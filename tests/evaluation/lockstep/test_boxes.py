@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from distinguo.controller import Controller
 from distinguo.evaluation.decide import Batch, outcome_of
-from distinguo.evaluation.lockstep.lanes import BITS
 from distinguo.evaluation.lockstep.driver import evaluate_lockstep
+from distinguo.evaluation.lockstep.lanes import BITS
 from distinguo.evaluation.simulate import Outcome, evaluate
 from distinguo.representations.boxes import (
     Box,

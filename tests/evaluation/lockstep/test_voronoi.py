@@ -10,8 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from distinguo.controller import Controller
-from distinguo.evaluation.lockstep.lanes import BITS
 from distinguo.evaluation.lockstep.driver import advance_lockstep, evaluate_lockstep
+from distinguo.evaluation.lockstep.lanes import BITS
 from distinguo.evaluation.simulate import evaluate
 from distinguo.representations.boxes import grid
 from distinguo.representations.voronoi import Voronoi, voronoi

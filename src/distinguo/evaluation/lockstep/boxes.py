@@ -22,7 +22,7 @@ from distinguo.evaluation.lockstep.lanes import (
     make_lanes,
     pick_entries,
 )
-from distinguo.evaluation.lockstep.tuples import inlined, widest_vectors
+from distinguo.evaluation.lockstep.tuples import apart, inlined, widest_vectors
 from distinguo.representations.boxes import BoxTable
 from distinguo.seam import implements, part
 from distinguo.tasks.task import State
@@ -76,6 +76,7 @@ def pick_places(block: BoxBlock, like: State, count: int, size: int) -> None:
     """Let every lane pick its place, starting from the one that is below all listed cuts."""
     inlined()
     widest_vectors()
+    apart()
     numbers, marks, cuts = block.lanes.numbers, block.lanes.marks, block.cuts
     lowest = block.lowest[0]
     for lane in range(count):

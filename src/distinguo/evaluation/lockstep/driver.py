@@ -16,6 +16,7 @@ from distinguo.evaluation.lockstep.lanes import (
     LANES,
     MOST_DIMENSIONS,
     ORDER,
+    VECTOR,
     Luck,
     Results,
     advance_lanes,
@@ -105,7 +106,7 @@ def _fits(block: Any, states: np.ndarray) -> bool:
 def _run_to_end(
     task: Any, block: Any, luck: Luck | None, states: np.ndarray, results: Results, cap: int
 ) -> None:
-    """Run a block of trials until all have ended or reached the cap, and leave the last ones' states in ``states``."""
+    """Run a block of trials until all have ended or reached the cap, where their states are left in ``states``."""
     count, dimensions = states.shape
     block.lanes.numbers[:] = 0.0
     columns, order = block.lanes.numbers.reshape(-1, LANES)[:dimensions], block.lanes.marks[ORDER:]
@@ -157,7 +158,8 @@ def advance_block(
 ) -> None:
     """Take steps until a trial ends or leaves the box, or it is time to try for a shorter list."""
     now = progress[0]
-    count, size = in_use(now["remaining"]), now["size"]
+    count = max(in_use(now["remaining"]), VECTOR)  # some trial remains, but the compiler does not know that
+    size = now["size"]
     most = min(until - now["done"], now["pause"] - now["age"])
     steps = advance_lanes(block, task, luck, like, count, size, most)
     note_visits(block.lanes, size, steps.picked)

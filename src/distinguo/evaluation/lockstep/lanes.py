@@ -6,8 +6,8 @@ can run in lock-step has a class of blocks and implements ``make_block``, ``list
 Everything else is the same for all kinds.
 
 Each trial runs in a *lane*. The numbers of a lane lie ``LANES`` apart in one array, so a loop over lanes touches
-contiguous numbers at distances that the compiler knows, and becomes vector instructions. Loops that gather stand apart
-from those that calculate.
+contiguous numbers at distances that the compiler knows, and becomes vector instructions. Loops that gather are
+separate from those that calculate.
 """
 
 from __future__ import annotations
@@ -18,7 +18,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from distinguo.evaluation.lockstep.tuples import inlined, outside, read_state, widest_vectors, write_state
+from distinguo.evaluation.lockstep.tuples import (
+    apart,
+    inlined,
+    outside,
+    read_state,
+    widest_vectors,
+    write_state,
+)
 from distinguo.seam import generic, generic_with_default, part
 from distinguo.tasks.task import State, transition
 
@@ -115,7 +122,10 @@ def list_entries(block: Any, like: State, everywhere: bool, pause: int) -> int:
 
 @generic
 def pick_entries(block: Any, like: State, count: int, size: int) -> None:
-    """Let each of the first ``count`` lanes pick its entry: by its bit, or by its number in a list beyond ``BITS``."""
+    """Let each of the first ``count`` lanes pick its entry: by its bit, or by its number if there are many.
+
+    A list has many entries if it has more than ``BITS``.
+    """
     raise NotImplementedError
 
 
@@ -123,13 +133,15 @@ class Steps(NamedTuple):
     """What happened in some steps of a block."""
 
     taken: int
-    picked: int  #: the bits of the entries that were picked; 0 in a list beyond ``BITS``
+    picked: int  #: the bits of the entries that were picked; 0 with a list of more than ``BITS``
     ended: int  #: how many lanes ended in the last step
     escaped: int  #: how many left the box in the last step
 
 
 @generic_with_default
-def advance_lanes(block: Any, task: Any, luck: Luck | None, like: State, count: int, size: int, most: int) -> Steps:
+def advance_lanes(
+    block: Any, task: Any, luck: Luck | None, like: State, count: int, size: int, most: int
+) -> Steps:
     """Take up to ``most`` steps in each of the first ``count`` lanes, until one of them ends or leaves the box."""
     taken = picked = ended = escaped = 0
     while taken < most and ended == 0 and escaped == 0:
@@ -150,6 +162,7 @@ def choose_actions(lanes: Lanes, count: int, size: int, picked: int) -> int:
     """Turn the picks into actions, of tied ones the first; return the bits of all entries picked so far."""
     inlined()
     widest_vectors()
+    apart()
     marks, masks = lanes.marks, lanes.masks
     if size > BITS:
         for lane in range(count):
@@ -173,6 +186,7 @@ def move(task: Any, lanes: Lanes, like: State, count: int) -> tuple[int, int]:
     """Take the chosen action in every lane: how many lanes ended, and how many left the box."""
     inlined()
     widest_vectors()
+    apart()
     low, high = read_state(like, lanes.box, 0, 1), read_state(like, lanes.box, len(like), 1)
     ended = escaped = 0
     for lane in range(count):

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.extending import intrinsic, overload
 
@@ -207,6 +208,15 @@ def inlined() -> None:
     """
 
 
+def apart() -> None:
+    """Promise that no array that the calling function writes to overlaps another one that it is given.
+
+    Without it every loop is compiled twice, as vector code and as plain code for arrays that overlap.
+
+    >>> apart()
+    """
+
+
 def _prefer_wide(context: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         attributes = builder.function.attributes
@@ -225,8 +235,19 @@ def _always_inline(context: Any) -> Any:
     return types.void(), generate
 
 
+def _no_alias(context: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        for argument in builder.function.args:
+            if isinstance(argument.type, ir.PointerType):
+                argument.attributes.add("noalias")
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
 _wide: Any = intrinsic(_prefer_wide)
 _inline: Any = intrinsic(_always_inline)
+_apart: Any = intrinsic(_no_alias)
 
 
 @overload(widest_vectors, inline="always")
@@ -237,3 +258,8 @@ def _widest_vectors() -> Any:
 @overload(inlined, inline="always")
 def _inlined() -> Any:
     return lambda: _inline()
+
+
+@overload(apart, inline="always")
+def _arrays_apart() -> Any:
+    return lambda: _apart()

@@ -27,6 +27,7 @@ from distinguo.evaluation.lockstep.lanes import (
     pick_entries,
 )
 from distinguo.evaluation.lockstep.tuples import (
+    apart,
     closest,
     farthest,
     inlined,
@@ -92,6 +93,7 @@ def pick_nearer(block: VoronoiBlock, like: State, count: int, c: int, first: int
     """Let every lane pick the nearer of the entries ``c`` and ``c + 1``; at ``c > 0`` if nearer than its pick."""
     inlined()
     widest_vectors()
+    apart()
     numbers, marks = block.lanes.numbers, block.lanes.marks
     best = (len(like) + 2) * LANES
     w = read_state(like, block.weight, 0, 1)
@@ -136,6 +138,7 @@ def advance_with_short_list(
 ) -> Steps:
     """Take steps with a list whose last entries are ``c`` and ``c + 1``."""
     widest_vectors()
+    apart()
     lanes = block.lanes
     numbers, marks, best = lanes.numbers, lanes.marks, (len(like) + 2) * LANES
     first, second, one = 1 << c, 2 << c, lanes.masks[1]
