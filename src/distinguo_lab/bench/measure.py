@@ -1,8 +1,8 @@
 """Two ways to do the same work, timed in turns, so that a busy machine slows down both.
 
 A round is four short runs: ours, theirs, theirs, ours, or the other way round. For each side the faster of its two
-runs counts, since other programs can only make a run slower. The ratio is the median over the rounds; the range of the
-middle four fifths of them shows how busy the machine was.
+runs counts, since other programs can only make a run slower. The ratio is the median over the rounds; the range of
+the middle four fifths of them shows how busy the machine was.
 """
 
 from __future__ import annotations

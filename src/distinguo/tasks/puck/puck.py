@@ -69,9 +69,7 @@ class Puck(NamedTuple):
         x, v = s
         u = -2.0 * self.beta * x
         c = 1.0 / math.sqrt(1.0 + u * u)
-        push = (
-            self.force / self.mass
-        )  # the same for all lanes of the lock-step, which divide once for all steps
+        push = self.force / self.mass  # depends on no state, so loops over many states divide only once
         x_next = x + self.interval * v
         v_next = v + self.interval * (((push if a == RIGHT else -push) - self.gravity * (u * c)) * c)
         fell = not (-self.wall < x_next < self.wall)
