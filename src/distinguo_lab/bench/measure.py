@@ -22,7 +22,7 @@ from distinguo.representations.voronoi import voronoi
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.puck.analysis import DIAGONAL_SLOPE
 from distinguo.tasks.puck.puck import LEFT, Puck
-from distinguo_lab.bench.reference import GymnasiumLoop, Reference, c_compiler
+from distinguo_lab.bench.reference import CReference, GymnasiumLoop, c_compiler
 
 BATCH = 50  #: trials, as many as the tester's
 LONG = 50_000  #: steps after which a trial counts as held for ever
@@ -94,7 +94,7 @@ class Effort(NamedTuple):
 
 
 FULL_EFFORT = Effort(rounds=31, steps=40_000, prototypes_passed=200_000)
-QUICK_EFFORT = Effort(rounds=3, steps=3_000, prototypes_passed=20_000)
+QUICK_EFFORT = Effort(rounds=5, steps=20_000, prototypes_passed=20_000)
 
 
 def time_in_turns(name: str, size: int, reference: str, ours: Work, theirs: Work, rounds: int) -> Timing:
@@ -134,7 +134,7 @@ def timings(effort: Effort, seed: int = 0) -> Iterator[Timing]:
     problems = [draw_problem(size, seed) for size in SIZES]
     few = [problem for problem in problems if problem.size in BY_HAND]
     if c_compiler() is not None:
-        c = Reference()
+        c = CReference()
         for problem in problems:
             yield _lockstep_and_c(problem, c, effort)
         for problem in problems:
@@ -151,18 +151,18 @@ def _lockstep(problem: Problem, steps: int) -> tuple[int, np.ndarray]:
     return int(outcome.lengths.sum()), outcome.lengths
 
 
-def _in_c(problem: Problem, c: Reference, name: str, steps: int) -> tuple[int, np.ndarray]:
+def _in_c(problem: Problem, c: CReference, name: str, steps: int) -> tuple[int, np.ndarray]:
     lengths = c.run(name, problem.task, problem.controller, problem.starts, steps)
     return int(lengths.sum()), lengths
 
 
-def _lockstep_and_c(problem: Problem, c: Reference, effort: Effort) -> Timing:
+def _lockstep_and_c(problem: Problem, c: CReference, effort: Effort) -> Timing:
     ours = partial(_lockstep, problem, effort.steps)
     theirs = partial(_in_c, problem, c, "run_lockstep", effort.steps)
     return time_in_turns("lock-step", problem.size, "C, same lookup", ours, theirs, effort.rounds)
 
 
-def _lockstep_and_hand(problem: Problem, c: Reference, effort: Effort) -> Timing:
+def _lockstep_and_hand(problem: Problem, c: CReference, effort: Effort) -> Timing:
     ours = partial(_lockstep, problem, effort.steps)
     theirs = partial(_in_c, problem, c, "run_by_hand", effort.steps)
     return time_in_turns("lock-step", problem.size, "C by hand, AVX-512", ours, theirs, effort.rounds)
@@ -173,7 +173,7 @@ def _brute_force(problem: Problem, rng: np.random.Generator, steps: int) -> tupl
     return int(lengths.sum()), lengths
 
 
-def _brute_force_and_c(problem: Problem, c: Reference, effort: Effort) -> Timing:
+def _brute_force_and_c(problem: Problem, c: CReference, effort: Effort) -> Timing:
     steps = max(effort.prototypes_passed // problem.size, 10)
     ours = partial(_brute_force, problem, np.random.default_rng(0), steps)  # no ties, so it is never asked
     theirs = partial(_in_c, problem, c, "run_brute_force", steps)

@@ -31,18 +31,18 @@ class _Map(ctypes.Structure):
 
 
 def c_compiler() -> str | None:
-    """Return the C compiler of this machine, if it has one."""
+    """The C compiler of this machine, if it has one."""
     return shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 
 
-class Reference:
+class CReference:
     """The functions of ``reference.c``, compiled for this machine.
 
     >>> from distinguo.representations.voronoi import voronoi
     >>> two = voronoi([[0.3, 0.6], [-0.3, -0.6]], [4.8, 11.0])
     >>> controller = Controller(two, np.array([[0.0, -1.0], [-1.0, 0.0]]))
     >>> starts = np.array([[0.0, 0.0], [2.0, 2.0]])
-    >>> Reference().run("run_lockstep", Puck(), controller, starts, 1000).tolist()
+    >>> CReference().run("run_lockstep", Puck(), controller, starts, 1000).tolist()
     [1000, 9]
     """
 
@@ -62,7 +62,7 @@ class Reference:
             self._library = ctypes.CDLL(str(Path(folder) / "reference.so"))
 
     def has(self, name: str) -> bool:
-        """Tell whether there is such a function: some are only for processors that have what they use."""
+        """Whether there is such a function: some need instructions that not every processor has."""
         return hasattr(self._library, name)
 
     def run(self, name: str, task: Puck, controller: Controller, starts: np.ndarray, cap: int) -> np.ndarray:
@@ -105,7 +105,7 @@ class GymnasiumLoop:
         self.policy = controller.policy[partition.regions]
 
     def run(self, start: np.ndarray, cap: int) -> int:
-        """Return the length of a trial."""
+        """Run a trial and return its length."""
         s, _ = self.env.reset(options={"state": tuple(start)})
         for length in range(1, cap + 1):
             nearest = np.argmin(((s * self.weight - self.scaled) ** 2).sum(axis=1))

@@ -13,7 +13,7 @@ from distinguo.errors import DistinguoError
 from distinguo.evaluation.simulate import evaluate
 from distinguo_lab.bench import measure, reference
 from distinguo_lab.bench.measure import draw_problem
-from distinguo_lab.bench.reference import GymnasiumLoop, Reference
+from distinguo_lab.bench.reference import CReference, GymnasiumLoop
 from distinguo_lab.commands import bench_command
 
 REFERENCES = ("C, same lookup", "Gymnasium, NumPy argmin")
@@ -51,7 +51,7 @@ def test_without_a_compiler_the_rest_is_measured(monkeypatch: pytest.MonkeyPatch
     assert answer["compiler"] is None
     assert [k["reference"] for k in answer["kernels"]] == ["Gymnasium, NumPy argmin"]
     with pytest.raises(DistinguoError, match="no C compiler"):
-        Reference()
+        CReference()
 
 
 @pytest.mark.parametrize("size", [2, 24, 100])
@@ -61,7 +61,7 @@ def test_references_do_the_same_work(size: int) -> None:
     rng = np.random.default_rng(0)
     lengths = evaluate(problem.task, problem.controller, rng, starts, 400).lengths
     assert len(set(lengths.tolist())) > 10
-    c = Reference()
+    c = CReference()
     for name in ("run_lockstep", "run_brute_force"):
         np.testing.assert_array_equal(c.run(name, problem.task, problem.controller, starts, 400), lengths)
     loop = GymnasiumLoop(problem.controller)
