@@ -26,7 +26,7 @@ import numpy as np
 import distinguo as dg
 from distinguo.cli.parse import seeds as read_seeds
 from distinguo.distillation.distil import HOLDING
-from distinguo.distillation.teachers.zips import load_zip
+from distinguo.distillation.teachers import load_zip
 from distinguo.tasks.gym.registration import PUCK_ID
 from distinguo.tasks.spec import Hold
 

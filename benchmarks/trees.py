@@ -23,14 +23,14 @@ import numpy as np
 from benchmarks.distilled import HEURISTIC, TEACHERS, land
 
 from distinguo.cli.parse import seeds as read_seeds
-from distinguo.distillation.bar import Bar, bar_of
+from distinguo.distillation.descent import Bar, bar_of
 from distinguo.distillation.descent import Descent
 from distinguo.distillation.fit import Lesson
-from distinguo.distillation.questions import Questions
-from distinguo.distillation.teachers.spaces import room_of
-from distinguo.distillation.teachers.teacher import Policy, teacher_of
-from distinguo.distillation.teachers.zips import load_zip
-from distinguo.distillation.trials.trials import Trials, trials_of
+from distinguo.distillation.costs import Questions
+from distinguo.distillation.teachers import room_of
+from distinguo.distillation.teachers import Policy, teacher_of
+from distinguo.distillation.teachers import load_zip
+from distinguo.distillation.trials import Trials, trials_of
 from distinguo.learners.distilled import DistilSettings
 from distinguo.learners.refinement.improvement import PrototypeMap
 from distinguo.tasks.catalog import task_spec

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from distinguo.controller import Controller, FeatureController, choose
     from distinguo.controls.catalog import representation
     from distinguo.criteria import state_value
+    from distinguo.distillation.condense import condense
     from distinguo.distillation.distil import distil
-    from distinguo.distillation.teachers.table import table_teacher
-    from distinguo.distillation.teachers.teacher import Policy
+    from distinguo.distillation.teachers import Policy, table_teacher
     from distinguo.errors import DistinguoError
     from distinguo.evaluation.audit import audit_controller
     from distinguo.evaluation.tester import Evaluation, learning_curve
@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     from distinguo.seam import part
     from distinguo.study.audit import audit, trained_controller
     from distinguo.study.compare import compare
-    from distinguo.study.condense import condense
     from distinguo.study.plan import make_plan
     from distinguo.study.rollout import rollout
     from distinguo.study.verify import verify
@@ -83,7 +82,7 @@ _HOMES = {
     "FunctionPartition": "distinguo.representations.declare",
     "NoisyActions": "distinguo.tasks.gym.wrappers",
     "RegionObservation": "distinguo.agents.regions",
-    "Policy": "distinguo.distillation.teachers.teacher",
+    "Policy": "distinguo.distillation.teachers",
     "Representation": "distinguo.representations.file",
     "Run": "distinguo.runs.run",
     "Shield": "distinguo.proof.shield",
@@ -94,7 +93,7 @@ _HOMES = {
     "check_task": "distinguo.tasks.check",
     "choose": "distinguo.controller",
     "compare": "distinguo.study.compare",
-    "condense": "distinguo.study.condense",
+    "condense": "distinguo.distillation.condense",
     "distil": "distinguo.distillation.distil",
     "distinctions": "distinguo.explanations.distinctions",
     "explain": "distinguo.explanations.explain",
@@ -118,7 +117,7 @@ _HOMES = {
     "rollout": "distinguo.study.rollout",
     "show": "distinguo.views.show",
     "state_value": "distinguo.criteria",
-    "table_teacher": "distinguo.distillation.teachers.table",
+    "table_teacher": "distinguo.distillation.teachers",
     "task": "distinguo.tasks.declare",
     "tiles": "distinguo.features.tiles",
     "trained_controller": "distinguo.study.audit",

@@ -13,8 +13,8 @@ from gymnasium import spaces
 
 import distinguo as dg
 from distinguo.distillation.levels import has_amounts
-from distinguo.distillation.trials.environment import EnvironmentTrials
-from distinguo.distillation.trials.trials import trials_of
+from distinguo.distillation.trials import EnvironmentTrials
+from distinguo.distillation.trials import trials_of
 from distinguo.tasks.catalog import task_spec
 from tests.cli.test_cli import Call, call
 from tests.distillation.common import QUICKEST, refused

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from distinguo.distillation.bar import Bar, remembered
-from distinguo.distillation.confirmed import confirmed
-from distinguo.distillation.trials.trials import Contender, Trials, trials_of
+from distinguo.distillation.descent import Bar, remembered
+from distinguo.distillation.distil import confirmed
+from distinguo.distillation.trials import Contender, Trials, trials_of
 from distinguo.tasks.catalog import task_spec
 from tests.distillation.common import CAR, RESTING, STALLING, SWINGING
 

@@ -8,8 +8,8 @@ import gymnasium
 import numpy as np
 import pytest
 
-from distinguo.distillation.trials.compiled import CompiledTrials
-from distinguo.distillation.trials.trials import Contender, trials_of
+from distinguo.distillation.trials import CompiledTrials
+from distinguo.distillation.trials import Contender, trials_of
 from distinguo.learners.refinement.improvement import PrototypeMap
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.spec import Hold

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from distinguo.distillation.questions import BY_TRIALS, BY_VALUES, Questions
-from distinguo.distillation.teachers.costs import (
+from distinguo.distillation.costs import BY_TRIALS, BY_VALUES, Questions
+from distinguo.distillation.costs import (
     DEAREST,
     HELD,
     LEAST,
@@ -21,9 +21,9 @@ from distinguo.distillation.teachers.costs import (
     plain_label,
     regret_by_values,
 )
-from distinguo.distillation.teachers.teacher import Teacher
-from distinguo.distillation.trials.compiled import CompiledTrials
-from distinguo.distillation.trials.environment import EnvironmentTrials
+from distinguo.distillation.teachers import Teacher
+from distinguo.distillation.trials import CompiledTrials
+from distinguo.distillation.trials import EnvironmentTrials
 from distinguo.evaluation.policy_audit import NEXT_TO_NOTHING
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.spec import Hold

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import distinguo as dg
-from distinguo.distillation.bar import bar_of
+from distinguo.distillation.descent import bar_of
 from distinguo.distillation.distil import Distilled
 from distinguo.tasks.catalog import task_spec
 from tests.distillation.common import CAR, QUICK, QUICKEST, SWINGING, SWINGS, Predicts, refused, swing

@@ -17,7 +17,7 @@ from distinguo.distillation.fit import (
     soft_loss,
     standard_of,
 )
-from distinguo.distillation.teachers.costs import plain_label
+from distinguo.distillation.costs import plain_label
 from distinguo.learners.refinement.improvement import PrototypeMap
 from tests.nightly import so_many
 

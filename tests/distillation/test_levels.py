@@ -14,7 +14,7 @@ from gymnasium import spaces
 import distinguo as dg
 from distinguo.distillation import levels as levels_module
 from distinguo.distillation.levels import chosen_levels, has_amounts, levelled, without_unused
-from distinguo.distillation.teachers.teacher import teacher_of
+from distinguo.distillation.teachers import teacher_of
 from distinguo.learners.refinement.improvement import PrototypeMap
 from distinguo.seam import is_compiled
 from distinguo.tasks.catalog import spec_of, task_spec

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from distinguo.distillation.prices import neighbour_prices, neighbouring_prototypes
-from distinguo.distillation.trials.compiled import CompiledTrials
-from distinguo.distillation.trials.trials import Contender
+from distinguo.distillation.trials import CompiledTrials
+from distinguo.distillation.trials import Contender
 from distinguo.learners.refinement.improvement import PrototypeMap
 from distinguo.learners.refinement.prices import STARTS
 from distinguo.tasks.catalog import task_spec

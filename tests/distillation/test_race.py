@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from distinguo.distillation.bar import Bar, aim
-from distinguo.distillation.confirmed import confirmed
+from distinguo.distillation.descent import Bar, aim
+from distinguo.distillation.distil import confirmed
 from distinguo.distillation.fit import Lesson
-from distinguo.distillation.race import Race, Standing
-from distinguo.distillation.teachers.costs import plain_label
-from distinguo.distillation.trials.compiled import CompiledTrials
-from distinguo.distillation.trials.trials import FIRST_LOOKS, Contender, judged
+from distinguo.distillation.descent import Race, Standing
+from distinguo.distillation.costs import plain_label
+from distinguo.distillation.trials import CompiledTrials
+from distinguo.distillation.trials import FIRST_LOOKS, Contender, judged
 from distinguo.tasks.catalog import task_spec
 from tests.distillation.common import CAR, RESTING, STALLING, SWINGING, SWINGS
 

@@ -11,9 +11,9 @@ import pytest
 from gymnasium import spaces
 
 import distinguo as dg
-from distinguo.distillation.teachers.spaces import Room, room_of
-from distinguo.distillation.teachers.table import read_table, table_teacher
-from distinguo.distillation.teachers.teacher import (
+from distinguo.distillation.teachers import Room, room_of
+from distinguo.distillation.teachers import read_table, table_teacher
+from distinguo.distillation.teachers import (
     ASKED_AGAIN,
     VOTES,
     Policy,

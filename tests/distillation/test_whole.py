@@ -16,10 +16,10 @@ import distinguo as dg
 from distinguo.agents.regions import RegionObservation
 from distinguo.distillation.distil import Distilled
 from distinguo.distillation.fidelity import DOCUMENT, fidelity_of, gained_by
-from distinguo.distillation.questions import Questions
+from distinguo.distillation.costs import Questions
 from distinguo.distillation.saved import FIDELITY, read_fidelity
-from distinguo.distillation.teachers.teacher import Teacher
-from distinguo.distillation.trials.compiled import CompiledTrials
+from distinguo.distillation.teachers import Teacher
+from distinguo.distillation.trials import CompiledTrials
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.task import transition
 from distinguo.views.kinds.fidelity import fidelity_picture

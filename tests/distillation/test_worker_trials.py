@@ -15,10 +15,10 @@ import gymnasium
 import numpy as np
 import pytest
 
-from distinguo.distillation.trials.environment import EnvironmentTrials
-from distinguo.distillation.trials.trials import Contender
-from distinguo.distillation.trials.worker import answer_all
-from distinguo.distillation.trials.workers import WorkerTrials
+from distinguo.distillation.trials import EnvironmentTrials
+from distinguo.distillation.trials import Contender
+from distinguo.distillation.worker import answer_all
+from distinguo.distillation.workers import WorkerTrials
 from distinguo.tasks.catalog import task_spec
 from tests.distillation.common import CAR, RESTING, STALLING, SWINGING, refused
 

@@ -13,7 +13,7 @@ from distinguo.learners.probation.learner import acting_by
 from distinguo.learners.refinement.condense import Notch
 from distinguo.learners.refinement.improvement import PrototypeMap
 from distinguo.runs.run import Run
-from distinguo.study.condense import Condensed, save_condensed
+from distinguo.distillation.condense import Condensed, save_condensed
 from distinguo.tasks.catalog import AbsentTask
 from distinguo.tasks.mountain_car import MountainCar
 from distinguo.tasks.puck.noisy import NoisyPuck

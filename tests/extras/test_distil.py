@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import distinguo as dg
-from distinguo.distillation.teachers.spaces import room_of
-from distinguo.distillation.teachers.teacher import teacher_of
-from distinguo.distillation.teachers.zips import kind_of_zip, load_zip
+from distinguo.distillation.teachers import room_of
+from distinguo.distillation.teachers import teacher_of
+from distinguo.distillation.teachers import kind_of_zip, load_zip
 from distinguo.tasks.catalog import task_spec
 from tests.agents.common import CART, sb3
 from tests.distillation.common import CAR, QUICKEST, refused, swing

@@ -1,27 +1,28 @@
-"""From a large map down to the smallest that keeps the return: the dial of a distillation.
+"""From a large map of a teacher down to the smallest that keeps the return: the size-return curve of a distillation.
 
-Sizes are gone through from the top. At each, maps are fitted to all that the teacher was asked about: from the last
-map with a prototype left out, and from scratch. Where the best of them keeps the return from new starts, that size
-is done; else changes are put on probation until it does, or nothing helps any more.
+The descent goes through sizes from the top. At each, maps are fitted to all that the teacher was asked about: from
+the last map with a prototype left out, and from scratch. Where the best of them keeps the return from new starts,
+that size is done; else changes are put on probation until one does, or nothing helps any more.
 """
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
 
-from distinguo.distillation.bar import Bar
+from distinguo.distillation.condense import TRIALS
+from distinguo.distillation.costs import TaughtLabel
 from distinguo.distillation.fit import Lesson, first_map, fitted
-from distinguo.distillation.race import Race, Standing
-from distinguo.distillation.teachers.costs import TaughtLabel
-from distinguo.distillation.trials.trials import Contender, Followed, Trials
+from distinguo.distillation.trials import Followed, Trials
 from distinguo.learners.distilled import MOST_PROTOTYPES, DistilSettings
-from distinguo.learners.refinement.condense import TRIALS, Notch
-from distinguo.learners.refinement.improvement import PrototypeMap
+from distinguo.search.maps import PrototypeMap, drawn_near, drop, move, set_action, stretch_width
+from distinguo.search.races import Candidate, Contender
+from distinguo.tasks.spec import Hold, TaskSpec
 
 SHORT, LONG = 50, 250  #: steps of L-BFGS: of every fit that is begun, and of the best of them
 REFITTED = 100  #: of a map with a prototype left out
@@ -29,29 +30,221 @@ LEFT_OUT = 4  #: maps with a prototype left out that are tried at least, the bes
 MEASURES = 3  #: how often a race may be contradicted by new trials
 SHARE = 0.3  #: of the steps that are left, that the race of one size may take
 FAILURES = 2  #: sizes in a row that do not keep the return before the descent ends
+ASSURANCE = 2.5  #: standard errors of new trials by which a map should be above the target return
+
+SEVERAL = 0.3  #: how often a change is followed by another
+TAUGHT = 0.25  #: share of the changes that the teacher suggests
+SHIFT = (0.01, 0.4)  #: how far a prototype moves, in standard deviations of the states: between these
+STRETCH = (0.05, 0.6)  #: how much a width changes, in logarithms
+CHANGES = ("move", "move", "move", "stretch", "stretch", "act")
 
 Ask = Callable[[Followed], TaughtLabel]
 Watch = Callable[[str], None]
+Gains = Callable[[Sequence[int]], np.ndarray]  #: from the numbers of starts to what is gained from each
 
 
-class Rung(NamedTuple):
-    """The best map of a size with the returns of new trials, and how it was come by."""
+# ---- the return that is to be kept ---------------------------------------------------------------------------------
 
-    notch: Notch
-    compared: np.ndarray  #: its returns as they are compared with what is to be kept
-    kept: bool  #: whether these trials are at what is to be kept
+
+class TargetReturn(NamedTuple):
+    """A mean return to keep; with a teacher, relative to what it gains.
+
+    A share of the teacher's return is compared start by start: some starts are harder than others for both of them,
+    and a map that does exactly what its teacher does should not be lost in that noise.
+    """
+
+    value: float
+    teacher: Gains | None = None
+    mean: float = 0.0  #: what the teacher gains on average
+
+    def compared(self, returns: np.ndarray, starts: Sequence[int]) -> np.ndarray:
+        """Return returns without what the teacher gains more, or less, from the same starts than on average.
+
+        >>> hard = TargetReturn(-95.0, lambda starts: np.array([-100.0, -200.0]), -150.0)
+        >>> hard.compared(np.array([-100.0, -200.0]), [1, 2]).tolist()
+        [-150.0, -150.0]
+        """
+        return returns if self.teacher is None else returns - self.teacher(starts) + self.mean
+
+    def is_reached(self, compared: np.ndarray, count: int | None = None) -> bool:
+        """Whether trials are so far above it that as many new ones, or ``count``, would reach it, too."""
+        return float(compared.mean()) >= aim(compared, self.value, count)
+
+
+def aim(returns: np.ndarray, target: float, count: int | None = None) -> float:
+    """Return what the mean of trials should be, so that the mean of as many new ones reaches the target, too.
+
+    >>> round(aim(np.array([190.0, 230.0] * 50), 200.0), 1)
+    205.0
+    """
+    return target + ASSURANCE * float(np.std(returns)) / math.sqrt(count or len(returns))
+
+
+def remembered(gains: Gains) -> Gains:
+    """Return a function that asks for what is gained from a start only once."""
+    known: dict[int, float] = {}
+
+    def gained(starts: Sequence[int]) -> np.ndarray:
+        new = [n for n in dict.fromkeys(starts) if n not in known]
+        if new:
+            known.update(zip(new, gains(new).tolist(), strict=True))
+        return np.array([known[n] for n in starts])
+
+    return gained
+
+
+def threshold_of(spec: TaskSpec, cap: int) -> float | None:
+    """Return the mean return that solves a task; of one that should never end, the steps that count as held."""
+    return float(cap) if isinstance(spec.goal, Hold) else spec.threshold
+
+
+def target_return(
+    spec: TaskSpec, returns: np.ndarray, keep: float | None, share: float, cap: int
+) -> tuple[float, tuple[str, ...]]:
+    """Return the mean return to keep, and a sentence if the teacher does not solve its task.
+
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> target_return(task_spec("CartPole-v1"), np.array([480.0, 490.0]), None, 0.95, 500)
+    (475.0, ())
+    >>> target_return(task_spec("CartPole-v1"), np.array([100.0, 100.0]), None, 0.95, 500)[0]
+    95.0
+    """
+    mean = float(returns.mean())
+    threshold = threshold_of(spec, cap)
+    notes: tuple[str, ...] = ()
+    if threshold is not None and mean < threshold:
+        notes = (
+            f"The teacher does not solve {spec.name} itself: it gains {mean:.4g} on average in {len(returns)} "
+            f"trials, and {threshold:.4g} is asked for; a better one makes a better map.",
+        )
+    if keep is not None:
+        return float(keep), notes or _of_keep(keep, mean, len(returns))
+    if threshold is not None and mean >= threshold:
+        return threshold, notes
+    return mean - (1.0 - share) * abs(mean), notes
+
+
+def _of_keep(keep: float, mean: float, trials: int) -> tuple[str, ...]:
+    if keep <= mean:
+        return ()
+    return (
+        f"{keep:.4g} is to be kept, more than the {mean:.4g} that the teacher gains on average in {trials} trials; "
+        "a map rarely gains more than its teacher.",
+    )
+
+
+# ---- changes on probation ------------------------------------------------------------------------------------------
+
+
+class Race:
+    """Changes of a map on probation, tried from the same starts as the map itself and kept if they gain.
+
+    A generation of changes is tried side by side; the best of those that gain takes the place of the map. Changes
+    come from chance (a prototype is moved, a coordinate stretched, an action changed) and from the teacher: where it
+    disagrees with the map, a prototype of its action is drawn near.
+    """
+
+    def __init__(self, trials: Trials, lesson: Lesson, starts: list[int], rng: np.random.Generator) -> None:
+        self.trials, self.lesson, self.starts, self.rng = trials, lesson, starts, rng
+        self.actions = len(trials.spec.actions)
+        self.spread = lesson.seen.std(axis=0)
+        self.proposals = self.kept = 0
+
+    def measured(self, map_: PrototypeMap) -> Candidate:
+        """Run a map from all starts of the race."""
+        return Candidate(map_, self.trials.judge([Contender(map_, self.starts)])[0])
+
+    def best_of(self, maps: list[PrototypeMap], few: int = 8) -> Candidate:
+        """Return the best of many maps: all are run from a few starts, and the best quarter from all."""
+        if len(maps) > 4:
+            short = self.trials.judge([Contender(map_, self.starts[:few]) for map_ in maps])
+            order = np.argsort([-returns.mean() for returns in short], kind="stable")
+            maps = [maps[n] for n in order[: max(3, len(maps) // 4)]]
+        returns = self.trials.judge([Contender(map_, self.starts) for map_ in maps])
+        return max((Candidate(*pair) for pair in zip(maps, returns, strict=True)), key=lambda one: one.mean)
+
+    def generation(self, present: Candidate, count: int) -> Candidate:
+        """Try changes side by side, and return the best if it gains, else what there was."""
+        changed = [self._change(present.map) for _ in range(count)]
+        results = self.trials.judge([Contender(map_, self.starts, present.returns) for map_ in changed])
+        self.proposals += count
+        tried = [
+            Candidate(map_, returns)
+            for map_, returns in zip(changed, results, strict=True)
+            if len(returns) == len(self.starts)
+        ]
+        best = max(tried, key=lambda one: one.mean, default=present)
+        if best.mean < present.mean:
+            return present
+        self.kept += best.mean > present.mean
+        return best
+
+    def _change(self, begun: PrototypeMap) -> PrototypeMap:
+        taught = self._taught(begun) if self.rng.random() < TAUGHT else None
+        changed = self._by_chance(begun) if taught is None else taught
+        return self._change(changed) if self.rng.random() < SEVERAL else changed
+
+    def _by_chance(self, begun: PrototypeMap) -> PrototypeMap:
+        kind = CHANGES[self.rng.integers(len(CHANGES))]
+        j = int(self.rng.integers(begun.size))
+        if kind == "act" and self.actions > 1:
+            other = (begun.actions[j] + 1 + self.rng.integers(self.actions - 1)) % self.actions
+            return begun.changed(set_action, j, int(other))
+        if kind == "stretch":
+            amount = self._between(STRETCH)
+            i = int(self.rng.integers(len(begun.scale)))
+            return begun.changed(stretch_width, i, np.exp(self.rng.normal(0.0, amount)))
+        shift = self._between(SHIFT) * self.spread * self.rng.normal(size=len(self.spread))
+        if self.rng.random() < 0.5:  # along one coordinate
+            shift *= np.arange(len(shift)) == self.rng.integers(len(shift))
+        return begun.changed(move, j, begun.prototypes[j] + shift)
+
+    def _between(self, bounds: tuple[float, float]) -> float:
+        low, high = np.log(bounds)
+        return float(np.exp(self.rng.uniform(low, high)))
+
+    def _taught(self, begun: PrototypeMap) -> PrototypeMap | None:
+        """Draw a prototype of the right action towards a state where the map acts wrongly; None if it never does."""
+        lesson = self.lesson
+        rows = self.rng.integers(len(lesson.seen), size=64)
+        wrong = rows[~lesson.good[rows, begun.choose(lesson.seen[rows])]]
+        if not len(wrong):
+            return None
+        chances = lesson.weight[wrong]
+        n = int(self.rng.choice(wrong, p=chances / chances.sum() if chances.sum() > 0 else None))
+        alike = np.flatnonzero(lesson.good[n, begun.actions])
+        if not len(alike):
+            j = int(self.rng.integers(begun.size))
+            return begun.changed(set_action, j, int(lesson.good[n].argmax())).changed(move, j, lesson.seen[n])
+        return drawn_near(begun, alike, lesson.seen[n], 0.5 * self.rng.random())
+
+
+# ---- the descent ---------------------------------------------------------------------------------------------------
+
+
+class BestOfSize(NamedTuple):
+    """The best map of a size with the returns of new trials, and how it was found."""
+
+    candidate: Candidate
+    compared: np.ndarray  #: its returns as they are compared with the target return
+    kept: bool  #: whether these trials reach the target return
     fitted: bool  #: whether the fit alone sufficed
 
     @property
+    def map(self) -> PrototypeMap:
+        """The map."""
+        return self.candidate.map
+
+    @property
     def size(self) -> int:
-        """Return its prototypes."""
-        return self.notch.size
+        """The number of its prototypes."""
+        return self.candidate.size
 
 
 class Limits(NamedTuple):
     """What a race aims at, and when it ends."""
 
-    bar: Bar
+    target: TargetReturn
     patience: int  #: changes without a gain
     steps: float  #: environment steps of all that was run
 
@@ -61,7 +254,7 @@ class Descent:
 
     def __init__(self, trials: Trials, ask: Ask, settings: DistilSettings, seed: int, watch: Watch) -> None:
         self.trials, self.ask, self.settings, self.watch = trials, ask, settings, watch
-        self.stopped = False  # whether somebody is content with what there is
+        self.stopped = False  # whether the caller asked to stop
         self.rng = np.random.default_rng([seed, 4])
         self._numbers: Iterator[int] = self._drawn(seed)
         self._lessons: list[Lesson] = []
@@ -69,7 +262,7 @@ class Descent:
 
     @staticmethod
     def _drawn(seed: int) -> Iterator[int]:
-        """Give numbers of starts for ever; those of different seeds have nothing to do with each other."""
+        """Give numbers of starts without end; those of different seeds are unrelated."""
         rng = np.random.default_rng([seed, 6])
         while True:
             yield int(rng.integers(2**31 - 1))
@@ -79,7 +272,7 @@ class Descent:
         return [next(self._numbers) for _ in range(count)]
 
     def tell(self, text: str) -> None:
-        """Tell whoever watches how it goes; it ends with what it has if that one raises StopIteration."""
+        """Report progress to the caller, who may raise StopIteration to end with what there is."""
         try:
             self.watch(text)
         except StopIteration:
@@ -93,7 +286,7 @@ class Descent:
 
     @property
     def lesson(self) -> Lesson:
-        """Return a draw of all that the teacher said, from every series of trials about as much."""
+        """A sample of all that the teacher said, about as much from every series of trials."""
         share = max(1, 2 * self.settings.states // max(1, len(self._lessons)))
         drawn = [one.drawn(share, self.rng) for one in self._lessons]
         whole = Lesson(*(np.concatenate(column) for column in zip(*drawn, strict=True)))
@@ -117,9 +310,9 @@ class Descent:
 
     def _without(self, before: PrototypeMap, size: int) -> list[PrototypeMap]:
         """Return maps that are left if some prototypes are left out: each in turn, and others by chance."""
-        maps = [before.without(j) for j in range(len(before.actions))]
-        while len(maps[0].actions) > size:
-            maps = [one.without(int(self.rng.integers(len(one.actions)))) for one in maps]
+        maps = [before.changed(drop, j) for j in range(before.size)]
+        while maps[0].size > size:
+            maps = [one.changed(drop, int(self.rng.integers(one.size))) for one in maps]
         return maps
 
     def _fitted(self, lesson: Lesson, begun: list[PrototypeMap], steps: int) -> list[PrototypeMap]:
@@ -142,94 +335,97 @@ class Descent:
 
     # ---- the way down ---------------------------------------------------------------------------------------------
 
-    def rungs(self, bar: Bar, grow: bool = True, regions: int | None = None) -> Iterator[Rung]:
+    def sizes(
+        self, target: TargetReturn, grow: bool = True, regions: int | None = None
+    ) -> Iterator[BestOfSize]:
         """Give the best map of every size, the largest first, until sizes no longer keep the return.
 
-        While a map is large and the fit alone keeps the return, a quarter of it is left out at once. ``grow`` tells
-        whether a first map that does not suffice may be followed by larger ones. At most ``regions`` are come to,
-        whatever that costs.
+        While a map is large and the fit alone keeps the return, a quarter of it is left out at once. With ``grow``, a
+        first map that does not suffice may be followed by larger ones. The descent goes down to ``regions``
+        prototypes at least, whatever that costs.
         """
         failures, leap, most = 0, True, regions or MOST_PROTOTYPES
-        before = self._begun(bar, grow and regions is None)
+        before = self._begun(target, grow and regions is None)
         yield before
         while before.size > 1 and (failures < FAILURES or before.size > most) and not self.stopped:
             size = before.size - (max(1, before.size // 4) if leap else 1)
-            rung = self.rung(size, before.notch.map, bar, self.settings.patience // (1 + 3 * failures))
-            if before.kept and not rung.kept and size < before.size - 1:  # too far: go on by one
+            patience = self.settings.patience // (1 + 3 * failures)
+            best = self.best_of_size(size, before.map, target, patience)
+            if before.kept and not best.kept and size < before.size - 1:  # too far: go on by one
                 leap = False
                 continue
-            yield rung
-            failures = 0 if rung.kept else failures + 1
-            before, leap = rung, rung.fitted or not rung.kept
+            yield best
+            failures = 0 if best.kept else failures + 1
+            before, leap = best, best.fitted or not best.kept
 
-    def _begun(self, bar: Bar, grow: bool) -> Rung:
+    def _begun(self, target: TargetReturn, grow: bool) -> BestOfSize:
         """Return the map to begin with: more rounds if it does not suffice, and then one twice as large."""
         size, attempts = self.settings.most, 0
         while True:
             self.rounds(size)
-            rung = self.rung(size, None, bar, self.settings.patience)
+            best = self.best_of_size(size, None, target, self.settings.patience)
             attempts += 1
             spent = self.trials.count.steps >= self.settings.steps or 2 * size > MOST_PROTOTYPES
-            if rung.kept or size == 1 or self.stopped or (attempts > 1 and (spent or not grow)):
-                return rung
+            if best.kept or size == 1 or self.stopped or (attempts > 1 and (spent or not grow)):
+                return best
             size *= 2 if attempts > 1 else 1
 
-    def rung(self, size: int, before: PrototypeMap | None, bar: Bar, patience: int) -> Rung:
+    def best_of_size(
+        self, size: int, before: PrototypeMap | None, target: TargetReturn, patience: int
+    ) -> BestOfSize:
         """Return the best map of a size: fitted from scratch and from a larger one, and raced if that does not do."""
         race = Race(self.trials, self.lesson, self.fresh(self.settings.starts), self.rng)
         if size == 1 and before is not None:  # always the same action: there is nothing else to it
-            return self._measured(race.best_of(self._constant(before)), bar, fitted=True)
-        standing = race.best_of(self.fits(size, before))
+            return self._measured(race.best_of(self._constant(before)).map, target, fitted=True)
+        first = race.best_of(self.fits(size, before))
         budget = self.trials.count.steps + SHARE * max(0, self.settings.steps - self.trials.count.steps)
-        rung = self._measured(standing, bar, fitted=True)
+        best = self._measured(first.map, target, fitted=True)
         for _ in range(MEASURES):
-            if rung.kept or not self.settings.race or self.stopped:
+            if best.kept or not self.settings.race or self.stopped:
                 break
-            limits = Limits(bar, patience, budget)
-            raced = self._raced(race, race.measured(rung.notch.map), limits)
+            raced = self._raced(race, race.measured(best.map), Limits(target, patience, budget))
             if raced is None:
                 break
-            better = self._measured(raced, bar, fitted=False)
-            rung = max(rung, better, key=lambda one: float(one.compared.mean()))
+            better = self._measured(raced.map, target, fitted=False)
+            best = max(best, better, key=lambda one: float(one.compared.mean()))
         if self.settings.aggregate:
-            self.learn_from(self.trials.follow(rung.notch.map, self.fresh(self.settings.trials)))
-        return rung
+            self.learn_from(self.trials.follow(best.map, self.fresh(self.settings.trials)))
+        return best
 
     def _constant(self, before: PrototypeMap) -> list[PrototypeMap]:
-        alone = PrototypeMap(before.prototypes[:1], before.actions[:1], before.scale)
-        return [alone.with_action(0, a) for a in range(len(self.trials.spec.actions))]
+        alone = before.only([0])
+        return [alone.changed(set_action, 0, a) for a in range(len(self.trials.spec.actions))]
 
-    def _measured(self, standing: Standing, bar: Bar, fitted: bool) -> Rung:
+    def _measured(self, map_: PrototypeMap, target: TargetReturn, fitted: bool) -> BestOfSize:
         """Run a map from new starts."""
         starts = self.fresh(TRIALS)
-        notch = Notch(standing.map, self.trials.judge([Contender(standing.map, starts)])[0])
-        compared = bar.compared(notch.returns, starts)
-        way = "fitted" if fitted else "raced"
-        self.tell(f"{notch.size} prototypes, {way}: {notch.mean:.4g} ± {notch.error:.2g}")
-        return Rung(notch, compared, bar.is_reached(compared), fitted)
+        candidate = Candidate(map_, self.trials.judge([Contender(map_, starts)])[0])
+        compared = target.compared(candidate.returns, starts)
+        how = "fitted" if fitted else "raced"
+        self.tell(f"{candidate.size} prototypes, {how}: {candidate.mean:.4g} ± {candidate.error:.2g}")
+        return BestOfSize(candidate, compared, target.is_reached(compared), fitted)
 
-    def _raced(self, race: Race, standing: Standing, limits: Limits) -> Standing | None:
+    def _raced(self, race: Race, present: Candidate, limits: Limits) -> Candidate | None:
         """Put changes on probation until the return is kept; none if nothing helped or there are no steps left."""
 
         def is_enough() -> bool:
-            return limits.bar.is_reached(limits.bar.compared(standing.returns, race.starts), TRIALS)
+            return limits.target.is_reached(limits.target.compared(present.returns, race.starts), TRIALS)
 
-        first, idle = standing.mean, 0
+        first, idle = present.mean, 0
         while not is_enough():
             if idle >= limits.patience or self.trials.count.steps >= limits.steps or self.stopped:
                 break
-            better = race.generation(standing, self.settings.generation)
-            idle = 0 if better.mean > standing.mean else idle + self.settings.generation
-            standing = better
-            size = len(standing.map.actions)
-            self.tell(f"{size} prototypes, {race.proposals} changes tried: {standing.mean:.4g}")
-        if standing.mean <= first and not is_enough():
+            better = race.generation(present, self.settings.generation)
+            idle = 0 if better.mean > present.mean else idle + self.settings.generation
+            present = better
+            self.tell(f"{present.size} prototypes, {race.proposals} changes tried: {present.mean:.4g}")
+        if present.mean <= first and not is_enough():
             return None
         if (
             len(race.starts) < self.settings.most_starts
         ):  # should new trials contradict it, there are more to judge by
             race.starts += self.fresh(self.settings.starts)
-        return standing
+        return present
 
     def close(self) -> None:
         """End the threads."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from numbers import Real
 from pathlib import Path
@@ -12,45 +12,57 @@ from typing import Any, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from distinguo.distillation.bar import Bar, bar_of, remembered, threshold_of
-from distinguo.distillation.confirmed import confirmed
-from distinguo.distillation.descent import Descent, Rung, Watch
-from distinguo.distillation.fidelity import Fidelity, fidelity_of
+from distinguo.distillation.condense import CAP, CURVE_FILE, TRIALS, curve_csv
+from distinguo.distillation.costs import Questions
+from distinguo.distillation.descent import (
+    BestOfSize,
+    Descent,
+    TargetReturn,
+    Watch,
+    remembered,
+    target_return,
+    threshold_of,
+)
+from distinguo.distillation.fidelity import Fidelity, fidelity_of, write_fidelity
 from distinguo.distillation.levels import Levelled, levelled, levels_of_run, without_unused
-from distinguo.distillation.prices import neighbour_prices
-from distinguo.distillation.questions import Questions
-from distinguo.distillation.saved import check_free, run_of_map, write_distilled
-from distinguo.distillation.teachers.teacher import Policy, Teacher, teacher_of, watched
-from distinguo.distillation.trials.trials import Followed, Trials, trials_of
+from distinguo.distillation.teachers import Policy, Teacher, teacher_of, watched
+from distinguo.distillation.trials import Count, Followed, Trials, trials_of
 from distinguo.errors import DistinguoError, checks_names, path_from, shown, whole_number
+from distinguo.evaluation.confirmation import OPEN, PASSED, ReturnQuestion, judge
 from distinguo.learners.catalog import DISTILLED
 from distinguo.learners.distilled import MOST_PROTOTYPES, DistilSettings
-from distinguo.learners.probation.learner import acting_by
-from distinguo.learners.refinement.condense import TRIALS, Notch
-from distinguo.learners.refinement.improvement import PrototypeMap
+from distinguo.representations.file import Representation
 from distinguo.runs.configuration import Configuration, configure, of_table
+from distinguo.runs.folder import is_finished, is_free, write_run
 from distinguo.runs.run import Run
+from distinguo.runs.written.history import Frame
+from distinguo.search.maps import PrototypeMap, controller_of
+from distinguo.search.prices import STARTS, neighbours, prices
+from distinguo.search.races import Candidate, Contender
 from distinguo.settings import checked
-from distinguo.study.condense import CAP
 from distinguo.tasks.spec import CATEGORIES, Hold, TaskSpec
+from distinguo.versions import software
+from distinguo.writing.atomic import write_atomically
 
 HOLDING = 2_000  #: steps after which a trial that should never end counts as held
+TOGETHER = 10  #: trials of a confirmation that are run side by side
+MARGIN = 0.1  #: of what was seen, around it
 
 
 class Distilled(NamedTuple):
     """A small map of a policy: the run, the best map of every size, and how true it is to its teacher."""
 
     run: Run
-    dial: list[Notch]  #: by size, the largest first
+    dial: list[Candidate]  #: the size-return curve, the largest map first
     fitted: int | None  #: the fewest prototypes of a fit without a race that keeps the return
-    bar: float  #: the mean return that had to be kept
+    bar: float  #: the target return: the mean that had to be kept
     kept: bool  #: whether new trials confirmed that it is
     fidelity: Fidelity
     notes: tuple[str, ...]  #: what should be said of the teacher
 
     @property
     def share(self) -> float | None:
-        """Return the share of the teacher's return that had to be kept, where that is what was asked."""
+        """The share of the teacher's return that had to be kept, if that is the target."""
         return self.run.summary.get("share")
 
     def __repr__(self) -> str:
@@ -88,7 +100,7 @@ def distil(
     is what :func:`~distinguo.learn` takes. The number of prototypes is found: the fewest that keep the threshold of
     the task or, if the teacher does not reach it, most of its own return. ``keep`` names another mean return to keep,
     and ``regions`` asks for at most so many prototypes, whatever that costs. ``settings`` are changes by dotted name,
-    such as ``learner.steps``; ``out`` is a folder for the run; ``watch`` is told in words how it goes; if it
+    such as ``learner.steps``; ``out`` is a folder for the run; ``watch`` is called with lines of progress; if it
     raises StopIteration, the smallest map so far is confirmed, and is the result.
 
     >>> swing = lambda s: 2 if s[1] > 0 else 0
@@ -110,7 +122,7 @@ def distil(
         partial(teacher_of, teacher),
         task,
         levels_of_run(thing, task, of_table(changes, "task")),
-        lambda spec, returns: bar_of(spec, returns, keep, share, CAP)[0],
+        lambda spec, returns: target_return(spec, returns, keep, share, CAP)[0],
         numbers=isinstance(thing, Run | Teacher),
     )
     configuration = _configured(found.spec, found.teacher, seed, regions, changes)
@@ -156,6 +168,18 @@ def _configured(
     return configure(spec, seed=seed, changes={"learner.teacher": teacher.name, **asked}, learner=DISTILLED)
 
 
+class Outcome(NamedTuple):
+    """What a distillation came to, for the summary of its run."""
+
+    target: float  #: the mean return to keep
+    share: float | None  #: of the teacher's return, if that is the target
+    kept: bool
+    stopped: bool  #: whether the caller stopped it
+    learning: Count  #: trials and steps until the curve was complete
+    confirming: int  #: steps of its confirmation and of its comparison with the teacher
+    began: float  #: on the clock of ``time.perf_counter``
+
+
 class Distillation:
     """One distillation at work."""
 
@@ -178,25 +202,31 @@ class Distillation:
         taught = self.trials.follow_teacher(self.teacher.answer, self.descent.fresh(TRIALS))
         self.descent.learn_from(taught)
         gained = taught.returns if found.returns is None else found.returns
-        value, remarks = bar_of(spec, gained, keep, settings.keep, self.trials.cap)
+        value, remarks = target_return(spec, gained, keep, settings.keep, self.trials.cap)
         for note in found.notes:
             self.descent.tell(note)
         mean = float(taught.returns.mean()) if found.mean is None else found.mean
-        bar = Bar(value)
+        target = TargetReturn(value)
         if keep is None and value != threshold_of(spec, self.trials.cap):
-            bar = Bar(value, remembered(self._teacher_gains), mean)
-        rungs = list(self.descent.rungs(bar, mean >= value, regions))
-        stopped = self.descent.stopped
-        learned, before = self.trials.count, found.spent
-        chosen, kept = self._chosen(rungs, bar, regions)
+            target = TargetReturn(value, remembered(self._teacher_gains), mean)
+        sizes = list(self.descent.sizes(target, mean >= value, regions))
+        stopped, learned = self.descent.stopped, self.trials.count
+        chosen, kept = self._chosen(sizes, target, regions)
         self.descent.tell("comparing the map with the teacher")
-        fidelity, own, steps = self._compared(chosen.map, found)
-        facts = {"bar": value, "kept": kept, "learned": learned, "before": before, "stopped": stopped}
-        facts |= {"share": {} if bar.teacher is None else {"share": settings.keep}, "began": began}
-        run = self._run(chosen, own, fidelity=fidelity, steps=steps, **facts)
-        said = (*found.notes, *remarks, *self._of_teacher(), *_of_stop(stopped, rungs[-1].size, regions))
-        notches = [rung.notch._replace(returns=rung.compared) for rung in rungs]  # which the bar is for
-        return Distilled(run, notches, _fewest_fitted(rungs), value, kept, fidelity, said)
+        fidelity, own, uncounted = self._compared(chosen, found)
+        outcome = Outcome(
+            target=value,
+            share=None if target.teacher is None else settings.keep,
+            kept=kept,
+            stopped=stopped,
+            learning=found.spent.more(*learned),
+            confirming=self.trials.count.steps - learned.steps + uncounted,
+            began=began,
+        )
+        run = self._run(chosen, own, fidelity, outcome)
+        said = (*found.notes, *remarks, *self._of_teacher(), *_of_stop(stopped, sizes[-1].size, regions))
+        curve = [best.candidate._replace(returns=best.compared) for best in sizes]  # as the target is meant
+        return Distilled(run, curve, _fewest_fitted(sizes), value, kept, fidelity, said)
 
     def _teacher_gains(self, starts: Sequence[int]) -> np.ndarray:
         return self.trials.follow_teacher(self.teacher.answer, starts).returns
@@ -220,46 +250,51 @@ class Distillation:
             "the median.",
         )
 
-    def _chosen(self, rungs: list[Rung], bar: Bar, regions: int | None) -> tuple[Notch, bool]:
+    def _chosen(
+        self, sizes: list[BestOfSize], target: TargetReturn, regions: int | None
+    ) -> tuple[PrototypeMap, bool]:
         """Return the smallest map that new trials confirm; if none, the best there is."""
-        allowed = [rung for rung in rungs if regions is None or rung.size <= regions] or rungs[-1:]
-        seen = np.concatenate([rung.compared for rung in rungs])
-        for rung in reversed(allowed):
-            if rung.compared.mean() >= bar.value:
-                self.descent.tell(f"confirming {rung.size} prototypes")
-                if confirmed(self.trials, rung.notch.map, bar, seen, self.descent.fresh):
-                    return rung.notch, True
-        return max(allowed, key=lambda rung: float(rung.compared.mean())).notch, False
+        allowed = [best for best in sizes if regions is None or best.size <= regions] or sizes[-1:]
+        seen = np.concatenate([best.compared for best in sizes])
+        for best in reversed(allowed):
+            if best.compared.mean() >= target.value:
+                self.descent.tell(f"confirming {best.size} prototypes")
+                if is_confirmed(self.trials, best.map, target, seen, self.descent.fresh):
+                    return best.map, True
+        return max(allowed, key=lambda best: float(best.compared.mean())).map, False
 
-    def _run(self, chosen: Notch, own: Followed, **facts: Any) -> Run:
-        fidelity = facts["fidelity"]
-        spec, map_ = without_unused(self.configuration.spec, chosen.map)
-        controller = acting_by(map_.prototypes, map_.scale, map_.actions, len(spec.actions))
-        after = self.trials.count
+    def _run(self, chosen: PrototypeMap, own: Followed, fidelity: Fidelity, outcome: Outcome) -> Run:
+        spec, map_ = without_unused(self.configuration.spec, chosen)
+        regions = controller_of(map_, len(spec.actions)).partition.regions
+        before = self.trials.count.steps
         some = own.seen[:: max(1, len(own.seen) // TRIALS)]
-        starts = self.descent.fresh(TRIALS)
-        reasons = neighbour_prices(self.trials, chosen.map, controller.partition.regions, some, starts)
+        reasons = self._prices(chosen, regions, some)
         for entry in reasons:  # by the numbers that actions have without unused levels
             entry["actions"] = map_.actions[entry["prototypes"]].tolist()
         threshold = threshold_of(spec, self.trials.cap)
         summary = {
-            "solved": facts["kept"] and threshold is not None and facts["bar"] >= threshold,
+            "solved": outcome.kept and threshold is not None and outcome.target >= threshold,
             "score": fidelity.map.mean,
             "score_low": fidelity.map.low,
             "score_high": fidelity.map.high,
             "teacher_score": fidelity.teacher.mean,
             "fidelity": fidelity.on_map,
-            "bar": facts["bar"],
-            **facts["share"],
-            "kept": facts["kept"],
-            "stopped": facts["stopped"],
-            "trials": facts["learned"].trials + facts["before"].trials,
-            "environment_steps": facts["learned"].steps + facts["before"].steps,
-            "confirmation_steps": after.steps - facts["learned"].steps + facts["steps"],
-            "price_steps": self.trials.count.steps - after.steps,
-            "seconds": round(time.perf_counter() - facts["began"], 4),
+            "bar": outcome.target,
+            **({} if outcome.share is None else {"share": outcome.share}),
+            "kept": outcome.kept,
+            "stopped": outcome.stopped,
+            "trials": outcome.learning.trials,
+            "environment_steps": outcome.learning.steps,
+            "confirmation_steps": outcome.confirming,
+            "price_steps": self.trials.count.steps - before,
+            "seconds": round(time.perf_counter() - outcome.began, 4),
         }
         return run_of_map(self.configuration._replace(spec=spec), map_, own.seen, summary, reasons)
+
+    def _prices(self, chosen: PrototypeMap, regions: np.ndarray, seen: np.ndarray) -> list[dict[str, Any]]:
+        """Return the price of every distinction between neighbours, by trials from new starts."""
+        starts = self.descent.fresh(TRIALS)[:STARTS]
+        return prices_of_neighbours(self.trials, chosen, regions, seen, starts)
 
     def close(self) -> None:
         """Give back what was taken."""
@@ -275,5 +310,124 @@ def _of_stop(stopped: bool, size: int, regions: int | None) -> tuple[str, ...]:
     return (f"It was stopped at {size} prototypes; fewer may do.",)
 
 
-def _fewest_fitted(rungs: list[Rung]) -> int | None:
-    return min((rung.size for rung in rungs if rung.fitted and rung.kept), default=None)
+def _fewest_fitted(sizes: list[BestOfSize]) -> int | None:
+    return min((best.size for best in sizes if best.fitted and best.kept), default=None)
+
+
+# ---- confirmation, and prices --------------------------------------------------------------------------------------
+
+
+def is_confirmed(
+    trials: Trials,
+    map_: PrototypeMap,
+    target: TargetReturn,
+    seen: np.ndarray,
+    fresh: Callable[[int], list[int]],
+) -> bool:
+    """Whether new trials confirm, by the sequential test of evaluation/confirmation, that a map keeps the return.
+
+    ``seen`` are the returns of earlier maps as they are compared with the target: they show how far returns range.
+    """
+    question = ReturnQuestion(target.value, float(seen.min()), float(seen.max()))
+    returns: list[float] = []
+    began, outcome = trials.count.steps, OPEN
+    while outcome == OPEN:
+        groups = [Contender(map_, fresh(TOGETHER // 2)) for _ in range(2)]
+        for group, gained in zip(groups, trials.judge(groups), strict=True):
+            returns += target.compared(gained, group.starts).tolist()
+        outcome = judge(returns, trials.count.steps - began, question)
+    return outcome == PASSED
+
+
+def prices_of_neighbours(
+    trials: Trials, map_: PrototypeMap, regions: np.ndarray, seen: np.ndarray, starts: Sequence[int]
+) -> list[dict[str, Any]]:
+    """Return the price of every distinction between prototypes that are neighbours where something was seen.
+
+    ``regions`` are those of the prototypes; trials begin from ``starts``.
+    """
+
+    def means(maps: Sequence[PrototypeMap]) -> list[float]:
+        return [float(returns.mean()) for returns in trials.judge([Contender(one, starts) for one in maps])]
+
+    return prices(map_, regions, neighbours(map_, seen), means)
+
+
+# ---- the run, and its folder ---------------------------------------------------------------------------------------
+
+
+def run_of_map(
+    configuration: Configuration,
+    map_: PrototypeMap,
+    seen: np.ndarray,
+    summary: dict[str, Any],
+    reasons: list[dict[str, Any]],
+) -> Run:
+    """Return a map as a run; ``seen`` are observations that show how far its trials range."""
+    spec = configuration.spec
+    controller = controller_of(map_, len(spec.actions))
+    low, high = shown_extent(spec, seen)
+    provenance = {
+        "task": spec.name,
+        "preset": configuration.preset,
+        "seed": configuration.seed,
+        "teacher": configuration.learner.teacher,
+        "extent": [low.tolist(), high.tolist()],
+        "observed": [seen.min(axis=0).tolist(), seen.max(axis=0).tolist()],
+    }
+    representation = Representation(controller.partition, spec.dimensions, provenance)
+    whole = {
+        "task": spec.name,
+        "seed": configuration.seed,
+        "preset": configuration.preset,
+        "learner": configuration.learner_name,
+        "teacher": configuration.learner.teacher,
+        "regions": representation.regions,
+        "prototypes": representation.prototypes,
+        "investigation_steps": 0,
+        "final_trial_steps": 0,
+        "attempts": 1,
+        "representation_regions": representation.regions,
+        "representation_prototypes": representation.prototypes,
+        **summary,
+        "versions": software(),
+    }
+    frame = Frame(int(whole["trials"]), int(whole["environment_steps"]), representation, controller.q)
+    updates = np.zeros(controller.q.shape, dtype=np.int64)
+    return Run(configuration, representation, controller.q, updates, whole, [], reasons, history=[frame])
+
+
+def shown_extent(spec: TaskSpec, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the extent that pictures and words are about: all of a plane, of more coordinates where trials go.
+
+    What is allowed beyond says little: of LunarLander's velocities of up to 10, trials see a tenth.
+
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> low, high = shown_extent(task_spec("CartPole-v1"), np.array([[-1.0, 0.0, 0.0, -2.0], [1.0, 0.0, 0.1, 2.0]]))
+    >>> low.round(2).tolist(), high.round(2).tolist()
+    ([-1.2, -0.1, -0.01, -2.4], [1.2, 0.1, 0.11, 2.4])
+    """
+    bounds = np.array(spec.low), np.array(spec.high)
+    width = np.ptp(seen, axis=0)
+    margin = MARGIN * np.where(width > 0.0, width, 1.0)
+    lower, upper = seen.min(axis=0) - margin, seen.max(axis=0) + margin
+    if len(spec.dimensions) > 2:
+        return np.maximum(bounds[0], lower), np.minimum(bounds[1], upper)
+    return np.where(np.isfinite(bounds[0]), bounds[0], lower), np.where(
+        np.isfinite(bounds[1]), bounds[1], upper
+    )
+
+
+def check_free(path: Path) -> None:
+    """Raise unless a folder can take a run."""
+    if not is_free(path):
+        holds = "holds a run" if is_finished(path) else "is not empty"
+        raise DistinguoError(f"{path} {holds}; choose another --out, or delete it.")
+
+
+def write_distilled(run: Run, curve: list[Candidate], fidelity: Fidelity, path: Path) -> Run:
+    """Write a distilled run into a folder of its own."""
+    write_run(run, path)
+    write_atomically(path / CURVE_FILE, curve_csv(curve, int(run.summary["prototypes"])))
+    write_fidelity(fidelity, path)
+    return run._replace(path=path)

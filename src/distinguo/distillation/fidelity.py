@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from distinguo.distillation.questions import Questions
-from distinguo.distillation.trials.trials import Followed
+from distinguo.distillation.costs import Questions
+from distinguo.distillation.trials import Followed
+from distinguo.errors import DistinguoError
 from distinguo.evaluation.policy_audit import NEXT_TO_NOTHING
 from distinguo.evaluation.statistics import interval
-from distinguo.learners.refinement.improvement import PrototypeMap
+from distinguo.reading.documents import parse_json
+from distinguo.reading.files import MEBIBYTE, read_text
+from distinguo.search.maps import PrototypeMap
+from distinguo.writing.atomic import write_atomically
 
+FIDELITY = "fidelity.json"
+LARGEST_FIDELITY = 64 * MEBIBYTE  #: bytes
 SHOWN = 2_000  #: states that are written down
-ASKED = 500  #: disagreements of which the cost is found out
+ASKED = 500  #: disagreements whose cost is found
 
 
 class Gained(NamedTuple):
-    """The mean return of new trials, with an interval that it is in with a chance of 19 in 20."""
+    """The mean return of new trials, with its 95 % confidence interval."""
 
     mean: float
     low: float
@@ -49,9 +57,9 @@ class Fidelity(NamedTuple):
     confusion: (
         np.ndarray
     )  #: (actions, actions) how often the map does one thing where the teacher does another
-    regret: float | None  #: mean cost of a disagreement in the map's trials, None if nobody can tell
+    regret: float | None  #: mean cost of a disagreement in the map's trials, None if unknown
     free: float | None  #: share of the disagreements that cost nothing
-    per: str  #: how that was found out
+    per: str  #: how that was found
     actions: tuple[str, ...]  #: the names of the actions of the confusion
     seen: np.ndarray  #: some states of the map's trials
     agreed: np.ndarray  #: whether they agree there
@@ -73,7 +81,7 @@ class Fidelity(NamedTuple):
         }
 
 
-#: What a document of it tells.
+#: The keys of its document.
 DOCUMENT = (
     *("agreement_on_teacher_states", "agreement_on_map_states", "teacher", "map", "confusion"),
     *("regret_of_disagreements", "free_disagreements", "regret_by", "actions", "seen", "agreed"),
@@ -109,10 +117,27 @@ def fidelity_of(
 def _price_of(
     questions: Questions, own: Followed, starts: Sequence[int], rows: np.ndarray
 ) -> tuple[float | None, float | None]:
-    """Return the mean cost of disagreements, and the share of them that cost nothing; none if nobody can tell."""
+    """Return the mean cost of disagreements, and the share of them that cost nothing; none if unknown."""
     some = rows[:: max(1, len(rows) // ASKED)]
     known = questions.costs(own, starts, some) if len(some) else None
     if known is None:
         return None, None
     costs, usual = known
     return float(costs.mean()), float((costs <= NEXT_TO_NOTHING * usual).mean())
+
+
+def write_fidelity(fidelity: Fidelity, folder: Path) -> None:
+    """Write the fidelity into the folder of a run."""
+    write_atomically(folder / FIDELITY, json.dumps(fidelity.document()) + "\n")
+
+
+def read_fidelity(path: Path) -> dict[str, Any]:
+    """Read the fidelity of a map to its teacher."""
+    known = parse_json(read_text(path, LARGEST_FIDELITY), str(path))
+    if (
+        not isinstance(known, dict)
+        or not set(DOCUMENT) <= known.keys()
+        or len(known["seen"]) != len(known["agreed"])
+    ):
+        raise DistinguoError(f"{path} is damaged; distil again to write it anew.")
+    return known

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
-from distinguo.learners.refinement.improvement import PrototypeMap
 from distinguo.seam import kernel, part
+from distinguo.search.maps import PrototypeMap, prototype_map
 
 LEAST_CHANCE = 1e-12  #: so that no single state can outweigh all others
 NEGLIGIBLE = -40.0  #: logarithm of a share that counts as none
@@ -79,7 +79,7 @@ def first_map(lesson: Lesson, size: int, rng: np.random.Generator) -> PrototypeM
         nearest = np.minimum(nearest, ((rows - rows[n]) ** 2).sum(axis=1))
     shift = rng.normal(0.0, 1e-3, (size, rows.shape[1]))  # no two prototypes in one place
     places = lesson.seen[chosen] + shift * standard.spread
-    return PrototypeMap(places, labels[chosen].astype(np.int64), standard.spread * np.exp(-SHARPNESS))
+    return prototype_map(places, labels[chosen].astype(np.int64), standard.spread * np.exp(-SHARPNESS))
 
 
 def fitted(lesson: Lesson, begun: PrototypeMap, steps: int) -> tuple[PrototypeMap, float]:
@@ -88,7 +88,7 @@ def fitted(lesson: Lesson, begun: PrototypeMap, steps: int) -> tuple[PrototypeMa
     >>> seen = np.linspace(-1.0, 1.0, 101)[:, None]
     >>> good = np.hstack([seen < 0.3, seen >= 0.3])
     >>> lesson = Lesson(seen, good, np.ones(101))
-    >>> begun = PrototypeMap(np.array([[-0.9], [0.1]]), np.array([0, 1]), np.array([1.0]))
+    >>> begun = prototype_map([[-0.9], [0.1]], [0, 1], [1.0])
     >>> map_, loss = fitted(lesson, begun, 200)
     >>> abs(float(map_.prototypes.mean()) - 0.29) < 0.02, loss < 0.02
     (True, True)
@@ -112,7 +112,7 @@ def fitted(lesson: Lesson, begun: PrototypeMap, steps: int) -> tuple[PrototypeMa
     result = minimize(loss, first, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
     places = result.x[: -size[1]].reshape(size) * standard.spread + standard.middle
     scale = standard.spread * np.exp(-result.x[-size[1] :])
-    return PrototypeMap(places, begun.actions.copy(), scale), float(result.fun)
+    return prototype_map(places, begun.actions, scale), float(result.fun)
 
 
 class Shares(NamedTuple):

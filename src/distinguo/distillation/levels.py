@@ -9,12 +9,11 @@ import gymnasium
 import numpy as np
 from scipy.cluster.vq import kmeans2
 
-from distinguo.distillation.teachers.spaces import Room, room_of
-from distinguo.distillation.teachers.teacher import Teacher, watched
-from distinguo.distillation.trials.trials import Count, trials_of
+from distinguo.distillation.teachers import Room, Teacher, room_of, watched
+from distinguo.distillation.trials import Count, trials_of
 from distinguo.errors import DistinguoError, call_user_code
-from distinguo.learners.refinement.improvement import PrototypeMap
 from distinguo.runs.run import Run
+from distinguo.search.maps import PrototypeMap
 from distinguo.tasks.catalog import spec_of, task_spec
 from distinguo.tasks.gym.source import LEVELS, source_of
 from distinguo.tasks.gym.spaces import view_of
@@ -83,7 +82,7 @@ def _nearest(levels: np.ndarray, given: np.ndarray) -> np.ndarray:
 
 
 def has_amounts(task: Any, parameters: Mapping[str, Any] | None = None) -> bool:
-    """Tell whether the actions of a task, by its id or as an environment, are amounts.
+    """Whether the actions of a task, by its id or as an environment, are continuous amounts.
 
     >>> has_amounts("Pendulum-v1"), has_amounts("CartPole-v1"), has_amounts("puck")
     (True, False, False)

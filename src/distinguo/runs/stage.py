@@ -20,7 +20,7 @@ from distinguo.evaluation.confirmation import FAILED, OPEN, PASSED, PATIENCE, US
 from distinguo.evaluation.simulate import follow, follow_in
 from distinguo.learners.agent import CAPPED, NO_BUDGET, PAUSED, SPENT, TERMINAL, Agent, fresh_progress
 from distinguo.learners.learner import OwnTests, Setup, learner_or_absent
-from distinguo.learners.refinement.refined import Refined, refine_controller
+from distinguo.learners.refinement.representation import Refined, refine_controller
 from distinguo.runs.account import Account, preliminaries_for
 from distinguo.runs.configuration import Configuration
 from distinguo.runs.restarts import RESTART, Best, better, is_over, returned_to

@@ -11,11 +11,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from distinguo.distillation.condense import Condensed, regions_by_epsilon
 from distinguo.errors import DistinguoError
-from distinguo.learners.refinement.condense import Notch
 from distinguo.reading.files import MEBIBYTE, read_text
 from distinguo.runs.run import Run
-from distinguo.study.condense import Condensed, regions_by_epsilon
+from distinguo.search.races import Candidate
 from distinguo.views.drawing.colours import HUES, INK
 from distinguo.views.drawing.figures import FULL, SMALL, WIDTH, dress, entitle, new_figure
 from distinguo.views.plots import draw
@@ -43,18 +43,18 @@ class DialPicture(NamedTuple):
 def dial_picture(name: str, condensed: Condensed) -> DialPicture:
     """Compute the picture."""
     pairs = tuple(condensed.by_epsilon)
-    picture = dial_of_notches(name, condensed.dial, condensed.bar, condensed.notch.size)
+    picture = picture_of_curve(name, condensed.dial, condensed.bar, condensed.chosen.size)
     return picture._replace(by_epsilon=pairs if len(pairs) > 1 else ())
 
 
-def dial_of_notches(name: str, dial: Iterable[Notch], bar: float, chosen: int) -> DialPicture:
+def picture_of_curve(name: str, curve: Iterable[Candidate], bar: float, chosen: int) -> DialPicture:
     """Compute the picture of the best maps of every size, of which one was chosen."""
-    notches = sorted(dial, key=lambda notch: notch.size)
+    candidates = sorted(curve, key=lambda one: one.size)
     return DialPicture(
         f"{name}: what each prototype is worth",
-        tuple(notch.size for notch in notches),
-        tuple(notch.mean for notch in notches),
-        tuple(notch.error for notch in notches),
+        tuple(one.size for one in candidates),
+        tuple(one.mean for one in candidates),
+        tuple(one.error for one in candidates),
         bar,
         chosen,
         (),

@@ -21,7 +21,7 @@ from distinguo.learners.refinement.representation import (
     settled_values,
     worth_from,
 )
-from distinguo.learners.refinement.reruns import Trail, Try, follow_map, fresh_trail, rerun, return_of
+from distinguo.search.trials import Trail, Try, follow_map, fresh_trail, rerun, return_of
 from distinguo.representations.voronoi import voronoi
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.task import start, transition

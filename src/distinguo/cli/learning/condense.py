@@ -33,8 +33,8 @@ def condense_command(
     """
     from distinguo.cli.console import answer, output_for, worked_off
     from distinguo.cli.live import live_line
+    from distinguo.distillation.condense import condense, save_condensed
     from distinguo.runs.folder import open_run
-    from distinguo.study.condense import condense, save_condensed
     from distinguo.views.dial import dial_picture
     from distinguo.views.plots import draw, save_figure
     from distinguo.views.show import draw_run
@@ -52,11 +52,11 @@ def condense_command(
     save_figure(draw(dial_picture(learned.configuration.spec.name, smaller)), path / "dial.png")
     picture = draw_run(saved)
     output = output_for(as_json)
-    for notch in smaller.dial:
-        mark = "  <- kept" if notch.size == smaller.notch.size else ""
-        output.tell(f"{notch.size:4} prototypes: mean return {notch.mean:.1f} ± {notch.error:.1f}{mark}")
+    for one in smaller.dial:
+        mark = "  <- kept" if one.size == smaller.chosen.size else ""
+        output.tell(f"{one.size:4} prototypes: mean return {one.mean:.1f} ± {one.error:.1f}{mark}")
     output.tell(
-        f"{learned.representation.prototypes} prototypes condensed to {smaller.notch.size}; "
+        f"{learned.representation.prototypes} prototypes condensed to {smaller.chosen.size}; "
         + (
             f"a mean return of {smaller.bar:.4g} is kept."
             if smaller.kept

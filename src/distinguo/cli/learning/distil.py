@@ -89,9 +89,8 @@ def distil_command(
     from distinguo.cli import parse
     from distinguo.cli.console import Ending, output_for, say
     from distinguo.cli.live import live_line
-    from distinguo.distillation.distil import distil
-    from distinguo.distillation.saved import write_distilled
-    from distinguo.distillation.teachers.teacher import Policy
+    from distinguo.distillation.distil import distil, write_distilled
+    from distinguo.distillation.teachers import Policy
     from distinguo.interrupts import held
     from distinguo.runs.configuration import of_table
 
@@ -143,8 +142,7 @@ def _teacher(word: str, task: str, parameters: dict[str, Any], say: Any) -> Any:
     """Return the teacher that a word names."""
     from distinguo.cli.code import load_named, names_code
     from distinguo.cli.parse import named_task
-    from distinguo.distillation.teachers.table import read_table
-    from distinguo.distillation.teachers.zips import WARNING, load_zip
+    from distinguo.distillation.teachers import WARNING, load_zip, read_table
     from distinguo.runs.folder import open_run
 
     path = Path(word)
@@ -165,7 +163,7 @@ def _teacher(word: str, task: str, parameters: dict[str, Any], say: Any) -> Any:
 
 def _claimed(out: Path | None, task: str, seed: int) -> tuple[Path, list[Path]]:
     """Make the folder before the work, so that nobody else takes it, and what is wrong with it is told at once."""
-    from distinguo.distillation.saved import check_free
+    from distinguo.distillation.distil import check_free
     from distinguo.writing.atomic import slug
 
     stem = f"{slug(Path(task).name)}-distilled-seed{seed}"
@@ -193,7 +191,7 @@ def _given_back(made: list[Path]) -> None:
 
 def _tell(small: Distilled, path: Path, output: Any, as_json: bool) -> None:
     from distinguo.cli.console import answer, say
-    from distinguo.views.dial import dial_of_notches
+    from distinguo.views.dial import picture_of_curve
     from distinguo.views.kinds.fidelity import fidelity_picture
     from distinguo.views.plots import draw, save_figure
     from distinguo.views.show import draw_run
@@ -202,11 +200,11 @@ def _tell(small: Distilled, path: Path, output: Any, as_json: bool) -> None:
     for note in small.notes:
         say(note)
     summary, size = small.run.summary, int(small.run.summary["prototypes"])
-    for notch in small.dial:
-        mark = "  <- taken" if notch.size == size else ""
-        output.tell(f"{notch.size:4} prototypes: mean return {notch.mean:.1f} ± {notch.error:.1f}{mark}")
+    for one in small.dial:
+        mark = "  <- taken" if one.size == size else ""
+        output.tell(f"{one.size:4} prototypes: mean return {one.mean:.1f} ± {one.error:.1f}{mark}")
     output.tell(repr(small), GOOD if small.kept else POOR)
-    dial = dial_of_notches(str(summary["task"]), small.dial, small.bar, size)
+    dial = picture_of_curve(str(summary["task"]), small.dial, small.bar, size)
     save_figure(draw(dial), path / "dial.png")
     save_figure(draw(fidelity_picture(small.run)), path / "fidelity.png")
     picture = draw_run(small.run)

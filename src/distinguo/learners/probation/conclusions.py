@@ -6,10 +6,10 @@ import numpy as np
 
 from distinguo.learners.agent import Agent, luby
 from distinguo.learners.probation.memory import CONSTANT, NONE, RACE, SEARCH, WIDEN
-from distinguo.learners.probation.proposals import copy_map
 from distinguo.learners.probation.reasons import log_kept
 from distinguo.learners.probation.tree import reach_of
 from distinguo.seam import part
+from distinguo.search.maps import copy_map
 
 MOST_FREE = 3_000  #: proposals in a row that change nothing, after which the race counts as stalled
 MOST_KNOWN = 300  #: proposals in a row that try nothing new, after which a search takes another start
@@ -18,8 +18,8 @@ NEVER = -1e300  #: a return that any trial reaches
 
 
 @part
-def spare(agent: Agent) -> float:
-    """Return what may be lost, over all starts, if that saves a prototype: what is gained beyond the threshold."""
+def allowed_loss(agent: Agent) -> float:
+    """Return what may be lost over all starts if that saves a prototype: what is gained beyond the threshold."""
     memory = agent.memory
     if memory.status["shrink"][0] == 0:
         return 0.0
@@ -196,7 +196,7 @@ def advantage(agent: Agent) -> float:
         gain = status["total"][0] - status["present"][0]
         return (
             0.0
-            if gain < 0.0 and status["place"][0] == status["starts"][0] and gain + spare(agent) >= 0.0
+            if gain < 0.0 and status["place"][0] == status["starts"][0] and gain + allowed_loss(agent) >= 0.0
             else gain
         )
     score = standard_score(agent)

@@ -15,7 +15,6 @@ from distinguo.learners.learner import Learner, Setup, register
 from distinguo.learners.probation.conclusions import is_claimable
 from distinguo.learners.probation.memory import (
     WIDEN,
-    Map,
     RaceMemory,
     checked_race_memory,
     fresh_race_memory,
@@ -26,8 +25,8 @@ from distinguo.learners.probation.reasons import RaceLog, drain_race, fresh_race
 from distinguo.learners.probation.settings import ProbationSettings
 from distinguo.learners.probation.tree import new_root, run_trial
 from distinguo.references import by_reference
-from distinguo.representations.voronoi import voronoi
 from distinguo.seam import at_speed, is_compiled, kernel
+from distinguo.search.maps import PrototypeMap, controller_of
 from distinguo.tasks.extent import Extent
 from distinguo.tasks.spec import Goal, Hold
 
@@ -128,10 +127,7 @@ class Probation(Learner):
 
     def controller(self, memory: RaceMemory, settings: ProbationSettings) -> Controller:
         """Act by the present map, or by that of the best attempt if it gained more."""
-        chosen = _chosen(memory)
-        partition, size = chosen.partition, int(chosen.partition.size[0])
-        actions, count = chosen.actions[:size], memory.tree.child.shape[1]
-        return acting_by(partition.prototypes[:size], partition.scale, actions, count)
+        return controller_of(_chosen(memory), memory.tree.child.shape[1])
 
     def prepared(self, agent: Agent, extent: Extent | None) -> Agent:
         """Make room for a few trials."""
@@ -182,7 +178,7 @@ def _threshold(goal: Goal, cap: int) -> float:
     return np.nan if goal.threshold is None else goal.threshold
 
 
-def _chosen(memory: RaceMemory) -> Map:
+def _chosen(memory: RaceMemory) -> PrototypeMap:
     """Return the present map, or that of the best attempt if it gained more and nothing is claimed of the present."""
     better = memory.status["best"][0] > _mean(memory)
     return memory.best if better and not memory.status["claimed"][0] else memory.incumbent
@@ -191,20 +187,6 @@ def _chosen(memory: RaceMemory) -> Map:
 def _mean(memory: RaceMemory) -> float:
     count = int(memory.status["starts"][0])
     return float(memory.starts.returns[:count].mean()) if count else -np.inf
-
-
-def acting_by(prototypes: np.ndarray, scale: np.ndarray, actions: np.ndarray, count: int) -> Controller:
-    """Return the controller of prototypes with an action for each, one of ``count``.
-
-    What acts the same is one region; its values only say which action it has: 1 for it, 0 for the others.
-
-    >>> three = acting_by(np.array([[0.0], [1.0], [2.0]]), np.ones(1), np.array([2, 0, 2]), count=3)
-    >>> three.partition.regions.tolist(), three.q.tolist()
-    ([0, 1, 0], [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])
-    """
-    first = [int(np.flatnonzero(actions == a)[0]) for a in actions]
-    partition = voronoi(prototypes, scale, first)
-    return Controller(partition, np.eye(count)[actions[partition.primaries]])
 
 
 @kernel
@@ -231,7 +213,7 @@ def run_from_new_start(
     progress: Progress,
     log: RaceLog,
     rng: Generator,
-    chosen: Map,
+    chosen: PrototypeMap,
     cap: int,
 ) -> tuple[int, float]:
     """Run a trial of a map from a new start: its steps, and what it gained."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from distinguo.learners.agent import ROOM, check_arrays, field, fresh_arrays, larger_arrays
 from distinguo.learners.probation.settings import MOST_PROTOTYPES, MOST_STARTS
-from distinguo.representations.growing import GrowingVoronoi, growing_voronoi
+from distinguo.search.maps import PrototypeMap, prototype_map
 
 MOST_TESTS = 2_000  #: trials of a confirmation that are remembered
 MOST = 10**15  #: that anything is counted up to
@@ -64,13 +64,6 @@ FACTS = np.dtype(
 )
 
 
-class Map(NamedTuple):
-    """Prototypes, the weights of their metric, and an action for each."""
-
-    partition: GrowingVoronoi
-    actions: np.ndarray  #: (room,)
-
-
 class Tree(NamedTuple):
     """All trials so far: a node is a state, reached from its parent by an action."""
 
@@ -114,12 +107,12 @@ class Scratch(NamedTuple):
 class RaceMemory(NamedTuple):
     """Everything."""
 
-    incumbent: Map  #: the present map
-    candidate: Map  #: the pending proposal
-    draft: Map  #: a proposal that is only imagined
-    furthest: Map  #: of the search
-    success: Map  #: the best of the search
-    best: Map  #: of all attempts
+    incumbent: PrototypeMap  #: the present map
+    candidate: PrototypeMap  #: the pending proposal
+    draft: PrototypeMap  #: a proposal that is only imagined
+    furthest: PrototypeMap  #: of the search
+    success: PrototypeMap  #: the best of the search
+    best: PrototypeMap  #: of all attempts
     tree: Tree
     model: Model
     starts: Starts
@@ -131,10 +124,9 @@ class RaceMemory(NamedTuple):
 MAPS = ("incumbent", "candidate", "draft", "furthest", "success", "best")
 
 
-def fresh_map(dimensions: int) -> Map:
+def fresh_map(dimensions: int) -> PrototypeMap:
     """Return the map of one prototype."""
-    partition = growing_voronoi(np.zeros((1, dimensions)), np.ones(dimensions), MOST_PROTOTYPES)
-    return Map(partition, np.zeros(MOST_PROTOTYPES, dtype=np.int64))
+    return prototype_map(np.zeros((1, dimensions)), [0], np.ones(dimensions), MOST_PROTOTYPES)
 
 
 def fresh_race_memory(width: int, dimensions: int, actions: int, kept: int, cap: int) -> RaceMemory:
@@ -189,7 +181,7 @@ def checked_race_memory(memory: RaceMemory, fresh: RaceMemory) -> RaceMemory:
     return with_nodes(memory, 8 * cap + 8)
 
 
-def _check_map(given: Map, like: Map, actions: int) -> None:
+def _check_map(given: PrototypeMap, like: PrototypeMap, actions: int) -> None:
     for array, known in zip((*given.partition, given.actions), (*like.partition, like.actions), strict=True):
         if array.dtype != known.dtype or array.shape != known.shape or not array.flags.c_contiguous:
             raise ValueError("a map has an unexpected shape or type")

@@ -6,9 +6,9 @@ Nothing is run for them and nothing is kept because of them: they only choose wh
 from __future__ import annotations
 
 from distinguo.learners.agent import GREATEST, LEAST, Agent
-from distinguo.learners.probation.memory import ENDED, NONE, RUNNING_ON, Map, Model, Scratch
-from distinguo.representations.growing import nearest_growing
+from distinguo.learners.probation.memory import ENDED, NONE, RUNNING_ON, Model, Scratch
 from distinguo.seam import kernel, part
+from distinguo.search.maps import PrototypeMap, action_of
 
 NARROW = 1e-12  #: an extent below this counts as none
 
@@ -52,14 +52,14 @@ def set_weights(agent: Agent) -> None:
 
 
 @part
-def imagined_return(agent: Agent, given: Map, k: int, cap: int, first: int, need: float) -> float:
+def imagined_return(agent: Agent, given: PrototypeMap, k: int, cap: int, first: int, need: float) -> float:
     """Imagine the trial of a map from node ``k``, where it takes the action ``first`` if there is one.
 
     It is given up when it can no longer gain what is needed.
     """
     tree, model, point = agent.memory.tree, agent.memory.model, agent.memory.scratch.point
     while first == NONE and tree.end[k] == RUNNING_ON and tree.depth[k] < cap:  # what is known needs no guess
-        j = tree.child[k, given.actions[nearest_growing(given.partition, tree.seen[k])]]
+        j = tree.child[k, action_of(given, tree.seen[k])]
         if j == NONE:
             break
         k = j
@@ -72,7 +72,7 @@ def imagined_return(agent: Agent, given: Map, k: int, cap: int, first: int, need
     reward = max(agent.memory.status["reward"][0], 0.0)
     while depth < cap and gained + reward * (cap - depth) >= need:
         if a == NONE:
-            a = given.actions[nearest_growing(given.partition, point)]
+            a = action_of(given, point)
         place = most_similar(model, agent.memory.scratch, a)
         if place == NONE:
             return gained

@@ -1,14 +1,23 @@
-"""Proposals: one or several changes of a map."""
+"""Proposals: which of the five moves of a map are tried, and how far they go."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from distinguo.learners.agent import GREATEST, LEAST, Agent
-from distinguo.learners.probation.memory import NONE, RUNNING_ON, Map
+from distinguo.learners.probation.memory import NONE, RUNNING_ON
 from distinguo.learners.probation.model import imagined_return, set_weights
-from distinguo.learners.probation.tree import action_of
 from distinguo.seam import part
+from distinguo.search.maps import (
+    PrototypeMap,
+    action_of,
+    add,
+    copy_map,
+    drop,
+    move,
+    set_action,
+    stretch_weight,
+)
 
 #: Kinds of changes, and the share of each (the rest drops a prototype).
 MOVE, STRETCH, ACTION, ADD, DROP = 1, 2, 4, 8, 16
@@ -24,27 +33,7 @@ def below(agent: Agent, number: int) -> int:
 
 
 @part
-def copy_map(source: Map, target: Map) -> None:
-    """Copy a map."""
-    target.partition.size[0] = source.partition.size[0]
-    for p in range(source.partition.size[0]):
-        target.actions[p] = source.actions[p]
-        for i in range(source.partition.prototypes.shape[1]):
-            target.partition.prototypes[p, i] = source.partition.prototypes[p, i]
-    for i in range(len(source.partition.weight)):
-        target.partition.weight[i] = source.partition.weight[i]
-        target.partition.scale[i] = source.partition.scale[i]
-
-
-@part
-def put(agent: Agent, target: Map, p: int, k: int) -> None:
-    """Put prototype ``p`` where node ``k`` is."""
-    for i in range(target.partition.prototypes.shape[1]):
-        target.partition.prototypes[p, i] = agent.memory.tree.seen[k, i]
-
-
-@part
-def weigh_by_extent(agent: Agent, target: Map) -> None:
+def weigh_by_extent(agent: Agent, target: PrototypeMap) -> None:
     """Weigh coordinates by the extent that was seen so far."""
     set_weights(agent)
     for i in range(len(target.partition.weight)):
@@ -53,19 +42,19 @@ def weigh_by_extent(agent: Agent, target: Map) -> None:
 
 
 @part
-def random_map(agent: Agent, target: Map) -> None:
+def random_map(agent: Agent, target: PrototypeMap) -> None:
     """Draw two to four visited states, and any action for each."""
     most = agent.settings.regions
     size = min(2 + below(agent, 3), most)
     target.partition.size[0] = size
     for p in range(size):
-        put(agent, target, p, below(agent, agent.memory.status["nodes"][0]))
-        target.actions[p] = below(agent, agent.memory.tree.child.shape[1])
+        move(target, p, agent.memory.tree.seen[below(agent, agent.memory.status["nodes"][0])])
+        set_action(target, p, below(agent, agent.memory.tree.child.shape[1]))
     weigh_by_extent(agent, target)
 
 
 @part
-def propose(agent: Agent, source: Map, target: Map, root: int, cap: int) -> int:
+def propose(agent: Agent, source: PrototypeMap, target: PrototypeMap, root: int, cap: int) -> int:
     """Change a copy of a map: the kinds of changes, a bit for each.
 
     ``root`` is the start whose trajectory is looked at for regret and surprise.
@@ -79,7 +68,7 @@ def propose(agent: Agent, source: Map, target: Map, root: int, cap: int) -> int:
 
 
 @part
-def change(agent: Agent, target: Map, root: int, cap: int) -> int:
+def change(agent: Agent, target: PrototypeMap, root: int, cap: int) -> int:
     """Make one change: its kind."""
     u = agent.rng.random()
     p = below(agent, target.partition.size[0])
@@ -89,12 +78,11 @@ def change(agent: Agent, target: Map, root: int, cap: int) -> int:
     u -= MOVES
     if u < STRETCHES:
         i = below(agent, len(target.partition.weight))
-        target.partition.weight[i] *= np.exp(agent.rng.normal() * agent.settings.stretch)
-        target.partition.scale[i] = 1.0 / target.partition.weight[i]
+        stretch_weight(target, i, np.exp(agent.rng.normal() * agent.settings.stretch))
         return STRETCH
     u -= STRETCHES
     if u < ACTIONS:
-        target.actions[p] = below(agent, agent.memory.tree.child.shape[1])
+        set_action(target, p, below(agent, agent.memory.tree.child.shape[1]))
         return ACTION
     u -= ACTIONS
     if u < ADDS and target.partition.size[0] < min(agent.settings.regions, len(target.actions)):
@@ -106,10 +94,10 @@ def change(agent: Agent, target: Map, root: int, cap: int) -> int:
 
 
 @part
-def move_prototype(agent: Agent, target: Map, p: int) -> None:
+def move_prototype(agent: Agent, target: PrototypeMap, p: int) -> None:
     """Move a prototype to a visited state, or a little."""
     if agent.rng.random() < agent.settings.jump:
-        put(agent, target, p, below(agent, agent.memory.status["nodes"][0]))
+        move(target, p, agent.memory.tree.seen[below(agent, agent.memory.status["nodes"][0])])
         return
     extent = agent.progress.extent
     for i in range(target.partition.prototypes.shape[1]):
@@ -118,18 +106,7 @@ def move_prototype(agent: Agent, target: Map, p: int) -> None:
 
 
 @part
-def drop(target: Map, p: int) -> None:
-    """Drop a prototype."""
-    size = target.partition.size[0] - 1
-    target.partition.size[0] = size
-    for q in range(p, size):
-        target.actions[q] = target.actions[q + 1]
-        for i in range(target.partition.prototypes.shape[1]):
-            target.partition.prototypes[q, i] = target.partition.prototypes[q + 1, i]
-
-
-@part
-def add_somewhere(agent: Agent, target: Map, root: int, cap: int) -> None:
+def add_somewhere(agent: Agent, target: PrototypeMap, root: int, cap: int) -> None:
     """Add a prototype: anywhere, or where imagined regret is greatest, or where the value is the most surprising."""
     u, settings = agent.rng.random(), agent.settings
     a = below(agent, agent.memory.tree.child.shape[1])
@@ -138,10 +115,7 @@ def add_somewhere(agent: Agent, target: Map, root: int, cap: int) -> None:
         k, a = most_regretted(agent, root, cap)
     elif root != NONE and u < settings.regret + settings.surprise:
         k = most_surprising(agent, root, cap)
-    size = target.partition.size[0]
-    target.partition.size[0] = size + 1
-    target.actions[size] = a
-    put(agent, target, size, k)
+    add(target, agent.memory.tree.seen[k], a)
 
 
 @part

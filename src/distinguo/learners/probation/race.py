@@ -12,25 +12,17 @@ from __future__ import annotations
 from distinguo.learners.agent import NO_BUDGET, PAUSED, RUNNING, SPENT, TERMINAL, Agent
 from distinguo.learners.probation.conclusions import (
     NEVER,
+    allowed_loss,
     conclude,
     is_claimable,
-    spare,
     standard_score,
 )
 from distinguo.learners.probation.memory import CONSTANT, NONE, RACE, SEARCH, WIDEN
 from distinguo.learners.probation.model import imagined_return, set_weights
-from distinguo.learners.probation.proposals import (
-    DROP,
-    below,
-    copy_map,
-    drop,
-    propose,
-    put,
-    random_map,
-    weigh_by_extent,
-)
+from distinguo.learners.probation.proposals import DROP, below, propose, random_map, weigh_by_extent
 from distinguo.learners.probation.tree import goes_on, has_ended, new_root, run_trial
 from distinguo.seam import part
+from distinguo.search.maps import copy_map, drop, move
 
 UNDECIDED, DECIDED, CUT = 0, 1, 2  #: what a trial says of its proposal
 FEW, SURE, HOPELESS = 3, 2.0, -0.5  #: pairs of trials at least, and standard errors that end a comparison
@@ -97,7 +89,7 @@ def constant_map(agent: Agent) -> None:
     memory.status["root"][0] = new_root(agent)
     memory.candidate.partition.size[0] = 1
     memory.candidate.actions[0] = int(agent.rng.random() * memory.tree.child.shape[1])
-    put(agent, memory.candidate, 0, memory.status["root"][0])
+    move(memory.candidate, 0, memory.tree.seen[memory.status["root"][0]])
     weigh_by_extent(agent, memory.candidate)
 
 
@@ -183,14 +175,14 @@ def try_on_next_start(agent: Agent, cap: int, left: int = NO_BUDGET) -> int:
     status, starts = memory.status, memory.starts
     racing, repeats = status["phase"][0] == RACE, memory.facts["repeats"][0]
     i = starts.order[status["place"][0]] if racing and repeats else status["starts"][0]
-    root, need, bar = status["root"][0], NEVER, NEVER
+    root, need, target = status["root"][0], NEVER, NEVER
     if status["phase"][0] == WIDEN:
         root = starts.roots[i]
     elif racing and repeats:
         root = starts.roots[i]
         status["present"][0] += starts.returns[i]
-        bar = status["present"][0] - spare(agent)
-        need = bar - status["total"][0] if agent.settings.give_up else NEVER
+        target = status["present"][0] - allowed_loss(agent)
+        need = target - status["total"][0] if agent.settings.give_up else NEVER
     elif racing:
         root = new_root(agent)
     most = agent.progress.counts["trial_steps"][0] + left
@@ -204,7 +196,7 @@ def try_on_next_start(agent: Agent, cap: int, left: int = NO_BUDGET) -> int:
     if not repeats:
         return compare_by_chance(agent, gained, cap, most - agent.progress.counts["trial_steps"][0])
     starts.tried[i] = gained
-    enough = status["total"][0] < bar or status["place"][0] >= status["starts"][0]
+    enough = status["total"][0] < target or status["place"][0] >= status["starts"][0]
     return DECIDED if enough else UNDECIDED
 
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from distinguo.learners.agent import Agent
 from distinguo.learners.probation.memory import NONE, RUNNING_ON
-from distinguo.learners.probation.tree import action_of
 from distinguo.seam import part
+from distinguo.search.maps import action_of
 
 #: Kinds of changes by their bits (proposals.py), in words.
 KINDS = {1: "move", 2: "stretch", 4: "action", 8: "add", 16: "drop"}

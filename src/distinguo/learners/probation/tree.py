@@ -7,22 +7,14 @@ same steps again.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from distinguo.learners.agent import GREATEST, LEAST, NO_BUDGET, Agent, widen
-from distinguo.learners.probation.memory import ENDED, NONE, RUNNING_ON, STOPPED, Map
+from distinguo.learners.probation.memory import ENDED, NONE, RUNNING_ON, STOPPED
 from distinguo.learners.probation.model import remember_transition
-from distinguo.representations.growing import nearest_growing
 from distinguo.seam import part
+from distinguo.search.maps import PrototypeMap, action_of
 from distinguo.tasks.world import BEFORE, NEXT, OWN, begin, copy_row, look, step, stops
-
-
-@part
-def action_of(given: Map, seen: Any) -> int:
-    """Return the action of the nearest prototype."""
-    return given.actions[nearest_growing(given.partition, seen)]
 
 
 @part
@@ -107,7 +99,7 @@ def goes_on(agent: Agent, k: int, cap: int, need: float) -> bool:
 
 @part
 def run_trial(
-    agent: Agent, given: Map, root: int, cap: int, need: float, left: int = NO_BUDGET
+    agent: Agent, given: PrototypeMap, root: int, cap: int, need: float, left: int = NO_BUDGET
 ) -> tuple[int, int]:
     """Run a trial of a map from a root until it ends or cannot gain what is needed: its last node, and the steps.
 
@@ -141,7 +133,7 @@ def has_ended(agent: Agent, k: int, cap: int) -> bool:
 
 
 @part
-def reach_of(agent: Agent, given: Map, root: int, last: int) -> float:
+def reach_of(agent: Agent, given: PrototypeMap, root: int, last: int) -> float:
     """Return how far a trial went: the extents of its observations, summed, in those of all trials so far."""
     tree, extent = agent.memory.tree, agent.progress.extent
     total = 0.0

@@ -11,17 +11,23 @@ left out. How many distinctions a fresh learner bears is in docs/readings.md, "T
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
-from distinguo.learners.refinement.improvement import Improvement, PrototypeMap
-from distinguo.learners.refinement.reruns import Trail
+from distinguo.learners.refinement.improvement import Improvement, OutOfStepsError
+from distinguo.representations.voronoi import Voronoi, voronoi
+from distinguo.search.maps import PrototypeMap, map_of, set_action
+from distinguo.search.prices import STARTS, all_pairs, prices
+from distinguo.search.trials import Trail
 from distinguo.tasks.spec import TaskSpec
 
 FRESH_TRIALS = 100  #: trials that a fresh learner is judged by
+PRICE_STEPS = 1_000_000  #: at most; prices that take more are not told
+CAP = 10_000  #: steps of a trial at most, where the task has no limit
+_STREAM = 2  #: follows the seed in the key of the random numbers, so that they are not the learner's
 
 
 class RepresentationSettings(NamedTuple):
@@ -70,7 +76,7 @@ def representation_from(
             f"A representation is made by going back to earlier states, which {spec.name} cannot; test the "
             "controller's own map."
         )
-    work = Improvement(spec, map_of(controller), spec.cap(10_000), rng, settings.most_steps)
+    work = Improvement(spec, map_of(controller), spec.cap(CAP), rng, settings.most_steps)
     fresh = work.trails = work.fresh_trails(settings.starts)
     while not (assured := is_assured(fresh, spec.threshold, settings)) and _improve(work, settings):
         fresh = work.fresh_trails(settings.starts)
@@ -78,19 +84,12 @@ def representation_from(
     _leave_out_unvisited(work)
     q = settled_values(work, settings.settling)
     score = float(np.mean([trail.total for trail in fresh]))
-    return Settled(Controller(work.map.partition, q), score, assured, work.steps, work.gains)
-
-
-def map_of(controller: Controller) -> PrototypeMap:
-    """Return the prototypes of a controller and their actions."""
-    partition = controller.partition
-    return PrototypeMap(
-        partition.prototypes.copy(), controller.greedy[partition.regions], partition.scale.copy()
-    )
+    partition = voronoi(work.map.prototypes, work.map.scale)
+    return Settled(Controller(partition, q), score, assured, work.steps, work.gains)
 
 
 def is_assured(trails: list[Trail], threshold: float | None, settings: RepresentationSettings) -> bool:
-    """Tell whether new trials would reach the threshold, as far as these can tell; without one, they always do."""
+    """Whether new trials would reach the threshold, as far as these can say; without one, they always do."""
     if threshold is None:
         return True
     totals = np.array([trail.total for trail in trails])
@@ -99,7 +98,7 @@ def is_assured(trails: list[Trail], threshold: float | None, settings: Represent
 
 
 def _improve(work: Improvement, settings: RepresentationSettings) -> bool:
-    """Propose changes until one has paid and the trials are good enough; tell whether they are."""
+    """Propose changes until one has paid and the trials are good enough; return whether they are."""
     idle, paid = 0, False
     while not (paid and is_assured(work.trails, work.spec.threshold, settings)):
         if idle >= settings.patience or work.steps >= settings.steps:
@@ -111,13 +110,13 @@ def _improve(work: Improvement, settings: RepresentationSettings) -> bool:
 
 def _leave_out_unvisited(work: Improvement) -> None:
     visited = np.unique(np.concatenate([trail.regions[: trail.length[0]] for trail in work.trails]))
-    work.map = work.map._replace(prototypes=work.map.prototypes[visited], actions=work.map.actions[visited])
+    work.map = work.map.only(visited)
     work.trails = work.rerun_all(work.map, work.trails)
 
 
 def settled_values(work: Improvement, settling: int) -> np.ndarray:
     """Return the value of every action in every region, from the first step there; a better action is adopted."""
-    q = np.zeros((len(work.map.actions), len(work.spec.actions)))
+    q = np.zeros((work.map.size, len(work.spec.actions)))
     j = 0
     while j < len(q):
         q[j], _ = _tried(work, j, work.trails[:settling])
@@ -125,7 +124,7 @@ def settled_values(work: Improvement, settling: int) -> np.ndarray:
             q[j], others = _tried(work, j, work.trails)
             best = int(q[j].argmax())
             if q[j, best] > q[j, work.map.actions[j]]:
-                work.map, work.trails, j = work.map.with_action(j, best), others[best], -1
+                work.map, work.trails, j = work.map.changed(set_action, j, best), others[best], -1
         j += 1
     return q
 
@@ -133,7 +132,7 @@ def settled_values(work: Improvement, settling: int) -> np.ndarray:
 def _tried(work: Improvement, j: int, trails: list[Trail]) -> tuple[list[float], list[list[Trail]]]:
     """Return what each action is worth in a region, and the trials that tell."""
     actions = range(len(work.spec.actions))
-    others = [work.rerun_all(work.map.with_action(j, a), trails) for a in actions]
+    others = [work.rerun_all(work.map.changed(set_action, j, a), trails) for a in actions]
     return [worth_from(each, j) for each in others], others
 
 
@@ -145,3 +144,49 @@ def worth_from(trails: list[Trail], j: int) -> float:
         if len(steps):
             worths.append(trail.rewards[steps[0] : trail.length[0]].sum())
     return float(np.mean(worths)) if worths else 0.0
+
+
+class Refined(NamedTuple):
+    """The map for other learners with its values, what it took, and the price of every distinction."""
+
+    representation: Controller
+    assured: bool  #: whether a fresh learner is expected to reach the threshold on it
+    steps: int
+    prices: list[dict[str, Any]]
+    price_steps: int
+
+
+def refine_controller(spec: TaskSpec, controller: Controller, seed: int) -> Refined | None:
+    """Refine a controller; None where trials cannot be begun again from the same starts, or are too long."""
+    if not spec.restorable or spec.stochastic != "no" or not isinstance(controller.partition, Voronoi):
+        return None
+    rng = np.random.default_rng([seed, _STREAM])
+    try:
+        settled = representation_from(spec, controller, rng)
+    except OutOfStepsError:
+        return None
+    work = Improvement(spec, map_of(controller), spec.cap(CAP), rng, PRICE_STEPS)
+    try:
+        entries = prices_by_reruns(work, controller.partition.regions)
+    except OutOfStepsError:
+        entries = []
+    return Refined(settled.controller, settled.assured, settled.steps, entries, work.steps)
+
+
+def prices_by_reruns(work: Improvement, regions: np.ndarray) -> list[dict[str, Any]]:
+    """Return the price of every distinction between prototypes; ``regions`` are those of the prototypes.
+
+    >>> from distinguo.search.maps import prototype_map
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> swing = prototype_map([[-0.5, 0.02], [-0.5, -0.02]], [2, 0], [1.8, 0.14])
+    >>> car = Improvement(task_spec("MountainCar-v0"), swing, 200, np.random.default_rng(0))
+    >>> entries = prices_by_reruns(car, np.arange(2))
+    >>> [(price["regions"], price["actions"], price["lost"] > 50) for price in entries]
+    [([0, 1], [2, 0], True)]
+    """
+    trails = work.fresh_trails(STARTS)
+
+    def mean(given: PrototypeMap) -> float:
+        return float(np.mean([trail.total for trail in work.rerun_all(given, trails)]))
+
+    return prices(work.map, regions, all_pairs(work.map), lambda maps: [mean(one) for one in maps])

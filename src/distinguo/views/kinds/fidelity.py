@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from distinguo.distillation.saved import FIDELITY, read_fidelity
+from distinguo.distillation.fidelity import FIDELITY, read_fidelity
 from distinguo.errors import DistinguoError
 from distinguo.representations.planes import Pair
 from distinguo.runs.run import Run

@@ -19,13 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from distinguo.distillation.trials.environment import EnvironmentTrials
-from distinguo.distillation.trials.trials import Contender, Count, Decide, Followed, joined
+from distinguo.distillation.trials import Count, Decide, EnvironmentTrials, Followed, joined
 from distinguo.errors import DistinguoError
-from distinguo.learners.refinement.improvement import PrototypeMap
+from distinguo.search.maps import PrototypeMap
+from distinguo.search.races import Contender
 from distinguo.tasks.spec import TaskSpec
 
-MODULE = "distinguo.distillation.trials.worker"
+MODULE = "distinguo.distillation.worker"
 PARTS = 4  #: that trials which are followed are divided into
 TRIES = 3  #: that a question is asked if the process dies of it
 
@@ -44,7 +44,7 @@ class WorkerTrials:
         self._pool = ThreadPoolExecutor(count)
 
     def knows_task(self) -> bool:
-        """Tell whether other processes know the environment; an id that a script registers is known in it alone."""
+        """Whether other processes know the environment; an id that a script registers is known in it alone."""
         worker = self._free.get()
         try:
             return bool(worker.ask({"do": "know"})["known"])

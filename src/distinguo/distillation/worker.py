@@ -1,4 +1,4 @@
-"""A process that runs trials of one environment: ``python -m distinguo.distillation.trials.worker``.
+"""A process that runs trials of one environment: ``python -m distinguo.distillation.worker``.
 
 The first line on standard input names the environment; every other one asks for trials of a map, and is answered by a
 line of JSON on standard output. What the environment itself prints goes to standard error. It ends with its input.
@@ -13,10 +13,10 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from distinguo.distillation.trials.environment import EnvironmentTrials
-from distinguo.distillation.trials.trials import Contender
+from distinguo.distillation.trials import EnvironmentTrials
 from distinguo.errors import DistinguoError
-from distinguo.learners.refinement.improvement import PrototypeMap
+from distinguo.search.maps import prototype_map
+from distinguo.search.races import Contender
 from distinguo.tasks.catalog import task_spec
 
 
@@ -50,9 +50,7 @@ def answer_all(questions: TextIO, out: TextIO) -> None:
 def answer_to(question: dict[str, Any], trials: EnvironmentTrials) -> dict[str, Any]:
     """Run the trials that are asked for."""
     before = trials.count
-    map_ = PrototypeMap(
-        np.array(question["prototypes"]), np.array(question["actions"]), np.array(question["scale"])
-    )
+    map_ = prototype_map(question["prototypes"], question["actions"], question["scale"])
     if question["do"] == "judge":
         known = question["present"]
         contender = Contender(map_, question["starts"], None if known is None else np.array(known))

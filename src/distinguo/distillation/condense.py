@@ -1,4 +1,9 @@
-"""``condense``: the fewest prototypes that keep the return of a controller, and what each of them is worth."""
+"""``condense``: the fewest prototypes that keep the return of a controller, and what each of them is worth.
+
+From a map of any size one prototype after the other is left out, each time the one that costs least on the same
+starts. Then the others are moved, stretched and given other actions until what was lost is regained or nothing helps
+any more. The best map of every size, with its return, is the size-return curve.
+"""
 
 from __future__ import annotations
 
@@ -14,22 +19,24 @@ from distinguo.controller import Controller
 from distinguo.criteria import preferred, state_value
 from distinguo.errors import DistinguoError, checks_names, shown
 from distinguo.evaluation.confirmation import OPEN, PASSED, ReturnQuestion, judge
-from distinguo.learners.probation.learner import acting_by
-from distinguo.learners.refinement.condense import Notch, dial
 from distinguo.learners.refinement.improvement import Improvement
-from distinguo.learners.refinement.representation import map_of
 from distinguo.representations.file import Representation
 from distinguo.representations.voronoi import Voronoi
 from distinguo.runs.configuration import check_seed
 from distinguo.runs.folder import is_finished, write_run
 from distinguo.runs.run import Run
 from distinguo.runs.written.history import Frame
+from distinguo.search.maps import controller_of, drop, map_of
+from distinguo.search.races import Candidate
 from distinguo.tasks.spec import TaskSpec
 from distinguo.writing.atomic import write_atomically
 
-_STREAM = 3  #: follows the seed in the key of the random numbers
-DIAL = "dial.csv"
+STARTS = 20  #: trials that proposals are judged by
+TRIALS = 100  #: new trials that every size is measured by
+PATIENCE = 60  #: proposals without a gain before a size is taken as it is
 CAP = 10_000  #: steps of a trial at most, where the task has no limit
+CURVE_FILE = "dial.csv"
+_STREAM = 3  #: follows the seed in the key of the random numbers
 
 
 class Condensed(NamedTuple):
@@ -37,17 +44,17 @@ class Condensed(NamedTuple):
 
     controller: Controller
     kept: bool  #: whether it was confirmed that the return is kept
-    bar: float  #: the mean return that had to be kept
-    dial: list[Notch]
-    by_epsilon: list[tuple[float, int]]  #: regions that are left if values this close are one
+    bar: float  #: the target return: the mean that had to be kept
+    dial: list[Candidate]  #: the size-return curve, the largest map first
+    by_epsilon: list[tuple[float, int]]  #: regions that are left if values this close are merged
     steps: int
     confirmation_steps: int
 
     @property
-    def notch(self) -> Notch:
-        """Return the place of the controller on the dial."""
+    def chosen(self) -> Candidate:
+        """The map of the controller, on the size-return curve."""
         size = len(self.controller.partition.prototypes)
-        return next(notch for notch in self.dial if notch.size == size)
+        return next(candidate for candidate in self.dial if candidate.size == size)
 
 
 @checks_names()
@@ -66,20 +73,20 @@ def condense(
     spec, controller = run.configuration.spec, run.controller
     _check(spec, controller, regions)
     work = Improvement(spec, map_of(controller), spec.cap(CAP), np.random.default_rng([seed, _STREAM]))
-    notches = dial(work, 1, watch)
-    bar = _bar(spec, notches[0])
-    dial_steps, chosen, kept = work.steps, notches[0], True
-    for notch in reversed(notches):
-        if regions is not None and notch.size > regions:
+    curve = size_return_curve(work, 1, watch)
+    target = _target_return(spec, curve[0])
+    curve_steps, chosen, kept = work.steps, curve[0], True
+    for candidate in reversed(curve):
+        if regions is not None and candidate.size > regions:
             continue
-        chosen, kept = notch, is_kept(work, notch, bar, notches)
+        chosen, kept = candidate, is_kept(work, candidate, target, curve)
         if kept:
             break
     if regions is not None and not kept:  # at most so many, the best of them
-        chosen = max((n for n in notches if n.size <= regions), key=lambda n: n.mean)
-    taken = acting_by(chosen.map.prototypes, chosen.map.scale, chosen.map.actions, len(spec.actions))
+        chosen = max((one for one in curve if one.size <= regions), key=lambda one: one.mean)
+    taken = controller_of(chosen.map, len(spec.actions))
     merged = regions_by_epsilon(controller)
-    return Condensed(taken, kept, bar, notches, merged, dial_steps, work.steps - dial_steps)
+    return Condensed(taken, kept, target, curve, merged, curve_steps, work.steps - curve_steps)
 
 
 def _check(spec: TaskSpec, controller: Controller, regions: int | None) -> None:
@@ -96,18 +103,66 @@ def _check(spec: TaskSpec, controller: Controller, regions: int | None) -> None:
         raise DistinguoError(f"--regions should be at least 1, got {regions}.")
 
 
-def _bar(spec: TaskSpec, whole: Notch) -> float:
+def size_return_curve(
+    work: Improvement, smallest: int = 1, watch: Callable[[int], None] | None = None
+) -> list[Candidate]:
+    """Return the best map of every size, from that of ``work`` down to the smallest.
+
+    >>> from distinguo.search.maps import prototype_map
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> three = prototype_map([[-0.5, 0.02], [-0.4, 0.03], [-0.5, -0.02]], [2, 2, 0], [1.8, 0.14])
+    >>> car = Improvement(task_spec("MountainCar-v0"), three, 200, np.random.default_rng(0))
+    >>> [(candidate.size, candidate.mean > -130) for candidate in size_return_curve(car)]
+    [(3, True), (2, True), (1, False)]
+    """
+    work.trails = work.fresh_trails(STARTS)
+    curve = [_measured(work)]
+    level = _total(work)
+    while work.map.size > smallest:
+        _leave_one_out(work)
+        _regain(work, level)
+        curve.append(_measured(work))
+        if watch:
+            watch(work.map.size)
+    return curve
+
+
+def _total(work: Improvement) -> float:
+    """Return what the map gains on its starts."""
+    return sum(trail.total for trail in work.trails)
+
+
+def _measured(work: Improvement) -> Candidate:
+    return Candidate(work.map, np.array([trail.total for trail in work.fresh_trails(TRIALS)]))
+
+
+def _leave_one_out(work: Improvement) -> None:
+    """Leave the prototype out that costs least."""
+    choices = [work.map.changed(drop, j) for j in range(work.map.size)]
+    trails = [work.rerun_all(choice, work.trails) for choice in choices]
+    best = int(np.argmax([sum(trail.total for trail in tried) for tried in trails]))
+    work.map, work.trails = choices[best], trails[best]
+
+
+def _regain(work: Improvement, level: float) -> None:
+    """Propose changes that add no prototype until as much is gained as before, or nothing helps."""
+    idle, size = 0, work.map.size
+    while idle < PATIENCE and _total(work) < level:
+        idle = 0 if work.propose(size) else idle + 1
+
+
+def _target_return(spec: TaskSpec, whole: Candidate) -> float:
     """Return the mean return that is to be kept."""
     if spec.threshold is None or whole.mean < spec.threshold:
         return whole.mean - whole.error
     return spec.threshold
 
 
-def is_kept(work: Improvement, notch: Notch, bar: float, notches: list[Notch]) -> bool:
-    """Tell, by new trials, whether a smaller map keeps the return."""
-    seen = np.concatenate([n.returns for n in notches])
-    question = ReturnQuestion(bar, float(seen.min()), float(seen.max()))
-    work.map = notch.map
+def is_kept(work: Improvement, candidate: Candidate, target: float, curve: list[Candidate]) -> bool:
+    """Whether a smaller map keeps the return in new trials."""
+    seen = np.concatenate([one.returns for one in curve])
+    question = ReturnQuestion(target, float(seen.min()), float(seen.max()))
+    work.map = candidate.map
     returns: list[float] = []
     began = work.steps
     while (outcome := judge(returns, work.steps - began, question) if returns else OPEN) == OPEN:
@@ -116,7 +171,7 @@ def is_kept(work: Improvement, notch: Notch, bar: float, notches: list[Notch]) -
 
 
 def regions_by_epsilon(controller: Controller) -> list[tuple[float, int]]:
-    """Return how many regions are left if those with the same preferred actions and values within epsilon are one.
+    """Return how many regions are left if those with the same preferred actions and values within epsilon merge.
 
     >>> from distinguo.representations.voronoi import voronoi
     >>> line = voronoi([[0.0], [1.0], [2.0]], [1.0])
@@ -143,15 +198,15 @@ def _left(kinds: list[Any], values: np.ndarray, epsilon: float) -> int:
 
 
 def save_condensed(run: Run, condensed: Condensed, path: Path) -> Run:
-    """Write the smaller controller as a run folder of its own, with its dial."""
+    """Write the smaller controller as a run folder of its own, with its size-return curve."""
     if is_finished(path):
         raise DistinguoError(f"{path} holds a run; choose another --out, or delete it.")
-    notch = condensed.notch
+    chosen = condensed.chosen
     figures = {
         "solved": bool(run.summary["solved"]) and condensed.kept,
-        "score": notch.mean,
-        "regions": len(np.unique(notch.map.actions)),
-        "prototypes": notch.size,
+        "score": chosen.mean,
+        "regions": len(np.unique(chosen.map.actions)),
+        "prototypes": chosen.size,
         "condensed_from": run.representation.prototypes,
         "kept": condensed.kept,
         "condense_steps": condensed.steps,
@@ -169,7 +224,7 @@ def save_condensed(run: Run, condensed: Condensed, path: Path) -> Run:
         history=[*run.history, _last_frame(run, representation, q)],
     )
     write_run(smaller, path)
-    write_atomically(path / DIAL, dial_csv(condensed.dial, notch.size))
+    write_atomically(path / CURVE_FILE, curve_csv(condensed.dial, chosen.size))
     return smaller
 
 
@@ -179,11 +234,11 @@ def _last_frame(run: Run, representation: Representation, q: np.ndarray) -> Fram
     return Frame(trials, steps, representation, q, run.controller.delta)
 
 
-def dial_csv(notches: Iterable[Notch], chosen: int) -> str:
-    """Return a dial as a table; ``chosen`` is the size that was taken."""
+def curve_csv(curve: Iterable[Candidate], chosen: int) -> str:
+    """Return a size-return curve as a table; ``chosen`` is the size that was taken."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(("prototypes", "mean_return", "standard_error", "trials", "chosen"))
-    for notch in notches:
-        writer.writerow((notch.size, notch.mean, notch.error, len(notch.returns), int(notch.size == chosen)))
+    for one in curve:
+        writer.writerow((one.size, one.mean, one.error, len(one.returns), int(one.size == chosen)))
     return buffer.getvalue()

@@ -1,1 +1,0 @@
-"""Policies that are distilled, whatever they are, brought to one form."""

@@ -1,0 +1,314 @@
+"""Trials of maps and teachers from numbered starts, the same for all of them.
+
+A start is a number. It decides where a trial begins and, in a stochastic task, what its noise is, so that maps are
+compared on equal terms. The results do not depend on how many trials run side by side. Compiled tasks run maps at
+full speed and teachers in lock-step, so that a teacher answers for many trials at once; an environment of Gymnasium
+runs one trial after the other, here or in other processes (workers.py).
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from distinguo.representations.voronoi import nearest_of
+from distinguo.seam import is_compiled, kernel
+from distinguo.search.maps import PrototypeMap
+from distinguo.search.races import Contender, judged
+from distinguo.search.trials import TrialLanes, observe_lanes, run_map, step_lanes
+from distinguo.tasks.extent import TEST, Extent
+from distinguo.tasks.gym.checked_env import CheckedEnv
+from distinguo.tasks.spec import Hold, TaskSpec
+from distinguo.tasks.task import randomness, seeded, start
+from distinguo.tasks.world import world_of
+
+Batch = np.ndarray  #: of observations, a row each
+Decide = Callable[[Batch], np.ndarray]  #: from observations to the numbers of actions
+Act = Callable[[tuple[float, ...]], int]
+
+TRIES = 1_000  #: to find a start from which failure can be avoided
+_STREAM = 5  #: follows the number of a start in the key of its random numbers
+
+
+class Followed(NamedTuple):
+    """Trials as they went."""
+
+    returns: np.ndarray  #: (trials,)
+    lengths: np.ndarray  #: (trials,)
+    seen: np.ndarray  #: (steps of all trials, dimensions) what was seen before each step
+    taken: np.ndarray  #: (steps,) the action that was taken
+    states: (
+        np.ndarray
+    )  #: (steps, width of a state) where it was taken; of no width where no task can be put there
+
+    @property
+    def step(self) -> np.ndarray:
+        """The number of every step within its trial."""
+        return np.concatenate([np.arange(length) for length in self.lengths])
+
+
+class Count(NamedTuple):
+    """What was run: trials, and their steps."""
+
+    trials: int = 0
+    steps: int = 0
+
+    def more(self, trials: int, steps: int) -> Count:
+        """Return the count with so many more."""
+        return Count(self.trials + trials, self.steps + steps)
+
+
+class Trials(Protocol):
+    """Something that can run trials of one task."""
+
+    spec: TaskSpec
+    cap: int  #: steps of a trial at most
+
+    @property
+    def count(self) -> Count:
+        """Return what was run so far."""
+        ...
+
+    def follow(self, map_: PrototypeMap, starts: Sequence[int]) -> Followed:
+        """Run a map from these starts, and tell what it saw."""
+        ...
+
+    def follow_teacher(self, decide: Decide, starts: Sequence[int]) -> Followed:
+        """Run a teacher from these starts."""
+        ...
+
+    def judge(self, contenders: Sequence[Contender]) -> list[np.ndarray]:
+        """Return the returns of maps; of one that was given up, only the first."""
+        ...
+
+    def close(self) -> None:
+        """Give back what was taken."""
+        ...
+
+
+def trials_of(spec: TaskSpec, cap: int) -> Trials:
+    """Return what runs trials of a task: compiled, in other processes, or in the one environment there is."""
+    from distinguo.distillation.workers import WorkerTrials
+
+    if is_compiled(spec.task):
+        return CompiledTrials(spec, cap)
+    if spec.interpreted and spec.portable:
+        others = WorkerTrials(spec, cap)
+        if others.knows_task():
+            return others
+        others.close()
+    return EnvironmentTrials(spec, cap)
+
+
+def joined(parts: Sequence[Followed]) -> Followed:
+    """Put trials together that were followed apart."""
+    return Followed(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+# ---- compiled tasks ------------------------------------------------------------------------------------------------
+
+
+class CompiledTrials:
+    """Runs trials of a compiled task, several maps at once."""
+
+    def __init__(self, spec: TaskSpec, cap: int) -> None:
+        self.spec, self.cap, self.count = spec, cap, Count()
+        self._holds = isinstance(spec.goal, Hold)
+        self._pool = ThreadPoolExecutor(os.cpu_count())
+        self._known: dict[int, Any] = {}  # first states by the number of their start
+        self._world: Any = None  # of a task without noise
+
+    def first_states(self, starts: Sequence[int]) -> np.ndarray:
+        """Return where trials begin: where the task begins them or, if they should never end, where they need not."""
+        for number in starts:
+            if number not in self._known:
+                self._known[number] = self._first(number)
+        return np.array([self._known[number] for number in starts], dtype=np.float64)
+
+    def _first(self, number: int) -> Any:
+        rng = np.random.default_rng([number, _STREAM])
+        if not self._holds:
+            return start(seeded(self.spec.task, number), rng)
+        extent = Extent(self.spec.low, self.spec.high)
+        for _ in range(TRIES):
+            drawn = extent.draw(rng, TEST, 1)
+            if len(self.spec.controllable_among(drawn)):
+                return drawn[0]
+        return start(self.spec.task, rng)
+
+    def worlds(self, starts: Sequence[int]) -> list[tuple[Any, Sequence[int]]]:
+        """Return worlds and their starts: one for all of them or, in a stochastic task, one for each."""
+        if randomness(self.spec.task) is not None:
+            return [(self._world_of(seeded(self.spec.task, number), number), [number]) for number in starts]
+        if self._world is None:
+            self._world = self._world_of(self.spec.task, starts[0])
+        return [(self._world, starts)]
+
+    def _world_of(self, task: Any, number: int) -> Any:
+        return world_of(task, self.first_states([number]).shape[1], len(self.spec.dimensions))
+
+    def _gained(self, map_: PrototypeMap, starts: Sequence[int]) -> tuple[np.ndarray, int]:
+        """Return what a map gains from each start, and the steps that this took."""
+        gained, steps = [], 0
+        for world, some in self.worlds(starts):
+            returns, lengths = np.zeros(len(some)), np.zeros(len(some), dtype=np.int64)
+            run_map(beside(world), map_, self.first_states(some), self.cap, returns, lengths)
+            gained.append(lengths.astype(np.float64) if self._holds else returns)
+            steps += int(lengths.sum())
+        return np.concatenate(gained), steps
+
+    def judge(self, contenders: Sequence[Contender]) -> list[np.ndarray]:
+        """Return the returns of maps; of one that was given up, only the first."""
+
+        def one(contender: Contender) -> tuple[np.ndarray, int]:
+            took = [0]
+
+            def run(starts: Sequence[int]) -> np.ndarray:
+                gained, steps = self._gained(contender.map, starts)
+                took[0] += steps
+                return gained
+
+            return judged(contender, run), took[0]
+
+        results = list(self._pool.map(one, contenders))
+        self.count_more([len(returns) for returns, _ in results], sum(steps for _, steps in results))
+        return [returns for returns, _ in results]
+
+    def count_more(self, trials: Sequence[int], steps: int) -> None:
+        """Count trials that were run."""
+        self.count = self.count.more(sum(trials), steps)
+
+    def follow(self, map_: PrototypeMap, starts: Sequence[int]) -> Followed:
+        """Run a map from these starts, and tell what it saw."""
+        return self.follow_teacher(map_.choose, starts)
+
+    def follow_teacher(self, decide: Decide, starts: Sequence[int]) -> Followed:
+        """Run a teacher, or whatever answers observations with actions, from these starts."""
+        parts = [
+            in_step(world, decide, self.first_states(some), self.cap, self._holds)
+            for world, some in self.worlds(starts)
+        ]
+        followed = joined(parts)
+        self.count_more([len(followed.lengths)], int(followed.lengths.sum()))
+        return followed
+
+    def close(self) -> None:
+        """End the threads."""
+        self._pool.shutdown(wait=False)
+
+
+def beside(world: Any) -> Any:
+    """Return a world with rows of its own, for a thread that runs trials of it beside others."""
+    return world._replace(spare=np.zeros_like(world.spare), sights=np.zeros_like(world.sights))
+
+
+def in_step(world: Any, decide: Decide, first: np.ndarray, cap: int | np.ndarray, holds: bool) -> Followed:
+    """Run trials from their first states together; what decides is asked once a step for all of them.
+
+    ``cap`` are the steps of each at most; where they should never end, what they gain are their steps.
+    """
+    count = len(first)
+    lanes = TrialLanes(first.copy(), np.ones(count, dtype=np.bool_), np.zeros(count))
+    dimensions = world.sights.shape[1]
+    told: list[tuple[np.ndarray, ...]] = []
+    returns = np.zeros(count)
+    for step in range(int(np.max(cap))):
+        rows = np.flatnonzero(lanes.running & (step < cap))
+        if not len(rows):
+            break
+        seen = np.zeros((len(rows), dimensions))
+        observe_lanes(world, lanes.states, rows, seen)
+        taken = decide(seen)
+        told.append((rows, seen, taken, lanes.states[rows]))
+        step_lanes(world, lanes, rows, taken)
+        returns[rows] += 1.0 if holds else lanes.rewards[rows]
+    lane, seen, taken, states = (np.concatenate(column) for column in zip(*told, strict=True))
+    order = np.argsort(lane, kind="stable")
+    lengths = np.bincount(lane, minlength=count)
+    return Followed(returns, lengths, seen[order], taken[order], states[order])
+
+
+# ---- environments --------------------------------------------------------------------------------------------------
+
+
+class EnvironmentTrials:
+    """Runs trials of the one environment of a task."""
+
+    def __init__(self, spec: TaskSpec, cap: int) -> None:
+        self.spec, self.cap, self.count = spec, cap, Count()
+        self._checked: CheckedEnv = spec.task.driver.checked_env
+
+    def judge(self, contenders: Sequence[Contender]) -> list[np.ndarray]:
+        """Return the returns of maps; of one that was given up, only the first."""
+        return [self._judge(one) for one in contenders]
+
+    def _judge(self, contender: Contender) -> np.ndarray:
+        act = action_by(contender.map)
+        return judged(contender, lambda starts: np.array([self._run(act, n)[0] for n in starts]))
+
+    def follow(self, map_: PrototypeMap, starts: Sequence[int]) -> Followed:
+        """Run a map from these starts, and tell what it saw."""
+        return self._follow(action_by(map_), starts)
+
+    def follow_teacher(self, decide: Decide, starts: Sequence[int]) -> Followed:
+        """Run a teacher from these starts."""
+        return self._follow(lambda seen: int(decide(np.array([seen]))[0]), starts)
+
+    def _follow(self, act: Act, starts: Sequence[int]) -> Followed:
+        trials = [self._run(act, n) for n in starts]
+        return Followed(
+            np.array([gained for gained, _, _ in trials]),
+            np.array([len(taken) for _, _, taken in trials]),
+            np.array([row for _, seen, _ in trials for row in seen]),
+            taken := np.array([a for _, _, done in trials for a in done]),
+            np.zeros((len(taken), 0)),
+        )
+
+    def _run(self, act: Act, number: int) -> tuple[float, list[tuple[float, ...]], list[int]]:
+        """Run a trial: what it gained, what was seen, and what was done."""
+        now = self._checked.reset(number, number)
+        seen: list[tuple[float, ...]] = []
+        taken: list[int] = []
+        gained, ended = 0.0, False
+        while not ended and len(taken) < self.cap:
+            seen.append(now)
+            taken.append(act(now))
+            now, reward, terminated, truncated = self._checked.step(taken[-1], number, len(taken))
+            gained += reward
+            ended = terminated or truncated
+        self.count = self.count.more(1, len(taken))
+        return gained, seen, taken
+
+    def gained_instead(self, decide: Decide, number: int, moves: Sequence[int], held: Sequence[int]) -> float:
+        """Return what a trial gains that takes these moves, then the held ones, and then follows a teacher.
+
+        The number of its start brings the same chance about again.
+        """
+        begun = [*moves, *held]
+
+        def act(seen: tuple[float, ...]) -> int:
+            step = next(steps)
+            return begun[step] if step < len(begun) else int(decide(np.array([seen]))[0])
+
+        steps = itertools.count()
+        return self._run(act, number)[0]
+
+    def close(self) -> None:
+        """There is nothing to give back."""
+
+
+def action_by(map_: PrototypeMap) -> Act:
+    """Return what a map does, as a function of one observation."""
+    prototypes, weight = map_.prototypes, map_.partition.weight
+    return lambda seen: int(action_at(prototypes, weight, map_.actions, np.array(seen)))
+
+
+@kernel
+def action_at(prototypes: np.ndarray, weight: np.ndarray, actions: np.ndarray, seen: np.ndarray) -> int:
+    """Return the action of the prototype that is nearest to an observation."""
+    return actions[nearest_of(prototypes, len(prototypes), weight, seen)]
