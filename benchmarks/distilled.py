@@ -138,7 +138,7 @@ def one(name: str, seed: int, teachers: Path, out: Path, changes: list[str]) -> 
         "environment_steps": small.run.summary["environment_steps"],
         "seconds": round(took, 1),
         "cores": os.cpu_count(),
-        "dial": ";".join(f"{notch.size}:{notch.mean:.1f}" for notch in small.dial),
+        "dial": ";".join(f"{one.size}:{one.mean:.1f}" for one in small.dial),
     }
 
 

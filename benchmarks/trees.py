@@ -23,16 +23,13 @@ import numpy as np
 from benchmarks.distilled import HEURISTIC, TEACHERS, land
 
 from distinguo.cli.parse import seeds as read_seeds
-from distinguo.distillation.descent import Bar, bar_of
-from distinguo.distillation.descent import Descent
-from distinguo.distillation.fit import Lesson
 from distinguo.distillation.costs import Questions
-from distinguo.distillation.teachers import room_of
-from distinguo.distillation.teachers import Policy, teacher_of
-from distinguo.distillation.teachers import load_zip
+from distinguo.distillation.descent import Descent, TargetReturn, target_return
+from distinguo.distillation.fit import Lesson
+from distinguo.distillation.teachers import Policy, load_zip, room_of, teacher_of
 from distinguo.distillation.trials import Trials, trials_of
 from distinguo.learners.distilled import DistilSettings
-from distinguo.learners.refinement.improvement import PrototypeMap
+from distinguo.search.maps import PrototypeMap
 from distinguo.tasks.catalog import task_spec
 
 SIZES = (10, 8, 6, 5, 4, 3, 2)
@@ -107,22 +104,22 @@ def curve(name: str, seed: int, way: str, teachers: Path) -> list[tuple[int, flo
     descent = Descent(trials, questions.label, settings, seed, lambda text: None)
     taught = trials.follow_teacher(teacher.answer, descent.fresh(NEW))
     descent.learn_from(taught)
-    bar, _ = bar_of(spec, taught.returns, None, settings.keep, trials.cap)
+    target, _ = target_return(spec, taught.returns, None, settings.keep, trials.cap)
     try:
-        return of_trees(descent, trials) if way == "tree" else of_maps(descent, Bar(bar))
+        return of_trees(descent, trials) if way == "tree" else of_maps(descent, TargetReturn(target))
     finally:
         descent.close()
         trials.close()
 
 
-def of_maps(descent: Descent, bar: Bar) -> list[tuple[int, float]]:
+def of_maps(descent: Descent, target: TargetReturn) -> list[tuple[int, float]]:
     descent.rounds(SIZES[0])
     before: PrototypeMap | None = None
     points = []
     for size in SIZES:
-        rung = descent.rung(size, before, bar, descent.settings.patience)
-        points.append((size, rung.notch.mean))
-        before = rung.notch.map
+        best = descent.best_of_size(size, before, target, descent.settings.patience)
+        points.append((size, best.candidate.mean))
+        before = best.map
     return points
 
 

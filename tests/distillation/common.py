@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from distinguo.errors import DistinguoError
-from distinguo.learners.refinement.improvement import PrototypeMap
+from distinguo.search.maps import prototype_map
 
 CAR, CART = "MountainCar-v0", "CartPole-v1"
 SMALL: dict[str, Any] = {
@@ -47,7 +47,7 @@ def swing(seen: Any) -> int:
 SWINGS = Predicts(lambda rows: np.where(np.atleast_2d(rows)[:, 1] > 0, 2, 0))
 DIAGONAL = Predicts(lambda rows: np.where(np.atleast_2d(rows).sum(axis=1) > 0, 0, 1))
 #: What SWINGS does, as a map, and two that are worse.
-SWINGING = PrototypeMap(np.array([[-0.5, 0.01], [-0.5, -0.01]]), np.array([2, 0]), np.array([1.8, 0.14]))
+SWINGING = prototype_map([[-0.5, 0.01], [-0.5, -0.01]], [2, 0], [1.8, 0.14])
 RESTING = SWINGING._replace(actions=np.array([1, 1]))
 STALLING = SWINGING._replace(actions=np.array([0, 2]))
 

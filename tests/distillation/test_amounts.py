@@ -13,8 +13,7 @@ from gymnasium import spaces
 
 import distinguo as dg
 from distinguo.distillation.levels import has_amounts
-from distinguo.distillation.trials import EnvironmentTrials
-from distinguo.distillation.trials import trials_of
+from distinguo.distillation.trials import EnvironmentTrials, trials_of
 from distinguo.tasks.catalog import task_spec
 from tests.cli.test_cli import Call, call
 from tests.distillation.common import QUICKEST, refused
@@ -89,7 +88,7 @@ def test_levels_that_the_teacher_takes_anyway_lose_nothing_whatever_the_seed(see
     assert small.fidelity.map.mean == pytest.approx(
         small.fidelity.teacher.mean, abs=0.3
     )  # from the same starts
-    kept = next(notch for notch in small.dial if notch.size == 2)
+    kept = next(one for one in small.dial if one.size == 2)
     assert kept.mean >= small.bar
     assert kept.error < 0.1  # whatever starts there were
 

@@ -8,25 +8,25 @@ import gymnasium
 import numpy as np
 import pytest
 
-from distinguo.distillation.trials import CompiledTrials
-from distinguo.distillation.trials import Contender, trials_of
-from distinguo.learners.refinement.improvement import PrototypeMap
+from distinguo.distillation.trials import CompiledTrials, trials_of
+from distinguo.search.maps import PrototypeMap, prototype_map
+from distinguo.search.races import Contender
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.spec import Hold
 from distinguo.tasks.task import observe, seeded, transition, unpack
 from tests.distillation.common import CAR, CART, RESTING, SWINGING
 
 STARTS = [4, 17, 4, 2**30]  # one of them twice
-BALANCING = PrototypeMap(
-    np.array([[0.0, 0.0, 0.05, 0.5], [0.0, 0.0, -0.05, -0.5], [0.3, 0.1, 0.0, 0.1]]),
-    np.array([1, 0, 1]),
-    np.array([2.4, 2.0, 0.1, 1.0]),
+BALANCING = prototype_map(
+    [[0.0, 0.0, 0.05, 0.5], [0.0, 0.0, -0.05, -0.5], [0.3, 0.1, 0.0, 0.1]],
+    [1, 0, 1],
+    [2.4, 2.0, 0.1, 1.0],
 )
-FALLING = PrototypeMap(np.array([[1.0, 1.0], [-1.0, -1.0]]), np.array([0, 1]), np.array([4.8, 11.0]))
-TORQUES = PrototypeMap(
-    np.array([[1.0, 0.3, 1.0], [0.5, -0.5, -1.0], [-1.0, 0.0, 2.0]]),
-    np.array([0, 3, 4]),
-    np.array([1.0, 1.0, 4.0]),
+FALLING = prototype_map([[1.0, 1.0], [-1.0, -1.0]], [0, 1], [4.8, 11.0])
+TORQUES = prototype_map(
+    [[1.0, 0.3, 1.0], [0.5, -0.5, -1.0], [-1.0, 0.0, 2.0]],
+    [0, 3, 4],
+    [1.0, 1.0, 4.0],
 )
 TASKS: dict[str, tuple[Any, PrototypeMap, int]] = {
     "car": (task_spec(CAR), SWINGING, 150),

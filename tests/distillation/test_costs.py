@@ -9,21 +9,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from distinguo.distillation.costs import BY_TRIALS, BY_VALUES, Questions
 from distinguo.distillation.costs import (
+    BY_TRIALS,
+    BY_VALUES,
     DEAREST,
     HELD,
     LEAST,
     MOST_ASKED,
     NEIGHBOURS,
     AskedCosts,
+    Questions,
     costly_label,
     plain_label,
     regret_by_values,
 )
 from distinguo.distillation.teachers import Teacher
-from distinguo.distillation.trials import CompiledTrials
-from distinguo.distillation.trials import EnvironmentTrials
+from distinguo.distillation.trials import CompiledTrials, EnvironmentTrials
 from distinguo.evaluation.policy_audit import NEXT_TO_NOTHING
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.spec import Hold

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import distinguo as dg
-from distinguo.distillation.descent import bar_of
+from distinguo.distillation.descent import target_return
 from distinguo.distillation.distil import Distilled
 from distinguo.tasks.catalog import task_spec
 from tests.distillation.common import CAR, QUICK, QUICKEST, SWINGING, SWINGS, Predicts, refused, swing
@@ -28,21 +28,21 @@ def distilled(teacher: Any = SWINGS, task: Any = CAR, **options: Any) -> Distill
 def test_the_bar_is_the_threshold_or_a_share_of_what_the_teacher_gains() -> None:
     cart, pendulum, puck = (task_spec(name) for name in ("CartPole-v1", "Pendulum-v1", "puck"))
     good, poor = np.full(4, 490.0), np.array([90.0, 110.0])
-    assert bar_of(cart, good, None, 0.9, 500) == (475.0, ())
-    bar, notes = bar_of(cart, poor, None, 0.9, 500)
+    assert target_return(cart, good, None, 0.9, 500) == (475.0, ())
+    bar, notes = target_return(cart, poor, None, 0.9, 500)
     assert bar == pytest.approx(90.0)
     assert notes[0].startswith(
         "The teacher does not solve CartPole-v1 itself: it gains 100 on average in 2 trials"
     )
-    assert bar_of(pendulum, np.array([-200.0]), None, 0.9, 200) == (
+    assert target_return(pendulum, np.array([-200.0]), None, 0.9, 200) == (
         pytest.approx(-220.0),
         (),
     )  # below, not above
-    assert bar_of(puck, np.array([2_000.0]), None, 0.9, 2_000) == (2_000.0, ())
-    assert bar_of(cart, good, 300, 0.9, 500) == (300.0, ())
-    assert bar_of(cart, poor, 300, 0.9, 500)[0] == 300.0
-    assert len(bar_of(cart, poor, 300, 0.9, 500)[1]) == 1
-    assert bar_of(cart, good, 495, 0.9, 500)[1][0].startswith("495 is to be kept, more than the 490")
+    assert target_return(puck, np.array([2_000.0]), None, 0.9, 2_000) == (2_000.0, ())
+    assert target_return(cart, good, 300, 0.9, 500) == (300.0, ())
+    assert target_return(cart, poor, 300, 0.9, 500)[0] == 300.0
+    assert len(target_return(cart, poor, 300, 0.9, 500)[1]) == 1
+    assert target_return(cart, good, 495, 0.9, 500)[1][0].startswith("495 is to be kept, more than the 490")
 
 
 def test_a_teacher_that_does_not_solve_its_task_is_said_so() -> None:
@@ -78,7 +78,7 @@ def test_at_most_so_many_regions_are_taken_whatever_that_costs() -> None:
     """A return that nobody reaches ends the way down early, but not before it is where it was asked to be."""
     small = distilled(keep=-60.0, regions=1, settings=QUICKEST | {"learner.most": 6})
     assert small.run.summary["prototypes"] == 1
-    assert max(notch.size for notch in small.dial) == 6
+    assert max(one.size for one in small.dial) == 6
     assert not small.kept
 
 
@@ -86,7 +86,7 @@ def test_at_most_so_many_regions_are_taken() -> None:
     small = distilled(regions=1)
     assert small.run.summary["prototypes"] == 1
     assert not small.kept
-    assert [notch.size for notch in small.dial][-1] == 1
+    assert [one.size for one in small.dial][-1] == 1
     without_most = {key: value for key, value in QUICKEST.items() if key != "learner.most"} | {
         "learner.states": 50
     }

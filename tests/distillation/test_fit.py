@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from distinguo.distillation.costs import plain_label
 from distinguo.distillation.fit import (
     LEAST_CHANCE,
     SPREAD,
@@ -17,8 +18,7 @@ from distinguo.distillation.fit import (
     soft_loss,
     standard_of,
 )
-from distinguo.distillation.costs import plain_label
-from distinguo.learners.refinement.improvement import PrototypeMap
+from distinguo.search.maps import PrototypeMap, prototype_map
 from tests.nightly import so_many
 
 
@@ -102,7 +102,7 @@ def best_fit(lesson: Lesson, size: int, rng: np.random.Generator, attempts: int 
 def test_a_hidden_map_is_found_again(size: int, width: int, actions: int) -> None:
     rng = np.random.default_rng(size + width)
     scale = np.exp(rng.normal(size=width))
-    hidden = PrototypeMap(
+    hidden = prototype_map(
         0.7 * rng.normal(size=(size, width)) * scale, np.arange(size) % actions, scale.copy()
     )
     seen = rng.normal(size=(600, width)) * scale
@@ -129,8 +129,8 @@ def test_units_do_not_matter() -> None:
     seen = rng.normal(size=(300, 2))
     good = np.column_stack([seen[:, 0] < 0.2, seen[:, 0] >= 0.2])
     units, shift = np.array([1e4, 1e-4]), np.array([3e5, -7.0])
-    begun = PrototypeMap(np.array([[-1.0, 0.1], [1.0, 0.2]]), np.array([0, 1]), np.array([0.5, 0.5]))
-    moved = PrototypeMap(begun.prototypes * units + shift, begun.actions, begun.scale * units)
+    begun = prototype_map(np.array([[-1.0, 0.1], [1.0, 0.2]]), np.array([0, 1]), np.array([0.5, 0.5]))
+    moved = prototype_map(begun.prototypes * units + shift, begun.actions, begun.scale * units)
     one, loss = fitted(Lesson(seen, good, np.ones(300)), begun, 100)
     other, same = fitted(Lesson(seen * units + shift, good, np.ones(300)), moved, 100)
     assert same == pytest.approx(loss, rel=1e-2, abs=1e-4)

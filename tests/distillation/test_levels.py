@@ -15,8 +15,8 @@ import distinguo as dg
 from distinguo.distillation import levels as levels_module
 from distinguo.distillation.levels import chosen_levels, has_amounts, levelled, without_unused
 from distinguo.distillation.teachers import teacher_of
-from distinguo.learners.refinement.improvement import PrototypeMap
 from distinguo.seam import is_compiled
+from distinguo.search.maps import prototype_map
 from distinguo.tasks.catalog import spec_of, task_spec
 from distinguo.tasks.gym.wrappers import DiscreteActions
 from distinguo.tasks.pendulum import Pendulum, PendulumOfTorques
@@ -207,7 +207,7 @@ def test_a_teacher_that_always_does_the_same_is_told() -> None:
 
 def test_levels_that_are_never_taken_are_left_out() -> None:
     spec = task_spec(PENDULUM, {"levels": list(TORQUES)})
-    map_ = PrototypeMap(np.eye(3), np.array([3, 0, 3]), np.ones(3))
+    map_ = prototype_map(np.eye(3), np.array([3, 0, 3]), np.ones(3))
     fewer, renamed = without_unused(spec, map_)
     assert fewer.actions == ("-2", "+2")
     assert renamed.actions.tolist() == [1, 0, 1]
@@ -217,7 +217,7 @@ def test_levels_that_are_never_taken_are_left_out() -> None:
 
 
 def test_other_tasks_stay_as_they_are() -> None:
-    two = PrototypeMap(np.eye(3)[:2], np.array([4, 0]), np.ones(3))
+    two = prototype_map(np.eye(3)[:2], np.array([4, 0]), np.ones(3))
     even = task_spec(PENDULUM, {"levels": 5})
     assert without_unused(even, two) == (even, two)  # its levels are a number
     listed = task_spec(PENDULUM, {"levels": [-2.0, 2.0]})
@@ -229,7 +229,7 @@ def test_other_tasks_stay_as_they_are() -> None:
 
 def test_an_environment_object_loses_its_levels_too() -> None:
     spec = spec_of(gymnasium.make(PENDULUM), {"levels": list(TORQUES)})
-    map_ = PrototypeMap(np.eye(3), np.array([3, 0, 3]), np.ones(3))
+    map_ = prototype_map(np.eye(3), np.array([3, 0, 3]), np.ones(3))
     fewer, renamed = without_unused(spec, map_)
     assert len(fewer.actions) == 2
     assert renamed.actions.tolist() == [1, 0, 1]

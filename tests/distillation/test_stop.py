@@ -42,7 +42,7 @@ def stopped_at(text: str) -> Distilled:
 
 def test_no_smaller_size_is_tried() -> None:
     small = stopped_at("3 prototypes")
-    assert [notch.size for notch in small.dial] == [3]
+    assert [one.size for one in small.dial] == [3]
     assert small.run.summary["prototypes"] == 3
     assert small.run.summary["stopped"] is True
     assert small.kept  # what there is is confirmed as ever
@@ -51,7 +51,7 @@ def test_no_smaller_size_is_tried() -> None:
 
 def test_one_that_is_stopped_before_it_begins_has_a_map() -> None:
     small = stopped_at("")
-    assert [notch.size for notch in small.dial] == [3]
+    assert [one.size for one in small.dial] == [3]
 
 
 def test_one_that_is_not_stopped_says_nothing_of_it() -> None:
@@ -63,7 +63,7 @@ def test_one_that_is_not_stopped_says_nothing_of_it() -> None:
 
 def test_a_return_that_the_teacher_does_not_reach_is_not_looked_for_with_larger_maps() -> None:
     small = dg.distil(SWINGS, CAR, keep=OUT_OF_REACH, settings=QUICK)
-    assert max(notch.size for notch in small.dial) == SMALL["learner.most"]
+    assert max(one.size for one in small.dial) == SMALL["learner.most"]
     assert not small.kept
 
 

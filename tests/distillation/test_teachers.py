@@ -11,14 +11,16 @@ import pytest
 from gymnasium import spaces
 
 import distinguo as dg
-from distinguo.distillation.teachers import Room, room_of
-from distinguo.distillation.teachers import read_table, table_teacher
 from distinguo.distillation.teachers import (
     ASKED_AGAIN,
     VOTES,
     Policy,
+    Room,
     Teacher,
     most_frequent,
+    read_table,
+    room_of,
+    table_teacher,
     teacher_of,
     watched,
 )

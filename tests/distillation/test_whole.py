@@ -14,10 +14,9 @@ from numba import config
 
 import distinguo as dg
 from distinguo.agents.regions import RegionObservation
-from distinguo.distillation.distil import Distilled
-from distinguo.distillation.fidelity import DOCUMENT, fidelity_of, gained_by
 from distinguo.distillation.costs import Questions
-from distinguo.distillation.saved import FIDELITY, read_fidelity
+from distinguo.distillation.distil import Distilled
+from distinguo.distillation.fidelity import DOCUMENT, FIDELITY, fidelity_of, gained_by, read_fidelity
 from distinguo.distillation.teachers import Teacher
 from distinguo.distillation.trials import CompiledTrials
 from distinguo.tasks.catalog import task_spec
@@ -39,7 +38,7 @@ def test_two_prototypes_suffice_to_swing(swung: Distilled) -> None:
     summary = swung.run.summary
     assert swung.kept
     assert summary["prototypes"] == summary["regions"] == 2
-    assert [notch.size for notch in swung.dial] == sorted({notch.size for notch in swung.dial}, reverse=True)
+    assert [one.size for one in swung.dial] == sorted({one.size for one in swung.dial}, reverse=True)
     assert swung.dial[0].size >= 3
     assert summary["score"] == swung.fidelity.map.mean >= swung.bar
     assert summary["teacher_score"] == swung.fidelity.teacher.mean
@@ -52,7 +51,7 @@ def test_two_prototypes_suffice_to_swing(swung: Distilled) -> None:
 
 
 def test_the_run_acts_as_the_map_does(swung: Distilled) -> None:
-    chosen = next(notch for notch in swung.dial if notch.size == 2)
+    chosen = next(one for one in swung.dial if one.size == 2)
     rows = np.random.default_rng(0).uniform([-1.2, -0.07], [0.6, 0.07], (200, 2))
     names = swung.run.configuration.spec.actions
     assert [swung.run.action(row) for row in rows] == [names[a] for a in chosen.map.choose(rows)]
@@ -69,7 +68,7 @@ def test_the_folder_is_opened_again(swung: Distilled) -> None:
 
 def test_the_dial_is_written(swung: Distilled) -> None:
     rows = list(csv.DictReader((folder(swung) / "dial.csv").read_text().splitlines()))
-    assert [int(row["prototypes"]) for row in rows] == [notch.size for notch in swung.dial]
+    assert [int(row["prototypes"]) for row in rows] == [one.size for one in swung.dial]
 
 
 def test_a_held_puck_is_solved(held: Distilled) -> None:
@@ -152,7 +151,7 @@ def test_the_header_does_the_same(swung: Distilled, tmp_path: Path) -> None:
     dg.export(swung.run, tmp_path / "own.h")
     program = build(tmp_path, (tmp_path / "own.h").read_text(), 2, [*STRICT, "-O2"])
     states = np.random.default_rng(0).uniform([-1.2, -0.07], [0.6, 0.07], (5_000, 2))
-    chosen = next(notch for notch in swung.dial if notch.size == 2)
+    chosen = next(one for one in swung.dial if one.size == 2)
     actions = in_c(program, states)[:, 1]
     np.testing.assert_array_equal(actions, chosen.map.choose(states))
     assert set(actions.tolist()) == {0, 2}

@@ -15,8 +15,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-from distinguo.distillation.trials import EnvironmentTrials
-from distinguo.distillation.trials import Contender
+from distinguo.distillation.trials import Contender, EnvironmentTrials
 from distinguo.distillation.worker import answer_all
 from distinguo.distillation.workers import WorkerTrials
 from distinguo.tasks.catalog import task_spec

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from distinguo.distillation.teachers import zips
-from distinguo.distillation.teachers import CLASSES, kind_of_zip, load_zip
+from distinguo.distillation.teachers import CLASSES, kind_of_zip, load_zip, zips
 from tests.distillation.common import refused
 
 DATA = {

@@ -9,11 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import distinguo as dg
-from distinguo.learners.probation.learner import acting_by
-from distinguo.learners.refinement.condense import Notch
-from distinguo.learners.refinement.improvement import PrototypeMap
-from distinguo.runs.run import Run
 from distinguo.distillation.condense import Condensed, save_condensed
+from distinguo.runs.run import Run
+from distinguo.search.maps import controller_of, prototype_map
+from distinguo.search.races import Candidate
 from distinguo.tasks.catalog import AbsentTask
 from distinguo.tasks.mountain_car import MountainCar
 from distinguo.tasks.puck.noisy import NoisyPuck
@@ -75,10 +74,10 @@ def condensed(folder: Path) -> Run:
     """Return a run made smaller, as ``condense`` writes it, with the log of the larger one."""
     run = dg.open_run(FOLDERS["cart-5"])
     partition = run.representation.partition
-    rows, actions = partition.prototypes[:2] + 0.01, np.array([1, 0])
-    notch = Notch(PrototypeMap(rows, actions, partition.scale), np.array([400.0, 500.0]))
-    taken = acting_by(rows, partition.scale, actions, 2)
-    save_condensed(run, Condensed(taken, True, 475.0, [notch], [], 100, 100), folder / "condensed")
+    two = prototype_map(partition.prototypes[:2] + 0.01, [1, 0], partition.scale)
+    curve = [Candidate(two, np.array([400.0, 500.0]))]
+    taken = Condensed(controller_of(two, 2), True, 475.0, curve, [], 100, 100)
+    save_condensed(run, taken, folder / "condensed")
     return dg.open_run(folder / "condensed")
 
 

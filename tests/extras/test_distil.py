@@ -11,9 +11,7 @@ import numpy as np
 import pytest
 
 import distinguo as dg
-from distinguo.distillation.teachers import room_of
-from distinguo.distillation.teachers import teacher_of
-from distinguo.distillation.teachers import kind_of_zip, load_zip
+from distinguo.distillation.teachers import kind_of_zip, load_zip, room_of, teacher_of
 from distinguo.tasks.catalog import task_spec
 from tests.agents.common import CART, sb3
 from tests.distillation.common import CAR, QUICKEST, refused, swing

@@ -268,7 +268,8 @@ class Distillation:
         regions = controller_of(map_, len(spec.actions)).partition.regions
         before = self.trials.count.steps
         some = own.seen[:: max(1, len(own.seen) // TRIALS)]
-        reasons = self._prices(chosen, regions, some)
+        starts = self.descent.fresh(TRIALS)
+        reasons = prices_of_neighbours(self.trials, chosen, regions, some, starts)
         for entry in reasons:  # by the numbers that actions have without unused levels
             entry["actions"] = map_.actions[entry["prototypes"]].tolist()
         threshold = threshold_of(spec, self.trials.cap)
@@ -290,11 +291,6 @@ class Distillation:
             "seconds": round(time.perf_counter() - outcome.began, 4),
         }
         return run_of_map(self.configuration._replace(spec=spec), map_, own.seen, summary, reasons)
-
-    def _prices(self, chosen: PrototypeMap, regions: np.ndarray, seen: np.ndarray) -> list[dict[str, Any]]:
-        """Return the price of every distinction between neighbours, by trials from new starts."""
-        starts = self.descent.fresh(TRIALS)[:STARTS]
-        return prices_of_neighbours(self.trials, chosen, regions, seen, starts)
 
     def close(self) -> None:
         """Give back what was taken."""
@@ -344,11 +340,12 @@ def prices_of_neighbours(
 ) -> list[dict[str, Any]]:
     """Return the price of every distinction between prototypes that are neighbours where something was seen.
 
-    ``regions`` are those of the prototypes; trials begin from ``starts``.
+    ``regions`` are those of the prototypes; trials begin from the first of ``starts``.
     """
 
     def means(maps: Sequence[PrototypeMap]) -> list[float]:
-        return [float(returns.mean()) for returns in trials.judge([Contender(one, starts) for one in maps])]
+        contenders = [Contender(one, starts[:STARTS]) for one in maps]
+        return [float(returns.mean()) for returns in trials.judge(contenders)]
 
     return prices(map_, regions, neighbours(map_, seen), means)
 

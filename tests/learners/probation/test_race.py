@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from distinguo.learners.agent import Agent
 from distinguo.learners.probation.conclusions import NEVER, conclude_race, luby, mean_on_starts
-from distinguo.learners.probation.memory import RACE, Map
-from distinguo.learners.probation.proposals import copy_map, propose
+from distinguo.learners.probation.memory import RACE
+from distinguo.learners.probation.proposals import propose
 from distinguo.learners.probation.race import drop_until_smaller, order_starts, try_on_next_start
 from distinguo.learners.probation.tree import new_root, run_trial
 from distinguo.runs import restarts
+from distinguo.search.maps import PrototypeMap, copy_map
 from tests.learners.probation.toys import (
     CAP,
     TOYS,
@@ -33,7 +34,7 @@ few = settings(max_examples=so_many(40, nightly=400), phases=WITHOUT_SHRINKING)
 proposals = st.lists(maps(), min_size=1, max_size=8)
 
 
-def racing(toy: Any, first: Map, starts: int, **learner: Any) -> Agent:
+def racing(toy: Any, first: PrototypeMap, starts: int, **learner: Any) -> Agent:
     """Return an agent whose race has begun with a map."""
     agent = agent_for(toy, returns=True, stall=10**6, **learner)
     memory, status = agent.memory, agent.memory.status
@@ -46,7 +47,7 @@ def racing(toy: Any, first: Map, starts: int, **learner: Any) -> Agent:
     return agent
 
 
-def tried(agent: Agent, candidate: Map) -> None:
+def tried(agent: Agent, candidate: PrototypeMap) -> None:
     """Let the race try a proposal, and conclude."""
     memory, status = agent.memory, agent.memory.status
     copy_map(candidate, memory.candidate)
@@ -58,18 +59,18 @@ def tried(agent: Agent, candidate: Map) -> None:
     conclude_race(agent)
 
 
-def returns_from_scratch(toy: Any, agent: Agent, given: Map) -> np.ndarray:
+def returns_from_scratch(toy: Any, agent: Agent, given: PrototypeMap) -> np.ndarray:
     starts = agent.memory.starts.roots[: int(agent.memory.status["starts"][0])]
     return np.array(
         [from_scratch(toy, given, tuple(agent.memory.tree.states[root])).gained[-1] for root in starts]
     )
 
 
-def size(given: Map) -> int:
+def size(given: PrototypeMap) -> int:
     return int(given.partition.size[0])
 
 
-def same(one: Map, other: Map) -> bool:
+def same(one: PrototypeMap, other: PrototypeMap) -> bool:
     n = size(one)
     return (
         n == size(other)
@@ -83,7 +84,7 @@ def same(one: Map, other: Map) -> bool:
 @few
 @given(maps(), proposals, st.integers(1, 5), st.booleans())
 def test_economies_never_change_what_is_kept(
-    toy: Any, first: Map, candidates: list[Map], starts: int, gives_up: bool
+    toy: Any, first: PrototypeMap, candidates: list[PrototypeMap], starts: int, gives_up: bool
 ) -> None:
     """Kept is what gains more over all starts, or as much with no more prototypes, and never falls behind.
 
@@ -105,7 +106,9 @@ def test_economies_never_change_what_is_kept(
 @toys
 @few
 @given(maps(), proposals, st.integers(1, 5))
-def test_giving_up_only_saves_steps(toy: Any, first: Map, candidates: list[Map], starts: int) -> None:
+def test_giving_up_only_saves_steps(
+    toy: Any, first: PrototypeMap, candidates: list[PrototypeMap], starts: int
+) -> None:
     agents = [racing(toy, first, starts, give_up=flag) for flag in (True, False)]
     for agent in agents:
         for candidate in candidates:
@@ -127,7 +130,7 @@ def test_giving_up_saves_many_steps() -> None:
     assert steps[0] < CAP - 2
 
 
-def agent_map(action: int) -> Map:
+def agent_map(action: int) -> PrototypeMap:
     made = agent_for(Costly, returns=True).memory.incumbent
     made.actions[0] = action
     return made
@@ -136,7 +139,7 @@ def agent_map(action: int) -> Map:
 @few
 @given(maps(), proposals, st.integers(1, 5), st.sampled_from([-11.0, -8.0, -6.0]))
 def test_a_smaller_map_never_costs_the_threshold(
-    first: Map, candidates: list[Map], starts: int, threshold: float
+    first: PrototypeMap, candidates: list[PrototypeMap], starts: int, threshold: float
 ) -> None:
     """Before success is claimed, what is gained beyond the threshold may be spent on fewer prototypes; no more."""
     agent = racing(Costly, first, starts)
@@ -156,7 +159,7 @@ def test_a_smaller_map_never_costs_the_threshold(
 
 @few
 @given(maps(), st.integers(0, 10**6))
-def test_a_proposal_to_shrink_has_fewer_prototypes_but_one(first: Map, seed: int) -> None:
+def test_a_proposal_to_shrink_has_fewer_prototypes_but_one(first: PrototypeMap, seed: int) -> None:
     """And no map is ever without a prototype, however often it is changed."""
     agent = racing(Paying, first, 1)
     agent.rng.bit_generator.state = np.random.default_rng(seed).bit_generator.state

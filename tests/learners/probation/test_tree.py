@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from distinguo.learners.probation.conclusions import NEVER
-from distinguo.learners.probation.memory import RUNNING_ON, Map
+from distinguo.learners.probation.memory import RUNNING_ON
 from distinguo.learners.probation.tree import has_ended, new_root, run_trial
+from distinguo.search.maps import PrototypeMap
 from tests.learners.probation.toys import CAP, TOYS, WITHOUT_SHRINKING, Trial, agent_for, from_scratch, maps
 from tests.nightly import so_many
 
@@ -44,7 +45,9 @@ class Ledger:
         return gained + max(self.reward, 0.0) * (CAP - depth) >= need
 
 
-def checked_tries(toy: Any, wanted: list[tuple[Map, int]], needed: list[float], returns: bool) -> None:
+def checked_tries(
+    toy: Any, wanted: list[tuple[PrototypeMap, int]], needed: list[float], returns: bool
+) -> None:
     agent, ledger = agent_for(toy, returns=returns), Ledger()
     tree, nodes = agent.memory.tree, agent.memory.status["nodes"]
     roots = [new_root(agent) for _ in range(3)]
@@ -63,7 +66,7 @@ def checked_tries(toy: Any, wanted: list[tuple[Map, int]], needed: list[float], 
 @few
 @given(tries)
 def test_trials_are_those_from_scratch_and_only_new_decisions_take_steps(
-    toy: Any, wanted: list[tuple[Map, int]]
+    toy: Any, wanted: list[tuple[PrototypeMap, int]]
 ) -> None:
     checked_tries(toy, wanted, [NEVER] * len(wanted), returns=True)
 
@@ -72,7 +75,7 @@ def test_trials_are_those_from_scratch_and_only_new_decisions_take_steps(
 @few
 @given(tries)
 def test_where_no_state_can_be_gone_on_from_the_way_to_it_counts_again(
-    toy: Any, wanted: list[tuple[Map, int]]
+    toy: Any, wanted: list[tuple[PrototypeMap, int]]
 ) -> None:
     checked_tries(toy, wanted, [NEVER] * len(wanted), returns=False)
 
@@ -81,7 +84,7 @@ def test_where_no_state_can_be_gone_on_from_the_way_to_it_counts_again(
 @few
 @given(tries, st.data(), st.booleans())
 def test_a_trial_is_given_up_as_soon_as_it_cannot_reach_what_is_needed(
-    toy: Any, wanted: list[tuple[Map, int]], data: st.DataObject, returns: bool
+    toy: Any, wanted: list[tuple[PrototypeMap, int]], data: st.DataObject, returns: bool
 ) -> None:
     needed = [data.draw(needs) for _ in wanted]
     checked_tries(toy, wanted, needed, returns)
@@ -90,7 +93,7 @@ def test_a_trial_is_given_up_as_soon_as_it_cannot_reach_what_is_needed(
 @toys
 @few
 @given(maps(), st.integers(1, CAP))
-def test_without_reuse_every_trial_is_run_from_the_start(toy: Any, drawn: Map, cap: int) -> None:
+def test_without_reuse_every_trial_is_run_from_the_start(toy: Any, drawn: PrototypeMap, cap: int) -> None:
     agent = agent_for(toy, returns=True, reuse=False)
     root = new_root(agent)
     trial = from_scratch(toy, drawn, tuple(agent.memory.tree.states[root]), cap)
@@ -102,7 +105,7 @@ def test_without_reuse_every_trial_is_run_from_the_start(toy: Any, drawn: Map, c
 @toys
 @few
 @given(tries)
-def test_the_tree_holds_together(toy: Any, wanted: list[tuple[Map, int]]) -> None:
+def test_the_tree_holds_together(toy: Any, wanted: list[tuple[PrototypeMap, int]]) -> None:
     """Every child is a step below its parent, by the action it is listed under; ends have no children."""
     agent = agent_for(toy, returns=True)
     roots = [new_root(agent) for _ in range(3)]

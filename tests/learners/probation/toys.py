@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 import distinguo as dg
 from distinguo.learners.agent import Agent
-from distinguo.learners.probation.memory import Map, fresh_map
+from distinguo.learners.probation.memory import fresh_map
 from distinguo.runs.configuration import configure
 from distinguo.runs.stage import Stage
+from distinguo.search.maps import PrototypeMap
 from distinguo.tasks.catalog import spec_of
 
 CAP = 12
@@ -85,7 +86,7 @@ places = st.lists(st.tuples(points, st.integers(0, 2)), min_size=1, max_size=4)
 
 
 @st.composite
-def maps(draw: Any) -> Map:
+def maps(draw: Any) -> PrototypeMap:
     """Draw a map of up to four prototypes."""
     drawn = draw(places)
     made = fresh_map(2)
@@ -97,14 +98,14 @@ def maps(draw: Any) -> Map:
     return made
 
 
-def choice(given: Map, seen: Any) -> int:
+def choice(given: PrototypeMap, seen: Any) -> int:
     """Return the action of the nearest prototype, the first of equals."""
     size = int(given.partition.size[0])
     offsets = (given.partition.prototypes[:size] - np.array(seen)) * given.partition.weight
     return int(given.actions[int(np.argmin([row[0] * row[0] + row[1] * row[1] for row in offsets]))])
 
 
-def from_scratch(toy: Any, given: Map, s: Any, cap: int = CAP) -> Trial:
+def from_scratch(toy: Any, given: PrototypeMap, s: Any, cap: int = CAP) -> Trial:
     """Run a trial of a map, knowing nothing of trees."""
     actions: list[int] = []
     gained = [0.0]

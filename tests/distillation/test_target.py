@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from distinguo.distillation.descent import Bar, remembered
-from distinguo.distillation.distil import confirmed
-from distinguo.distillation.trials import Contender, Trials, trials_of
+from distinguo.distillation.descent import TargetReturn, remembered
+from distinguo.distillation.distil import is_confirmed
+from distinguo.distillation.trials import Trials, trials_of
+from distinguo.search.races import Contender
 from distinguo.tasks.catalog import task_spec
 from tests.distillation.common import CAR, RESTING, STALLING, SWINGING
 
@@ -23,34 +24,34 @@ def gains(trials: Trials, map_: object, starts: list[int]) -> np.ndarray:
     return trials.judge([Contender(map_, starts)])[0]  # type: ignore[arg-type]
 
 
-def relative(trials: Trials) -> Bar:
+def relative(trials: Trials) -> TargetReturn:
     """What SWINGING gains in some trials, less one in a hundred."""
     mean = float(gains(trials, SWINGING, list(range(100))).mean())
-    return Bar(mean - 0.01 * abs(mean), lambda starts: gains(trials, SWINGING, list(starts)), mean)
+    return TargetReturn(mean - 0.01 * abs(mean), lambda starts: gains(trials, SWINGING, list(starts)), mean)
 
 
 def test_a_map_that_does_as_its_teacher_does_keeps_its_return_in_every_draw(trials: Trials) -> None:
-    bar, plain = relative(trials), 0
+    target, plain = relative(trials), 0
     for draw in range(DRAWS):
         starts = list(range(1_000 + 100 * draw, 1_100 + 100 * draw))
         returns = gains(trials, SWINGING, starts)
-        assert bar.is_reached(bar.compared(returns, starts))
-        plain += Bar(bar.value).is_reached(returns)
+        assert target.is_reached(target.compared(returns, starts))
+        plain += TargetReturn(target.value).is_reached(returns)
     assert plain < 0.8 * DRAWS  # starts differ by more than the share that may be lost
 
 
 @pytest.mark.parametrize("other", [RESTING, STALLING])
 def test_a_map_that_is_worse_does_not(trials: Trials, other: object) -> None:
-    bar, starts = relative(trials), list(range(500, 600))
-    assert not bar.is_reached(bar.compared(gains(trials, other, starts), starts))
+    target, starts = relative(trials), list(range(500, 600))
+    assert not target.is_reached(target.compared(gains(trials, other, starts), starts))
 
 
 def test_confirmation_compares_in_the_same_way(trials: Trials) -> None:
-    bar = relative(trials)
+    target = relative(trials)
     numbers = iter(range(50_000, 10**6))
     seen = np.array([-200.0, -80.0])
     for map_, passes in ((SWINGING, True), (RESTING, False)):
-        assert confirmed(trials, map_, bar, seen, lambda n: [next(numbers) for _ in range(n)]) is passes
+        assert is_confirmed(trials, map_, target, seen, lambda n: [next(numbers) for _ in range(n)]) is passes
 
 
 def test_a_teacher_is_followed_once_from_a_start() -> None:
