@@ -22,6 +22,7 @@ from distinguo.runs.run import Run
 from distinguo.runs.stage import CONFIRMING, Stage
 from distinguo.tasks.cart_pole import CartPole
 from distinguo.tasks.task import transition
+from distinguo.tasks.world import python_world
 from distinguo.writing.atomic import pack_arrays
 from tests.nightly import NIGHTLY, so_many
 
@@ -45,7 +46,7 @@ def test_compiled_and_interpreted_give_the_same_bits(monkeypatch: pytest.MonkeyP
     brief = {"stage.steps": 3000, "stage.confirm": 3, "learner.model": 20, "learner.screen": 3}
     fast = told(learn("CartPole-v1", seed=1001, settings=brief))
     assert fast["summary"]["kept"] > 3
-    monkeypatch.setattr(probation, "at_speed", lambda kernel, *things: kernel.py_func)
+    monkeypatch.setattr(stage, "world_of", python_world)
     assert told(learn("CartPole-v1", seed=1001, settings=brief)) == fast
 
 
@@ -54,7 +55,7 @@ def test_the_tree_never_changes_a_return() -> None:
     work = Stage(asked("CartPole-v1"))
     for _ in work.work():
         pass
-    agent, rng = work.agent, np.random.default_rng(1)
+    agent, rng = work.agent._replace(world=python_world(CartPole(), 4, 4)), np.random.default_rng(1)
     memory = agent.memory
     roots = memory.starts.roots[: int(memory.status["starts"][0])]
     given, saved = memory.draft, 0
@@ -250,7 +251,7 @@ def test_whatever_a_checkpoint_says_no_index_leaves_its_array(
     checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Any number of the memory changed: refused, or gone on with, as plain Python that would raise IndexError."""
-    monkeypatch.setattr(probation, "at_speed", lambda kernel, *things: kernel.py_func)
+    monkeypatch.setattr(stage, "world_of", python_world)
     arrays, path, rng = read_arrays(checkpoint), tmp_path / "checkpoint.npz", np.random.default_rng(1)
     integers = [name for name in STATUS.names or () if STATUS[name].kind == "i"]
     names = [name for name in arrays if name.startswith("memory.") and arrays[name].dtype.kind == "i"]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from distinguo.learners.learner import learner_named
 from distinguo.learners.probation.conclusions import is_claimable, mean_on_starts
+from distinguo.learners.probation.learner import CounterexampleTests
 from distinguo.learners.probation.memory import RACE
 from distinguo.learners.probation.tree import new_root
 from distinguo.runs.suited import suited_learner
@@ -20,6 +21,7 @@ from tests.nightly import so_many
 
 few = settings(max_examples=so_many(40, nightly=400), phases=WITHOUT_SHRINKING)
 LEARNER = learner_named("probation")
+TESTS = CounterexampleTests()
 
 
 def confirmed(had: list[int], returns: list[int], **changes: Any) -> Any:
@@ -42,7 +44,7 @@ def test_the_worst_trials_and_a_median_one_join_the_race(had: list[int], returns
     agent = confirmed(had, returns)
     memory, settings = agent.memory, agent.settings
     tests = dict(zip(memory.starts.tests.tolist(), returns, strict=False))
-    LEARNER.refuted(agent, [float(value) for value in returns])
+    TESTS.refuted(agent, [float(value) for value in returns])
     count = int(memory.status["starts"][0])
     roots = memory.starts.roots[:count].tolist()
     assert count == min(len(had) + min(settings.counterexamples, len(returns)), settings.most_starts)
@@ -60,7 +62,7 @@ def test_the_worst_trials_and_a_median_one_join_the_race(had: list[int], returns
 @given(st.lists(st.integers(-12, 0), min_size=12, max_size=12), st.integers(-30, -13))
 def test_of_a_full_race_the_easiest_starts_leave(had: list[int], worst: int) -> None:
     agent = confirmed(had, [worst, worst - 1])
-    LEARNER.refuted(agent, [float(worst), float(worst - 1)])
+    TESTS.refuted(agent, [float(worst), float(worst - 1)])
     left = sorted(agent.memory.starts.returns[:12].tolist())
     assert left == sorted([*sorted(had)[:10], worst, worst - 1])
 
@@ -71,7 +73,7 @@ def test_a_map_that_was_refuted_is_not_claimed_again_as_it_is() -> None:
     memory.facts["threshold"], memory.status["changed"] = -3.0, 1
     assert LEARNER.claims(agent, 1, task_spec("CartPole-v1").goal)
     assert not is_claimable(agent)
-    LEARNER.refuted(agent, [])
+    TESTS.refuted(agent, [])
     assert not is_claimable(agent)
     memory.status["changed"] = 1
     assert is_claimable(agent)
