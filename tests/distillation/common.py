@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from distinguo.errors import DistinguoError
-from distinguo.search.maps import prototype_map
+from distinguo.search.maps import PrototypeMap, prototype_map
 
 CAR, CART = "MountainCar-v0", "CartPole-v1"
 SMALL: dict[str, Any] = {
@@ -50,6 +50,11 @@ DIAGONAL = Predicts(lambda rows: np.where(np.atleast_2d(rows).sum(axis=1) > 0, 0
 SWINGING = prototype_map([[-0.5, 0.01], [-0.5, -0.01]], [2, 0], [1.8, 0.14])
 RESTING = SWINGING._replace(actions=np.array([1, 1]))
 STALLING = SWINGING._replace(actions=np.array([0, 2]))
+
+
+def bits(map_: PrototypeMap) -> list[bytes]:
+    """Return all that a map is made of."""
+    return [column.tobytes() for column in (*map_.partition, map_.actions)]
 
 
 def refused(call: Callable[[], Any], words: str) -> None:

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from distinguo.distillation.costs import (
     BY_TRIALS,
     BY_VALUES,
-    DEAREST,
     HELD,
-    LEAST,
+    LEAST_WEIGHT,
     MOST_ASKED,
+    MOST_WEIGHT,
     NEIGHBOURS,
     AskedCosts,
     Questions,
@@ -57,7 +57,7 @@ def test_labels_are_those_of_a_slow_loop(seed: int, count: int, actions: int) ->
         assert label.good[n].tolist() == [a not in bad for a in range(actions)]
         costs.append(sum(regret[n, a] for a in bad) / len(bad) if bad else 0.0)
     mean = np.mean([cost for cost in costs if cost > 0.0])
-    expected = [min(max(cost / mean, LEAST), DEAREST) for cost in costs]
+    expected = [min(max(cost / mean, LEAST_WEIGHT), MOST_WEIGHT) for cost in costs]
     np.testing.assert_allclose(label.weight, expected)
 
 

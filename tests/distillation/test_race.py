@@ -13,10 +13,10 @@ from distinguo.distillation.descent import Race, TargetReturn, aim
 from distinguo.distillation.distil import is_confirmed
 from distinguo.distillation.fit import Lesson
 from distinguo.distillation.trials import CompiledTrials
-from distinguo.search.maps import PrototypeMap, move
+from distinguo.search.maps import move
 from distinguo.search.races import Contender
 from distinguo.tasks.catalog import task_spec
-from tests.distillation.common import CAR, RESTING, STALLING, SWINGING, SWINGS
+from tests.distillation.common import CAR, RESTING, STALLING, SWINGING, SWINGS, bits
 
 
 @pytest.fixture(scope="module")
@@ -24,10 +24,6 @@ def trials() -> Iterator[CompiledTrials]:
     car = CompiledTrials(task_spec(CAR), 200)
     yield car
     car.close()
-
-
-def bits(map_: PrototypeMap) -> list[bytes]:
-    return [column.tobytes() for column in (*map_.partition, map_.actions)]
 
 
 def race(trials: CompiledTrials, seed: int = 0, starts: int = 12) -> Race:

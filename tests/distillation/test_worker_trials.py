@@ -191,7 +191,7 @@ def test_a_process_that_always_dies_is_told(fragile: Any) -> None:
 def test_a_worker_is_a_stream_of_lines() -> None:
     question = {
         "do": "judge",
-        **{name: column.tolist() for name, column in RESTING._asdict().items()},
+        **{name: getattr(RESTING, name).tolist() for name in ("prototypes", "actions", "scale")},
         "starts": [1, 2],
         "present": None,
     }

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from distinguo.distillation.teachers import CLASSES, kind_of_zip, load_zip, zips
+from distinguo.distillation import teachers
+from distinguo.distillation.teachers import CLASSES, kind_of_zip, load_zip
 from tests.distillation.common import refused
 
 DATA = {
@@ -80,7 +81,7 @@ def test_no_file_and_a_folder_are_told(tmp_path: Path) -> None:
 
 
 def test_data_that_are_too_large_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(zips, "LARGEST_DATA", 100)
+    monkeypatch.setattr(teachers, "LARGEST_DATA", 100)
     path = zipped(tmp_path / "agent.zip", data=json.dumps(DATA["dqn"]) + " " * 200)
     refused(lambda: kind_of_zip(path), "is too large")
 
