@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from distinguo.distillation.distil import prices_of_neighbours
 from distinguo.distillation.trials import CompiledTrials
-from distinguo.search.maps import add, drop, prototype_map, set_action
-from distinguo.search.prices import STARTS, neighbours
+from distinguo.search.maps import append_prototype, drop_prototype, prototype_map, set_action
+from distinguo.search.prices import STARTS, neighbouring_prototypes
 from distinguo.search.races import Contender
 from distinguo.tasks.catalog import task_spec
 from tests.distillation.common import CAR, SWINGING
@@ -30,12 +30,12 @@ def test_neighbours_are_the_nearest_and_the_next(seed: int, size: int, width: in
         far = sorted((sum(((row - place) / map_.scale) ** 2), n) for n, place in enumerate(map_.prototypes))
         if size > 1:
             expected.add(tuple(sorted((far[0][1], far[1][1]))))
-    assert neighbours(map_, seen) == sorted(expected)
+    assert neighbouring_prototypes(map_, seen) == sorted(expected)
 
 
 def test_a_price_is_what_trials_lose() -> None:
     trials = CompiledTrials(task_spec(CAR), 200)
-    third = SWINGING.changed(add, np.array([0.4, 0.0]), 2)
+    third = SWINGING.changed(append_prototype, np.array([0.4, 0.0]), 2)
     seen = trials.follow(third, range(5)).seen
     starts = list(range(STARTS + 10))
     prices = prices_of_neighbours(trials, third, np.arange(3), seen, starts)
@@ -55,7 +55,7 @@ def test_a_price_is_what_trials_lose() -> None:
 
 def test_one_prototype_has_nothing_to_tell_apart() -> None:
     trials = CompiledTrials(task_spec(CAR), 50)
-    one = SWINGING.changed(drop, 0)
-    assert neighbours(one, np.zeros((3, 2))) == []
+    one = SWINGING.changed(drop_prototype, 0)
+    assert neighbouring_prototypes(one, np.zeros((3, 2))) == []
     assert prices_of_neighbours(trials, one, np.arange(1), np.zeros((3, 2)), list(range(20))) == []
     trials.close()

@@ -13,7 +13,7 @@ from distinguo.distillation.descent import Race, TargetReturn, aim
 from distinguo.distillation.distil import is_confirmed
 from distinguo.distillation.fit import Lesson
 from distinguo.distillation.trials import CompiledTrials
-from distinguo.search.maps import move
+from distinguo.search.maps import move_prototype
 from distinguo.search.races import Contender
 from distinguo.tasks.catalog import task_spec
 from tests.distillation.common import CAR, RESTING, STALLING, SWINGING, SWINGS, bits
@@ -86,7 +86,7 @@ def test_the_teacher_draws_a_prototype_towards_a_mistake(trials: CompiledTrials)
     work = race(trials)
     shifted = SWINGING
     for p, place in enumerate(SWINGING.prototypes + np.array([0.0, 0.03])):
-        shifted = shifted.changed(move, p, place)
+        shifted = shifted.changed(move_prototype, p, place)
     taught = work._taught(shifted)
     assert taught is not None
     moved = np.flatnonzero((taught.prototypes != shifted.prototypes).any(axis=1))

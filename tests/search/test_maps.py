@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from distinguo.seam import kernel
 from distinguo.search.maps import (
     PrototypeMap,
-    add,
+    append_prototype,
     controller_of,
     copy_map,
-    drop,
+    drop_prototype,
     map_of,
-    move,
+    move_prototype,
     prototype_map,
     set_action,
     stretch_weight,
@@ -42,21 +42,25 @@ def bits(map_: PrototypeMap) -> list[bytes]:
 def plainly(move_: Any, one: PrototypeMap, how: tuple[Any, ...]) -> tuple[Any, Any, Any]:
     """Return prototypes, actions and scale after a move, by plain array code."""
     prototypes, actions, scale = one.prototypes.copy(), one.actions[: one.size].copy(), one.scale.copy()
-    if move_ is move:
+    if move_ is move_prototype:
         prototypes[how[0]] = how[1]
     elif move_ is set_action:
         actions[how[0]] = how[1]
-    elif move_ is add:
+    elif move_ is append_prototype:
         prototypes, actions = np.vstack([prototypes, how[0]]), np.append(actions, how[1])
-    elif move_ is drop:
+    elif move_ is drop_prototype:
         prototypes, actions = np.delete(prototypes, how[0], axis=0), np.delete(actions, how[0])
     else:
         scale[how[0]] *= how[1]
     return prototypes, actions, scale
 
 
-MOVES = [(move, (1, np.array([1.0, 2.0, 3.0]))), (set_action, (2, 1)), (add, (np.array([4.0, 5.0, 6.0]), 2))]
-MOVES += [(drop, (0,)), (drop, (3,)), (stretch_width, (1, 1.7))]  # type: ignore[list-item]
+MOVES = [
+    (move_prototype, (1, np.array([1.0, 2.0, 3.0]))),
+    (set_action, (2, 1)),
+    (append_prototype, (np.array([4.0, 5.0, 6.0]), 2)),
+]
+MOVES += [(drop_prototype, (0,)), (drop_prototype, (3,)), (stretch_width, (1, 1.7))]  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize(("move_", "how"), MOVES)
@@ -84,9 +88,9 @@ def test_widths_and_weights_stay_each_others_inverse(seed: int, factor: float) -
 
 @kernel
 def every_move(one: PrototypeMap, place: np.ndarray) -> None:
-    add(one, place, 1)
-    drop(one, 1)
-    move(one, 0, place)
+    append_prototype(one, place, 1)
+    drop_prototype(one, 1)
+    move_prototype(one, 0, place)
     stretch_weight(one, 0, 1.3)
     stretch_width(one, 1, 0.7)
     set_action(one, 2, 0)

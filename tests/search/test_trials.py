@@ -7,7 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from distinguo.search.maps import PrototypeMap, add, drop, move, prototype_map, set_action
+from distinguo.search.maps import (
+    PrototypeMap,
+    append_prototype,
+    drop_prototype,
+    move_prototype,
+    prototype_map,
+    set_action,
+)
 from distinguo.search.trials import (
     Trail,
     TrialLanes,
@@ -47,8 +54,8 @@ def test_a_rerun_is_the_trial_from_the_start_and_costs_only_the_rest(first: np.n
     assert whole == old.length[0] > 0
     for changed in (
         SWING.changed(set_action, 1, 1),
-        SWING.changed(move, 0, np.array([-0.7, -0.02])),
-        SWING.changed(drop, 2),
+        SWING.changed(move_prototype, 0, np.array([-0.7, -0.02])),
+        SWING.changed(drop_prototype, 2),
     ):
         anew, steps = run(changed, fresh_trail(first, 200))
         again, rest = run(changed, old)
@@ -62,7 +69,7 @@ def test_a_rerun_is_the_trial_from_the_start_and_costs_only_the_rest(first: np.n
 
 def test_a_map_that_decides_the_same_costs_nothing() -> None:
     old, _ = run(SWING, fresh_trail(first_states(1)[0], 200))
-    twins = SWING.changed(add, SWING.prototypes[0], 0)
+    twins = SWING.changed(append_prototype, SWING.prototypes[0], 0)
     assert run(twins, old)[1] == 0
     assert run(twins, old)[0].total == old.total
 

@@ -26,7 +26,7 @@ from distinguo.runs.configuration import check_seed
 from distinguo.runs.folder import is_finished, write_run
 from distinguo.runs.run import Run
 from distinguo.runs.written.history import Frame
-from distinguo.search.maps import controller_of, drop, map_of
+from distinguo.search.maps import controller_of, drop_prototype, map_of
 from distinguo.search.races import Candidate
 from distinguo.tasks.spec import TaskSpec
 from distinguo.writing.atomic import write_atomically
@@ -138,7 +138,7 @@ def _measured(work: Improvement) -> Candidate:
 
 def _leave_one_out(work: Improvement) -> None:
     """Leave the prototype out that costs least."""
-    choices = [work.map.changed(drop, j) for j in range(work.map.size)]
+    choices = [work.map.changed(drop_prototype, j) for j in range(work.map.size)]
     trails = [work.rerun_all(choice, work.trails) for choice in choices]
     best = int(np.argmax([sum(trail.total for trail in tried) for tried in trails]))
     work.map, work.trails = choices[best], trails[best]

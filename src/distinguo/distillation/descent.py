@@ -20,7 +20,14 @@ from distinguo.distillation.costs import TaughtLabel
 from distinguo.distillation.fit import Lesson, first_map, fitted
 from distinguo.distillation.trials import Followed, Trials
 from distinguo.learners.distilled import MOST_PROTOTYPES, DistilSettings
-from distinguo.search.maps import PrototypeMap, drawn_near, drop, move, set_action, stretch_width
+from distinguo.search.maps import (
+    PrototypeMap,
+    drawn_near,
+    drop_prototype,
+    move_prototype,
+    set_action,
+    stretch_width,
+)
 from distinguo.search.races import Candidate, Contender
 from distinguo.tasks.spec import Hold, TaskSpec
 
@@ -197,7 +204,7 @@ class Race:
         shift = self._between(SHIFT) * self.spread * self.rng.normal(size=len(self.spread))
         if self.rng.random() < 0.5:  # along one coordinate
             shift *= np.arange(len(shift)) == self.rng.integers(len(shift))
-        return begun.changed(move, j, begun.prototypes[j] + shift)
+        return begun.changed(move_prototype, j, begun.prototypes[j] + shift)
 
     def _between(self, bounds: tuple[float, float]) -> float:
         low, high = np.log(bounds)
@@ -215,7 +222,9 @@ class Race:
         alike = np.flatnonzero(lesson.good[n, begun.actions])
         if not len(alike):
             j = int(self.rng.integers(begun.size))
-            return begun.changed(set_action, j, int(lesson.good[n].argmax())).changed(move, j, lesson.seen[n])
+            return begun.changed(set_action, j, int(lesson.good[n].argmax())).changed(
+                move_prototype, j, lesson.seen[n]
+            )
         return drawn_near(begun, alike, lesson.seen[n], 0.5 * self.rng.random())
 
 
@@ -310,9 +319,9 @@ class Descent:
 
     def _without(self, before: PrototypeMap, size: int) -> list[PrototypeMap]:
         """Return maps that are left if some prototypes are left out: each in turn, and others by chance."""
-        maps = [before.changed(drop, j) for j in range(before.size)]
+        maps = [before.changed(drop_prototype, j) for j in range(before.size)]
         while maps[0].size > size:
-            maps = [one.changed(drop, int(self.rng.integers(one.size))) for one in maps]
+            maps = [one.changed(drop_prototype, int(self.rng.integers(one.size))) for one in maps]
         return maps
 
     def _fitted(self, lesson: Lesson, begun: list[PrototypeMap], steps: int) -> list[PrototypeMap]:

@@ -37,7 +37,7 @@ from distinguo.runs.folder import is_finished, is_free, write_run
 from distinguo.runs.run import Run
 from distinguo.runs.written.history import Frame
 from distinguo.search.maps import PrototypeMap, controller_of
-from distinguo.search.prices import STARTS, neighbours, prices
+from distinguo.search.prices import STARTS, neighbouring_prototypes, prices
 from distinguo.search.races import Candidate, Contender
 from distinguo.settings import checked
 from distinguo.tasks.spec import CATEGORIES, Hold, TaskSpec
@@ -168,8 +168,8 @@ def _configured(
     return configure(spec, seed=seed, changes={"learner.teacher": teacher.name, **asked}, learner=DISTILLED)
 
 
-class Outcome(NamedTuple):
-    """What a distillation came to, for the summary of its run."""
+class Findings(NamedTuple):
+    """What a distillation found, for the summary of its run."""
 
     target: float  #: the mean return to keep
     share: float | None  #: of the teacher's return, if that is the target
@@ -214,7 +214,7 @@ class Distillation:
         chosen, kept = self._chosen(sizes, target, regions)
         self.descent.tell("comparing the map with the teacher")
         fidelity, own, uncounted = self._compared(chosen, found)
-        outcome = Outcome(
+        findings = Findings(
             target=value,
             share=None if target.teacher is None else settings.keep,
             kept=kept,
@@ -223,7 +223,7 @@ class Distillation:
             confirming=self.trials.count.steps - learned.steps + uncounted,
             began=began,
         )
-        run = self._run(chosen, own, fidelity, outcome)
+        run = self._run(chosen, own, fidelity, findings)
         said = (*found.notes, *remarks, *self._of_teacher(), *_of_stop(stopped, sizes[-1].size, regions))
         curve = [best.candidate._replace(returns=best.compared) for best in sizes]  # as the target is meant
         return Distilled(run, curve, _fewest_fitted(sizes), value, kept, fidelity, said)
@@ -263,7 +263,7 @@ class Distillation:
                     return best.map, True
         return max(allowed, key=lambda best: float(best.compared.mean())).map, False
 
-    def _run(self, chosen: PrototypeMap, own: Followed, fidelity: Fidelity, outcome: Outcome) -> Run:
+    def _run(self, chosen: PrototypeMap, own: Followed, fidelity: Fidelity, findings: Findings) -> Run:
         spec, map_ = without_unused(self.configuration.spec, chosen)
         regions = controller_of(map_, len(spec.actions)).partition.regions
         before = self.trials.count.steps
@@ -274,21 +274,21 @@ class Distillation:
             entry["actions"] = map_.actions[entry["prototypes"]].tolist()
         threshold = threshold_of(spec, self.trials.cap)
         summary = {
-            "solved": outcome.kept and threshold is not None and outcome.target >= threshold,
+            "solved": findings.kept and threshold is not None and findings.target >= threshold,
             "score": fidelity.map.mean,
             "score_low": fidelity.map.low,
             "score_high": fidelity.map.high,
             "teacher_score": fidelity.teacher.mean,
             "fidelity": fidelity.on_map,
-            "bar": outcome.target,
-            **({} if outcome.share is None else {"share": outcome.share}),
-            "kept": outcome.kept,
-            "stopped": outcome.stopped,
-            "trials": outcome.learning.trials,
-            "environment_steps": outcome.learning.steps,
-            "confirmation_steps": outcome.confirming,
+            "bar": findings.target,
+            **({} if findings.share is None else {"share": findings.share}),
+            "kept": findings.kept,
+            "stopped": findings.stopped,
+            "trials": findings.learning.trials,
+            "environment_steps": findings.learning.steps,
+            "confirmation_steps": findings.confirming,
             "price_steps": self.trials.count.steps - before,
-            "seconds": round(time.perf_counter() - outcome.began, 4),
+            "seconds": round(time.perf_counter() - findings.began, 4),
         }
         return run_of_map(self.configuration._replace(spec=spec), map_, own.seen, summary, reasons)
 
@@ -347,7 +347,7 @@ def prices_of_neighbours(
         contenders = [Contender(one, starts[:STARTS]) for one in maps]
         return [float(returns.mean()) for returns in trials.judge(contenders)]
 
-    return prices(map_, regions, neighbours(map_, seen), means)
+    return prices(map_, regions, neighbouring_prototypes(map_, seen), means)
 
 
 # ---- the run, and its folder ---------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ in compiled code; :meth:`PrototypeMap.changed` makes them in a copy.
 >>> halves = prototype_map([[1.0], [-1.0]], [0, 2], scale=[1.0])
 >>> halves.choose(np.array([[0.3], [-0.3]])).tolist()
 [0, 2]
->>> halves.changed(drop, 0).choose(np.array([[0.3], [-0.3]])).tolist()
+>>> halves.changed(drop_prototype, 0).choose(np.array([[0.3], [-0.3]])).tolist()
 [2, 2]
 """
 
@@ -115,7 +115,7 @@ def copy_map(source: PrototypeMap, target: PrototypeMap) -> None:
     target.partition.size[0] = source.partition.size[0]
     for p in range(source.partition.size[0]):
         target.actions[p] = source.actions[p]
-        move(target, p, source.partition.prototypes[p])
+        move_prototype(target, p, source.partition.prototypes[p])
     for i in range(len(source.partition.weight)):
         target.partition.weight[i] = source.partition.weight[i]
         target.partition.scale[i] = source.partition.scale[i]
@@ -125,7 +125,7 @@ def copy_map(source: PrototypeMap, target: PrototypeMap) -> None:
 
 
 @part
-def move(given: PrototypeMap, p: int, place: Any) -> None:
+def move_prototype(given: PrototypeMap, p: int, place: Any) -> None:
     """Move prototype ``p`` to a place."""
     for i in range(given.partition.prototypes.shape[1]):
         given.partition.prototypes[p, i] = place[i]
@@ -152,22 +152,22 @@ def set_action(given: PrototypeMap, p: int, a: int) -> None:
 
 
 @part
-def add(given: PrototypeMap, place: Any, a: int) -> None:
+def append_prototype(given: PrototypeMap, place: Any, a: int) -> None:
     """Add a prototype with its action."""
     p = given.partition.size[0]
     given.partition.size[0] = p + 1
     given.actions[p] = a
-    move(given, p, place)
+    move_prototype(given, p, place)
 
 
 @part
-def drop(given: PrototypeMap, p: int) -> None:
+def drop_prototype(given: PrototypeMap, p: int) -> None:
     """Drop prototype ``p``; those behind it move up."""
     size = given.partition.size[0] - 1
     given.partition.size[0] = size
     for q in range(p, size):
         given.actions[q] = given.actions[q + 1]
-        move(given, q, given.partition.prototypes[q + 1])
+        move_prototype(given, q, given.partition.prototypes[q + 1])
 
 
 # ---- proposals that several searches make --------------------------------------------------------------------------
@@ -183,4 +183,4 @@ def drawn_near(given: PrototypeMap, rows: np.ndarray, place: np.ndarray, share: 
     distances = (((given.prototypes[rows] - place) / given.scale) ** 2).sum(axis=1)
     p = int(rows[distances.argmin()])
     here = given.prototypes[p]
-    return given.changed(move, p, here + share * (place - here))
+    return given.changed(move_prototype, p, here + share * (place - here))

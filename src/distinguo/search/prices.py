@@ -55,12 +55,12 @@ def all_pairs(given: PrototypeMap) -> list[tuple[int, int]]:
     return list(combinations(range(given.size), 2))
 
 
-def neighbours(given: PrototypeMap, seen: np.ndarray) -> list[tuple[int, int]]:
+def neighbouring_prototypes(given: PrototypeMap, seen: np.ndarray) -> list[tuple[int, int]]:
     """Return the pairs of prototypes that some observation lies between: its nearest and the next.
 
     >>> from distinguo.search.maps import prototype_map
     >>> line = prototype_map([[0.0], [1.0], [2.0]], [0, 1, 0], [1.0])
-    >>> neighbours(line, np.array([[0.1], [1.2], [1.9]]))
+    >>> neighbouring_prototypes(line, np.array([[0.1], [1.2], [1.9]]))
     [(0, 1), (1, 2)]
     """
     if given.size < 2:

@@ -16,7 +16,14 @@ from distinguo.learners.refinement.representation import (
     worth_from,
 )
 from distinguo.representations.voronoi import voronoi
-from distinguo.search.maps import PrototypeMap, add, drop, map_of, prototype_map, set_action
+from distinguo.search.maps import (
+    PrototypeMap,
+    append_prototype,
+    drop_prototype,
+    map_of,
+    prototype_map,
+    set_action,
+)
 from distinguo.search.races import is_hopeless
 from distinguo.search.trials import Trail, fresh_trail, rerun
 from distinguo.tasks.catalog import task_spec
@@ -51,10 +58,10 @@ def test_a_change_is_kept_only_if_it_pays() -> None:
     assert not work.judge(SWING.changed(set_action, 1, 0))
     assert work.map is SWING
     assert (
-        work.judge(SWING.changed(add, SWING.prototypes[0], 0)) is False
+        work.judge(SWING.changed(append_prototype, SWING.prototypes[0], 0)) is False
     )  # no gain: not with more prototypes
     assert work.map.size == 3
-    assert work.judge(SWING.changed(drop, 2)) in (True, False)
+    assert work.judge(SWING.changed(drop_prototype, 2)) in (True, False)
 
 
 def test_poor_changes_are_given_up_early() -> None:
@@ -67,7 +74,7 @@ def test_poor_changes_are_given_up_early() -> None:
 
 
 def test_values_are_what_trials_are_worth_from_a_region_on() -> None:
-    work = Improvement(CAR, SWING.changed(drop, 2), 200, np.random.default_rng(0))
+    work = Improvement(CAR, SWING.changed(drop_prototype, 2), 200, np.random.default_rng(0))
     work.trails = work.fresh_trails(12)
     q = settled_values(work, settling=12)
     assert (q.argmax(axis=1) == work.map.actions).all()
@@ -80,7 +87,9 @@ def test_values_are_what_trials_are_worth_from_a_region_on() -> None:
 
 
 def test_a_better_action_is_adopted() -> None:
-    work = Improvement(CAR, SWING.changed(drop, 2).changed(set_action, 1, 1), 200, np.random.default_rng(0))
+    work = Improvement(
+        CAR, SWING.changed(drop_prototype, 2).changed(set_action, 1, 1), 200, np.random.default_rng(0)
+    )
     work.trails = work.fresh_trails(12)
     settled_values(work, settling=3)
     assert work.map.actions.tolist() == [0, 2]
@@ -109,7 +118,7 @@ def test_the_same_seed_gives_the_same_map() -> None:
 
 
 def test_what_comes_out_is_good_and_has_no_region_that_is_never_met() -> None:
-    never_met = NARROW.changed(add, np.array([-1.2, 0.07]), 1)
+    never_met = NARROW.changed(append_prototype, np.array([-1.2, 0.07]), 1)
     better = representation_from(CAR, as_controller(never_met), np.random.default_rng(1))
     assert better.assured
     assert better.score > -107.0

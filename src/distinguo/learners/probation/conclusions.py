@@ -18,7 +18,7 @@ NEVER = -1e300  #: a return that any trial reaches
 
 
 @part
-def allowed_loss(agent: Agent) -> float:
+def allowed_loss_to_shrink(agent: Agent) -> float:
     """Return what may be lost over all starts if that saves a prototype: what is gained beyond the threshold."""
     memory = agent.memory
     if memory.status["shrink"][0] == 0:
@@ -196,7 +196,9 @@ def advantage(agent: Agent) -> float:
         gain = status["total"][0] - status["present"][0]
         return (
             0.0
-            if gain < 0.0 and status["place"][0] == status["starts"][0] and gain + allowed_loss(agent) >= 0.0
+            if gain < 0.0
+            and status["place"][0] == status["starts"][0]
+            and gain + allowed_loss_to_shrink(agent) >= 0.0
             else gain
         )
     score = standard_score(agent)

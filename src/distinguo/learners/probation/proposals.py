@@ -11,10 +11,10 @@ from distinguo.seam import part
 from distinguo.search.maps import (
     PrototypeMap,
     action_of,
-    add,
+    append_prototype,
     copy_map,
-    drop,
-    move,
+    drop_prototype,
+    move_prototype,
     set_action,
     stretch_weight,
 )
@@ -48,7 +48,7 @@ def random_map(agent: Agent, target: PrototypeMap) -> None:
     size = min(2 + below(agent, 3), most)
     target.partition.size[0] = size
     for p in range(size):
-        move(target, p, agent.memory.tree.seen[below(agent, agent.memory.status["nodes"][0])])
+        move_prototype(target, p, agent.memory.tree.seen[below(agent, agent.memory.status["nodes"][0])])
         set_action(target, p, below(agent, agent.memory.tree.child.shape[1]))
     weigh_by_extent(agent, target)
 
@@ -73,7 +73,7 @@ def change(agent: Agent, target: PrototypeMap, root: int, cap: int) -> int:
     u = agent.rng.random()
     p = below(agent, target.partition.size[0])
     if u < MOVES:
-        move_prototype(agent, target, p)
+        move_somewhere(agent, target, p)
         return MOVE
     u -= MOVES
     if u < STRETCHES:
@@ -89,15 +89,15 @@ def change(agent: Agent, target: PrototypeMap, root: int, cap: int) -> int:
         add_somewhere(agent, target, root, cap)
         return ADD
     if target.partition.size[0] > 1:
-        drop(target, p)
+        drop_prototype(target, p)
     return DROP
 
 
 @part
-def move_prototype(agent: Agent, target: PrototypeMap, p: int) -> None:
+def move_somewhere(agent: Agent, target: PrototypeMap, p: int) -> None:
     """Move a prototype to a visited state, or a little."""
     if agent.rng.random() < agent.settings.jump:
-        move(target, p, agent.memory.tree.seen[below(agent, agent.memory.status["nodes"][0])])
+        move_prototype(target, p, agent.memory.tree.seen[below(agent, agent.memory.status["nodes"][0])])
         return
     extent = agent.progress.extent
     for i in range(target.partition.prototypes.shape[1]):
@@ -115,7 +115,7 @@ def add_somewhere(agent: Agent, target: PrototypeMap, root: int, cap: int) -> No
         k, a = most_regretted(agent, root, cap)
     elif root != NONE and u < settings.regret + settings.surprise:
         k = most_surprising(agent, root, cap)
-    add(target, agent.memory.tree.seen[k], a)
+    append_prototype(target, agent.memory.tree.seen[k], a)
 
 
 @part

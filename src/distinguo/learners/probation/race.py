@@ -12,7 +12,7 @@ from __future__ import annotations
 from distinguo.learners.agent import NO_BUDGET, PAUSED, RUNNING, SPENT, TERMINAL, Agent
 from distinguo.learners.probation.conclusions import (
     NEVER,
-    allowed_loss,
+    allowed_loss_to_shrink,
     conclude,
     is_claimable,
     standard_score,
@@ -22,7 +22,7 @@ from distinguo.learners.probation.model import imagined_return, set_weights
 from distinguo.learners.probation.proposals import DROP, below, propose, random_map, weigh_by_extent
 from distinguo.learners.probation.tree import goes_on, has_ended, new_root, run_trial
 from distinguo.seam import part
-from distinguo.search.maps import copy_map, drop, move
+from distinguo.search.maps import copy_map, drop_prototype, move_prototype
 
 UNDECIDED, DECIDED, CUT = 0, 1, 2  #: what a trial says of its proposal
 FEW, SURE, HOPELESS = 3, 2.0, -0.5  #: pairs of trials at least, and standard errors that end a comparison
@@ -89,7 +89,7 @@ def constant_map(agent: Agent) -> None:
     memory.status["root"][0] = new_root(agent)
     memory.candidate.partition.size[0] = 1
     memory.candidate.actions[0] = int(agent.rng.random() * memory.tree.child.shape[1])
-    move(memory.candidate, 0, memory.tree.seen[memory.status["root"][0]])
+    move_prototype(memory.candidate, 0, memory.tree.seen[memory.status["root"][0]])
     weigh_by_extent(agent, memory.candidate)
 
 
@@ -121,7 +121,7 @@ def drop_until_smaller(agent: Agent) -> int:
     """Leave a proposal with fewer prototypes than the present map."""
     memory = agent.memory
     while memory.draft.partition.size[0] >= memory.incumbent.partition.size[0]:
-        drop(memory.draft, below(agent, memory.draft.partition.size[0]))
+        drop_prototype(memory.draft, below(agent, memory.draft.partition.size[0]))
     return DROP
 
 
@@ -181,7 +181,7 @@ def try_on_next_start(agent: Agent, cap: int, left: int = NO_BUDGET) -> int:
     elif racing and repeats:
         root = starts.roots[i]
         status["present"][0] += starts.returns[i]
-        target = status["present"][0] - allowed_loss(agent)
+        target = status["present"][0] - allowed_loss_to_shrink(agent)
         need = target - status["total"][0] if agent.settings.give_up else NEVER
     elif racing:
         root = new_root(agent)

@@ -12,7 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from distinguo.search.maps import PrototypeMap, add, drawn_near, drop, move, set_action, stretch_width
+from distinguo.search.maps import (
+    PrototypeMap,
+    append_prototype,
+    drawn_near,
+    drop_prototype,
+    move_prototype,
+    set_action,
+    stretch_width,
+)
 from distinguo.search.races import FEWEST, Contender, judged
 from distinguo.search.trials import Trail, Try, fresh_trail, rerun, return_of
 from distinguo.tasks.spec import TaskSpec
@@ -108,7 +116,7 @@ class Improvement:
         place = self._seen(trail, step)
         alike = np.flatnonzero(self.map.actions == a)
         if not len(alike) or (self.rng.random() < 0.5 and self.map.size < most):
-            return self.map.changed(add, place, a)
+            return self.map.changed(append_prototype, place, a)
         return drawn_near(self.map, alike, place, self.rng.random())
 
     def _poor_trail(self) -> int:
@@ -128,15 +136,16 @@ class Improvement:
         kind, j = CHANGES[self.rng.integers(len(CHANGES))], int(self.rng.integers(begun.size))
         a = int(self.rng.integers(len(self.spec.actions)))
         if kind == "drop" and begun.size > 1:
-            changed = begun.changed(drop, j)
+            changed = begun.changed(drop_prototype, j)
         elif kind == "add" and begun.size < most:
-            changed = begun.changed(add, self._visited(), a)
+            changed = begun.changed(append_prototype, self._visited(), a)
         elif kind == "stretch":
             i = int(self.rng.integers(len(begun.scale)))
             changed = begun.changed(stretch_width, i, np.exp(self.rng.normal(0.0, STRETCH)))
         elif kind == "move":
             here = begun.prototypes[j]
-            changed = begun.changed(move, j, here + SHIFT * self._extent() * self.rng.normal(size=len(here)))
+            shift = SHIFT * self._extent() * self.rng.normal(size=len(here))
+            changed = begun.changed(move_prototype, j, here + shift)
         else:
             changed = begun.changed(set_action, j, a)
         return self._by_chance(changed, most) if self.rng.random() < SEVERAL else changed
