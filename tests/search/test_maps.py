@@ -55,12 +55,14 @@ def plainly(move_: Any, one: PrototypeMap, how: tuple[Any, ...]) -> tuple[Any, A
     return prototypes, actions, scale
 
 
-MOVES = [
+MOVES: list[tuple[Any, tuple[Any, ...]]] = [
     (move_prototype, (1, np.array([1.0, 2.0, 3.0]))),
+    (stretch_width, (1, 1.7)),
     (set_action, (2, 1)),
     (append_prototype, (np.array([4.0, 5.0, 6.0]), 2)),
+    (drop_prototype, (0,)),
+    (drop_prototype, (3,)),
 ]
-MOVES += [(drop_prototype, (0,)), (drop_prototype, (3,)), (stretch_width, (1, 1.7))]  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize(("move_", "how"), MOVES)

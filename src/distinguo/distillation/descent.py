@@ -222,9 +222,8 @@ class Race:
         alike = np.flatnonzero(lesson.good[n, begun.actions])
         if not len(alike):
             j = int(self.rng.integers(begun.size))
-            return begun.changed(set_action, j, int(lesson.good[n].argmax())).changed(
-                move_prototype, j, lesson.seen[n]
-            )
+            acting = begun.changed(set_action, j, int(lesson.good[n].argmax()))
+            return acting.changed(move_prototype, j, lesson.seen[n])
         return drawn_near(begun, alike, lesson.seen[n], 0.5 * self.rng.random())
 
 

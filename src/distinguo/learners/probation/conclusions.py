@@ -194,13 +194,8 @@ def advantage(agent: Agent) -> float:
     status = memory.status
     if memory.facts["repeats"][0]:
         gain = status["total"][0] - status["present"][0]
-        return (
-            0.0
-            if gain < 0.0
-            and status["place"][0] == status["starts"][0]
-            and gain + allowed_loss_to_shrink(agent) >= 0.0
-            else gain
-        )
+        complete = status["place"][0] == status["starts"][0]
+        return 0.0 if gain < 0.0 and complete and gain + allowed_loss_to_shrink(agent) >= 0.0 else gain
     score = standard_score(agent)
     if score > 1.0:
         return score
