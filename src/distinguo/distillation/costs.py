@@ -104,7 +104,7 @@ class AskedCosts:
     def _worth(self, states: np.ndarray, left: np.ndarray, a: int | None) -> np.ndarray:
         """Return what is gained from states with an action held at first, or as the teacher goes on from there."""
         holds = isinstance(self.trials.spec.goal, Hold)
-        world = self.trials.worlds([0])[0][0]
+        world = self.trials.world
         lanes = TrialLanes(states.copy(), np.ones(len(states), dtype=np.bool_), np.zeros(len(states)))
         gained, steps = np.zeros(len(states)), 0
         while a is not None and steps < HELD:

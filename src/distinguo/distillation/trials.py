@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, Protocol
 
@@ -121,7 +122,8 @@ class CompiledTrials:
         self._holds = isinstance(spec.goal, Hold)
         self._pool = ThreadPoolExecutor(os.cpu_count())
         self._known: dict[int, Any] = {}  # first states by the number of their start
-        self._world: Any = None  # of a task without noise
+        self._noise: dict[int, Any] = {}  # and the states of the task's own generator
+        self._thread = threading.local()  # a task and a world for every thread
 
     def first_states(self, starts: Sequence[int]) -> np.ndarray:
         """Return where trials begin: where the task begins them or, if they should never end, where they need not."""
@@ -141,23 +143,39 @@ class CompiledTrials:
                 return drawn[0]
         return start(self.spec.task, rng)
 
-    def worlds(self, starts: Sequence[int]) -> list[tuple[Any, Sequence[int]]]:
-        """Return worlds and their starts: one for all of them or, in a stochastic task, one for each."""
-        if randomness(self.spec.task) is not None:
-            return [(self._world_of(seeded(self.spec.task, number), number), [number]) for number in starts]
-        if self._world is None:
-            self._world = self._world_of(self.spec.task, starts[0])
-        return [(self._world, starts)]
+    @property
+    def world(self) -> Any:
+        """The world of the task that this thread works in."""
+        if not hasattr(self._thread, "world"):
+            self._thread.task = seeded(self.spec.task, 0)
+            width = self.first_states([0]).shape[1]
+            self._thread.world = world_of(self._thread.task, width, len(self.spec.dimensions))
+        return self._thread.world
 
-    def _world_of(self, task: Any, number: int) -> Any:
-        return world_of(task, self.first_states([number]).shape[1], len(self.spec.dimensions))
+    def _worlds(self, starts: Sequence[int]) -> Iterator[tuple[Any, Sequence[int]]]:
+        """Give the world for all starts or, in a stochastic task, for one at a time, with the noise of that start."""
+        world, generator = self.world, randomness(self._thread.task)
+        if generator is None:
+            yield world, starts
+            return
+        for number in starts:
+            generator.bit_generator.state = self._noise_of(number)
+            yield world, [number]
+
+    def _noise_of(self, number: int) -> Any:
+        """Return the state of the task's own generator at a start."""
+        if number not in self._noise:
+            generator = randomness(seeded(self.spec.task, number))
+            assert generator is not None
+            self._noise[number] = generator.bit_generator.state
+        return self._noise[number]
 
     def _gained(self, map_: PrototypeMap, starts: Sequence[int]) -> tuple[np.ndarray, int]:
         """Return what a map gains from each start, and the steps that this took."""
         gained, steps = [], 0
-        for world, some in self.worlds(starts):
+        for world, some in self._worlds(starts):
             returns, lengths = np.zeros(len(some)), np.zeros(len(some), dtype=np.int64)
-            run_map(beside(world), map_, self.first_states(some), self.cap, returns, lengths)
+            run_map(world, map_, self.first_states(some), self.cap, returns, lengths)
             gained.append(lengths.astype(np.float64) if self._holds else returns)
             steps += int(lengths.sum())
         return np.concatenate(gained), steps
@@ -191,7 +209,7 @@ class CompiledTrials:
         """Run a teacher, or whatever answers observations with actions, from these starts."""
         parts = [
             in_step(world, decide, self.first_states(some), self.cap, self._holds)
-            for world, some in self.worlds(starts)
+            for world, some in self._worlds(starts)
         ]
         followed = joined(parts)
         self.count_more([len(followed.lengths)], int(followed.lengths.sum()))
@@ -200,11 +218,6 @@ class CompiledTrials:
     def close(self) -> None:
         """End the threads."""
         self._pool.shutdown(wait=False)
-
-
-def beside(world: Any) -> Any:
-    """Return a world with rows of its own, for a thread that runs trials of it beside others."""
-    return world._replace(spare=np.zeros_like(world.spare), sights=np.zeros_like(world.sights))
 
 
 def in_step(world: Any, decide: Decide, first: np.ndarray, cap: int | np.ndarray, holds: bool) -> Followed:
