@@ -19,6 +19,7 @@ from distinguo.distillation.distil import Distilled
 from distinguo.distillation.fidelity import DOCUMENT, FIDELITY, fidelity_of, gained_by, read_fidelity
 from distinguo.distillation.teachers import Teacher
 from distinguo.distillation.trials import CompiledTrials
+from distinguo.search.maps import prototype_map
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.task import transition
 from distinguo.views.kinds.fidelity import fidelity_picture
@@ -83,7 +84,7 @@ def test_a_held_puck_is_solved(held: Distilled) -> None:
 def test_figures_are_those_of_a_slow_loop() -> None:
     trials = CompiledTrials(task_spec(CAR), 200)
     questions = Questions(Teacher("swing", SWINGS.predict), trials, True, np.random.default_rng(0))
-    other = SWINGING._replace(prototypes=SWINGING.prototypes + np.array([0.1, 0.004]))
+    other = prototype_map(SWINGING.prototypes + np.array([0.1, 0.004]), SWINGING.actions, SWINGING.scale)
     starts = [21, 22, 23]
     taught, own = trials.follow_teacher(SWINGS.predict, [1, 2]), trials.follow(other, starts)
     fidelity = fidelity_of(other, questions, taught, own, starts)
