@@ -1,1 +1,1 @@
-"""From a policy that somebody has to a small map: fitted to what it does, then put on probation."""
+"""From an existing policy to a small map: fitted to what it does, put on probation, confirmed."""

@@ -1,4 +1,4 @@
-"""``distil``: a small map of a policy that somebody has."""
+"""``distil``: a small map of an existing policy."""
 
 from __future__ import annotations
 

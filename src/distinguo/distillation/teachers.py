@@ -213,7 +213,7 @@ class _NotForManyError(DistinguoError):
 
 
 def _much_alike(given: np.ndarray, single: np.ndarray) -> bool:
-    """Tell whether answers to many questions at once are those to each alone; numbers may be rounded otherwise."""
+    """Whether answers to many questions at once are those to each alone, up to rounding."""
     same = np.isclose(given, single, rtol=1e-3, atol=1e-3).reshape(len(single), -1).all(axis=1)
     return bool(same.mean() >= SAME)
 

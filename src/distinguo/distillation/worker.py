@@ -26,7 +26,7 @@ def main() -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     try:
         answer_all(sys.stdin, out)
-    except BrokenPipeError:  # whoever asked has gone
+    except BrokenPipeError:  # the asking process has gone
         os._exit(0)
 
 

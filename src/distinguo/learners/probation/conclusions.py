@@ -49,7 +49,7 @@ def mean_on_starts(agent: Agent) -> float:
 
 @part
 def is_claimable(agent: Agent) -> bool:
-    """Tell whether the present map reaches the threshold on its starts, and was not refuted as it is."""
+    """Whether the present map reaches the threshold on its starts, and was not refuted as it is."""
     memory = agent.memory
     status = memory.status
     if status["phase"][0] != RACE or not status["changed"][0] or status["shrink"][0] > 0:

@@ -162,7 +162,7 @@ class Probation(Learner):
     # ---- confirmation ---------------------------------------------------------------------------------------------
 
     def claims(self, agent: Agent, ended: int, goal: Goal) -> bool:
-        """Tell whether the present map reaches the threshold on its starts, and was not refuted as it is."""
+        """Whether the present map reaches the threshold on its starts, and was not refuted as it is."""
         status = agent.memory.status
         claimed = bool(not status["pending"][0] and is_claimable(agent))
         status["claimed"] = claimed

@@ -229,7 +229,7 @@ def _check_phase(status: Any) -> None:
 
 
 def _check_numbers(memory: RaceMemory, fresh: RaceMemory) -> None:
-    """Refuse numbers that no run comes to, which loops might never come to an end with."""
+    """Reject out-of-range counters, with which loops might never end."""
     if memory.facts.tobytes() != fresh.facts.tobytes():
         raise ValueError("the facts of the task are not those of this run")
     for name, value in zip(STATUS.names or (), memory.status[0], strict=True):
@@ -238,7 +238,7 @@ def _check_numbers(memory: RaceMemory, fresh: RaceMemory) -> None:
 
 
 def _is_tree(tree: Tree, nodes: int, cap: int) -> bool:
-    """Tell whether every child is one step deeper than its parent, so that walks down and up come to an end."""
+    """Whether every child is one step deeper than its parent, so that walks down and up come to an end."""
     parent, depth = tree.parent[:nodes], tree.depth[:nodes]
     inner = parent >= 0
     deeper = depth[inner] == depth[parent[inner]] + 1

@@ -84,7 +84,7 @@ def return_to(agent: Agent, root: int, k: int, s: np.ndarray) -> int:
 
 @part
 def can_reach(agent: Agent, k: int, cap: int, need: float) -> bool:
-    """Tell whether a trial that has come to node ``k`` may still gain as much as is needed."""
+    """Whether a trial that has come to node ``k`` may still gain as much as is needed."""
     tree, reward = agent.memory.tree, agent.memory.status["reward"][0]
     hope = reward * (cap - tree.depth[k]) if reward > 0.0 else 0.0
     return tree.gained[k] + hope >= need
@@ -92,7 +92,7 @@ def can_reach(agent: Agent, k: int, cap: int, need: float) -> bool:
 
 @part
 def goes_on(agent: Agent, k: int, cap: int, need: float) -> bool:
-    """Tell whether a trial that has come to node ``k`` is neither at its end nor to be given up."""
+    """Whether a trial that has come to node ``k`` is neither at its end nor to be given up."""
     tree = agent.memory.tree
     return tree.end[k] == RUNNING_ON and tree.depth[k] < cap and can_reach(agent, k, cap, need)
 
@@ -127,7 +127,7 @@ def run_trial(
 
 @part
 def has_ended(agent: Agent, k: int, cap: int) -> bool:
-    """Tell whether a trial that was left at node ``k`` came to its end, and was not given up."""
+    """Whether a trial that was left at node ``k`` came to its end, and was not given up."""
     tree = agent.memory.tree
     return tree.end[k] != RUNNING_ON or tree.depth[k] >= cap
 
