@@ -76,7 +76,7 @@ class Trials(Protocol):
         ...
 
     def follow(self, map_: PrototypeMap, starts: Sequence[int]) -> Followed:
-        """Run a map from these starts, and tell what it saw."""
+        """Run a map from these starts, and return the trials step by step."""
         ...
 
     def follow_teacher(self, decide: Decide, starts: Sequence[int]) -> Followed:
@@ -202,7 +202,7 @@ class CompiledTrials:
         self.count = self.count.more(sum(trials), steps)
 
     def follow(self, map_: PrototypeMap, starts: Sequence[int]) -> Followed:
-        """Run a map from these starts, and tell what it saw."""
+        """Run a map from these starts, and return the trials step by step."""
         return self.follow_teacher(map_.choose, starts)
 
     def follow_teacher(self, decide: Decide, starts: Sequence[int]) -> Followed:
@@ -265,7 +265,7 @@ class EnvironmentTrials:
         return judged(contender, lambda starts: np.array([self._run(act, n)[0] for n in starts]))
 
     def follow(self, map_: PrototypeMap, starts: Sequence[int]) -> Followed:
-        """Run a map from these starts, and tell what it saw."""
+        """Run a map from these starts, and return the trials step by step."""
         return self._follow(action_by(map_), starts)
 
     def follow_teacher(self, decide: Decide, starts: Sequence[int]) -> Followed:

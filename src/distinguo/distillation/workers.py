@@ -62,7 +62,7 @@ class WorkerTrials:
         return [np.array(answer["returns"]) for answer in answers]
 
     def follow(self, map_: PrototypeMap, starts: Sequence[int]) -> Followed:
-        """Run a map from these starts, and tell what it saw."""
+        """Run a map from these starts, and return the trials step by step."""
         parts = [part.tolist() for part in np.array_split(np.array(starts), min(PARTS, len(starts)))]
         answers = self._ask_all([_question("follow", map_, some) for some in parts])
         return joined([_followed(answer) for answer in answers])
