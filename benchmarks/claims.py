@@ -14,11 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from distinguo.tasks.catalog import task_spec
-from distinguo_lab.paper.claims import Claim, critic_claim
-from distinguo_lab.paper.curves import curve_claims
-from distinguo_lab.paper.readings import PAPER
+from distinguo_lab.paper.claims import Claim, critic_claim, curve_claims
 from distinguo_lab.paper.reproduce import CRITICS, FULL, critic
-from distinguo_lab.paper.stages import control_file, learning_curves
+from distinguo_lab.paper.stages import PAPER, control_file, learning_curves
 
 
 def claims_of(folder: Path, seed: int) -> list[Claim]:

@@ -24,7 +24,7 @@ ROWS = {
     "probation": ("CartPole-v1", "return"),
     "sweeping": ("FrozenLake-v1", ""),
 }
-OWN = '''
+OWN = """
 from typing import NamedTuple
 import distinguo as dg
 
@@ -41,7 +41,7 @@ class Own(NamedTuple):
 
     def start(self, rng):
         return (rng.uniform(-0.05, 0.05), 0.0, rng.uniform(-1.0, 1.0))
-'''
+"""
 GOALS = {
     "hold": {"goal": "", "reward": "(-1.0 if out else 0.0)"},
     "return": {"goal": "limit=200, threshold=195.0, score='return'", "reward": "1.0"},
@@ -87,7 +87,9 @@ def main() -> None:
             if kind:
                 (Path(place) / "own.py").write_text(OWN.format(push=3.0, **GOALS[kind]))
                 own = f"{measured(cache, 'own.py', learner, place)['beyond']:.1f}"
-            print(f"| {learner} | {task} | {first['compile']:.1f} | {again['beyond']:.1f} | {own} |", flush=True)
+            print(
+                f"| {learner} | {task} | {first['compile']:.1f} | {again['beyond']:.1f} | {own} |", flush=True
+            )
 
 
 if __name__ == "__main__":

@@ -17,15 +17,14 @@ from typing import Any
 import numpy as np
 
 import distinguo as dg
-from distinguo.controls.catalog import build_representation
+from distinguo.controls import build_representation
 from distinguo.criteria import POLICY
 from distinguo.evaluation.audit import Audit, audit_controller
 from distinguo.features.feature import vector_of
 from distinguo.representations.partition import OneHot
 from distinguo.tasks.catalog import task_spec
-from distinguo.tasks.puck.analysis import DONT_CARE, MUST_PUSH_LEFT, analyse
+from distinguo.tasks.puck.analysis import DONT_CARE, MUST_PUSH_LEFT, ExactValues, analyse
 from distinguo.tasks.puck.puck import Puck
-from distinguo.tasks.puck.values import ExactValues
 
 NAMES = ("grid:10x10", "tiles:8x10x10", "rbf:10x10", "normalised-rbf:10x10", "perceptron", "perceptron:64")
 GAMMA, COUNTS, RESOLUTION = 0.999, 0.5, 0.1

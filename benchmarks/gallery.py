@@ -20,8 +20,7 @@ from benchmarks.distilled import FORMULAS
 
 import distinguo as dg
 from distinguo.proof.verify import question_about
-from distinguo.views.descriptions.border import border_in_words
-from distinguo.views.descriptions.regions import regions_in_words
+from distinguo.views.descriptions import border_in_words, regions_in_words
 
 #: The smallest published, or found by others, as regions or leaves with their return; None if we know of none.
 PUBLISHED = {

@@ -19,8 +19,7 @@ import numpy as np
 
 import distinguo
 from distinguo.evaluation.simulate import evaluate
-from distinguo.proof.hold.closure import certify_states
-from distinguo.proof.hold.invariant import Held, maximal_set
+from distinguo.proof.hold.invariant import Held, certify_states, maximal_set
 from distinguo.proof.hold.puck import pucks
 from distinguo.runs.run import Run
 from distinguo.seam import implements

@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from distinguo.controller import Controller
-from distinguo.controls.fixed import PAPER_SEEDS
+from distinguo.controls import PAPER_SEEDS
 from distinguo.evaluation.simulate import follow
 from distinguo.evaluation.training import fresh_training, train
 from distinguo.presets import FAST, PAPER

@@ -66,8 +66,7 @@ def main() -> None:
 
 def drawn(path: Path, out: Path) -> None:
     """Draw the mean over seeds against the number of regions, a panel for each task."""
-    from distinguo.views.drawing.colours import HUES, INK
-    from distinguo.views.drawing.figures import FULL, SMALL, dress, entitle, new_figure
+    from distinguo.views.plots import FULL, HUES, INK, SMALL, dress, entitle, new_figure
 
     with path.open() as file:
         rows = list(csv.DictReader(file))

@@ -6,7 +6,7 @@ distinguo test examples/own_representation.py:scattered grid:5x5 --runs 2 --cap 
 import numpy as np
 
 import distinguo as dg
-from distinguo.controls.catalog import build_representation
+from distinguo.controls import build_representation
 from distinguo.representations.voronoi import voronoi
 from distinguo.tasks.catalog import task_spec
 

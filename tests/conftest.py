@@ -26,7 +26,7 @@ FIRST = (
     "tests/learners/test_beyond_the_paper.py",
     "tests/agents/test_archive.py",
     "tests/proof/test_certificate.py",
-    "tests/study/test_compare.py",
+    "tests/comparison/test_compare.py",
     "tests/cli/test_cli.py",
     "tests/lab/paper/test_generation.py",
     "tests/lab/paper/test_reproduce.py",

@@ -28,7 +28,8 @@ from distinguo.cli import main
 from distinguo.errors import DistinguoError
 from distinguo.runs import learn, stage
 from distinguo.runs.folder import open_run
-from distinguo_lab.paper import readings, reproduce
+from distinguo_lab.paper import reproduce
+from distinguo_lab.paper import stages as readings
 
 CRASHED = 99  #: exit code of a process that ended itself before it touched a file
 SMALL = ("--set", "stage.cap=2000", "--set", "stage.hold=2000")

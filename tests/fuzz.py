@@ -20,23 +20,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distinguo.agents import archive
+from distinguo.agents import session as archive
 from distinguo.agents.session import Session
+from distinguo.comparison import engines as storage
+from distinguo.comparison.plan import load_plan, write_plan
 from distinguo.errors import LONGEST_SENTENCE, DistinguoError
 from distinguo.evaluation.statistics import Curve
 from distinguo.proof.certificate import certificate_text, load_certificate
 from distinguo.reading.arrays import read_array
 from distinguo.representations import file as representation
 from distinguo.runs import folder
+from distinguo.runs.checkpoint import load_checkpoint
+from distinguo.runs.history import read_history, read_trials
 from distinguo.runs.restarts import read_reasons
-from distinguo.runs.written.checkpoint import load_checkpoint
-from distinguo.runs.written.history import read_history
-from distinguo.runs.written.settings_file import from_toml, to_toml
-from distinguo.runs.written.trial_table import read_trials
-from distinguo.study import storage
-from distinguo.study.plan import load_plan, write_plan
+from distinguo.runs.settings_file import from_toml, to_toml
 from distinguo.tasks.extent import Extent
-from distinguo_lab.paper.generated import read_generated
+from distinguo_lab.paper.claims import read_generated
 from tests.mutations import ARRAY, TEXT, ZIP, Mutator, mutated
 
 GOLDEN = Path(__file__).parent / "golden"

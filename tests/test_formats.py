@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 
 from distinguo.agents.economy import Economy
+from distinguo.comparison.engines import Folder
+from distinguo.comparison.plan import load_plan
 from distinguo.errors import DistinguoError
 from distinguo.proof.certificate import load_certificate
 from distinguo.proof.checker.check import check, is_same_controller
-from distinguo.proof.claims import controller_claim
+from distinguo.proof.question import controller_claim
 from distinguo.representations.file import load
 from distinguo.runs import folder
 from distinguo.runs.folder import open_run
 from distinguo.runs.learn import learn_configured
-from distinguo.study.plan import load_plan
-from distinguo.study.storage import Folder
-from distinguo_lab.paper.generated import read_generated
+from distinguo_lab.paper.claims import read_generated
 from tests.nightly import NIGHTLY
 
 FORMATS = Path(__file__).parent / "golden" / "formats"

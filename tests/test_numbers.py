@@ -17,7 +17,7 @@ from distinguo.agents.regions import RegionObservation
 from distinguo.evaluation.audit import audit_controller
 from distinguo.exports.graph import to_graph
 from distinguo.exports.header import to_header
-from distinguo.exports.labelled import labelled
+from distinguo.exports.tables import labelled
 from distinguo.exports.write import to_document
 from distinguo.representations import file
 from distinguo.representations.partition import regions_of

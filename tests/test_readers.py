@@ -20,15 +20,14 @@ import numpy as np
 import pytest
 
 from distinguo.cli import main
+from distinguo.comparison.plan import read_plan
 from distinguo.errors import DistinguoError
 from distinguo.reading.arrays import read_array, read_arrays, read_zip
-from distinguo.reading.documents import parse_json, parse_toml
-from distinguo.reading.files import read_bytes, read_text
+from distinguo.reading.files import parse_json, parse_toml, read_bytes, read_text
 from distinguo.representations.file import load
 from distinguo.runs import folder
 from distinguo.runs.folder import open_run
 from distinguo.runs.restarts import read_reasons
-from distinguo.study.plan import read_plan
 from tests.fuzz import FORMATS, MEGABYTES, PUCK, READERS, SECONDS, is_read
 from tests.nightly import so_many
 

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 import distinguo as dg
 from distinguo.cli import main
 from distinguo.cli.parse import changes
+from distinguo.comparison.compare import plan_for
+from distinguo.comparison.plan import PlanHead, make_plan, read_plan
 from distinguo.errors import DistinguoError
 from distinguo.runs.configuration import configure
-from distinguo.runs.written.settings_file import RUN, from_toml, to_toml
+from distinguo.runs.settings_file import RUN, from_toml, to_toml
 from distinguo.settings import LearnerSettings, StageSettings
 from distinguo.settings import TesterSettings as SettingsOfTester
-from distinguo.study.compare import plan_for
-from distinguo.study.plan import PlanHead, make_plan, read_plan
 from distinguo.tasks.catalog import spec_of, task_spec
 from distinguo.tasks.puck.noisy import NoisyPuck
 from distinguo.tasks.puck.puck import Puck

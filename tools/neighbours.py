@@ -7,8 +7,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from distinguo_lab.neighbours.page import from_csv, tables
-from distinguo_lab.neighbours.picture import PICTURE, TABLE
+from distinguo_lab.neighbours.page import PICTURE, TABLE, from_csv, tables
 
 DOCS = Path(__file__).parent.parent / "docs"
 BEGIN, END = "<!-- tables -->", "<!-- end of tables -->"

@@ -16,11 +16,10 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 import distinguo as dg
-from distinguo.controls.catalog import build_representation
-from distinguo.controls.fixed import PAPER_SEEDS
+from distinguo.comparison.compare import compare
+from distinguo.controls import PAPER_SEEDS, build_representation
 from distinguo.presets import tester_preset
 from distinguo.runs.run import Run
-from distinguo.study.compare import compare
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.puck.analysis import PuckMap, analyse
 from distinguo.tasks.puck.puck import Puck

@@ -14,8 +14,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from distinguo.tasks.catalog import task_spec
-from distinguo.views.drawing.colours import HUES
-from distinguo.views.plots import save_figure
+from distinguo.views.plots import HUES, save_figure
 
 Run = dict[str, Any]
 Runs = dict[str, dict[str, list[Run]]]  #: by task and rival

@@ -10,7 +10,7 @@ from typing import NamedTuple, get_type_hints
 import numpy as np
 from plan import Job
 
-from distinguo.evaluation.decide import Batch, outcome_of
+from distinguo.evaluation.tester import Batch, outcome_of
 from distinguo.runs.learn import learn_many
 from distinguo.runs.run import Run
 from distinguo.tasks.extent import TEST, observed_extent

@@ -33,7 +33,7 @@ makes this page and [its data](robustness.csv), a line for every run:
 
 """
 TERMS = """
-The constants of the learner `probation` ([settings.py](../src/distinguo/learners/probation/settings.py)) were chosen
+The constants of the learner `probation` ([settings.py](../src/distinguo/learners/probation/memory.py)) were chosen
 on the development seeds {development}; every figure below comes from the {kind} seeds {seeds}: the default is
 measured on {every} of them, a variant on {some}, a changed setting on {few}. *Solved*: the run's own confirmation was
 passed. *Again*: solved, and the mean return of {trials} new greedy trials is still at the threshold (for the puck: of

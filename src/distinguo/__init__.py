@@ -21,8 +21,11 @@ if TYPE_CHECKING:
     from distinguo import criteria
     from distinguo.agents.economy import Economy
     from distinguo.agents.regions import RegionObservation
+    from distinguo.comparison.audit import audit, trained_controller
+    from distinguo.comparison.compare import compare
+    from distinguo.comparison.plan import make_plan
     from distinguo.controller import Controller, FeatureController, choose
-    from distinguo.controls.catalog import representation
+    from distinguo.controls import representation
     from distinguo.criteria import state_value
     from distinguo.distillation.condense import condense
     from distinguo.distillation.distil import distil
@@ -35,10 +38,8 @@ if TYPE_CHECKING:
     from distinguo.explanations.explain import explain
     from distinguo.explanations.family import family
     from distinguo.exports.write import export
-    from distinguo.features.own import FunctionFeatures
-    from distinguo.features.perceptron import perceptron
-    from distinguo.features.radial import radial_bases
-    from distinguo.features.tiles import tiles
+    from distinguo.features.bases import perceptron, radial_bases, tiles
+    from distinguo.features.feature import FunctionFeatures
     from distinguo.learners.declare import learner
     from distinguo.proof.shield import Shield
     from distinguo.representations.boxes import grid
@@ -49,18 +50,15 @@ if TYPE_CHECKING:
     from distinguo.representations.voronoi import voronoi
     from distinguo.runs.folder import open_run
     from distinguo.runs.learn import learn
+    from distinguo.runs.rollout import rollout
     from distinguo.runs.run import Run
     from distinguo.seam import part
-    from distinguo.study.audit import audit, trained_controller
-    from distinguo.study.compare import compare
-    from distinguo.study.plan import make_plan
-    from distinguo.study.rollout import rollout
-    from distinguo.study.verify import verify
     from distinguo.tasks.check import check_task
     from distinguo.tasks.declare import task
-    from distinguo.tasks.gym.wrappers import DiscreteActions, NoisyActions
-    from distinguo.views.motion.play import play
-    from distinguo.views.pages.report import report
+    from distinguo.tasks.gym.spaces import DiscreteActions, NoisyActions
+    from distinguo.verification import verify
+    from distinguo.views.motion.film import play
+    from distinguo.views.report import report
     from distinguo.views.show import show, view
 
 from distinguo.tasks.gym.registration import register_with_gymnasium
@@ -73,26 +71,26 @@ register_with_gymnasium()
 #: on first use, so that the command line starts at once. Those that are not here are added by the lab (registry.py).
 _HOMES = {
     "Controller": "distinguo.controller",
-    "DiscreteActions": "distinguo.tasks.gym.wrappers",
+    "DiscreteActions": "distinguo.tasks.gym.spaces",
     "DistinguoError": "distinguo.errors",
     "Economy": "distinguo.agents.economy",
     "Evaluation": "distinguo.evaluation.tester",
     "FeatureController": "distinguo.controller",
-    "FunctionFeatures": "distinguo.features.own",
+    "FunctionFeatures": "distinguo.features.feature",
     "FunctionPartition": "distinguo.representations.declare",
-    "NoisyActions": "distinguo.tasks.gym.wrappers",
+    "NoisyActions": "distinguo.tasks.gym.spaces",
     "RegionObservation": "distinguo.agents.regions",
     "Policy": "distinguo.distillation.teachers",
     "Representation": "distinguo.representations.file",
     "Run": "distinguo.runs.run",
     "Shield": "distinguo.proof.shield",
     "ask_model": "distinguo.explanations.experience",
-    "audit": "distinguo.study.audit",
+    "audit": "distinguo.comparison.audit",
     "audit_controller": "distinguo.evaluation.audit",
     "check_partition": "distinguo.representations.check",
     "check_task": "distinguo.tasks.check",
     "choose": "distinguo.controller",
-    "compare": "distinguo.study.compare",
+    "compare": "distinguo.comparison.compare",
     "condense": "distinguo.distillation.condense",
     "distil": "distinguo.distillation.distil",
     "distinctions": "distinguo.explanations.distinctions",
@@ -104,24 +102,24 @@ _HOMES = {
     "learner": "distinguo.learners.declare",
     "learning_curve": "distinguo.evaluation.tester",
     "load": "distinguo.representations.file",
-    "make_plan": "distinguo.study.plan",
+    "make_plan": "distinguo.comparison.plan",
     "open_run": "distinguo.runs.folder",
     "part": "distinguo.seam",
     "partition": "distinguo.representations.declare",
-    "perceptron": "distinguo.features.perceptron",
-    "play": "distinguo.views.motion.play",
-    "radial_bases": "distinguo.features.radial",
+    "perceptron": "distinguo.features.bases",
+    "play": "distinguo.views.motion.film",
+    "radial_bases": "distinguo.features.bases",
     "region": "distinguo.representations.check:checked_region",
-    "report": "distinguo.views.pages.report",
-    "representation": "distinguo.controls.catalog",
-    "rollout": "distinguo.study.rollout",
+    "report": "distinguo.views.report",
+    "representation": "distinguo.controls",
+    "rollout": "distinguo.runs.rollout",
     "show": "distinguo.views.show",
     "state_value": "distinguo.criteria",
     "table_teacher": "distinguo.distillation.teachers",
     "task": "distinguo.tasks.declare",
-    "tiles": "distinguo.features.tiles",
-    "trained_controller": "distinguo.study.audit",
-    "verify": "distinguo.study.verify",
+    "tiles": "distinguo.features.bases",
+    "trained_controller": "distinguo.comparison.audit",
+    "verify": "distinguo.verification",
     "view": "distinguo.views.show",
     "voronoi": "distinguo.representations.voronoi",
 }

@@ -108,7 +108,7 @@ def _fill_action_sets(q: np.ndarray, delta: float, sets: np.ndarray) -> None:
 class FeatureController(NamedTuple):
     """Features, a weight for each and every action, and how close to the best an action must be to be preferred.
 
-    >>> from distinguo.features.tiles import tiles
+    >>> from distinguo.features.bases import tiles
     >>> halves = tiles(1, [2], low=[-1.0], high=[1.0])
     >>> mine = FeatureController(halves, np.array([[-1.0, 0.0], [0.0, -1.0], [0.0, 0.0]]))
     >>> mine.q((0.3,)).tolist(), mine.action((0.3,)), mine.action((-0.3,))

@@ -69,8 +69,7 @@ def _reproduce_case_study(quick: bool, out: Path | None, seed: int, as_json: boo
 def _reproduce_neighbours(quick: bool, out: Path | None, seed: int, as_json: bool) -> None:
     from distinguo.cli.console import answer, output_for, say, worked_off
     from distinguo.cli.live import progress_bar
-    from distinguo_lab.neighbours.page import summary_rows, tables
-    from distinguo_lab.neighbours.picture import write_neighbours
+    from distinguo_lab.neighbours.page import summary_rows, tables, write_neighbours
     from distinguo_lab.neighbours.study import compare_neighbours
 
     began = time.perf_counter()

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import distinguo
-from distinguo.agents import archive
+from distinguo.agents import session as archive
 from distinguo.agents.economy import Economy
 from distinguo.errors import DistinguoError
 from tests.agents.common import CART, QUICK, assert_same

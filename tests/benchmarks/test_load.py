@@ -13,9 +13,8 @@ import pytest
 from numba import config
 
 import distinguo
-from distinguo.representations.planes import Plane
-from distinguo.views.pictures import partition_picture
-from distinguo.views.slices import MOST_CELLS, regions_in
+from distinguo.representations.geometry import Plane
+from distinguo.views.pictures import MOST_CELLS, partition_picture, regions_in
 from distinguo.views.text import reasons_table
 from tests.nightly import NIGHTLY
 from tests.test_golden import benchmark

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import distinguo
-from distinguo.explanations.thresholds import merging_epsilon
+from distinguo.explanations.distinctions import merging_epsilon
 from distinguo.learners.economy.memory import RULES
 from distinguo.presets import PRESETS
 from distinguo.runs.configuration import configure

@@ -17,7 +17,7 @@ from typing import TextIO
 import pytest
 
 from distinguo.cli import main
-from distinguo.views.terminal.layout import cells_of, without_style
+from distinguo.views.terminal import cells_of, without_style
 
 REWRITTEN = "\r\x1b[K"  #: begins a live line anew
 

@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 import pytest
 import typer
 
+from distinguo import writing as atomic
 from distinguo.cli import app, main
 from distinguo.representations.boxes import grid
 from distinguo.representations.file import Representation, dumps
 from distinguo.representations.voronoi import voronoi
 from distinguo.runs.learn import default_folder
-from distinguo.writing import atomic
 from tests.clock import seconds_of_children
 
 #: The contract that scripts depend on.

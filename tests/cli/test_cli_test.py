@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from distinguo.cli import main
+from distinguo.comparison import engines
+from distinguo.comparison.engines import run_cell
 from distinguo.representations.file import Representation, dumps
 from distinguo.representations.voronoi import voronoi
-from distinguo.study import engines
-from distinguo.study.engines import run_cell
 
 #: The contract that scripts depend on.
 KEYS = {"representation", "regions", "runs", "training_steps", "mean", "low", "high", "survival"}

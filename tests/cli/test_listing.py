@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from distinguo.cli import completion
-from distinguo.cli.listing.settings import setting_lines
-from distinguo.cli.listing.tasks import ABOUT, task_lines
+from distinguo.cli.listing import ABOUT, setting_lines, task_lines
 from distinguo.cli.parse import seed_words, seeds
 from distinguo.errors import DistinguoError
 from distinguo.presets import PRESETS
@@ -120,7 +119,7 @@ def test_an_empty_range_is_never_told() -> None:
 
 
 def test_the_words_that_are_completed_are_all_there_are() -> None:
-    from distinguo.controls import catalog
+    from distinguo import controls as catalog
     from distinguo.exports.write import FORMATS as formats
     from distinguo.learners.catalog import learner_names
     from distinguo.learners.learner import all_learners

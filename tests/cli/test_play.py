@@ -17,10 +17,9 @@ from distinguo.errors import DistinguoError
 from distinguo.runs.run import Run
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.task import observe, start
-from distinguo.views.motion import play as play_module
+from distinguo.views.motion import film as play_module
 from distinguo.views.motion.film import FRAMES_PER_SECOND, MOST_FRAMES, film_of, pace, places_on_map
-from distinguo.views.motion.scenes import scene_for
-from distinguo.views.motion.shapes import PUSH, Disc, Stroke
+from distinguo.views.motion.scenes import PUSH, Disc, Stroke, scene_for
 from distinguo.views.pictures import partition_picture
 from tests.cli.test_cli import FAST, Call, call  # noqa: F401 - a fixture
 from tests.views.runs import made_up

@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 
 import distinguo
 from distinguo.cli import live
-from distinguo.cli.learning.learn import _progress
+from distinguo.cli.learn import _progress
 from distinguo.cli.live import at_work, live_line, progress_bar
 from distinguo.runs.configuration import configure
 from distinguo.runs.stage import Stage
-from distinguo.views.terminal.layout import (
+from distinguo.views.terminal import (
     cells_of,
     columns_of,
     cut,

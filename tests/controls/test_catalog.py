@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from distinguo.cli.parse import prototypes
-from distinguo.controls.catalog import build_representation, representation_names
-from distinguo.controls.fixed import PAPER_SEEDS, uniform
+from distinguo.controls import PAPER_SEEDS, build_representation, representation_names, uniform
 from distinguo.errors import DistinguoError
 from distinguo.features.feature import vector_of
 from distinguo.representations.file import dumps, loads

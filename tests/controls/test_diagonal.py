@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from distinguo.controls.fixed import diagonal
+from distinguo.controls import diagonal
 from distinguo.errors import DistinguoError
 from distinguo.representations.file import dumps, loads
 from distinguo.representations.partition import region

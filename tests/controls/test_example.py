@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from distinguo.cli.code import code_or_word
-from distinguo.controls.catalog import build_representation, registered_name, representation
+from distinguo.cli.parse import code_or_word
+from distinguo.comparison.sources import name_of, representation_named
+from distinguo.controls import build_representation, registered_name, representation
 from distinguo.errors import DistinguoError
 from distinguo.representations.declare import FunctionPartition
 from distinguo.representations.file import Representation
 from distinguo.representations.voronoi import Voronoi, voronoi
-from distinguo.study.sources import name_of, representation_named
 from distinguo.tasks.catalog import task_spec
 from tests.controls import needs_speed
 from tests.views.runs import made_up

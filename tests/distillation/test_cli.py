@@ -12,7 +12,7 @@ import pytest
 import distinguo as dg
 from distinguo.distillation import levels
 from distinguo.distillation.distil import Distilled
-from distinguo.writing.atomic import slug
+from distinguo.writing import slug
 from tests.cli.test_cli import KEYS, Call, call
 from tests.distillation.common import CAR, QUICKEST
 

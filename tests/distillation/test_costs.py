@@ -25,7 +25,7 @@ from distinguo.distillation.costs import (
 )
 from distinguo.distillation.teachers import Teacher
 from distinguo.distillation.trials import CompiledTrials, EnvironmentTrials
-from distinguo.evaluation.policy_audit import NEXT_TO_NOTHING
+from distinguo.evaluation.audit import NEXT_TO_NOTHING
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.spec import Hold
 from distinguo.tasks.task import observe, transition, unpack

@@ -18,7 +18,7 @@ from distinguo.distillation.teachers import teacher_of
 from distinguo.seam import is_compiled
 from distinguo.search.maps import prototype_map
 from distinguo.tasks.catalog import spec_of, task_spec
-from distinguo.tasks.gym.wrappers import DiscreteActions
+from distinguo.tasks.gym.spaces import DiscreteActions
 from distinguo.tasks.pendulum import Pendulum, PendulumOfTorques
 from distinguo.tasks.task import actions, observe, start, transition, unpack
 from tests.distillation.common import QUICKEST, Predicts, refused

@@ -22,7 +22,7 @@ from distinguo.distillation.trials import CompiledTrials
 from distinguo.search.maps import prototype_map
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.task import transition
-from distinguo.views.kinds.fidelity import fidelity_picture
+from distinguo.views.fidelity import fidelity_picture
 from tests.distillation.common import CAR, SWINGING, SWINGS, refused
 from tests.exports.test_header import STRICT, build, in_c
 

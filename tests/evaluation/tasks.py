@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from distinguo.controls.fixed import diagonal
+from distinguo.controls import diagonal
 from distinguo.evaluation.tester import Evaluation
 from distinguo.representations.boxes import Boxes, tree
 from distinguo.representations.file import Representation

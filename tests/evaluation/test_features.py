@@ -13,13 +13,11 @@ from distinguo.criteria import POLICY
 from distinguo.errors import DistinguoError
 from distinguo.evaluation.audit import Visits, audit_controller
 from distinguo.evaluation.gradient import _share_out as share_out
-from distinguo.evaluation.gradient import fresh_feature_training, train_weights
+from distinguo.evaluation.gradient import evaluate_features, fresh_feature_training, train_weights
 from distinguo.evaluation.tester import Evaluation, learning_curve, trained_values
 from distinguo.evaluation.training import fresh_training, train
-from distinguo.evaluation.weighted import evaluate_features
-from distinguo.features.own import FunctionFeatures
-from distinguo.features.radial import radial_bases
-from distinguo.features.tiles import tiles
+from distinguo.features.bases import radial_bases, tiles
+from distinguo.features.feature import FunctionFeatures
 from distinguo.representations.declare import FunctionPartition
 from distinguo.representations.partition import OneHot, region
 from distinguo.representations.voronoi import voronoi
@@ -27,9 +25,8 @@ from distinguo.settings import TESTER_BY_RETURN
 from distinguo.settings import TesterSettings as Wishes  # pytest collects names in Test
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.extent import Extent
-from distinguo.tasks.puck.analysis import DONT_CARE, MUST_PUSH_LEFT, MUST_PUSH_RIGHT, analyse
+from distinguo.tasks.puck.analysis import DONT_CARE, MUST_PUSH_LEFT, MUST_PUSH_RIGHT, ExactValues, analyse
 from distinguo.tasks.puck.puck import Puck
-from distinguo.tasks.puck.values import ExactValues
 
 HILL = task_spec("puck")
 LOW, HIGH = HILL.low, HILL.high

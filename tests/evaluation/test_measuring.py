@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from distinguo.evaluation import decide, tester
+from distinguo.evaluation import tester
+from distinguo.evaluation import tester as decide
 from distinguo.evaluation.simulate import Outcome
 from distinguo.evaluation.tester import Evaluation, _TestTrials, learning_curve
 from distinguo.representations.voronoi import voronoi

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from distinguo.controller import TIED, Controller
-from distinguo.controls.fixed import diagonal
+from distinguo.controls import diagonal
 from distinguo.evaluation import simulate
-from distinguo.evaluation.decide import Batch, outcome_of
 from distinguo.evaluation.simulate import Outcome, Patience, RunningTrials, evaluate, follow, run_lanes
+from distinguo.evaluation.tester import Batch, outcome_of
 from distinguo.representations.boxes import for_lookup
 from distinguo.representations.declare import FunctionPartition
 from distinguo.representations.voronoi import voronoi

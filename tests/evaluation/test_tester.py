@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from distinguo.errors import DistinguoError
-from distinguo.evaluation import decide
+from distinguo.evaluation import tester as decide
 from distinguo.evaluation.tester import _TestTrials, learning_curve
 from distinguo.representations.boxes import grid
 from distinguo.representations.declare import FunctionPartition

@@ -19,8 +19,7 @@ from distinguo.explanations.distinctions import distinctions
 from distinguo.explanations.explain import explain
 from distinguo.explanations.family import family
 from distinguo.explanations.investigation import VALUES
-from distinguo.explanations.log import read_log
-from distinguo.explanations.subject import asked_about
+from distinguo.explanations.subject import asked_about, read_log
 from tests.explanations.maps import FOLDERS, made_up
 
 PUCK, BROAD, CART = FOLDERS["puck-7"], FOLDERS["puck-1"], FOLDERS["cart-6"]

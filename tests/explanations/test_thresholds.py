@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from distinguo.criteria import compatible
-from distinguo.explanations.thresholds import EQUAL, HALF, merging_epsilon
+from distinguo.explanations.distinctions import EQUAL, HALF, merging_epsilon
 from tests import oracle
 
 NUMBERS = st.floats(-1e6, 1e6) | st.sampled_from([0.0, -0.0, 1.0, -1.0, 0.1, 0.3, 1e-300, -5e-324])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from distinguo.controller import Controller
-from distinguo.exports.labelled import LabelledController
+from distinguo.exports.tables import LabelledController
 from distinguo.representations.boxes import Boxes, tree
 from distinguo.representations.categories import Categories, categories
 from distinguo.representations.partition import count_regions

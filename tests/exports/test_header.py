@@ -12,12 +12,12 @@ import pytest
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.exports.header import comment, to_header
-from distinguo.exports.labelled import LabelledController
+from distinguo.exports.tables import LabelledController
+from distinguo.proof.verify import Cited, Fingerprint
 from distinguo.representations.boxes import Boxes, grid
 from distinguo.representations.categories import Categories
 from distinguo.representations.partition import region
 from distinguo.representations.voronoi import Voronoi, voronoi
-from distinguo.study.certificates import Cited, Fingerprint
 from tests.exports.controllers import boxes_controller, categories_controller, states_for, voronoi_controller
 
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]

@@ -15,18 +15,18 @@ import typer
 from typer.testing import CliRunner
 
 import distinguo
-from distinguo.cli.seeing.export import export_command as command
+from distinguo.cli.seeing import export_command as command
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.exports.graph import certain, to_graph, touching_prototypes
-from distinguo.exports.labelled import LabelledController
+from distinguo.exports.tables import LabelledController
 from distinguo.exports.write import FORMATS, export, render
 from distinguo.reading.arrays import read_arrays
 from distinguo.representations import file as representation_file
 from distinguo.representations.declare import FunctionPartition, partition
 from distinguo.representations.partition import nearest
 from distinguo.representations.voronoi import voronoi
-from distinguo.writing.atomic import pack_arrays
+from distinguo.writing import pack_arrays
 from tests.exports.controllers import boxes_controller, categories_controller, voronoi_controller
 
 IDENTIFIER = r'(?:[A-Za-z_]\w*|"(?:[^"\\\n]|\\.)*"|#\w+)'

@@ -11,7 +11,7 @@ import pytest
 
 from distinguo.agents.economy import Economy
 from distinguo.agents.regions import RegionObservation
-from distinguo.tasks.gym.wrappers import DiscreteActions, NoisyActions
+from distinguo.tasks.gym.spaces import DiscreteActions, NoisyActions
 from tests.agents.common import CART, QUICK, sb3
 from tests.agents.test_regions import divided
 

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from distinguo.errors import DistinguoError
+from distinguo.features.bases import perceptron, radial_bases, tiles
 from distinguo.features.feature import (
+    FunctionFeatures,
     Workspace,
     add_up,
     count_features,
@@ -19,10 +21,6 @@ from distinguo.features.feature import (
     vector_of,
     workspace,
 )
-from distinguo.features.own import FunctionFeatures
-from distinguo.features.perceptron import perceptron
-from distinguo.features.radial import radial_bases
-from distinguo.features.tiles import tiles
 from distinguo.representations.boxes import grid
 from distinguo.representations.partition import OneHot, region
 from distinguo.seam import kernel

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import distinguo as dg
-from distinguo.cli.code import load_named
+from distinguo.cli.parse import load_named
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "own_learner.py"
 SHORT = {"stage.trials": 3, "stage.cap": 50}

@@ -28,7 +28,7 @@ from distinguo.seam import implements_interpreted
 from distinguo.settings import LearnerSettings
 from distinguo.tasks.task import actions, observe, start, transition, unpack
 from distinguo.tasks.world import python_world
-from distinguo.writing.atomic import pack_arrays
+from distinguo.writing import pack_arrays
 from tests.nightly import NIGHTLY, so_many
 
 GAMMA = 0.9

@@ -10,25 +10,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from distinguo.learners.learner import leaves
-from distinguo.learners.sweeping.consolidation import consolidate_plan
-from distinguo.learners.sweeping.exploration import (
-    optimistic_value,
-    learn_transition,
-    state_number,
-    sweep_upper_values,
-)
-from distinguo.learners.sweeping.maps import compatible_map, map_groups
+from distinguo.learners.sweeping.consolidation import compatible_map, consolidate_plan, map_groups
 from distinguo.learners.sweeping.memory import (
     NOTHING,
     SweepingMemory,
+    SweepingSettings,
     check_sweeping,
     fresh_sweeping,
     with_spare_room,
 )
-from distinguo.learners.sweeping.model import fill_slots
+from distinguo.learners.sweeping.model import (
+    enqueue,
+    fill_slots,
+    learn_transition,
+    most_urgent,
+    optimistic_value,
+    state_number,
+    sweep_upper_values,
+)
 from distinguo.learners.sweeping.plan import make_plan_of_model, mean_return, weigh_states
-from distinguo.learners.sweeping.queue import enqueue, most_urgent
-from distinguo.learners.sweeping.settings import SweepingSettings
 from distinguo.representations.growing import growing_categories
 from distinguo.representations.partition import region
 from distinguo.seam import kernel

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import distinguo
-from distinguo.controls.fixed import PAPER_SEEDS
+from distinguo.controls import PAPER_SEEDS
 from distinguo.learners.economy.memory import RULES
 from distinguo.runs.run import Run
 

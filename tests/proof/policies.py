@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from distinguo.controls.fixed import diagonal
+from distinguo.controls import diagonal
 from distinguo.evaluation.training import fresh_training, train
 from distinguo.representations.boxes import grid
 from distinguo.representations.partition import count_regions

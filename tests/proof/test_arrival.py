@@ -13,11 +13,10 @@ from numba import config
 
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
-from distinguo.proof.arrive.arrival import Arrivals, arrivals, certified, within
-from distinguo.proof.arrive.search import UNKNOWN
+from distinguo.proof.arrive.arrival import UNKNOWN, Arrivals, arrivals, certified, within
 from distinguo.proof.certificate import certificate_text, load_certificate, read_certificate
 from distinguo.proof.checker.check import check
-from distinguo.proof.claims import controller_claim
+from distinguo.proof.question import controller_claim
 from distinguo.proof.schema import ArrivalCertificate, domain_of
 from distinguo.proof.shield import Shield
 from distinguo.tasks.cart_pole import CartPole

@@ -6,11 +6,11 @@ from flint import arb, ctx
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from distinguo.proof.arrive.car import MountainCar
-from distinguo.proof.arrive.search import strip_of
-from distinguo.proof.arrive.strip import (
+from distinguo.proof.arrive.arrival import strip_of
+from distinguo.proof.arrive.car import (
     ARRIVED,
     NEVER,
+    MountainCar,
     Strip,
     blurred,
     enclose_strip,

@@ -17,10 +17,10 @@ from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.proof.certificate import certificate_text, load_certificate, read_certificate
 from distinguo.proof.checker.check import check
-from distinguo.proof.claims import cells_claim, controller_claim, partition_of, task_claim
-from distinguo.proof.grid import cell_box, state
+from distinguo.proof.enclosure import cell_box, state
 from distinguo.proof.hold.invariant import certify_task, prove_hold
 from distinguo.proof.hold.puck import pucks
+from distinguo.proof.question import cells_claim, controller_claim, partition_of, task_claim
 from distinguo.proof.schema import HoldCertificate
 from distinguo.representations.boxes import grid as box_grid
 from distinguo.representations.partition import region
@@ -234,5 +234,5 @@ def test_the_checker_shares_no_code_with_the_prover():
     for name in ("schema", "certificate"):
         home = imports(folder.parent / f"{name}.py")
         tasks = {"distinguo.tasks.mountain_car", "distinguo.tasks.puck.puck"}
-        reading = {"distinguo.reading.documents", "distinguo.reading.files"}
+        reading = {"distinguo.reading.files"}
         assert home <= tasks | reading | {"distinguo.errors", "distinguo.proof.schema"}

@@ -9,7 +9,7 @@ from numba import config
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.evaluation.simulate import evaluate
-from distinguo.proof.hold.closure import FOREVER, UNDECIDED, certify_states
+from distinguo.proof.hold.invariant import FOREVER, UNDECIDED, certify_states
 from distinguo.proof.hold.puck import pucks
 from distinguo.representations.declare import FunctionPartition
 from distinguo.tasks.puck.analysis import controllable

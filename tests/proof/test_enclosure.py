@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from distinguo.errors import DistinguoError
-from distinguo.proof.enclosure import axes, enclose
-from distinguo.proof.grid import coordinates, cover, grid_over, state
+from distinguo.proof.enclosure import axes, coordinates, cover, enclose, grid_over, state
 from distinguo.proof.hold.puck import pucks
 from distinguo.tasks.puck.puck import Puck
 from distinguo.tasks.task import transition

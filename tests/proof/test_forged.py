@@ -21,8 +21,8 @@ from distinguo.errors import DistinguoError
 from distinguo.proof.arrive.arrival import arrivals, certified
 from distinguo.proof.certificate import certificate_text, read_certificate
 from distinguo.proof.checker.check import check
-from distinguo.proof.claims import controller_claim, partition_of, task_claim
 from distinguo.proof.hold.invariant import prove_hold
+from distinguo.proof.question import controller_claim, partition_of, task_claim
 from distinguo.proof.schema import ArrivalCertificate, Certificate, HoldCertificate, domain_of
 from distinguo.proof.verify import refusal_of
 from distinguo.representations.partition import region

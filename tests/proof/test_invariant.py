@@ -7,7 +7,7 @@ import pytest
 from numba import config
 
 from distinguo.controller import Controller
-from distinguo.proof.grid import cell_box, coordinates, state
+from distinguo.proof.enclosure import cell_box, coordinates, state
 from distinguo.proof.hold.invariant import held_set, maximal_set, prove_hold
 from distinguo.proof.hold.puck import pucks
 from distinguo.representations.partition import region

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.proof.actions import ActionSets, action_bits, action_sets_of, possible_in_block, stack_for
-from distinguo.proof.claims import controller_claim
-from distinguo.proof.grid import cell_box, cell_of, coordinates, grid_over, state
+from distinguo.proof.enclosure import cell_box, cell_of, coordinates, grid_over, state
 from distinguo.proof.hold.puck import Puck
+from distinguo.proof.question import controller_claim
 from distinguo.representations.declare import FunctionPartition
 from distinguo.representations.partition import region
 from distinguo.representations.voronoi import voronoi

@@ -12,9 +12,9 @@ from distinguo.errors import DistinguoError
 from distinguo.proof.certificate import certificate_text
 from distinguo.proof.hold.invariant import certify_task, prove_hold
 from distinguo.proof.shield import OUTSIDE, UNGUARDED, Guard, Shield
-from distinguo.study.verify import verify
 from distinguo.tasks.puck.environment import PuckOnAHillEnv
 from distinguo.tasks.puck.puck import Puck
+from distinguo.verification import verify
 
 from .policies import GOOD, ideal
 

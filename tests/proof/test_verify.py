@@ -14,16 +14,15 @@ from numba import config
 from typer.testing import CliRunner
 
 import distinguo
-from distinguo.cli.seeing.verify import verify_command as command
+from distinguo.cli.seeing import verify_command as command
 from distinguo.errors import DistinguoError
 from distinguo.proof.certificate import load_certificate
 from distinguo.proof.checker.check import check
 from distinguo.proof.question import Request
+from distinguo.proof.verify import file_certificate
 from distinguo.representations.file import Representation, dumps
-from distinguo.study.certificates import file_certificate
-from distinguo.study.trials import binomial_bound
-from distinguo.study.verify import verify
 from distinguo.tasks.mountain_car import MountainCar
+from distinguo.verification import binomial_bound, verify
 from tests.nightly import interpreted_by_day
 
 from .cars import SWING, swing

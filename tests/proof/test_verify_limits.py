@@ -11,17 +11,16 @@ from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.evaluation.simulate import Outcome
 from distinguo.proof.arrive.arrival import Arrivals, certified
+from distinguo.proof.arrive.car import enclose_strip
 from distinguo.proof.arrive.question import ARRIVES, mean_return_at_least
-from distinguo.proof.arrive.strip import enclose_strip
 from distinguo.proof.checker.check import check
 from distinguo.proof.enclosure import enclose
 from distinguo.proof.hold.question import HOLDS
 from distinguo.proof.verify import question_about
 from distinguo.representations.file import Representation, dumps
 from distinguo.seam import implements
-from distinguo.study.trials import LABEL, bounds, median_bound, trial_sentences
-from distinguo.study.verify import verify
 from distinguo.tasks.catalog import task_spec
+from distinguo.verification import LABEL, bounds, median_bound, trial_sentences, verify
 
 from .cars import CAR, SWING, steps_of, swing
 

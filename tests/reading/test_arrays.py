@@ -18,7 +18,7 @@ from hypothesis.extra import numpy as arrays
 from distinguo.errors import DistinguoError
 from distinguo.reading import arrays as reader
 from distinguo.reading.arrays import read_arrays
-from distinguo.writing.atomic import pack_arrays
+from distinguo.writing import pack_arrays
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from distinguo.representations.categories import categories
 from distinguo.representations.check import PartitionCheck, check_partition
 from distinguo.representations.declare import FunctionPartition, capability, partition
 from distinguo.representations.file import Representation, can_be_written, dumps
-from distinguo.representations.geometry import outlines
+from distinguo.representations.geometry import Plane, landmarks, main_plane, outlines
 from distinguo.representations.partition import (
     count_regions,
     has_labels,
@@ -25,7 +25,6 @@ from distinguo.representations.partition import (
     region,
     regions_of,
 )
-from distinguo.representations.planes import Plane, landmarks, main_plane
 from distinguo.representations.voronoi import voronoi
 from distinguo.seam import is_compiled
 

@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 from distinguo.representations.boxes import Box, tree
 from distinguo.representations.geometry import (
     Outline,
+    Plane,
     box_outlines,
+    learned_extent,
     shared_edges,
     voronoi_cells,
     voronoi_outlines,
 )
 from distinguo.representations.partition import nearest, region
-from distinguo.representations.planes import Plane, learned_extent
 from distinguo.representations.voronoi import Voronoi, voronoi
 
 LOW, HIGH = (-3.0, -2.0), (3.0, 2.0)

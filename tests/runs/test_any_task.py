@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from gymnasium.spaces import Box, Discrete
 
+from distinguo.comparison.compare import compare_plan
+from distinguo.comparison.plan import make_plan
 from distinguo.errors import DistinguoError
 from distinguo.learners.agent import luby
 from distinguo.runs import folder
@@ -18,10 +20,8 @@ from distinguo.runs.configuration import Configuration, configure
 from distinguo.runs.folder import open_run
 from distinguo.runs.learn import learn, learn_configured
 from distinguo.runs.restarts import of_these_regions
+from distinguo.runs.settings_file import from_toml, to_toml
 from distinguo.runs.stage import Stage
-from distinguo.runs.written.settings_file import from_toml, to_toml
-from distinguo.study.compare import compare_plan
-from distinguo.study.plan import make_plan
 from distinguo.tasks.catalog import spec_of, task_spec
 from tests.nightly import NIGHTLY
 

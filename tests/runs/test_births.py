@@ -14,16 +14,15 @@ from typing import Any
 
 import pytest
 
-from distinguo.cli.code import load_named
+from distinguo import writing as atomic
+from distinguo.cli.parse import load_named
 from distinguo.errors import DistinguoError
 from distinguo.runs import folder
-from distinguo.runs.command import learn_command
-from distinguo.runs.configuration import Configuration, configure, differences
+from distinguo.runs.configuration import Configuration, configure, differences, learn_command
 from distinguo.runs.learn import learn_configured
+from distinguo.runs.settings_file import from_toml, to_toml
 from distinguo.runs.stage import Stage
-from distinguo.runs.written.settings_file import from_toml, to_toml
 from distinguo.tasks.catalog import spec_of
-from distinguo.writing import atomic
 from tests import cuts
 from tests.nightly import so_many
 from tests.runs.corridor import Corridor

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from distinguo.errors import DistinguoError
 from distinguo.presets import PRESETS
 from distinguo.runs.configuration import Configuration, configure, differences
-from distinguo.runs.written.settings_file import from_toml, to_toml
+from distinguo.runs.settings_file import from_toml, to_toml
 from distinguo.settings import LearnerSettings, StageSettings
 from distinguo.tasks.puck.puck import Puck
 

@@ -12,7 +12,7 @@ import pytest
 from distinguo.errors import DistinguoError
 from distinguo.runs.configuration import Configuration, configure, differences
 from distinguo.runs.folder import read_settings
-from distinguo.runs.written.settings_file import from_toml, to_toml
+from distinguo.runs.settings_file import from_toml, to_toml
 from distinguo.settings import LearnerSettings
 from distinguo.tasks.catalog import spec_of
 from tests.nightly import NIGHTLY

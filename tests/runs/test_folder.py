@@ -18,7 +18,7 @@ from distinguo.runs import folder
 from distinguo.runs import learn as lab
 from distinguo.runs.configuration import Configuration, configure
 from distinguo.runs.learn import learn_configured, learn_many
-from distinguo.writing.atomic import pack_arrays
+from distinguo.writing import pack_arrays
 from tests.runs.stopping import FAST, from_scratch, learned, stopped
 
 pytestmark = pytest.mark.usefixtures("small_chunks")

@@ -18,9 +18,9 @@ from distinguo.errors import DistinguoError
 from distinguo.runs.configuration import configure
 from distinguo.runs.folder import read_settings
 from distinguo.runs.run import Run
-from distinguo.runs.written.settings_file import from_toml, to_toml
+from distinguo.runs.settings_file import from_toml, to_toml
 from distinguo.tasks.catalog import spec_of, task_spec
-from distinguo.tasks.gym.words import with_words
+from distinguo.tasks.gym.task import with_words
 from tests.runs.corridor import Corridor
 from tests.tasks.test_declare import Gusts
 
@@ -157,7 +157,7 @@ def test_a_task_of_ones_own_is_handed_in_by_its_class_with_the_parameters_of_the
 
 
 def handed(spec: Any, given: Any) -> Any:
-    from distinguo.runs.handed import handed_in
+    from distinguo.runs.folder import handed_in
 
     return handed_in(spec, given)
 

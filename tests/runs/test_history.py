@@ -11,11 +11,10 @@ import pytest
 
 from distinguo.agents.economy import Economy
 from distinguo.errors import DistinguoError
-from distinguo.runs import account, learn
+from distinguo.runs import account, history, learn
 from distinguo.runs.folder import open_run, write_run
+from distinguo.runs.history import HISTORY, LARGEST_HISTORY, Frame, is_due, read_history
 from distinguo.runs.run import Run
-from distinguo.runs.written import history
-from distinguo.runs.written.history import HISTORY, LARGEST_HISTORY, Frame, is_due, read_history
 
 PUCK = Path(__file__).parents[1] / "golden" / "formats" / "runs" / "puck-8"
 SMALL = {"stage.cap": 1000, "stage.hold": 1000}

@@ -12,7 +12,7 @@ import pytest
 from distinguo.reading.arrays import read_arrays
 from distinguo.runs import folder
 from distinguo.runs.learn import learn_configured
-from distinguo.writing.atomic import pack_arrays
+from distinguo.writing import pack_arrays
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 LEARNED = ("representation.json", "values.npz", "reasons.jsonl", "trials.csv")

@@ -10,7 +10,7 @@ import pytest
 
 import distinguo as dg
 from distinguo.errors import DistinguoError
-from distinguo.runs.verbs import Verbs
+from distinguo.runs.run import Verbs
 
 PUCK = Path(__file__).parents[1] / "golden" / "formats" / "runs" / "puck-8"
 CALLS: dict[str, tuple[str, tuple[Any, ...], dict[str, Any]]] = {

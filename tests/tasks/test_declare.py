@@ -16,7 +16,7 @@ from distinguo.errors import DistinguoError
 from distinguo.presets import BY_NOISE, BY_RETURN, NON_ACTIVE, suited
 from distinguo.runs.configuration import configure
 from distinguo.runs.learn import learn
-from distinguo.runs.written.settings_file import from_toml, to_toml
+from distinguo.runs.settings_file import from_toml, to_toml
 from distinguo.seam import is_compiled
 from distinguo.tasks import declare
 from distinguo.tasks.catalog import AbsentTask, check_imported, spec_of, task_spec

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.check import check_task
-from distinguo.tasks.maze.maze import DIRECTIONS, GOAL_HIGH, GOAL_LOW, WALLS, Maze
+from distinguo.tasks.maze import DIRECTIONS, GOAL_HIGH, GOAL_LOW, WALLS, Maze
 from distinguo.tasks.task import goal_box, start, transition
 from tests.nightly import so_many
 

@@ -20,7 +20,7 @@ EXAMPLE = ROOT / "examples" / "own_task.py"
 PYTHON = """
 import json, sys
 import distinguo as dg
-from distinguo.cli.code import load_named
+from distinguo.cli.parse import load_named
 Hover = load_named(sys.argv[1])
 dg.check_task(Hover())
 run = dg.learn(Hover(lift=20), seed=1)

@@ -11,9 +11,8 @@ from distinguo.representations.partition import region
 from distinguo.representations.voronoi import voronoi
 from distinguo.tasks.catalog import task_spec
 from distinguo.views.areas import areas_of
-from distinguo.views.drawing.figures import SMALL
 from distinguo.views.pictures import PartitionPicture, partition_picture, representation_picture
-from distinguo.views.plots import draw_partition
+from distinguo.views.plots import SMALL, draw_partition
 from tests.views.runs import made_up
 
 SQUARE = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))

@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 from distinguo.distillation.distil import Distilled
 from distinguo.representations.partition import region
 from distinguo.representations.voronoi import voronoi
-from distinguo.views.descriptions.border import border_in_words, border_of
+from distinguo.views.descriptions import border_in_words, border_of
 from tests.distillation.conftest import swung
 
 __all__ = ["swung"]  # a fixture

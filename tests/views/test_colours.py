@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 from matplotlib.colors import to_rgb
 
-from distinguo.views.drawing.colours import FEW, HUES, PALEST, UNDECIDED, shaded
+from distinguo.views.plots import FEW, HUES, PALEST, UNDECIDED, shaded
 
 #: Machado, Oliveira and Fernandes (2009): deuteranopia, for linear red, green and blue.
 DEUTERANOPIA = np.array(

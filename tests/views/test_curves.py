@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from distinguo.study.results import AveragedCurve
+from distinguo.comparison.plan import AveragedCurve
 from distinguo.views.curves import Series, SeriesPicture, curves_figure
 from distinguo.views.plots import draw, rendered
 

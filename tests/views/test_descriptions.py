@@ -10,8 +10,7 @@ from distinguo.representations.partition import regions_of
 from distinguo.representations.voronoi import voronoi
 from distinguo.runs.run import Run
 from distinguo.tasks.catalog import task_spec
-from distinguo.views.descriptions.regions import APART, DESCRIBES, regions_in_words
-from distinguo.views.descriptions.vocabulary import HIGH, KNOWN
+from distinguo.views.descriptions import APART, DESCRIBES, HIGH, KNOWN, regions_in_words
 from tests.views.runs import made_up
 
 

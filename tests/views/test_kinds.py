@@ -15,15 +15,11 @@ from distinguo.runs.run import Run
 from distinguo.tasks.puck.analysis import MUST_PUSH_LEFT, MUST_PUSH_RIGHT, classify
 from distinguo.tasks.puck.puck import Puck
 from distinguo.tasks.task import transition
-from distinguo.views.dial import dial_of
-from distinguo.views.kinds.critical import critical_picture
-from distinguo.views.kinds.family import family_picture
-from distinguo.views.kinds.history import frame_pictures, frames_of
-from distinguo.views.kinds.phase import phase_picture
-from distinguo.views.kinds.regret import regret_picture, visited_regret
-from distinguo.views.pictures import partition_picture
+from distinguo.views.curves import dial_of
+from distinguo.views.family import family_picture, frame_pictures, frames_of
+from distinguo.views.pictures import partition_picture, plane_of, votes_of
 from distinguo.views.plots import draw, rendered
-from distinguo.views.slices import plane_of, votes_of
+from distinguo.views.states import critical_picture, phase_picture, regret_picture, visited_regret
 from tests.views.runs import EIGHT, made_up
 
 

@@ -11,16 +11,21 @@ from distinguo.controller import Controller
 from distinguo.representations.boxes import Boxes, grid, tree
 from distinguo.representations.categories import categories
 from distinguo.representations.file import Representation
+from distinguo.representations.geometry import Plane, learned_extent
 from distinguo.representations.partition import region
-from distinguo.representations.planes import Plane, learned_extent
 from distinguo.representations.voronoi import voronoi
 from distinguo.runs.run import Run
 from distinguo.tasks.spec import TaskSpec
-from distinguo.views.drawing.colours import HUES, hue_of
-from distinguo.views.pictures import PartitionPicture, partition_picture, representation_picture
-from distinguo.views.plots import draw_partition, save_figure
-from distinguo.views.slices import frame_of, plane_of
-from distinguo.views.tiles import OTHER, tiles_of
+from distinguo.views.pictures import (
+    OTHER,
+    PartitionPicture,
+    frame_of,
+    partition_picture,
+    plane_of,
+    representation_picture,
+    tiles_of,
+)
+from distinguo.views.plots import HUES, draw_partition, hue_of, save_figure
 from tests.views.runs import EIGHT, made_up
 from tests.views.test_pictures import area, cells, depth, frame_area
 

@@ -10,14 +10,13 @@ from pathlib import Path
 import pytest
 
 import distinguo
-from distinguo.cli.seeing.report import report_command
+from distinguo.cli.seeing import report_command
 from distinguo.errors import DistinguoError
 from distinguo.explanations.distinctions import distinctions
 from distinguo.runs.run import Run
 from distinguo.settings import LearnerSettings
-from distinguo.views.descriptions.regions import regions_in_words
-from distinguo.views.pages.chapters import Budget
-from distinguo.views.pages.report import MOST_RUNS, page_of, report
+from distinguo.views.descriptions import regions_in_words
+from distinguo.views.report import MOST_RUNS, Budget, page_of, report
 from tests.views.runs import made_up
 
 FAST = {"stage.cap": 2000, "stage.hold": 2000, "learner.epsilon": 0.125}
@@ -128,7 +127,7 @@ def test_what_is_damaged_or_missing_is_said_and_the_rest_goes_on(folder: Path, t
 
 def test_an_old_folder_without_history_says_so(folder: Path, tmp_path: Path) -> None:
     from distinguo.explanations.subject import asked_about
-    from distinguo.views.pages.chapters import Reader, _history
+    from distinguo.views.report import Reader, _history
 
     shutil.copytree(folder, tmp_path / "old")
     (tmp_path / "old" / "history.jsonl").unlink()
@@ -164,7 +163,7 @@ def test_what_cannot_be_reported_is_said(folder: Path, tmp_path: Path) -> None:
 
 
 def test_the_proof_is_checked_before_it_is_cited(folder: Path, tmp_path: Path) -> None:
-    from distinguo.views.pages.chapters import _proof
+    from distinguo.views.report import _proof
 
     run: Run = distinguo.open_run(folder)._replace(path=tmp_path)
     proof = distinguo.verify(run, cells=40_000, out=tmp_path)

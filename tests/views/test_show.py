@@ -21,7 +21,7 @@ from distinguo.representations.file import Representation
 from distinguo.runs.run import Run
 from distinguo.views import text
 from distinguo.views.curves import Series, SeriesPicture, trials_picture
-from distinguo.views.pages.notebook import run_html
+from distinguo.views.notebook import run_html
 from distinguo.views.pictures import ValuePicture, partition_picture, representation_picture
 from distinguo.views.plots import draw
 from distinguo.views.show import draw_run, show, view

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from distinguo.errors import DistinguoError
-from distinguo.writing.atomic import write_atomically
+from distinguo.writing import write_atomically
 
 
 @pytest.mark.parametrize("content", ["β\n", b"\x00\xff"])

@@ -13,13 +13,12 @@ from pathlib import Path
 import pytest
 
 from distinguo.errors import DistinguoError
-from distinguo.writing.atomic import lock_file, remove_leftovers, write_atomically
-from distinguo.writing.lock import LOCK, is_locked, locked
+from distinguo.writing import LOCK, is_locked, lock_file, locked, remove_leftovers, write_atomically
 
 HOLDER = """
 import sys, time
 from pathlib import Path
-from distinguo.writing.lock import locked
+from distinguo.writing import locked
 with locked(Path(sys.argv[1])):
     print("here", flush=True)
     time.sleep(60)
@@ -105,7 +104,7 @@ def test_a_file_that_is_taken_for_a_leftover_is_written_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another process may look between the moment that it is made and the moment that it is locked."""
-    from distinguo.writing import atomic
+    from distinguo import writing as atomic
 
     calls = []
 

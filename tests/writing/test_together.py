@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from distinguo import writing as together
 from distinguo.errors import DistinguoError
-from distinguo.writing import together
-from distinguo.writing.together import JOURNAL, finish_writing, is_unfinished, write_together
+from distinguo.writing import JOURNAL, finish_writing, is_unfinished, write_together
 
 OLD, NEW = {"a.json": b"1", "b.npz": b"2"}, {"a.json": b"3", "b.npz": b"4"}
 

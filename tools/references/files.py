@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import distinguo
+from distinguo.comparison.plan import COLUMNS, CSV, MARKDOWN
 from distinguo.errors import DistinguoError
 from distinguo.proof.schema import ArrivalCertificate, HoldCertificate
-from distinguo.representations.schema import (
+from distinguo.representations.file import (
     BoxesFile,
     CategoriesFile,
     PerceptronFile,
@@ -20,7 +21,6 @@ from distinguo.representations.schema import (
     VoronoiFile,
 )
 from distinguo.runs.stage import TrialRow
-from distinguo.study.results import COLUMNS, CSV, MARKDOWN
 from tools.references import fields
 from tools.references.markdown import page, table
 

@@ -5,27 +5,31 @@ from __future__ import annotations
 import inspect
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from distinguo.agents import adapter as environment
-from distinguo.agents import archive
-from distinguo.agents.adapter import Interface, chosen_actions, interface_of
-from distinguo.agents.scalars import Scalars, tensorboard_writer
-from distinguo.agents.session import Session
-from distinguo.agents.training import Callbacks, TrainingLoop
+from distinguo.agents import session as archive
+from distinguo.agents import session as environment
+from distinguo.agents.session import Interface, Session, chosen_actions, interface_of
 from distinguo.errors import DistinguoError, check_known
+from distinguo.interrupts import held
 from distinguo.learners.economy.learner import ECONOMY
 from distinguo.presets import DEFAULT
 from distinguo.representations.file import Representation
 from distinguo.runs.configuration import Configuration, configure, of_table
-from distinguo.runs.run import Run
-from distinguo.runs.verbs import Verbs
+from distinguo.runs.history import TrialRow
+from distinguo.runs.run import Run, Verbs
+from distinguo.runs.stage import DONE, Stage
 from distinguo.settings import LearnerSettings
 from distinguo.tasks.catalog import spec_of
-from distinguo.tasks.gym.words import WORDS
+from distinguo.tasks.gym.task import WORDS
 from distinguo.tasks.spec import TaskSpec
 
 #: Every call to ``learn`` says how many steps, so the stage itself has no budget unless one is given.
@@ -261,3 +265,227 @@ def _whole(name: str, given: Any, least: int) -> int:
     if not number or not math.isfinite(given) or int(given) != given or given < least:
         raise DistinguoError(f"{name} should be a whole number from {least}, got {given!r}.")
     return int(given)
+
+
+# One call to an agent's ``learn``: chunks of work with callbacks, scalars and a progress bar between them.
+
+
+class Callbacks:
+    """All callbacks of one call to ``learn``.
+
+    >>> heard = Callbacks([lambda locals_, globals_: locals_["steps"] < 5])
+    >>> heard.step({"steps": 4}), heard.step({"steps": 5})
+    (True, False)
+    """
+
+    def __init__(self, given: Any = None) -> None:
+        self.functions: list[Callable[[dict[str, Any], dict[str, Any]], Any]] = []
+        self.objects: list[Any] = []
+        for one in given if isinstance(given, list | tuple) else [given]:
+            self._add(one)
+
+    def _add(self, given: Any) -> None:
+        if hasattr(given, "on_step") and hasattr(given, "init_callback"):
+            self.objects.append(given)
+        elif callable(given):
+            self.functions.append(given)
+        elif given is not None:
+            raise DistinguoError(
+                f"A callback should be a function of (locals_, globals_), a BaseCallback or a list of them, "
+                f"got {given!r}."
+            )
+
+    def __bool__(self) -> bool:
+        """Tell whether there is anybody to call."""
+        return bool(self.functions or self.objects)
+
+    def begin(self, model: Any, words: dict[str, Any]) -> None:
+        """Say that learning begins; ``words`` are what callbacks know as local variables."""
+        for one in self.objects:
+            one.init_callback(model)
+            one.on_training_start(words, globals())
+        self.tell("on_rollout_start")
+
+    def tell(self, event: str) -> None:
+        """Say that a trial begins or ends, or that learning does."""
+        for one in self.objects:
+            getattr(one, event)()
+
+    def step(self, words: dict[str, Any]) -> bool:
+        """Say that something was learned; the answer is whether to go on. All are asked, even if one says no."""
+        answers = [one(words, globals()) for one in self.functions]
+        for one in self.objects:
+            one.update_locals(words)
+            answers.append(one.on_step())
+        return all(answer is None or answer for answer in answers)
+
+
+STRIDE = 1_000  #: steps between two calls of a callback
+
+
+class TrainingLoop:
+    """Works on a session until its steps are used up, a callback says so, or nothing is left to learn."""
+
+    def __init__(self, agent: Any, session: Session, callbacks: Callbacks, interval: int) -> None:
+        self.agent, self.session, self.callbacks = agent, session, callbacks
+        self.interval = interval  #: trials between two entries of scalars
+        self.stage = session.stage
+        self.before = self.stage.environment_steps - agent.num_timesteps  #: steps that do not count any more
+        self.logged = -1  #: time steps at the last entry of scalars
+        self.words: dict[str, Any] = {"self": agent, "dones": np.array([False]), "infos": [{}]}
+
+    def run(self, steps: int, progress_bar: bool, **words: Any) -> None:
+        """Learn until so many environment steps were taken in all."""
+        self.stage.pause_at = steps
+        self.stage.stride = STRIDE if self.callbacks else None
+        self.words |= {"total_timesteps": steps - self.before, **words}
+        self.callbacks.begin(self.agent, self.words)
+        with _bar(progress_bar, steps - self.stage.environment_steps) as move:
+            for advanced in self._chunks():
+                move(advanced, self.stage.regions)
+        if self.session.recent and self.logged != self.agent.num_timesteps:
+            self.log()
+        self.callbacks.tell("on_rollout_end")
+        self.callbacks.tell("on_training_end")
+
+    def _chunks(self) -> Iterator[int]:
+        """Work chunk by chunk; give the steps of each."""
+        work = self.stage.work()
+        go_on = True
+        while go_on and not self.session.is_out_of_steps and self.stage.phase != DONE:
+            before = self.stage.environment_steps
+            trial = self._chunk(work)
+            advanced = self.stage.environment_steps - before
+            if trial is not None or advanced:  # a confirmation changes nothing that a callback could look at
+                go_on = self._tell(trial)
+            yield advanced
+
+    def _chunk(self, work: Iterator[Any]) -> TrialRow | None:
+        """Do one chunk, which Ctrl-C does not tear; if the task fails, only the running trial is lost."""
+        with held():
+            try:
+                next(work)
+            except Exception:
+                self.stage.abandon_trial()
+                raise
+            finally:
+                trial = self.session.take_note()
+                self.agent.num_timesteps = self.stage.environment_steps - self.before
+        return trial
+
+    def _tell(self, trial: TrialRow | None) -> bool:
+        self.words["dones"] = np.array([trial is not None])
+        self.words["infos"] = [{} if trial is None else {"episode": {"r": trial.gained, "l": trial.length}}]
+        if trial is not None and trial.trial % self.interval == 0:
+            self.log()
+        go_on = self.callbacks.step(self.words)
+        if trial is not None:
+            self.callbacks.tell("on_rollout_end")
+            self.callbacks.tell("on_rollout_start")
+        return go_on
+
+    def log(self) -> None:
+        """Write the scalars."""
+        logger, now = self.agent.logger, self.agent.num_timesteps
+        for key, value in describe(self.stage, self.session.recent).items():
+            logger.record(key, value)
+        logger.record("time/total_timesteps", now)
+        logger.dump(now)
+        self.logged = now
+        if self.agent.verbose:
+            Console().print(_line(logger.latest), highlight=False)
+
+
+def _line(latest: dict[str, Any]) -> str:
+    return (
+        f"{latest['time/total_timesteps']:,} steps, {latest['time/episodes']:,} trials: "
+        f"{latest['economy/regions']} regions, mean return {latest['rollout/ep_rew_mean']:.4g}, "
+        f"mean length {latest['rollout/ep_len_mean']:,.0f}"
+    )
+
+
+@contextmanager
+def _bar(shown: bool, total: int) -> Iterator[Any]:
+    """Show how many of the steps were taken, and how many regions there are."""
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("steps, {task.fields[regions]} regions"))
+    with Progress(*columns, TimeRemainingColumn(), disable=not shown) as progress:
+        task = progress.add_task("", total=total, regions=1)
+        yield lambda advanced, regions: progress.update(task, advance=advanced, regions=regions)
+
+
+# Numbers about learning as time goes by, kept as Stable-Baselines3's logger does and written for TensorBoard.
+
+
+class Scalars:
+    """What was recorded since the last dump, by name; a dump writes it where a writer is.
+
+    >>> scalars = Scalars()
+    >>> scalars.record("economy/regions", 12)
+    >>> scalars.name_to_value
+    {'economy/regions': 12}
+    >>> scalars.dump(1000)
+    >>> scalars.name_to_value, scalars.latest
+    ({}, {'economy/regions': 12})
+    """
+
+    def __init__(self, writer: Any = None) -> None:
+        self.writer = writer
+        self.name_to_value: dict[str, Any] = {}
+        self.latest: dict[str, Any] = {}  #: what was dumped last
+        self._excluded: set[str] = set()
+
+    def record(self, key: str, value: Any, exclude: str | Sequence[str] | None = None) -> None:
+        """Keep a number until the next dump; one that excludes ``"tensorboard"`` is not written there."""
+        self.name_to_value[key] = value
+        if exclude is not None and "tensorboard" in exclude:
+            self._excluded.add(key)
+
+    def dump(self, step: int = 0) -> None:
+        """Write what was recorded, at this time step, and forget it."""
+        for key, value in self.name_to_value.items():
+            if self.writer is not None and key not in self._excluded and np.isscalar(value):
+                self.writer.add_scalar(key, value, step)
+        if self.writer is not None:
+            self.writer.flush()
+        self.latest, self.name_to_value = self.name_to_value, {}
+        self._excluded = set()
+
+    def close(self) -> None:
+        """Close the file."""
+        if self.writer is not None:
+            self.writer.close()
+            self.writer = None
+
+
+def describe(stage: Stage, recent: Collection[TrialRow]) -> dict[str, float]:
+    """Return the numbers about a stage that are worth a curve; means are over the ``recent`` trials."""
+    return {
+        "rollout/ep_rew_mean": _mean([trial.gained for trial in recent]),
+        "rollout/ep_len_mean": _mean([trial.length for trial in recent]),
+        "time/episodes": stage.count_trials,
+        "economy/regions": stage.regions,
+        "economy/prototypes": stage.prototypes,
+        "economy/investigation_steps": stage.investigation_steps,
+        "economy/attempts": stage.attempts,
+    }
+
+
+def _mean(numbers: Sequence[float]) -> float:
+    return float(np.mean(numbers)) if numbers else math.nan
+
+
+def tensorboard_writer(folder: str | os.PathLike[str], name: str, anew: bool) -> Any:
+    """Return a writer to the next free ``folder/name_1``, ``name_2``, …, or to the latest if it is not to be anew."""
+    try:
+        writer = import_module("tensorboardX").SummaryWriter
+    except ImportError:
+        raise DistinguoError(
+            'TensorBoard scalars need tensorboardX, which is not installed; run: pip install "distinguo[tensorboard]"'
+        ) from None
+    latest = _latest(Path(folder), name)
+    return writer(str(Path(folder) / f"{name}_{max(1, latest + anew)}"))
+
+
+def _latest(folder: Path, name: str) -> int:
+    found = (path.name.removeprefix(f"{name}_") for path in folder.glob(f"{name}_*"))
+    return max((int(number) for number in found if number.isdecimal()), default=0)

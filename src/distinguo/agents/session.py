@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
+import io
+import math
+import os
+import sys
+import tempfile
+import zipfile
 from collections import deque
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+from gymnasium import spaces
+from pydantic import BaseModel, ConfigDict, Field
 
-from distinguo.agents import archive
-from distinguo.agents.archive import AGENT, Files, Word
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
+from distinguo.reading.arrays import read_zip
+from distinguo.reading.files import parse_json, read_bytes
 from distinguo.representations import file as representation_file
 from distinguo.representations.file import Representation
+from distinguo.representations.partition import regions_of
 from distinguo.runs import folder
 from distinguo.runs.configuration import Configuration
+from distinguo.runs.history import HISTORY, TrialRow, ending_with
 from distinguo.runs.run import Run, summarise
+from distinguo.runs.settings_file import to_toml
 from distinguo.runs.stage import BETWEEN, DONE, SAMPLE, TRIAL, Stage
-from distinguo.runs.written.history import HISTORY, ending_with
-from distinguo.runs.written.settings_file import to_toml
-from distinguo.runs.written.trial_table import TrialRow
-from distinguo.writing.atomic import pack_arrays, write_atomically
+from distinguo.tasks.catalog import task_spec as known
+from distinguo.tasks.gym.registration import PUCK_ID
+from distinguo.tasks.gym.spaces import View, view_of
+from distinguo.tasks.spec import CATEGORIES, TaskSpec
+from distinguo.writing import pack_arrays, write_atomically
 
 WINDOW = 100  #: trials that means are taken over
 
@@ -52,7 +67,7 @@ class Session:
     @classmethod
     def opened(cls, files: Files, source: str, word: Word | None) -> Session:
         """Return the session that was saved in these files; a run that is not finished has no summary of its own."""
-        with archive.unpacked(files, source) as place:
+        with unpacked(files, source) as place:
             run = folder.open_run(place)
         session = cls(run.configuration)
         session._files, session._source = files, source
@@ -79,9 +94,9 @@ class Session:
             raise DistinguoError(
                 f"{self._source} has no {folder.CHECKPOINT}: it can act, but not learn on; take a whole copy."
             )
-        with archive.unpacked(self._files, self._source) as place:
+        with unpacked(self._files, self._source) as place:
             stage = folder.resume(place, self.configuration)
-            self._files = archive.gathered(place)
+            self._files = gathered(place)
         if stage.phase == DONE and not stage.solved and not stage.is_spent:
             stage.phase = BETWEEN  # it ended without success, but its budgets allow more
         return stage
@@ -117,7 +132,7 @@ class Session:
     @property
     def run(self) -> Run:
         """Return what was learned so far as a run, with its trials, reasons and history."""
-        with archive.unpacked(self.packed(Word()), self._source) as place:
+        with unpacked(self.packed(Word()), self._source) as place:
             run = folder.open_run(place)
         return run._replace(configuration=self.configuration, summary=self.summary, path=None)
 
@@ -137,7 +152,7 @@ class Session:
 
     def _written(self, stage: Stage) -> Files:
         growing = {name: self._files[name] for name in folder.GROWING if name in self._files}
-        with archive.unpacked(growing, self._source) as place:
+        with unpacked(growing, self._source) as place:
             write_atomically(place / folder.SETTINGS, to_toml(self.configuration))
             folder.save_checkpoint(place, stage)
             text = representation_file.dumps(self.learned.representation)
@@ -145,7 +160,7 @@ class Session:
             write_atomically(place / folder.VALUES, pack_arrays(self.learned.values))
             if stage.phase == DONE:
                 write_atomically(place / folder.RESULT, folder.result_text(summarise(stage)))
-            return archive.gathered(place)
+            return gathered(place)
 
 
 def learned_by(stage: Stage, recent: Iterable[TrialRow]) -> Acting:
@@ -168,3 +183,227 @@ def _present_score(stage: Stage, recent: Iterable[TrialRow]) -> float:
     since = stage.agent.progress.counts["since"][0]
     returns = [trial.gained for trial in recent if trial.trial > since][-SAMPLE:]
     return float(np.mean(returns)) if len(returns) == SAMPLE else -np.inf
+
+
+# An agent's file: a run folder in a zip, with a word on the agent beside it. Reading it runs no code.
+#
+# Unpacked, it is a run folder that every command of distinguo reads; a run folder can be loaded as it is.
+
+
+AGENT = "agent.json"
+VERSION = 1
+LARGEST = 2**30  #: bytes that the files of one agent may unpack to
+#: The files that are read and written; others are left alone.
+NAMES = (
+    *(folder.SETTINGS, folder.REPRESENTATION, folder.VALUES, *folder.GROWING),
+    *(folder.RESULT, folder.CHECKPOINT, AGENT),
+)
+Files = dict[str, bytes]
+_Count = Annotated[int, Field(ge=0)]
+
+
+class Word(BaseModel):
+    """What a run folder does not say about an agent."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+    version: Annotated[int, Field(ge=1)] = VERSION
+    num_timesteps: _Count = 0
+    shape: Annotated[list[_Count], Field(max_length=32)] | None = None  # of one observation
+    first_action: Annotated[int, Field(ge=-(2**53), le=2**53)] = 0  # what a space may hold
+    summary: dict[str, Any] = {}
+
+
+def read(path: str | os.PathLike[str]) -> tuple[Files, str]:
+    """Return the files of an agent by name, and its path; as for saving, ``.zip`` may be left out."""
+    place = Path(path)
+    if not place.exists() and named(place).exists():
+        place = named(place)
+    return (_from_folder(place) if place.is_dir() else read_zip(place, NAMES, LARGEST)), str(place)
+
+
+def named(path: str | os.PathLike[str]) -> Path:
+    """Return the path with ``.zip`` where it has no ending, as Stable-Baselines3 does.
+
+    >>> named("best_model").name, named("agent.zip").name
+    ('best_model.zip', 'agent.zip')
+    """
+    place = Path(path)
+    return place if place.suffix else place.with_name(f"{place.name}.zip")
+
+
+def _from_folder(place: Path) -> Files:
+    found = [place / name for name in NAMES if (place / name).is_file()]
+    size = sum(path.stat().st_size for path in found)
+    if size > LARGEST:
+        raise DistinguoError(f"{place} holds {size} bytes, more than {LARGEST}; not read.")
+    return {path.name: read_bytes(path, LARGEST) for path in found}
+
+
+def write(path: str | os.PathLike[str], files: Files) -> None:
+    """Write an agent's files as one, whole or not at all."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    place = named(path)
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(place, buffer.getvalue())
+    except OSError as error:
+        raise DistinguoError(f"Cannot write {place}: {error.strerror or error}.") from None
+
+
+@contextmanager
+def unpacked(files: Files, source: str) -> Iterator[Path]:
+    """Lend a folder with these files; complaints about it name their source."""
+    with tempfile.TemporaryDirectory(prefix="distinguo-") as name:
+        place = Path(name)
+        for file, content in files.items():
+            (place / file).write_bytes(content)
+        try:
+            yield place
+        except DistinguoError as error:
+            raise DistinguoError(str(error).replace(name, source)) from None
+
+
+def gathered(place: Path) -> Files:
+    """Return the files of a lent folder."""
+    return _from_folder(place)
+
+
+def read_word(files: Files, source: str) -> Word | None:
+    """Return the word on the agent, if there is one: a run folder has none."""
+    if AGENT not in files:
+        return None
+    try:
+        content = parse_json(files[AGENT], AGENT)
+        newer = content["version"] > VERSION
+        word = Word.model_validate(content)
+    except (ValueError, TypeError, LookupError):
+        raise DistinguoError(f"{source}/{AGENT} is damaged; take a whole copy.") from None
+    if newer:
+        raise DistinguoError(f"{source} was written by a newer distinguo; upgrade to load it.")
+    return word
+
+
+# The environment that belongs to an agent's task, for those who want to look at it or act in it.
+
+
+#: Parameters of a task for which there is a wrapper; an environment takes the others.
+LEVELS, NOISE = "levels", "noisy_actions"
+
+
+def made(spec: TaskSpec, cap: int) -> Any:
+    """Return Gymnasium's environment of a task that was given by name; its trials end where the learner's do.
+
+    >>> made(known("puck"), 1000).spec.max_episode_steps
+    1000
+    """
+    import gymnasium
+
+    from distinguo.tasks.gym.source import registered_spec
+    from distinguo.tasks.gym.spaces import DiscreteActions, NoisyActions
+
+    limit, name = spec.cap(cap), PUCK_ID if spec.name == "puck" else spec.name
+    known_id = registered_spec(name).id  # says in words if there is none
+    env = gymnasium.make(known_id, **(_arguments(spec) | {"max_episode_steps": limit}))
+    if not isinstance(env.action_space, gymnasium.spaces.Discrete):
+        env = DiscreteActions(env, spec.parameters[LEVELS])
+    noise = spec.parameters.get(NOISE)
+    return NoisyActions(env, noise) if noise else env
+
+
+def _arguments(spec: TaskSpec) -> dict[str, Any]:
+    """Return what ``gymnasium.make`` should be told; the parameters of most compiled tasks are not for it."""
+    given = {name: value for name, value in spec.parameters.items() if name not in (LEVELS, NOISE)}
+    if spec.interpreted or (spec.name == "puck" and "noise" not in given):
+        return given
+    usual = known(spec.name).parameters
+    changed = [name for name, value in given.items() if value != usual.get(name)]
+    if changed:
+        raise DistinguoError(
+            f"There is no Gymnasium environment of {spec.name} with another task.{changed[0]}; make one yourself."
+        )
+    return {}
+
+
+def vectorised(env: Any) -> Any:
+    """Return the environment as callbacks of Stable-Baselines3 want it, or nothing if that is not in use."""
+    if "stable_baselines3" not in sys.modules:
+        return None
+    return import_module("stable_baselines3.common.vec_env").DummyVecEnv([lambda: env])
+
+
+def placed(configuration: Configuration, env: Any) -> Configuration:
+    """Return a configuration that learns in this environment; a compiled task stays as it is, for the same bits."""
+    from distinguo.tasks.gym.task import make_task
+
+    spec = configuration.spec
+    given = {LEVELS: spec.parameters[LEVELS]} if spec.interpreted and LEVELS in spec.parameters else {}
+    task = make_task(PUCK_ID if env == "puck" else env, given)
+    checked = task.driver.checked_env
+    theirs = (len(checked.view.names), checked.choices.number)
+    ours = (len(spec.dimensions), len(spec.actions))
+    if theirs != ours:
+        raise DistinguoError(
+            f"{checked.name} has {theirs[0]} coordinates and {theirs[1]} actions, but {spec.name}, which the agent "
+            f"learned, has {ours[0]} and {ours[1]}; give an environment like it."
+        )
+    return configuration._replace(spec=spec._replace(task=task)) if spec.interpreted else configuration
+
+
+class Interface(NamedTuple):
+    """How observations come in and actions go out.
+
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> interface_of(task_spec("puck"))[1:]
+    ((2,), 0)
+    """
+
+    view: View
+    shape: tuple[int, ...]  #: of one observation
+    first: int  #: the environment's number of the first action
+
+    def rows(self, observation: Any, name: str) -> tuple[np.ndarray, bool]:
+        """Return one or several observations as rows of coordinates, and whether it was one."""
+        shape = np.shape(observation)
+        if shape == self.shape:
+            return np.array([self.view.flatten(observation)]), True
+        if shape[1:] != self.shape or not shape:
+            many = f"({', '.join(map(str, ('n', *self.shape)))})"
+            raise DistinguoError(
+                f"An observation of {name} should have shape {self.shape}, or {many} for several, got {shape}."
+            )
+        rows = [self.view.flatten(one) for one in observation]
+        return np.array(rows).reshape(len(rows), len(self.view.names)), False
+
+
+def interface_of(spec: TaskSpec, shape: tuple[int, ...] | None = None, first: int | None = None) -> Interface:
+    """Return the interface of a task; the shape and the first action, where its environment is not at hand."""
+    if shape is None and spec.interpreted:
+        checked = spec.task.driver.checked_env
+        space = checked.env.observation_space
+        where = (len(space.spaces),) if isinstance(space, spaces.Tuple) else space.shape
+        return Interface(checked.view, where, checked.choices.first)
+    shape = (len(spec.dimensions),) if shape is None else shape
+    if math.prod(shape) != len(spec.dimensions):
+        raise DistinguoError(f"Observations of shape {shape} are none of {spec.name}; take a whole copy.")
+    return Interface(view_of(_space(spec, shape), spec.name), shape, first or 0)
+
+
+def _space(spec: TaskSpec, shape: tuple[int, ...]) -> Any:
+    """Return a space of the same observations, in the absence of the environment itself."""
+    if spec.kind != CATEGORIES:
+        return spaces.Box(-np.inf, np.inf, shape=shape, dtype=np.float64)
+    low, high = np.array(spec.low, dtype=np.int64), np.array(spec.high, dtype=np.int64)
+    if not shape:
+        return spaces.Discrete(int(high[0] - low[0]) + 1, start=int(low[0]))
+    return spaces.MultiDiscrete((high - low + 1).reshape(shape), start=low.reshape(shape))
+
+
+def chosen_actions(controller: Controller, rows: np.ndarray, rng: np.random.Generator | None) -> np.ndarray:
+    """Return an action for every row of observations: the first preferred one, or any of them at random."""
+    preferred = controller.action_sets[regions_of(controller.partition, rows)]
+    if rng is None:
+        return preferred.argmax(axis=1)
+    return (rng.random(preferred.shape) * preferred).argmax(axis=1)

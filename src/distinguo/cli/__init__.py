@@ -9,23 +9,22 @@ from collections.abc import Callable
 
 import typer
 
-from distinguo.cli.added import stopped_well
 from distinguo.cli.console import say
-from distinguo.cli.grouped import OTHERS, GroupedCommand, GroupedCommands
-from distinguo.cli.learning.condense import condense_command
-from distinguo.cli.learning.distil import distil_command
-from distinguo.cli.learning.learn import learn
-from distinguo.cli.learning.test import compare_command
-from distinguo.cli.listing.settings import settings_command
-from distinguo.cli.listing.tasks import tasks_command
-from distinguo.cli.seeing.audit import audit_command
-from distinguo.cli.seeing.explain import explain_command
-from distinguo.cli.seeing.export import export_command
-from distinguo.cli.seeing.play import play_command
-from distinguo.cli.seeing.report import report_command
-from distinguo.cli.seeing.show import show_command
-from distinguo.cli.seeing.studio import studio_command
-from distinguo.cli.seeing.verify import verify_command
+from distinguo.cli.distil import condense_command, distil_command
+from distinguo.cli.grouped import GroupedCommand, GroupedCommands, stopped_well
+from distinguo.cli.learn import learn
+from distinguo.cli.listing import settings_command, tasks_command
+from distinguo.cli.seeing import (
+    audit_command,
+    explain_command,
+    export_command,
+    play_command,
+    report_command,
+    show_command,
+    studio_command,
+    verify_command,
+)
+from distinguo.cli.test import compare_command
 from distinguo.errors import DistinguoError
 
 app = typer.Typer(
@@ -56,12 +55,13 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "tasks": tasks_command,
     "settings": settings_command,
 }
-GROUPS = {"learning": "Learn and measure", "seeing": "Look at what was learned", "listing": "What there is"}
+GROUPS = {"seeing": "Look at what was learned", "listing": "What there is"}  #: by the module of the command
+LEARNING = "Learn and measure"
 
 
 def _group(command: Callable[..., None]) -> str:
-    """Return what a command is for, by the room that it lives in."""
-    return next((title for room, title in GROUPS.items() if f".{room}." in command.__module__), OTHERS)
+    """Return what a command is for, by the module that it lives in."""
+    return GROUPS.get(command.__module__.rpartition(".")[2], LEARNING)
 
 
 for name, command in COMMANDS.items():

@@ -71,8 +71,7 @@ class Output(NamedTuple):
     def _fitted(self, text: str, style: str) -> str:
         if self.width is None and not (style and self.colours):
             return text
-        from distinguo.views.terminal.layout import fitted_lines
-        from distinguo.views.terminal.paint import painted
+        from distinguo.views.terminal import fitted_lines, painted
 
         lines = fitted_lines(text, self.width).split("\n")
         return "\n".join(painted(line, style) if self.colours else line for line in lines)

@@ -1,17 +1,23 @@
-"""The help of the commands: options in groups by what they are for, no word broken, examples line by line."""
+"""The help of the commands in groups, and the commands of installed packages."""
 
 from __future__ import annotations
 
+import functools
 import inspect
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import typer
 from typer.core import TyperCommand, TyperGroup
 
-from distinguo.cli.console import USUAL_WIDTH, width_of
-from distinguo.registry import COMMANDS, added, docstring_of
-from distinguo.views.terminal.layout import fitted_lines, listed
+from distinguo.cli.console import USUAL_WIDTH, stoppable, width_of
+from distinguo.errors import DistinguoError
+from distinguo.registry import COMMANDS, added, docstring_of, load_added
+from distinguo.views.terminal import fitted_lines, listed
+
+# The help of the commands: options in groups by what they are for, no word broken, examples line by line.
+
 
 WHAT, HOW, WHERE, WHO = "What", "How", "Where to", "Who works"  #: groups of options
 OPTIONS, ARGUMENTS = "Options", "Arguments"
@@ -97,8 +103,6 @@ class GroupedCommands(TyperGroup):
         own = super().get_command(ctx, cmd_name)
         if own is not None or cmd_name not in added(COMMANDS):
             return own
-        from distinguo.cli.added import added_command
-
         return added_command(cmd_name)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -111,3 +115,34 @@ class GroupedCommands(TyperGroup):
             group = MORE if own is None else own.rich_help_panel or OTHERS
             commands.setdefault(group, []).append((name, " ".join(first.split())))
         _write(formatter, [*commands.items(), (OPTIONS, _grouped(self, ctx)[OPTIONS])])
+
+
+# Commands of installed packages, found by the entry points ``distinguo.commands`` and imported when they are run.
+
+
+def stopped_well(command: Callable[..., None]) -> Callable[..., None]:
+    """Let a command end at once and with the usual exit code where it has nothing to save."""
+
+    @functools.wraps(command)
+    def run(*arguments: Any, **named: Any) -> None:
+        with stoppable("Stopped."):
+            command(*arguments, **named)
+
+    return run
+
+
+def added_command(name: str) -> Any:
+    """Return the command that a package adds; one that cannot be imported says so when it is run."""
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    try:
+        function = load_added(COMMANDS, name)
+        app.command(name, cls=GroupedCommand, rich_help_panel=MORE)(stopped_well(function))
+        return typer.main.get_command(app)
+    except DistinguoError as error:
+        return typer.core.TyperCommand(
+            name, callback=functools.partial(_refuse, error), add_help_option=False
+        )
+
+
+def _refuse(error: DistinguoError) -> None:
+    raise error

@@ -101,7 +101,7 @@ class _Line:
         return f"{frame} {WHILE_COMPILING}, {seconds:.0f} s"
 
     def _draw(self, text: str) -> None:
-        from distinguo.views.terminal.layout import cut
+        from distinguo.views.terminal import cut
 
         width = width_of(sys.stderr)
         text = cut(text, None if width is None else width - 1)  # the last cell would begin the next line

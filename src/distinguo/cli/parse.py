@@ -1,19 +1,26 @@
-"""From the words of the command line to values."""
+"""From the words of the command line to values, and to code that a user names."""
 
 from __future__ import annotations
 
+import importlib.util
 import re
+import sys
 import warnings
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from distinguo.controls.fixed import PAPER_SEEDS
-from distinguo.errors import DistinguoError, one_line, reason_of
+from distinguo.controls import PAPER_SEEDS
+from distinguo.errors import DistinguoError, did_you_mean, one_line, reason_of
 
 if TYPE_CHECKING:
     from distinguo.tasks.spec import TaskSpec
+
+
+# From the words of the command line to values.
+
 
 MOST_SEEDS = 100_000  #: in one command
 MOST_NAMED = 10  #: seeds that a warning names
@@ -44,7 +51,6 @@ def named_task(word: str, parameters: dict[str, Any] | None = None, interpreted:
     >>> named_task("puck", {"beta": 0.2}).task.beta
     0.2
     """
-    from distinguo.cli.code import load_named, names_code
     from distinguo.tasks.catalog import spec_of, task_spec
 
     if not names_code(word):
@@ -61,8 +67,6 @@ def named_task(word: str, parameters: dict[str, Any] | None = None, interpreted:
 
 def named_environment(word: str, parameters: dict[str, Any]) -> Any:
     """Return a Gymnasium environment that ``path/to/file.py:Class`` names, made with these arguments, if any."""
-    from distinguo.cli.code import load_named, names_code
-
     thing = load_named(word) if names_code(word) else None
     return _made(thing, parameters) if _is_environment_class(thing) else None
 
@@ -73,14 +77,11 @@ def task_name(word: str) -> str:
     >>> task_name("CartPole-v1")
     'CartPole-v1'
     """
-    from distinguo.cli.code import names_code
-
     return named_task(word).name if names_code(word) else word
 
 
 def task_of_run(word: str | None, run: Path) -> Any:
     """Return the task that is handed in with a run folder; one in a file is made with the parameters of the run."""
-    from distinguo.cli.code import names_code
     from distinguo.runs.folder import SETTINGS, read_settings
 
     if word is None or not names_code(word):
@@ -115,7 +116,7 @@ def _made(kind: Any, parameters: dict[str, Any]) -> Any:
 
 
 def _value(text: str) -> Any:
-    from distinguo.reading.documents import parse_toml
+    from distinguo.reading.files import parse_toml
 
     try:
         return parse_toml(f"value = {text}", "--set")["value"]
@@ -234,3 +235,69 @@ def shard(text: str) -> tuple[int, int]:
     if not match or not 1 <= int(match[1]) <= int(match[2]):
         raise DistinguoError(f"--shard takes I/N with I from 1 to N, such as 2/5, got '{text}'.")
     return int(match[1]), int(match[2])
+
+
+# Code that a user names on the command line: ``path/to/file.py:name``.
+#
+# Only words of the command line are read here. No file that is opened may ever name code to import.
+
+
+def names_code(text: str) -> bool:
+    """Tell whether a word names something in a Python file.
+
+    >>> names_code("tasks/cart.py:Cart"), names_code("CartPole-v1"), names_code("module:Env-v0")
+    (True, False, False)
+    """
+    path, colon, name = text.rpartition(":")
+    return bool(colon and name) and path.endswith(".py")
+
+
+def code_or_word(text: str) -> Any:
+    """Return what a word names if it names something in a Python file, else the word itself.
+
+    >>> code_or_word("diagonal")
+    'diagonal'
+    """
+    return load_named(text) if names_code(text) else text
+
+
+def load_named(text: str) -> Any:
+    """Run the file of ``path/to/file.py:name`` and return what it calls by that name."""
+    path, _, name = text.rpartition(":")
+    module = _module(Path(path))
+    if not hasattr(module, name):
+        known = [word for word in vars(module) if not word.startswith("_")]
+        raise DistinguoError(f"{path} has no '{name}'; {did_you_mean(name, known)}")
+    return getattr(module, name)
+
+
+def _module(path: Path) -> ModuleType:
+    """Import a file under a name made of its stem; a second time it is the same module.
+
+    The name has no dot: Numba's cache looks classes up by importing their module by name.
+    """
+    if not path.is_file():
+        raise DistinguoError(f"There is no file {path}; give the path of a Python file before the colon.")
+    from distinguo.kernel_cache import module_of
+
+    place = path.resolve()
+    key = module_of(place)
+    while (known := sys.modules.get(key)) is not None:
+        if known.__file__ == str(place):
+            return known
+        key += "_"  # another file of that name
+    spec = importlib.util.spec_from_file_location(key, place)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[key] = module  # before it runs: what it defines may look its module up
+    try:
+        spec.loader.exec_module(module)
+    except DistinguoError:
+        del sys.modules[key]
+        raise
+    except Exception as error:
+        del sys.modules[key]
+        reason = " ".join(str(error).split())
+        raise DistinguoError(f"{path} cannot be imported: {type(error).__name__}: {reason}.") from error
+    return module

@@ -24,12 +24,12 @@ from distinguo.representations.file import Representation
 from distinguo.representations.voronoi import Voronoi
 from distinguo.runs.configuration import check_seed
 from distinguo.runs.folder import is_finished, write_run
+from distinguo.runs.history import Frame
 from distinguo.runs.run import Run
-from distinguo.runs.written.history import Frame
 from distinguo.search.maps import controller_of, drop_prototype, map_of
 from distinguo.search.races import Candidate
 from distinguo.tasks.spec import TaskSpec
-from distinguo.writing.atomic import write_atomically
+from distinguo.writing import write_atomically
 
 STARTS = 20  #: trials that proposals are judged by
 TRIALS = 100  #: new trials that every size is measured by

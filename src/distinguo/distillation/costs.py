@@ -17,7 +17,7 @@ from distinguo.distillation.fit import standard_of
 from distinguo.distillation.teachers import Teacher
 from distinguo.distillation.trials import CompiledTrials, Decide, EnvironmentTrials, Followed, Trials, in_step
 from distinguo.distillation.workers import WorkerTrials
-from distinguo.evaluation.policy_audit import NEXT_TO_NOTHING
+from distinguo.evaluation.audit import NEXT_TO_NOTHING
 from distinguo.search.trials import TrialLanes, step_lanes
 from distinguo.tasks.spec import Hold
 from distinguo.tasks.task import randomness

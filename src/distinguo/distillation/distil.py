@@ -34,15 +34,15 @@ from distinguo.learners.distilled import MOST_PROTOTYPES, DistilSettings
 from distinguo.representations.file import Representation
 from distinguo.runs.configuration import Configuration, configure, of_table
 from distinguo.runs.folder import is_finished, is_free, write_run
+from distinguo.runs.history import Frame
 from distinguo.runs.run import Run
-from distinguo.runs.written.history import Frame
 from distinguo.search.maps import PrototypeMap, controller_of
 from distinguo.search.prices import STARTS, neighbouring_prototypes, prices
 from distinguo.search.races import Candidate, Contender
 from distinguo.settings import checked
 from distinguo.tasks.spec import CATEGORIES, Hold, TaskSpec
 from distinguo.versions import software
-from distinguo.writing.atomic import write_atomically
+from distinguo.writing import write_atomically
 
 HOLDING = 2_000  #: steps after which a trial that should never end counts as held
 TOGETHER = 10  #: trials of a confirmation that are run side by side

@@ -12,12 +12,11 @@ import numpy as np
 from distinguo.distillation.costs import Questions
 from distinguo.distillation.trials import Followed
 from distinguo.errors import DistinguoError
-from distinguo.evaluation.policy_audit import NEXT_TO_NOTHING
+from distinguo.evaluation.audit import NEXT_TO_NOTHING
 from distinguo.evaluation.statistics import interval
-from distinguo.reading.documents import parse_json
-from distinguo.reading.files import MEBIBYTE, read_text
+from distinguo.reading.files import MEBIBYTE, parse_json, read_text
 from distinguo.search.maps import PrototypeMap
-from distinguo.writing.atomic import write_atomically
+from distinguo.writing import write_atomically
 
 FIDELITY = "fidelity.json"
 LARGEST_FIDELITY = 64 * MEBIBYTE  #: bytes

@@ -16,8 +16,7 @@ from distinguo.runs.run import Run
 from distinguo.search.maps import PrototypeMap
 from distinguo.tasks.catalog import spec_of, task_spec
 from distinguo.tasks.gym.source import LEVELS, source_of
-from distinguo.tasks.gym.spaces import view_of
-from distinguo.tasks.gym.wrappers import DiscreteActions
+from distinguo.tasks.gym.spaces import DiscreteActions, view_of
 from distinguo.tasks.spec import TaskSpec
 
 MOST_LEVELS = 5  #: that are tried

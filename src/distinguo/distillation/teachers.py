@@ -28,7 +28,7 @@ from distinguo.errors import DistinguoError, attempt, call_user_code, reason_of,
 from distinguo.reading.files import MEBIBYTE, read_text
 from distinguo.representations.partition import regions_of
 from distinguo.runs.run import Run
-from distinguo.tasks.gym.checked_env import number_of
+from distinguo.tasks.gym.source import number_of
 from distinguo.tasks.gym.spaces import View
 from distinguo.tasks.spec import TaskSpec
 

@@ -23,7 +23,7 @@ from distinguo.search.maps import PrototypeMap
 from distinguo.search.races import Contender, judged
 from distinguo.search.trials import TrialLanes, observe_lanes, run_map, step_lanes
 from distinguo.tasks.extent import TEST, Extent
-from distinguo.tasks.gym.checked_env import CheckedEnv
+from distinguo.tasks.gym.source import CheckedEnv
 from distinguo.tasks.spec import Hold, TaskSpec
 from distinguo.tasks.task import randomness, seeded, start
 from distinguo.tasks.world import world_of

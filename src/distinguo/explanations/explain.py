@@ -14,24 +14,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distinguo.criteria import incremental_regret, state_value
-from distinguo.explanations.distinctions import Distinction, Inquiry
-from distinguo.explanations.family import Member
-from distinguo.explanations.investigation import VALUES, ActionProfile
-from distinguo.explanations.sentences import (
-    acting,
-    amount,
-    apart_sentence,
-    birth_sentence,
-    epsilon_sentence,
-    merged_sentence,
-    now_sentence,
-    parting_sentence,
-    place,
-    together_sentence,
-)
-from distinguo.explanations.subject import Asked, asked_about, checked_state
+from distinguo.criteria import incremental_regret, preferred, state_value
+from distinguo.explanations.distinctions import BY_LEARNER, GIVEN_RULE, Distinction, Inquiry
+from distinguo.explanations.family import FIRST, GIVEN, Member
+from distinguo.explanations.investigation import MINI_TRIALS, STARTS, TRIALS, VALUES, ActionProfile
+from distinguo.explanations.subject import BY_SURPRISE as SURPRISE
+from distinguo.explanations.subject import DETACH, MERGE, Asked, ReasonEvent, asked_about, checked_state
+from distinguo.learners.economy.memory import RULES
 from distinguo.runs.run import Run
+from distinguo.tasks.spec import CATEGORIES, TaskSpec
 
 
 class StateFacts(NamedTuple):
@@ -206,3 +197,268 @@ def _notes(asked: Asked) -> tuple[str, ...]:
     if "trials" in asked.run.summary or not asked.run.path:
         return asked.notes
     return (*asked.notes, "The run is not finished; this is how its map was when it was last written down.")
+
+
+# Reasons in plain sentences: what is lost, since when, by which rule; the figures come after them.
+
+
+NOTHING = 1e-9  #: an amount of reward that is written as 0
+#: How an action of our own tasks is taken; elsewhere it is just taken.
+VERBS = {
+    "puck": "pushing",
+    "CartPole-v1": "pushing",
+    "MountainCar-v0": "driving",
+    "Acrobot-v1": "the torque",
+    "Pendulum-v1": "the torque",
+}
+_POLICY, _VALUE, _BEST = RULES.values()
+#: What it means that a rule is broken.
+MEANINGS = {
+    _POLICY: "different actions are good",
+    _VALUE: "they are not worth the same",
+    _BEST: "different actions are best",
+    SURPRISE: "a step went otherwise than the region foretold",
+}
+
+
+def amount(number: float) -> str:
+    """Return a number with as many digits as people want to read.
+
+    >>> amount(0.8712), amount(-104.37), amount(-1.1e-54)
+    ('0.871', '-104.4', '0')
+    """
+    if abs(number) < NOTHING:
+        return "0"
+    return f"{number:.1f}" if abs(number) >= 100 else f"{number:.3g}"
+
+
+def place(spec: TaskSpec, s: Sequence[float]) -> str:
+    """Return a state as people write it, with names and units.
+
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> place(task_spec("puck"), (0.5, 1.0))
+    '(x 0.5 m, v 1 m/s)'
+    """
+    units = spec.units or ("",) * len(spec.dimensions)
+    digits = "g" if spec.kind == CATEGORIES else ".3g"
+    parts = zip(spec.dimensions, s, units, strict=True)
+    return f"({', '.join(f'{n} {value:{digits}} {unit}'.strip() for n, value, unit in parts)})"
+
+
+def acting(spec: TaskSpec, a: int) -> str:
+    """Return an action as something one does.
+
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> acting(task_spec("puck"), 0), acting(task_spec("MountainCar-v0"), 1)
+    ('pushing left', "taking 'none'")
+    """
+    name = spec.actions[a]
+    verb = VERBS.get(spec.name)
+    return f"taking '{name}'" if verb is None or name == "none" else f"{verb} {name}"
+
+
+def apart_sentence(asked: Asked, found: Distinction) -> str:
+    """Say why two states are told apart, or that nothing would be lost now if they were not.
+
+    What was paid on probation is the reason of a map that grew by it; else it is what is lost at a visit.
+    """
+    if found.price is not None:
+        when = "it was distilled" if asked.run.is_distilled else "the run had solved its task"
+        return (
+            f"Told apart because without this distinction a trial loses {amount(found.price.lost)} of reward, "
+            f"by {found.price.starts} trials with and without it when {when}."
+        )
+    if found.regret is None:
+        return "Told apart by the learner; what that is worth cannot be found out without the task."
+    if not found.rules_now:
+        return _without_rule(asked, found)
+    here, there = (profile.q1 for profile in found.profiles)
+    losses = incremental_regret(there, here, 0.0), incremental_regret(here, there, 0.0)
+    if max(losses) >= abs(state_value(here) - state_value(there)):
+        at_first = losses[0] >= losses[1]
+        wrong = _worst_choice(*((there, here) if at_first else (here, there)))
+        at, other = ("here", "there") if at_first else ("there", "here")
+        return (
+            f"Told apart because {acting(asked.spec, wrong)} {at}, as is best {other}, loses "
+            f"{amount(max(losses))} of reward{_each(found)}."
+        )
+    return (
+        f"Told apart because they are not worth the same: {amount(state_value(here))} here and "
+        f"{amount(state_value(there))} there; taking one for the other misjudges {amount(found.regret)} of "
+        f"reward{_each(found)}."
+    )
+
+
+def _worst_choice(q: np.ndarray, q1: np.ndarray) -> int:
+    """Return the action that loses most where it is worth ``q1``, of those that are best where it is ``q``."""
+    return int(np.where(preferred(q, 0.0), q1, np.inf).argmin())
+
+
+def _each(found: Distinction) -> str:
+    return " in a trial" if found.per == "trial" else ""
+
+
+def _without_rule(asked: Asked, found: Distinction) -> str:
+    assert found.regret is not None
+    cost = f"making them one would cost at most {amount(found.regret)} of reward at a {found.per}"
+    if GIVEN_RULE in found.rules:
+        return f"Kept apart because the run was begun with both; {cost} by what is known now."
+    if BY_LEARNER in found.rules:
+        return (
+            f"Kept apart because the learner '{asked.run.configuration.learner_name}' drew them so; {cost}."
+        )
+    return f"Kept apart since a difference was found earlier; by what is known now {cost}."
+
+
+def together_sentence(asked: Asked, found: Distinction) -> str:
+    """Say why two states are one region."""
+    cost = ""
+    if found.regret is not None:
+        cost = f" Ignoring the difference costs at most {amount(found.regret)} of reward at a {found.per}"
+        if asked.epsilon is not None:
+            within = "within" if found.regret <= asked.epsilon else "more than"
+            cost += f", {within} the ε of {amount(asked.epsilon)} that may be lost"
+        cost += "."
+    if found.then is not None:
+        joined = found.then
+        return (
+            f"Together in region {found.regions[0]}: prototypes {joined.prototypes[0]} and {joined.prototypes[1]} "
+            f"were merged at trial {joined.trial:,} (step {joined.step:,}), as no rule kept them apart.{cost}"
+        )
+    return (
+        f"Together in region {found.regions[0]}: no difference between them was ever found to matter.{cost}"
+    )
+
+
+def parting_sentence(found: Distinction) -> str:
+    """Say when two regions parted, by which rule, and what was at stake; nothing where no log says."""
+    event = found.then
+    if event is None or found.same_region:
+        return ""
+    older, younger = sorted(event.prototypes)
+    verb = "was detached again from" if event.event == DETACH else "was split from"
+    direct = set(event.prototypes) == set(found.prototypes)
+    region = found.regions[found.prototypes.index(younger)] if direct else None
+    who = (
+        f"Region {region} (prototype {younger})"
+        if direct
+        else f"Their families parted when prototype {younger}"
+    )
+    whom = (
+        f"region {found.regions[1 - found.prototypes.index(younger)]} (prototype {older})" if direct else ""
+    )
+    return (
+        f"{who} {verb} {whom or f'prototype {older}'} at trial {event.trial:,} (step {event.step:,}): "
+        f"{by_rules(event)}; {amount(event.regret)} of reward was at stake."
+    )
+
+
+def by_rules(event: ReasonEvent) -> str:
+    """Return what the rules of an entry mean, each with its name.
+
+    >>> from distinguo.explanations.subject import read_log
+    >>> rows = {"states": [[0.0], [1.0]], "profiles": [[0.0], [1.0]], "prototypes": [0, 1]}
+    >>> entry = {"event": "split", "trial": 1, "step": 9, **rows, "rules": ["value (Eq. 4)"], "regret": 1.0}
+    >>> by_rules(read_log([entry]).events[0])
+    'they are not worth the same (value, Eq. 4)'
+    """
+    return " and ".join(f"{MEANINGS.get(rule, 'as the log says')} ({_name(rule)})" for rule in event.rules)
+
+
+def _name(rule: str) -> str:
+    return rule.replace(" (", ", ").removesuffix(")")
+
+
+def epsilon_sentence(asked: Asked, found: Distinction) -> str:
+    """Say at which ε two states would be merged; nothing where that cannot be said or is not asked."""
+    if found.same_region or found.regret is None:
+        return ""
+    used = "" if asked.epsilon is None else f" (this run: {amount(asked.epsilon)})"
+    if found.epsilon is not None:
+        if found.epsilon == 0.0:
+            return f"By what is known now they would be merged even at ε = 0{used}."
+        return f"They would be merged at ε = {amount(found.epsilon)}, and at none that is less{used}."
+    half = found.epsilon_half
+    looser = "" if half is None else f"; with δ = ε/2, by Eq. 5, they would be merged at {amount(half)}"
+    return f"No ε would merge them{used}: where their best actions differ, Eq. 6 allows none{looser}."
+
+
+def now_sentence(asked: Asked, profiles: Sequence[ActionProfile], obstacle: str) -> str:
+    """Say how it is known what actions are worth now."""
+    ways, steps = {profile.way for profile in profiles}, sum(profile.steps for profile in profiles)
+    if ways == {MINI_TRIALS}:
+        sure = "" if all(all(one.reliable) for one in profiles) else _UNSURE
+        return (
+            f"Investigated now by mini-trials (Figure 3) with the settings of the run, {steps:,} steps.{sure}"
+        )
+    if ways == {TRIALS}:
+        held = "taken once" if asked.spec.kind == CATEGORIES else "held for a few steps"
+        return (
+            f"Investigated now by trials, {steps:,} steps: each action is {held}, then the map is followed to the "
+            f"end; rewards are not discounted.{_chance(asked, profiles)}"
+        )
+    if ways == {STARTS}:
+        return (
+            f"{obstacle} So trials were run from the start, {steps:,} steps, with each action for the whole region "
+            f"in turn.{_chance(asked, profiles)}"
+        )
+    return f"{obstacle} So the values that were learned for the regions stand for the states."
+
+
+def _chance(asked: Asked, profiles: Sequence[ActionProfile]) -> str:
+    """Say how rough figures are that chance has a part in."""
+    if asked.spec.stochastic == "no" and profiles[0].way != STARTS:
+        return ""
+    count = min(profile.samples for profile in profiles)
+    return f" {'One trial' if count == 1 else f'{count} trials'} of each action: the figures are rough."
+
+
+_UNSURE = (
+    " Some of these values rest on regions with few updates, and the learner would not rely on them yet."
+)
+
+
+def birth_sentence(asked: Asked, j: int, member: Member | None) -> str:
+    """Say where a region comes from, by the prototype that stands for it."""
+    if member is None:
+        return f"Region {j} was drawn by the learner '{asked.run.configuration.learner_name}'."
+    event = member.event
+    if event is not None:
+        verb = "detached again" if event.event == DETACH else "split"
+        return (
+            f"Region {j} (prototype {member.prototype}) was {verb} from prototype {event.prototypes[0]} at trial "
+            f"{event.trial:,} (step {event.step:,}): {by_rules(event)}; {amount(event.regret)} of reward was at "
+            "stake."
+        )
+    if member.came == FIRST:
+        return f"Region {j} (prototype {member.prototype}) is the first one: all others were split from it."
+    if member.came == GIVEN:
+        return f"Region {j} (prototype {member.prototype}) was given at the start."
+    if asked.is_condensed:
+        return f"Region {j} is what condensing left; the reason log speaks of the map before."
+    if asked.log.kept:
+        count = "1 change" if len(asked.log.kept) == 1 else f"{len(asked.log.kept):,} changes"
+        return f"Region {j} was found on probation: {count} of the map paid, and were kept.{_dearest(asked, member)}"
+    return f"Region {j} (prototype {member.prototype}) was drawn by the learner, which keeps no log of it."
+
+
+def _dearest(asked: Asked, member: Member) -> str:
+    """Say which distinction of a prototype was worth most, where prices were measured."""
+    own = [price for price in asked.log.prices if member.prototype in price.prototypes]
+    if not own:
+        return ""
+    price = max(own, key=lambda one: one.lost)
+    other = next(p for p in price.prototypes if p != member.prototype)
+    return f" Not told from prototype {other}, it would cost a trial {amount(price.lost)} of reward."
+
+
+def merged_sentence(member: Member | None) -> str:
+    """Say how the nearest prototype of a state came to its region, if it does not stand for it."""
+    if member is None or member.primary or not member.merges:
+        return ""
+    last = member.merges[-1]
+    assert last.event == MERGE
+    return (
+        f"The state falls to prototype {member.prototype}, which joined this region at trial {last.trial:,} "
+        f"(step {last.step:,})."
+    )

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distinguo.explanations.log import MERGE, ReasonEvent, ReasonLog, belongs_to
-from distinguo.explanations.subject import Asked, asked_about
+from distinguo.explanations.subject import MERGE, Asked, ReasonEvent, ReasonLog, asked_about, belongs_to
 from distinguo.representations.partition import prototypes_of
 from distinguo.runs.run import Run
 

@@ -11,19 +11,25 @@ Everything runs as plain Python, a few hundred steps at most, so that nothing ha
 
 from __future__ import annotations
 
+import math
+from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from distinguo.controller import Controller, choose
 from distinguo.errors import DistinguoError, reason_of
-from distinguo.explanations.following import Follower
-from distinguo.explanations.states import state_behind
 from distinguo.explanations.subject import Asked
-from distinguo.learners.agent import Agent, fresh_progress
+from distinguo.learners.agent import NO_ACTION, Agent, fresh_progress
 from distinguo.learners.economy.figures import repeated_mini_trial
-from distinguo.representations.partition import region
+from distinguo.learners.refinement.improvement import HELD
+from distinguo.representations.partition import has_labels, region
 from distinguo.seam import is_compiled
-from distinguo.tasks.task import State, seeded, start
+from distinguo.tasks.acrobot import Acrobot
+from distinguo.tasks.gym.snapshots import OPTIONS
+from distinguo.tasks.gym.task import GymTask
+from distinguo.tasks.pendulum import Pendulum, PendulumOfTorques
+from distinguo.tasks.task import Observation, State, observe, seeded, start, transition, truncated
 from distinguo.tasks.world import BEFORE, look, python_world
 
 MINI_TRIALS, TRIALS, STARTS, VALUES = "mini-trials", "trials", "trials from the start", "learned values"
@@ -206,3 +212,117 @@ def _of_trials(trials: list[list[tuple[float, int]]], way: str) -> ActionProfile
     values = tuple(float(np.mean([gained for gained, _ in of_action])) for of_action in trials)
     steps = sum(length for of_action in trials for _, length in of_action)
     return ActionProfile(values, (True,) * len(trials), way, steps, len(trials[0]))
+
+
+# A map that is followed in its task, step by step, from any state: trials that say what an action is worth.
+
+
+class Follower:
+    """Follows the greedy policy of a controller, for at most ``cap`` steps.
+
+    >>> from distinguo.representations.voronoi import voronoi
+    >>> from distinguo.tasks.puck.puck import Puck
+    >>> two = voronoi([[0.3, 0.6], [-0.3, -0.6]], [4.8, 11.0])
+    >>> diagonal = Follower(Puck(), Controller(two, np.array([[0.0, -1.0], [-1.0, 0.0]])), cap=300)
+    >>> diagonal.gained((2.2, 1.0), 1), diagonal.gained((0.0, 0.0), 1)
+    ((-1.0, 8), (0.0, 300))
+    """
+
+    def __init__(self, task: Any, controller: Controller, cap: int) -> None:
+        self.task, self.controller, self.cap = task, controller, cap
+        self.rng = np.random.default_rng(0)  #: decides among tied actions
+        labels = has_labels(controller.partition)
+        self.held = (
+            1 if labels else HELD
+        )  #: steps that an action is tried for; a step among labels is a whole move
+        self._regions: dict[Observation, int] | None = {} if labels else None
+
+    def region(self, s: State) -> int:
+        """Return the region of a state; where there are few observations, each is looked up once."""
+        seen = observe(self.task, s)
+        if self._regions is None:
+            return int(region(self.controller.partition, seen))
+        if seen not in self._regions:
+            self._regions[seen] = int(region(self.controller.partition, seen))
+        return self._regions[seen]
+
+    def action(self, j: int) -> int:
+        """Return what is done in a region; of tied actions any."""
+        return choose(self.controller.q[j], self.controller.delta, self.rng)
+
+    def step(self, s: State, a: int) -> tuple[State, float, bool]:
+        """Take an action: the next state, the reward, and whether the trial is over."""
+        s_next, r, terminal = transition(self.task, s, a)
+        return s_next, r, bool(terminal or truncated(self.task, s_next))
+
+    def gained(self, s: State, a: int = NO_ACTION) -> tuple[float, int]:
+        """Return the rewards of a trial from ``s``, not discounted, and its steps.
+
+        ``a`` is held as in a mini-trial (Figure 3), until the region is left or for a few steps; then the map is
+        followed.
+        """
+        j, total, steps = self.region(s), 0.0, 0
+        holding, over = a != NO_ACTION, False
+        while not over and steps < self.cap:
+            k = self.region(s)
+            holding = holding and k == j and steps < self.held
+            s, r, over = self.step(s, a if holding else self.action(k))
+            total, steps = total + r, steps + 1
+        return total, steps
+
+    def visited(self, trials: int, steps: int) -> dict[Observation, State]:
+        """Return the states that trials of so many steps come through, by what is observed of them."""
+        found: dict[Observation, State] = {}
+        for _ in range(trials):
+            s, over, length = start(self.task, self.rng), False, 0
+            while not over and length < steps:
+                found.setdefault(observe(self.task, s), s)
+                s, _, over = self.step(s, self.action(self.region(s)))
+                length += 1
+        return found
+
+
+# From what was observed back to the state: a look-ahead starts from a state, and people point at observations.
+
+
+CLOSE = 1e-5  #: observations this close, as a share of their size, are one: environments show 32 bits
+
+
+@singledispatch
+def state_behind(task: Any, seen: Observation) -> State | None:
+    """Return a state that looks like this, or None where none is known.
+
+    Where all of a state is seen, or all of it rounded, the observation itself is the state.
+
+    >>> from distinguo.tasks.cart_pole import CartPole
+    >>> state_behind(CartPole(), (0.1, 0.0, 0.02, 0.0))
+    (0.1, 0.0, 0.02, 0.0)
+    """
+    if len(start(task, np.random.default_rng(0))) != len(seen):  # some of the state is hidden
+        return None
+    shown = observe(task, seen)
+    return seen if len(shown) == len(seen) and all(map(_alike, shown, seen)) else None
+
+
+def _alike(a: float, b: float) -> bool:
+    return math.isclose(a, b, rel_tol=CLOSE, abs_tol=CLOSE)
+
+
+@state_behind.register
+def _(task: Acrobot, seen: Observation) -> State | None:
+    """Angles are seen by their cosines and sines."""
+    cos_1, sin_1, cos_2, sin_2, turning_1, turning_2 = seen
+    return (math.atan2(sin_1, cos_1), math.atan2(sin_2, cos_2), turning_1, turning_2)
+
+
+@state_behind.register(Pendulum)
+@state_behind.register(PendulumOfTorques)
+def _(task: Any, seen: Observation) -> State | None:
+    cosine, sine, turning = seen
+    return (math.atan2(sine, cosine), turning)
+
+
+@state_behind.register
+def _(task: GymTask, seen: Observation) -> State | None:
+    """Only an environment that takes states by ``reset(options=...)`` goes anywhere; others to where they were."""
+    return (0.0, 0.0, *seen) if task.driver.restoring.name == OPTIONS else None

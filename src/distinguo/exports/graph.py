@@ -13,13 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from distinguo.exports.labelled import LabelledController
+from distinguo.exports.tables import LabelledController
 from distinguo.representations.boxes import Boxes
 from distinguo.representations.categories import Categories
 from distinguo.representations.declare import capability
-from distinguo.representations.geometry import shared_edges, voronoi_cells
+from distinguo.representations.geometry import Plane, shared_edges, voronoi_cells
 from distinguo.representations.partition import has_labels, prototypes_of
-from distinguo.representations.planes import Plane
 from distinguo.representations.voronoi import Voronoi
 
 #: A shared border is longer than this part of the extent; shorter ones come from rounding at corners.

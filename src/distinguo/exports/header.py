@@ -11,8 +11,7 @@ import re
 
 from distinguo import __version__
 from distinguo.errors import DistinguoError
-from distinguo.exports.labelled import LabelledController
-from distinguo.exports.tables import in_c, integers
+from distinguo.exports.tables import LabelledController, in_c, integers
 from distinguo.representations.partition import count_regions, has_labels
 
 PREFIX = "distinguo"

@@ -11,12 +11,11 @@ from distinguo import __version__
 from distinguo.errors import DistinguoError, checks_names, did_you_mean, path_from
 from distinguo.exports.graph import to_graph
 from distinguo.exports.header import PREFIX, check_name, to_header
-from distinguo.exports.labelled import LabelledController, labelled, open_controller
-from distinguo.exports.tables import arrays_of
+from distinguo.exports.tables import LabelledController, arrays_of, labelled, open_controller
+from distinguo.proof.verify import Cited
 from distinguo.representations import file as representation_file
 from distinguo.runs.run import Run
-from distinguo.study.certificates import Cited
-from distinguo.writing.atomic import pack_arrays, write_atomically
+from distinguo.writing import pack_arrays, write_atomically
 
 FORMAT = "distinguo-controller"
 VERSION = 1

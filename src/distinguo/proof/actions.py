@@ -14,8 +14,7 @@ import numpy as np
 
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
-from distinguo.proof.enclosure import SLACK, Pair
-from distinguo.proof.grid import Grid, cell_box, state
+from distinguo.proof.enclosure import SLACK, Grid, Pair, cell_box, state
 from distinguo.representations.boxes import Boxes
 from distinguo.representations.voronoi import Voronoi
 from distinguo.seam import generic, generic_with_default, has_own, implements, part

@@ -16,8 +16,7 @@ from pydantic import ValidationError
 
 from distinguo.errors import DistinguoError, one_line
 from distinguo.proof.schema import ArrivalCertificate, Certificate, HoldCertificate
-from distinguo.reading.documents import parse_json
-from distinguo.reading.files import MEBIBYTE, read_bytes
+from distinguo.reading.files import MEBIBYTE, parse_json, read_bytes
 
 FORMAT, VERSION = "distinguo-certificate", 1
 LARGEST_FILE = 64 * MEBIBYTE  #: bytes
@@ -31,7 +30,7 @@ KINDS: dict[str, type[HoldCertificate] | type[ArrivalCertificate]] = {
 def certificate_text(certificate: Certificate) -> str:
     """Return a certificate as the text of its file.
 
-    >>> from distinguo.proof.claims import cells_claim, task_claim
+    >>> from distinguo.proof.question import cells_claim, task_claim
     >>> from distinguo.proof.hold.puck import Puck, pucks
     >>> import numpy as np
     >>> cells = cells_claim((1, 0, 0, 1), (0, 0), (1, 1), np.ones((1, 1), dtype=bool))

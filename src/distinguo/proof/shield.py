@@ -15,11 +15,10 @@ import numpy as np
 from distinguo.errors import DistinguoError
 from distinguo.proof.certificate import load_certificate
 from distinguo.proof.checker.check import check
-from distinguo.proof.claims import partition_of
-from distinguo.proof.enclosure import enclose
-from distinguo.proof.grid import Grid, around, coordinates
+from distinguo.proof.enclosure import Grid, around, coordinates, enclose
 from distinguo.proof.hold.invariant import inside
 from distinguo.proof.hold.puck import Pucks, pucks
+from distinguo.proof.question import partition_of
 from distinguo.proof.schema import Certificate, HoldCertificate
 from distinguo.representations.partition import region
 from distinguo.seam import kernel, part

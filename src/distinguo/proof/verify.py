@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+import hashlib
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.proof.arrive.question import ARRIVES
-from distinguo.proof.certificate import read_certificate
+from distinguo.proof.certificate import LARGEST_FILE, certificate_text, read_certificate
 from distinguo.proof.checker.check import check
-from distinguo.proof.claims import controller_claim, task_claim
 from distinguo.proof.hold.question import HOLDS
-from distinguo.proof.question import Question
+from distinguo.proof.question import Question, Request, controller_claim, task_claim
+from distinguo.proof.schema import ArrivalCertificate, Certificate
+from distinguo.reading.files import read_bytes
 from distinguo.seam import has_own
+from distinguo.writing import slug, write_atomically
 
 QUESTIONS = (HOLDS, ARRIVES)  #: in this order; a task is asked the first that it can answer
 
@@ -41,3 +45,117 @@ def refusal_of(data: bytes | None, controller: Controller, task: Any) -> str | N
     except DistinguoError as error:
         return str(error)
     return None
+
+
+# The certificates of a run folder: one file for each question that was asked, and what they are worth.
+#
+# ``certificate.json`` answers the plain question; what was asked beyond it is in the name, as in
+# ``certificate-disturbance-0.001.json``. A proof that fails leaves the answers to other questions alone.
+
+
+PLAIN = "certificate.json"
+
+
+def certificate_name(request: Request) -> str:
+    """Return the name of the file for what was asked; how many cells the proof may use is no part of it.
+
+    >>> certificate_name(Request(None, None, cells=1000))
+    'certificate.json'
+    >>> certificate_name(Request(None, None, disturbance=0.5, ranges={"mass": (0.95, 1.05)}))
+    'certificate-disturbance-0.5-mass-0.95-1.05.json'
+    """
+    asked = [
+        f"{name}-{getattr(request, name)}" for name in ("steps", "disturbance") if name in request.options
+    ]
+    asked += [
+        f"{name}-{float(low)!r}-{float(high)!r}" for name, (low, high) in sorted(request.ranges.items())
+    ]
+    return PLAIN if not asked else f"certificate-{slug('-'.join(asked))}.json"
+
+
+class Filed(NamedTuple):
+    """What became of a certificate: its file, why there is none, and an earlier one of the same question."""
+
+    path: Path | None
+    refusal: str | None
+    earlier: Path | None = None  #: that is still true of this controller
+
+
+def file_certificate(certificate: Certificate | None, request: Request, folder: Path | None) -> Filed:
+    """Have a certificate checked and, if it is accepted, written.
+
+    What was proven before stays: of this question unless it no longer holds, of others in any case.
+    """
+    data = None if certificate is None else certificate_text(certificate).encode()
+    controller, task = request.controller, request.spec.task
+    refusal = refusal_of(data, controller, task)
+    if folder is None:
+        return Filed(None, refusal)
+    path = folder / certificate_name(request)
+    if data is not None and refusal is None:
+        write_atomically(path, data)
+        return Filed(path, None)
+    if not path.exists():
+        return Filed(None, refusal)
+    if refusal_in(path, controller, task) is None:
+        return Filed(None, refusal, path)
+    path.unlink()  # it is damaged, or about another controller
+    return Filed(None, refusal)
+
+
+def refusal_in(path: Path, controller: Controller, task: Any) -> str | None:
+    """Check a certificate file: why it proves nothing about a controller on a task, or None if it does."""
+    try:
+        return refusal_of(read_bytes(path, LARGEST_FILE), controller, task)
+    except DistinguoError as error:
+        return str(error)
+
+
+class Fingerprint(NamedTuple):
+    """The name and the SHA-256 of a certificate that was checked, and the domain that it claims, in words.
+
+    >>> Fingerprint("certificate.json", "ab" * 32).domain
+    ''
+    """
+
+    file: str
+    sha256: str
+    domain: str = ""
+
+
+class Cited(NamedTuple):
+    """The certificates of a folder: the first that is true of a controller, and why others cannot be cited."""
+
+    certificate: Fingerprint | None
+    refused: tuple[str, ...] = ()  #: a sentence each
+
+
+def cited_in(folder: Path, controller: Controller, task: Any) -> Cited:
+    """Check the certificates in a folder, the plain one first."""
+    refused: list[str] = []
+    for path in sorted(folder.glob("certificate*.json"), key=lambda path: (path.name != PLAIN, path.name)):
+        why = refusal_in(path, controller, task)
+        if why is None:
+            data = read_bytes(path, LARGEST_FILE)
+            domain = _domain(read_certificate(data))
+            return Cited(Fingerprint(path.name, hashlib.sha256(data).hexdigest(), domain), tuple(refused))
+        refused.append(f"{path.name} is not cited: {why[0].lower()}{why[1:]}")
+    return Cited(None, tuple(refused))
+
+
+def _domain(certificate: Certificate) -> str:
+    """Say which states a certificate is about."""
+    if isinstance(certificate, ArrivalCertificate):
+        return certificate.domain
+    cells = certificate.cells
+    count = sum(last - first + 1 for _, first, last in cells.runs)
+    grid = f"matrix {cells.matrix}, low {cells.low}, pitch {cells.pitch}, counts {cells.counts}"
+    return f"never left: {count} cells of the grid with {grid}; {_parameters(certificate.task)}"
+
+
+def _parameters(task: Any) -> str:
+    known = []
+    for name, low in task.low.items():
+        high = task.high[name]
+        known.append(f"{name} {low!r}" if low == high else f"{name} {low!r} to {high!r}")
+    return f"puck with {', '.join(known)}, disturbed by up to {task.disturbance}"

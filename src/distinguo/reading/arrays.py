@@ -1,18 +1,25 @@
-"""Arrays and zips: sizes are checked against each other before anything is unpacked, and no object is ever made."""
+"""Arrays, zips and long tables: sizes are checked before anything is unpacked, and no object is ever made."""
 
 from __future__ import annotations
 
 import os
 import struct
 import zipfile
-from collections.abc import Iterator
+import zlib
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import IO, Any, BinaryIO
+from functools import lru_cache
+from typing import IO, Any, BinaryIO, NamedTuple, TypeVar, overload
 
 import numpy as np
 
 from distinguo.errors import DistinguoError, one_line
 from distinguo.reading.files import MEBIBYTE, regular_file
+
+# Arrays and zips: sizes are checked against each other before anything is unpacked, and no object is ever made.
+
 
 LARGEST_ARRAYS = 2**30  #: bytes that the arrays of one file may unpack to
 ROOM = 64 * MEBIBYTE  #: bytes that a file may unpack to however small it is
@@ -125,3 +132,163 @@ def _header(file: IO[bytes]) -> tuple[np.dtype[Any], tuple[int, ...], int]:
         raise ValueError("its version is unknown")
     shape, _, dtype = read[version](file, max_header_size=_LONGEST_HEADER)
     return dtype, shape, file.tell()
+
+
+# Long tables, line by line: all are checked when a table is read, and kept packed or left in the file.
+
+
+LARGEST_TABLE = 2**32  #: bytes of the file
+LARGEST_PACKED = 32 * MEBIBYTE  #: bytes of packed lines that are kept in memory; the others stay in the file
+LONGEST_LINE = MEBIBYTE
+MOST_LINES = 5_000_000
+_BLOCK_LINES, _BLOCK_BYTES = 1024, MEBIBYTE  # of what is kept together
+
+Item = TypeVar("Item")
+
+
+class _Place(NamedTuple):
+    """Some lines that are left in their file."""
+
+    path: str | os.PathLike[str]
+    offset: int
+    size: int
+    checksum: int
+
+
+class PackedLines(Sequence[Item]):
+    """The lines of a table as a sequence of values, each made from its line when it is asked for.
+
+    A million lines take some tens of megabytes instead of a gigabyte.
+
+    >>> numbers = PackedLines(int)
+    >>> numbers.append([b"1", b"22", b"333"])
+    >>> numbers[1], list(numbers), len(numbers), numbers[-2:]
+    (22, [1, 22, 333], 3, [22, 333])
+    """
+
+    def __init__(self, make: Callable[[bytes], Item]) -> None:
+        self._make = make
+        self._blocks: list[bytes | _Place] = []
+        self._starts = array("q")  # the number of the first line of each block
+        self._count = self._packed = 0
+        self._chosen: Sequence[int] | None = None  # the lines that there are; None for all
+
+    def append(self, lines: Sequence[bytes], place: _Place | None = None) -> None:
+        """Take some more lines; those that have a place in a file can be left there, if there are many."""
+        block = (
+            zlib.compress(b"\n".join(lines), 1) if place is None or self._packed < LARGEST_PACKED else place
+        )
+        self._packed += len(block) if isinstance(block, bytes) else 0
+        self._blocks.append(block)
+        self._starts.append(self._count)
+        self._count += len(lines)
+
+    def only(self, lines: Sequence[int]) -> PackedLines[Item]:
+        """Return the lines of these numbers alone."""
+        some = PackedLines(self._make)
+        some.__dict__ |= self.__dict__ | {"_chosen": lines}
+        return some
+
+    def __len__(self) -> int:
+        return self._count if self._chosen is None else len(self._chosen)
+
+    @overload
+    def __getitem__(self, place: int) -> Item: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Item]: ...
+    def __getitem__(self, place: int | slice) -> Item | list[Item]:
+        """Return one value, or a list of some."""
+        if isinstance(place, slice):
+            return [self[n] for n in range(*place.indices(len(self)))]
+        if not -len(self) <= place < len(self):
+            raise IndexError(f"there are {len(self)} lines")
+        line = place % len(self) if self._chosen is None else self._chosen[place]
+        block = bisect_right(self._starts, line) - 1
+        return self._make(_unpacked(self._blocks[block])[line - self._starts[block]])
+
+    def __iter__(self) -> Iterator[Item]:
+        block, lines = -1, []
+        for line in range(self._count) if self._chosen is None else self._chosen:
+            now = bisect_right(self._starts, line) - 1
+            if now != block:
+                block, lines = now, _unpacked(self._blocks[now])
+            yield self._make(lines[line - self._starts[block]])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence):
+            return NotImplemented
+        return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
+
+    __hash__ = None  # type: ignore[assignment] # as a list has none
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} lines>"
+
+
+@lru_cache(maxsize=4)
+def _unpacked(block: bytes | _Place) -> list[bytes]:
+    if isinstance(block, bytes):
+        return zlib.decompress(block).split(b"\n")
+    with regular_file(block.path, LARGEST_TABLE) as file:
+        file.seek(block.offset)
+        data = file.read(block.size)
+    if zlib.crc32(data) != block.checksum:
+        raise DistinguoError(f"{block.path} was changed after it was opened; open it again.")
+    return [line.rstrip(b"\r") for line in data.split(b"\n")]
+
+
+def read_lines(
+    path: str | os.PathLike[str],
+    make: Callable[[bytes], Item],
+    note: Callable[[Item], Any] = id,
+    head: Callable[[bytes], Any] | None = None,
+    is_growing: bool = False,
+) -> PackedLines[Item]:
+    """Read a table whose every line ``make`` understands; ``note`` is told of each value.
+
+    ``head`` looks at the first line, if that is not one of them. What any of the three raises is damage of the file.
+    Of one that ``is_growing``, a last line without an end is not there yet.
+    """
+
+    def learn_of(line: bytes) -> None:
+        note(make(line))
+
+    table, first = PackedLines(make), 1
+    with regular_file(path, LARGEST_TABLE) as file:
+        for place, lines in _blocks(file, path, is_growing):
+            if head is not None:
+                _check(path, 1, lines.pop(0), head)
+                head, first = None, 2
+            for number, line in enumerate(lines, len(table) + first):
+                _check(path, number, line, learn_of)
+            table.append(lines, place)
+            if len(table) > MOST_LINES:
+                raise DistinguoError(f"{path} has more than {MOST_LINES:,} lines; it was not read.")
+    return table
+
+
+def _check(path: str | os.PathLike[str], number: int, line: bytes, check: Callable[[bytes], Any]) -> None:
+    try:
+        if len(line) > LONGEST_LINE:
+            raise ValueError("the line is too long")
+        check(line)
+    except (ValueError, TypeError, LookupError, RecursionError, ArithmeticError):
+        raise DistinguoError(f"{path} is damaged at line {number}; take a whole copy.") from None
+
+
+def _blocks(
+    file: BinaryIO, path: str | os.PathLike[str], is_growing: bool
+) -> Iterator[tuple[_Place, list[bytes]]]:
+    """Return some lines after the other, and where they are."""
+    lines: list[bytes] = []
+    offset = size = checksum = 0
+    while line := file.readline(LONGEST_LINE + 2):
+        if is_growing and not line.endswith(b"\n"):
+            break
+        lines.append(line.rstrip(b"\r\n"))
+        size, checksum = size + len(line), zlib.crc32(line, checksum)
+        if len(lines) == _BLOCK_LINES or size >= _BLOCK_BYTES:
+            yield _Place(path, offset, size, checksum), lines
+            lines, offset, size, checksum = [], offset + size, 0, 0
+    if lines:
+        yield _Place(path, offset, size, checksum), lines

@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from distinguo.representations.partition import State, has_labels, nearest, region
-from distinguo.representations.prototypes import by_prototypes, numbered
+from distinguo.representations.partition import State, by_prototypes, has_labels, nearest, numbered, region
 from distinguo.seam import implements, part
 
 

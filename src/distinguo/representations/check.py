@@ -10,6 +10,7 @@ from numba.extending import overload
 
 from distinguo.errors import DistinguoError, whole_number
 from distinguo.representations import partition as partitions
+from distinguo.representations.geometry import landmarks
 from distinguo.representations.partition import (
     State,
     checked_point,
@@ -17,7 +18,6 @@ from distinguo.representations.partition import (
     lacking,
     regions_of,
 )
-from distinguo.representations.planes import landmarks
 from distinguo.seam import is_compiled
 
 MOST_STATES = 10**7  #: in one check

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar, overload
 
 from distinguo.errors import DistinguoError, attempt, call_user_code
-from distinguo.representations.geometry import outlines
+from distinguo.representations.geometry import landmarks, main_plane, outlines
 from distinguo.representations.partition import (
     count_regions,
     has_labels,
@@ -18,7 +18,6 @@ from distinguo.representations.partition import (
     prototypes_of,
     region,
 )
-from distinguo.representations.planes import landmarks, main_plane
 from distinguo.seam import implements, implements_interpreted
 
 Kind = TypeVar("Kind", bound=type)

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from distinguo.errors import DistinguoError, attempt, shown
-from distinguo.representations.partition import State, nearest, region
-from distinguo.representations.prototypes import by_prototypes, numbered
+from distinguo.representations.partition import State, by_prototypes, nearest, numbered, region
 from distinguo.seam import implements, part
 
 

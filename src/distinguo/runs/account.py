@@ -12,7 +12,7 @@ from distinguo.learners.agent import Agent
 from distinguo.learners.learner import Learner
 from distinguo.representations.file import Representation, can_be_read_again
 from distinguo.runs.configuration import Configuration
-from distinguo.runs.written.history import LARGEST_HISTORY, Frame, ending_with, fits, frame_line, is_due
+from distinguo.runs.history import LARGEST_HISTORY, Frame, ending_with, fits, frame_line, is_due
 from distinguo.tasks.extent import Extent, Preliminaries, completed, preliminary_series
 from distinguo.tasks.spec import CONTINUOUS, LARGEST
 from distinguo.tasks.task import observe, start

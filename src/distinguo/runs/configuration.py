@@ -1,23 +1,28 @@
-"""What a learning run is asked to do: everything that decides its result."""
+"""What is asked of a run: the task, the learner that suits it, all settings, and the command to run it again."""
 
 from __future__ import annotations
 
 import json
+import shlex
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from distinguo.errors import DistinguoError, checks_names, did_you_mean, one_line, shown
-from distinguo.learners.catalog import ECONOMY
-from distinguo.learners.learner import Learner, learner_named
-from distinguo.presets import DEFAULT
-from distinguo.runs.suited import suggested_settings, suited_learner
+from distinguo.learners.catalog import DISTILLED, ECONOMY, PROBATION, SURPRISE, SWEEPING, learner_names
+from distinguo.learners.learner import AbsentLearner, Learner, learner_named, learner_or_absent
+from distinguo.presets import BY_RETURN, DEFAULT, preset, suited
 from distinguo.settings import StageSettings, checked
 from distinguo.tasks.catalog import task_spec
-from distinguo.tasks.gym.words import TaskWords, with_words
+from distinguo.tasks.gym.task import TaskWords, with_words
 from distinguo.tasks.noise import NoiseParameters
-from distinguo.tasks.spec import TaskSpec
+from distinguo.tasks.spec import CATEGORIES, Hold, MeanReturn, TaskSpec
+
+# What a learning run is asked to do: everything that decides its result.
+
 
 TABLES = ("task", "learner", "stage")
 #: Parameters of tasks that are without noise unless they are given.
@@ -180,3 +185,139 @@ def flat(configuration: Configuration) -> dict[str, Any]:
     for table, (_, values) in zip(TABLES, values_by_table(configuration), strict=True):
         flat |= {f"{table}.{key}": value for key, value in values.items()}
     return flat
+
+
+# What suits a task: the learner, and its settings.
+
+
+def suited_learner(
+    spec: TaskSpec, preset_name: str = DEFAULT, asked: Mapping[str, Any] | None = None, begun: bool = False
+) -> str:
+    """Return the learner that suits a task, and that has the settings that were asked for.
+
+    ``begun`` says that there are prototypes to begin from, which only the paper's learner makes use of. Where states
+    cannot be restored, it does without mini-trials: that is ``surprise``.
+
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> [suited_learner(task_spec(name)) for name in ("puck", "CartPole-v1")]
+    ['economy', 'probation']
+    """
+    if preset_name != DEFAULT:
+        return ECONOMY
+    papers = (ECONOMY,) if spec.restorable else (SURPRISE, ECONOMY)  # the latter has settings of its own
+    suits = SWEEPING if spec.kind == CATEGORIES else PROBATION
+    # where chance is at work the paper's learner is the surer one, except on labels (docs/robustness.md)
+    by_chance = spec.stochastic != "no" and suits == PROBATION and spec.restorable
+    if begun:
+        order: tuple[str, ...] = papers
+    else:
+        order = (*papers, suits) if by_chance or isinstance(spec.goal, Hold) else (suits, *papers)
+    able = [name for name in order if set(asked or {}) <= set(learner_named(name).settings._fields)]
+    return able[0] if able else order[0]
+
+
+def suggested_settings(
+    spec: TaskSpec, preset_name: str, learner: Learner, changes: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """Return the settings that suit the task and the learner, by dotted name."""
+    changed = preset(preset_name)
+    if learner.name != ECONOMY:
+        by_goal = BY_RETURN if isinstance(spec.goal, MeanReturn) else {}
+        shared = {
+            key: value for key, value in {**changed, **by_goal}.items() if not key.startswith("learner.")
+        }
+        return _with_amount({**shared, **learner.suggested_for(spec)}, changes)
+    return {**changed, **_with_amount(suited(spec, preset_name), changes)}
+
+
+def _with_amount(suggested: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the suggestions without a share where an amount is given: who gives it wants just that."""
+    if "learner.epsilon" in changes and "learner.epsilon_share" in suggested:
+        return {**suggested, "learner.epsilon_share": 0.0}
+    return suggested
+
+
+# The command that learns a run again, or goes on with it.
+
+
+def learn_command(configuration: Configuration, out: Path) -> str:
+    """Return the command that learns as configured, in that folder.
+
+    >>> learn_command(configure("puck", seed=3, changes={"learner.epsilon": 0.05, "task.beta": 0.2}), Path("runs/a"))
+    'distinguo learn puck --seed 3 --set task.beta=0.2 --set learner.epsilon=0.05 --out runs/a'
+    """
+    spec = configuration.spec
+    if configuration.learner_name == DISTILLED:
+        return _distil_command(configuration, out)
+    if spec.interpreted and not spec.portable:
+        return _call(configuration, out)
+    plain = _plain(configuration)
+    words = ["distinguo", "learn", _task_word(spec), "--seed", str(configuration.seed)]
+    words += [] if configuration.preset == DEFAULT else ["--preset", configuration.preset]
+    words += ["--interpreted"] if spec.interpreted and spec.portable else []
+    if plain.learner_name != configuration.learner_name:
+        words += ["--learner", _learner_word(configuration.learner_name)]
+        plain = _plain(configuration, configuration.learner_name)
+    if configuration.prototypes is not None:
+        words += ["--from", ";".join(",".join(map(repr, row)) for row in configuration.prototypes)]
+    if spec.interpreted and spec.threshold != plain.spec.threshold:
+        words += ["--threshold", repr(spec.threshold)]
+    asked, usual = flat(configuration), flat(plain)
+    for name, value in asked.items():
+        if "." in name and usual.get(name) != value:
+            words += ["--set", f"{name}={_written(value)}"]
+    return shlex.join([*words, "--out", str(out)])
+
+
+def _distil_command(configuration: Configuration, out: Path) -> str:
+    """Return the command that distils the same teacher again; the levels of its actions are found anew."""
+    learner, usual = configuration.learner, type(configuration.learner)()
+    suited = learner_named(DISTILLED).suggested_for(configuration.spec)
+    words = ["distinguo", "distil", learner.teacher, "--task", _task_word(configuration.spec)]
+    words += ["--seed", str(configuration.seed)]
+    for name, value in learner._asdict().items():
+        if name != "teacher" and value != suited.get(f"learner.{name}", getattr(usual, name)):
+            words += ["--set", f"learner.{name}={_written(value)}"]
+    return shlex.join([*words, "--out", str(out)])
+
+
+def _call(configuration: Configuration, out: Path) -> str:
+    """Return what is called in Python, where only that can make the environment."""
+    words = [f"seed={configuration.seed}", f"preset={configuration.preset!r}"]
+    words += [f"learner={configuration.learner_name!r}", "…"]  # settings and names, as settings.toml has them
+    return f"distinguo.learn({configuration.spec.name}(…), {', '.join(words)}, out={str(out)!r})"
+
+
+def _task_word(spec: TaskSpec) -> str:
+    return spec.name if spec.portable else _code_word(type(spec.task), spec.name)
+
+
+def _learner_word(name: str) -> str:
+    known = learner_or_absent(name, {})
+    if name in learner_names() or (known.declared is None and not isinstance(known, AbsentLearner)):
+        return name
+    return _code_word(known.declared, name)
+
+
+def _code_word(kind: Any, name: str) -> str:
+    """Return the file and the name of a class that somebody declared; a word for the file if it is not at hand."""
+    module = sys.modules.get(getattr(kind, "__module__", ""))
+    source = getattr(module, "__file__", None)
+    if source is None or kind.__module__.partition(".")[0] == "distinguo":
+        return f"path/to/file.py:{name}"
+    return f"{source}:{kind.__name__}"
+
+
+def _plain(configuration: Configuration, learner: str | None = None) -> Configuration:
+    """Return the configuration that would be made without any settings."""
+    try:
+        spec = task_spec(configuration.spec.name, None, configuration.spec.interpreted)
+    except DistinguoError:  # a task that only somebody's code can make
+        spec = configuration.spec
+    return configure(
+        spec, preset_name=configuration.preset, prototypes=configuration.prototypes, learner=learner
+    )
+
+
+def _written(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)

@@ -21,9 +21,9 @@ from distinguo.runs.stage import Stage
 from distinguo.seam import is_compiled
 from distinguo.settings import LearnerSettings, StageSettings
 from distinguo.tasks.catalog import spec_of
-from distinguo.tasks.gym.words import WORDS, TaskWords
+from distinguo.tasks.gym.task import WORDS, TaskWords
 from distinguo.tasks.spec import TaskSpec
-from distinguo.writing.atomic import slug
+from distinguo.writing import slug
 
 CHECKPOINT_SECONDS = 2.0  #: between two checkpoints of a run that has a folder
 Watch = Callable[[Stage], None]

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from distinguo.learners.agent import Agent, Progress, luby
 from distinguo.learners.learner import leaves, with_leaves
-from distinguo.reading.documents import parse_json
-from distinguo.reading.lines import PackedLines, read_lines
+from distinguo.reading.arrays import PackedLines, read_lines
+from distinguo.reading.files import parse_json
 
 #: Reasons of their own: another attempt began from scratch; the stage ended with an earlier attempt.
 RESTART, RETURN = "restart", "return"

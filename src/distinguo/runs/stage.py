@@ -23,8 +23,8 @@ from distinguo.learners.learner import OwnTests, Setup, learner_or_absent
 from distinguo.learners.refinement.representation import Refined, refine_controller
 from distinguo.runs.account import Account, preliminaries_for
 from distinguo.runs.configuration import Configuration
+from distinguo.runs.history import TrialRow
 from distinguo.runs.restarts import RESTART, Best, better, is_over, returned_to
-from distinguo.runs.written.trial_table import TrialRow
 from distinguo.seam import at_speed, is_compiled
 from distinguo.tasks.extent import Extent, completed
 from distinguo.tasks.spec import CATEGORIES, MeanReturn

@@ -14,12 +14,11 @@ from distinguo.tasks.cart_pole import CartPole
 from distinguo.tasks.check import check_first_steps
 from distinguo.tasks.declare import declared_by_name, declared_spec, is_declared, parameters_of
 from distinguo.tasks.gym.registration import PUCK_ID
-from distinguo.tasks.maze.maze import Maze
+from distinguo.tasks.maze import Maze
 from distinguo.tasks.mountain_car import MountainCar
 from distinguo.tasks.pendulum import Pendulum, PendulumOfTorques, check_torques, pendulum_kind
-from distinguo.tasks.puck.continuing import ContinuingPuck
 from distinguo.tasks.puck.noisy import NoisyPuck, puck_spec
-from distinguo.tasks.puck.puck import Puck
+from distinguo.tasks.puck.puck import ContinuingPuck, Puck
 from distinguo.tasks.spec import Parameters, TaskSpec
 from distinguo.tasks.task import actions, observe, start, transition, unpack
 

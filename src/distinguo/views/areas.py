@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distinguo.representations.geometry import Outline
-from distinguo.representations.planes import Pair
+from distinguo.representations.geometry import Outline, Pair
 
 MOST_JOINED = 2000  #: cells whose borders are looked for
 NEAR = 1e-6  #: of the frame; corners this close are one

@@ -1,36 +1,37 @@
 """Pictures as values: what is to be drawn, computed from a run, before any pixel.
 
-A partition of the plane is shown whole, one of more dimensions by a slice (views/slices.py), one of a single
-dimension as a strip, and one of categories by squares (views/tiles.py).
+A partition of the plane is shown whole, one of more dimensions by a slice (views/pictures.py), one of a single
+dimension as a strip, and one of categories by squares (views/pictures.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from distinguo.controller import TIED, Controller
 from distinguo.representations.file import Representation
-from distinguo.representations.geometry import Outline, outlines, rectangle
+from distinguo.representations.geometry import (
+    Cells,
+    Outline,
+    Pair,
+    Plane,
+    landmarks,
+    learned_extent,
+    main_plane,
+    outlines,
+    rectangle,
+    shadows,
+)
 from distinguo.representations.partition import has_labels, prototypes_of, regions_of
-from distinguo.representations.planes import Pair, Plane
 from distinguo.representations.voronoi import Voronoi
 from distinguo.runs.run import Run
 from distinguo.tasks.spec import TaskSpec
 from distinguo.views.areas import MOST_BESIDE, Label, Segment, areas_of, numbers_in
-from distinguo.views.slices import (
-    ACROSS,
-    MOST_CELLS,
-    UPWARDS,
-    coarse_cells,
-    frame_of,
-    names_of,
-    note_of,
-    plane_of,
-)
-from distinguo.views.tiles import Tiles, category_name, squares_of, tiles_of
 
 BELOW, ABOVE = (
     0.33,
@@ -218,3 +219,259 @@ def _prototypes_among(
     shown = [(p, place) for p, place in enumerate(squares) if place is not None]
     places = tuple((float(x), y - below) for _, (x, y) in shown)
     return places, tuple(bool(prototypes.is_primary[p]) for p, _ in shown)
+
+
+# The part of a space that a picture shows: the two coordinates that matter most, a plane, the frame around it.
+#
+# Of more than two coordinates those two are shown that matter most to what is done. A pair of regions is incompatible
+# when other actions are preferred in the one than in the other (Eq. 3 of the paper, for the regions' own values). It
+# *differs along* the coordinates that have at least an equal share of the squared distance between the two primary
+# prototypes. The coordinates along which most incompatible pairs differ are shown.
+
+
+MOST_HELD = 6  #: coordinates that a note names
+MOST_CELLS = 2000  #: prototypes whose cells are drawn one by one
+ACROSS, UPWARDS = 160, 120  #: places of a picture of more
+MOST_PAIRED = 300  #: regions that are compared with each other; of more, some of every age
+
+
+def plane_of(
+    representation: Representation,
+    spec: TaskSpec,
+    controller: Controller | None = None,
+) -> Plane:
+    """Return the plane that shows most of a partition; in two dimensions the only one there is.
+
+    With a controller it is that of the two coordinates that matter most to its decisions, else that of the two in
+    which the prototypes differ most. Of a partition without prototypes it is what the partition says, or the first
+    two coordinates through the middle of the task.
+    """
+    known = main_plane(representation.partition)
+    if known is not None:
+        votes = None if controller is None else votes_of(representation, controller)
+        return known if votes is None else known._replace(axes=_most(votes))
+    low, high = np.array(learned_extent(representation.provenance, spec.low, spec.high))
+    middle = [sum(finite_span(np.array(ends))) / 2 for ends in zip(low, high, strict=True)]
+    return Plane(tuple(range(min(2, len(middle)))), tuple(middle))
+
+
+def votes_of(representation: Representation, controller: Controller) -> np.ndarray | None:
+    """Return how many incompatible pairs of regions differ along each coordinate; None if there are no such pairs.
+
+    Between coordinates of as many votes a fraction of one decides: their share of all that regions differ by.
+
+    >>> from distinguo.representations.voronoi import voronoi
+    >>> three = Representation(voronoi([[0, 0, 0], [0, 1, 9], [0, 2, 0.1]], [1.0, 1.0, 1.0]), ("a", "b", "c"))
+    >>> votes_of(three, Controller(three.partition, np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]))).round(2).tolist()
+    [0.0, 1.03, 1.47]
+    """
+    prototypes = prototypes_of(representation.partition)
+    if prototypes is None:
+        return None
+    some = np.arange(len(prototypes.primaries))[:: -(-len(prototypes.primaries) // MOST_PAIRED)]
+    rows, sets = prototypes.points[prototypes.primaries[some]], controller.action_sets[some]
+    one, other = np.nonzero(np.triu((sets[:, None] != sets[None]).any(axis=-1)))
+    if has_labels(representation.partition):
+        apart = (rows[one] != rows[other]).astype(float)
+    else:
+        apart = (rows[one] - rows[other]) / getattr(representation.partition, "scale", 1.0)
+    votes = _differ_along(apart).sum(axis=0)
+    if not votes.any():
+        return None
+    squares = (apart**2).sum(axis=0)
+    return np.asarray(votes + 0.5 * squares / squares.sum())
+
+
+def _differ_along(apart: np.ndarray) -> np.ndarray:
+    """Return along which coordinates the two states of each pair differ, by the rows of their scaled differences.
+
+    >>> _differ_along(np.array([[3.0, 0.1, -2.5, 1.0], [1.0, 1.0, 1.0, 1.0]])).tolist()
+    [[True, False, True, False], [True, True, True, True]]
+    """
+    squares = apart**2
+    equal_share = squares.mean(axis=-1, keepdims=True) * (1.0 - 1e-12)
+    return np.asarray((squares > 0.0) & (squares >= equal_share))
+
+
+def _most(votes: np.ndarray) -> tuple[int, ...]:
+    """Return the two coordinates of most votes, in their order; of equal ones the first."""
+    return tuple(sorted(np.argsort(-votes, kind="stable")[:2].tolist()))
+
+
+def note_of(plane: Plane, names: Sequence[str]) -> str:
+    """Say where a plane lies; nothing if it is all there is.
+
+    >>> note_of(Plane((0, 2), (0.0, 0.123456, 0.0)), ("x", "v", "angle"))
+    'slice at v = 0.1235'
+    """
+    held = [f"{names[i]} = {plane.at[i]:.4g}" for i in plane.held]
+    more = [f"{len(held) - MOST_HELD} more"] if len(held) > MOST_HELD else []
+    return "slice at " + ", ".join(held[:MOST_HELD] + more) if held else ""
+
+
+def names_of(plane: Plane, names: Sequence[str]) -> tuple[str, str]:
+    """Return the names of the coordinates across and upwards; a strip has none upwards."""
+    x, y = (*(names[i] for i in plane.axes), "")[:2]
+    return x, y
+
+
+def frame_of(representation: Representation, spec: TaskSpec, plane: Plane) -> tuple[Pair, Pair]:
+    """Return the extent of a task in a plane, widened so that every prototype can be seen.
+
+    What is infinite is as wide as the prototypes and half as much again on either side.
+    """
+    extent = np.array(learned_extent(representation.provenance, spec.low, spec.high))
+    corners = np.vstack([extent, landmarks(representation.partition).reshape(-1, extent.shape[1])])
+    low, high = zip(*(finite_span(column) for column in corners.T), strict=True)
+    return plane.corner(low, 0.0), plane.corner(high, 1.0)
+
+
+def finite_span(values: np.ndarray) -> Pair:
+    """Return the least and the greatest of some numbers, but never two infinite or equal ones."""
+    finite = values[np.isfinite(values)]
+    low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
+    beyond = (high - low) / 2 or 0.5
+    if low == high:
+        return low - beyond, high + beyond
+    return (
+        low - beyond if (values == -np.inf).any() else low,
+        high + beyond if (values == np.inf).any() else high,
+    )
+
+
+def coarse_cells(partition: Voronoi, plane: Plane, low: Pair, high: Pair) -> Cells:
+    """Return a plane by a grid of places, as runs of the same region, for partitions of too many cells to draw each.
+
+    >>> from distinguo.representations.voronoi import voronoi
+    >>> halves = voronoi([[0.0, 0.0], [1.0, 0.0]], [1.0, 1.0])
+    >>> cells = coarse_cells(halves, Plane((0, 1), (0.0, 0.0)), (0.0, 0.0), (1.0, 1.0))
+    >>> len(cells) == 2 * UPWARDS, cells[0][1][0], cells[1][1][2]
+    (True, (0.0, 0.0), (1.0, 0.008333333333333333))
+    """
+    xs, ys = np.linspace(low[0], high[0], ACROSS + 1), np.linspace(low[1], high[1], UPWARDS + 1)
+    places = np.stack(np.meshgrid((xs[1:] + xs[:-1]) / 2, (ys[1:] + ys[:-1]) / 2), axis=-1).reshape(-1, 2)
+    regions = regions_in(partition, plane, places).reshape(UPWARDS, ACROSS)
+    cells = []
+    for row, (bottom, top) in zip(regions, pairwise(ys.tolist()), strict=True):
+        ends = [0, *(np.flatnonzero(np.diff(row)) + 1).tolist(), ACROSS]
+        for a, b in pairwise(ends):
+            cells.append((int(row[a]), rectangle((float(xs[a]), bottom), (float(xs[b]), top))))
+    return cells
+
+
+def regions_in(partition: Voronoi, plane: Plane, places: np.ndarray) -> np.ndarray:
+    """Return the regions of places of a plane: the nearest of the prototypes' shadows, as far off as these are."""
+    from scipy.spatial import cKDTree  # takes a while to load
+
+    sites = shadows(partition, plane)
+    units = np.array(plane.corner(partition.scale.tolist(), 1.0))
+    off_plane = np.column_stack([places / units, np.zeros(len(places))])
+    tree = cKDTree(np.column_stack([sites[:, :2], np.sqrt(sites[:, 2])]))
+    return np.asarray(partition.regions[tree.query(off_plane)[1]])
+
+
+# Partitions of categories as squares: every category, or those with a prototype and one square for all others.
+
+
+MOST_SQUARES = 144  #: shown one by one; of more categories only those with a prototype
+MOST_PROTOTYPES = 400  #: of a single coordinate
+MOST_ACROSS = 40  #: categories along one side of a plane
+WIDEST_ROW = 12
+OTHER = math.nan  #: differs from every prototype, as all categories without one do
+
+
+class Square(NamedTuple):
+    """One square: its place, and the category that it stands for."""
+
+    x: int
+    y: int
+    state: tuple[float, ...]
+
+
+class Tiles(NamedTuple):
+    """Squares in rows, with the words beside them.
+
+    >>> from distinguo.representations.categories import categories
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> four = Representation(categories([[0.0], [14.0]]), ("o0",))
+    >>> tiles = tiles_of(four, task_spec("FrozenLake-v1"))
+    >>> tiles.columns, tiles.squares[-1]
+    (4, Square(x=3, y=0, state=(15.0,)))
+    """
+
+    squares: tuple[Square, ...]
+    columns: int
+    rows: int
+    axes: tuple[str, str]
+    note: str
+    #: beside columns and rows; none if every square has its label
+    ticks: tuple[tuple[str, ...], tuple[str, ...]]
+
+
+def tiles_of(representation: Representation, spec: TaskSpec, controller: Controller | None = None) -> Tiles:
+    """Lay out the categories of a task; of more than two coordinates those that matter most to a controller."""
+    prototypes = prototypes_of(representation.partition)
+    points = np.empty((0, len(spec.dimensions))) if prototypes is None else prototypes.points
+    if len(spec.dimensions) == 1:
+        return _in_rows(points[:, 0], spec)
+    return _in_a_plane(points, spec, plane_of(representation, spec, controller))
+
+
+def category_name(value: float) -> str:
+    """Return what a category is called in a picture.
+
+    >>> category_name(3.0), category_name(OTHER)
+    ('3', 'other')
+    """
+    return "other" if math.isnan(value) else f"{value:.6g}"
+
+
+def _in_rows(prototypes: np.ndarray, spec: TaskSpec) -> Tiles:
+    """Lay out the categories of a single coordinate row by row, from the top left, as one reads."""
+    values = _values(prototypes, spec.low[0], spec.high[0], MOST_SQUARES, MOST_PROTOTYPES)
+    columns = _columns(len(values))
+    rows = -(-len(values) // columns)
+    squares = tuple(Square(n % columns, rows - 1 - n // columns, (value,)) for n, value in enumerate(values))
+    name = spec.axes[0]
+    note = "" if len(prototypes) <= MOST_PROTOTYPES else f"the oldest {MOST_PROTOTYPES} prototypes"
+    return Tiles(squares, columns, rows, (f"{name}, row by row", ""), note, ((), ()))
+
+
+def _in_a_plane(prototypes: np.ndarray, spec: TaskSpec, plane: Plane) -> Tiles:
+    """Lay out two coordinates across and upwards."""
+    sides = [
+        _values(prototypes[:, i], spec.low[i], spec.high[i], MOST_ACROSS, MOST_ACROSS) for i in plane.axes
+    ]
+    squares = tuple(
+        Square(x, y, plane.state(a, b)) for y, b in enumerate(sides[1]) for x, a in enumerate(sides[0])
+    )
+    ticks = (tuple(map(category_name, sides[0])), tuple(map(category_name, sides[1])))
+    names = names_of(plane, spec.axes)
+    return Tiles(squares, len(sides[0]), len(sides[1]), names, note_of(plane, spec.dimensions), ticks)
+
+
+def _values(prototypes: np.ndarray, low: float, high: float, most: int, most_own: int) -> list[float]:
+    """Return all categories if they are few, else those of the oldest prototypes and one for all others."""
+    own = sorted(dict.fromkeys(prototypes.tolist()[:most_own]))
+    if high - low + 1 <= most:
+        return sorted({*own, *np.arange(low, high + 1).tolist()})
+    return [*own, OTHER]
+
+
+def _columns(count: int) -> int:
+    """Return how many squares to put in a row: many a task of categories is a rectangle, often a square one.
+
+    >>> [_columns(n) for n in (2, 16, 48, 17, 144)]
+    [2, 4, 12, 5, 12]
+    """
+    side = math.isqrt(count)
+    if side * side == count:
+        return side
+    even = [c for c in range(2, WIDEST_ROW + 1) if count % c == 0 and c >= side]
+    return max(even, default=math.ceil(math.sqrt(count)))
+
+
+def squares_of(tiles: Tiles, prototypes: np.ndarray) -> list[tuple[int, int] | None]:
+    """Return where each prototype is shown, if it is."""
+    places = {square.state: (square.x, square.y) for square in reversed(tiles.squares)}
+    return [places.get(tuple(row)) for row in prototypes.tolist()]

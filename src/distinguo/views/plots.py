@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import math
+import textwrap
 import threading
 from collections.abc import Sequence
 from functools import singledispatch
@@ -11,46 +13,200 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.cm import ScalarMappable
 from matplotlib.collections import PolyCollection
+from matplotlib.colors import LinearSegmentedColormap, Normalize, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from distinguo.errors import DistinguoError, did_you_mean
-from distinguo.representations.planes import Pair
-from distinguo.views.areas import MOST_JOINED, Label
-from distinguo.views.drawing.colours import (
-    INK,
-    MARK,
-    Colour,
-    greys,
-    hue_of,
-    ink_on,
-    palest,
-    shaded,
-    shades_of,
-    value_colours,
-)
-from distinguo.views.drawing.figures import (
-    FULL,
-    HEIGHT,
-    MIDDLE,
-    SMALL,
-    STRIP,
-    WIDTH,
-    add_bar,
-    broken_line,
-    dress,
-    entitle,
-    explain_marks,
-    new_figure,
-    patch,
-    plain,
-)
+from distinguo.representations.geometry import Pair
+from distinguo.views.areas import MOST_JOINED, Label, Segment
 from distinguo.views.pictures import PartitionPicture, ValuePicture
-from distinguo.writing.atomic import write_atomically
+from distinguo.writing import write_atomically
+
+# Figures at the width of a column of print, so that what is read on a screen can be read on paper.
+
+
+WIDTH, HEIGHT, STRIP = 3.5, 3.0, 1.7  #: inches; a column of print is as wide
+FULL = 7.2  #: inches; a page
+SMALL, MIDDLE, LARGE = 7.0, 7.5, 8.5  #: sizes of letters, in points
+LEGEND, PATCH = 62, 5  #: letters in a line of the legend, and the room that a mark takes
+NOTE = 58  #: letters in a line of the note
+TITLE = 44  #: letters in a line of the title
+
+
+def new_figure(height: float = HEIGHT, width: float = WIDTH) -> Figure:
+    """Return an empty figure, by default as wide as a column of print."""
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def dress(axes: Axes, across: str, upwards: str) -> None:
+    """Name the axes, and give their letters and lines the sizes that can be read in print."""
+    axes.set_xlabel(plain(across), fontsize=MIDDLE, color=INK)
+    axes.set_ylabel(plain(upwards), fontsize=MIDDLE, color=INK)
+    axes.tick_params(labelsize=SMALL, width=0.6, length=2.5, color=INK, labelcolor=INK)
+    axes.xaxis.get_offset_text().set_fontsize(SMALL)
+    axes.yaxis.get_offset_text().set_fontsize(SMALL)
+    for spine in axes.spines.values():
+        spine.set(linewidth=0.6, color=INK)
+
+
+def entitle(figure: Figure, title: str, note: str = "") -> None:
+    """Write the title above a figure, and a note between the two."""
+    figure.suptitle(plain(textwrap.fill(title, TITLE)), fontsize=LARGE, color=INK)
+    if note:
+        figure.axes[0].set_title(plain(textwrap.fill(note, NOTE)), fontsize=SMALL, color=INK)
+
+
+def explain_marks(figure: Figure, marks: Sequence[tuple[str, Any]]) -> None:
+    """Add a legend below a figure, where it hides nothing."""
+    names = [plain(textwrap.shorten(name, LEGEND - PATCH, placeholder=" …")) for name, _ in marks]
+    figure.legend(
+        [mark for _, mark in marks],
+        names,
+        loc="outside lower center",
+        ncols=_columns(names),
+        fontsize=SMALL,
+        frameon=False,
+        labelcolor=INK,
+        handletextpad=0.4,
+        columnspacing=0.8,
+        handlelength=1.0,
+    )
+
+
+def add_bar(figure: Figure, scale: ScalarMappable, label: str) -> None:
+    """Add a bar of colours beside the first panel of a figure."""
+    bar = figure.colorbar(scale, ax=figure.axes[0], pad=0.02, aspect=28)
+    bar.set_label(label, fontsize=MIDDLE, color=INK)
+    bar.ax.tick_params(labelsize=SMALL, width=0.6, length=2.5, color=INK, labelcolor=INK)
+    bar.ax.yaxis.get_offset_text().set_fontsize(SMALL)
+    bar.outline.set(linewidth=0.6, edgecolor=INK)
+
+
+def _columns(names: list[str]) -> int:
+    """Return how many columns of a legend fit below a picture.
+
+    >>> _columns(["left", "right"]), _columns(["a long name"] * 12)
+    (2, 3)
+    """
+    if sum(len(name) + PATCH for name in names) <= LEGEND:
+        return len(names)
+    return max(1, LEGEND // (max(map(len, names)) + PATCH))
+
+
+def broken_line(segments: Sequence[Segment]) -> tuple[list[float], list[float]]:
+    """Return segments as one line with gaps.
+
+    >>> broken_line([((0.0, 1.0), (2.0, 3.0))])
+    ([0.0, 2.0, nan], [1.0, 3.0, nan])
+    """
+    xs = [x for a, b in segments for x in (a[0], b[0], math.nan)]
+    ys = [y for a, b in segments for y in (a[1], b[1], math.nan)]
+    return xs, ys
+
+
+def plain(text: str) -> str:
+    r"""Return text that is not taken for a formula.
+
+    >>> plain("$x")
+    '\\$x'
+    """
+    return text.replace("$", r"\$")
+
+
+def patch(colour: str) -> Line2D:
+    """Return a square of a colour, for a legend."""
+    return Line2D([], [], linestyle="", marker="s", markersize=6, color=colour)
+
+
+# The colours of pictures: a hue for each action, a shade for each value, and the ink that can be read on them.
+
+
+#: One hue per action: Okabe and Ito's colours, which are told apart by colour-blind eyes, and two of Paul Tol's.
+HUES = (
+    "#0072b2",  # blue
+    "#e69f00",  # orange
+    "#009e73",  # green
+    "#cc79a7",  # pink
+    "#56b4e9",  # sky
+    "#d55e00",  # vermilion
+    "#f0e442",  # yellow
+    "#882255",  # wine
+    "#999933",  # olive
+    "#332288",  # indigo
+)
+INK = "#1a1b1e"  #: of axes and words around a picture; a page may put its own in this one's place
+MARK = "#000000"  #: of marks on a picture, whose ground is the same by day and by night
+UNDECIDED = "#777777"  #: for regions without a preferred action
+PALEST, PALEST_OF_MANY = 0.3, 0.65  #: shares of the hue at the lowest value
+FEW = 4  #: hues that are told apart even when they are pale
+
+Colour = tuple[float, float, float]
+
+
+def hue_of(action: int) -> str:
+    """Return the hue of an action; -1 is undecided."""
+    return UNDECIDED if action < 0 else HUES[action % len(HUES)]
+
+
+def shaded(hue: str, share: float) -> Colour:
+    """Return a hue mixed with white.
+
+    >>> shaded("#000000", 0.25)
+    (0.75, 0.75, 0.75)
+    """
+    red, green, blue = (1.0 - share * (1.0 - part) for part in to_rgb(hue))
+    return red, green, blue
+
+
+def darkened(hue: str) -> Colour:
+    """Return a hue that stands out on itself.
+
+    >>> darkened("#ffffff")
+    (0.45, 0.45, 0.45)
+    """
+    red, green, blue = (0.45 * part for part in to_rgb(hue))
+    return red, green, blue
+
+
+def palest(actions: int) -> float:
+    """Return the share of the hue that the least valuable state gets: many hues must stay strong."""
+    return PALEST if actions <= FEW else PALEST_OF_MANY
+
+
+def shades_of(values: Sequence[float]) -> Normalize:
+    """Return the scale of the shades; differences in the last digits are none."""
+    highest = max(values)
+    least = 0.01 * max(1.0, abs(highest))
+    return Normalize(highest - max(highest - min(values), least), highest)
+
+
+def greys(actions: int) -> LinearSegmentedColormap:
+    """Return the shades alone, for the bar beside a picture."""
+    ends = [shaded(UNDECIDED, palest(actions)), shaded(UNDECIDED, 1.0)]
+    return LinearSegmentedColormap.from_list("shades", ends)
+
+
+def value_colours(share: float) -> Colour:
+    """Return the colour of a value between the least (0) and the greatest (1), whatever is done there."""
+    red, green, blue, _ = colormaps["viridis"](share)
+    return red, green, blue
+
+
+def ink_on(colour: Colour) -> str:
+    """Return what to write with on a colour.
+
+    >>> ink_on((1.0, 1.0, 0.9)), ink_on((0.2, 0.1, 0.5))
+    ('black', 'white')
+    """
+    red, green, blue = colour
+    return "black" if 0.299 * red + 0.587 * green + 0.114 * blue > 0.55 else "white"
+
 
 MOST_SQUARES_ACROSS = 6  #: of categories, in a column
 TICKS = 16  #: words along an axis that are all written
@@ -257,3 +413,40 @@ def rendered(figure: Figure, suffix: str = ".png", dpi: int = DPI, transparent: 
             buffer, format=suffix.removeprefix("."), dpi=dpi, transparent=transparent, **FORMATS[suffix]
         )
     return buffer.getvalue()
+
+
+# Several partitions side by side.
+
+
+ACROSS = 4  #: partitions in a row
+ROW = 1.75  #: inches; the height of a row
+
+
+def draw_gallery(pictures: Sequence[PartitionPicture]) -> Figure:
+    """Draw partitions of one space in rows, each under its title, with one legend for all.
+
+    >>> import distinguo
+    >>> from distinguo.views.pictures import partition_picture
+    >>> picture = partition_picture(distinguo.learn("puck", seed=1))
+    >>> len(draw_gallery([picture, picture]).axes)
+    2
+    """
+    columns = min(ACROSS, len(pictures))
+    rows = -(-len(pictures) // columns)
+    figure = new_figure(0.4 + ROW * rows, FULL)
+    shown = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel().tolist()
+    for axes, picture in zip(shown, pictures, strict=False):
+        paint(axes, picture, colours_of(picture))
+        axes.set_title(plain(picture.title), fontsize=SMALL, color=INK)
+        axes.label_outer()
+    for place in range(len(pictures), len(shown)):
+        shown[place].remove()
+        shown[place - columns].tick_params(labelbottom=True)  # there is nothing below it
+    explain_marks(figure, list(_marks(pictures).items()))
+    return figure
+
+
+def _marks(pictures: Sequence[PartitionPicture]) -> dict[str, Any]:
+    """Return what the legend explains: every mark of any of them, once; regions have no numbers here."""
+    marks = {name: mark for picture in pictures for name, mark in marks_of(picture)}
+    return {name: mark for name, mark in marks.items() if name != "region"}

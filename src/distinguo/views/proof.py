@@ -14,9 +14,9 @@ from distinguo.proof.arrive.question import ArrivalFinding
 from distinguo.proof.hold.question import HoldFinding
 from distinguo.representations.file import Representation
 from distinguo.representations.geometry import Outline
-from distinguo.study.verify import Proof
-from distinguo.views.drawing.figures import dress, entitle, explain_marks, new_figure, patch
+from distinguo.verification import Proof
 from distinguo.views.pictures import cell_outlines
+from distinguo.views.plots import dress, entitle, explain_marks, new_figure, patch
 
 _NAMES = ("doomed whatever is done", "undecided", "proven for ever")
 _COLOURS = ("#e2e2e2", "#e69f00", "#56b4e9")  # of the palette: told apart by colour-blind eyes
@@ -59,7 +59,7 @@ def hold_picture(
 ) -> HoldPicture:
     """Compute the picture of a proof over the whole extent of a task.
 
-    >>> from distinguo.study.verify import verify
+    >>> from distinguo.verification import verify
     >>> proof = verify("diagonal", cells=40_000)
     >>> picture = hold_picture(proof.finding, proof.subject.representation, "diagonal", size=5)
     >>> picture.codes.shape, int(picture.codes[2, 2])
@@ -122,7 +122,7 @@ class ArrivalPicture(NamedTuple):
 def arrival_picture(finding: ArrivalFinding, representation: Representation, title: str) -> ArrivalPicture:
     """Compute the picture of a proof of arrival.
 
-    >>> from distinguo.study.verify import verify
+    >>> from distinguo.verification import verify
     >>> proof = verify("grid:2x2", task="MountainCar-v0", cells=1_000)
     >>> int(arrival_picture(proof.finding, proof.subject.representation, "four boxes").steps.max())
     200

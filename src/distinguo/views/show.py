@@ -13,7 +13,7 @@ from distinguo.errors import DistinguoError, call_user_code, checks_names, did_y
 from distinguo.runs.folder import open_run
 from distinguo.runs.run import Run
 from distinguo.views.pictures import PartitionPicture, ValuePicture, partition_picture
-from distinguo.writing.atomic import slug
+from distinguo.writing import slug
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -88,7 +88,7 @@ def trials_view(run: Run) -> Any:
 @view("phase")
 def phase_view(run: Run) -> Any:
     """Show where the greedy policy leads: arrows for single steps, lines for trials."""
-    from distinguo.views.kinds.phase import phase_picture
+    from distinguo.views.states import phase_picture
 
     return phase_picture(run)
 
@@ -96,7 +96,7 @@ def phase_view(run: Run) -> Any:
 @view("critical")
 def critical_view(run: Run) -> Any:
     """Show a greedy trial over the states where one wrong action is the end."""
-    from distinguo.views.kinds.critical import critical_picture
+    from distinguo.views.states import critical_picture
 
     return critical_picture(run)
 
@@ -104,7 +104,7 @@ def critical_view(run: Run) -> Any:
 @view("regret")
 def regret_view(run: Run) -> Any:
     """Show what the grouping of states costs, by an audit."""
-    from distinguo.views.kinds.regret import regret_picture
+    from distinguo.views.states import regret_picture
 
     return regret_picture(run)
 
@@ -112,7 +112,7 @@ def regret_view(run: Run) -> Any:
 @view("family")
 def family_view(run: Run) -> Any:
     """Show which region came from which, when and by which rule."""
-    from distinguo.views.kinds.family import family_picture
+    from distinguo.views.family import family_picture
 
     return family_picture(run)
 
@@ -120,7 +120,7 @@ def family_view(run: Run) -> Any:
 @view("dial")
 def dial_view(run: Run) -> Any:
     """Show how many regions are left if values this close are one, or the return of each size of a condensed run."""
-    from distinguo.views.dial import dial_of
+    from distinguo.views.curves import dial_of
 
     return dial_of(run)
 
@@ -128,7 +128,7 @@ def dial_view(run: Run) -> Any:
 @view("fidelity")
 def fidelity_view(run: Run) -> Any:
     """Show where a distilled map and its teacher do different things."""
-    from distinguo.views.kinds.fidelity import fidelity_picture
+    from distinguo.views.fidelity import fidelity_picture
 
     return fidelity_picture(run)
 

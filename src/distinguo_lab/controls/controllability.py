@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distinguo.controls.fixed import need_plane, with_provenance
+from distinguo.controls import need_plane, with_provenance
 from distinguo.errors import DistinguoError
 from distinguo.representations.boxes import Box, Boxes, tree
 from distinguo.representations.file import Representation

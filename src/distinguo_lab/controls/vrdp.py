@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.controller import Controller, choose
-from distinguo.controls.fixed import need_plane, uniform, with_provenance
+from distinguo.controls import need_plane, uniform, with_provenance
 from distinguo.errors import DistinguoError
 from distinguo.evaluation.training import fresh_training, train
 from distinguo.representations.boxes import Box, Boxes, count_leaves, grid, tree

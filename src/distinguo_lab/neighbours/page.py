@@ -1,15 +1,35 @@
-"""The comparison as tables: rows for programs, Markdown for people, made from the same figures."""
+"""The comparison with the neighbours as tables, as a page and as a picture of the puck's maps."""
 
 from __future__ import annotations
 
 import csv
 import io
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
-from distinguo_lab.neighbours.study import Cell, Neighbours
-from distinguo_lab.neighbours.systems import PLANNER
+import numpy as np
+
+from distinguo.comparison.sources import representation_named
+from distinguo.controller import Controller
+from distinguo.errors import DistinguoError
+from distinguo.evaluation.tester import Evaluation, trained_values
+from distinguo.representations.file import Representation
+from distinguo.representations.partition import region
+from distinguo.runs.learn import learn
+from distinguo.seam import has_own
+from distinguo.settings import TesterSettings
+from distinguo.tasks.catalog import task_spec
+from distinguo.tasks.extent import task_extent
+from distinguo.tasks.spec import TaskSpec
+from distinguo.views.pictures import representation_picture
+from distinguo.views.plots import draw_gallery, save_figure
+from distinguo.writing import write_atomically
+from distinguo_lab.neighbours.study import LEARNER, PLANNER, REPRESENTATION, SYSTEMS, Cell, Neighbours, System
+
+# The comparison as tables: rows for programs, Markdown for people, made from the same figures.
+
 
 HEAD = ("system", "regions or features", "environment steps", "success", "carries over", "seconds")
 COLUMNS = (
@@ -108,3 +128,84 @@ def _words(row: Row) -> list[str]:
         "=" if carried is None else f"{carried:.0f} of {row['runs']:.0f}",
         f"{row['seconds'] * 1e6:,.0f} µs a step" if plans else f"{row['seconds']:.2f}",
     ]
+
+
+# The comparison with the neighbours: a page in Markdown, a table for programs, a picture of the puck's maps.
+
+
+PAGE, TABLE, PICTURE = "neighbours.md", "neighbours.csv", "neighbours.png"
+PICTURED = "puck"  #: the task whose maps are drawn
+
+
+def write_neighbours(found: Neighbours) -> tuple[Path, Path]:
+    """Write the page, the table and the picture into the folder of the comparison; return the first and the last."""
+    page, picture = found.folder / PAGE, found.folder / PICTURE
+    write_atomically(found.folder / TABLE, as_csv(summary_rows(found)))
+    draw_maps(picture, found.seed)
+    words = "\n".join(
+        [
+            "# Neighbours",
+            "",
+            f"Seeds from {found.seed} on; sizes, steps and seconds are medians, steps those of successful runs.",
+            "",
+            f"![The maps of the puck, side by side]({PICTURE})",
+            "",
+            tables(summary_rows(found)),
+        ]
+    )
+    write_atomically(page, words)
+    return page, picture
+
+
+def draw_maps(path: Path, seed: int) -> None:
+    """Draw the puck's maps of all systems that make one."""
+    spec = task_spec(PICTURED)
+    pictures = [
+        representation_picture(
+            made.representation, spec, f"{made.system.name}: {made.representation.regions}", made.controller
+        )
+        for made in maps_of(PICTURED, seed)
+    ]
+    save_figure(draw_gallery(pictures), path)
+
+
+# The maps that the systems make of a task, each with what is done in its regions.
+
+
+class SystemMap(NamedTuple):
+    """A map of a system's."""
+
+    system: System
+    representation: Representation
+    controller: Controller
+
+
+def maps_of(task: str, seed: int) -> list[SystemMap]:
+    """Return the map of every system that makes one; those of representations have a fresh learner's values."""
+    spec, maps = task_spec(task), []
+    for system in SYSTEMS:
+        if system.door not in (LEARNER, REPRESENTATION):
+            continue
+        try:
+            made = _learned(system, spec, seed) if system.door == LEARNER else _given(system, spec, seed)
+        except DistinguoError:  # it does not apply: the tables say why
+            continue
+        maps.append(made)
+    return maps
+
+
+def _learned(system: System, spec: TaskSpec, seed: int) -> SystemMap:
+    run = learn(
+        spec.name, learner=system.asked_on(spec.name), seed=seed, settings=dict(system.settings) or None
+    )
+    return SystemMap(system, run.representation, run.controller)
+
+
+def _given(system: System, spec: TaskSpec, seed: int) -> SystemMap:
+    representation = representation_named(system.asked_on(spec.name), spec, seed)
+    if not has_own(region, representation.partition):
+        raise DistinguoError(f"{system.name} has features and no regions.")
+    partition, settings = representation.partition, TesterSettings()
+    evaluation = Evaluation(spec, partition, representation.regions, settings, task_extent(spec, seed))
+    q = trained_values(evaluation, np.random.default_rng(seed))
+    return SystemMap(system, representation, Controller(partition, q, settings.delta))

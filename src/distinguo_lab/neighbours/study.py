@@ -5,18 +5,200 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from distinguo.comparison.compare import compare
+from distinguo.comparison.plan import AveragedCurve
+from distinguo.comparison.sources import representation_named
 from distinguo.errors import DistinguoError, checks_names
-from distinguo.reading.documents import read_json
+from distinguo.reading.files import read_json
 from distinguo.runs.configuration import check_seed
+from distinguo.runs.learn import learn
 from distinguo.tasks.catalog import task_spec
-from distinguo.writing.atomic import write_atomically
-from distinguo_lab.neighbours.measure import Measurement, Trial, measure
-from distinguo_lab.neighbours.systems import SYSTEMS, TASKS, System
+from distinguo.tasks.spec import Hold, TaskSpec
+from distinguo.writing import write_atomically
+from distinguo_lab.planning import sparse_trials
+
+# One system, one task, one seed: did it succeed, how large is its map, what did it cost, does it carry over?
+
+
+class Measurement(NamedTuple):
+    """What came out of one run."""
+
+    seed: int
+    succeeded: bool
+    size: int  #: regions or features; none for a planner
+    #: Environment steps: all of a learner's, training steps until a fresh learner reached the goal, or what a planner
+    #: asks its model at every step.
+    steps: int
+    carries: (
+        bool | None
+    )  #: whether a fresh learner reaches the goal on the map; None where that is the success
+    seconds: float  #: of a run; of a planner's decision
+
+
+class Trial(NamedTuple):
+    """How a map is judged: a fresh learner's training, and what its test trials have to reach."""
+
+    steps: int = 50_000
+    cap: int = 100_000  #: of a test trial, where the task itself has no limit
+
+
+def measure(system: System, task: str, seed: int, trial: Trial) -> Measurement:
+    """Run a system once.
+
+    >>> from distinguo_lab.neighbours.study import SYSTEMS
+    >>> measure(SYSTEMS[0], "puck", 1, Trial(steps=20_000, cap=2_000)).succeeded
+    True
+    """
+    spec = task_spec(task)
+    if system.door == LEARNER:
+        return _of_learner(system, spec, seed, trial)
+    if system.door == PLANNER:
+        return _of_planner(system, spec, seed)
+    return _of_representation(system, spec, seed, trial)
+
+
+def _of_learner(system: System, spec: TaskSpec, seed: int, trial: Trial) -> Measurement:
+    began = time.perf_counter()
+    run = learn(
+        spec.name, learner=system.asked_on(spec.name), seed=seed, settings=dict(system.settings) or None
+    )
+    took = time.perf_counter() - began
+    carries = _first_reached(_curve(run, spec, seed, trial), spec, trial) is not None
+    summary = run.summary
+    return Measurement(
+        seed,
+        bool(summary["solved"]),
+        int(summary["regions"]),
+        int(summary["environment_steps"]),
+        carries,
+        took,
+    )
+
+
+def _of_representation(system: System, spec: TaskSpec, seed: int, trial: Trial) -> Measurement:
+    began = time.perf_counter()
+    representation = representation_named(system.asked_on(spec.name), spec, seed)
+    curve = _curve(representation, spec, seed, trial)
+    took = time.perf_counter() - began
+    reached = _first_reached(curve, spec, trial)
+    return Measurement(
+        seed, reached is not None, curve.regions, trial.steps if reached is None else reached, None, took
+    )
+
+
+def _of_planner(system: System, spec: TaskSpec, seed: int) -> Measurement:
+    """Decide every step of one trial by looking ahead, without learning anything."""
+    trial = sparse_trials(spec, depth=int(system.asked_on(spec.name)), seeds=[seed])
+    reached = bool(spec.goal.reached(trial.ended, trial.returns)[0])
+    decisions = int(trial.lengths.sum())
+    return Measurement(seed, reached, 0, round(trial.calls_per_decision), None, trial.seconds / decisions)
+
+
+def _curve(what: Any, spec: TaskSpec, seed: int, trial: Trial) -> AveragedCurve:
+    """Return the learning curve of one fresh learner."""
+    tester: dict[str, Any] = {
+        "runs": 1,
+        "steps": trial.steps,
+        "cap": trial.cap,
+    }  # or the task's limit, if less
+    return compare({"it": what}, spec.name, seed=seed, **tester).curves[0]
+
+
+def _first_reached(curve: AveragedCurve, spec: TaskSpec, trial: Trial) -> int | None:
+    """Return the training steps after which the goal was reached and stayed so; None if it is not at the end."""
+    goal = spec.goal
+    asked = trial.cap if isinstance(goal, Hold) else goal.threshold
+    assert asked is not None  # the tasks of the comparison all have one
+    missed = np.flatnonzero(curve.scores[0] < asked)
+    first = int(missed[-1]) + 1 if len(missed) else 0
+    return curve.training_steps[first] if first < len(curve.training_steps) else None
+
+
+# The systems of the comparison, each by the door that it enters by.
+
+
+TASKS = ("puck", "MountainCar-v0", "CartPole-v1", "Acrobot-v1")
+#: Doors: a learner makes its own map; a representation is given to the fresh learner of the separate tester; a
+#: planner has no map and looks ahead at every step.
+LEARNER, REPRESENTATION, PLANNER = "learner", "representation", "planner"
+
+
+class System(NamedTuple):
+    """A system, and how it is asked for."""
+
+    name: str
+    door: str
+    asked: str  #: the name of the learner, or of the representation, or the depth of the planner
+    source: str  #: whose it is, and where the paper speaks of it
+    settings: Mapping[str, Any] = {}  #: by dotted name
+    by_task: Mapping[str, str] = {}  #: what is asked for instead, by task
+
+    def asked_on(self, task: str) -> str:
+        """Return what is asked for on a task.
+
+        >>> a_grid = System("a grid", REPRESENTATION, "grid:10x10", "", by_task={"CartPole-v1": "grid:3x3x6x3"})
+        >>> a_grid.asked_on("puck"), a_grid.asked_on("CartPole-v1")
+        ('grid:10x10', 'grid:3x3x6x3')
+        """
+        return self.by_task.get(task, self.asked)
+
+
+SYSTEMS: tuple[System, ...] = (
+    System("the paper's learner", LEARNER, "economy", "sections 3 and 4, our defaults"),
+    System("by surprise", LEARNER, "surprise", "section 5.4, without mini-trials"),
+    System("by a learned model", LEARNER, "model", "section 5.4, investigations ask a model"),
+    System("on probation", LEARNER, "probation", "ours, the default of tasks judged by return"),
+    System("decision boundaries", LEARNER, "kd-tree", "Reynolds 2000, section 5.5"),
+    System("parti-game", LEARNER, "parti-game", "Moore and Atkeson 1995, section 5.2"),
+    System(
+        "variable resolution",
+        REPRESENTATION,
+        "variable-resolution:influence,200",
+        "Munos and Moore 2002, section 5.5",
+    ),
+    System("finest along paths", REPRESENTATION, "vrdp", "Moore 1991, sections 2.1 and 4.2.2"),
+    System(
+        "finest near the start",
+        REPRESENTATION,
+        "near-start:3",
+        "Hu and Fellman 1996, section 2.1",
+        by_task={"CartPole-v1": "near-start:2", "Acrobot-v1": "near-start:1"},
+    ),
+    System("finest where visited most", REPRESENTATION, "most-visited:24", "Holdaway 1989, section 2.1"),
+    System("vigilance", REPRESENTATION, "vigilance:0.9", "ART, section 5.2"),
+    System(
+        "uniform grid",
+        REPRESENTATION,
+        "grid:10x10",
+        "section 4.2.2",
+        by_task={"CartPole-v1": "grid:3x3x6x3", "Acrobot-v1": "grid:3x3x3x3x4x4"},
+    ),
+    System(
+        "tile coding",
+        REPRESENTATION,
+        "tiles:8x10x10",
+        "CMAC, section 1",
+        by_task={"CartPole-v1": "tiles:8x6x6x6x6", "Acrobot-v1": "tiles:8x4x4x4x4x4x4"},
+    ),
+    System(
+        "radial basis functions",
+        REPRESENTATION,
+        "rbf:10x10",
+        "section 1",
+        by_task={"CartPole-v1": "rbf:4x4x4x4", "Acrobot-v1": "rbf:3x3x3x3x3x3"},
+    ),
+    System("perceptron", REPRESENTATION, "perceptron", "section 1"),
+    System("sparse sampling", PLANNER, "8", "Kearns, Mansour and Ng 2002, section 5.3"),
+)
+
 
 LARGEST_FILE = 10_000_000  #: bytes of the file of a cell
 RunsDone = Callable[[int, int], None]  #: called with how many runs are done, of how many

@@ -26,9 +26,8 @@ from distinguo.tasks.puck.puck import Puck
 from distinguo.views.curves import curves_figure
 from distinguo.views.pictures import partition_picture, representation_picture
 from distinguo.views.plots import draw, save_figure
-from distinguo.writing.atomic import write_atomically
-from distinguo_lab.paper.claims import Claim
-from distinguo_lab.paper.curves import BEST_FOUR, POOREST
+from distinguo.writing import write_atomically
+from distinguo_lab.paper.claims import BEST_FOUR, POOREST, Claim
 from distinguo_lab.paper.reproduce import CaseStudy, Reproduction
 from distinguo_lab.paper.stages import control_file
 

@@ -13,22 +13,35 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from distinguo.comparison.compare import CellsDone
+from distinguo.comparison.plan import AveragedCurve
 from distinguo.errors import checks_names
 from distinguo.representations.file import load
 from distinguo.runs.configuration import check_seed
 from distinguo.settings import TesterSettings
-from distinguo.study.compare import CellsDone
-from distinguo.study.results import AveragedCurve
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.puck.analysis import PuckMap, analyse
 from distinguo.tasks.spec import TaskSpec
-from distinguo.writing.atomic import write_atomically
+from distinguo.writing import write_atomically
 from distinguo_lab.learners.ahc import Balanced, balance
-from distinguo_lab.paper.claims import Claim, analysis_claims, critic_claim
-from distinguo_lab.paper.curves import curve_claims
-from distinguo_lab.paper.generated import LONG_TRIAL, scratch_claims, seeded_claims
-from distinguo_lab.paper.readings import READINGS, Reading
-from distinguo_lab.paper.stages import Generated, control_file, generate, learning_curves, vrdp_files
+from distinguo_lab.paper.claims import (
+    LONG_TRIAL,
+    Claim,
+    analysis_claims,
+    critic_claim,
+    curve_claims,
+    scratch_claims,
+    seeded_claims,
+)
+from distinguo_lab.paper.stages import (
+    READINGS,
+    Generated,
+    Reading,
+    control_file,
+    generate,
+    learning_curves,
+    vrdp_files,
+)
 
 CRITICS = 40  #: seeds of the adaptive heuristic critic
 

@@ -10,10 +10,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from distinguo.controller import Controller
-from distinguo.evaluation.decide import Batch, outcome_of
 from distinguo.evaluation.lockstep.driver import evaluate_lockstep
 from distinguo.evaluation.lockstep.lanes import BITS
 from distinguo.evaluation.simulate import Outcome, evaluate
+from distinguo.evaluation.tester import Batch, outcome_of
 from distinguo.representations.boxes import (
     Box,
     Boxes,
@@ -227,7 +227,7 @@ def test_outcomes_over_boxes_need_no_plain_evaluation(monkeypatch: pytest.Monkey
     starts = np.random.default_rng(0).uniform(-0.3, 0.3, (20, 2))
     table = tabulated(boxes)
     expected = evaluate(Puck(), Controller(table, q, 0.0), np.random.default_rng(0), starts, 200)
-    monkeypatch.setattr("distinguo.evaluation.decide.evaluate", None)
+    monkeypatch.setattr("distinguo.evaluation.tester.evaluate", None)
     batch = Batch(starts, cap=200)
     outcome = outcome_of(Puck(), Controller(table, q, 0.0), np.random.default_rng(0), batch)
     for one, other in zip(expected, outcome, strict=True):

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from distinguo import DistinguoError
-from distinguo.controls.catalog import build_representation
+from distinguo.controls import build_representation
 from distinguo.representations.boxes import leaf_boxes
 from distinguo.representations.partition import prototypes_of, regions_of
 from distinguo.tasks.catalog import task_spec
-from distinguo_lab.controls.blind import observations_of_random_play
+from distinguo_lab.controls.named import observations_of_random_play
 
 HILL = task_spec("puck")
 

@@ -11,22 +11,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import distinguo as dg
-from distinguo.controls.catalog import build_representation
+from distinguo.controls import build_representation
 from distinguo.errors import DistinguoError
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.extent import Extent
-from distinguo_lab.controls.resolution.corners import Corners, corners_of, interpolated, weigh_corners
-from distinguo_lab.controls.resolution.plan import ResolutionPlan, plan_on
-from distinguo_lab.controls.resolution.scores import (
+from distinguo_lab.controls.resolution.corners import (
+    Corners,
+    ResolutionPlan,
+    corners_of,
+    interpolated,
+    plan_on,
+    weigh_corners,
+)
+from distinguo_lab.controls.resolution.variable import (
     CRITERIA,
+    halve_best,
     influence,
     influence_scores,
     nonlinearity_scores,
     policy_scores,
     value_scores,
+    variable_resolution,
     variance,
 )
-from distinguo_lab.controls.resolution.variable import halve_best, variable_resolution
 from distinguo_lab.growing_boxes import GrowingBoxes, growing_boxes, halve, halve_evenly
 from tests.lab.test_growing_boxes import grown_trees, holders
 from tests.nightly import NIGHTLY

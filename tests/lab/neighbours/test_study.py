@@ -8,14 +8,26 @@ import pytest
 from tools.neighbours import with_tables
 
 from distinguo import DistinguoError
-from distinguo.study.results import AveragedCurve
+from distinguo.comparison.plan import AveragedCurve
 from distinguo.tasks.catalog import task_spec
-from distinguo_lab.neighbours import maps, study
-from distinguo_lab.neighbours.measure import Measurement, Trial, _first_reached
-from distinguo_lab.neighbours.page import as_csv, from_csv, summary_rows, task_table
-from distinguo_lab.neighbours.picture import write_neighbours
-from distinguo_lab.neighbours.study import Cell, Neighbours, Scale, compare_neighbours
-from distinguo_lab.neighbours.systems import LEARNER, PLANNER, REPRESENTATION, SYSTEMS, TASKS, System
+from distinguo_lab.neighbours import page as maps
+from distinguo_lab.neighbours import study
+from distinguo_lab.neighbours.page import as_csv, from_csv, summary_rows, task_table, write_neighbours
+from distinguo_lab.neighbours.study import (
+    LEARNER,
+    PLANNER,
+    REPRESENTATION,
+    SYSTEMS,
+    TASKS,
+    Cell,
+    Measurement,
+    Neighbours,
+    Scale,
+    System,
+    Trial,
+    _first_reached,
+    compare_neighbours,
+)
 
 ECONOMY = SYSTEMS[0]
 CLUSTERS = System("clusters", REPRESENTATION, "vigilance:0.9", "")

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from distinguo.comparison.plan import AveragedCurve
 from distinguo.runs.learn import learn
 from distinguo.runs.run import Run
-from distinguo.study.results import AveragedCurve
 from distinguo.tasks.puck.analysis import MUST_PUSH_LEFT, analyse
 from distinguo.tasks.puck.puck import Puck
 from distinguo_lab.learners.ahc import Balanced
@@ -19,11 +19,14 @@ from distinguo_lab.paper.claims import (
     DIFFERS,
     REPRODUCED,
     Claim,
+    GeneratedRun,
     analysis_claims,
     critic_claim,
+    curve_claims,
+    facts_of,
+    scratch_claims,
+    seeded_claims,
 )
-from distinguo_lab.paper.curves import curve_claims
-from distinguo_lab.paper.generated import GeneratedRun, facts_of, scratch_claims, seeded_claims
 
 CAP = 5_000_000
 LEVELS: dict[str, list[float]] = {

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from distinguo.controls.fixed import PAPER_SEEDS
+from distinguo.controls import PAPER_SEEDS
 from distinguo.presets import PRESETS
 from distinguo.runs.configuration import configure
 from distinguo.runs.learn import learn_many
 from distinguo.runs.run import Run
-from distinguo_lab.paper.generated import facts_of
+from distinguo_lab.paper.claims import facts_of
 from tests.nightly import so_many
 
 SEEDS = range(70_000, 70_000 + so_many(10, nightly=100))

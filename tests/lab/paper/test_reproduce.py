@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from distinguo.cli import main
-from distinguo.study import engines
-from distinguo.study.engines import run_cell
-from distinguo_lab.paper import readings, reproduce
+from distinguo.comparison import engines
+from distinguo.comparison.engines import run_cell
+from distinguo_lab.paper import reproduce
+from distinguo_lab.paper import stages as readings
 from distinguo_lab.paper.reproduce import Scope
 
 TINY = Scope(runs=1, cap=2000, seeds=3, last_trial=2000, quick=True)

@@ -13,9 +13,14 @@ from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.declare import task
 from distinguo.tasks.puck.puck import Puck
 from distinguo.tasks.task import transition
-from distinguo_lab.planning.bound import sparse_bound
-from distinguo_lab.planning.sparse import fresh_tree, full_tree, grow_look_ahead, sparse_sampling
-from distinguo_lab.planning.trials import sparse_trials
+from distinguo_lab.planning import (
+    fresh_tree,
+    full_tree,
+    grow_look_ahead,
+    sparse_bound,
+    sparse_sampling,
+    sparse_trials,
+)
 
 
 @task(states=("place",), actions=("safe", "risky", "back"), low=(0.0,), high=(6.0,), compiled=False)

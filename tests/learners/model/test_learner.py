@@ -14,14 +14,13 @@ import distinguo as dg
 from distinguo.errors import DistinguoError
 from distinguo.learners.learner import leaves
 from distinguo.learners.model import learner as by_model
-from distinguo.learners.model.settings import ModelSettings
+from distinguo.learners.model.model import ModelSettings
 from distinguo.runs import stage as stages
 from distinguo.runs.configuration import configure
 from distinguo.runs.learn import learn_configured
 from distinguo.runs.run import Run
 from distinguo.runs.stage import Stage
-from distinguo.tasks.puck.continuing import ContinuingPuck
-from distinguo.tasks.puck.puck import Puck
+from distinguo.tasks.puck.puck import ContinuingPuck, Puck
 from tests.nightly import NIGHTLY, interpreted_by_day, so_many
 from tests.runs.stopping import FAST, learned, never_stopped, stopped
 

@@ -10,8 +10,14 @@ import pytest
 from distinguo.learners.agent import Agent, fresh_progress
 from distinguo.learners.economy.figures import investigate, should_split
 from distinguo.learners.economy.memory import PRIMARY, STATE, fresh_memory
-from distinguo.learners.model.model import LearnedModel, ask, find_neighbours, model_of
-from distinguo.learners.model.settings import ModelSettings, economy_settings
+from distinguo.learners.model.model import (
+    LearnedModel,
+    ModelSettings,
+    ask,
+    economy_settings,
+    find_neighbours,
+    model_of,
+)
 from distinguo.learners.model.store import fresh_store, keep_tuple, organise
 from distinguo.representations.growing import add, growing_voronoi
 from distinguo.representations.partition import nearest

@@ -11,9 +11,8 @@ import pytest
 
 from distinguo.errors import DistinguoError
 from distinguo.learners.probation import learner as probation
-from distinguo.learners.probation.conclusions import NEVER
-from distinguo.learners.probation.memory import STATUS
-from distinguo.learners.probation.tree import run_trial
+from distinguo.learners.probation.memory import STATUS, run_trial
+from distinguo.learners.probation.race import NEVER
 from distinguo.reading.arrays import read_arrays
 from distinguo.runs import folder, stage
 from distinguo.runs.configuration import Configuration, configure
@@ -23,7 +22,7 @@ from distinguo.runs.stage import CONFIRMING, Stage
 from distinguo.tasks.cart_pole import CartPole
 from distinguo.tasks.task import transition
 from distinguo.tasks.world import python_world
-from distinguo.writing.atomic import pack_arrays
+from distinguo.writing import pack_arrays
 from tests.nightly import NIGHTLY, so_many
 
 SAME = ("representation.json", "values.npz", "trials.csv", "reasons.jsonl")

@@ -10,8 +10,8 @@ import pytest
 from gymnasium.spaces import Box, Discrete
 
 import distinguo as dg
-from distinguo.learners.probation.conclusions import NEVER
-from distinguo.learners.probation.tree import run_trial
+from distinguo.learners.probation.memory import run_trial
+from distinguo.learners.probation.race import NEVER
 from distinguo.runs.configuration import configure
 from distinguo.runs.learn import learn, learn_configured
 from distinguo.runs.stage import Stage

@@ -10,11 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from distinguo.learners.agent import Agent
-from distinguo.learners.probation.conclusions import NEVER, conclude_race, luby, mean_on_starts
-from distinguo.learners.probation.memory import RACE
+from distinguo.learners.probation.memory import RACE, new_root, run_trial
 from distinguo.learners.probation.proposals import propose
-from distinguo.learners.probation.race import drop_until_smaller, order_starts, try_on_next_start
-from distinguo.learners.probation.tree import new_root, run_trial
+from distinguo.learners.probation.race import (
+    NEVER,
+    conclude_race,
+    drop_until_smaller,
+    luby,
+    mean_on_starts,
+    order_starts,
+    try_on_next_start,
+)
 from distinguo.runs import restarts
 from distinguo.search.maps import PrototypeMap, copy_map
 from tests.learners.probation.toys import (

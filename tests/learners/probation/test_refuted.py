@@ -10,11 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from distinguo.learners.learner import learner_named
-from distinguo.learners.probation.conclusions import is_claimable, mean_on_starts
 from distinguo.learners.probation.learner import CounterexampleTests
-from distinguo.learners.probation.memory import RACE
-from distinguo.learners.probation.tree import new_root
-from distinguo.runs.suited import suited_learner
+from distinguo.learners.probation.memory import RACE, new_root
+from distinguo.learners.probation.race import is_claimable, mean_on_starts
+from distinguo.runs.configuration import suited_learner
 from distinguo.tasks.catalog import task_spec
 from tests.learners.probation.toys import WITHOUT_SHRINKING, Costly, agent_for
 from tests.nightly import so_many

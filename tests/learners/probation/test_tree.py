@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from distinguo.learners.probation.conclusions import NEVER
-from distinguo.learners.probation.memory import RUNNING_ON
-from distinguo.learners.probation.tree import has_ended, new_root, run_trial
+from distinguo.learners.probation.memory import RUNNING_ON, has_ended, new_root, run_trial
+from distinguo.learners.probation.race import NEVER
 from distinguo.search.maps import PrototypeMap
 from tests.learners.probation.toys import CAP, TOYS, WITHOUT_SHRINKING, Trial, agent_for, from_scratch, maps
 from tests.nightly import so_many

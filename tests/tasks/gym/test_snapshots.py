@@ -12,9 +12,9 @@ from gymnasium.wrappers import TimeLimit
 
 import distinguo  # noqa: F401 makes our environments known
 from distinguo.errors import DistinguoError
-from distinguo.tasks.gym.records import Snapshots
+from distinguo.tasks.gym.driver import Snapshots
+from distinguo.tasks.gym.spaces import NoisyActions
 from distinguo.tasks.gym.task import GymTask, make_task
-from distinguo.tasks.gym.wrappers import NoisyActions
 from distinguo.tasks.task import State, actions, memories, remember, seeded, start, transition, truncated
 from tests.tasks import faulty
 

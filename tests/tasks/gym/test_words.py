@@ -6,8 +6,8 @@ import gymnasium
 import numpy as np
 
 from distinguo.tasks.catalog import spec_of, task_spec
-from distinguo.tasks.gym.words import DOCUMENTED, Names, action_names, dimension_names
-from distinguo.tasks.gym.wrappers import DiscreteActions
+from distinguo.tasks.gym.spaces import DiscreteActions
+from distinguo.tasks.gym.task import DOCUMENTED, Names, action_names, dimension_names
 
 HILL = "MountainCarContinuous-v0"
 

@@ -12,7 +12,7 @@ from gymnasium.spaces import Box, Discrete
 from gymnasium.utils import env_checker
 
 from distinguo.errors import DistinguoError
-from distinguo.tasks.gym.wrappers import DiscreteActions, NoisyActions
+from distinguo.tasks.gym.spaces import DiscreteActions, NoisyActions
 from tests.tasks.faulty import Walk
 
 

@@ -15,7 +15,7 @@ import pytest
 import distinguo
 from distinguo.errors import DistinguoError
 from distinguo.runs.folder import write_run
-from distinguo.runs.written.history import frame_line
+from distinguo.runs.history import frame_line
 from distinguo.views.studio.library import Library
 from distinguo.views.studio.server import listening
 from tests.views.runs import made_up

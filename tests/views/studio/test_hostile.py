@@ -13,8 +13,8 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from distinguo.errors import DistinguoError
-from distinguo.views.studio.app import MOST_SOCKETS, assets
 from distinguo.views.studio.security import LARGEST_MESSAGE, POLICY, Door, token_for
+from distinguo.views.studio.server import MOST_SOCKETS, assets
 from tests.views.studio.served import Served, serving
 
 TOKEN = "a-token-that-is-long-enough"

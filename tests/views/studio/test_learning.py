@@ -14,8 +14,8 @@ import distinguo
 from distinguo.errors import DistinguoError
 from distinguo.representations.partition import prototypes_of
 from distinguo.views.studio.messages import Learn
-from distinguo.views.studio.sources.learning import LearningSession
-from distinguo.views.studio.sources.sessions import MOST_SESSIONS, LearningSessions, catalogued, configured
+from distinguo.views.studio.panes import MOST_SESSIONS, LearningSessions, catalogued, configured
+from distinguo.views.studio.sources import LearningSession
 from tests.views.studio.served import PATIENCE
 
 STEP_BY_STEP = 1.0  #: environment steps per second: slower than any test waits

@@ -17,12 +17,14 @@ from distinguo.evaluation.lockstep.lanes import (
     MOST_DIMENSIONS,
     PICKED,
     Lanes,
+    apart,
+    inlined,
     list_entries,
     make_block,
     make_lanes,
     pick_entries,
+    widest_vectors,
 )
-from distinguo.evaluation.lockstep.tuples import apart, inlined, widest_vectors
 from distinguo.representations.boxes import BoxTable
 from distinguo.seam import implements, part
 from distinguo.tasks.task import State

@@ -28,8 +28,8 @@ from distinguo.evaluation.lockstep.lanes import (
     make_block,
     note_visits,
     retire,
+    widest_vectors,
 )
-from distinguo.evaluation.lockstep.tuples import widest_vectors
 from distinguo.evaluation.simulate import CHUNK_STEPS, Outcome
 from distinguo.seam import has_own, is_compiled, kernel, part
 from distinguo.tasks.task import State, observe, randomness, unpack

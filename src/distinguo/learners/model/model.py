@@ -1,32 +1,59 @@
-"""The learned model as a world: what happened in similar states tells what would happen in this one.
-
-A question is a state and an action. Its *neighbours* are the tuples of that action that are nearest to the state, in
-the distance of the partition. Is one of the nearest lacking within ``reach``, the answer is "not enough known": a
-state of which no coordinate is a number (:func:`distinguo.tasks.world.knows`). Otherwise the nearest neighbour
-tells what kind of thing happens, and
-
-- where it ended a trial, or went farther in one step than ``reach`` (a system that was put back), the answer is
-  its outcome;
-- else the neighbours that did neither are fitted, coordinate by coordinate, by a plane through their displacements
-  ``s' - s`` and rewards, near ones counting more: the answer is where the plane lies over the state asked about. With
-  ``linear`` off it is their mean.
-
-As the model is a world, what the paper's learner does in the task it does in the model, unchanged.
-"""
+"""The model that investigations ask, the memory that holds it, and its settings."""
 
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
+from pydantic import Field
 
 from distinguo.learners.agent import field, fresh_arrays
-from distinguo.learners.model.store import STARTS, Store, is_organised, reorganise
+from distinguo.learners.economy.memory import checked_memory, with_room
+from distinguo.learners.model.store import (
+    STARTS,
+    Store,
+    checked_store,
+    is_organised,
+    reorganise,
+    store_with_room,
+)
 from distinguo.representations.growing import nearest
 from distinguo.seam import implements, part
+from distinguo.settings import (
+    Alpha,
+    Coin,
+    EnoughSamples,
+    Epsilon,
+    EpsilonShare,
+    Explore,
+    Gamma,
+    LearnerSettings,
+    MaxSteps,
+    MergeInterval,
+    MinUpdates,
+    Optimistic,
+    Rescale,
+)
 from distinguo.tasks.world import Sight, begin, copy_row, knows, look, step, stops
+
+# The learned model as a world: what happened in similar states tells what would happen in this one.
+#
+# A question is a state and an action. Its *neighbours* are the tuples of that action that are nearest to the state,
+# in the distance of the partition. Is one of the nearest lacking within ``reach``, the answer is "not enough known":
+# a state of which no coordinate is a number (:func:`distinguo.tasks.world.knows`). Otherwise the nearest neighbour
+# tells what kind of thing happens, and
+#
+# - where it ended a trial, or went farther in one step than ``reach`` (a system that was put back), the answer is
+#   its outcome;
+# - else the neighbours that did neither are fitted, coordinate by coordinate, by a plane through their displacements
+#   ``s' - s`` and rewards, near ones counting more: the answer is where the plane lies over the state asked about.
+#   With
+#   ``linear`` off it is their mean.
+#
+# As the model is a world, what the paper's learner does in the task it does in the model, unchanged.
+
 
 RIDGE = (
     1e-6  #: holds slopes back in directions that the neighbours do not differ in, as a share of their weight
@@ -269,3 +296,111 @@ def is_number(model: LearnedModel, s: np.ndarray) -> bool:
 def is_lost(model: LearnedModel, s: np.ndarray) -> bool:
     """Whether a trial in the model cannot go on."""
     return not is_number(model, s)
+
+
+# What the learner by a model remembers: all that the paper's learner does, and its experience.
+
+
+class ModelMemory(NamedTuple):
+    """The map with its values, whose states are observations, and the store that the model asks."""
+
+    economy: Any  #: the paper's ``Memory``, or what a scheduler makes of it
+    store: Store
+
+
+def model_in(memory: ModelMemory, settings: ModelSettings) -> LearnedModel:
+    """Return the model that a memory holds."""
+    return model_of(
+        memory.store, memory.economy.partition, settings.neighbours, settings.reach, settings.linear
+    )
+
+
+def memory_with_room(memory: ModelMemory) -> ModelMemory:
+    """Return the memory with room for what one session may add: a prototype for every region."""
+    economy = with_room(memory.economy, 2 * int(memory.economy.partition.size[0]) + 2)
+    return ModelMemory(economy, store_with_room(memory.store, len(economy.q)))
+
+
+def checked_model_memory(memory: ModelMemory, fresh: ModelMemory) -> ModelMemory:
+    """Return a memory that came from a file if compiled code can trust it, else raise ``ValueError``."""
+    economy, store = memory.economy, memory.store
+    same = economy.q.shape[1:] == fresh.economy.q.shape[1:] and store.before.shape == fresh.store.before.shape
+    if not same or economy.states.shape[1] != fresh.economy.states.shape[1]:
+        raise ValueError("an array has an unexpected shape")
+    if store.kept.shape != economy.q.shape or economy.partition.prototypes.shape[1] != store.before.shape[1]:
+        raise ValueError("the store is not that of the map")
+    return memory_with_room(ModelMemory(checked_memory(economy), checked_store(store)))
+
+
+# The settings of the learner by a model: those of the paper's learner that matter to it, and the model's own.
+
+
+STACK: Literal["stack"] = "stack"  #: the paper's own scheduler; the others come from the registry
+
+
+class ModelSettings(NamedTuple):
+    """The constants of the learner ``model``.
+
+    >>> ModelSettings().capacity
+    20000
+    """
+
+    gamma: Gamma = 0.99
+    epsilon: Epsilon = 0.1
+    epsilon_share: EpsilonShare = 0.0
+    alpha: Alpha = 0.05
+    min_updates: MinUpdates = 3
+    enough_samples: EnoughSamples = 3
+    max_steps: MaxSteps = 5
+    coin: Coin = 0.00001
+    explore: Explore = 0.0
+    merge_interval: MergeInterval = 3
+    optimistic: Optimistic = False
+    rescale: Rescale = False
+    investigate_every: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=10**12,
+            description="steps between investigations while no trial has ever ended, 0 none; section 5.1",
+        ),
+    ] = 100
+    capacity: Annotated[
+        int, Field(ge=1, le=10**8, description="tuples that are kept; then the oldest of many goes; ours")
+    ] = 20_000
+    neighbours: Annotated[
+        int, Field(ge=1, le=1_000, description="tuples that an answer needs, per term of a plane; ours")
+    ] = 3
+    reach: Annotated[
+        float, Field(gt=0, le=1_000, description="scaled distance at which a tuple tells nothing; ours")
+    ] = 0.5
+    linear: Annotated[
+        bool, Field(description="answers fit a plane to the neighbours, else take their mean; ours")
+    ] = True
+    rehearsals: Annotated[
+        int, Field(ge=0, le=10**6, description="trials in the model after each that ended in the world; ours")
+    ] = 5
+    scheduler: Annotated[
+        Literal["stack", "sweeping", "dyna", "dyna-oldest", "rout"],
+        Field(description="what drives investigation; paper, sections 3.2, 5.3 and 5.4"),
+    ] = STACK
+    investigations: Annotated[
+        int,
+        Field(ge=0, le=10**9, description="in a session, 0 for as many as were surprising; ours"),
+    ] = 0
+
+
+def economy_settings(settings: ModelSettings, ended: bool) -> LearnerSettings:
+    """Return what the paper's learner is told, in the world and in the model.
+
+    Values are grounded in terminal states, and investigations begin at the ends of trials. Until a trial has
+    ``ended`` the task may be one that goes on for ever, where neither would happen: all values count as reliable,
+    and investigations come at regular intervals (section 5.1).
+
+    >>> [economy_settings(ModelSettings(), ended).min_updates for ended in (True, False)]
+    [3, 0]
+    """
+    shared = {name: value for name, value in settings._asdict().items() if name in LearnerSettings._fields}
+    unended = {} if ended else {"min_updates": 0}
+    shared["investigate_every"] = 0 if ended else settings.investigate_every
+    return LearnerSettings(**{**shared, **unended}, discount_steps=True)

@@ -12,18 +12,18 @@ from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.learners.agent import NO_BUDGET, Agent, Progress, begin_counting
 from distinguo.learners.learner import Learner, Setup, register
-from distinguo.learners.probation.conclusions import is_claimable
 from distinguo.learners.probation.memory import (
     WIDEN,
+    ProbationSettings,
     RaceMemory,
     checked_race_memory,
     fresh_race_memory,
+    new_root,
+    run_trial,
     with_nodes,
 )
-from distinguo.learners.probation.race import drive
-from distinguo.learners.probation.reasons import RaceLog, drain_race, fresh_race_log
-from distinguo.learners.probation.settings import ProbationSettings
-from distinguo.learners.probation.tree import new_root, run_trial
+from distinguo.learners.probation.proposals import RaceLog, drain_race, fresh_race_log
+from distinguo.learners.probation.race import drive, is_claimable
 from distinguo.references import by_reference
 from distinguo.seam import at_speed, is_compiled, kernel
 from distinguo.search.maps import PrototypeMap, controller_of

@@ -1,14 +1,30 @@
-"""What the learner remembers: maps, the tree of all trials, the latest transitions, and how the race stands."""
+"""What ``probation`` works on: its settings, its memory, the tree of all trials, and imagined trials."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+from pydantic import Field
 
-from distinguo.learners.agent import ROOM, check_arrays, field, fresh_arrays, larger_arrays
-from distinguo.learners.probation.settings import MOST_PROTOTYPES, MOST_STARTS
-from distinguo.search.maps import PrototypeMap, prototype_map
+from distinguo.learners.agent import (
+    GREATEST,
+    LEAST,
+    NO_BUDGET,
+    ROOM,
+    Agent,
+    check_arrays,
+    field,
+    fresh_arrays,
+    larger_arrays,
+    widen,
+)
+from distinguo.seam import kernel, part
+from distinguo.search.maps import PrototypeMap, action_of, prototype_map
+from distinguo.tasks.world import BEFORE, NEXT, OWN, begin, copy_row, look, step, stops
+
+# What the learner remembers: maps, the tree of all trials, the latest transitions, and how the race stands.
+
 
 MOST_TESTS = 2_000  #: trials of a confirmation that are remembered
 MOST = 10**15  #: that anything is counted up to
@@ -247,3 +263,299 @@ def _is_tree(tree: Tree, nodes: int, cap: int) -> bool:
     rows = np.repeat(np.arange(nodes), child.shape[1])[known.ravel()]
     back = parent[child[known]] == rows
     return bool(deeper.all() and back.all() and (depth[~inner] == 0).all() and (depth < cap).all())
+
+
+# Every constant of the learner ``probation``; docs/robustness.md says what each of them is worth.
+
+
+MOST_PROTOTYPES = 16  #: that a map has room for
+MOST_STARTS = 32  #: that a race has room for
+
+
+class ProbationSettings(NamedTuple):
+    """The constants of search, race and proposals.
+
+    >>> ProbationSettings().starts
+    1
+    """
+
+    starts: Annotated[int, Field(ge=1, le=8, description="starts that a race begins with")] = 1
+    most_starts: Annotated[
+        int, Field(ge=1, le=MOST_STARTS, description="starts of a race at most; the easiest leave")
+    ] = 12
+    counterexamples: Annotated[
+        int, Field(ge=0, le=8, description="starts of a failed confirmation that join the race")
+    ] = 3
+    regions: Annotated[int, Field(ge=1, le=MOST_PROTOTYPES, description="prototypes of a map at most")] = 12
+    stall: Annotated[
+        int,
+        Field(ge=1, le=10**6, description="proposals without a gain before the race ends, in Luby's units"),
+    ] = 30
+    effort: Annotated[
+        float, Field(ge=0, le=100, description="steps of a search at least, in trials of full length")
+    ] = 2.0
+    gain: Annotated[
+        float, Field(ge=0, le=1, description="share by which a return must beat the constant actions")
+    ] = 0.1
+    furthest: Annotated[
+        float, Field(ge=0, le=1, description="share of the search that varies the map that went furthest")
+    ] = 0.5
+    several: Annotated[float, Field(ge=0, le=0.9, description="chance of one more change in a proposal")] = (
+        0.3
+    )
+    jump: Annotated[float, Field(ge=0, le=1, description="share of moves that go to a visited state")] = 0.5
+    step: Annotated[float, Field(gt=0, le=1, description="length of the other moves, in extents")] = 0.1
+    stretch: Annotated[float, Field(ge=0, le=5, description="log-normal factor of a changed weight")] = 0.5
+    screen: Annotated[
+        int, Field(ge=1, le=100, description="proposals that are imagined for one that is tried; 1 for none")
+    ] = 10
+    plain: Annotated[float, Field(ge=0, le=1, description="share of proposals tried without imagining")] = 0.2
+    model: Annotated[
+        int, Field(ge=1, le=10**5, description="latest transitions of each action that imagining rests on")
+    ] = 1_000
+    regret: Annotated[
+        float, Field(ge=0, le=1, description="share of additions where imagined regret is greatest")
+    ] = 0.0
+    surprise: Annotated[
+        float,
+        Field(ge=0, le=1, description="share of additions where the value differs most from its region's"),
+    ] = 0.0
+    shrink: Annotated[
+        int,
+        Field(ge=0, le=100, description="tries per prototype to do without one, before success is claimed"),
+    ] = 3
+    near: Annotated[
+        float, Field(ge=0, le=1, description="how near to the threshold a stalled race takes more starts")
+    ] = 0.15
+    more_starts: Annotated[
+        int, Field(ge=1, le=MOST_STARTS, description="starts up to which a stalled race is widened")
+    ] = 8
+    reuse: Annotated[
+        bool, Field(description="go on from the first decision that was never tried, else from the start")
+    ] = True
+    give_up: Annotated[bool, Field(description="end a trial that can no longer reach the present map's")] = (
+        True
+    )
+    horizon: Annotated[
+        int, Field(ge=1, le=10**6, description="steps of a trial at most, where the task has no limit")
+    ] = 1_000
+
+
+# Trials as a tree: a decision that was tried from a state before is not tried again.
+#
+# The next state is looked up where it is known. From the first decision that was never tried, the trial is run: from
+# that very state where the task can be put there, else by taking the same actions from the start again, which costs
+# the same steps again.
+
+
+@part
+def new_node(agent: Agent, s: np.ndarray, gained: float, depth: int, parent: int) -> int:
+    """Add a state to the tree."""
+    tree, status = agent.memory.tree, agent.memory.status
+    k = status["nodes"][0]
+    status["nodes"][0] = k + 1
+    seen = look(agent.world, s, BEFORE).seen
+    for i in range(len(s)):
+        tree.states[k, i] = s[i]
+    for i in range(len(seen)):
+        tree.seen[k, i] = seen[i]
+    tree.gained[k], tree.depth[k], tree.parent[k], tree.end[k] = gained, depth, parent, RUNNING_ON
+    for a in range(tree.child.shape[1]):
+        tree.child[k, a] = NONE
+    widen(agent.progress, seen)
+    return k
+
+
+@part
+def new_root(agent: Agent) -> int:
+    """Add the start of a new trial."""
+    s = agent.world.spare[NEXT]
+    begin(agent.world, agent.rng, s)
+    return new_node(agent, s, 0.0, 0, NONE)
+
+
+@part
+def grow(agent: Agent, k: int, s: np.ndarray, a: int) -> int:
+    """Take an action from ``s``, the state of node ``k``, which moves on: the node that it leads to."""
+    tree, memory = agent.memory.tree, agent.memory
+    r, terminal = step(agent.world, s, a, s)
+    if memory.facts["hold"][0]:
+        r = 1.0
+    memory.status["reward"][0] = max(memory.status["reward"][0], r)
+    j = new_node(agent, s, tree.gained[k] + r, tree.depth[k] + 1, k)
+    if terminal:
+        tree.end[j] = ENDED
+    elif stops(agent.world, s):
+        tree.end[j] = STOPPED
+    tree.child[k, a] = j
+    remember_transition(agent, k, a, j)
+    return j
+
+
+@part
+def return_to(agent: Agent, root: int, k: int, s: np.ndarray) -> int:
+    """Bring the task to node ``k``, whose state is written to ``s``: the steps that this took."""
+    tree, path = agent.memory.tree, agent.memory.scratch.path
+    if agent.memory.facts["returns"][0] or k == root:
+        copy_row(tree.states[k], s)
+        return 0
+    steps = tree.depth[k]
+    at = k
+    for place in range(steps - 1, -1, -1):
+        above = tree.parent[at]
+        for a in range(tree.child.shape[1]):
+            if tree.child[above, a] == at:
+                path[place] = a
+        at = above
+    copy_row(tree.states[root], s)
+    for place in range(steps):
+        step(agent.world, s, path[place], s)
+    return steps
+
+
+@part
+def can_reach(agent: Agent, k: int, cap: int, need: float) -> bool:
+    """Whether a trial that has come to node ``k`` may still gain as much as is needed."""
+    tree, reward = agent.memory.tree, agent.memory.status["reward"][0]
+    hope = reward * (cap - tree.depth[k]) if reward > 0.0 else 0.0
+    return tree.gained[k] + hope >= need
+
+
+@part
+def goes_on(agent: Agent, k: int, cap: int, need: float) -> bool:
+    """Whether a trial that has come to node ``k`` is neither at its end nor to be given up."""
+    tree = agent.memory.tree
+    return tree.end[k] == RUNNING_ON and tree.depth[k] < cap and can_reach(agent, k, cap, need)
+
+
+@part
+def run_trial(
+    agent: Agent, given: PrototypeMap, root: int, cap: int, need: float, left: int = NO_BUDGET
+) -> tuple[int, int]:
+    """Run a trial of a map from a root until it ends or cannot gain what is needed: its last node, and the steps.
+
+    It is cut where it would take more steps than are ``left``; then it could go on from its last node.
+    """
+    tree, facts = agent.memory.tree, agent.memory.facts
+    known = agent.settings.reuse and facts["repeats"][0]
+    k, steps, alive = root, 0, False
+    s = agent.world.spare[OWN]
+    while goes_on(agent, k, cap, need):
+        a = action_of(given, tree.seen[k])
+        j = tree.child[k, a]
+        if j == NONE or not known:
+            again = 0 if alive or facts["returns"][0] else tree.depth[k]
+            if steps + again + 1 > left:
+                break
+            if not alive:
+                steps += return_to(agent, root, k, s)
+                alive = True
+            j = grow(agent, k, s, a)
+            steps += 1
+        k = j
+    return k, steps
+
+
+@part
+def has_ended(agent: Agent, k: int, cap: int) -> bool:
+    """Whether a trial that was left at node ``k`` came to its end, and was not given up."""
+    tree = agent.memory.tree
+    return tree.end[k] != RUNNING_ON or tree.depth[k] >= cap
+
+
+@part
+def reach_of(agent: Agent, given: PrototypeMap, root: int, last: int) -> float:
+    """Return how far a trial went: the extents of its observations, summed, in those of all trials so far."""
+    tree, extent = agent.memory.tree, agent.progress.extent
+    total = 0.0
+    for i in range(tree.seen.shape[1]):
+        width = extent[GREATEST, i] - extent[LEAST, i]
+        k = last
+        low, high = tree.seen[k, i], tree.seen[k, i]
+        while k != root:
+            k = tree.parent[k]
+            low, high = min(low, tree.seen[k, i]), max(high, tree.seen[k, i])
+        if width > 0.0:
+            total += (high - low) / width
+    return total
+
+
+# Imagined trials: what a map would do if every step changed the observation as the most similar step so far did.
+#
+# Nothing is run for them and nothing is kept because of them: they only choose which proposal is worth trying.
+
+
+NARROW = 1e-12  #: an extent below this counts as none
+
+
+@part
+def remember_transition(agent: Agent, k: int, a: int, j: int) -> None:
+    """Remember the transition from node ``k`` to ``j`` in place of the oldest by the same action."""
+    tree, model = agent.memory.tree, agent.memory.model
+    place = model.times[a] % model.reward.shape[1]
+    model.times[a] += 1
+    for i in range(tree.seen.shape[1]):
+        model.seen[a, place, i] = tree.seen[k, i]
+        model.change[a, place, i] = tree.seen[j, i] - tree.seen[k, i]
+    model.reward[a, place] = tree.gained[j] - tree.gained[k]
+    model.end[a, place] = tree.end[j] == ENDED
+
+
+@kernel
+def most_similar(model: Model, scratch: Scratch, a: int) -> int:
+    """Return the remembered transition by action ``a`` that began nearest to the imagined point.
+
+    A kernel of its own: it knows no task, so it runs compiled for tasks that do not.
+    """
+    best, place = 1e300, NONE
+    for q in range(min(model.times[a], model.reward.shape[1])):
+        distance = 0.0
+        for i in range(len(scratch.point)):
+            d = (scratch.point[i] - model.seen[a, q, i]) * scratch.weight[i]
+            distance += d * d
+        if distance < best:
+            best, place = distance, q
+    return place
+
+
+@part
+def set_weights(agent: Agent) -> None:
+    """Weigh coordinates by the extent that was seen so far."""
+    extent, scratch = agent.progress.extent, agent.memory.scratch
+    for i in range(len(scratch.weight)):
+        scratch.weight[i] = 1.0 / max(extent[GREATEST, i] - extent[LEAST, i], NARROW)
+
+
+@part
+def imagined_return(agent: Agent, given: PrototypeMap, k: int, cap: int, first: int, need: float) -> float:
+    """Imagine the trial of a map from node ``k``, where it takes the action ``first`` if there is one.
+
+    It is given up when it can no longer gain what is needed.
+    """
+    tree, model, point = agent.memory.tree, agent.memory.model, agent.memory.scratch.point
+    while first == NONE and tree.end[k] == RUNNING_ON and tree.depth[k] < cap:  # what is known needs no guess
+        j = tree.child[k, action_of(given, tree.seen[k])]
+        if j == NONE:
+            break
+        k = j
+    gained, depth = tree.gained[k], tree.depth[k]
+    if tree.end[k] != RUNNING_ON:
+        return gained
+    for i in range(len(point)):
+        point[i] = tree.seen[k, i]
+    a = first
+    reward = max(agent.memory.status["reward"][0], 0.0)
+    while depth < cap and gained + reward * (cap - depth) >= need:
+        if a == NONE:
+            a = action_of(given, point)
+        place = most_similar(model, agent.memory.scratch, a)
+        if place == NONE:
+            return gained
+        for i in range(len(point)):
+            point[i] += model.change[a, place, i]
+        gained += model.reward[a, place]
+        depth += 1
+        if model.end[a, place]:
+            return gained
+        a = NONE
+    return gained

@@ -8,7 +8,11 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from distinguo.constants import (
+from distinguo.learners.economy.learner import Economy
+from distinguo.learners.economy.memory import Memory
+from distinguo.learners.learner import register
+from distinguo.presets import BY_NOISE, SURPRISE_BY_RETURN
+from distinguo.settings import (
     Alpha,
     Confidence,
     Delta,
@@ -16,6 +20,7 @@ from distinguo.constants import (
     EpsilonShare,
     Explore,
     Gamma,
+    LearnerSettings,
     MergeIntoYoungest,
     MinUpdates,
     NewUpdates,
@@ -25,11 +30,6 @@ from distinguo.constants import (
     SurpriseByTransition,
     SurpriseReliable,
 )
-from distinguo.learners.economy.learner import Economy
-from distinguo.learners.economy.memory import Memory
-from distinguo.learners.learner import register
-from distinguo.presets import BY_NOISE, SURPRISE_BY_RETURN
-from distinguo.settings import LearnerSettings
 from distinguo.tasks.spec import TaskSpec
 
 

@@ -7,26 +7,26 @@ from typing import Any
 
 import numpy as np
 
-from distinguo.controller import Controller
+from distinguo.controller import Controller, choose
 from distinguo.errors import DistinguoError
-from distinguo.learners.agent import NO_BUDGET, Agent
+from distinguo.learners.agent import NO_ACTION, NO_BUDGET, Agent
+from distinguo.learners.driver import first_action, get_action, locate, pauses
 from distinguo.learners.learner import Learner, Setup, register
-from distinguo.learners.sweeping import trials as _trials  # noqa: F401 - gives the driver its functions
-from distinguo.learners.sweeping.consolidation import consolidate_plan
-from distinguo.learners.sweeping.exploration import queue_all_again
-from distinguo.learners.sweeping.maps import compatible_map, map_groups
+from distinguo.learners.sweeping.consolidation import compatible_map, consolidate_plan, map_groups
 from distinguo.learners.sweeping.memory import (
     SweepingMemory,
+    SweepingSettings,
     check_sweeping,
     fresh_sweeping,
     with_spare_room,
 )
-from distinguo.learners.sweeping.model import fill_slots
+from distinguo.learners.sweeping.model import fill_slots, learn_transition, queue_all_again, state_number
 from distinguo.learners.sweeping.plan import make_plan_of_model, note_greatest_value, rests_on_experience
-from distinguo.learners.sweeping.settings import SweepingSettings
 from distinguo.representations.growing import growing_categories, primary_rows, settled
+from distinguo.seam import implements
 from distinguo.tasks.extent import Extent
 from distinguo.tasks.spec import Goal, MeanReturn
+from distinguo.tasks.world import AFTER, BEFORE, look
 
 FIRST_ROOM = 64  #: states that there is room for in the beginning
 AGAIN = 2  #: the growth of experience after which a map that stayed the same is thought to be final
@@ -142,3 +142,40 @@ class Sweeping(Learner):
 SWEEPING = Sweeping.name
 
 register(Sweeping())
+
+
+# Trials of the learner for categories: act by the highest upper value, record what follows, sweep.
+
+
+@implements(locate, SweepingMemory)
+def _number_of(memory: SweepingMemory, agent: Agent, s: np.ndarray) -> int:
+    return state_number(memory, look(agent.world, s, BEFORE).seen)
+
+
+@implements(first_action, SweepingMemory)
+def _first_action(memory: SweepingMemory, agent: Agent, s: np.ndarray, j: int) -> int:
+    memory.starts[j] += 1
+    return choose(memory.hope[j], 0.0, agent.rng)
+
+
+@implements(get_action, SweepingMemory)
+def _sweep_and_act(
+    memory: SweepingMemory,
+    agent: Agent,
+    s: np.ndarray,
+    j: int,
+    a: int,
+    r: float,
+    s_next: np.ndarray,
+    terminal: bool,
+) -> tuple[int, int]:
+    k = state_number(memory, look(agent.world, s_next, AFTER).seen)
+    learn_transition(memory, agent.settings, j, a, r, k, terminal)
+    return (NO_ACTION if terminal else choose(memory.hope[k], 0.0, agent.rng)), k
+
+
+@implements(pauses, SweepingMemory)
+def is_full(memory: SweepingMemory, agent: Agent, length: int) -> bool:
+    """Whether there is no room for another state or edge."""
+    counters = memory.counters
+    return counters["states"][0] >= len(memory.tries) or counters["edges"][0] >= len(memory.edge_to)

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from distinguo.learners.sweeping.exploration import spread
-from distinguo.learners.sweeping.memory import NOTHING, SweepingMemory
-from distinguo.learners.sweeping.model import expected, uncertainty
-from distinguo.learners.sweeping.settings import SweepingSettings
+from distinguo.learners.sweeping.memory import NOTHING, SweepingMemory, SweepingSettings
+from distinguo.learners.sweeping.model import expected, spread, uncertainty
 from distinguo.references import by_reference
 from distinguo.seam import kernel, part
 

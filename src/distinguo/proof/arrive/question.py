@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from distinguo.proof.arrive.arrival import HORIZON, PIECES, ROUNDS, Arrivals, arrivals, certified
-from distinguo.proof.arrive.strip import enclose_strip, step_cost
+from distinguo.proof.arrive.car import enclose_strip, step_cost
 from distinguo.proof.question import Answer, GreedyTrial, Question, Request, greedy_trial
 from distinguo.proof.schema import ArrivalCertificate
 from distinguo.tasks.spec import TaskSpec

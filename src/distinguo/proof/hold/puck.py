@@ -21,8 +21,8 @@ from typing import NamedTuple
 import numpy as np
 
 from distinguo.errors import DistinguoError
-from distinguo.proof.claims import task_claim
 from distinguo.proof.enclosure import SLACK, Pair, axes, enclose, extent, widened
+from distinguo.proof.question import task_claim
 from distinguo.proof.schema import PuckClaim
 from distinguo.seam import implements, kernel, part
 from distinguo.settings import checked

@@ -7,15 +7,24 @@ look-ahead: its states are ``(-1, number, *observation)``, and one can only go o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from array import array
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
-from distinguo.tasks.gym.checked_env import CheckedEnv
-from distinguo.tasks.gym.history import History
-from distinguo.tasks.gym.probe import ProbeResult, probe
-from distinguo.tasks.gym.snapshots import Restoring, set_generator
-from distinguo.tasks.gym.source import Source
+from distinguo.errors import DistinguoError, attempt
+from distinguo.tasks.gym.snapshots import (
+    NONE,
+    OPTIONS,
+    ProbeResult,
+    Restoring,
+    TrialPlace,
+    probe,
+    set_generator,
+)
+from distinguo.tasks.gym.source import CheckedEnv, Source, StepPlace
 from distinguo.tasks.task import State
 
 AHEAD = -1.0  #: the trial of the states of look-aheads
@@ -170,3 +179,277 @@ class Driver:
         """Take back what :meth:`memories` gave."""
         self._branches, self._looks = self.history.from_arrays(arrays, self.checked_env.choices.number)
         self._now = None
+
+
+# The trials of a driver so far, and how their states are restored.
+
+
+SPACING = 32  #: steps between two snapshots of a trial, at the least
+MOST_IN_TRIAL = 128  #: snapshots, however long the trial is
+
+
+class History:
+    """The trials so far, with snapshots of some of their states."""
+
+    def __init__(self) -> None:
+        self.count = 0  #: of trials that were begun
+        self.replayed = 0  #: steps that were only taken to come back to a state
+        self.trials: dict[int, TrialRecord] = {}
+        self.latest = TrialRecord(0)
+        self.snapshots = Snapshots()
+
+    def begin(self, seed: int) -> int:
+        """Note that a trial begins: its number."""
+        self.latest = self.trials[self.count] = TrialRecord(seed)
+        self.count += 1
+        return self.count - 1
+
+    def keep_beginning(
+        self, checked: CheckedEnv, probed: ProbeResult, observation: tuple[float, ...]
+    ) -> None:
+        """Take a snapshot of the start of the latest trial if its seed will not bring it back."""
+        if probed.method is not None and not probed.replayable:
+            moment = TrialPlace(self.latest.seed, 0, (), observation)
+            snapshot = attempt(probed.method.take, checked.env, moment, otherwise=None)
+            if (
+                snapshot is not None
+            ):  # else this trial cannot be come back to, which is said if it is asked for
+                self.latest.beginning = (snapshot, observation)
+
+    def is_head(self, trial: int, step: int) -> bool:
+        """Tell whether this is where the latest trial has come to."""
+        return trial == self.count - 1 and step == len(self.latest.moves)
+
+    def stopped_at(self, trial: int, step: int) -> bool:
+        """Tell whether the environment truncated the trial at this step."""
+        known = self.trials.get(trial)
+        return known is not None and known.stopped and step == len(known.moves)
+
+    def go_to(self, checked: CheckedEnv, probed: ProbeResult, s: State) -> None:
+        """Put the environment into ``s``, a state of one of the trials, and see that it is there."""
+        trial, step, wanted = int(s[0]), int(s[1]), tuple(s[2:])
+        if probed.restoring.name == NONE or trial < 0:
+            raise _not_restorable(checked.name, probed, trial, step)
+        if probed.restoring.name == OPTIONS:
+            observation = self._restore(checked, probed, (step, wanted), trial, step)
+        else:
+            observation = self._replay(checked, probed, trial, step)
+        if observation != wanted:
+            raise _lost(checked.name, probed, s, observation)
+
+    def _replay(self, checked: CheckedEnv, probed: ProbeResult, trial: int, step: int) -> Any:
+        known = self.trials.get(trial)
+        if known is None or step > len(known.moves):
+            raise _not_restorable(checked.name, probed, trial, step)
+        at, observation = self._nearest(checked, probed, trial, step)
+        for place in range(at, step):
+            if place > at:
+                self._take(checked, probed, trial, (at, place, step))
+            observation = checked.step(known.moves[place], trial, place + 1)[0]
+        self.replayed += step - at
+        return observation
+
+    def _nearest(self, checked: CheckedEnv, probed: ProbeResult, trial: int, step: int) -> tuple[int, Any]:
+        """Restore the last snapshot before ``step``, or the start of the trial: its step and observation."""
+        known, nearest = self.trials[trial], self.snapshots.before(trial, step)
+        if nearest is not None and (nearest[0] > probed.price or known.beginning is not None):
+            return nearest[0], self._restore(checked, probed, nearest[1], trial, step)
+        if known.beginning is None:
+            return 0, checked.reset(known.seed, trial)
+        snapshot, observation = known.beginning
+        self._restore(checked, probed, snapshot, trial, step)
+        return 0, observation
+
+    def _restore(self, checked: CheckedEnv, probed: ProbeResult, snapshot: Any, trial: int, step: int) -> Any:
+        assert probed.method is not None
+        try:
+            checked.env, observation = probed.method.restore(checked.env, snapshot)
+        except (DistinguoError, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            raise checked.raised(error, trial, step) from error
+        return observation
+
+    def _take(
+        self, checked: CheckedEnv, probed: ProbeResult, trial: int, steps: tuple[int, int, int]
+    ) -> None:
+        """Take a snapshot on the way: one in so many, and the last before the goal, which is often wanted again.
+
+        The steps are where the replay began, where it is, and where it goes.
+        """
+        first, now, last = steps
+        known = self.trials[trial]
+        if probed.method is None or last - first <= 2 * probed.price:  # to replay it again costs less
+            return
+        spacing = max(SPACING, 2 * probed.price, len(known.moves) // MOST_IN_TRIAL)
+        if now % spacing == 0 or now == last - 1:
+            moment = TrialPlace(known.seed, now, (), ())
+            snapshot = attempt(probed.method.take, checked.env, moment, otherwise=None)
+            if snapshot is not None:  # else replays stay longer
+                self.snapshots.put(trial, now, snapshot)
+
+    def to_arrays(
+        self, probed: ProbeResult, states: np.ndarray, counters: list[int]
+    ) -> dict[str, np.ndarray]:
+        """Return what is needed to come back to these states, and drop what is not."""
+        last = last_steps(states)
+        if probed.restoring.name == OPTIONS:  # the states are enough, but the running trial goes on
+            last = {trial: step for trial, step in last.items() if trial == self.count - 1}
+        arrays = arrays_of_trials(self.trials, last, [self.count, *counters])
+        kept = {number: trial for number, trial in self.trials.items() if number in last}
+        for number, trial in kept.items():
+            if number != self.count - 1:  # the latest one may go on
+                trial.cut(last[number])
+        self.trials = kept
+        self.snapshots.keep_only(kept)
+        return arrays
+
+    def from_arrays(self, arrays: Mapping[str, np.ndarray], actions: int) -> list[int]:
+        """Take back what :meth:`to_arrays` gave: the counters."""
+        trials, (count, *counters) = trials_of_arrays(arrays, actions)
+        self.trials, self.count, self.snapshots = trials, count, Snapshots()
+        self.latest = trials.get(count - 1, TrialRecord(0))
+        return counters
+
+
+def _not_restorable(name: str, probed: ProbeResult, trial: int, step: int) -> DistinguoError:
+    if probed.restoring.name == NONE:
+        return DistinguoError(
+            f"{probed.restoring.sentence[:-1]}, asked for trial {trial}, step {step}; learn without look-aheads."
+        )
+    if trial < 0:
+        return DistinguoError(f"{name} can only go on from the last state of a look-ahead, and at once.")
+    return DistinguoError(f"{name} has no memory of trial {trial}, step {step}; go on from another state.")
+
+
+def _lost(name: str, probed: ProbeResult, s: State, observation: Any) -> DistinguoError:
+    trial, step, *wanted = s
+    place = StepPlace(int(trial), int(step))
+    if probed.restoring.name == OPTIONS:
+        words, advice = "ignores the state it was given", "mend its reset, or leave the option out"
+    else:
+        words, advice = "is not deterministic under replay", "draw all its noise from its own np_random"
+    return DistinguoError(f"{name} {words}: {place} expected {tuple(wanted)}, got {observation}; {advice}.")
+
+
+# Records of trials: seeds, actions, snapshots on the way, and the arrays that a checkpoint keeps of them.
+#
+# The seed and the actions of a trial are enough to replay it; snapshots save replaying from the start.
+
+
+MOST_SNAPSHOTS = 1000
+_NAMES = ("trials", "seeds", "moves", "offsets", "counters")
+
+
+class TrialRecord:
+    """The seed of a trial and its actions."""
+
+    def __init__(self, seed: int, moves: Iterable[int] = ()) -> None:
+        self.seed = seed
+        self.moves = array("I", moves)
+        #: a snapshot of its start and what was observed there, where its seed is not enough
+        self.beginning: tuple[Any, tuple[float, ...]] | None = None
+        self.stopped = False  #: whether the environment truncated it
+
+    def cut(self, step: int) -> None:
+        """Forget what came after this step."""
+        if step < len(self.moves):
+            del self.moves[step:]
+            self.stopped = False
+
+
+class Snapshots:
+    """Snapshots by trial and step; the least recently used ones are dropped.
+
+    >>> snapshots = Snapshots(most=2)
+    >>> for step in (32, 64, 96):
+    ...     snapshots.put(0, step, f"state at {step}")
+    >>> snapshots.before(0, 70), snapshots.before(0, 64), snapshots.before(1, 70)
+    ((64, 'state at 64'), None, None)
+    """
+
+    def __init__(self, most: int = MOST_SNAPSHOTS) -> None:
+        self.most = most
+        self.kept: OrderedDict[tuple[int, int], Any] = OrderedDict()
+        self.steps: dict[int, set[int]] = {}
+
+    def put(self, trial: int, step: int, snapshot: Any) -> None:
+        """Keep a snapshot."""
+        self.kept[trial, step] = snapshot
+        self.kept.move_to_end((trial, step))
+        self.steps.setdefault(trial, set()).add(step)
+        if len(self.kept) > self.most:
+            (oldest, at), _ = self.kept.popitem(last=False)
+            self.steps[oldest].discard(at)
+
+    def before(self, trial: int, step: int) -> tuple[int, Any] | None:
+        """Return the last snapshot before this step: the step from it shows whether it was restored rightly."""
+        nearest = max((at for at in self.steps.get(trial, ()) if at < step), default=None)
+        if nearest is None:
+            return None
+        self.kept.move_to_end((trial, nearest))
+        return nearest, self.kept[trial, nearest]
+
+    def keep_only(self, trials: Iterable[int]) -> None:
+        """Drop the snapshots of all other trials."""
+        for trial in set(self.steps).difference(trials):
+            for step in self.steps.pop(trial):
+                del self.kept[trial, step]
+
+
+def last_steps(states: np.ndarray) -> dict[int, int]:
+    """Return the trials of these rows of states, and the last step that is needed of each.
+
+    >>> last_steps(np.array([[4.0, 7.0, 0.1], [4.0, 2.0, 0.2], [-1.0, 9.0, 0.3]]))
+    {4: 7}
+    """
+    last: dict[int, int] = {}
+    for trial, step in np.asarray(states, dtype=np.float64)[:, :2].astype(np.int64).tolist():
+        if trial >= 0:  # one cannot come back to a look-ahead
+            last[trial] = max(step, last.get(trial, 0))
+    return last
+
+
+def arrays_of_trials(
+    trials: Mapping[int, TrialRecord], last: Mapping[int, int], counters: list[int]
+) -> dict[str, np.ndarray]:
+    """Return trials as arrays, each up to the last step that is needed."""
+    numbers = sorted(set(trials).intersection(last))
+    moves = [np.array(trials[number].moves[: last[number]], dtype=np.uint32) for number in numbers]
+    return {
+        "trials": np.array(numbers, dtype=np.int64),
+        "seeds": np.array([trials[number].seed for number in numbers], dtype=np.int64),
+        "moves": np.concatenate([np.zeros(0, np.uint32), *moves]),
+        "offsets": np.cumsum([0, *map(len, moves)], dtype=np.int64),
+        "counters": np.array(counters, dtype=np.int64),
+    }
+
+
+def trials_of_arrays(
+    arrays: Mapping[str, np.ndarray], count: int
+) -> tuple[dict[int, TrialRecord], list[int]]:
+    """Return the trials and the counters from arrays, everything checked; there are ``count`` actions."""
+    trials, seeds, moves, offsets, counters = _of_whole_numbers(arrays)
+    _require(len(trials) == len(seeds) == len(offsets) - 1, "its parts have different lengths")
+    _require(len(counters) == 3 and min(counters) >= 0, "its counters are wrong")
+    _require(offsets[0] == 0 and offsets[-1] == len(moves), "its offsets are wrong")
+    _require(offsets == sorted(offsets), "its offsets are wrong")
+    _require(all(0 <= move < count for move in moves), "it has an unknown action")
+    _require(all(seed >= 0 for seed in seeds), "it has a negative seed")
+    _require(len(set(trials)) == len(trials), "it has a trial twice")
+    _require(all(0 <= number < counters[0] for number in trials), "it has an unknown trial")
+    parts = zip(trials, seeds, offsets, offsets[1:], strict=False)
+    return {number: TrialRecord(seed, moves[a:b]) for number, seed, a, b in parts}, counters
+
+
+def _of_whole_numbers(arrays: Mapping[str, np.ndarray]) -> list[list[int]]:
+    for name in _NAMES:
+        _require(name in arrays, f"it lacks '{name}'")
+        whole = arrays[name].ndim == 1 and arrays[name].dtype.kind in "iu"
+        _require(whole, f"'{name}' is no row of whole numbers")
+    return [arrays[name].tolist() for name in _NAMES]
+
+
+def _require(truth: bool, trouble: str) -> None:
+    if not truth:
+        raise ValueError(f"The memory of trials is damaged: {trouble}.")

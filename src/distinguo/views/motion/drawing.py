@@ -14,9 +14,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Circle, Polygon
 
 from distinguo.representations.partition import has_labels
-from distinguo.views.drawing.colours import hue_of, shaded
 from distinguo.views.motion.film import Film, FilmFrame, how_it_ended
-from distinguo.views.motion.shapes import BODY, GOAL, GROUND, LIMIT, LINK, PUSH, Disc, Scene, Shape
+from distinguo.views.motion.scenes import BODY, GOAL, GROUND, LIMIT, LINK, PUSH, Disc, Scene, Shape
+from distinguo.views.plots import hue_of, shaded
 
 WIDE, NARROW, TALL = 9.0, 5.4, 4.5  #: inches of a film with the system beside the map, and of the map alone
 PALE = 0.45  #: share of the hue of a region: the way is drawn on it

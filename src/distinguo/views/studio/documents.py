@@ -1,20 +1,30 @@
-"""Runs, maps and curves as plain JSON for the page."""
+"""Runs, maps, curves and trails as plain JSON for the page."""
 
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Sequence
 from itertools import islice
-from typing import Any
+from threading import Lock
+from typing import Any, NamedTuple
 
-from distinguo.representations.partition import has_labels
+import numpy as np
+
+from distinguo.controller import Controller, choose
+from distinguo.errors import DistinguoError, shown
+from distinguo.representations.partition import has_labels, region
 from distinguo.runs.configuration import Configuration
-from distinguo.runs.written.history import Frame
-from distinguo.runs.written.trial_table import TrialRow
+from distinguo.runs.history import Frame, TrialRow
+from distinguo.tasks.acrobot import Acrobot
+from distinguo.tasks.catalog import SPECS, check_imported, task_spec
+from distinguo.tasks.pendulum import Pendulum, PendulumOfTorques
 from distinguo.tasks.spec import TaskSpec
-from distinguo.views.pictures import PartitionPicture, representation_picture
-from distinguo.views.slices import names_of, plane_of
-from distinguo.views.tiles import tiles_of
+from distinguo.tasks.task import observe, seeded, start, transition, truncated, unpack
+from distinguo.views.pictures import PartitionPicture, names_of, plane_of, representation_picture, tiles_of
+
+# Runs, maps and curves as plain JSON for the page.
+
 
 MOST_POINTS = 600  #: of a curve
 
@@ -92,3 +102,134 @@ def task_document(configuration: Configuration) -> dict[str, Any]:
 def frames_document(frames: Sequence[Frame]) -> list[list[int]]:
     """Return the history in short: the trial, the steps and the regions of each frame."""
     return [[m.trial, m.environment_steps, m.representation.regions] for m in frames]
+
+
+# Trials under the greedy policy from any state, step by step, for the eye.
+
+
+MOST_ENDS = 64  #: states that trails ended in, to go on from
+_ALMOST = 1e-4  #: by which an observation may miss the one asked for
+
+
+class GreedyTrail(NamedTuple):
+    """A piece of a trial."""
+
+    states: list[tuple[float, ...]]  #: the first is where it began
+    observations: list[tuple[float, ...]]
+    actions: list[int]  #: one less
+    gained: float
+    ended: bool
+
+
+class Simulator:
+    """A task to try policies on, apart from the one that is learned from."""
+
+    def __init__(self, spec: TaskSpec, seed: int) -> None:
+        self.spec, self._rng = spec, np.random.default_rng(seed)
+        self._task: Any = None
+        self._seed, self._alone = seed, Lock()  # an environment of Gymnasium is but one
+        self._ends: deque[tuple[float, ...]] = deque(maxlen=MOST_ENDS)
+
+    def first(self) -> tuple[float, ...]:
+        """Return a state that a trial begins from."""
+        with self._alone:
+            return tuple(float(c) for c in start(self._world(), self._rng))
+
+    def state_at(self, observation: Sequence[float]) -> tuple[float, ...]:
+        """Return the state that shows this observation, or say why there is none to go on from."""
+        seen = checked_observation(self.spec, observation)
+        if self.spec.interpreted:
+            raise DistinguoError(
+                f"{self.spec.name} is Gymnasium's own environment, which cannot be put into a state; "
+                "let it go from its start."
+            )
+        task = self._world()
+        state = _by_angles(task, seen)
+        if not np.allclose(observe(task, state), seen, rtol=_ALMOST, atol=_ALMOST):
+            raise DistinguoError(f"No state of {self.spec.name} shows {shown(list(seen))}; try another.")
+        return state
+
+    def resumed(self, state: Sequence[float]) -> tuple[float, ...]:
+        """Return a state to go on from: one that an earlier trail ended in, or one that a scene was put into."""
+        whole = tuple(float(c) for c in state)
+        if whole in self._ends:
+            return whole
+        if self.spec.interpreted:
+            raise DistinguoError(f"{self.spec.name} has left that state; let it go from its start.")
+        width = len(start(self._world(), np.random.default_rng(0)))
+        if len(whole) != width:
+            raise DistinguoError(f"A state of {self.spec.name} has {width} numbers, got {len(whole)}.")
+        s = unpack(self._world(), np.array(whole, dtype=np.float64))
+        checked_observation(self.spec, observe(self._world(), s))
+        return s
+
+    def follow(self, controller: Controller, s: tuple[float, ...], steps: int) -> GreedyTrail:
+        """Follow the greedy policy for at most so many steps."""
+        task = self._world()
+        trail, gained, ended = GreedyTrail([s], [observe(task, s)], [], 0.0, ended=False), 0.0, False
+        with self._alone:
+            while not ended and len(trail.actions) < steps:
+                values = controller.q[region(controller.partition, trail.observations[-1])]
+                a = choose(values, controller.delta, self._rng)
+                s, reward, terminal = transition(task, s, a)
+                trail.states.append(s)
+                trail.observations.append(observe(task, s))
+                trail.actions.append(int(a))
+                gained, ended = gained + float(reward), bool(terminal or truncated(task, s))
+        self._ends.append(tuple(float(c) for c in s))
+        return trail._replace(gained=gained, ended=ended)
+
+    def _world(self) -> Any:
+        if self._task is None:
+            self._task = seeded(self.spec.task, self._seed)
+        return self._task
+
+
+def fresh_world(spec: TaskSpec) -> TaskSpec:
+    """Return a task that nobody else steps: an environment of Gymnasium is made anew, the others have no state."""
+    if not spec.interpreted:
+        return spec
+    check_imported(spec.name, "The folder of this run")
+    return task_spec(spec.name, spec.parameters, interpreted=spec.name in SPECS)
+
+
+def checked_observation(spec: TaskSpec, given: Sequence[float]) -> tuple[float, ...]:
+    """Return an observation of a task, or say what is wrong with it.
+
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> checked_observation(task_spec("puck"), (0.5, 99))
+    Traceback (most recent call last):
+    distinguo.errors.DistinguoError: v of puck lies between -5.5 and 5.5, got 99; take a state within.
+    """
+    if len(given) != len(spec.dimensions):
+        raise DistinguoError(
+            f"A state of {spec.name} has {len(spec.dimensions)} coordinates ({', '.join(spec.dimensions)}), "
+            f"got {len(given)}."
+        )
+    for name, c, low, high in zip(spec.dimensions, given, spec.low, spec.high, strict=True):
+        if not low - _ALMOST <= c <= high + _ALMOST:
+            raise DistinguoError(
+                f"{name} of {spec.name} lies between {low:g} and {high:g}, got {c:g}; take a state within."
+            )
+    return tuple(float(c) for c in given)
+
+
+def _by_angles(task: Any, seen: tuple[float, ...]) -> tuple[float, ...]:
+    """Return the state behind an observation; some tasks show the cosine and the sine of their angles."""
+    if isinstance(task, Acrobot):
+        return (math.atan2(seen[1], seen[0]), math.atan2(seen[3], seen[2]), seen[4], seen[5])
+    if isinstance(task, Pendulum | PendulumOfTorques):
+        return (math.atan2(seen[1], seen[0]), seen[2])
+    return seen
+
+
+def trail_document(trail: GreedyTrail, number: int) -> dict[str, Any]:
+    """Return a piece of a trial for the page."""
+    return {
+        "number": number,
+        "states": trail.states,
+        "observations": trail.observations,
+        "actions": trail.actions,
+        "gained": trail.gained,
+        "ended": trail.ended,
+    }

@@ -15,8 +15,7 @@ from threading import Lock
 from typing import Any
 
 from distinguo.errors import DistinguoError, one_line
-from distinguo.reading.documents import parse_json, parse_toml
-from distinguo.reading.files import MEBIBYTE, read_text
+from distinguo.reading.files import MEBIBYTE, parse_json, parse_toml, read_text
 
 MOST_RUNS, DEEPEST = 500, 3  #: runs that are listed, and folders below each other that are looked into
 MOST_FOLDERS = 5_000
@@ -82,7 +81,7 @@ class Library:
         if path is None:
             raise DistinguoError("That run is no longer there; choose another from the list.")
         if known is None:
-            from distinguo.views.studio.sources.recorded import RecordedRun  # it loads the compiler
+            from distinguo.views.studio.sources import RecordedRun  # it loads the compiler
 
             known = RecordedRun(identity, path, self._name(path))
             with self._alone:

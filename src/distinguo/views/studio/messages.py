@@ -1,13 +1,18 @@
-"""What a page may ask for, word by word; anything else is answered with one sentence."""
+"""What a page of the studio may ask for, and the JSON text of what it is answered."""
 
 from __future__ import annotations
 
+import json
+import math
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from distinguo.errors import DistinguoError, one_line, shown
 from distinguo.views.studio.security import LARGEST_MESSAGE
+
+# What a page may ask for, word by word; anything else is answered with one sentence.
+
 
 MOST_STEPS = 500  #: of a simulated trial in one answer
 _Pane = Literal[0, 1]
@@ -128,3 +133,30 @@ def understood(text: str) -> Asked:
                 f"The studio does not understand a message: {where} {wish}, got {shown(problem['input'])}."
             )
         ) from None
+
+
+# Documents as JSON text.
+
+
+DIGITS = 6  #: that a number keeps on its way to the screen
+
+
+def to_text(document: Any) -> str:
+    """Return a document as JSON that every browser reads; what is no number becomes null.
+
+    >>> to_text({"a": [1.23456789, float("inf")]})
+    '{"a":[1.23457,null]}'
+    """
+    return json.dumps(_plain(document), separators=(",", ":"), allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    if value is None or isinstance(value, str | int | bool):
+        return value
+    return _plain(value.tolist()) if hasattr(value, "tolist") else str(value)

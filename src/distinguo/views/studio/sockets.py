@@ -26,9 +26,9 @@ from distinguo.views.studio.messages import (
     Look,
     Open,
     Pace,
+    to_text,
     understood,
 )
-from distinguo.views.studio.texts import to_text
 
 TICK = 1 / 60  #: seconds between two looks for something new
 LIST_SECONDS = 2.0  #: between two looks at the folder of runs
@@ -47,7 +47,7 @@ class Shelf:
     def sessions(self) -> Any:
         """Return the sessions; the learner is loaded when it is first asked for."""
         if self._sessions is None:
-            from distinguo.views.studio.sources.sessions import LearningSessions
+            from distinguo.views.studio.panes import LearningSessions
 
             self._sessions = LearningSessions()
         return self._sessions

@@ -14,15 +14,14 @@ from distinguo.learners.learner import Learner, Setup, register
 from distinguo.seam import at_speed
 from distinguo.tasks.extent import Extent
 from distinguo_lab.growing_boxes import finished, growing_boxes, halve_evenly
-from distinguo_lab.learners.kdtree.boundaries import halve_marked, mark_boundaries
 from distinguo_lab.learners.kdtree.memory import (
     KdTreeMemory,
+    KdTreeSettings,
     check_kd_tree,
     fresh_kd_tree,
     with_leaves_to_spare,
 )
-from distinguo_lab.learners.kdtree.settings import KdTreeSettings
-from distinguo_lab.learners.kdtree.trials import is_look_due, learn_so_far
+from distinguo_lab.learners.kdtree.trials import halve_marked, is_look_due, learn_so_far, mark_boundaries
 
 FIRST_ROOM = 64  #: leaves that there is room for in the beginning, at least
 

@@ -14,11 +14,9 @@ from distinguo.learners.learner import Learner, Setup, register
 from distinguo.seam import at_speed
 from distinguo.tasks.spec import Goal
 from distinguo.tasks.task import goal_box
-from distinguo_lab.learners.partigame.cells import list_neighbours, split_at
-from distinguo_lab.learners.partigame.game import solve_game
-from distinguo_lab.learners.partigame.maps import cell_boxes, drawn_controller
-from distinguo_lab.learners.partigame.memory import PartiMemory, check_parti, fresh_parti
-from distinguo_lab.learners.partigame.settings import PartiSettings
+from distinguo_lab.learners.partigame.game import list_neighbours, solve_game, split_at
+from distinguo_lab.learners.partigame.memory import PartiMemory, PartiSettings, check_parti, fresh_parti
+from distinguo_lab.learners.partigame.model import cell_boxes, drawn_controller
 from distinguo_lab.learners.partigame.trials import advance_parti
 
 

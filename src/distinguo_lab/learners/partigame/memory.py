@@ -1,17 +1,20 @@
-"""What parti-game remembers: its cells, what came of each aim, local models, and the aim that is under way.
-
-Cells are boxes of *scaled* observations, each coordinate divided by its extent. They are the leaves of a tree of
-cuts; a cell that is split keeps its number for the lower half. An *aim* is a cell with one of its neighbours;
-an *outcome* is a cell that an aim was seen to lead to.
-"""
+"""What parti-game remembers, and its settings."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+from pydantic import Field
 
 from distinguo.learners.agent import check_arrays, field, fresh_arrays
+
+# What parti-game remembers: its cells, what came of each aim, local models, and the aim that is under way.
+#
+# Cells are boxes of *scaled* observations, each coordinate divided by its extent. They are the leaves of a tree of
+# cuts; a cell that is split keeps its number for the lower half. An *aim* is a cell with one of its neighbours; an
+# *outcome* is a cell that an aim was seen to lead to.
+
 
 NOTHING = -1  #: no cell, no node, no outcome
 CELL, NODE, AIM, OUTCOME = "cells", "nodes", "aims", "outcomes"  # axes
@@ -166,3 +169,39 @@ def _check_tree(memory: PartiMemory, cells: int, nodes: int, dimensions: int) ->
 def _within(numbers: np.ndarray, least: Any, beyond: Any) -> None:
     if not ((numbers >= least) & (numbers < beyond)).all():
         raise ValueError("a place lies outside of its table")
+
+
+# The settings of parti-game, each with its source (docs/readings.md, "Parti-game").
+
+
+class PartiSettings(NamedTuple):
+    """The constants of the learner ``parti-game``.
+
+    >>> PartiSettings().patience
+    5
+    """
+
+    count_steps: Annotated[
+        bool, Field(description="whether a way costs its steps (ours) and not its cells (the paper's)")
+    ] = False
+    patience: Annotated[
+        int,
+        Field(ge=1, le=10**6, description="steps without coming closer to an aim, to be stuck; ours"),
+    ] = 5
+    time_counts: Annotated[
+        bool, Field(description="whether an aim is stuck when the task stops the trial; ours")
+    ] = True
+    enough: Annotated[
+        int,
+        Field(ge=1, le=10**6, description="tries of every action that make a local model; ours"),
+    ] = 5
+    fineness: Annotated[
+        int, Field(ge=0, le=10, description="halvings of a cell within which one action is taken; ours")
+    ] = 6
+    most_cells: Annotated[int, Field(ge=2, le=20_000, description="cells that are never exceeded; ours")] = (
+        1000
+    )
+    finest: Annotated[
+        float,
+        Field(gt=0, le=1, description="share of the extent that no cell is made narrower than; ours"),
+    ] = 1 / 32

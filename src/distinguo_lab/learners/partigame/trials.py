@@ -17,17 +17,17 @@ from distinguo.learners.driver import first_action
 from distinguo.references import by_reference
 from distinguo.seam import implements, kernel, part
 from distinguo.tasks.world import AFTER, BEFORE, look, step, stops
-from distinguo_lab.learners.partigame.cells import distance_squared, find_part
 from distinguo_lab.learners.partigame.game import (
     best_aim,
     cell_at_place,
+    distance_squared,
+    find_part,
     make_winnable,
     note_arrival,
     solve_game,
 )
-from distinguo_lab.learners.partigame.memory import NOTHING, PartiMemory
+from distinguo_lab.learners.partigame.memory import NOTHING, PartiMemory, PartiSettings
 from distinguo_lab.learners.partigame.model import action_towards, keep_model, learn_models, least_tried
-from distinguo_lab.learners.partigame.settings import PartiSettings
 
 
 @implements(first_action, PartiMemory)

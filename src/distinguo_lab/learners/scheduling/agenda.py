@@ -23,7 +23,7 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from distinguo.learners.agent import ROOM, check_arrays, field, fresh_arrays, larger_arrays
-from distinguo.learners.sweeping.queue import enqueue, most_urgent
+from distinguo.learners.sweeping.model import enqueue, most_urgent
 from distinguo.seam import part
 
 Scheduler = Literal["stack", "sweeping", "dyna", "dyna-oldest", "rout"]

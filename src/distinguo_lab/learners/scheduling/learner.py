@@ -8,7 +8,11 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from distinguo.constants import (
+from distinguo.controller import Controller
+from distinguo.errors import DistinguoError
+from distinguo.learners.economy.learner import Economy
+from distinguo.learners.learner import Setup, register
+from distinguo.settings import (
     Alpha,
     Coin,
     EnoughSamples,
@@ -17,17 +21,13 @@ from distinguo.constants import (
     Explore,
     Gamma,
     Investigations,
+    LearnerSettings,
     MaxSteps,
     MergeInterval,
     MinUpdates,
     Optimistic,
     Rescale,
 )
-from distinguo.controller import Controller
-from distinguo.errors import DistinguoError
-from distinguo.learners.economy.learner import Economy
-from distinguo.learners.learner import Setup, register
-from distinguo.settings import LearnerSettings
 from distinguo_lab.learners.scheduling.agenda import Scheduler
 from distinguo_lab.learners.scheduling.trials import with_agenda
 

@@ -8,11 +8,11 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from distinguo.constants import Alpha, Coin, EnoughSamples, Explore, Gamma, Investigations, MaxSteps
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.learners.learner import Learner, Setup, register
 from distinguo.representations.boxes import grid
+from distinguo.settings import Alpha, Coin, EnoughSamples, Explore, Gamma, Investigations, MaxSteps
 from distinguo_lab.learners.scheduling.agenda import code_of, forget_states
 from distinguo_lab.learners.table.memory import TableMemory, check_table, fresh_table
 from distinguo_lab.learners.table.trials import PASSIVE

@@ -8,9 +8,14 @@ import numpy as np
 import pytest
 
 from distinguo_lab.growing_boxes import growing_boxes, halve_evenly
-from distinguo_lab.learners.kdtree.boundaries import halve_marked, mark_boundaries
-from distinguo_lab.learners.kdtree.memory import NO_FACE, KdTreeMemory, fresh_kd_tree, with_leaves_to_spare
-from distinguo_lab.learners.kdtree.settings import KdTreeSettings
+from distinguo_lab.learners.kdtree.memory import (
+    NO_FACE,
+    KdTreeMemory,
+    KdTreeSettings,
+    fresh_kd_tree,
+    with_leaves_to_spare,
+)
+from distinguo_lab.learners.kdtree.trials import halve_marked, mark_boundaries
 
 #: Leaf 0 is low in both coordinates, 1 is high in x, 2 high in y, 3 high in both.
 LEFT, RIGHT = [1.0, 0.0], [0.0, 1.0]

@@ -21,8 +21,7 @@ from distinguo.runs.stage import Stage
 from distinguo.tasks.puck.puck import Puck
 from distinguo_lab.growing_boxes import growing_boxes, halve_evenly
 from distinguo_lab.learners.kdtree.learner import KdTree
-from distinguo_lab.learners.kdtree.memory import KdTreeMemory, fresh_kd_tree
-from distinguo_lab.learners.kdtree.settings import KdTreeSettings
+from distinguo_lab.learners.kdtree.memory import KdTreeMemory, KdTreeSettings, fresh_kd_tree
 from distinguo_lab.learners.kdtree.trials import learn_from_stack, stack_step
 from tests.nightly import interpreted_by_day, so_many
 

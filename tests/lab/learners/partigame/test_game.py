@@ -9,19 +9,17 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from distinguo_lab.learners.partigame.cells import (
-    cell_at,
-    find_part,
-    list_neighbours,
-    numbered_part,
-    split_at,
-)
 from distinguo_lab.learners.partigame.game import (
     aim_between,
     best_aim,
+    cell_at,
+    find_part,
     link_outcomes,
+    list_neighbours,
     note_arrival,
+    numbered_part,
     solve_game,
+    split_at,
     split_border,
     worst_case,
 )

@@ -15,13 +15,18 @@ from distinguo.learners.learner import learner_named, leaves
 from distinguo.representations.partition import count_regions, region
 from distinguo.runs.configuration import configure
 from distinguo.runs.stage import Stage
-from distinguo.tasks.maze.maze import Maze
+from distinguo.tasks.maze import Maze
 from distinguo.tasks.mountain_car import MountainCar
 from distinguo.tasks.task import transition
 from distinguo_lab.learners.partigame.learner import PARTI_GAME
-from distinguo_lab.learners.partigame.maps import cell_boxes, drawn_controller
 from distinguo_lab.learners.partigame.memory import NOTHING, PartiMemory, fresh_parti
-from distinguo_lab.learners.partigame.model import action_towards, keep_model, learn_models
+from distinguo_lab.learners.partigame.model import (
+    action_towards,
+    cell_boxes,
+    drawn_controller,
+    keep_model,
+    learn_models,
+)
 from distinguo_lab.learners.partigame.trials import aimed_action, set_place, take_aim
 from tests.nightly import NIGHTLY, interpreted_by_day, so_many
 

@@ -1,0 +1,271 @@
+"""``distinguo learn``: the generation stage."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from distinguo.cli.completion import complete_learner, complete_preset, complete_setting, complete_task
+from distinguo.cli.grouped import HOW, WHAT, WHERE
+from distinguo.errors import DistinguoError
+from distinguo.learners.catalog import learner_names
+
+if TYPE_CHECKING:
+    from distinguo.runs.configuration import Configuration
+    from distinguo.runs.run import Run
+    from distinguo.runs.stage import Stage
+
+
+LONGEST_NAME = 60  #: letters of the seeds in the name of a folder
+NOT_SOLVED = 3  #: the exit code of a run that ended without success; 2 is for what went wrong
+
+
+def learn(
+    task: Annotated[
+        str,
+        typer.Argument(
+            help="The task (distinguo tasks lists them): puck, any Gymnasium id with discrete actions, such as "
+            "CartPole-v1, or one of your own: path/to/file.py:Class.",
+            autocompletion=complete_task,
+        ),
+    ],
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of all random choices; 0 if none is given.", rich_help_panel=WHAT)
+    ] = None,
+    seeds: Annotated[
+        str | None,
+        typer.Option(metavar="1,2,5-9", help="Learn many seeds at once, on all cores.", rich_help_panel=WHAT),
+    ] = None,
+    preset: Annotated[
+        str,
+        typer.Option(
+            help="Table of settings: 'default'; 'paper' agrees with the paper's words and numbers; 'fast' is the "
+            "same algorithm with constants that learn sooner.",
+            rich_help_panel=HOW,
+            autocompletion=complete_preset,
+        ),
+    ] = "default",
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of the run (with --seeds: of all runs); an interrupted one is resumed.",
+            rich_help_panel=WHERE,
+        ),
+    ] = None,
+    assignments: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="TABLE.NAME=VALUE",
+            help="Change a setting, such as learner.epsilon=0.05; distinguo settings lists them.",
+            rich_help_panel=HOW,
+            autocompletion=complete_setting,
+        ),
+    ] = None,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            help="Start from prototypes instead of nothing: 'seeds' (the paper's two points), points like "
+            "'0.27,0.62;-0.27,-0.62', a representation file or a run folder.",
+            rich_help_panel=WHAT,
+        ),
+    ] = None,
+    learner: Annotated[
+        str | None,
+        typer.Option(
+            help=f"The learner: {', '.join(learner_names())}; or one of your own, path/to/file.py:Name. The one that "
+            "suits the task if none is given; 'distinguo settings learner' says what each does.",
+            rich_help_panel=HOW,
+            autocompletion=complete_learner,
+        ),
+    ] = None,
+    regions: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=16, help="Ask for a controller of at most so many prototypes.", rich_help_panel=HOW
+        ),
+    ] = None,
+    interpreted: Annotated[
+        bool,
+        typer.Option(
+            "--interpreted",
+            help="Run Gymnasium's own environment, even if we have a compiled port.",
+            rich_help_panel=WHAT,
+        ),
+    ] = False,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            help="The mean return that solves a Gymnasium id whose makers name none.", rich_help_panel=WHAT
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Learn a representation of a task: which of its states must be told apart.
+
+    Examples:
+      distinguo learn puck
+
+      distinguo learn CartPole-v1
+
+      distinguo learn MountainCar-v0 --regions 2
+
+      distinguo learn MountainCarContinuous-v0 --set task.levels=3
+
+      distinguo learn puck --set task.noise=0.1
+
+      distinguo learn puck --seed 3 --preset paper --from seeds --out runs/from-seeds
+
+      distinguo learn puck --seeds 1-100 --set task.beta=0.2
+
+      distinguo learn puck --seeds 1,2,5-9 --out runs/some
+
+      distinguo learn puck --learner examples/own_learner.py:GridLearner
+    """
+    from distinguo.cli import parse
+    from distinguo.cli.console import say, stoppable
+    from distinguo.cli.live import live_line
+    from distinguo.cli.parse import load_named, names_code
+    from distinguo.runs.configuration import configure, of_table
+    from distinguo.runs.learn import warm
+    from distinguo.views.words import way_sentence
+
+    changes = parse.changes(assignments or [])
+    setting = parse.named_task(task, of_table(changes, "task"), interpreted)
+    prototypes = None if start is None else parse.prototypes(start, setting.dimensions)
+    if setting.note:
+        say(setting.note)
+
+    def configured(number: int) -> Configuration:
+        return configure(
+            setting,
+            seed=number,
+            preset_name=preset,
+            changes=changes,
+            prototypes=prototypes,
+            learner=load_named(learner) if learner and names_code(learner) else learner,
+            words={} if threshold is None else {"threshold": threshold},
+        )
+
+    if regions is not None:
+        changes["learner.regions"] = regions
+    if seed is not None and seeds is not None:
+        raise DistinguoError("--seed and --seeds exclude each other; give one of them.")
+    numbers = [seed or 0] if seeds is None else parse.seeds(seeds)
+    wanted = [configured(n) for n in numbers]
+    _check_folder(wanted[0], out, many=seeds is not None)
+    say(way_sentence(wanted[0]))
+    with stoppable("Stopped before anything was learned."), live_line():
+        warm(wanted[0])
+    if seeds is None:
+        _learn_one(wanted[0], out, as_json)
+    else:
+        _learn_many(wanted, out, as_json)
+
+
+def _check_folder(first: Configuration, out: Path | None, many: bool) -> None:
+    """Refuse a folder that cannot be used before anything else is said."""
+    from distinguo.runs.folder import prepare
+
+    if out is not None:
+        prepare(out / f"seed-{first.seed}" if many else out, first)
+
+
+def _learn_one(configuration: Configuration, out: Path | None, as_json: bool) -> None:
+    from distinguo.cli.console import answer, output_for, say, stoppable
+    from distinguo.cli.live import live_line
+    from distinguo.runs.folder import REPRESENTATION, is_finished
+    from distinguo.runs.learn import default_folder, learn_configured
+    from distinguo.views.terminal import ASIDE, GOOD, POOR
+    from distinguo.views.words import outcome_sentence, remarks, why_command, why_nothing
+
+    path, output = out or default_folder(configuration), output_for(as_json)
+    if is_finished(path):
+        say(f"{path} was learned before; showing what is there.")
+    try:
+        with (
+            stoppable(f"Stopped; saved in {path}. The same command goes on from there."),
+            live_line() as line,
+        ):
+            run = learn_configured(configuration, path, lambda g: line(_progress(g)))
+    except DistinguoError as error:
+        kept = f" What was learned until then is in {path}." if (path / REPRESENTATION).exists() else ""
+        raise DistinguoError(f"{error}{kept}") from error
+    picture = _picture_in(run, path)
+    output.tell(outcome_sentence(run), GOOD if run.solved else POOR)
+    for word in [*why_nothing(run), *remarks(run)]:
+        output.tell(word)
+    output.tell(f"Picture: {picture}")
+    output.tell(f"Look again with: distinguo show {path}", ASIDE)
+    if why := why_command(run, path):
+        output.tell(f"Ask why with: {why}", ASIDE)
+    answer({**run.summary, "run": str(path), "picture": str(picture)}, as_json)
+    if not run.solved and configuration.spec.goal.can_be_solved:
+        raise typer.Exit(NOT_SOLVED)
+
+
+def _picture_in(run: Run, path: Path) -> Path:
+    """Return the picture in the folder of a run; one that is there is left as it is."""
+    from distinguo.views.show import PARTITION, draw_run
+
+    known = path / f"{PARTITION}.png"
+    return known if known.is_file() else draw_run(run)
+
+
+def _progress(stage: Stage) -> str:
+    return (f"attempt {stage.attempts}  " if stage.attempts > 1 else "") + (
+        f"trial {stage.count_trials}  length {stage.trial_length:,}  regions {stage.regions}  "
+        f"prototypes {stage.prototypes}  environment steps {stage.environment_steps:,}  "
+        f"({_phase(stage)})"
+    )
+
+
+def _phase(stage: Stage) -> str:
+    """Return what the stage is doing, and how far a confirmation has come: it is counted apart."""
+    from distinguo.runs.stage import CONFIRMING
+
+    if stage.phase != CONFIRMING:
+        return stage.phase
+    return f"{stage.phase}: trial {len(stage.returns)}, {stage.tested:,} steps"
+
+
+def _learn_many(wanted: list[Configuration], out: Path | None, as_json: bool) -> None:
+    from distinguo.cli.console import answer, output_for, stoppable
+    from distinguo.cli.live import progress_bar
+    from distinguo.runs.learn import learn_many
+    from distinguo.views.words import distribution
+
+    first = wanted[0]
+    base = out or _folder_of_many(wanted)
+    outs = [base / f"seed-{c.seed}" for c in wanted]
+    done = 0
+
+    def count(_: Run) -> None:
+        nonlocal done
+        done += 1
+        watch(done, len(wanted))
+
+    stopped = f"Stopped; all runs are saved in {base}. The same command goes on from there."
+    with stoppable(stopped), progress_bar("learning") as watch:
+        runs = learn_many(wanted, outs, count)
+    summaries = [{**run.summary, "run": str(run.path)} for run in runs]
+    output = output_for(as_json)
+    output.tell(distribution(summaries))
+    output.tell(f"Runs: {base}")
+    answer({"task": first.spec.name, "preset": first.preset, "runs": summaries}, as_json)
+
+
+def _folder_of_many(wanted: list[Configuration]) -> Path:
+    """Name the folder of many runs by their seeds; of a long list only its beginning, and a mark of the rest."""
+    import hashlib  # takes a while to load
+
+    from distinguo.cli.parse import seed_words
+    from distinguo.writing import slug
+
+    first, words = wanted[0], seed_words([c.seed for c in wanted])
+    if len(words) > LONGEST_NAME:
+        words = f"{words[:LONGEST_NAME].rpartition(',')[0]}-{hashlib.sha256(words.encode()).hexdigest()[:8]}"
+    return Path("runs") / f"{slug(first.spec.name)}-{first.preset}-seeds{words}"

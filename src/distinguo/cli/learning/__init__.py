@@ -1,1 +1,0 @@
-"""Commands that learn, and that measure how well."""

@@ -1,1 +1,0 @@
-"""Commands that list what there is: tasks and settings."""

@@ -1,0 +1,541 @@
+"""Commands that look at what was learned: show, explain, studio, play, report, audit, verify, export."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from distinguo.cli.completion import (
+    VIEWS,
+    complete_format,
+    complete_representation,
+    complete_run,
+    complete_task,
+    complete_view,
+)
+from distinguo.cli.grouped import HOW, WHAT, WHERE
+
+if TYPE_CHECKING:
+    from distinguo.cli.console import Output
+    from distinguo.runs.run import Run
+    from distinguo.verification import Proof
+
+
+# ``distinguo show``: a learned run, printed again. Nothing is written but what --out names.
+
+
+MOST_IN_WORDS = 16  #: regions that are told of one by one
+MAP = "partition"  #: the view that there is as text, too
+
+
+def show_command(
+    run: Annotated[Path, typer.Argument(help="The folder of a run.", autocompletion=complete_run)],
+    view: Annotated[
+        str,
+        typer.Option(
+            help=f"The picture: {', '.join(VIEWS)}, or your own as path/to/file.py:function.",
+            autocompletion=complete_view,
+        ),
+    ] = MAP,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The file to draw into: .png, .svg or .pdf; without it, there is text only."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Show a learned run: its map, its regions with their actions and values, and why they exist.
+
+    Nothing is written into the run. A view other than the map is a picture, which needs --out.
+
+    Examples:
+      distinguo show runs/puck-default-seed0
+
+      distinguo show runs/puck-default-seed0 --view trials --out trials.png
+    """
+    from distinguo.cli.console import answer, output_for
+    from distinguo.cli.live import at_work
+    from distinguo.cli.parse import code_or_word
+    from distinguo.errors import DistinguoError
+    from distinguo.runs.folder import open_run
+    from distinguo.views.show import draw_run, view_named
+
+    opened, output, wanted = open_run(run), output_for(as_json), code_or_word(view)
+    if isinstance(wanted, str):
+        view_named(wanted)  # says what is wrong with an unknown one
+    if out is None and wanted != MAP:
+        raise DistinguoError(
+            f"The view '{view}' is a picture; name a file for it, as in --out {_file_name(view)}."
+        )
+    picture = None
+    if out is not None:
+        with at_work("Drawing"):
+            picture = draw_run(opened, wanted, out)
+    _tell(opened, run, output)
+    output.tell(f"Picture: {picture}" if picture else _how_to_draw(run))
+    answer({**opened.summary, "run": str(run), "picture": picture and str(picture)}, as_json)
+
+
+def _file_name(view: str) -> str:
+    from distinguo.writing import slug
+
+    return f"{slug(view.rpartition(':')[2])}.png"
+
+
+def _how_to_draw(run: Path) -> str:
+    import shlex
+
+    return f"For the picture: {shlex.join(['distinguo', 'show', str(run), '--out', f'{MAP}.png'])}"
+
+
+def _tell(opened: Run, folder: Path, output: Output) -> None:
+    from distinguo.cli.live import live_line
+    from distinguo.runs.configuration import learn_command
+    from distinguo.runs.folder import is_finished
+    from distinguo.views.terminal import GOOD, POOR
+    from distinguo.views.text import reasons_table, regions_table, text_map
+    from distinguo.views.words import outcome_sentence
+
+    width = output.width
+    with live_line():  # a kernel finds the regions of places, and may have to be compiled
+        parts = [
+            text_map(opened, width, output.colours),
+            regions_table(opened, width=width),
+            _in_words(opened, width),
+        ]
+    parts.append(reasons_table(opened, width=width))
+    output.tell("\n\n".join(filter(None, parts)) + "\n")
+    if is_finished(folder):
+        fine = opened.solved or opened.summary.get("kept") is True
+        output.tell(outcome_sentence(opened), GOOD if fine else POOR)
+    else:
+        unfinished = f"{folder} is not finished; go on with: {learn_command(opened.configuration, folder)}"
+        output.tell(unfinished, POOR)
+
+
+def _in_words(opened: Run, width: int | None) -> str:
+    """Return where each region lies and what is done there, as one would tell it; nothing where they are many."""
+    from distinguo.views.descriptions import border_in_words, regions_in_words
+    from distinguo.views.terminal import listed
+
+    if not 1 < opened.representation.regions <= MOST_IN_WORDS:
+        return ""
+    rows = [[f"region {one.region}", str(one)] for one in regions_in_words(opened)]
+    border = border_in_words(opened)
+    return "\n".join(listed(rows + ([["border", border]] if border else []), width))
+
+
+# ``distinguo explain``: why a state is treated as it is, and why two states are kept apart.
+
+
+def explain_command(
+    run: Annotated[Path, typer.Argument(help="The folder of a run.", autocompletion=complete_run)],
+    state: Annotated[str, typer.Option(help="A state as the task is observed, such as 0.5,1.")],
+    other: Annotated[
+        str | None, typer.Option("--and", help="Another state: why are the two kept apart, or not?")
+    ] = None,
+    task: Annotated[
+        str | None, typer.Option(help="The file of a task of your own: path/to/file.py:Class.")
+    ] = None,
+    carried: Annotated[
+        bool,
+        typer.Option(
+            "--representation", help="Ask about the map for other learners, if that is another one."
+        ),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Explain a state of a run: its region, what is done there, and why that region exists; or of two states, why
+    they are told apart, what that is worth, and at which epsilon they would be merged.
+
+    Example: distinguo explain runs/puck-default-seed0 --state 0.5,1 --and=-0.5,-1
+    """
+    from distinguo.cli import parse
+    from distinguo.cli.console import answer, output_for
+    from distinguo.explanations.explain import explain
+    from distinguo.runs.folder import open_run
+
+    world = parse.task_of_run(task, run)
+    asked = run if world is None else open_run(run, world)
+    first, second = parse.state_numbers(state), None if other is None else parse.state_numbers(other, "--and")
+    why = explain(asked, first, second, carried=carried)
+    output_for(as_json).tell(repr(why))
+    answer({"run": str(run), **why.document()}, as_json)
+
+
+# ``distinguo studio``: runs in the browser, learned and looked at.
+
+
+def studio_command(
+    folder: Annotated[
+        Path,
+        typer.Argument(metavar="[DIR]", help="The folder of runs to look at; there need not be any yet."),
+    ] = Path("runs"),
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes any that is free.")] = 8421,
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; any but this machine's own asks for a token.")
+    ] = "127.0.0.1",
+    token: Annotated[
+        str | None, typer.Option(help="What pages must know to be let in; made if the address needs one.")
+    ] = None,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object with the address before serving.")
+    ] = False,
+) -> None:
+    """Open the studio: watch regions being born, drag the system, ask why two states are kept apart.
+
+    Examples:
+      distinguo studio
+
+      distinguo studio runs/class --port 9000 --no-browser
+    """
+    from distinguo.cli.console import answer, say
+    from distinguo.errors import DistinguoError
+    from distinguo.views.studio.server import studio
+
+    if folder.exists() and not folder.is_dir():
+        raise DistinguoError(f"{folder} is a file; the studio looks at a folder of runs.")
+
+    def tell(address: str) -> None:
+        say(f"The studio of {folder} is open at {address}")
+        say("Ctrl-C closes it.")
+        answer({"address": address, "folder": str(folder)}, as_json)
+
+    studio(folder, host, port, token, say=tell, browser=not no_browser)
+
+
+# ``distinguo play``: the greedy policy at work.
+
+
+def play_command(
+    run: Annotated[Path, typer.Argument(help="The folder of a run.", autocompletion=complete_run)],
+    state: Annotated[
+        str | None,
+        typer.Option(metavar="X,V,…", help="Where to begin; where the task begins if none is given."),
+    ] = None,
+    steps: Annotated[
+        int | None, typer.Option(min=1, help="Steps at most; the task's limit, or 500 if it is longer.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the task's start and of tied actions.")] = 0,
+    out: Annotated[
+        Path | None, typer.Option(help="The film to write, .gif or .mp4; a window opens without it.")
+    ] = None,
+    speed: Annotated[float, typer.Option(help="2 is twice as fast as the task's own time.")] = 1.0,
+    task: Annotated[
+        str | None,
+        typer.Option(
+            help="The file of a task of your own: path/to/file.py:Class.", autocompletion=complete_task
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Play a run: the system under the greedy policy, with the way of its state over the map.
+
+    Examples:
+      distinguo play runs/puck-default-seed0
+
+      distinguo play runs/puck-default-seed0 --state 1.5,-2 --out puck.gif
+
+      distinguo play runs/CartPole-v1-probation-seed0 --steps 200 --speed 0.5 --out pole.mp4
+    """
+    import os
+
+    from distinguo.cli import parse
+    from distinguo.cli.console import answer, output_for, worked_off
+    from distinguo.cli.live import progress_bar
+    from distinguo.views.motion.film import play
+
+    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # its greeting would be on standard output
+    world = parse.task_of_run(task, run)
+    start = None if state is None else parse.state_numbers(state)
+    asked: dict[str, Any] = {"start": start, "steps": steps, "seed": seed, "speed": speed}
+    output = output_for(as_json)
+    if out is None:
+        film = play(run, task=world, **asked)
+    else:
+        with progress_bar("drawing") as bar:
+            film = worked_off(
+                "Stopped; nothing was written.",
+                lambda: play(run, out, task=world, watch=bar, **asked),
+            )
+    output.tell(repr(film.trial))
+    if out is not None:
+        output.tell(f"Film: {out} ({len(film.moments)} frames, {film.seconds:.1f} s)")
+    content = {
+        "run": str(run),
+        "task": film.trial.task,
+        "steps": len(film.trial.choices),
+        "gained": film.trial.gained,
+        "ended": film.trial.ended,
+        "frames": len(film.moments),
+        "film": None if out is None else str(out),
+    }
+    answer(content, as_json)
+
+
+# ``distinguo report``: one self-contained page on a run, or on several side by side.
+
+
+def report_command(
+    runs: Annotated[
+        list[Path], typer.Argument(help="The folders of one or more runs.", autocompletion=complete_run)
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="The file to write; by default report.html, beside several runs or in the only one."
+        ),
+    ] = None,
+    audit: Annotated[
+        bool, typer.Option("--audit", help="Audit the runs too, and show what their grouping costs.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Write one HTML file to hand to others: pictures, regions in words, reasons, settings, the proof, the commands.
+
+    It loads nothing from anywhere and runs no script. Several runs are compared, each told in short.
+
+    Examples:
+      distinguo report runs/puck-default-seed0
+
+      distinguo report runs/puck-default-seed* --out puck.html
+    """
+    from distinguo.cli.console import answer, output_for
+    from distinguo.cli.live import at_work
+    from distinguo.views.report import report
+
+    with at_work("Drawing"):
+        written = report(list(runs), out, audit=audit)
+    output_for(as_json).tell(f"Report: {written}")
+    answer({"report": str(written), "runs": [str(run) for run in runs]}, as_json)
+
+
+# ``distinguo audit``: where a learned representation costs reward.
+
+
+def audit_command(
+    run: Annotated[Path, typer.Argument(help="The folder of a run.", autocompletion=complete_run)],
+    seed: Annotated[int, typer.Option(help="Seed of the random choices among tied actions.")] = 0,
+    task: Annotated[
+        str | None, typer.Option(help="The file of a task of your own: path/to/file.py:Class.")
+    ] = None,
+    visits: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=10**7,
+            help="How many visited states to audit; by default 10,000, or 200 where each takes plain Python trials.",
+        ),
+    ] = None,
+    epsilon: Annotated[
+        float | None,
+        typer.Option(
+            help="The reward that may be lost; by default that of the run, or for a map without values a twentieth "
+            "of what actions differ by on average."
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Audit the states that a run visits: which are not epsilon-adequate, by which rule, at what cost.
+
+    Example: distinguo audit runs/puck-default-seed0
+    """
+    from distinguo.cli import parse
+    from distinguo.cli.console import answer, output_for, worked_off
+    from distinguo.cli.live import progress_bar
+    from distinguo.comparison.audit import audit
+
+    world = parse.task_of_run(task, run)
+    with progress_bar("auditing") as bar:
+        findings = worked_off(
+            "Stopped; nothing was written.",
+            lambda: audit(run, visits=visits, epsilon=epsilon, seed=seed, watch=bar, task=world),
+        )
+    output_for(as_json).tell(repr(findings))
+    content = {
+        "run": str(run),
+        "states": len(findings.states),
+        "adequate": findings.adequate,
+        "policy_failures": findings.policy_failures,
+        "value_failures": findings.value_failures,
+        "greatest_regret": float(findings.regret[findings.worst]),
+        "epsilon": findings.epsilon,
+        "at": findings.observations[findings.worst].tolist(),
+    }
+    answer(content, as_json)
+
+
+# ``distinguo verify``: proof that a controller never fails, or arrives, or the absence of a proof.
+
+
+PICTURE = "proof.png"  #: the name of its file in the folder
+NOT_PROVEN = 3  #: the exit code where a proof was asked for and there is none; 2 is for what went wrong
+
+
+def verify_command(
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="RUN",
+            help="The folder of a run, or a control such as diagonal.",
+            autocompletion=complete_representation,
+        ),
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+    seed: Annotated[
+        int,
+        typer.Option(help="Seed of the training of a control's values, and of trials.", rich_help_panel=HOW),
+    ] = 0,
+    task: Annotated[
+        str | None,
+        typer.Option(
+            help="The task of a control or a representation file; puck if none is given.",
+            rich_help_panel=WHAT,
+            autocompletion=complete_task,
+        ),
+    ] = None,
+    cells: Annotated[
+        int | None,
+        typer.Option(min=1000, max=2**26, help="Cells that the proof may use, about.", rich_help_panel=HOW),
+    ] = None,
+    steps: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=100_000,
+            help="Steps to arrive within; the task's own limit if none are given.",
+            rich_help_panel=WHAT,
+        ),
+    ] = None,
+    disturbance: Annotated[
+        float,
+        typer.Option(
+            min=0, help="Prove it even if every step is off by so much in v (m/s).", rich_help_panel=WHAT
+        ),
+    ] = 0.0,
+    ranges: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--range",
+            help="Prove it for every value in a range: NAME=LOW:HIGH, such as mass=0.95:1.05.",
+            rich_help_panel=WHAT,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Where to write; the default is the folder of the run.", rich_help_panel=WHERE),
+    ] = None,
+) -> None:
+    """Prove that the greedy policy of a run never fails, or that it arrives; write a certificate and check it.
+
+    The puck should never fail; MountainCar-v0 should reach its goal. For other tasks trials give exact bounds, which
+    is not a proof. A control has no values of its own: they are learned as the tester learns them, with --seed. Exits
+    with 3 where a proof is possible and there is none.
+
+    Example: distinguo verify runs/puck-default-seed0
+    """
+    from distinguo.cli import parse
+    from distinguo.cli.console import answer, output_for, worked_off
+    from distinguo.cli.live import at_work
+    from distinguo.cli.parse import code_or_word
+    from distinguo.controls import registered_name
+    from distinguo.verification import verify
+
+    name = None if task is None else parse.task_name(task)
+    world = parse.task_of_run(task, Path(what)) if Path(what).is_dir() else name
+    what = registered_name(code_or_word(what))
+    folder = out or _folder(what, name or "puck", seed)
+    with at_work("Proving"):
+        proof = worked_off(
+            "Stopped; nothing was proven.",
+            lambda: verify(
+                what,
+                task=world,
+                seed=seed,
+                cells=cells,
+                steps=steps,
+                disturbance=disturbance,
+                ranges=_ranges(ranges or []),
+                out=folder,
+            ),
+        )
+    output, picture = output_for(as_json), _picture(proof, folder)
+    for line in proof.sentences:
+        output.tell(line)
+    for path in picture.values():
+        output.tell(f"Picture: {path}")
+    answer({**proof.as_json(), **picture}, as_json)
+    if proof.question.certifies and not proof.holds:
+        raise typer.Exit(NOT_PROVEN)
+
+
+def _folder(what: str, task: str, seed: int) -> Path:
+    """Return the folder of a run, or one for what has none, found again by the same command."""
+    from distinguo.writing import slug
+
+    name = what if task == "puck" else f"{task}-{what}"
+    return Path(what) if Path(what).is_dir() else Path("runs") / f"verify-{slug(name)}-seed{seed}"
+
+
+def _ranges(texts: list[str]) -> dict[str, tuple[float, float]]:
+    """Read ranges of the form ``NAME=LOW:HIGH``.
+
+    >>> _ranges(["mass=0.95:1.05"])
+    {'mass': (0.95, 1.05)}
+    """
+    from distinguo.errors import DistinguoError
+
+    ranges = {}
+    for text in texts:
+        name, _, values = text.partition("=")
+        try:
+            low, high = (float(value) for value in values.split(":"))
+        except ValueError:
+            raise DistinguoError(
+                f"--range takes NAME=LOW:HIGH, such as mass=0.95:1.05, got '{text}'."
+            ) from None
+        ranges[name] = low, high
+    return ranges
+
+
+def _picture(proof: Proof, folder: Path) -> dict[str, str]:
+    """Draw what was proven, and return where; nothing where only trials were run."""
+    from distinguo.views.plots import save_figure
+    from distinguo.views.proof import proof_figure
+
+    figure = proof_figure(proof)
+    if figure is None:
+        return {}
+    path = folder / PICTURE
+    save_figure(figure, path)
+    return {"picture": str(path)}
+
+
+# ``distinguo export``: the controller of a run, for others to use.
+
+
+def export_command(
+    run: Annotated[Path, typer.Argument(help="The folder of a run.", autocompletion=complete_run)],
+    to: Annotated[str, typer.Option(help="The format: c, json, dot or npz.", autocompletion=complete_format)],
+    out: Annotated[
+        Path | None, typer.Option(help="The file to write; by default controller.* in RUN.")
+    ] = None,
+    name: Annotated[str, typer.Option(help="What the names in C begin with.")] = "distinguo",
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Export the controller of a run: a C header, JSON, a Graphviz graph or NumPy arrays.
+
+    Example: distinguo export runs/puck-default-seed0 --to c
+    """
+    from distinguo.cli.console import answer, output_for, say
+    from distinguo.exports.write import write_controller
+
+    path, (certificate, refused) = write_controller(run, to, out, name, force)
+    for why in refused:
+        say(why)
+    output_for(as_json).tell(f"Controller: {path}")
+    cited = certificate and certificate.file
+    answer({"path": str(path), "format": to, "certificate": cited, "not_cited": list(refused)}, as_json)

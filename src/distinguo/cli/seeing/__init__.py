@@ -1,1 +1,0 @@
-"""Commands that look at what was learned: show, explain, prove, hand over."""

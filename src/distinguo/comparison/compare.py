@@ -1,0 +1,251 @@
+"""Compare representations: a fresh learner on each, again and again, and the learning curves that come out."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from distinguo.comparison import engines
+from distinguo.comparison.engines import Folder, payload_of, written
+from distinguo.comparison.plan import AveragedCurve, Comparison, Plan, PlanCell, make_plan
+from distinguo.comparison.sources import name_of, representation_named
+from distinguo.errors import DistinguoError, check_known, did_you_mean, shown
+from distinguo.evaluation.statistics import checkpoints
+from distinguo.representations.file import Representation
+from distinguo.runs.folder import SETTINGS, handed_in, read_settings
+from distinguo.runs.run import Run
+from distinguo.seam import is_compiled
+from distinguo.settings import TesterSettings
+from distinguo.tasks.catalog import check_present, spec_of
+from distinguo.tasks.declare import declared_by_name
+from distinguo.tasks.spec import TaskSpec
+
+CellsDone = Callable[[int, int], None]  #: called with how many cells are done, of how many
+
+
+def compare(
+    whats: Sequence[Any] | Mapping[str, Any],
+    task: Any = None,
+    *,
+    seed: int = 0,
+    out: str | Path | None = None,
+    engine: str = "threads",
+    workers: int | None = None,
+    settings: Mapping[str, Any] | None = None,
+    **tester: Any,
+) -> Comparison:
+    """Compare representations by the learning curves of a fresh learner on each.
+
+    ``whats`` are runs, paths of run folders or representation files, names such as ``diagonal`` or ``grid:10x10``,
+    representations or partitions; a mapping gives them names of your own. The task is that of the first run unless
+    it is given, by its name or as an environment or a task of your own, else the puck. ``out`` is a folder for the
+    results, where what is there is not run again.
+
+    The tester's settings go by their names, such as ``runs=10``, ``steps=50_000`` and ``cap=5_000_000``; ``settings``
+    takes them and those of the task by dotted name, as in ``{"task.beta": 0.2}``.
+
+    >>> compare(["diagonal", "grid:2x1"], runs=2, steps=20_000, cap=1000)
+    Observed extremes: [-2.4, 2.4] × [-5.48, 5.48]
+    <BLANKLINE>
+    representation                    regions  runs    final mean     best mean  survival
+    diagonal                                2     2         1,000         1,000      1.00
+    grid:2x1                                2     2           ...
+    """
+    check_known(tester, TesterSettings._fields, "tester", inspect.signature(compare).parameters)
+    named = dict(whats) if isinstance(whats, Mapping) else _named(whats)
+    if not isinstance(task, str | TaskSpec | None):
+        task = _handed_in(named, task)
+    plan = plan_for(named, task=task, seed=seed, settings=settings, tester=tester)
+    values = {name: what for name, what in named.items() if not _is_called(what, name)}
+    known = {name: representation_named(what, plan.spec, seed) for name, what in values.items()}
+    if plan.in_memory and not is_compiled(plan.spec.task):
+        workers = 1  # there may be but one environment
+    if out is not None:
+        return compare_plan(plan, Path(out), known, engine=engine, workers=workers).without_failures()
+    with tempfile.TemporaryDirectory() as folder:
+        comparison = compare_plan(plan, Path(folder), known, engine=engine, workers=workers)
+        return comparison._replace(folder=None).without_failures()
+
+
+def _named(whats: Sequence[Any]) -> dict[str, Any]:
+    """Name what is compared; values of the same name are numbered."""
+    if isinstance(whats, str | os.PathLike) or hasattr(whats, "_fields"):  # a single one
+        whats = [whats]
+    if not isinstance(whats, Iterable):
+        raise DistinguoError(f"What is compared should be a list of representations, got {shown(whats)}.")
+    named: dict[str, Any] = {}
+    for what in whats:
+        name = stem = name_of(what)
+        number = 1
+        while name in named:
+            if _is_called(what, name):
+                raise DistinguoError(f"'{name}' is named twice; name each representation once.")
+            number += 1
+            name = f"{stem}-{number}"
+        named[name] = what
+    return named
+
+
+def _handed_in(whats: Mapping[str, Any], task: Any) -> TaskSpec:
+    """Return a task that was made already; the one of the first run that it fits keeps that run's names."""
+    specs = (_spec_of_run(what) for what in whats.values())
+    for spec in specs:
+        if spec is not None and not spec.portable:
+            with contextlib.suppress(DistinguoError):  # compared on another task than it was learned on
+                return handed_in(spec, task)
+    return spec_of(task)
+
+
+def _spec_of_run(what: Any) -> TaskSpec | None:
+    """Return the task of a run or a run folder."""
+    if isinstance(what, Run):
+        return what.configuration.spec
+    is_folder = isinstance(what, str | os.PathLike) and (Path(what) / SETTINGS).is_file()
+    return read_settings(Path(what)).spec if is_folder else None
+
+
+def _is_called(what: Any, name: str) -> bool:
+    return isinstance(what, str | os.PathLike) and os.fspath(what) == name
+
+
+def plan_for(
+    whats: Sequence[str] | Mapping[str, Any],
+    *,
+    task: str | TaskSpec | None = None,
+    seed: int = 0,
+    interpreted: bool = False,
+    settings: Mapping[str, Any] | None = None,
+    tester: Mapping[str, Any] | None = None,
+) -> Plan:
+    """Make the plan of a comparison; ``settings`` go by dotted name, those of the ``tester`` by their own.
+
+    >>> plan_for(["diagonal"], settings={"tester.gamma": 0.9, "task.beta": 0.2}, tester={"runs": 3}).spec.task.beta
+    0.2
+    """
+    tables: dict[str, dict[str, Any]] = {"tester": dict(tester or {}), "task": {}}
+    for key, value in (settings or {}).items():
+        table, _, name = key.partition(".")
+        if table not in tables or not name:
+            raise DistinguoError(f"Unknown setting '{key}'; for the table {did_you_mean(table, tables)}")
+        if table == "tester" and name in (tester or {}):
+            raise DistinguoError(f"{name} and {key} exclude each other; give one of them.")
+        tables[table][name] = value
+    options = _task_of(whats, task)
+    if isinstance(options["task"], TaskSpec) and (tables["task"] or interpreted):
+        options = _by_name(options["task"])  # made again, with other parameters
+    options["task_parameters"] = {**options.get("task_parameters", {}), **tables["task"]}
+    options["interpreted"] = interpreted or options.get("interpreted", False)
+    return make_plan(list(whats), **options, seed=seed, tester=tables["tester"])
+
+
+def _task_of(whats: Sequence[Any] | Mapping[str, Any], asked: str | TaskSpec | None) -> dict[str, Any]:
+    """Return the task that is asked for, or else that of the first run, as options of a plan.
+
+    A task of a run folder goes by its name. One that only a file of the user's can make is asked for by that file,
+    and still has the parameters of the run.
+    """
+    if isinstance(asked, TaskSpec) or (asked is not None and declared_by_name(asked) is None):
+        return {"task": asked}
+    for what in whats.values() if isinstance(whats, Mapping) else whats:
+        spec = _spec_of_run(what)
+        if isinstance(what, Run) and asked is None:
+            return {"task": spec}
+        if spec is not None and not isinstance(what, Run):
+            if asked is not None and (spec.portable or spec.name != asked):
+                break
+            check_present(spec, str(what))
+            return _by_name(spec)
+    return {"task": "puck" if asked is None else asked}
+
+
+def _by_name(spec: TaskSpec) -> dict[str, Any]:
+    return {"task": spec.name, "task_parameters": spec.parameters, "interpreted": spec.interpreted}
+
+
+def compare_plan(
+    plan: Plan,
+    out: Path,
+    representations: Mapping[str, Representation] | None = None,
+    *,
+    engine: str = "threads",
+    workers: int | None = None,
+    address: str | None = None,
+    shard: tuple[int, int] = (1, 1),
+    watch: CellsDone | None = None,
+) -> Comparison:
+    """Run what is missing of a plan and return all its curves.
+
+    ``representations`` are those of its names that stand for something in memory.
+    """
+    folder = Folder(out, plan)
+    folder.check()
+    known = {what: _known(folder, what, representations or {}) for what in plan.head.representations}
+    texts = {what: written(representation) for what, representation in known.items()}
+    _check_engine(engine, plan, texts)
+    folder.prepare({what: text for what, text in texts.items() if text is not None})
+    extent, cells = folder.extent(), plan.cells()
+    mine = [cell for n, cell in enumerate(cells) if n % shard[1] == shard[0] - 1]
+    todo = [cell for cell in mine if not folder.has(cell)]
+    payloads = [
+        payload_of(plan, cell, texts[cell.representation] or known[cell.representation], extent)
+        for cell in todo
+    ]
+    failures: dict[str, str] = {}
+    done = len(mine) - len(todo)
+    for key, result in engines.run_all(payloads, engine, workers, address):
+        done += 1
+        if isinstance(result, BaseException):
+            failures[key] = f"{type(result).__name__}: {result}"
+        else:
+            folder.keep(key, result)
+        if watch:
+            watch(done, len(mine))
+    there = [cell for cell in cells if folder.has(cell)]
+    comparison = Comparison(_average(folder, there, known), extent, failures, len(cells) - len(there), out)
+    folder.keep_table(comparison)
+    return comparison
+
+
+def _known(folder: Folder, what: str, values: Mapping[str, Representation]) -> Representation:
+    """Return a representation: the one that is kept in the folder, if it is the same as the value now."""
+    kept = folder.representation(what)
+    if what not in values:
+        plan = folder.plan
+        return kept or representation_named(what, plan.spec, plan.head.seed)
+    if folder.has_cells and (kept is None or written(kept) != written(values[what])):
+        raise DistinguoError(f"{folder.path} may hold results of another {what}; choose another --out.")
+    return values[what]
+
+
+def _check_engine(engine: str, plan: Plan, texts: Mapping[str, str | None]) -> None:
+    held = [what for what, text in texts.items() if text is None]
+    held += [plan.spec.name] if plan.in_memory else []
+    if held and engine != "threads":
+        raise DistinguoError(
+            f"{held[0]} is known to this process only, so it runs on threads, got the engine '{engine}'."
+        )
+
+
+def _average(
+    folder: Folder, cells: Sequence[PlanCell], representations: Mapping[str, Representation]
+) -> list[AveragedCurve]:
+    curves = []
+    for what in folder.plan.head.representations:
+        for variant, settings in folder.plan.variants.items():
+            own = [cell for cell in cells if (cell.representation, cell.variant) == (what, variant)]
+            if own:
+                grid = checkpoints(settings.steps, settings.every_steps)
+                runs = [folder.curve(cell) for cell in own]
+                scores = np.array([run.at(grid) for run in runs])
+                survival = np.array([run.survival_at(grid) for run in runs])
+                regions = representations[what].regions
+                score = folder.plan.spec.goal.score_name
+                curves.append(AveragedCurve(what, variant, regions, grid, scores, survival, score))
+    return curves

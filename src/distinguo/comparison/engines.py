@@ -1,0 +1,294 @@
+"""Engines: who works through the cells. The results do not depend on it.
+
+``threads`` suit compiled tasks, whose kernels release the interpreter lock; ``processes`` suit interpreted ones;
+``dask`` sends the cells to a cluster and survives the loss of workers.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import parent_process
+from multiprocessing.connection import wait
+from pathlib import Path
+from threading import Thread
+from typing import Any, NamedTuple, TypeVar
+from uuid import uuid4
+
+import numpy as np
+
+from distinguo.comparison.plan import CSV, MARKDOWN, Comparison, Plan, PlanCell, load_plan, write_plan
+from distinguo.errors import DistinguoError, did_you_mean
+from distinguo.evaluation.statistics import Curve
+from distinguo.evaluation.tester import Evaluation, learning_curve
+from distinguo.reading.files import MEBIBYTE, read_bytes, read_json
+from distinguo.representations.file import Representation, can_be_written, dumps, load, loads
+from distinguo.settings import TesterSettings, checked
+from distinguo.tasks.catalog import task_spec
+from distinguo.tasks.extent import Extent, task_extent
+from distinguo.tasks.spec import TaskSpec
+from distinguo.writing import is_leftover, remove_leftovers, slug, write_atomically
+
+Payload = dict[str, Any]
+
+
+def payload_of(plan: Plan, cell: PlanCell, representation: str | Representation, extent: Extent) -> Payload:
+    """Put everything that decides the result of a cell together; a representation comes as the text of its file."""
+    return {
+        "key": cell.key,
+        "task": plan.spec if plan.in_memory else plan.task_by_name,
+        "representation": representation,
+        "tester": plan.variants[cell.variant]._asdict(),
+        "extent": [list(extent.low), list(extent.high)],
+        "seed": plan.head.seed,
+        "run": cell.run,
+    }
+
+
+def run_cell(payload: Payload) -> dict[str, Any]:
+    """Run a cell."""
+    task, representation = payload["task"], payload["representation"]
+    if isinstance(representation, str):
+        representation = loads(representation, payload["key"])
+    evaluation = Evaluation(
+        task if isinstance(task, TaskSpec) else task_spec(**task),
+        representation.partition,
+        representation.regions,
+        checked(TesterSettings, payload["tester"], "tester"),
+        Extent(*(tuple(side) for side in payload["extent"])),
+    )
+    curve = learning_curve(evaluation, payload["seed"], payload["run"])
+    return {"key": payload["key"], "run": payload["run"], **curve._asdict()}
+
+
+Result = tuple[str, dict[str, Any] | BaseException]  #: the key of a cell, and its result or what went wrong
+ENGINES = ("threads", "processes", "dask")
+ATTEMPTS = 3  #: how often a cell is tried when its worker dies
+CONNECT_SECONDS = 10
+
+
+def run_all(
+    payloads: Sequence[Payload], engine: str, workers: int | None = None, address: str | None = None
+) -> Iterator[Result]:
+    """Work through the cells and yield each as it is finished."""
+    if engine not in ENGINES:
+        raise DistinguoError(f"Unknown engine '{engine}'; {did_you_mean(engine, ENGINES)}")
+    if address is not None and engine != "dask":
+        raise DistinguoError(f"An --address goes with --engine dask, got --engine {engine}.")
+    count = workers or os.cpu_count() or 1
+    if engine == "threads":
+        return _pooled(ThreadPoolExecutor(count), payloads)
+    if engine == "processes":
+        return _in_processes(payloads, count)
+    return _on_cluster(payloads, count, address)
+
+
+def _pooled(pool: ThreadPoolExecutor | ProcessPoolExecutor, payloads: Sequence[Payload]) -> Iterator[Result]:
+    try:
+        futures = {pool.submit(run_cell, payload): payload["key"] for payload in payloads}
+        for future in as_completed(futures):
+            yield futures[future], _outcome(future)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _outcome(future: Future[dict[str, Any]]) -> dict[str, Any] | BaseException:
+    error = future.exception()
+    return future.result() if error is None else error
+
+
+def _end_with_parent() -> None:
+    """Let a worker end when the process that started it does, however that ended."""
+    parent = parent_process()
+    if parent is not None:
+        Thread(target=lambda: (wait([parent.sentinel]), os._exit(1)), daemon=True).start()
+
+
+def _processes(count: int) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(count, initializer=_end_with_parent)
+
+
+def _in_processes(payloads: Sequence[Payload], count: int) -> Iterator[Result]:
+    """Use a pool of processes, and a new one for what remains when a worker of the old one was killed.
+
+    In the end every cell gets a process of its own, so that one which always kills it takes no other with it.
+    """
+    remaining = {payload["key"]: payload for payload in payloads}
+    for _ in range(ATTEMPTS - 1):
+        for key, outcome in _pooled(_processes(count), list(remaining.values())):
+            if not isinstance(outcome, BrokenProcessPool):
+                del remaining[key]
+                yield key, outcome
+        if not remaining:
+            return
+    for payload in remaining.values():
+        yield from _pooled(_processes(1), [payload])
+
+
+def _on_cluster(payloads: Sequence[Payload], count: int, address: str | None) -> Iterator[Result]:
+    """Use a dask.distributed cluster: the one at that address, or one of our own on this machine."""
+    distributed = _import_distributed()
+    with _client(distributed, count, address) as client:
+        mark = uuid4().hex  # on a shared cluster, another plan may have cells of the same name
+        futures = {
+            client.submit(run_cell, p, key=f"{p['key']}-{mark}", pure=False, retries=ATTEMPTS): p["key"]
+            for p in payloads
+        }
+        for future in distributed.as_completed(list(futures)):
+            error = future.exception()
+            yield futures[future], future.result() if error is None else error
+
+
+def _import_distributed() -> Any:
+    try:
+        import distributed
+    except ImportError:
+        raise DistinguoError(
+            'The engine dask needs dask.distributed; install it with pip install "distinguo[cluster]".'
+        ) from None
+    return distributed
+
+
+def _client(distributed: Any, count: int, address: str | None) -> Any:
+    if address is None:
+        free = "127.0.0.1:0"  # any free port: there may be another cluster on this machine
+        return distributed.Client(
+            n_workers=count, threads_per_worker=1, processes=True, dashboard_address=free, host="127.0.0.1"
+        )
+    try:
+        return distributed.Client(address, timeout=CONNECT_SECONDS)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise DistinguoError(
+            f"No dask scheduler answers at {address} ({type(error).__name__}); check the address, or start one "
+            "with dask scheduler."
+        ) from None
+
+
+# The folder of a comparison.
+#
+# It holds ``plan.toml``, ``extent.json`` (the observed extremes), ``representations/`` and one file per cell in
+# ``cells/``, each written whole when it is done. A cell that is there is not run again. ``results.csv`` and
+# ``results.md`` are made from the cells that are there.
+
+
+_FOLDERS = ("cells", "representations")
+LARGEST_CELL, LARGEST_TABLES = 16 * MEBIBYTE, 2**30  #: bytes
+
+Columns = TypeVar("Columns", Curve, Extent)
+
+
+class Folder(NamedTuple):
+    """Where the results of a plan are kept."""
+
+    path: Path
+    plan: Plan
+
+    def check(self) -> None:
+        """Refuse a folder that holds something else, before anything is written."""
+        path, plan = self.path / "plan.toml", self.plan
+        if path.exists():
+            if plan.in_memory and plan.spec.interpreted:
+                raise DistinguoError(
+                    f"{self.path} holds results of {plan.spec.name}, which may have been another environment then; "
+                    "choose another --out."
+                )
+            if write_plan(load_plan(path)) != write_plan(plan):  # tasks may hold what cannot be compared
+                raise DistinguoError(f"{self.path} holds the results of another plan; choose another --out.")
+        elif self.path.exists() and not self._is_newborn():
+            raise DistinguoError(f"{self.path} exists and holds no plan; choose another --out.")
+
+    def _is_newborn(self) -> bool:
+        """Tell whether the folder holds no more than what a plan leaves that is killed at its birth."""
+        if not self.path.is_dir():
+            return False
+        others = [one for one in self.path.iterdir() if not is_leftover(one)]
+        return all(one.name in _FOLDERS and one.is_dir() and not any(one.iterdir()) for one in others)
+
+    def prepare(self, texts: Mapping[str, str]) -> None:
+        """Write the plan and the files of the representations, where they are not there yet."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            if not (self.path / "plan.toml").exists():
+                write_atomically(self.path / "plan.toml", write_plan(self.plan))
+            for folder in _FOLDERS:
+                (self.path / folder).mkdir(exist_ok=True)
+            for folder in ("", *_FOLDERS):
+                remove_leftovers(self.path / folder)
+            for what, text in texts.items():
+                if not self.has_cells or not self.representation_path(what).exists():
+                    write_atomically(self.representation_path(what), text)
+        except OSError as error:
+            raise DistinguoError(f"Cannot write to {self.path}: {error.strerror}.") from None
+
+    def representation_path(self, what: str) -> Path:
+        """Return where a representation is kept."""
+        return self.path / "representations" / f"{slug(what)}.json"
+
+    def representation(self, what: str) -> Representation | None:
+        """Return a representation as it was when the plan was first run, so that all cells see the same one."""
+        path = self.representation_path(what)
+        return load(path) if path.exists() else None
+
+    def extent(self) -> Extent:
+        """Return the observed extremes; they are observed when they are first asked for."""
+        path = self.path / "extent.json"
+        if not path.exists():
+            observed = task_extent(self.plan.spec, self.plan.head.seed)
+            write_atomically(path, json.dumps(observed._asdict()) + "\n")
+        extent = _columns(path, Extent)
+        if len(extent.low) != len(self.plan.spec.dimensions):
+            raise _damaged(path)
+        return extent
+
+    @property
+    def has_cells(self) -> bool:
+        """Tell whether any cell is done."""
+        cells = self.path / "cells"
+        return cells.is_dir() and any(not is_leftover(one) for one in cells.iterdir())
+
+    def has(self, cell: PlanCell) -> bool:
+        """Tell whether a cell is done."""
+        return self._cell_path(cell.key).exists()
+
+    def curve(self, cell: PlanCell) -> Curve:
+        """Read the curve of a cell that is done."""
+        return _columns(self._cell_path(cell.key), Curve)
+
+    def keep(self, key: str, result: Mapping[str, Any]) -> None:
+        """Write the result of a cell."""
+        write_atomically(self._cell_path(key), json.dumps(result) + "\n")
+
+    def keep_table(self, comparison: Comparison) -> None:
+        """Write the table of results: every checkpoint for programs, the last one for readers."""
+        for name, text in ((CSV, comparison.csv()), (MARKDOWN, comparison.markdown())):
+            path = self.path / name
+            if not path.exists() or read_bytes(path, LARGEST_TABLES) != text.encode():
+                write_atomically(path, text)
+
+    def _cell_path(self, key: str) -> Path:
+        return self.path / "cells" / f"{key}.json"
+
+
+def written(representation: Representation) -> str | None:
+    """Return the text of the file of a representation; None if its partition has no file."""
+    return dumps(representation) if can_be_written(representation.partition) else None
+
+
+def _columns(path: Path, kind: type[Columns]) -> Columns:
+    """Read a curve or an extent: columns of numbers, all as long."""
+    try:
+        content = read_json(path, LARGEST_CELL)
+        columns = checked(kind, {name: content[name] for name in kind._fields}, path.name)
+        numbers = np.array(columns, dtype=np.float64)
+    except (ValueError, LookupError, TypeError, ArithmeticError):
+        raise _damaged(path) from None
+    if not numbers.size or not np.isfinite(numbers).all():
+        raise _damaged(path)
+    return columns
+
+
+def _damaged(path: Path) -> DistinguoError:
+    return DistinguoError(f"{path} is damaged; delete it and run the plan again.")

@@ -1,0 +1,327 @@
+"""A plan: which representations are compared, how often, and under which settings of the tester."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+import tomlkit
+from pydantic import Field
+
+from distinguo.errors import DistinguoError, checks_names, did_you_mean, one_line, shown
+from distinguo.evaluation.statistics import interquartile_mean, interval
+from distinguo.reading.files import MEBIBYTE, parse_toml, read_text
+from distinguo.runs.configuration import check_given
+from distinguo.settings import TesterSettings, checked, tester_suited
+from distinguo.tasks.catalog import check_imported, task_spec
+from distinguo.tasks.extent import Extent
+from distinguo.tasks.spec import Hold, TaskSpec
+from distinguo.writing import slug
+
+TABLES = ("plan", "task", "tester", "variant")
+DEFAULT_VARIANT = "plain"
+LARGEST_PLAN = 4 * MEBIBYTE  #: bytes
+MOST_VARIANTS, MOST_CELLS = 1_000, 1_000_000
+
+
+class PlanHead(NamedTuple):
+    """The table ``[plan]`` of a plan."""
+
+    representations: Annotated[tuple[str, ...], Field(min_length=1, max_length=10_000)]
+    task: str = "puck"
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
+    interpreted: bool = False
+
+
+class Plan(NamedTuple):
+    """Representations × runs × variants.
+
+    >>> plan = make_plan(["diagonal", "grid:4x4"], tester={"runs": 3})
+    >>> [cell.key for cell in plan.cells()][:2], len(plan.cells())
+    (['diagonal--plain--run-0', 'diagonal--plain--run-1'], 6)
+    """
+
+    head: PlanHead
+    spec: TaskSpec
+    variants: dict[str, TesterSettings]
+    in_memory: bool = False  #: whether the task is an object that its name cannot make again
+
+    @property
+    def task_by_name(self) -> dict[str, Any]:
+        """Return what ``task_spec`` makes the task from."""
+        spec = self.spec
+        return {"name": spec.name, "parameters": dict(spec.parameters), "interpreted": spec.interpreted}
+
+    def cells(self) -> list[PlanCell]:
+        """Return the units of work, in a fixed order."""
+        return [
+            PlanCell(what, variant, run)
+            for what in self.head.representations
+            for variant, settings in self.variants.items()
+            for run in range(settings.runs)
+        ]
+
+
+class PlanCell(NamedTuple):
+    """One run of the tester on one representation."""
+
+    representation: str
+    variant: str
+    run: int
+
+    @property
+    def key(self) -> str:
+        """Return the name of the cell, which is that of its result file."""
+        return f"{slug(self.representation)}--{self.variant}--run-{self.run}"
+
+
+@checks_names()
+def make_plan(
+    representations: Sequence[str],
+    *,
+    task: str | TaskSpec = "puck",
+    seed: int = 0,
+    interpreted: bool = False,
+    task_parameters: Mapping[str, Any] | None = None,
+    tester: Mapping[str, Any] | None = None,
+    variants: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Plan:
+    """Make a plan; each variant changes some settings of the tester."""
+    made = task if isinstance(task, TaskSpec) else None
+    if made is not None:
+        check_given(made, task_parameters or {})
+        task, interpreted = made.name, made.interpreted
+    fields = {"representations": representations, "task": task, "seed": seed, "interpreted": interpreted}
+    head = checked(PlanHead, fields, "plan")
+    spec = made or task_spec(head.task, task_parameters, head.interpreted)
+    if len(variants or ()) > MOST_VARIANTS:
+        raise DistinguoError(
+            f"A plan may have {MOST_VARIANTS:,} variants at most, got {len(variants or ()):,}."
+        )
+    base = {**tester_suited(spec.score, spec.kind), **(tester or {})}
+    settings = {
+        name: checked(TesterSettings, {**base, **changes}, "tester")
+        for name, changes in (variants or {DEFAULT_VARIANT: {}}).items()
+    }
+    _check_names(head.representations, settings)
+    cells = len(head.representations) * sum(each.runs for each in settings.values())
+    if cells > MOST_CELLS:
+        raise DistinguoError(
+            f"A plan may have {MOST_CELLS:,} cells (representations × variants × runs) at most, got {cells:,}."
+        )
+    return Plan(head, spec, settings, in_memory=made is not None and not made.portable)
+
+
+def _check_names(representations: Sequence[str], variants: Mapping[str, Any]) -> None:
+    """Refuse names that cannot be parts of file names, or would give two cells the same file."""
+    for name in variants:
+        if not name or slug(name) != name:
+            raise DistinguoError(
+                f"The variant '{one_line(name)}' should have a short name of letters, digits, dots and dashes."
+            )
+    slugs = {slug(what) for what in representations}
+    keys = {PlanCell(what, variant, 0).key for what in representations for variant in variants}
+    if len(slugs) < len(representations) or len(keys) < len(representations) * len(variants):
+        raise DistinguoError(
+            "A plan should name each representation once, and differently from the others, but some are named twice."
+        )
+
+
+def read_plan(text: str, source: str = "plan.toml") -> Plan:
+    """Read a plan from TOML: tables ``plan``, ``task``, ``tester`` and any number of ``variant.NAME``.
+
+    >>> lines = ['[plan]', 'representations = ["diagonal"]', '[variant.slow]', 'alpha = 0.01']
+    >>> read_plan(chr(10).join(lines)).variants["slow"].alpha
+    0.01
+    """
+    content = parse_toml(text, source)
+    _check_tables(content, source)
+    head = dict(content.get("plan", {}))
+    for key in head:
+        if key not in PlanHead._fields:
+            raise DistinguoError(
+                f"Unknown setting plan.{one_line(key)} in {source}; {did_you_mean(key, PlanHead._fields)}"
+            )
+    check_imported(str(head.get("task", "")), source)
+    return make_plan(
+        head.pop("representations", []),
+        **head,
+        task_parameters=content.get("task"),
+        tester=content.get("tester"),
+        variants=content.get("variant"),
+    )
+
+
+def _check_tables(content: Mapping[str, Any], source: str) -> None:
+    for table in content:
+        if table not in TABLES:
+            raise DistinguoError(
+                f"{source} has an unknown table '{one_line(table)}'; {did_you_mean(table, TABLES)}"
+            )
+    tables = {**content, **{f"variant.{name}": each for name, each in _items(content.get("variant"))}}
+    for name, table in tables.items():
+        if not isinstance(table, dict):
+            raise DistinguoError(f"{source} should have a table [{name}], got {shown(table)}.")
+
+
+def _items(table: Any) -> list[tuple[str, Any]]:
+    return list(table.items()) if isinstance(table, dict) else []
+
+
+def load_plan(path: Path) -> Plan:
+    """Read a plan from a file."""
+    return read_plan(read_text(path, LARGEST_PLAN), str(path))
+
+
+def write_plan(plan: Plan) -> str:
+    """Write a plan as TOML, with every setting spelled out.
+
+    >>> plan = make_plan(["diagonal"])
+    >>> read_plan(write_plan(plan)) == plan
+    True
+    """
+    document = tomlkit.document()
+    head = plan.head._asdict() | {"representations": list(plan.head.representations)}
+    document["plan"] = head
+    document["task"] = dict(plan.spec.parameters)
+    document["variant"] = {name: settings._asdict() for name, settings in plan.variants.items()}
+    return tomlkit.dumps(document)
+
+
+# What comes out of a comparison: averaged learning curves, and how they read.
+
+
+CSV, MARKDOWN = "results.csv", "results.md"  #: the table of results: every checkpoint, and the last one
+COLUMNS = ("training_steps", "mean", "low", "high", "interquartile_mean", "survival")
+HEAD = f"{'representation':32}{'regions':>9}{'runs':>6}{'final mean':>14}{'best mean':>14}{'survival':>10}"
+
+
+class AveragedCurve(NamedTuple):
+    """The learning curves of one representation under one variant: runs × checkpoints, and their average."""
+
+    representation: str
+    variant: str
+    regions: int
+    training_steps: list[int]
+    scores: np.ndarray
+    survival: np.ndarray
+    score: str = Hold().score_name  #: what a batch of trials is judged by
+
+    @property
+    def name(self) -> str:
+        """Return the name of the representation, with the variant if it is not the only one."""
+        plain = self.variant == DEFAULT_VARIANT
+        return self.representation if plain else f"{self.representation} ({self.variant})"
+
+    def __repr__(self) -> str:
+        mean, survival = self.scores.mean(axis=0), self.survival[:, -1].mean()
+        last, best = self.written(mean[-1]), self.written(mean.max())
+        numbers = f"{len(self.scores):6}{last:>14}{best:>14}{survival:10.2f}"
+        return f"{self.name:32}{self.regions:9}{numbers}"
+
+    def written(self, score: float) -> str:
+        """Return a score as people read it: lengths in whole steps, returns with the digits that matter."""
+        return f"{score:,.0f}" if self.score == Hold().score_name else readable(score)
+
+    def cells(self) -> list[str]:
+        """Return what the curve ends at, for a table."""
+        low, high = interval(self.scores)
+        mean, survival = self.scores.mean(axis=0), self.survival[:, -1].mean()
+        return [
+            self.name.replace("|", "/"),
+            str(self.regions),
+            str(len(self.scores)),
+            f"{self.training_steps[-1]:,}",
+            self.written(mean[-1]),
+            f"{self.written(low[-1])} to {self.written(high[-1])}",
+            self.written(mean.max()),
+            f"{survival:.2f}",
+        ]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the curve as the command line prints it."""
+        low, high = interval(self.scores)
+        return {
+            "representation": self.representation,
+            "variant": self.variant,
+            "regions": self.regions,
+            "runs": len(self.scores),
+            "training_steps": self.training_steps,
+            "mean": self.scores.mean(axis=0).tolist(),
+            "low": low.tolist(),
+            "high": high.tolist(),
+            "interquartile_mean": interquartile_mean(self.scores).tolist(),
+            "survival": self.survival.mean(axis=0).tolist(),
+            "scores": self.scores.tolist(),
+        }
+
+
+def readable(number: float) -> str:
+    """Return a number with as many digits as it takes to compare it.
+
+    >>> readable(5e6), readable(-105.96), readable(0.7333), readable(-500)
+    ('5,000,000', '-106.0', '0.733', '-500')
+    """
+    if abs(number) >= 1000 or number == round(number):
+        return f"{number:,.0f}"
+    return f"{number:.1f}" if abs(number) >= 10 else f"{number:.3g}"
+
+
+class Comparison(NamedTuple):
+    """The curves of the runs that are done, and the cells that failed, each with its reason."""
+
+    curves: list[AveragedCurve]
+    extent: Extent  #: the observed extremes, from which trials start
+    failures: dict[str, str]
+    missing: int  #: cells that failed or are left to other shards
+    folder: Path | None = None  #: where the results are kept
+
+    def __repr__(self) -> str:
+        low, high = self.extent
+        box = " × ".join(f"[{a:.3g}, {b:.3g}]" for a, b in zip(low, high, strict=True))
+        return "\n".join([f"Observed extremes: {box}", "", HEAD, *map(repr, self.curves)])
+
+    def as_json(self) -> dict[str, Any]:
+        """Return everything as the command line prints it."""
+        return {
+            "curves": [curve.as_json() for curve in self.curves],
+            "extent": self.extent._asdict(),
+            "failures": self.failures,
+            "missing": self.missing,
+        }
+
+    def csv(self) -> str:
+        """Return the curves as a table with a row for every checkpoint."""
+        text = io.StringIO()
+        table = csv.writer(text, lineterminator="\n")
+        table.writerow(("representation", "variant", "regions", "runs", "score", *COLUMNS))
+        for curve in self.curves:
+            content = curve.as_json()
+            head = (curve.representation, curve.variant, curve.regions, len(curve.scores), curve.score)
+            table.writerows((*head, *row) for row in zip(*(content[name] for name in COLUMNS), strict=True))
+        return text.getvalue()
+
+    def markdown(self) -> str:
+        """Return what the curves end at as a table in Markdown."""
+        lines = [
+            "| representation | regions | runs | training steps | final mean | interval | best mean | survival |",
+            "|---|---|---|---|---|---|---|---|",
+        ]
+        lines += [f"| {' | '.join(curve.cells())} |" for curve in self.curves]
+        return "\n".join(lines) + "\n"
+
+    def without_failures(self) -> Comparison:
+        """Return the comparison, or say which cell failed and why."""
+        if not self.failures:
+            return self
+        key, reason = next(iter(self.failures.items()))
+        kept = (
+            ""
+            if self.folder is None
+            else f"; what is done is in {self.folder}, and only the rest is run again"
+        )
+        raise DistinguoError(f"Cell {key} failed ({reason}){kept}.")

@@ -1,0 +1,168 @@
+"""The whole state of a generation stage as one file, for an exact resume."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from distinguo.errors import DistinguoError, one_line
+from distinguo.learners.agent import check_arrays
+from distinguo.learners.learner import leaves, with_leaves
+from distinguo.reading.arrays import read_arrays
+from distinguo.reading.files import parse_json
+from distinguo.runs.configuration import Configuration
+from distinguo.runs.restarts import Best
+from distinguo.runs.settings_file import CHECKPOINT_VERSION as VERSION
+from distinguo.runs.settings_file import upgraded
+from distinguo.runs.stage import Stage
+from distinguo.tasks.extent import Extent
+from distinguo.tasks.task import memories, randomness, remember
+from distinguo.versions import changed, software
+from distinguo.writing import pack_arrays, write_atomically
+
+_PLAIN = ("phase", "solved", "score", "confirmation_steps", "seconds", "returns", "held", "purpose", "tested")
+_Count = Annotated[int, Field(ge=0)]
+_Numbers = list[float]
+#: What a damaged file may do to the code that reads it.
+_DAMAGE = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError)
+
+
+class _BestFacts(BaseModel):
+    """What is known of the best attempt, beside its memory."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+    score: float
+    attempt: _Count
+    trials: _Count
+
+
+class _Facts(BaseModel):
+    """What a checkpoint holds beside arrays."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+    version: int
+    phase: Literal["between trials", "trial", "confirming", "done"]
+    solved: bool
+    score: int | float
+    returns: _Numbers
+    held: _Count
+    tested: _Count = 0
+    least: float | None = None  #: None before the first trial, and in files of earlier versions
+    greatest: float | None = None
+    purpose: Literal["claim", "attempt over", "stage over"]
+    best: _BestFacts | None
+    confirmation_steps: _Count
+    seconds: float
+    extent: (
+        Annotated[list[_Numbers], Field(min_length=2, max_length=2)] | None
+    )  #: None in files of earlier versions: as before the first trial
+    rng: dict[str, Any]
+    noise: dict[str, Any] | None  #: the task's own generator
+    sizes: dict[str, _Count]
+    versions: dict[str, str] = {}  #: of the software; empty in files of earlier versions
+
+
+def write_checkpoint(stage: Stage, path: Path, sizes: dict[str, int]) -> None:
+    """Write a checkpoint; ``sizes`` are the bytes of the growing files that belong to it."""
+    arrays = {f"memory.{name}": array for name, array in leaves(stage.agent.memory).items()}
+    arrays |= {f"progress.{name}": array for name, array in leaves(stage.agent.progress).items()}
+    if stage.best is not None:
+        arrays |= {f"best.{name}": array for name, array in leaves(stage.best.memory).items()}
+    arrays |= {f"task.{name}": array for name, array in memories(stage.task, _needed(stage)).items()}
+    arrays["facts"] = np.frombuffer(json.dumps(_facts(stage, sizes)).encode(), dtype=np.uint8)
+    write_atomically(path, pack_arrays(arrays))
+
+
+def _facts(stage: Stage, sizes: dict[str, int]) -> dict[str, Any]:
+    own, best = randomness(stage.task), stage.best
+    return {name: getattr(stage, name) for name in _PLAIN} | {
+        "version": VERSION,
+        "rng": stage.rng.bit_generator.state,
+        "noise": None if own is None else own.bit_generator.state,
+        "best": best and {"score": best.score, "attempt": best.attempt, "trials": best.trials},
+        "least": None if np.isinf(stage.least) else stage.least,
+        "greatest": None if np.isinf(stage.greatest) else stage.greatest,
+        "extent": [list(stage.extent.low), list(stage.extent.high)],
+        "sizes": sizes,
+        "versions": software(),
+    }
+
+
+def _needed(stage: Stage) -> np.ndarray:
+    """Return the states that may be come back to: those the learner wants, and the running one."""
+    wanted, now = stage.learner.states_needed(stage.agent.memory), stage.agent.progress.now[None]
+    return now if wanted is None else np.concatenate([wanted, now])
+
+
+def load_checkpoint(path: Path, configuration: Configuration) -> tuple[Stage, dict[str, int]]:
+    """Read a checkpoint of a run with this configuration."""
+    arrays = read_arrays(path)
+    stage = Stage(configuration)
+    try:
+        written = parse_json(arrays.pop("facts").tobytes(), str(path))
+        if written["version"] > VERSION:
+            raise DistinguoError(f"{path} was written by a newer distinguo; upgrade to resume it.")
+        written, arrays = upgraded(written, arrays)
+        facts = _Facts.model_validate(written)
+        _say_if_changed(path, facts.versions)
+        _restore(stage, facts, arrays)
+    except DistinguoError:
+        raise
+    except _DAMAGE as error:
+        raise DistinguoError(
+            f"{path} is damaged ({one_line(str(error))}); delete it to learn from the start."
+        ) from None
+    return stage, facts.sizes
+
+
+def _say_if_changed(path: Path, versions: dict[str, str]) -> None:
+    if words := changed(versions):
+        warnings.warn(
+            f"{path.parent} was begun with other software: now {words}; the result may differ from one that was "
+            "never stopped.",
+            stacklevel=2,
+        )
+
+
+def _restore(stage: Stage, facts: _Facts, arrays: dict[str, np.ndarray]) -> None:
+    agent = stage.agent
+    memory = _memory(stage, _table(arrays, "memory"))
+    progress = with_leaves(agent.progress, _table(arrays, "progress"))
+    _check_progress(stage, progress)
+    if facts.best is not None:
+        best = _memory(stage, _table(arrays, "best"))
+        stage.best = Best(facts.best.score, best, facts.best.attempt, facts.best.trials)
+    log = stage.learner.fresh_log(memory)
+    stage.agent = agent._replace(memory=memory, progress=progress, log=log)
+    stage.rng.bit_generator.state = facts.rng
+    own = randomness(stage.task)
+    if own is not None and facts.noise is not None:
+        own.bit_generator.state = facts.noise
+    remember(stage.task, _table(arrays, "task"))
+    if facts.extent is not None:
+        stage.extent = Extent(*(tuple(side) for side in facts.extent))
+    if facts.least is not None and facts.greatest is not None:
+        stage.least, stage.greatest = facts.least, facts.greatest
+    for name in _PLAIN:
+        setattr(stage, name, getattr(facts, name))
+
+
+def _table(arrays: dict[str, np.ndarray], name: str) -> dict[str, np.ndarray]:
+    return {k.removeprefix(f"{name}."): v for k, v in arrays.items() if k.startswith(f"{name}.")}
+
+
+def _memory(stage: Stage, arrays: dict[str, np.ndarray]) -> Any:
+    fresh = stage.agent.memory
+    return stage.learner.checked(with_leaves(fresh, arrays), fresh)
+
+
+def _check_progress(stage: Stage, progress: Any) -> None:
+    like = stage.agent.progress
+    check_arrays(progress, width=len(like.now), dimensions=like.extent.shape[1])
+    if not -1 <= progress.counts["action"][0] < len(stage.configuration.spec.actions):
+        raise ValueError("the next action does not exist")

@@ -1,1 +1,0 @@
-"""Comparisons of representations: plans, engines, curves."""

@@ -1,1 +1,0 @@
-"""A maze in the plane."""

@@ -1,0 +1,336 @@
+"""Verify a controller: prove that it never fails, or arrives, and have the certificate checked independently.
+
+    proof = verify("runs/puck-default-seed0")
+    proof.holds, proof.share                     # proven from its start? for which share of the others?
+    Shield(env, proof.certificate)               # lets no agent leave what is proven
+
+Where nothing can be proven, trials give exact bounds, which ``proof.holds`` never takes for a proof.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from functools import singledispatch
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from distinguo.comparison.sources import representation_named
+from distinguo.controller import Controller
+from distinguo.errors import DistinguoError, checks_names
+from distinguo.evaluation.simulate import Outcome, evaluate
+from distinguo.evaluation.tester import Evaluation, trained_values
+from distinguo.proof.question import Answer, Finding, Question, Request
+from distinguo.proof.schema import Certificate
+from distinguo.proof.verify import Filed, file_certificate, question_about
+from distinguo.representations.file import Representation
+from distinguo.runs.configuration import check_seed
+from distinguo.runs.folder import as_run, open_run
+from distinguo.runs.run import Run
+from distinguo.settings import TesterSettings, tester_suited
+from distinguo.tasks.catalog import spec_of, task_spec
+from distinguo.tasks.extent import Extent
+from distinguo.tasks.spec import LENGTH, RETURN, TaskSpec
+from distinguo.tasks.task import seeded, start
+
+
+class Subject(NamedTuple):
+    """A controller that something is asked about."""
+
+    name: str
+    spec: TaskSpec
+    representation: Representation
+    controller: Controller
+    folder: Path | None = None  #: the folder of the run, if it has one
+
+
+@singledispatch
+def subject_of(what: Any, task: Any, seed: int) -> Subject:
+    """Return what a word, a path or a run means; what has no values learns them on a task, with a seed.
+
+    >>> subject_of("diagonal", "puck", seed=0).controller.policy.tolist()
+    [0, 1]
+    """
+    raise DistinguoError(
+        f"A {type(what).__name__} cannot be verified; give a run, its folder, a representation file or a control."
+    )
+
+
+@subject_of.register
+def _(what: Run, task: Any, seed: int) -> Subject:
+    name = str(what.path) if what.path else f"the run of seed {what.configuration.seed}"
+    home = what.configuration.spec.name
+    if isinstance(task, str) and task != home:
+        raise DistinguoError(f"{name} is a run of {home}, not of {task}.")
+    spec = as_run(what, task).configuration.spec
+    return Subject(name, spec, what.representation, what.controller, what.path)
+
+
+@subject_of.register(str)
+@subject_of.register(Path)
+def _(what: str | Path, task: Any, seed: int) -> Subject:
+    if Path(what).is_dir():
+        return subject_of(open_run(what), task, seed)._replace(name=str(what))
+    return _trained(str(what), "puck" if task is None else task, seed)
+
+
+def _trained(what: str, task: Any, seed: int) -> Subject:
+    """Learn the values of a representation as the tester does."""
+    spec = task_spec(task) if isinstance(task, str) else spec_of(task)
+    spec = spec._replace(task=seeded(spec.task, seed))
+    representation = representation_named(what, spec, seed).with_regions("A proof")
+    _refuse_another_task(what, representation, spec)
+    settings, extent = TesterSettings(**tester_suited(spec.score, spec.kind)), Extent(spec.low, spec.high)
+    evaluation = Evaluation(spec, representation.partition, representation.regions, settings, extent)
+    q = trained_values(evaluation, np.random.default_rng(seed))
+    return Subject(what, spec, representation, Controller(representation.partition, q, settings.delta))
+
+
+def _refuse_another_task(what: str, representation: Representation, spec: TaskSpec) -> None:
+    """Refuse a file that was learned on another task, even one whose coordinates have the same names."""
+    home = representation.provenance.get("task")
+    if isinstance(home, str) and home != spec.name:
+        raise DistinguoError(f"{what} was learned on {home}, not on {spec.name}; give --task {home}.")
+
+
+class Proof(NamedTuple):
+    """What was proven of a controller, and what the checker said to it."""
+
+    subject: Subject
+    question: Question
+    finding: Finding  #: what the prover found out; pictures are drawn of it
+    answer: Answer
+    filed: Filed  #: the file of the certificate, or why there is none
+    seconds_proving: float
+    seconds: float
+
+    @property
+    def holds(self) -> bool:
+        """Tell whether it is proven, and checked, that the controller does what it should from every start asked."""
+        return self.answer.proven
+
+    @property
+    def share(self) -> float:
+        """Return the share of the controllable starts for which it is proven."""
+        return self.answer.share
+
+    @property
+    def checked(self) -> bool:
+        """Tell whether there is a certificate and the checker accepted it."""
+        return self.filed.refusal is None
+
+    @property
+    def path(self) -> Path | None:
+        """Return the file of the certificate, if one was written."""
+        return self.filed.path
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """Return what can be checked again, or shields an agent; None if nothing is proven."""
+        return self.finding.certificate
+
+    @property
+    def sentences(self) -> list[str]:
+        """Say what is proven, to people."""
+        lines = list(self.answer.sentences)
+        if self.question.certifies and self.filed.refusal:
+            lines.insert(1, f"No certificate: {self.filed.refusal}")
+        if self.filed.earlier:
+            lines.append(f"An earlier certificate of the same question still holds: {self.filed.earlier}")
+        if self.checked:
+            filed = f"Certificate, checked independently: {self.path}"
+            lines.append(filed if self.path else "The certificate was checked independently.")
+        return lines
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the proof as ``distinguo verify --json`` prints it."""
+        content = {
+            "proven": self.holds,
+            "share_of_controllable_starts": self.share,
+            "cells": self.answer.cells,
+            "certificate": self.path and str(self.path),
+            "checked": self.checked,
+            **self.answer.details,
+            "seconds": self.seconds,
+            "run": self.subject.name,
+        }
+        if self.question.certifies:
+            earlier = self.filed.earlier
+            content |= {"refusal": self.filed.refusal, "earlier_certificate": earlier and str(earlier)}
+            content |= {"seconds_proving": self.seconds_proving}
+        return content
+
+    def __repr__(self) -> str:
+        return "\n".join([f"Proof of {self.subject.name} on {self.subject.spec.name}:", *self.sentences])
+
+
+@checks_names()
+def verify(
+    what: Run | str | Path,
+    *,
+    task: Any = None,
+    seed: int = 0,
+    cells: int | None = None,
+    steps: int | None = None,
+    disturbance: float = 0.0,
+    ranges: Mapping[str, tuple[float, float]] | None = None,
+    out: str | Path | None = None,
+) -> Proof:
+    """Prove what can be proven of a run, of the folder of one, of a representation file or of a control.
+
+    The puck should never fail; MountainCar-v0 should reach its goal, within ``steps``. What has no values learns them
+    as the tester does, on ``task``, with ``seed``; of a run, ``task`` is the environment, or the task of your own,
+    that it was learned from, where that is not at hand. A proof may use about so many ``cells``, and may be asked to
+    hold even if every step is off by a ``disturbance`` of the velocity or parameters are only known to lie in
+    ``ranges``.
+    The certificate is written to the folder of the run or to ``out``; without either, nothing is written.
+
+    >>> proof = verify("diagonal", cells=40_000)
+    >>> proof.holds, round(proof.share, 2), proof.checked
+    (True, 0.97, True)
+    """
+    subject = subject_of(what, task, check_seed(seed))
+    request = Request(subject.spec, subject.controller, seed, cells, steps, disturbance, ranges or {})
+    folder = _made(subject.folder if out is None else Path(out))
+    question = question_about(subject.spec.task) or BOUNDED
+    begun = time.monotonic()
+    finding = question.ask(request)
+    proving = time.monotonic() - begun
+    filed = file_certificate(finding.certificate, request, folder if question.certifies else None)
+    answer = finding.answer(filed.refusal is None)
+    return Proof(subject, question, finding, answer, filed, proving, time.monotonic() - begun)
+
+
+def _made(folder: Path | None) -> Path | None:
+    """Make the folder to write to, if there is to be one."""
+    try:
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DistinguoError(f"Cannot write to {folder}: {error.strerror}.") from None
+    return folder
+
+
+# What trials alone say of a controller, where nothing can be proven: exact bounds, which are not a proof.
+
+
+CONFIDENCE = 0.95
+LABEL = "not a proof"
+
+
+def binomial_bound(successes: int, trials: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """Return the exact (Clopper-Pearson) bounds of a probability after so many successes in so many trials.
+
+    >>> low, high = binomial_bound(50, 50)
+    >>> round(low, 3), high
+    (0.929, 1.0)
+    """
+    from scipy.stats import binomtest
+
+    if not 0 <= successes <= trials or trials < 1 or not 0 < confidence < 1:
+        raise DistinguoError(
+            f"A bound needs at least one trial and 0 to {trials} successes, got {successes} of {trials}."
+        )
+    interval = binomtest(successes, trials).proportion_ci(confidence, method="exact")
+    return float(interval.low), float(interval.high)
+
+
+def median_bound(numbers: np.ndarray, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """Return bounds of the median of what numbers were drawn from, whatever its distribution.
+
+    Of n numbers, fewer than k lie on one side of the median with the probability that a fair coin shows heads fewer
+    than k times: so two of the numbers in order enclose it. Too few numbers enclose nothing.
+
+    >>> median_bound(np.arange(100.0)), median_bound(np.arange(3.0))
+    ((39.0, 60.0), (-inf, inf))
+    """
+    from scipy.stats import binom
+
+    ordered = np.concatenate([[-np.inf], np.sort(numbers), [np.inf]])
+    k = int(binom.ppf((1.0 - confidence) / 2.0, len(numbers), 0.5))
+    return float(ordered[k]), float(ordered[len(numbers) + 1 - k])
+
+
+TRIALS, CAP = 100, 100_000  #: trials, and steps of each
+
+
+class TrialsFinding(NamedTuple):
+    """What became of the trials."""
+
+    spec: TaskSpec
+    outcome: Outcome
+    asked: int  #: steps after which a trial is stopped
+
+    @property
+    def certificate(self) -> None:
+        """Return nothing: trials prove nothing."""
+        return
+
+    def answer(self, checked: bool) -> Answer:
+        """Bound the probability that a trial is good."""
+        scores = self.outcome.lengths if self.spec.score == LENGTH else self.outcome.returns
+        details = {
+            "label": LABEL,
+            "trials": len(scores),
+            **bounds(self.spec, self.outcome),
+            "threshold": _threshold(self.spec),
+            "mean": float(scores.mean()),
+            "asked_steps": self.asked,
+        }
+        return Answer(False, 0.0, 0, details, trial_sentences(details))
+
+
+def run_trials(request: Request) -> TrialsFinding:
+    """Run greedy trials from the starts of the task."""
+    spec = request.spec._replace(task=seeded(request.spec.task, request.seed))
+    rng, steps = np.random.default_rng(request.seed), request.steps or spec.cap(CAP)
+    starts = np.array([start(spec.task, rng) for _ in range(TRIALS)])
+    return TrialsFinding(spec, evaluate(spec.task, request.controller, rng, starts, steps), steps)
+
+
+def bounds(spec: TaskSpec, outcome: Outcome) -> dict[str, Any]:
+    """Bound the probability that a trial is good, or the median return where nobody says what is good."""
+    good = _good(spec, outcome)
+    if good is None:
+        return {"held": None, "bound": None, "median_return": list(median_bound(outcome.returns))}
+    held = int(good.sum())
+    return {"held": held, "bound": list(binomial_bound(held, len(good)))}
+
+
+def _good(spec: TaskSpec, outcome: Outcome) -> np.ndarray | None:
+    """Return which trials were good; None where the task does not say what is."""
+    threshold = _threshold(spec)
+    if threshold is not None:
+        return outcome.returns >= threshold
+    return ~outcome.ended if spec.score == LENGTH else None
+
+
+def _threshold(spec: TaskSpec) -> float | None:
+    """Return the return that a trial is judged by; None if it is judged by going on."""
+    return spec.threshold if spec.score == RETURN else None
+
+
+def trial_sentences(details: dict[str, Any]) -> list[str]:
+    """Say what the trials show, and that it is no proof."""
+    head = f"There is no enclosure for this task, so this is {details['label']}:"
+    if details["bound"] is None:
+        low, high = details["median_return"]
+        return [
+            f"{head} with 95 % confidence from {details['trials']} trials the median return lies between {low:.4g} "
+            f"and {high:.4g}; the task does not say which return is good."
+        ]
+    low, high = details["bound"]
+    threshold, steps = details["threshold"], details["asked_steps"]
+    did, do = f"were still running after {steps:,} steps", "are"
+    if threshold is not None:
+        did, do = f"had a return of at least {threshold:g} within {steps:,} steps", "have"
+    return [
+        f"{head} {details['held']} of {details['trials']} trials {did}, so with 95 % confidence {low:.1%} to "
+        f"{high:.1%} {do}."
+    ]
+
+
+#: Asked of every task that no other question can be asked about.
+BOUNDED = Question("holds in trials", None, run_trials, ("disturbance", "ranges", "cells"), certifies=False)

@@ -1,1 +1,0 @@
-"""What all drawings share: colours, and the sizes of letters, lines and figures."""

@@ -1,1 +1,0 @@
-"""Pictures beside the plain map: where the policy leads, where it must not err, what it costs, where it came from."""

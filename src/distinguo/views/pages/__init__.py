@@ -1,1 +1,0 @@
-"""Pages: reports in HTML, and fragments for notebooks."""

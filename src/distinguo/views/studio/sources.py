@@ -1,0 +1,428 @@
+"""What a pane of the studio shows: a run, learned or being learned, at any moment of its history."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from threading import Condition, Lock, RLock, Thread
+from typing import Any, Protocol
+
+import numpy as np
+
+from distinguo.errors import DistinguoError, reason_of
+from distinguo.runs import folder
+from distinguo.runs.configuration import Configuration
+from distinguo.runs.folder import write_run
+from distinguo.runs.history import HISTORY, TRIALS, Frame, TrialRow, is_due, read_history, read_trials
+from distinguo.runs.learn import default_folder, warm
+from distinguo.runs.restarts import of_these_regions
+from distinguo.runs.run import Run, run_of
+from distinguo.runs.stage import CONFIRMING, DONE, TRIAL, Stage
+from distinguo.tasks.task import observe
+from distinguo.views.studio.documents import task_document
+from distinguo.views.words import outcome_sentence
+
+
+class RunSource(Protocol):
+    """A run that can be looked at while it grows; every change is a new version."""
+
+    identity: str
+    version: int
+    watchers: int  #: panes that show it
+    configuration: Configuration
+
+    @property
+    def is_due(self) -> bool:
+        """Tell whether it is time to look again whether it has grown."""
+
+    def refresh(self) -> None:
+        """Look whether there is something new."""
+
+    def head(self) -> dict[str, Any]:
+        """Return what is to be said of it: what it is, how far it has come, what is wrong with it."""
+
+    def frames(self) -> Sequence[Frame]:
+        """Return its history, oldest first; the last one is what it is now."""
+
+    def trials(self) -> Sequence[TrialRow]:
+        """Return the trials so far."""
+
+    def run(self) -> Run:
+        """Return it as a run, to ask for reasons."""
+
+
+# A run in a folder, finished or growing under the hands of another process.
+
+
+LOOK_SECONDS = 0.5  #: between two looks at a folder that grows
+
+
+class RecordedRun:
+    """A run folder, read again whenever it has changed; what cannot be read is said and passed over."""
+
+    def __init__(self, identity: str, path: Path, name: str) -> None:
+        self.identity, self.name, self.version = identity, name, 0
+        self.watchers = 0
+        self.configuration = folder.read_settings(path)
+        self._path, self._alone = path, Lock()
+        self._signature: tuple[Any, ...] | None = None
+        self._looked = -LOOK_SECONDS
+        self._run: Run | None = None
+        self._frames: Sequence[Frame] = ()
+        self._trials: Sequence[TrialRow] = ()
+        self._trouble = ""
+        self._is_growing = True
+        self.refresh()
+
+    @property
+    def is_due(self) -> bool:
+        """Tell whether the last look was a while ago."""
+        return time.monotonic() - self._looked >= LOOK_SECONDS
+
+    def refresh(self) -> None:
+        """Read the folder again if it has changed since the last look."""
+        with self._alone:
+            if not self.is_due:
+                return
+            self._looked = time.monotonic()
+            signature = _signature(self._path)
+            if signature != self._signature:
+                self._signature = signature
+                self._read()
+                self.version += 1
+
+    def _read(self) -> None:
+        self._trouble, self._is_growing = "", not folder.is_finished(self._path)
+        try:
+            self._run = run = self._opened()
+        except DistinguoError as error:
+            self._run = None
+            self._trouble = "" if self._is_growing and _is_young(self._path) else str(error)
+            self._read_parts()
+            return
+        self._trials = run.trials
+        count, steps = (run.trials[-1].trial, run.trials[-1].environment_steps) if run.trials else (0, 0)
+        delta = run.controller.delta
+        self._frames = run.history or [Frame(count, steps, run.representation, run.q, delta)]
+
+    def _opened(self) -> Run:
+        """Open the run; a damaged log of reasons is said, and hides nothing else."""
+        try:
+            return folder.open_run(self._path)
+        except DistinguoError as error:
+            run = folder.open_run(self._path, reasons=False)
+            self._trouble = str(error)
+            return run
+
+    def _read_parts(self) -> None:
+        """Read what there is of a run that is not whole."""
+        self._trials = self._whole(read_trials, TRIALS, self._trials)
+        self._frames = self._whole(read_history, HISTORY, self._frames)
+
+    def _whole(self, read: Callable[..., Any], name: str, before: Any) -> Any:
+        """Return what a file says, or what it said before if it cannot be read now."""
+        if not (self._path / name).is_file():
+            return before
+        try:
+            return read(self._path / name, is_growing=True)
+        except DistinguoError as error:
+            self._trouble = self._trouble or str(error)
+            return before
+
+    def head(self) -> dict[str, Any]:
+        """Return what is to be said of the run."""
+        notes = []
+        if len(self._frames) == 1 and not self._is_growing:
+            notes = ["This folder has no history: the final map is shown."]
+        return {
+            **task_document(self.configuration),
+            "name": self.name,
+            "state": "growing" if self._is_growing else "finished",
+            "solved": bool(self._run and self._run.solved),
+            "words": self._trouble or self._words(),
+            "notes": notes,
+        }
+
+    def _words(self) -> str:
+        if self._run is not None and not self._is_growing:
+            return outcome_sentence(self._run)
+        if not self._frames:
+            return "Nothing was written yet; this view waits for the first checkpoint."
+        last = self._frames[-1]
+        return (
+            f"Not finished: {last.trial:,} trials, {last.environment_steps:,} steps so far; this view follows what "
+            "its process writes."
+        )
+
+    def frames(self) -> Sequence[Frame]:
+        """Return the history of the run; the final map alone if the folder keeps no more."""
+        return self._frames
+
+    def trials(self) -> Sequence[TrialRow]:
+        """Return the trials that were written so far."""
+        return self._trials
+
+    def run(self) -> Run:
+        """Return the run, or say why there is none to ask."""
+        if self._run is None:
+            raise DistinguoError(
+                self._trouble
+                or f"{self.name} has no map to ask for reasons yet; wait until it is finished, or ask another run."
+            )
+        return self._run
+
+
+def _is_young(path: Path) -> bool:
+    """Tell whether a run has not come to its first map: there is nothing wrong with that."""
+    return not (path / folder.REPRESENTATION).exists()
+
+
+def _signature(path: Path) -> tuple[Any, ...]:
+    """Return what changes when anything was written into a folder."""
+    try:
+        found = sorted((one.name, one.stat()) for one in path.iterdir() if one.is_file())
+    except OSError:
+        return ()
+    return tuple((name, stat.st_size, stat.st_mtime_ns) for name, stat in found)
+
+
+# A run that is learned in the studio itself: in a thread of its own, that can be paused at any step.
+
+
+BEAT = 1 / 60  #: seconds between two pieces of a run that is slowed down for the eye
+PUBLISH = 1 / 45  #: seconds between two versions of what is to be seen
+LONG = 40  #: pieces that a long trial is in at most while it doubles, so that none takes for ever to watch
+COMPILING, LEARNING, PAUSED, FINISHING = "compiling", "learning", "paused", "finishing"
+FINISHED, FAILED, CLOSED = "finished", "failed", "closed"
+
+
+class LearningSession:
+    """A learning run under the eyes of somebody."""
+
+    def __init__(self, configuration: Configuration, speed: float | None) -> None:
+        self.identity, self.version, self.watchers = secrets.token_hex(8), 0, 0
+        self.configuration = configuration
+        self.speed = speed  #: environment steps per second; None for as fast as can be
+        self.state, self._words, self._kept = COMPILING, "", ""
+        self._wish = "run"  #: run, pause, step, trial or close
+        self._goal = (0, 0)  #: what a single step or trial has to get beyond
+        self._changed = Condition()
+        self._stage: Stage | None = None
+        self._whole = RLock()  #: held while the stage is within a piece of work
+        self._run: Run | None = None
+        self._frames: list[Frame] = []
+        self._latest: Frame | None = None
+        self._published = 0.0
+        self._thread = Thread(target=self._work, name=f"studio-{self.identity}", daemon=True)
+        self._thread.start()
+
+    # ---- what the page asks for -----------------------------------------------------------------------------------
+
+    def control(self, what: str) -> None:
+        """Run, pause, take a step, take a trial, or end."""
+        with self._changed:
+            self._wish, self._goal = what, self._count()
+            self._changed.notify_all()
+
+    def keep(self, base: Path) -> str:
+        """Write the finished run into a folder of its own, and return its name."""
+        if self._run is None:
+            raise DistinguoError("Only a finished run can be kept; let it learn to its end first.")
+        if not self._kept:
+            path = default_folder(self.configuration, base)
+            write_run(self._run, path)
+            self._kept = path.name
+            self._publish(now=True)
+        return self._kept
+
+    @property
+    def is_over(self) -> bool:
+        """Tell whether nothing more will happen."""
+        return self.state in (FINISHED, FAILED, CLOSED)
+
+    # ---- the thread -----------------------------------------------------------------------------------------------
+
+    def _work(self) -> None:
+        try:
+            warm(self.configuration)
+            self._stage = Stage(self.configuration)
+            self._note_frame()
+            self._learn(self._stage)
+        except DistinguoError as error:
+            self._end(FAILED, str(error))
+        except Exception as error:  # whatever an environment raises ends its session, not the studio
+            self._end(FAILED, f"Learning {self.configuration.spec.name} failed: {reason_of(error)}.")
+
+    def _learn(self, stage: Stage) -> None:
+        work = stage.work()
+        while stage.phase != DONE:
+            if not self._may_go_on(stage):
+                self._end(CLOSED, "Ended before it was finished.")
+                return
+            began, before = time.monotonic(), stage.environment_steps
+            trials = len(stage.trials)
+            with self._whole:
+                self._set_stride(stage)
+                next(work, None)
+                if len(stage.trials) != trials:
+                    self._note_frame()
+            self._publish()
+            if self.speed is not None and stage.environment_steps != before and stage.phase == TRIAL:
+                self._rest(began + BEAT)
+        self._conclude(stage)
+
+    def _conclude(self, stage: Stage) -> None:
+        self.state = FINISHING
+        self._publish(now=True)
+        self._run = run = run_of(stage)  # takes long for some learners; meanwhile the stage does not change
+        self._end(FINISHED, outcome_sentence(run))
+
+    def _may_go_on(self, stage: Stage) -> bool:
+        """Wait while the session is paused; tell whether it goes on at all."""
+        with self._changed:
+            if (self._wish == "step" and self._count() != self._goal) or (
+                self._wish == "trial" and len(stage.trials) > self._goal[1]
+            ):
+                self._wish = "pause"
+            while self._wish == "pause":
+                if self.state != PAUSED:
+                    self.state = PAUSED
+                    self._publish(now=True)
+                self._changed.wait()
+            self.state = LEARNING
+            return self._wish != "close"
+
+    def _count(self) -> tuple[int, int]:
+        stage = self._stage
+        return (0, 0) if stage is None else (stage.environment_steps, len(stage.trials))
+
+    def _set_stride(self, stage: Stage) -> None:
+        """Let the next piece of a trial be so long that the eye can follow, and a long trial still ends."""
+        if self._wish == "step":
+            stage.stride, stage.pause_at = 1, stage.environment_steps + 1
+        elif self.speed is None:
+            stage.stride, stage.pause_at = None, None
+        else:
+            stage.stride = max(1, round(self.speed * BEAT), stage.trial_length // LONG)
+            stage.pause_at = stage.environment_steps + stage.stride
+
+    def _rest(self, until: float) -> None:
+        """Wait for the next beat, unless something is asked for meanwhile."""
+        with self._changed:
+            left = until - time.monotonic()
+            if left > 0:
+                self._changed.wait(left)
+
+    def _end(self, state: str, words: str) -> None:
+        self.state, self._words = state, words
+        self._publish(now=True)
+
+    # ---- what is to be seen ---------------------------------------------------------------------------------------
+
+    def _note_frame(self) -> None:
+        """Keep the map of a trial that has ended, as often as the history of a run folder does."""
+        self._latest = frame = self._snapshot()
+        kept = frame.representation
+        if is_due(frame.trial, kept.prototypes, kept.regions, len(kept.dimensions), frame.q.shape[1]):
+            self._frames = [*self._frames, frame]
+
+    def _snapshot(self) -> Frame:
+        stage = self._stage
+        assert stage is not None
+        frame = stage.frame()
+        return frame._replace(representation=_detached(frame.representation))
+
+    def _publish(self, now: bool = False) -> None:
+        """Give what is to be seen a new version, now and then."""
+        if not now and time.monotonic() - self._published < PUBLISH:
+            return
+        self._published = time.monotonic()
+        if self._stage is not None:
+            with self._whole:
+                self._latest = self._snapshot()
+        self.version += 1
+
+    @property
+    def is_due(self) -> bool:
+        """Tell that there is nothing to look for: the thread publishes by itself."""
+        return False
+
+    def refresh(self) -> None:
+        """Do nothing, as the thread publishes by itself."""
+
+    def head(self) -> dict[str, Any]:
+        """Return what is to be said of the session."""
+        return {
+            **task_document(self.configuration),
+            "name": f"{self.configuration.spec.name}, seed {self.configuration.seed}",
+            "session": self.identity,
+            "state": self.state,
+            "solved": bool(self._run and self._run.solved),
+            "words": self._words,
+            "speed": self.speed,
+            "kept": self._kept,
+            "notes": [],
+            **self._progress(),
+        }
+
+    def _progress(self) -> dict[str, Any]:
+        stage = self._stage
+        if stage is None:
+            return {}
+        with self._whole:
+            now = (
+                observe(stage.task, tuple(stage.agent.progress.now.tolist()))
+                if stage.phase == TRIAL
+                else None
+            )
+            return {
+                "trial": stage.count_trials,
+                "length": stage.trial_length,
+                "steps": stage.environment_steps,
+                "attempt": stage.attempts,
+                "confirming": stage.phase == CONFIRMING,
+                "now": now,
+            }
+
+    def frames(self) -> Sequence[Frame]:
+        """Return the map after every trial, and as it is now."""
+        kept, latest = self._frames, self._latest
+        return [*kept, latest] if latest is not None and (not kept or latest is not kept[-1]) else kept
+
+    def trials(self) -> Sequence[TrialRow]:
+        """Return the trials so far."""
+        return () if self._stage is None else tuple(self._stage.trials)
+
+    def run(self) -> Run:
+        """Return what was learned until now as a run, to ask for reasons."""
+        if self._run is not None:
+            return self._run
+        stage = self._stage
+        if stage is None:
+            raise DistinguoError("Nothing was learned yet; wait until the first trial has begun.")
+        with self._whole:
+            if stage.phase != DONE:
+                stage.take_reasons()
+            values = stage.values()
+            return Run(
+                self.configuration,
+                _detached(stage.representation()),
+                values["q"],
+                values.get("updates", np.zeros(values["q"].shape, dtype=np.int64)),
+                {"solved": False},
+                list(stage.trials),
+                of_these_regions(list(stage.reasons)),
+            )
+
+
+def _detached(kept: Any) -> Any:
+    """Return a representation whose arrays the learner does not write to any more."""
+    partition = kept.partition
+    copies = {
+        name: getattr(partition, name).copy()
+        for name in partition._fields
+        if isinstance(getattr(partition, name), np.ndarray)
+    }
+    return kept._replace(partition=partition._replace(**copies))

@@ -1,0 +1,234 @@
+"""Text for a terminal: lines that fit a width, and colours."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import groupby
+
+# Text that fits a width: lines are broken at spaces only, and measured in the cells of a terminal.
+#
+# A wide character, such as 状, takes two cells; a colour takes none. A word that is wider than the width stays whole.
+
+
+HANGING = 2  #: cells by which the later lines of a paragraph are set in
+NARROWEST = 16  #: cells that are worth wrapping a column of words into
+GAP = "  "  #: between two columns
+_STYLE = re.compile(r"\x1b\[[0-9;]*m")
+
+Rows = Sequence[Sequence[str]]
+
+
+def without_style(text: str) -> str:
+    r"""Return a text without its colours.
+
+    >>> without_style("\x1b[32mSolved\x1b[0m: all")
+    'Solved: all'
+    """
+    return _STYLE.sub("", text)
+
+
+def cells_of(text: str) -> int:
+    r"""Return how many cells of a terminal a text takes.
+
+    >>> cells_of("state"), cells_of("状態"), cells_of("\x1b[32mSolved\x1b[0m")
+    (5, 4, 6)
+    """
+    bare = without_style(text)
+    if bare.isascii():
+        return len(bare)
+    from rich.cells import cell_len  # takes a while to load
+
+    return cell_len(bare)
+
+
+def fitted_lines(text: str, width: int | None, hanging: int = HANGING) -> str:
+    """Break the lines of a text at spaces so that they fit, later ones set in; no width is no limit.
+
+    >>> print(fitted_lines("one two three four", 9))
+    one two
+      three
+      four
+    """
+    if width is None:
+        return text
+    return "\n".join(_broken(line, width, hanging) for line in text.split("\n"))
+
+
+def _broken(line: str, width: int, hanging: int) -> str:
+    if cells_of(line) <= width:
+        return line
+    margin = " " * _margin(line)
+    inner = margin + " " * hanging
+    done, now, fresh = [], margin, True
+    for space, word in re.findall(r"( *)([^ ]+)", line[len(margin) :]):
+        longer = now + word if fresh else now + space + word
+        if not fresh and cells_of(longer) > width:
+            done.append(now)
+            longer = inner + word
+        now, fresh = longer, False
+    return "\n".join([*done, now])
+
+
+def cut(line: str, width: int | None) -> str:
+    """Leave out the last words of a line that does not fit, and say so; a lone word is cut where it must be.
+
+    >>> cut("trial 12  length 500  regions 4", 24), cut("trial 12", 24)
+    ('trial 12  length 500 …', 'trial 12')
+    """
+    if width is None or cells_of(line) <= width:
+        return line
+    kept = ""
+    for piece in re.findall(r" *[^ ]+", line):
+        if cells_of(kept + piece) + 2 > width:
+            break
+        kept += piece
+    return f"{kept} …" if kept else _chopped(line, width)
+
+
+def _chopped(word: str, width: int) -> str:
+    kept = ""
+    for letter in without_style(word):
+        if cells_of(kept + letter) >= width:
+            break
+        kept += letter
+    return f"{kept}…"
+
+
+def columns_of(rows: Rows, width: int | None = None) -> list[str]:
+    r"""Return rows as lines, every column as wide as its widest word, to the right.
+
+    Columns that do not fit beside the others come below, beside the first one again.
+
+    >>> print(*columns_of([["region", "x", "action"], ["0", "-1.5", "left"]], width=14), sep="\n")
+    region     x
+         0  -1.5
+    <BLANKLINE>
+    region  action
+         0    left
+    """
+    columns = list(zip(*rows, strict=True))
+    widths = [max(map(cells_of, column)) for column in columns]
+    blocks = _blocks(widths, width)
+    lines: list[str] = []
+    for block in blocks:
+        lines += [""] if lines else []
+        lines += [GAP.join(_right(row[i], widths[i]) for i in block) for row in rows]
+    return lines
+
+
+def _blocks(widths: Sequence[int], width: int | None) -> list[list[int]]:
+    """Return which columns stand beside each other; the first stands in every block."""
+    if not widths or width is None:
+        return [list(range(len(widths)))]
+    blocks, now, taken = [], [0], widths[0]
+    for i in range(1, len(widths)):
+        if len(now) > 1 and taken + len(GAP) + widths[i] > width:
+            blocks.append(now)
+            now, taken = [0], widths[0]
+        now.append(i)
+        taken += len(GAP) + widths[i]
+    return [*blocks, now]
+
+
+def _right(word: str, width: int) -> str:
+    return " " * (width - cells_of(word)) + word
+
+
+def table_with_remarks(rows: Rows, remarks: Sequence[str], width: int | None = None) -> list[str]:
+    r"""Return rows as lines, each with a sentence beside it that is wrapped in a column of its own.
+
+    Where there is no room beside, the sentence comes below its row; where there is none for the row either, all
+    sentences come below all rows.
+
+    >>> print(*table_with_remarks([["a", "1"]], ["one two three"], width=14), sep="\n")
+    a  1
+      one two
+        three
+    """
+    lines = columns_of(rows)
+    if width is None:
+        return [f"{line}{GAP}{remark}" for line, remark in zip(lines, remarks, strict=True)]
+    if max(map(cells_of, lines)) > width:
+        named = [[" ".join(row[:2]), remark] for row, remark in zip(rows, remarks, strict=True)]
+        return [*columns_of(rows, width), "", *listed(named, width)]
+    beside = max(map(cells_of, lines)) + len(GAP)
+    if width - beside < NARROWEST:
+        pairs = zip(lines, remarks, strict=True)
+        return [text for line, remark in pairs for text in (line, fitted_lines(GAP + remark, width))]
+    hung = []
+    for line, remark in zip(lines, remarks, strict=True):
+        first, *later = fitted_lines(remark, width - beside, hanging=0).split("\n")
+        hung += [f"{line}{GAP}{first}", *(" " * beside + text for text in later)]
+    return hung
+
+
+def listed(rows: Rows, width: int | None = None) -> list[str]:
+    r"""Return rows of words to the left, the last column wrapped: a list with an explanation for each thing.
+
+    >>> print(*listed([["puck", "a hill"], ["cart", "a pole on a cart"]], width=30), sep="\n")
+    puck  a hill
+    cart  a pole on a cart
+    """
+    if not rows:
+        return []
+    heads = [row[:-1] for row in rows]
+    widths = [max(map(cells_of, column)) for column in zip(*heads, strict=True)]
+    lines = [
+        GAP.join(word + " " * (w - cells_of(word)) for word, w in zip(head, widths, strict=True))
+        for head in heads
+    ]
+    longest = max(cells_of(word) for row in rows for word in row[-1].split() or [""])
+    if width is not None and width - max(map(cells_of, lines)) - len(GAP) < max(NARROWEST, longest):
+        below = [
+            [line.rstrip(), " " * (_margin(line) + 4) + row[-1]]
+            for line, row in zip(lines, rows, strict=True)
+        ]
+        return [fitted_lines(text, width, hanging=0) for pair in below for text in pair if text.strip()]
+    lines = [f"{line}{GAP}{row[-1]}" for line, row in zip(lines, rows, strict=True)]
+    beside = sum(widths) + len(GAP) * len(widths)
+    return [fitted_lines(line, width, hanging=beside - _margin(line)).rstrip() for line in lines]
+
+
+def _margin(line: str) -> int:
+    """Return by how much a line is set in."""
+    return len(line) - len(line.lstrip(" "))
+
+
+# Colours for text: a few styles by name, and the hues of the pictures.
+
+
+GOOD, POOR, HEAD, ASIDE = (
+    "green",
+    "yellow",
+    "bold",
+    "dim",
+)  #: what is solved, what is not, a heading, a remark
+
+
+def painted(text: str, style: str) -> str:
+    r"""Return a text in a style of rich's, such as ``bold`` or ``#0072b2``, for terminals of 256 colours.
+
+    >>> painted("Solved", GOOD)
+    '\x1b[32mSolved\x1b[0m'
+    >>> painted("as it is", "")
+    'as it is'
+    """
+    if not style or not text:
+        return text
+    from rich.color import ColorSystem  # takes a while to load
+    from rich.style import Style
+
+    return Style.parse(style).render(text, color_system=ColorSystem.EIGHT_BIT)
+
+
+def painted_letters(line: str, names: str) -> str:
+    """Return a line of a map with the letters of its actions in the hues of the pictures.
+
+    >>> from distinguo.views.terminal import without_style
+    >>> without_style(painted_letters("llrr..", "lr"))
+    'llrr..'
+    """
+    from distinguo.views.plots import hue_of  # loads matplotlib
+
+    return "".join(painted("".join(run), hue_of(names.find(letter))) for letter, run in groupby(line))

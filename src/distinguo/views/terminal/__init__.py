@@ -1,1 +1,0 @@
-"""Lines for a terminal: words that fit its width, and colours; nothing here takes long to load."""

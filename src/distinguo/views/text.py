@@ -1,0 +1,324 @@
+"""A run as text: a coarse map for the terminal, and tables of its regions and reasons."""
+
+from __future__ import annotations
+
+import math
+import string
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from distinguo.controller import Controller
+from distinguo.representations.file import Representation
+from distinguo.representations.partition import has_labels, prototypes_of, region, regions_of
+from distinguo.runs.run import Run
+from distinguo.tasks.spec import TaskSpec
+from distinguo.views.pictures import category_name, frame_of, names_of, note_of, plane_of, tiles_of
+from distinguo.views.terminal import columns_of, fitted_lines, painted_letters, table_with_remarks
+
+# The places of a coarse map: rows of states, with the words beside and below them.
+
+
+COLUMNS, ROWS = 64, 20
+FEWEST_COLUMNS = 8
+BESIDE = 7  #: cells of the words beside the rows, at the least
+MOST_DECIMALS = 9
+
+State = tuple[float, ...]
+
+
+class Sheet(NamedTuple):
+    """Rows of states from the top, each with the words beside it, and the words below them.
+
+    >>> from distinguo.representations.voronoi import voronoi
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> sheet = sheet_of(Representation(voronoi([[0.0, 0.0]], [4.8, 11.0]), ("x", "v")), task_spec("puck"))
+    >>> sheet.rows[0][0], sheet.rows[0][1][0], sheet.left, sheet.right
+    ('5.50', (-2.4, 5.5), '-2.40', '2.40')
+    """
+
+    axes: tuple[str, str]
+    rows: tuple[tuple[str, tuple[State, ...]], ...]
+    left: str  #: below the first column
+    right: str  #: below the last one
+    note: str  #: which part is shown, if not all
+
+
+def sheet_of(
+    representation: Representation,
+    spec: TaskSpec,
+    columns: int = COLUMNS,
+    controller: Controller | None = None,
+) -> Sheet:
+    """Return the places of a map of any partition, of at most so many columns where coordinates are amounts."""
+    if has_labels(representation.partition):
+        return _of_categories(representation, spec, controller)
+    plane = plane_of(representation, spec, controller)
+    (x0, y0), (x1, y1) = frame_of(representation, spec, plane)
+    names = names_of(plane, spec.dimensions)
+    xs = np.linspace(x0, x1, columns).tolist()
+    ys = np.linspace(y1, y0, ROWS).tolist() if names[1] else [0.5]
+    rows = tuple((_number(y, y1 - y0) if names[1] else "", tuple(plane.state(x, y) for x in xs)) for y in ys)
+    return Sheet(names, rows, _number(x0, x1 - x0), _number(x1, x1 - x0), note_of(plane, spec.dimensions))
+
+
+def _number(value: float, width: float) -> str:
+    """Write a place with as many digits as its axis asks for.
+
+    >>> _number(5.5, 11.0), _number(-0.0663, 0.14)
+    ('5.50', '-0.066')
+    """
+    if width >= 1e7:
+        return f"{value:.3g}"
+    decimals = min(max(2, 2 - math.floor(math.log10(width))), MOST_DECIMALS)
+    return f"{value + 0.0:.{decimals}f}"  # minus zero is a zero here
+
+
+def _of_categories(representation: Representation, spec: TaskSpec, controller: Controller | None) -> Sheet:
+    tiles = tiles_of(representation, spec, controller)
+    states: dict[int, list[State]] = {}
+    for square in tiles.squares:
+        states.setdefault(square.y, []).append(square.state)
+    columns, beside = tiles.ticks
+    rows = tuple(
+        (beside[y] if beside else _from_to(states[y]), tuple(states[y])) for y in sorted(states, reverse=True)
+    )
+    left, right = (columns[0], columns[-1]) if columns else ("", "")
+    return Sheet(tiles.axes, rows, left, right, tiles.note)
+
+
+def _from_to(states: list[State]) -> str:
+    """Name a row of categories by its ends.
+
+    >>> _from_to([(0.0,), (1.0,), (2.0,)]), _from_to([(468.0,)])
+    ('0…2', '468')
+    """
+    first, last = category_name(states[0][0]), category_name(states[-1][0])
+    return first if first == last else f"{first}…{last}"
+
+
+# The policy of a run as a map of letters.
+
+
+TIED, NAMELESS = ".", "*"
+MOST_NAMES = 12  #: actions that are all explained, whether they occur or not
+
+
+def text_map(run: Run, width: int | None = None, colours: bool = False) -> str:
+    """Return the policy, one letter per place; '.' where actions are tied.
+
+    The first coordinate grows to the right, the second upwards. Of a space of more dimensions a slice is shown, of
+    categories one letter for each. The map is made for lines of a width; with colours each action has its hue.
+
+    >>> import distinguo
+    >>> print(text_map(distinguo.learn("puck", seed=1)).splitlines()[0])
+    v  greedy action: l = left, r = right
+    """
+    spec = run.configuration.spec
+    if run.representation.regions == 1:
+        return f"(no map: all is one region, where {_everywhere(run)})"
+    sheet = sheet_of(run.representation, spec, _columns(width, spec.dimensions[0]), run.controller)
+    names = letters_of(spec.actions)
+    policy = run.controller.policy
+    lines = [_letters(run, policy, states, names) for _, states in sheet.rows]
+    beside = max(BESIDE, *(len(place) for place, _ in sheet.rows))
+    head = [f"({sheet.note})"] if sheet.note else []
+    head.append(f"{sheet.axes[1]}  greedy action: {_legend(spec.actions, names, lines)}".lstrip())
+    shown = [painted_letters(line, names) if colours else line for line in lines]
+    body = [f"{place:>{beside}} |{line}" for (place, _), line in zip(sheet.rows, shown, strict=True)]
+    below = _below(sheet, beside, len(lines[0]))
+    return "\n".join([*(fitted_lines(line, width) for line in head), *body, below])
+
+
+def _columns(width: int | None, name: str) -> int:
+    """Return how many letters there is room for in a line, with the place beside and the name below."""
+    if width is None:
+        return COLUMNS
+    return max(FEWEST_COLUMNS, min(COLUMNS, width - BESIDE - len(" |") - len(f"  {name}")))
+
+
+def _everywhere(run: Run) -> str:
+    """Say what is done in the only region, whichever prototype stands for it."""
+    anywhere = (0.0,) * len(run.representation.dimensions)
+    action = run.controller.policy[region(run.representation.partition, anywhere)]
+    if action < 0:
+        return "several actions are tied"
+    return f"the greedy action is {run.configuration.spec.actions[action]}"
+
+
+def _below(sheet: Sheet, beside: int, width: int) -> str:
+    ends = f"{sheet.left}{sheet.right:>{max(width - len(sheet.left), 0)}}"
+    return f"{'':{beside + 2}}{ends.rstrip()}  {sheet.axes[0]}".rstrip()
+
+
+def _letters(run: Run, policy: np.ndarray, states: Sequence[tuple[float, ...]], names: str) -> str:
+    regions = regions_of(run.representation.partition, np.array(states, dtype=float))
+    actions = policy[regions].tolist()
+    return "".join(TIED if action < 0 else names[action] for action in actions)
+
+
+def letters_of(actions: Sequence[str]) -> str:
+    """Return a letter for each action: its first one if that tells them apart, else its number.
+
+    >>> letters_of(("left", "right")), letters_of(("-1", "0", "+1")), letters_of(("a0", "a1"))
+    ('lr', '-0+', '01')
+    """
+    first = "".join(action[:1] for action in actions)
+    distinct = len(set(first)) == len(actions) and TIED not in first
+    if distinct and first.isprintable() and " " not in first:
+        return first
+    numbers = string.digits + string.ascii_letters
+    return numbers[: len(actions)].ljust(len(actions), NAMELESS)
+
+
+def _legend(actions: Sequence[str], names: str, lines: Sequence[str]) -> str:
+    """Explain the letters: all of them, or if they are many those that occur."""
+    shown = set(names) if len(actions) <= MOST_NAMES else set("".join(lines))
+    words = [f"{n} = {a}" for n, a in zip(names, actions, strict=True) if n in shown and n != NAMELESS]
+    if NAMELESS in shown:
+        words.append(f"{NAMELESS} = one of the last {names.count(NAMELESS)}")
+    if TIED in "".join(lines):
+        words.append(f"{TIED} = tied")
+    return ", ".join(words)
+
+
+# The regions of a run as a table.
+
+
+MOST_REGIONS = 30  #: in a table
+NARROW = 4  #: coordinates that a table has room for with all decimals
+
+
+def regions_table(run: Run, most: int = MOST_REGIONS, width: int | None = None) -> str:
+    """Return the regions: the primary prototype, how many prototypes, the action, the value, the updates.
+
+    Of very many regions those are shown that were updated most; where there are no prototypes, nothing of them.
+    """
+    count = run.representation.regions
+    numbers = (
+        np.argsort(-run.updates.sum(axis=1), kind="stable")[:most].tolist() if count > most else range(count)
+    )
+    columns = [["region", *map(str, numbers)], *_places(run, numbers), *_learned(run, numbers)]
+    lines = columns_of(list(zip(*columns, strict=True)), width)
+    if count > len(numbers):
+        lines.append(f"… and {count - len(numbers):,} more regions, which were updated less.")
+    return "\n".join(lines)
+
+
+def _places(run: Run, numbers: Sequence[int]) -> list[list[str]]:
+    """Return the columns of the primary prototypes, and of how many prototypes each region has."""
+    prototypes = prototypes_of(run.representation.partition)
+    if prototypes is None:
+        return []
+    rows = prototypes.points[prototypes.primaries[list(numbers)]]
+    places = [
+        [name, *(_coordinate(run, value) for value in column)]
+        for name, column in zip(run.configuration.spec.dimensions, rows.T.tolist(), strict=True)
+    ]
+    counts = np.bincount(prototypes.regions)[list(numbers)]
+    return [*places, ["prototypes", *map(str, counts.tolist())]]
+
+
+def _learned(run: Run, numbers: Sequence[int]) -> list[list[str]]:
+    """Return the columns of the action, the value and the updates."""
+    policy, actions = run.controller.policy, run.configuration.spec.actions
+    return [
+        ["action", *("tied" if policy[j] < 0 else actions[policy[j]] for j in numbers)],
+        ["value", *(f"{run.q[j].max():.4f}" for j in numbers)],
+        ["updates", *(str(int(run.updates[j].sum())) for j in numbers)],
+    ]
+
+
+def _coordinate(run: Run, value: float) -> str:
+    if has_labels(run.representation.partition):
+        return f"{value:.6g}"
+    return f"{value:.4f}" if len(run.representation.dimensions) <= NARROW else f"{value:.3g}"
+
+
+# The reasons of a run as a table.
+
+
+def reasons_table(run: Run, most: int = 12, width: int | None = None) -> str:
+    """Return the latest reasons: splits, merges and detachments with their rule, or changes that paid and prices.
+
+    Reasons name prototypes, which keep their numbers; beside them are the regions that these belong to now.
+    """
+    count, known = 0, deque[dict[str, Any]](maxlen=most)
+    for reason in run.reasons:
+        if reason["event"] in _REASONS:
+            count += 1
+            known.append(reason)
+    if not known:
+        return "Nothing was split, merged or detached."
+    rows, remarks = [["trial", "event", "prototypes", "regions", "at stake"]], ["why"]
+    for reason in known:
+        numbers, stake, remark = _REASONS[reason["event"]](reason)
+        rows.append(
+            [str(reason.get("trial", "")), reason["event"], numbers, _regions_now(run, reason), stake]
+        )
+        remarks.append(remark)
+    lines = table_with_remarks(rows, remarks, width)
+    if count > most:
+        lines.insert(1, fitted_lines(f"  ({count - most:,} earlier ones are in reasons.jsonl)", width))
+    return "\n".join(lines)
+
+
+def _regions_now(run: Run, reason: Mapping[str, Any]) -> str:
+    """Return the regions of the prototypes of a reason; nothing if the map has others by now."""
+    known = prototypes_of(run.representation.partition)
+    if known is None or "states" not in reason:
+        return (
+            " / ".join(map(str, reason["regions"])) if "prototypes" in reason and "regions" in reason else ""
+        )
+    named = list(zip(reason["prototypes"], reason["states"], strict=True))
+    if not all(p < len(known.points) and known.points[p].tolist() == state for p, state in named):
+        return ""
+    return " / ".join(str(known.regions[p]) for p, _ in named)
+
+
+def _by_rule(reason: Mapping[str, Any]) -> tuple[str, str, str]:
+    return _pair(reason["prototypes"]), f"{reason['regret']:.4f}", ", ".join(reason["rules"]) or "compatible"
+
+
+def _by_trial(reason: Mapping[str, Any]) -> tuple[str, str, str]:
+    before, after = reason["prototypes"]
+    old, new = reason["worst_start"]
+    change = " and ".join(reason["changes"]) or "a drift"
+    remark = f"{change}: {old:g} became {new:g} on the worst start"
+    return f"{before} -> {after}", f"{reason['gain']:g}", remark
+
+
+def _by_price(reason: Mapping[str, Any]) -> tuple[str, str, str]:
+    pair = reason.get("prototypes", reason["regions"])  # earlier versions gave them a wrong name
+    return _pair(pair), f"{reason['lost']:g}", "the mean return that would be lost if they were one"
+
+
+def _pair(numbers: Sequence[int]) -> str:
+    return " / ".join(map(str, numbers))
+
+
+#: How each kind of reason is told: the cells of its row, and a remark.
+_REASONS = {
+    "split": _by_rule,
+    "merge": _by_rule,
+    "detach": _by_rule,
+    "kept": _by_trial,
+    "price": _by_price,
+}
+
+
+# A run as text: a coarse map for the terminal, and tables of its regions and reasons.
+
+
+__all__ = [
+    "COLUMNS",
+    "MOST_REGIONS",
+    "ROWS",
+    "letters_of",
+    "reasons_table",
+    "regions_table",
+    "sheet_of",
+    "text_map",
+]

@@ -1,0 +1,314 @@
+"""Files that survive a kill: written aside and renamed, replaced together, in folders locked by one process."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import os
+import re
+import socket
+import tempfile
+import time
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from distinguo.errors import DistinguoError
+
+# Files that a kill can neither tear nor lose: written aside, flushed to the disk, renamed.
+#
+# While it is written aside, a file is locked by its writer. What a killed writer left behind has no lock, and the
+# next one to work in the folder removes it.
+
+
+fcntl: Any
+try:
+    import fcntl
+except ImportError:  # not on this system: no locks
+    fcntl = None
+
+LONGEST_WORD = 90  #: bytes of a word in a file name
+
+
+#: What a file is called while it is written aside: hidden, its name to be, and a mark.
+_ASIDE = re.compile(r"\..+\.[a-z]+-\w*")
+
+
+class WriteError(DistinguoError):
+    """There is no room, or no leave, to write a file."""
+
+
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Replace ``path`` by ``content``, whole or not at all."""
+    data = content.encode() if isinstance(content, str) else content
+    try:
+        handle, name = _aside(path)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+                Path(name).chmod(0o644)
+                os.replace(name, path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise WriteError(
+            f"Cannot write {path}: {error.strerror or error}; what was saved before is as it was."
+        ) from error
+
+
+def _aside(path: Path) -> tuple[int, str]:
+    """Open a file beside ``path`` and lock it; another process may take it for a leftover before it is locked."""
+    while True:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+        if lock_file(handle) and os.fstat(handle).st_nlink:
+            return handle, name
+        os.close(handle)
+
+
+def lock_file(handle: int) -> bool:
+    """Lock an open file until it is closed, if nobody else has; a process that dies gives its locks back."""
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return True
+    return True
+
+
+def is_leftover(path: Path) -> bool:
+    """Tell whether a file has the name of one that is written aside."""
+    return _ASIDE.fullmatch(path.name) is not None
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what killed processes were writing in a folder."""
+    for path in folder.iterdir():
+        if is_leftover(path) and path.is_file() and not path.is_symlink():
+            handle = os.open(path, os.O_RDWR)
+            if lock_file(handle):
+                path.unlink(missing_ok=True)
+            os.close(handle)
+
+
+def pack_arrays(arrays: Mapping[str, np.ndarray]) -> bytes:
+    """Pack named arrays into the bytes of an ``.npz`` file."""
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]
+    return buffer.getvalue()
+
+
+def slug(what: str) -> str:
+    """Return a word as part of a file name; of a long one the end, with a mark of the whole.
+
+    >>> slug("runs/puck 1.json")
+    'runs_puck_1.json'
+    """
+    word = "".join(c if c.isalnum() or c in "-.:" else "_" for c in what).replace(":", "-")
+    if len(word.encode()) <= LONGEST_WORD:
+        return word
+    mark = hashlib.sha256(what.encode(errors="surrogatepass")).hexdigest()[:12]
+    return f"{word.encode()[len(mark) + 1 - LONGEST_WORD :].decode(errors='ignore')}-{mark}"
+
+
+# Several files of a folder that belong together are replaced as one.
+#
+# What is to come is first written to a journal, whole; then each file is replaced; then the journal is removed. A
+# kill on the way leaves the journal, and whoever comes next carries it out to the end.
+
+
+Content = TypeVar("Content")
+JOURNAL = ".journal.zip"
+PATIENCE, PAUSE = 2.0, 0.02  #: seconds that a reader waits for a writer, in all and at a time
+LARGEST = 2**30  #: bytes that a journal may unpack to
+
+
+def write_together(folder: Path, files: Mapping[str, str | bytes]) -> None:
+    """Replace files of a folder, all or none."""
+    write_atomically(folder / JOURNAL, _packed(files))
+    _carry_out(folder, files)
+
+
+def _packed(files: Mapping[str, str | bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(zipfile.ZipInfo(name), content)
+    return buffer.getvalue()
+
+
+def _carry_out(folder: Path, files: Mapping[str, str | bytes]) -> None:
+    for name, content in files.items():
+        write_atomically(folder / name, content)
+    (folder / JOURNAL).unlink(missing_ok=True)
+
+
+def is_unfinished(folder: Path) -> bool:
+    """Tell whether files that belong together are being replaced, or were when a process was killed."""
+    return (folder / JOURNAL).exists()
+
+
+def finish_writing(folder: Path, known: tuple[str, ...]) -> None:
+    """Carry out what a killed process had written to the journal; only files of known names are written."""
+    if is_unfinished(folder):
+        _carry_out(folder, _unpacked(folder / JOURNAL, known))
+
+
+def _unpacked(journal: Path, known: tuple[str, ...]) -> dict[str, bytes]:
+    try:
+        if journal.is_symlink() or not journal.is_file():
+            raise ValueError("it is not a plain file")
+        with zipfile.ZipFile(journal) as archive:
+            entries = archive.infolist()
+            foreign = [entry.filename for entry in entries if entry.filename not in known]
+            if foreign or sum(entry.file_size for entry in entries) > LARGEST:
+                raise ValueError(f"it holds {foreign[0]!r}" if foreign else "it is too large")
+            return {entry.filename: archive.read(entry) for entry in entries}
+    except Exception as error:  # zipfile and zlib complain of damage in ways of their own
+        why = " ".join(str(error).split()) or type(error).__name__
+        raise DistinguoError(f"{journal} is damaged ({why}); delete it, and learn again.") from None
+
+
+@contextmanager
+def working_alone(folder: Path, known: tuple[str, ...]) -> Iterator[None]:
+    """Work in a folder as the only process, with everything carried out that a killed one had begun."""
+    try:
+        with locked(folder):
+            finish_writing(folder, known)
+            yield
+    except OSError as error:
+        raise DistinguoError(
+            f"Cannot write to {folder}: {error.strerror or error}; what was saved before is as it was."
+        ) from error
+
+
+def read_together(folder: Path, known: tuple[str, ...], read: Callable[[], Content]) -> Content:
+    """Read files that belong together as they were at one moment; if somebody replaces them meanwhile, read again."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        _await_writer(folder, known, until)
+        before = _state_of(folder, known)
+        try:
+            content = read()
+        except DistinguoError:
+            if before == _state_of(folder, known) or time.monotonic() > until:
+                raise
+        else:
+            if before == _state_of(folder, known) or time.monotonic() > until:
+                return content
+        time.sleep(PAUSE)
+
+
+def _await_writer(folder: Path, known: tuple[str, ...], until: float) -> None:
+    """Wait while files are replaced; if whoever did that was killed, carry it out."""
+    while is_unfinished(folder) and time.monotonic() < until:
+        if is_locked(folder):
+            time.sleep(PAUSE)
+        else:
+            with (
+                contextlib.suppress(InUseError),
+                working_alone(folder, known),
+            ):  # another came first: look again
+                pass
+
+
+def _state_of(folder: Path, known: tuple[str, ...]) -> list[tuple[int, int]]:
+    """Return numbers that change when one of the files is replaced."""
+    state = []
+    for name in (*known, JOURNAL):
+        with contextlib.suppress(
+            FileNotFoundError, NotADirectoryError
+        ):  # a writer may remove its journal at any moment
+            one = (folder / name).stat()
+            state.append((one.st_ino, one.st_mtime_ns))
+    return state
+
+
+# One process at a time works in a folder; the lock of a dead one holds nobody up.
+
+
+LOCK = ".lock"  #: says who works in the folder, while somebody does
+LONGEST = 1000  #: bytes of it that are read
+MOMENT = 0.2  #: seconds that are waited: whoever looks whether a folder is locked locks it while looking
+LOCK_PAUSE = 0.001  #: seconds between two tries
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Work in a folder alone; whoever comes meanwhile is told who is there.
+
+    What killed writers left behind is removed first.
+    """
+    handle = _taken(folder)
+    try:
+        remove_leftovers(folder)
+        yield
+    finally:
+        (folder / LOCK).unlink(missing_ok=True)
+        os.close(handle)
+
+
+class InUseError(DistinguoError):
+    """Another process works in a folder."""
+
+
+def _taken(folder: Path) -> int:
+    path, until = folder / LOCK, time.monotonic() + MOMENT
+    while True:
+        try:
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o644)
+        except OSError as error:
+            raise DistinguoError(f"Cannot write to {folder}: {error.strerror}.") from None
+        if not lock_file(handle):
+            who = _said(handle)
+            os.close(handle)
+            if time.monotonic() < until:
+                time.sleep(LOCK_PAUSE)
+                continue
+            raise InUseError(f"{folder} is in use by {who}; wait for it, or choose another --out.")
+        if _is_still_there(path, handle):  # else the one before has just removed it
+            break
+        os.close(handle)
+    holder = {"pid": os.getpid(), "host": socket.gethostname(), "since": time.strftime("%Y-%m-%d %H:%M:%S")}
+    os.truncate(handle, 0)
+    os.pwrite(handle, json.dumps(holder).encode(), 0)
+    return handle
+
+
+def _is_still_there(path: Path, handle: int) -> bool:
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(handle))
+    except FileNotFoundError:
+        return False
+
+
+def _said(handle: int) -> str:
+    """Say who holds a lock, as far as it is written there."""
+    try:
+        holder = json.loads(os.pread(handle, LONGEST, 0))
+        return f"process {int(holder['pid'])} on {str(holder['host'])!r} since {str(holder['since'])!r}"
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return "another process"
+
+
+def is_locked(folder: Path) -> bool:
+    """Tell whether somebody works in a folder now."""
+    try:
+        handle = os.open(folder / LOCK, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        return not lock_file(handle)
+    finally:
+        os.close(handle)
