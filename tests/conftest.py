@@ -1,8 +1,13 @@
-"""What all tests share."""
+"""What all tests share: their order, and which of them wait for the second stage."""
 
 from __future__ import annotations
 
+import os
 import signal
+
+os.environ.setdefault(
+    "NUMBA_OPT", "1"
+)  # the same bits, and a third less of compiling; nightly compiles as users do
 
 import pytest
 from hypothesis import settings
@@ -16,12 +21,13 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("distinguo", deadline=None, max_examples=so_many(100, nightly=500))
 settings.load_profile("distinguo")
 
-#: Two workers take files from the top of this list. One of them compiles the learner; meanwhile the
-#: other has files that do not need it, so that nothing is compiled twice. Then come long ones, then all the others.
+#: Two workers take files from the top of this list. One of them compiles the learners; meanwhile the other has files
+#: that do not need them, so that nothing is compiled twice. Then come long ones, then all the others.
 FIRST = (
-    "tests/runs/test_warm.py",
+    "tests/learners/model/test_learner.py",
     "tests/evaluation/lockstep/test_voronoi.py",
     "tests/evaluation/lockstep/test_boxes.py",
+    "tests/runs/test_warm.py",
     "tests/proof/test_arrival.py",
     "tests/learners/test_beyond_the_paper.py",
     "tests/agents/test_archive.py",
@@ -37,9 +43,44 @@ FIRST = (
     "tests/views/test_planes.py",
     "tests/views/test_tiles.py",
 )
+#: What kills processes, drives terminals, distils whole agents, compiles from nothing, runs the documents, or is about
+#: the lab: `.ci/run` runs it after the README's command (`python -m pytest -m second_stage`).
+SECOND_STAGE = (
+    "src/distinguo_lab/",
+    "tests/benchmarks/",
+    "tests/cli/test_terminal.py",
+    "tests/comparison/test_engines.py",
+    "tests/controls/test_example.py",
+    "tests/distillation/test_amounts.py",
+    "tests/distillation/test_cli.py",
+    "tests/distillation/test_distil.py",
+    "tests/distillation/test_levels.py",
+    "tests/distillation/test_stop.py",
+    "tests/distillation/test_whole.py",
+    "tests/distillation/test_worker_trials.py",
+    "tests/docs/test_shell.py",
+    "tests/evaluation/lockstep/test_boxes.py",
+    "tests/lab/",
+    "tests/learners/test_declare.py",
+    "tests/runs/test_any_task.py",
+    "tests/runs/test_births.py",
+    "tests/runs/test_cuts.py",
+    "tests/runs/test_resume.py",
+    "tests/runs/test_warm.py",
+    "tests/tasks/test_own_task.py",
+    "tests/test_documents.py",
+    "tests/test_interrupts.py",
+    "tests/test_registry.py",
+    "tests/test_seam.py",
+    "tests/views/studio/",
+)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the files that are to be run first first, and leave all else as it is."""
+    """Put the files that are to be run first first, and mark those of the second stage."""
     place = {name: n for n, name in enumerate(FIRST)}
     items.sort(key=lambda item: place.get(item.nodeid.partition("::")[0], len(FIRST)))
+    for item in items:
+        if item.nodeid.startswith(SECOND_STAGE) and not item.get_closest_marker("end_to_end"):
+            item.add_marker("second_stage")

@@ -185,8 +185,8 @@ def _module_name(package: Path, path: Path) -> str:
 
 @functools.cache
 def _source_key(foreign: frozenset[Path]) -> str:
-    """Hash the sources that compiled code may come from: an edit can never run stale code."""
-    digest = hashlib.sha256(numba.__version__.encode())
+    """Hash how code is compiled, and the sources that it may come from: an edit can never run stale code."""
+    digest = hashlib.sha256(f"{numba.__version__} {config.OPT}".encode())
     for path in [*_sources_of_kernels(_PACKAGE), *sorted(foreign)]:
         digest.update(str(path.name).encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:16]

@@ -39,6 +39,7 @@ def _policies(tmp_path: Path) -> None:
     (tmp_path / "policies.py").write_text(CODE)
 
 
+@pytest.mark.end_to_end
 def test_json_is_all_of_standard_output_and_holds_what_was_promised(call: Call) -> None:
     answer = call("distil", "policies.py:swing", *EASY, "--out", "run", "--seed", "1", "--json")
     content = answer.content

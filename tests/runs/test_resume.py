@@ -156,6 +156,7 @@ PLACES = [
 ]
 
 
+@pytest.mark.end_to_end
 @pytest.mark.parametrize(("module", "name", "call"), PLACES)
 def test_a_run_stopped_by_control_c_at_any_place(
     tmp_path: Path, whole: Any, often: pytest.MonkeyPatch, module: Any, name: str, call: int

@@ -183,6 +183,7 @@ def test_an_error_of_the_task_reaches_the_caller() -> None:
         stepped(world, np.array([8.5, 0.0, 0.0]), 2, np.zeros(3))
 
 
+@pytest.mark.second_stage
 def test_a_new_task_compiles_nothing_of_the_learner(tmp_path: Path) -> None:
     """The second task of a machine compiles its own functions only, though it has other dimensions."""
     first = "import distinguo as dg; dg.learn('puck', seed=1, settings={'stage.trials': 3})"

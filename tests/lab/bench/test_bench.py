@@ -28,6 +28,7 @@ def invoke(*options: str) -> tuple[dict, str]:
     return json.loads(done.stdout.splitlines()[-1]), done.stderr
 
 
+@pytest.mark.end_to_end
 def test_quick_bench_answers_in_json(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measure, "SIZES", (2, 24))
     answer, said = invoke()
