@@ -104,7 +104,7 @@ def test_testing_says_where_the_curves_are_within_a_moment(
             time.sleep(0.01)
         time.sleep(0.5)
         said, took = stopped(process, number)
-    assert f"are in {tmp_path / 'test'}. The same command goes on from there." in said
+    assert f"are in {tmp_path / 'test'}. The same command continues from there." in said
     assert process.returncode == code
     assert took < MOMENT * BUSY
 

@@ -116,7 +116,7 @@ def test_amounts_become_levels(call: Call, tmp_path: Path, monkeypatch: pytest.M
 
 
 PROBLEMS = {
-    "no teacher": (["nothing"], "'nothing' is no teacher; give path/to/file.py:function"),
+    "no teacher": (["nothing"], "'nothing' is not a teacher; give path/to/file.py:function"),
     "no file": (["none.py:swing"], "none.py"),
     "no function": (["policies.py:swim"], "swim"),
     "no table": (["none.csv"], "none.csv"),

@@ -84,7 +84,7 @@ def test_where_states_cannot_be_set_there_are_trials_but_no_arrows() -> None:
 
 
 def test_categories_have_no_phase_plane() -> None:
-    with pytest.raises(DistinguoError, match="needs a task that shows two amounts or more"):
+    with pytest.raises(DistinguoError, match="needs a task that observes at least two numbers"):
         phase_picture(made_up("FrozenLake-v1", 4))
 
 

@@ -64,7 +64,7 @@ def test_equal_returns_are_named() -> None:
     run = learn(Dull(), seed=1, settings=BRIEF)
     assert not run.solved
     assert "No return differed in" in words(run)
-    assert "every trial gained 0" in words(run)
+    assert "every trial returned 0" in words(run)
 
 
 def test_constant_observations_are_named() -> None:
@@ -87,12 +87,12 @@ def test_a_run_that_solved_its_task_has_nothing_to_explain() -> None:
     ("task", "said"),
     [
         ("puck", "solved by trials that never end. Learner: economy"),
-        ("Acrobot-v1", "6 amounts observed, 3 actions, states can be restored, no chance in it"),
-        ("Pendulum-v1", "of which none is known to solve it. Learner: probation"),
-        ("FrozenLake-v1", "1 label observed, 4 actions, states can be restored, chance in it"),
+        ("Acrobot-v1", "6 numbers observed, 3 actions, states can be restored, deterministic"),
+        ("Pendulum-v1", "the return that solves it is unknown. Learner: probation"),
+        ("FrozenLake-v1", "1 label observed, 4 actions, states can be restored, stochastic"),
     ],
 )
-def test_the_way_is_said_in_one_line(task: str, said: str) -> None:
+def test_the_task_and_the_learner_are_said_in_one_line(task: str, said: str) -> None:
     sentence = way_sentence(configure(task_spec(task)))
     assert said in sentence
     assert "\n" not in sentence

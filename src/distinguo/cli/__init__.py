@@ -1,4 +1,4 @@
-"""The command line: a thin skin that parses, calls the library and prints. Heavy imports wait for a command."""
+"""The command line: it parses, calls the library and prints. Commands do the heavy imports themselves."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ LEARNING = "Learn and measure"
 
 
 def _group(command: Callable[..., None]) -> str:
-    """Return what a command is for, by the module that it lives in."""
+    """Return the group of a command in the help, by its module."""
     return GROUPS.get(command.__module__.rpartition(".")[2], LEARNING)
 
 
@@ -88,13 +88,13 @@ def main() -> None:
     except DistinguoError as error:
         say(f"distinguo: {error}")
         sys.exit(2)
-    except OSError as error:  # a full disk, a folder that may not be written
+    except OSError as error:  # a full disk, a folder without permission
         place = f" {error.filename}" if error.filename else ""
         say(f"distinguo: Cannot use{place}: {error.strerror or error}.")
         sys.exit(2)
 
 
 def _print_anything() -> None:
-    """Let standard output write what it has no letters for as standard error does: by number."""
+    """Let standard output escape characters that its encoding lacks, as standard error does."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")

@@ -1,7 +1,7 @@
 """Words that the shell completes: tasks, presets, learners, settings, run folders, views, representations.
 
-A shell asks at every press of a key, so that nothing heavy is loaded here: the names of our own tasks, views and
-baselines are written down, and a test keeps them complete.
+A shell asks at every key press, so nothing heavy is loaded here: the names of our tasks, views and baselines are
+listed, and a test keeps the lists complete.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ OWN_TASKS = ("puck", "puck-continuing", "maze", "CartPole-v1", "MountainCar-v0",
 VIEWS = ("partition", "values", "phase", "critical", "regret", "family", "trials", "dial", "fidelity")
 BASELINES = ("diagonal", "grid:10x10", "seeds", "near-start:3")  #: representations of ours by name
 FORMATS = ("c", "json", "dot", "npz")
-SETTINGS_FILE = "settings.toml"  #: what makes a folder a run
-MOST_FOLDERS = 200  #: that are looked into
+SETTINGS_FILE = "settings.toml"  #: a folder with this file is a run
+MOST_FOLDERS = 200  #: searched
 
 
 def _beginning(words: Iterable[str], incomplete: str) -> list[str]:
-    """Return the words that begin so, upper case or lower.
+    """Return the words that begin with a text, ignoring case.
 
     >>> _beginning(OWN_TASKS, "cart")
     ['CartPole-v1']
@@ -29,7 +29,7 @@ def _beginning(words: Iterable[str], incomplete: str) -> list[str]:
 
 
 def complete_task(incomplete: str) -> list[str]:
-    """Complete the name of a task: ours, and Gymnasium's once a letter is there.
+    """Complete the name of a task: ours and, after the first letter, Gymnasium's.
 
     >>> complete_task("")[0], complete_task("FrozenLake-v")
     ('puck', ['FrozenLake-v1'])
@@ -74,7 +74,7 @@ def complete_view(incomplete: str) -> list[str]:
 
 
 def complete_format(incomplete: str) -> list[str]:
-    """Complete what a controller is exported to.
+    """Complete the format of an export.
 
     >>> complete_format("n")
     ['npz']
@@ -109,7 +109,7 @@ def complete_tester_setting(incomplete: str) -> list[str]:
 
 
 def complete_run(incomplete: str) -> list[str]:
-    """Complete the folder of a run: those at hand and under runs/, or what the path has come to so far."""
+    """Complete the folder of a run: in the current folder, under runs/, or along the path typed so far."""
     if not incomplete:
         return [*_folders(Path(), ""), *_folders(Path("runs"), "")]
     parent, name = os.path.split(incomplete)
@@ -117,21 +117,21 @@ def complete_run(incomplete: str) -> list[str]:
 
 
 def complete_representation(incomplete: str) -> list[str]:
-    """Complete what can be tested: a representation by name, or a run."""
+    """Complete a representation to test: by name, or a run."""
     from distinguo.registry import REPRESENTATIONS, added
 
     return [*_beginning([*BASELINES, *added(REPRESENTATIONS)], incomplete), *complete_run(incomplete)]
 
 
 def _folders(parent: Path, beginning: str) -> list[str]:
-    """Return the runs in a folder, and, ending in a slash, the folders that may hold some."""
+    """Return the runs in a folder and, with a slash at the end, the folders that may hold some."""
     return sorted(_found(parent, beginning))
 
 
 def _found(parent: Path, beginning: str) -> Iterator[str]:
     try:
         entries = sorted(os.scandir(parent), key=lambda entry: entry.name)[:MOST_FOLDERS]
-    except OSError:  # there is no such folder, or it may not be read
+    except OSError:  # no such folder, or no permission
         return
     for entry in entries:
         hidden = entry.name.startswith(".") and not beginning

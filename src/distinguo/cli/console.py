@@ -1,7 +1,7 @@
 """What the commands print, and where.
 
-Results for people go to standard output, and what is said on the way to standard error. With ``--json``, standard
-output is kept for one JSON object, and everything else goes to standard error.
+Results go to standard output, and progress to standard error. With ``--json``, standard output has one JSON object
+only, and everything else goes to standard error.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ import typer
 from distinguo.interrupts import Terminated, termination_raises
 
 Result = TypeVar("Result")
-POOL = "ThreadPoolExecutor"  #: how the names of threads begin that would be waited for at the end
-USUAL_WIDTH = 80  #: of a terminal that does not say
+POOL = "ThreadPoolExecutor"  #: how the names of threads begin that Python would wait for at the end
+USUAL_WIDTH = 80  #: of a terminal of unknown width
 Pause = Callable[[], AbstractContextManager[None]]
-_live: list[Pause] = []  #: what clears the live line that is shown at the moment, and lets nothing draw it
+_live: list[Pause] = []  #: pauses the live line that is shown at the moment
 
 
 def width_of(stream: TextIO) -> int | None:
-    """Return how many cells a line of a stream has; none if it is no terminal, where lines may be of any length.
+    """Return the width of a stream in cells; None if it is no terminal, so that lines may have any length.
 
     >>> import io
     >>> width_of(io.StringIO()) is None
@@ -45,7 +45,7 @@ def width_of(stream: TextIO) -> int | None:
 
 
 def has_colours(stream: TextIO) -> bool:
-    """Tell whether to print colours: on a terminal, unless NO_COLOR or TERM=dumb; with FORCE_COLOR anywhere."""
+    """Whether to print colours: on a terminal unless NO_COLOR or TERM=dumb is set, with FORCE_COLOR always."""
     if os.environ.get("NO_COLOR"):
         return False
     if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
@@ -54,14 +54,14 @@ def has_colours(stream: TextIO) -> bool:
 
 
 class Output(NamedTuple):
-    """Where results for people go, with the width and the colours there."""
+    """The stream for results, with its width and whether it has colours."""
 
     stream: TextIO
-    width: int | None  #: cells of a line, none without limit
+    width: int | None  #: cells of a line; None for no limit
     colours: bool
 
     def tell(self, text: str = "", style: str = "") -> None:
-        """Print a result; lines that are too long are broken at spaces."""
+        """Print a result; long lines are broken at spaces."""
         fitted = self._fitted(text, style)
         with ExitStack() as stack:
             for pause in _live:
@@ -78,29 +78,29 @@ class Output(NamedTuple):
 
 
 def output_on(stream: TextIO) -> Output:
-    """Return a stream with what it can show."""
+    """Return a stream with its width and colours."""
     return Output(stream, width_of(stream), has_colours(stream))
 
 
 def output_for(as_json: bool) -> Output:
-    """Return where results for people go: standard output, if that is not kept for programs."""
+    """Return the stream for results: standard output or, with ``--json``, standard error."""
     return output_on(sys.stderr if as_json else sys.stdout)
 
 
 def say(text: str = "", style: str = "") -> None:
-    """Print a line on what is going on."""
+    """Print a line of progress."""
     output_on(sys.stderr).tell(text, style)
 
 
 def answer(content: dict[str, Any], as_json: bool) -> None:
-    """Print the result for programs, if they asked for it."""
+    """Print the result as JSON, if asked for."""
     if as_json:
         print(json.dumps(content), flush=True)
 
 
 @contextmanager
 def cleared_by(pause: Pause) -> Iterator[None]:
-    """Have a live line cleared before anything else is printed."""
+    """Register the live line, which is cleared before anything else is printed."""
     _live.append(pause)
     try:
         yield
@@ -110,7 +110,7 @@ def cleared_by(pause: Pause) -> Iterator[None]:
 
 @contextmanager
 def stoppable(text: str) -> Iterator[None]:
-    """When the command is stopped, by Ctrl-C or SIGTERM, say where things are and end it within a moment."""
+    """On Ctrl-C or SIGTERM, print where the results are and end the command at once."""
     with termination_raises():
         try:
             yield
@@ -124,7 +124,7 @@ def _code_of(stopped: KeyboardInterrupt) -> int:
 
 
 def _leave(code: int) -> None:
-    """End the command; what still runs in other threads is given up, as files are whole at any time."""
+    """End the command and abandon other threads; files are whole at any time."""
     sys.stdout.flush()
     if any(one.is_alive() and one.name.startswith(POOL) for one in threading.enumerate()):
         os._exit(code)
@@ -132,25 +132,25 @@ def _leave(code: int) -> None:
 
 
 def worked_off(text: str, work: Callable[[], Result]) -> Result:
-    """Return what some work comes to, done beside the main thread, so that a stop need not wait for compiled code."""
+    """Do some work in another thread and return its result, so that a stop need not wait for compiled code."""
     with stoppable(text):
         return ThreadPoolExecutor(1, POOL).submit(work).result()
 
 
 class Ending:
-    """Work that ends with what it has at the first Ctrl-C or SIGTERM, and at once at the second."""
+    """Work that ends with its results so far at the first Ctrl-C or SIGTERM, and at once at the second."""
 
     def __init__(self, first: str, second: str, leave: Callable[[], None] = lambda: None) -> None:
-        self.first, self.second = first, second  #: what is said then
-        self.leave = leave  #: what is to be done before it ends at once
-        self.code = 0  #: that the command should end with
+        self.first, self.second = first, second  #: the messages for these
+        self.leave = leave  #: clean-up before it ends at once
+        self.code = 0  #: exit code of the command
 
     def asked(self) -> bool:
-        """Tell whether to end."""
+        """Whether to end."""
         return self.code != 0
 
     def worked_off(self, work: Callable[[], Result]) -> Result:
-        """Return what some work comes to, which looks now and then at whether to end."""
+        """Do some work, which polls :meth:`stopping`, and return its result."""
         with stoppable(self.second):
             done = ThreadPoolExecutor(1, POOL).submit(work)
             try:

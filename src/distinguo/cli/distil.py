@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from distinguo.distillation.distil import Distilled
 
 
-# ``distinguo distil``: a small map of a policy that somebody has.
+# ``distinguo distil``: a small map of an existing policy.
 
 
-NOT_KEPT = 3  #: the exit code where no map keeps the return; 2 is for what went wrong
+NOT_KEPT = 3  #: the exit code if no map keeps the return; 2 is for errors
 
 
 def distil_command(
@@ -75,9 +75,9 @@ def distil_command(
 ) -> None:
     """Distil a policy into a map of a few prototypes that can be read, exported and explained.
 
-    The fewest prototypes are looked for that keep the return. Writes a run folder, on which all other commands work,
-    with the dial (return against prototypes) and the fidelity (where map and teacher agree, and what it costs where
-    they do not) as tables and pictures. Ctrl-C ends it with the smallest map so far.
+    Finds the smallest map that keeps the return. Writes a run folder for all other commands, with tables and pictures
+    of the dial (return against prototypes) and the fidelity (where map and teacher agree, and what disagreements
+    cost). Ctrl-C ends it with the smallest map so far.
 
     Examples:
       distinguo distil policies.py:land --task LunarLander-v3
@@ -101,13 +101,13 @@ def distil_command(
     changes = parse.changes(assignments or [])
     world = _task(task, of_table(changes, "task"))
     policy = _teacher(teacher, task, of_table(changes, "task"), say)
-    if hasattr(world, "action_space"):  # an environment, which has been made with them
+    if hasattr(world, "action_space"):  # an environment, already made with them
         changes = {
             key: v for key, v in changes.items() if not key.startswith("task.") or key == "task.levels"
         }
     path, made = _claimed(out, task, seed)
     ending = Ending(
-        "Stopping: the smallest map so far is confirmed and saved; Ctrl-C again leaves it.",
+        "Stopping: confirming and saving the smallest map so far; press Ctrl-C again to quit without it.",
         "Stopped; nothing was written.",
         leave=lambda: _given_back(made),
     )
@@ -121,7 +121,7 @@ def distil_command(
     try:
         with live_line() as line:
             small = ending.worked_off(lambda: distil(Policy(policy, teacher), world, **options, watch=watch))
-        with held():  # all of it is written, or nothing
+        with held():  # everything is written, or nothing
             small = small._replace(run=write_distilled(small.run, small.dial, small.fidelity, path))
     finally:
         _given_back(made)
@@ -131,7 +131,7 @@ def distil_command(
 
 
 def _task(word: str, parameters: dict[str, Any]) -> Any:
-    """Return the task that a word names; an id and an environment stay what they are: actions may be amounts."""
+    """Return the task that a word names; an id or an environment with continuous actions stays as it is."""
     from distinguo.cli import parse
     from distinguo.cli.parse import names_code
     from distinguo.distillation.levels import has_amounts
@@ -159,13 +159,13 @@ def _teacher(word: str, task: str, parameters: dict[str, Any], say: Any) -> Any:
     if path.is_dir():
         return open_run(path)
     raise DistinguoError(
-        f"'{word}' is no teacher; give path/to/file.py:function, a zip of Stable-Baselines3, a run folder or a "
+        f"'{word}' is not a teacher; give path/to/file.py:function, a zip of Stable-Baselines3, a run folder or a "
         "table in CSV."
     )
 
 
 def _claimed(out: Path | None, task: str, seed: int) -> tuple[Path, list[Path]]:
-    """Make the folder before the work, so that nobody else takes it, and what is wrong with it is told at once."""
+    """Make the folder before the work, to reserve it and to report problems with it at once."""
     from distinguo.distillation.distil import check_free
     from distinguo.writing import slug
 
@@ -186,7 +186,7 @@ def _claimed(out: Path | None, task: str, seed: int) -> tuple[Path, list[Path]]:
 
 
 def _given_back(made: list[Path]) -> None:
-    """Remove the folders that were made if nothing was written into them."""
+    """Remove the folders that were made if they are still empty."""
     with suppress(OSError):
         for path in made:
             path.rmdir()
@@ -216,7 +216,7 @@ def _tell(small: Distilled, path: Path, output: Any, as_json: bool) -> None:
     answer({**summary, "run": str(path), "picture": str(picture), "dial": str(path / "dial.csv")}, as_json)
 
 
-# ``distinguo condense``: the fewest prototypes that keep the return of a run.
+# ``distinguo condense``: the smallest map that keeps the return of a run.
 
 
 def condense_command(
@@ -230,7 +230,7 @@ def condense_command(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
-    """Leave prototypes out, one after the other, as long as new trials confirm that the return is kept.
+    """Remove prototypes one by one, as long as new trials confirm that the return is kept.
 
     Writes a run folder of the smaller controller with dial.csv and dial.png: the mean return of the best map of every
     size, and how many regions are left if values within epsilon count as one.

@@ -16,26 +16,26 @@ from distinguo.errors import DistinguoError
 from distinguo.registry import COMMANDS, added, docstring_of, load_added
 from distinguo.views.terminal import fitted_lines, listed
 
-# The help of the commands: options in groups by what they are for, no word broken, examples line by line.
+# The help of the commands: options in groups by purpose, no broken words, examples line by line.
 
 
 WHAT, HOW, WHERE, WHO = "What", "How", "Where to", "Who works"  #: groups of options
 OPTIONS, ARGUMENTS = "Options", "Arguments"
-OTHERS = "Others"  #: the options of no group, after all others
-MORE = "More commands"  #: those of installed packages
-WIDEST = 100  #: letters that are read with ease
+OTHERS = "Others"  #: the options without a group, listed last
+MORE = "More commands"  #: of installed packages
+WIDEST = 100  #: longer lines are hard to read
 INDENT = "  "
 
 Records = list[Sequence[str]]
 
 
 def help_width() -> int:
-    """Return how wide the help may be."""
+    """Return the width of the help."""
     return min(width_of(sys.stdout) or USUAL_WIDTH, WIDEST)
 
 
 def help_text(text: str, width: int) -> str:
-    r"""Return the text of a command: paragraphs filled anew, what is set in (examples) line by line.
+    r"""Return the text of a command: paragraphs filled to the width, indented lines (examples) as they are.
 
     >>> print(help_text("Learn it,\nall of it.\n\nExamples:\n  distinguo learn puck\n\n  distinguo tasks", 40))
       Learn it, all of it.
@@ -79,23 +79,23 @@ class GroupedCommand(TyperCommand):
     """A command whose options are listed under the names of their groups (``rich_help_panel``)."""
 
     def format_help_text(self, ctx: Any, formatter: Any) -> None:
-        """Write what the command does, and examples."""
+        """Write the description and the examples."""
         formatter.write("\n" + help_text(self.help or "", help_width()) + "\n")
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the options, those of no group last."""
+        """Write the options, those without a group last."""
         _write(formatter, [(title, rows) for title, rows in _grouped(self, ctx).items() if rows])
 
 
 class GroupedCommands(TyperGroup):
-    """All commands, listed by what they are for, each with its first sentence."""
+    """All commands, listed in groups by purpose, each with its first sentence."""
 
     def format_help_text(self, ctx: Any, formatter: Any) -> None:
         """Write what the program does."""
         formatter.write("\n" + help_text(self.help or "", help_width()) + "\n")
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of our own commands, and then those of installed packages."""
+        """Return the names of our commands, then those of installed packages."""
         return list(dict.fromkeys([*super().list_commands(ctx), *added(COMMANDS)]))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
@@ -106,7 +106,7 @@ class GroupedCommands(TyperGroup):
         return added_command(cmd_name)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands, and then the options; no package is imported for that."""
+        """Write the commands, then the options, without importing any package."""
         commands: dict[str, Records] = {}
         for name in self.list_commands(ctx):
             own: Any = self.commands.get(name)
@@ -121,7 +121,7 @@ class GroupedCommands(TyperGroup):
 
 
 def stopped_well(command: Callable[..., None]) -> Callable[..., None]:
-    """Let a command end at once and with the usual exit code where it has nothing to save."""
+    """Let a command without anything to save end at once, with the usual exit code."""
 
     @functools.wraps(command)
     def run(*arguments: Any, **named: Any) -> None:
@@ -132,7 +132,7 @@ def stopped_well(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def added_command(name: str) -> Any:
-    """Return the command that a package adds; one that cannot be imported says so when it is run."""
+    """Return the command of a package; if it cannot be imported, it says so when it is run."""
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
     try:
         function = load_added(COMMANDS, name)

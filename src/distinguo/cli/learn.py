@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from distinguo.runs.stage import Stage
 
 
-LONGEST_NAME = 60  #: letters of the seeds in the name of a folder
-NOT_SOLVED = 3  #: the exit code of a run that ended without success; 2 is for what went wrong
+LONGEST_NAME = 60  #: letters for the seeds in the name of a folder
+NOT_SOLVED = 3  #: the exit code of a run without success; 2 is for errors
 
 
 def learn(
@@ -104,7 +104,7 @@ def learn(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
-    """Learn a representation of a task: which of its states must be told apart.
+    """Learn a representation of a task: which of its states must be kept apart.
 
     Examples:
       distinguo learn puck
@@ -167,7 +167,7 @@ def learn(
 
 
 def _check_folder(first: Configuration, out: Path | None, many: bool) -> None:
-    """Refuse a folder that cannot be used before anything else is said."""
+    """Refuse a folder that cannot be used, before anything else is printed."""
     from distinguo.runs.folder import prepare
 
     if out is not None:
@@ -184,15 +184,15 @@ def _learn_one(configuration: Configuration, out: Path | None, as_json: bool) ->
 
     path, output = out or default_folder(configuration), output_for(as_json)
     if is_finished(path):
-        say(f"{path} was learned before; showing what is there.")
+        say(f"{path} is finished already; showing it.")
     try:
         with (
-            stoppable(f"Stopped; saved in {path}. The same command goes on from there."),
+            stoppable(f"Stopped; saved in {path}. The same command continues from there."),
             live_line() as line,
         ):
             run = learn_configured(configuration, path, lambda g: line(_progress(g)))
     except DistinguoError as error:
-        kept = f" What was learned until then is in {path}." if (path / REPRESENTATION).exists() else ""
+        kept = f" What was learned before is in {path}." if (path / REPRESENTATION).exists() else ""
         raise DistinguoError(f"{error}{kept}") from error
     picture = _picture_in(run, path)
     output.tell(outcome_sentence(run), GOOD if run.solved else POOR)
@@ -208,7 +208,7 @@ def _learn_one(configuration: Configuration, out: Path | None, as_json: bool) ->
 
 
 def _picture_in(run: Run, path: Path) -> Path:
-    """Return the picture in the folder of a run; one that is there is left as it is."""
+    """Return the picture in the folder of a run; draw it if it is missing."""
     from distinguo.views.show import PARTITION, draw_run
 
     known = path / f"{PARTITION}.png"
@@ -224,7 +224,7 @@ def _progress(stage: Stage) -> str:
 
 
 def _phase(stage: Stage) -> str:
-    """Return what the stage is doing, and how far a confirmation has come: it is counted apart."""
+    """Return the phase of the stage, with the progress of a confirmation."""
     from distinguo.runs.stage import CONFIRMING
 
     if stage.phase != CONFIRMING:
@@ -248,7 +248,7 @@ def _learn_many(wanted: list[Configuration], out: Path | None, as_json: bool) ->
         done += 1
         watch(done, len(wanted))
 
-    stopped = f"Stopped; all runs are saved in {base}. The same command goes on from there."
+    stopped = f"Stopped; all runs are saved in {base}. The same command continues from there."
     with stoppable(stopped), progress_bar("learning") as watch:
         runs = learn_many(wanted, outs, count)
     summaries = [{**run.summary, "run": str(run.path)} for run in runs]
@@ -259,7 +259,7 @@ def _learn_many(wanted: list[Configuration], out: Path | None, as_json: bool) ->
 
 
 def _folder_of_many(wanted: list[Configuration]) -> Path:
-    """Name the folder of many runs by their seeds; of a long list only its beginning, and a mark of the rest."""
+    """Name the folder of many runs by their seeds; a long list is cut and gets a hash."""
     import hashlib  # takes a while to load
 
     from distinguo.cli.parse import seed_words

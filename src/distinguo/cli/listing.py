@@ -1,4 +1,4 @@
-"""Commands that list what there is: ``distinguo tasks`` and ``distinguo settings``."""
+"""Commands that list things: ``distinguo tasks`` and ``distinguo settings``."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from distinguo.tasks.spec import TaskSpec
 
 
-# ``distinguo tasks``: what can be learned.
+# ``distinguo tasks``.
 
 
-#: What the tasks are about; those of Gymnasium that are nowhere described here are listed by name alone.
+#: What the tasks are about; tasks of Gymnasium without a description are listed by name alone.
 ABOUT = {
     "puck": "keep a puck on top of a round hill by pushing it left and right; the paper's task",
     "puck-continuing": "the same without ends: after a fall the puck is put back, and only the reward tells",
@@ -46,8 +46,8 @@ ABOUT = {
     "Taxi-v4": "fetch a passenger and take them where they want to go",
     "Blackjack-v1": "take cards up to 21 and beat the dealer",
 }
-LEVELS = {"MountainCarContinuous-v0": 3}  #: of actions, where an environment has a continuous one
-MOST_NAMED = 3  #: dimensions that are all named in a line
+LEVELS = {"MountainCarContinuous-v0": 3}  #: of a continuous action
+MOST_NAMED = 3  #: dimensions; if there are more, a line names none
 
 
 class TaskLine(NamedTuple):
@@ -97,7 +97,7 @@ def tasks_command(
 
 
 def task_lines() -> Iterator[TaskLine]:
-    """Yield our own tasks, and those of Gymnasium that need nothing else to be installed."""
+    """Yield our own tasks, and those of Gymnasium that need no other package."""
     from gymnasium import registry
 
     from distinguo.tasks.catalog import SPECS
@@ -110,7 +110,7 @@ def task_lines() -> Iterator[TaskLine]:
 
 
 def goal_of(spec: TaskSpec) -> str:
-    """Say what a task asks for, in a few words.
+    """Describe the goal of a task in a few words.
 
     >>> from distinguo.tasks.catalog import task_spec
     >>> goal_of(task_spec("puck")), goal_of(task_spec("CartPole-v1")), goal_of(task_spec("Pendulum-v1"))
@@ -126,7 +126,7 @@ def _by_return(threshold: float | None) -> str:
 
 
 def _of_gymnasium(name: str) -> TaskLine:
-    """Describe an environment by its spaces; it is made, but not tried."""
+    """Describe an environment by its spaces; it is made, but not run."""
     from distinguo.tasks.gym.task import make_task
 
     arguments = {"levels": LEVELS[name]} if name in LEVELS else {}
@@ -145,7 +145,7 @@ def _facts(line: TaskLine) -> str:
 
 
 def _others(word: str | None) -> list[str]:
-    """Return the ids of Gymnasium that are listed by name alone; only if a word asks for them."""
+    """Return the ids of Gymnasium that are listed by name alone."""
     from gymnasium import registry
 
     if word is None:
@@ -155,7 +155,7 @@ def _others(word: str | None) -> list[str]:
 
 
 def _is_usable(spec: Any) -> bool:
-    """Tell whether an id stands for an environment, not for a function that refuses old names, or for ours."""
+    """Whether an id is an environment of Gymnasium: neither a function that rejects old names nor ours."""
     from distinguo.tasks.gym.registration import PUCK_ID
 
     return isinstance(spec.entry_point, str) and spec.id != PUCK_ID
@@ -173,7 +173,7 @@ class SettingLine(NamedTuple):
     key: str  #: as ``--set`` takes it
     owner: str  #: the learner, the task or the stage that has it
     default: Any
-    presets: dict[str, Any]  #: other values, by preset, or by the kind of task that they suit
+    presets: dict[str, Any]  #: other values, by preset or by kind of task
     range: str
     about: str
     source: str  #: "ours", or where in the paper
@@ -244,7 +244,7 @@ def setting_lines() -> Iterator[SettingLine]:
 
 
 def _about(owner: str) -> str:
-    """Return what a learner does, to follow its name."""
+    """Return the description of a learner, to follow its name."""
     from distinguo.learners.learner import learner_or_absent
 
     what, _, name = owner.partition(" ")
@@ -253,7 +253,7 @@ def _about(owner: str) -> str:
 
 
 def _without_noise(line: SettingLine) -> SettingLine:
-    """Return a setting of a task as it is where it is not given: there is no noise then."""
+    """Return the default of a task's setting; there is no noise by default."""
     from distinguo.runs.configuration import NOISES
 
     is_noise = line.key.removeprefix("task.") in NOISES
@@ -265,7 +265,7 @@ def _of(table: str, owner: str, kind: Any) -> Iterator[SettingLine]:
     hints = get_type_hints(kind, include_extras=True)
     for name, default in kind._field_defaults.items():
         field = next(iter(getattr(hints[name], "__metadata__", ())), None)
-        if field is None or name == "rng":  # a generator is nothing to be set
+        if field is None or name == "rng":  # a generator cannot be set
             continue
         about, source = about_and_source(field.description or "")
         by_preset = _by_preset(table, owner, name, default)
@@ -275,7 +275,7 @@ def _of(table: str, owner: str, kind: Any) -> Iterator[SettingLine]:
 
 
 def _by_preset(table: str, owner: str, name: str, own: Any) -> dict[str, Any]:
-    """Return the values of a setting in the presets, where ``own`` is that of its class, and for kinds of tasks."""
+    """Return the values of a setting by preset and by kind of task, where they differ from the default ``own``."""
     from distinguo.presets import BY_RETURN, DEFAULT, PRESETS, TESTER_PRESETS
     from distinguo.settings import TESTER_BY_RETURN, TESTER_OF_CATEGORIES
 
@@ -291,7 +291,7 @@ def _by_preset(table: str, owner: str, name: str, own: Any) -> dict[str, Any]:
 
 
 def about_and_source(description: str) -> tuple[str, str]:
-    """Take a description apart: what a setting is, and where it comes from.
+    """Split a description into what a setting is and where it comes from.
 
     >>> about_and_source("learning rate; ours"), about_and_source("m/s^2 (paper, section 4)")
     (('learning rate', 'ours'), ('m/s^2', 'paper, section 4'))
@@ -301,7 +301,7 @@ def about_and_source(description: str) -> tuple[str, str]:
 
 
 def range_of(hint: Any) -> str:
-    """Say which values a field takes.
+    """Describe the values that a field takes.
 
     >>> from pydantic import Field
     >>> range_of(Annotated[float, Field(gt=0, le=1)]), range_of(Annotated[bool, Field()])
@@ -338,14 +338,14 @@ def _setting_facts(line: SettingLine) -> str:
     return f"{' '.join(facts)}; {'; '.join(part for part in (line.range, line.source) if part)}"
 
 
-# Finding things by a word, and what to say if there are none.
+# Finding things by a word, and the error if there are none.
 
 
 T = TypeVar("T")
 
 
 def matching(word: str | None, things: Iterable[T], *texts: Callable[[T], str]) -> list[T]:
-    """Return the things with a word in one of their texts: in the first text if there are any, else in the next.
+    """Return the things with a word in their first text or, if there are none, in their next text, and so on.
 
     >>> matching("Lake", ["a lake", "a hill"], lambda thing: thing)
     ['a lake']
@@ -361,7 +361,7 @@ def matching(word: str | None, things: Iterable[T], *texts: Callable[[T], str]) 
 
 
 def nothing_found(kind: str, word: str, names: Sequence[str]) -> DistinguoError:
-    """Return the error for a word that nothing matches, with the nearest name, whatever its letters' case.
+    """Return the error for a word that nothing matches, with the nearest name, ignoring case.
 
     >>> print(nothing_found("task", "carpole", ["CartPole-v1", "Taxi-v4"]))
     No task has 'carpole' in its name; did you mean 'CartPole-v1'?

@@ -1,7 +1,7 @@
-"""Long work while it goes on: a line that is rewritten, a bar, and a word while machine code is compiled.
+"""Progress of long work: a line that is rewritten, a bar, and a notice while machine code is compiled.
 
-On a terminal a thread of its own draws the line, so that it lives while compiled code runs; it is never wider than
-the terminal. Elsewhere a plain line comes now and then.
+On a terminal a thread draws the line, so that it stays alive while compiled code runs; it is never wider than the
+terminal. Elsewhere a plain line is printed now and then.
 """
 
 from __future__ import annotations
@@ -17,19 +17,18 @@ from typing import Any
 from distinguo.cli.console import cleared_by, say, width_of
 
 REFRESH_SECONDS = 0.1  #: between two states of a live line
-LINE_SECONDS = 2.0  #: between two plain lines where there is no terminal
-LONG_SECONDS = 0.3  #: of compiling, before a word is worth it
+LINE_SECONDS = 2.0  #: between two plain lines without a terminal
+LONG_SECONDS = 0.3  #: of compiling, before a notice is printed
 SPINNER, PLAIN_SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", "|/-\\"
 WHILE_COMPILING = "Compiling for this machine"
-EVENT = "numba:compile"  #: which Numba tells of when it has found nothing on the disk
+EVENT = "numba:compile"  #: emitted by Numba if a kernel is not in the disk cache
 CLEAR = "\r\x1b[K"
 
 
 class Compilations:
-    """Watches Numba: since when it has been compiling, if it is.
+    """Watches Numba and knows since when it has been compiling.
 
-    Kernels that come from the disk are not compiled, and code that is run as plain Python is not either: then nothing
-    is told.
+    Kernels from the disk cache and code that runs as plain Python are not compiled and cause no notice.
     """
 
     def __init__(self, began: Callable[[], None] = lambda: None) -> None:
@@ -37,7 +36,7 @@ class Compilations:
         self._depth, self._since, self._left = 0, 0.0, 0.0
 
     def notify(self, event: Any) -> None:
-        """Take an event of Numba's; those of the parts of a kernel come within that of the kernel."""
+        """Take an event of Numba; the events of a kernel's parts are nested in its own."""
         now = time.monotonic()
         if event.is_start:
             if self._depth == 0 and now - self._left > LONG_SECONDS:
@@ -50,7 +49,7 @@ class Compilations:
 
     @property
     def seconds(self) -> float | None:
-        """Return how long it has been going on, pauses between kernels included; none if it is not."""
+        """The time since compiling began, including pauses between kernels; None if nothing is compiled."""
         now = time.monotonic()
         if self._depth == 0 and now - self._left > REFRESH_SECONDS:
             return None
@@ -58,20 +57,20 @@ class Compilations:
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Watch for the time being."""
-        from numba.core import event  # loaded by all commands that have anything to compile
+        """Watch within a ``with`` block."""
+        from numba.core import event  # loaded by every command that compiles
 
         from distinguo.kernel_cache import notice
 
         notice.wanted = False  # a live line says it
         events: Any = event
-        events.Listener.register(Compilations)  # it is one but for its base class, which takes long to load
+        events.Listener.register(Compilations)  # a virtual subclass, because the base class takes long to load
         with events.install_listener(EVENT, self):
             yield
 
 
 def is_live() -> bool:
-    """Tell whether lines on standard error can be rewritten."""
+    """Whether lines on standard error can be rewritten."""
     return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
@@ -86,7 +85,7 @@ class _Line:
         self._spinner = SPINNER if encoding.lower().replace("-", "") == "utf8" else PLAIN_SPINNER
 
     def tick(self) -> None:
-        """Draw until it is over."""
+        """Draw until the work is done."""
         while not self._ended.wait(REFRESH_SECONDS):
             self._ticks += 1
             with self._lock:
@@ -104,14 +103,14 @@ class _Line:
         from distinguo.views.terminal import cut
 
         width = width_of(sys.stderr)
-        text = cut(text, None if width is None else width - 1)  # the last cell would begin the next line
+        text = cut(text, None if width is None else width - 1)  # the last cell would wrap the line
         if text != self._shown:
             self._write(CLEAR + text)
             self._shown = text
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Leave the line empty while something else is printed."""
+        """Clear the line while something else is printed."""
         with self._lock:
             if self._shown:
                 self._write(CLEAR)
@@ -119,7 +118,7 @@ class _Line:
             yield
 
     def end(self) -> None:
-        """Draw no more."""
+        """Stop drawing."""
         self._ended.set()
         with self.paused():
             pass
@@ -132,7 +131,7 @@ class _Line:
 
 @contextmanager
 def live_line() -> Iterator[Callable[[str], None]]:
-    """Show the state of long work: a line that is rewritten on a terminal, a line now and then elsewhere."""
+    """Show the progress of long work: a rewritten line on a terminal, a line now and then elsewhere."""
     if not is_live():
         with _once_if_compiling():
             yield _now_and_then()
@@ -153,7 +152,7 @@ def live_line() -> Iterator[Callable[[str], None]]:
 
 
 def _now_and_then() -> Callable[[str], None]:
-    """Return what prints the state of work every two seconds."""
+    """Return a function that prints the progress every two seconds."""
     told = time.monotonic()
 
     def update(text: str) -> None:
@@ -167,7 +166,7 @@ def _now_and_then() -> Callable[[str], None]:
 
 @contextmanager
 def _once_if_compiling() -> Iterator[None]:
-    """Say once that machine code is compiled, if it is and takes longer than a moment."""
+    """Print once that machine code is compiled, if that takes longer than a moment."""
     timers: list[threading.Timer] = []
 
     def tell_soon() -> None:
@@ -178,7 +177,7 @@ def _once_if_compiling() -> Iterator[None]:
             timer.start()
 
     def tell() -> None:
-        if compilations.seconds is None:  # it was short; the next one may not be
+        if compilations.seconds is None:  # that one was short; wait for the next
             timers.clear()
         else:
             say(f"{WHILE_COMPILING} …")
@@ -194,7 +193,7 @@ def _once_if_compiling() -> Iterator[None]:
 
 @contextmanager
 def at_work(text: str) -> Iterator[None]:
-    """Say what is going on, and for how long, while there is nothing else to tell of it."""
+    """Show a text and the time it takes, for work without other progress."""
     began = time.monotonic()
     ended = threading.Event()
 
@@ -214,7 +213,7 @@ def at_work(text: str) -> Iterator[None]:
 
 @contextmanager
 def progress_bar(text: str) -> Iterator[Callable[[int, int], None]]:
-    """Show how many of so many pieces are done, and the time left: a bar on a terminal, lines elsewhere."""
+    """Show how many pieces are done and the time left: a bar on a terminal, lines elsewhere."""
     if not is_live():
         with live_line() as line:
             yield lambda done, total: line(f"{text}: {done} of {total}")

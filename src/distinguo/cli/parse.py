@@ -1,4 +1,4 @@
-"""From the words of the command line to values, and to code that a user names."""
+"""From words of the command line to values, and to code that a user names."""
 
 from __future__ import annotations
 
@@ -66,13 +66,13 @@ def named_task(word: str, parameters: dict[str, Any] | None = None, interpreted:
 
 
 def named_environment(word: str, parameters: dict[str, Any]) -> Any:
-    """Return a Gymnasium environment that ``path/to/file.py:Class`` names, made with these arguments, if any."""
+    """Return the Gymnasium environment that ``path/to/file.py:Class`` names, or None."""
     thing = load_named(word) if names_code(word) else None
     return _made(thing, parameters) if _is_environment_class(thing) else None
 
 
 def task_name(word: str) -> str:
-    """Return the name by which other commands and files know the task; one in a file is declared by this.
+    """Return the name of a task for other commands and files; a task in a file is declared by this call.
 
     >>> task_name("CartPole-v1")
     'CartPole-v1'
@@ -81,7 +81,7 @@ def task_name(word: str) -> str:
 
 
 def task_of_run(word: str | None, run: Path) -> Any:
-    """Return the task that is handed in with a run folder; one in a file is made with the parameters of the run."""
+    """Return the task given with a run folder; a task in a file is made with the parameters of the run."""
     from distinguo.runs.folder import SETTINGS, read_settings
 
     if word is None or not names_code(word):
@@ -121,11 +121,11 @@ def _value(text: str) -> Any:
     try:
         return parse_toml(f"value = {text}", "--set")["value"]
     except DistinguoError:
-        return text  # a bare word; the check of the setting says what it should be
+        return text  # a bare word; checking the setting reports what is wrong
 
 
 def seeds(text: str) -> list[int]:
-    """Read seeds and ranges of seeds, both ends included, in the order given; a warning names what is given twice.
+    """Read seeds and inclusive ranges of seeds, in the given order; a warning names repeated ones.
 
     >>> seeds("1,2,5-9")
     [1, 2, 5, 6, 7, 8, 9]
@@ -243,7 +243,7 @@ def shard(text: str) -> tuple[int, int]:
 
 
 def names_code(text: str) -> bool:
-    """Tell whether a word names something in a Python file.
+    """Whether a word names something in a Python file.
 
     >>> names_code("tasks/cart.py:Cart"), names_code("CartPole-v1"), names_code("module:Env-v0")
     (True, False, False)
@@ -253,7 +253,7 @@ def names_code(text: str) -> bool:
 
 
 def code_or_word(text: str) -> Any:
-    """Return what a word names if it names something in a Python file, else the word itself.
+    """Return the object of a word like ``path/to/file.py:name``, otherwise the word itself.
 
     >>> code_or_word("diagonal")
     'diagonal'
@@ -262,7 +262,7 @@ def code_or_word(text: str) -> Any:
 
 
 def load_named(text: str) -> Any:
-    """Run the file of ``path/to/file.py:name`` and return what it calls by that name."""
+    """Run the file of ``path/to/file.py:name`` and return the object of that name."""
     path, _, name = text.rpartition(":")
     module = _module(Path(path))
     if not hasattr(module, name):
@@ -272,7 +272,7 @@ def load_named(text: str) -> Any:
 
 
 def _module(path: Path) -> ModuleType:
-    """Import a file under a name made of its stem; a second time it is the same module.
+    """Import a file as a module named after its stem; importing it again gives the same module.
 
     The name has no dot: Numba's cache looks classes up by importing their module by name.
     """
@@ -285,12 +285,12 @@ def _module(path: Path) -> ModuleType:
     while (known := sys.modules.get(key)) is not None:
         if known.__file__ == str(place):
             return known
-        key += "_"  # another file of that name
+        key += "_"  # another file has that name
     spec = importlib.util.spec_from_file_location(key, place)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[key] = module  # before it runs: what it defines may look its module up
+    sys.modules[key] = module  # before it runs: its definitions may look their module up
     try:
         spec.loader.exec_module(module)
     except DistinguoError:

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from distinguo.verification import Proof
 
 
-# ``distinguo show``: a learned run, printed again. Nothing is written but what --out names.
+# ``distinguo show``: a learned run, printed again. Only the file of --out is written.
 
 
-MOST_IN_WORDS = 16  #: regions that are told of one by one
-MAP = "partition"  #: the view that there is as text, too
+MOST_IN_WORDS = 16  #: regions; if there are more, none is described
+MAP = "partition"  #: the view that is also printed as text
 
 
 def show_command(
@@ -41,7 +41,7 @@ def show_command(
     ] = MAP,
     out: Annotated[
         Path | None,
-        typer.Option(help="The file to draw into: .png, .svg or .pdf; without it, there is text only."),
+        typer.Option(help="The file to draw into: .png, .svg or .pdf; without it, only text is printed."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
@@ -63,7 +63,7 @@ def show_command(
 
     opened, output, wanted = open_run(run), output_for(as_json), code_or_word(view)
     if isinstance(wanted, str):
-        view_named(wanted)  # says what is wrong with an unknown one
+        view_named(wanted)  # raises for an unknown one
     if out is None and wanted != MAP:
         raise DistinguoError(
             f"The view '{view}' is a picture; name a file for it, as in --out {_file_name(view)}."
@@ -98,7 +98,7 @@ def _tell(opened: Run, folder: Path, output: Output) -> None:
     from distinguo.views.words import outcome_sentence
 
     width = output.width
-    with live_line():  # a kernel finds the regions of places, and may have to be compiled
+    with live_line():  # a kernel that finds regions may have to be compiled
         parts = [
             text_map(opened, width, output.colours),
             regions_table(opened, width=width),
@@ -110,12 +110,12 @@ def _tell(opened: Run, folder: Path, output: Output) -> None:
         fine = opened.solved or opened.summary.get("kept") is True
         output.tell(outcome_sentence(opened), GOOD if fine else POOR)
     else:
-        unfinished = f"{folder} is not finished; go on with: {learn_command(opened.configuration, folder)}"
+        unfinished = f"{folder} is not finished; continue with: {learn_command(opened.configuration, folder)}"
         output.tell(unfinished, POOR)
 
 
 def _in_words(opened: Run, width: int | None) -> str:
-    """Return where each region lies and what is done there, as one would tell it; nothing where they are many."""
+    """Return each region in words: where it lies and what is done there; empty if there are many."""
     from distinguo.views.descriptions import border_in_words, regions_in_words
     from distinguo.views.terminal import listed
 
@@ -131,7 +131,7 @@ def _in_words(opened: Run, width: int | None) -> str:
 
 def explain_command(
     run: Annotated[Path, typer.Argument(help="The folder of a run.", autocompletion=complete_run)],
-    state: Annotated[str, typer.Option(help="A state as the task is observed, such as 0.5,1.")],
+    state: Annotated[str, typer.Option(help="A state as an observation of the task, such as 0.5,1.")],
     other: Annotated[
         str | None, typer.Option("--and", help="Another state: why are the two kept apart, or not?")
     ] = None,
@@ -141,13 +141,13 @@ def explain_command(
     carried: Annotated[
         bool,
         typer.Option(
-            "--representation", help="Ask about the map for other learners, if that is another one."
+            "--representation", help="Ask about the map made for fresh learners, if the run has one."
         ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
-    """Explain a state of a run: its region, what is done there, and why that region exists; or of two states, why
-    they are told apart, what that is worth, and at which epsilon they would be merged.
+    """Explain a state of a run: its region, what is done there, and why that region exists. For two states: why they
+    are kept apart, what that is worth, and at which epsilon they would be merged.
 
     Example: distinguo explain runs/puck-default-seed0 --state 0.5,1 --and=-0.5,-1
     """
@@ -164,27 +164,27 @@ def explain_command(
     answer({"run": str(run), **why.document()}, as_json)
 
 
-# ``distinguo studio``: runs in the browser, learned and looked at.
+# ``distinguo studio``: learn runs and look at them in the browser.
 
 
 def studio_command(
     folder: Annotated[
         Path,
-        typer.Argument(metavar="[DIR]", help="The folder of runs to look at; there need not be any yet."),
+        typer.Argument(metavar="[DIR]", help="The folder of runs to look at; it may be empty."),
     ] = Path("runs"),
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes any that is free.")] = 8421,
     host: Annotated[
-        str, typer.Option(help="The address to listen on; any but this machine's own asks for a token.")
+        str, typer.Option(help="The address to listen on; any but this machine's own requires a token.")
     ] = "127.0.0.1",
     token: Annotated[
-        str | None, typer.Option(help="What pages must know to be let in; made if the address needs one.")
+        str | None, typer.Option(help="The token that pages must have; generated if the address requires one.")
     ] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object with the address before serving.")
     ] = False,
 ) -> None:
-    """Open the studio: watch regions being born, drag the system, ask why two states are kept apart.
+    """Open the studio: watch regions appear, drag the system, ask why two states are kept apart.
 
     Examples:
       distinguo studio
@@ -196,7 +196,7 @@ def studio_command(
     from distinguo.views.studio.server import studio
 
     if folder.exists() and not folder.is_dir():
-        raise DistinguoError(f"{folder} is a file; the studio looks at a folder of runs.")
+        raise DistinguoError(f"{folder} is a file; give the studio a folder of runs.")
 
     def tell(address: str) -> None:
         say(f"The studio of {folder} is open at {address}")
@@ -213,14 +213,14 @@ def play_command(
     run: Annotated[Path, typer.Argument(help="The folder of a run.", autocompletion=complete_run)],
     state: Annotated[
         str | None,
-        typer.Option(metavar="X,V,…", help="Where to begin; where the task begins if none is given."),
+        typer.Option(metavar="X,V,…", help="Where to begin; by default a start of the task."),
     ] = None,
     steps: Annotated[
-        int | None, typer.Option(min=1, help="Steps at most; the task's limit, or 500 if it is longer.")
+        int | None, typer.Option(min=1, help="The most steps; by default the task's limit, but at most 500.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the task's start and of tied actions.")] = 0,
     out: Annotated[
-        Path | None, typer.Option(help="The film to write, .gif or .mp4; a window opens without it.")
+        Path | None, typer.Option(help="The film to write, .gif or .mp4; without it, a window opens.")
     ] = None,
     speed: Annotated[float, typer.Option(help="2 is twice as fast as the task's own time.")] = 1.0,
     task: Annotated[
@@ -231,7 +231,7 @@ def play_command(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
-    """Play a run: the system under the greedy policy, with the way of its state over the map.
+    """Play a run: the system under the greedy policy, beside its path over the map.
 
     Examples:
       distinguo play runs/puck-default-seed0
@@ -247,7 +247,7 @@ def play_command(
     from distinguo.cli.live import progress_bar
     from distinguo.views.motion.film import play
 
-    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # its greeting would be on standard output
+    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # its greeting would go to standard output
     world = parse.task_of_run(task, run)
     start = None if state is None else parse.state_numbers(state)
     asked: dict[str, Any] = {"start": start, "steps": steps, "seed": seed, "speed": speed}
@@ -285,7 +285,7 @@ def report_command(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="The file to write; by default report.html, beside several runs or in the only one."
+            help="The file to write; by default report.html in the folder of the only run, or in the current folder."
         ),
     ] = None,
     audit: Annotated[
@@ -295,7 +295,7 @@ def report_command(
 ) -> None:
     """Write one HTML file to hand to others: pictures, regions in words, reasons, settings, the proof, the commands.
 
-    It loads nothing from anywhere and runs no script. Several runs are compared, each told in short.
+    The page loads nothing and runs no script. Several runs are compared, each in short.
 
     Examples:
       distinguo report runs/puck-default-seed0
@@ -326,13 +326,13 @@ def audit_command(
         typer.Option(
             min=1,
             max=10**7,
-            help="How many visited states to audit; by default 10,000, or 200 where each takes plain Python trials.",
+            help="How many visited states to audit; by default 10,000, or 200 if the task runs as plain Python.",
         ),
     ] = None,
     epsilon: Annotated[
         float | None,
         typer.Option(
-            help="The reward that may be lost; by default that of the run, or for a map without values a twentieth "
+            help="The reward that may be lost; by default that of the run or, for a map without values, a twentieth "
             "of what actions differ by on average."
         ),
     ] = None,
@@ -367,11 +367,11 @@ def audit_command(
     answer(content, as_json)
 
 
-# ``distinguo verify``: proof that a controller never fails, or arrives, or the absence of a proof.
+# ``distinguo verify``: a proof that a controller never fails or that it arrives, if there is one.
 
 
 PICTURE = "proof.png"  #: the name of its file in the folder
-NOT_PROVEN = 3  #: the exit code where a proof was asked for and there is none; 2 is for what went wrong
+NOT_PROVEN = 3  #: the exit code if a possible proof was not found; 2 is for errors
 
 
 def verify_command(
@@ -398,21 +398,21 @@ def verify_command(
     ] = None,
     cells: Annotated[
         int | None,
-        typer.Option(min=1000, max=2**26, help="Cells that the proof may use, about.", rich_help_panel=HOW),
+        typer.Option(min=1000, max=2**26, help="About how many cells the proof may use.", rich_help_panel=HOW),
     ] = None,
     steps: Annotated[
         int | None,
         typer.Option(
             min=1,
             max=100_000,
-            help="Steps to arrive within; the task's own limit if none are given.",
+            help="Steps to arrive within; by default the task's own limit.",
             rich_help_panel=WHAT,
         ),
     ] = None,
     disturbance: Annotated[
         float,
         typer.Option(
-            min=0, help="Prove it even if every step is off by so much in v (m/s).", rich_help_panel=WHAT
+            min=0, help="Prove it even if every step is off by this much in v (m/s).", rich_help_panel=WHAT
         ),
     ] = 0.0,
     ranges: Annotated[
@@ -425,14 +425,14 @@ def verify_command(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="Where to write; the default is the folder of the run.", rich_help_panel=WHERE),
+        typer.Option(help="Where to write; by default the folder of the run.", rich_help_panel=WHERE),
     ] = None,
 ) -> None:
     """Prove that the greedy policy of a run never fails, or that it arrives; write a certificate and check it.
 
-    The puck should never fail; MountainCar-v0 should reach its goal. For other tasks trials give exact bounds, which
-    is not a proof. A control has no values of its own: they are learned as the tester learns them, with --seed. Exits
-    with 3 where a proof is possible and there is none.
+    The puck should never fail; MountainCar-v0 should reach its goal. For other tasks, trials give exact bounds, which
+    are not a proof. A control has no values of its own: they are learned as the tester learns them, with --seed. The
+    exit code is 3 if a proof is possible but was not found.
 
     Example: distinguo verify runs/puck-default-seed0
     """
@@ -472,7 +472,7 @@ def verify_command(
 
 
 def _folder(what: str, task: str, seed: int) -> Path:
-    """Return the folder of a run, or one for what has none, found again by the same command."""
+    """Return the folder of a run; anything else gets one named by the command, which finds it again."""
     from distinguo.writing import slug
 
     name = what if task == "puck" else f"{task}-{what}"
@@ -501,7 +501,7 @@ def _ranges(texts: list[str]) -> dict[str, tuple[float, float]]:
 
 
 def _picture(proof: Proof, folder: Path) -> dict[str, str]:
-    """Draw what was proven, and return where; nothing where only trials were run."""
+    """Draw what was proven and return the file; None if there were only trials."""
     from distinguo.views.plots import save_figure
     from distinguo.views.proof import proof_figure
 
@@ -513,7 +513,7 @@ def _picture(proof: Proof, folder: Path) -> dict[str, str]:
     return {"picture": str(path)}
 
 
-# ``distinguo export``: the controller of a run, for others to use.
+# ``distinguo export``: the controller of a run for other programs.
 
 
 def export_command(
@@ -522,7 +522,7 @@ def export_command(
     out: Annotated[
         Path | None, typer.Option(help="The file to write; by default controller.* in RUN.")
     ] = None,
-    name: Annotated[str, typer.Option(help="What the names in C begin with.")] = "distinguo",
+    name: Annotated[str, typer.Option(help="The prefix of the names in C.")] = "distinguo",
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:

@@ -34,7 +34,7 @@ def compare_command(
     task: Annotated[
         str | None,
         typer.Option(
-            help="The task, as for learn; that of the first run folder if none is given, else puck.",
+            help="The task, as for learn; by default that of the first run folder, or puck.",
             rich_help_panel=WHAT,
             autocompletion=complete_task,
         ),
@@ -85,14 +85,14 @@ def compare_command(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Folder of the results; what is there already is not run again.", rich_help_panel=WHERE
+            help="Folder of the results; finished curves in it are not run again.", rich_help_panel=WHERE
         ),
     ] = None,
     engine: Annotated[
-        str, typer.Option(help="Who works: threads, processes or dask.", rich_help_panel=WHO)
+        str, typer.Option(help="Workers: threads, processes or dask.", rich_help_panel=WHO)
     ] = "threads",
     workers: Annotated[
-        int | None, typer.Option(min=1, help="How many at once; default all cores.", rich_help_panel=WHO)
+        int | None, typer.Option(min=1, help="Number of workers; by default all cores.", rich_help_panel=WHO)
     ] = None,
     address: Annotated[
         str | None,
@@ -131,7 +131,7 @@ def compare_command(
             [*(what or []), *head, *options, *(assignments or []), *([] if preset == DEFAULT else [preset])],
         )
     folder, part = out or _default_folder(plan, [*(what or []), task or ""]), parse.shard(shard)
-    stopped = f"Stopped; the curves that are finished are in {folder}. The same command goes on from there."
+    stopped = f"Stopped; the finished curves are in {folder}. The same command continues from there."
     with stoppable(stopped), progress_bar("testing") as watch:
         comparison = compare_plan(
             plan, folder, engine=engine, workers=workers, address=address, shard=part, watch=watch
@@ -174,13 +174,13 @@ def _from_file(path: Path, others: list[str]) -> Plan:
 
     if others:
         raise DistinguoError(
-            f"With --plan, everything comes from the plan; write '{others[0]}' there, or leave --plan out."
+            f"With --plan, everything comes from the plan; write '{others[0]}' there, or omit --plan."
         )
     return load_plan(path)
 
 
 def _default_folder(plan: Plan, words: list[str]) -> Path:
-    """Name the folder by what is asked, code included, so that the same command finds its results again."""
+    """Name the folder by a hash of the request, including code, so that the same command finds its results again."""
     import hashlib  # takes a while to load
 
     from distinguo.cli.parse import names_code

@@ -1,4 +1,4 @@
-"""Which cells of a picture hang together: the areas of a region, the borders between regions, a number in each area.
+"""Which cells of a picture belong together: areas of a region, borders between regions, a number in each area.
 
 A region may have several prototypes, and so several cells; where two of them touch there is no border to draw. A
 region may also lie in several places that do not touch: these are its *areas*, and each carries its number.
@@ -14,11 +14,11 @@ import numpy as np
 
 from distinguo.representations.geometry import Outline, Pair
 
-MOST_JOINED = 2000  #: cells whose borders are looked for
-NEAR = 1e-6  #: of the frame; corners this close are one
-ROOM = 0.032  #: of the frame; a number stands in an area that reaches so far around its middle
-MOST_BESIDE = 12  #: numbers that point to areas too small for them; of more none is written
-#: Where a number goes, across and up, if a mark is in its way: in shares of the room.
+MOST_JOINED = 2000  #: no borders are computed for more cells
+NEAR = 1e-6  #: of the frame; corners this close count as the same
+ROOM = 0.032  #: of the frame; the space around its middle that an area needs to hold its number
+MOST_BESIDE = 12  #: numbers written beside areas too small for them; if there are more, none is
+#: Where to move a number, across and up, if a mark is in its way: in units of ``ROOM``.
 WAYS_ASIDE = (
     (0.0, 0.0),
     (0.0, -1.4),
@@ -39,9 +39,9 @@ class Label(NamedTuple):
     x: float
     y: float
     text: str
-    cell: int  #: that it stands in
+    cell: int  #: the cell it is in
     beside: bool = (
-        False  #: whether the place is too small for it, so that it is written beside and points there
+        False  #: whether its place is too small, so that it is written beside it with a pointer
     )
 
 
@@ -70,7 +70,7 @@ class _Piece(NamedTuple):
 def areas_of(outlines: Sequence[Outline], regions: Sequence[int], low: Pair, high: Pair) -> Areas:
     """Join the cells of the same region that share an edge; cells without an outline are in no area.
 
-    Of more cells than ``MOST_JOINED`` each is an area of its own, and no borders are known.
+    Above ``MOST_JOINED`` cells, each cell is an area of its own and there are no borders.
     """
     shown = [n for n, outline in enumerate(outlines) if outline]
     if len(shown) > MOST_JOINED:
@@ -92,7 +92,7 @@ def areas_of(outlines: Sequence[Outline], regions: Sequence[int], low: Pair, hig
 
 
 def _pieces(cells: list[tuple[int, np.ndarray]]) -> list[_Piece]:
-    """Cut the edges of all cells where the corner of another lies in them."""
+    """Cut the edge of every cell at each corner of another cell that lies on it."""
     corners = np.concatenate([outline for _, outline in cells]) if cells else np.empty((0, 2))
     pieces = []
     for n, outline in cells:
@@ -111,7 +111,7 @@ def _pieces(cells: list[tuple[int, np.ndarray]]) -> list[_Piece]:
 
 
 def _neighbours(pieces: list[_Piece]) -> list[tuple[_Piece, _Piece]]:
-    """Return the pieces that two cells share, which have the same middle."""
+    """Return the pieces that two cells share: pieces with the same middle."""
     from scipy.spatial import cKDTree  # takes a while to load
 
     if not pieces:
@@ -135,7 +135,7 @@ def _join(belongs: dict[int, int], one: int, other: int) -> None:
 def numbers_in(
     areas: Areas, cells: Sequence[tuple[Outline, int]], marks: Sequence[Pair], low: Pair, high: Pair
 ) -> tuple[Label, ...]:
-    """Return the number of its region for every area, in its roomiest cell and out of the way of marks.
+    """Return a label with the region's number for every area, in its roomiest cell and clear of marks.
 
     >>> square = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
     >>> numbers_in(Areas(((0,),), ()), [(square, 7)], [], (0.0, 0.0), (2.0, 1.0))
@@ -160,7 +160,7 @@ def _scaled(segments: Sequence[Segment], low: Pair, size: np.ndarray) -> np.ndar
 
 
 def _depths(places: np.ndarray, borders: np.ndarray) -> list[float]:
-    """Return how far each place is from the nearest border, or from the frame, in shares of the frame."""
+    """Return the distance of each place to the nearest border or to the frame, as a share of the frame."""
     begin, along = borders[:, 0], borders[:, 1] - borders[:, 0]
     squares = np.maximum((along**2).sum(axis=1), 1e-300)
     depths = []
@@ -172,9 +172,9 @@ def _depths(places: np.ndarray, borders: np.ndarray) -> list[float]:
 
 
 def _centroid(corners: np.ndarray) -> np.ndarray:
-    """Return the middle of the area of a polygon; of a line that of its corners."""
+    """Return the centroid of a polygon; for a line, the middle of its corners."""
     first = corners[0]
-    here = corners - first  # so that a tiny cell far from the origin keeps its digits
+    here = corners - first  # a tiny cell far from the origin keeps its digits
     after = np.roll(here, -1, axis=0)
     cross = here[:, 0] * after[:, 1] - after[:, 0] * here[:, 1]
     area = cross.sum() / 2

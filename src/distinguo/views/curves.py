@@ -39,7 +39,7 @@ from distinguo.views.plots import (
 
 
 class Series(NamedTuple):
-    """Numbers, one for each place of the axis that all series of a picture share."""
+    """Numbers, one for each point of the axis that all series of a picture share."""
 
     name: str
     values: tuple[float, ...]
@@ -55,13 +55,13 @@ class SeriesPicture(NamedTuple):
     """
 
     title: str
-    axis: str  #: what the places are
+    axis: str  #: label of the shared axis
     places: tuple[float, ...]
     series: tuple[Series, ...]
 
 
 def trials_picture(run: Run) -> SeriesPicture:
-    """Compute the picture of how a run was learned: the length of its trials, and the size of its partition."""
+    """Compute the picture of a run's learning: the length of its trials and the size of its partition."""
     if not run.trials:
         raise DistinguoError("This run has no trials to show; learn it into a folder with out=….")
     columns = {name: tuple(float(value) for value in column) for name, column in _columns(run).items()}
@@ -87,7 +87,7 @@ class RunsPicture(NamedTuple):
 
 
 def runs_picture(runs: Sequence[Run]) -> RunsPicture:
-    """Compute the picture of how several runs were learned: length of trials and regions.
+    """Compute the picture of several runs' learning: length of trials and regions.
 
     >>> import distinguo
     >>> picture = runs_picture([distinguo.learn("puck", seed=seed) for seed in (1, 2)])
@@ -167,7 +167,7 @@ def curves_figure(curves: list[AveragedCurve]) -> Figure:
 
 
 def spans_decades(values: Sequence[float]) -> bool:
-    """Tell whether numbers are so far apart that they are best read on a logarithmic axis, where it would have ticks.
+    """Whether numbers span enough decades for a logarithmic axis, which would have ticks.
 
     >>> spans_decades([12.0, 5e6]), spans_decades([20.0, 90.0]), spans_decades([-500.0, -80.0])
     (True, False, False)
@@ -176,7 +176,7 @@ def spans_decades(values: Sequence[float]) -> bool:
     return low >= 0.0 and high >= 100.0 * max(low, 1.0)
 
 
-# The dial: what every prototype is worth, and how many regions are left if values this close are one.
+# The dial, a size-return curve: the return of every number of prototypes, and the number of regions by epsilon.
 
 
 LARGEST_DIAL = MEBIBYTE  #: bytes of the table
@@ -194,9 +194,9 @@ class DialPicture(NamedTuple):
     sizes: tuple[int, ...]
     means: tuple[float, ...]
     errors: tuple[float, ...]
-    bar: float  #: the return that is to be kept
-    chosen: int  #: the size that keeps it
-    by_epsilon: tuple[tuple[float, int], ...]  #: epsilon, regions; none where there is but one pair
+    bar: float  #: the target return
+    chosen: int  #: the size that reaches it
+    by_epsilon: tuple[tuple[float, int], ...]  #: epsilon, regions; empty if there is only one pair
 
 
 def dial_picture(name: str, condensed: Condensed) -> DialPicture:
@@ -207,7 +207,7 @@ def dial_picture(name: str, condensed: Condensed) -> DialPicture:
 
 
 def picture_of_curve(name: str, curve: Iterable[Candidate], bar: float, chosen: int) -> DialPicture:
-    """Compute the picture of the best maps of every size, of which one was chosen."""
+    """Compute the picture of the best maps of every size and the one that was chosen."""
     candidates = sorted(curve, key=lambda one: one.size)
     return DialPicture(
         f"{name}: what each prototype is worth",
@@ -239,7 +239,7 @@ def dial_of(run: Run) -> DialPicture:
     sizes, means, errors, chosen = zip(*rows, strict=True)
     reached = spec.threshold is not None and means[-1] >= spec.threshold
     bar = float(spec.threshold) if reached else means[-1] - errors[-1]  # type: ignore[arg-type]
-    bar = float(run.summary.get("bar", bar))  # a distilled run says itself what it was to keep
+    bar = float(run.summary.get("bar", bar))  # a distilled run has its own target
     return DialPicture(title, sizes, means, errors, bar, sizes[chosen.index(True)], ())
 
 
@@ -257,7 +257,7 @@ def _written_dial(run: Run) -> list[tuple[int, float, float, bool]]:
     except (KeyError, ValueError, TypeError):
         rows = []
     if not any(row[3] for row in rows) or not all(map(math.isfinite, (n for row in rows for n in row[:3]))):
-        raise DistinguoError(f"{path} is damaged; write it anew with distinguo condense.")
+        raise DistinguoError(f"{path} is damaged; write it again with distinguo condense.")
     return sorted(rows)
 
 

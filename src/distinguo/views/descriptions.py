@@ -17,18 +17,18 @@ from distinguo.views.pictures import finite_span
 
 # A sentence for every region: where it lies, and what is done there.
 #
-# Places all over the map are drawn at random. A coordinate *describes* a region if about two thirds of its places or
-# more lie on one side of that coordinate's middle, and it *sets the region apart* if far fewer do where something
-# else is done. The two coordinates that set it apart most, of those that describe it, are put into words. So what is
-# said is true of most of the region, and is what tells it from the others.
+# Places all over the map are sampled. A coordinate *describes* a region if about two thirds of the region's places or
+# more lie on one side of that coordinate's middle. It *sets the region apart* if far fewer do where another action is
+# taken. Of the coordinates that describe a region, the two that set it apart most are put into words. So the sentence
+# is true of most of the region and distinguishes it from the others.
 
 
-PLACES = 4_000  #: that are drawn
+PLACES = 4_000  #: sampled
 MOST_SIDES = 2  #: coordinates in a sentence
 DESCRIBES = (
-    0.65  #: share of a region's places that have to lie on a side: a border at 45° leaves 0.75 on either
+    0.65  #: share of a region's places that must lie on one side: a border at 45° leaves 0.75 on either
 )
-APART = 0.2  #: by which that share has to be greater than where something else is done
+APART = 0.2  #: how much greater that share must be than where another action is taken
 MOST_LABELS = 12  #: categories that are named
 
 
@@ -38,16 +38,16 @@ class Side(NamedTuple):
     dimension: str
     side: int  #: ``LOW`` or ``HIGH``
     share: float  #: of the region's places that lie there
-    elsewhere: float  #: share of the places where something else is done
+    elsewhere: float  #: share of the places there where another action is taken
 
     @property
     def apart(self) -> float:
-        """Return by how much it sets the region apart."""
+        """How much it sets the region apart."""
         return self.share - self.elsewhere
 
 
 class RegionInWords(NamedTuple):
-    """A region as one would tell of it.
+    """A region in words: where it is and what is done there.
 
     >>> import distinguo
     >>> print(regions_in_words(distinguo.learn("puck", seed=1))[0])
@@ -87,7 +87,7 @@ def regions_in_words(run: Run) -> tuple[RegionInWords, ...]:
 
 
 def _places(run: Run) -> np.ndarray:
-    """Return places all over the extent of a map, at random but the same every time."""
+    """Return random places all over the extent of a map; they are the same every time."""
     low, high = _extent(run)
     return np.random.default_rng(0).uniform(low, high, (PLACES, len(low)))
 
@@ -101,7 +101,7 @@ def _extent(run: Run) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _own(run: Run, j: int, words: Vocabulary) -> np.ndarray:
-    """Return on which sides the prototypes of a region lie that is too small for places at random."""
+    """Return the sides on which the prototypes of a region lie, for a region too small to be sampled."""
     prototypes = prototypes_of(run.representation.partition)
     names = run.configuration.spec.dimensions
     if prototypes is None:
@@ -118,7 +118,7 @@ def _middle(coordinate: Coordinate, i: int, run: Run) -> float:
 
 
 def _sides(spec: TaskSpec, here: np.ndarray, other: np.ndarray) -> tuple[Side, ...]:
-    """Return the sides that say best where a region is, in the order of the coordinates."""
+    """Return the sides that best describe where a region is, in the order of the coordinates."""
     found = []
     for i, name in enumerate(spec.dimensions):
         share, elsewhere = float(here[:, i].mean()), float(other[:, i].mean()) if len(other) else 0.5
@@ -167,17 +167,17 @@ def _action(run: Run, words: Vocabulary, j: int) -> str:
     return words.actions.get(name, name)
 
 
-# The border of a map with two prototypes as what it is, an inequality that a control engineer can read.
+# The border of a map with two prototypes as an inequality, as a control engineer would write it.
 
 
-LEAST = 1e-3  #: share of the weightiest coordinate below which a coordinate is left out
+LEAST = 1e-3  #: share of the greatest weight below which a coordinate is left out
 DIGITS = 4
 
 
 def border_in_words(run: Run) -> str:
-    """Say on which side of which border each action is taken; nothing unless there are just two prototypes.
+    """Return the border of a map of two prototypes as an inequality; empty for any other number of prototypes.
 
-    A coordinate weighs by how much it changes the sum over the extent that the map was made for.
+    The weight of a coordinate is how much it changes the sum over the extent that the map was made for.
 
     >>> import distinguo as dg
     >>> swing = dg.distil(lambda s: 2 if s[1] > 0 else 0, "MountainCar-v0", settings={"learner.most": 2})
@@ -242,11 +242,11 @@ class Coordinate(NamedTuple):
 
     low: str
     high: str
-    middle: float | None = 0.0  #: None for the middle of what was observed
+    middle: float | None = 0.0  #: None: the middle of the observations
 
 
 class Vocabulary(NamedTuple):
-    """The words of a task; two sides together may have a phrase of their own."""
+    """The words of a task; a pair of sides may have a phrase of its own."""
 
     coordinates: Mapping[str, Coordinate] = {}  # never changed
     together: Mapping[tuple[tuple[str, int], tuple[str, int]], str] = {}
@@ -320,7 +320,7 @@ KNOWN: Mapping[str, Vocabulary] = {
 
 
 def vocabulary_of(spec: TaskSpec) -> Vocabulary:
-    """Return the words of a task; of a task that we do not know, the names of its coordinates with low and high.
+    """Return the words of a task; for an unknown task, the names of its coordinates with low and high.
 
     >>> from distinguo.tasks.catalog import task_spec
     >>> vocabulary_of(task_spec("CartPole-v1")).coordinates["angle"].high

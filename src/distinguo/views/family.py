@@ -1,4 +1,4 @@
-"""Where regions come from: the family of their prototypes, and small maps on the way."""
+"""Where regions come from: the family of their prototypes, and small maps of earlier trials."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ from distinguo.views.plots import (
 # The family of regions: which prototype was split from which, when and by which rule, and what was merged again.
 
 
-MOST_MEMBERS = 60  #: prototypes in a picture, the oldest
+MOST_MEMBERS = 60  #: prototypes in a picture; the oldest are shown
 
 
 class Branch(NamedTuple):
     """A prototype in the picture: a line from its birth to the end, or to where it was merged."""
 
     prototype: int
-    region: int  #: that it belongs to now
-    action: int  #: that is preferred there; -1 if several are
+    region: int  #: its region now
+    action: int  #: the preferred one there; -1 if several are tied
     row: int  #: from the top
     born: int  #: trial
     parent: int | None  #: prototype
     merged: tuple[int, int] | None  #: trial, and the prototype that it was merged into
-    word: str  #: why it came
+    word: str  #: why it was added
 
 
 class FamilyPicture(NamedTuple):

@@ -1,4 +1,4 @@
-"""How true a distilled map is to its teacher: where they disagree, and which actions are taken for which."""
+"""How closely a distilled map follows its teacher: where they disagree, and which actions it takes instead."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ from distinguo.views.plots import (
 )
 
 HEIGHT = 3.0  #: inches
-BINS = 40  #: along the only coordinate, where there is one
-LONG_NAME = 5  #: letters of an action beyond which names would overlap
+BINS = 40  #: of the histogram, if only one coordinate is observed
+LONG_NAME = 5  #: letters; longer names of actions would overlap
 
 
 class FidelityPicture(NamedTuple):
-    """A map with states of its trials, told apart by whether the teacher would have done the same."""
+    """A map with states of its trials, marked by whether the teacher would have done the same."""
 
     title: str
-    partition: PartitionPicture | None  #: none where only one coordinate is seen
-    dimension: str  #: its name
-    agreed: tuple[Pair, ...]  #: places in the plane of the map; of one coordinate, that and nothing
+    partition: PartitionPicture | None  #: None if only one coordinate is observed
+    dimension: str  #: the name of that coordinate
+    agreed: tuple[Pair, ...]  #: places in the plane of the map; with one coordinate, the second number is 0
     disagreed: tuple[Pair, ...]
     actions: tuple[str, ...]
-    shares: tuple[tuple[float, ...], ...]  #: a row for each action of the teacher: what the map does there
+    shares: tuple[tuple[float, ...], ...]  #: a row per action of the teacher: the shares of the map's actions
     note: str
 
 
@@ -82,7 +82,7 @@ def _note(known: dict[str, Any]) -> str:
 
 @draw.register(FidelityPicture)
 def draw_fidelity(picture: FidelityPicture) -> Figure:
-    """Draw the map with the states, and the table of actions beside it."""
+    """Draw the map with the states beside the table of actions."""
     figure = new_figure(HEIGHT, FULL)
     left, right = figure.subplots(1, 2, width_ratios=[3, 2])
     if picture.partition is None:
@@ -106,7 +106,7 @@ def _draw_plane(axes: Axes, picture: FidelityPicture, partition: PartitionPictur
 
 
 def _draw_line(axes: Axes, picture: FidelityPicture) -> None:
-    """Draw how many states there are along the only coordinate."""
+    """Draw a histogram of the states along the only coordinate."""
     sides = [[x for x, _ in places] for places in (picture.agreed, picture.disagreed)]
     axes.hist(sides, bins=BINS, stacked=True, color=[INK, HUES[5]])
     dress(axes, picture.dimension, "states")

@@ -16,7 +16,7 @@ LEFT = 'style="text-align:left"'
 
 
 def run_html(run: Run) -> str:
-    """Return the map of a run's regions beside its figures, with nothing to be loaded from elsewhere."""
+    """Return the map of a run's regions beside its figures, as HTML that loads nothing."""
     rows = "".join(
         f"<tr><th {LEFT}>{escape(name)}</th><td {LEFT}>{escape(text)}</td></tr>"
         for name, text in _figures(run)
@@ -26,7 +26,7 @@ def run_html(run: Run) -> str:
 
 
 def _figures(run: Run) -> list[tuple[str, str]]:
-    """Return what is known of a run, in words."""
+    """Return the facts of a run, each with its name."""
     configuration, result = run.configuration, run.summary
     names = ("score", "trials", "environment_steps", "investigation_steps", "seconds")
     return [
@@ -54,8 +54,8 @@ def _map(run: Run) -> str:
 # Which pictures a report has of a run, and what is said under each.
 
 
-LARGE = 300  #: prototypes of a map that is only shown once
-#: The views of a run that is reported alone, and what each shows.
+LARGE = 300  #: prototypes; a larger map is shown only once
+#: The views in a report on one run, each with its caption.
 VIEWS = {
     "partition": "The regions. The number in each area is its region, the colour what is done there.",
     "critical": "A greedy trial over the critical states: where one wrong action is the end.",
@@ -72,7 +72,7 @@ WRITTEN_DIAL = (
 
 
 def views_of(asked: Asked, alone: bool) -> dict[str, str]:
-    """Return the views that say something of a run, each with its words; beside other runs only the first of them."""
+    """Return the views worth showing for a run, each with its caption; in a comparison only the first."""
     wanted = dict(VIEWS) if alone else {name: VIEWS[name] for name in ("partition", "trials")}
     for view in _pointless(asked):
         wanted.pop(view, None)
@@ -86,7 +86,7 @@ def _pointless(asked: Asked) -> list[str]:
     views = [] if asked.spec.controllable else ["critical"]
     if not asked.grows_by_splits:
         views.append("family")
-    if asked.values_name_actions:  # there are no values, and so no dial of them unless it was written
+    if asked.values_name_actions:  # no values: there is no dial unless condense wrote one
         views += ["values"] if _has(asked.run, "dial.csv") else ["values", "dial"]
     views += ["trials"] if asked.run.is_distilled else ["fidelity"]
     if asked.spec.kind == CATEGORIES:

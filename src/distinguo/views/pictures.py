@@ -1,7 +1,7 @@
 """Pictures as values: what is to be drawn, computed from a run, before any pixel.
 
-A partition of the plane is shown whole, one of more dimensions by a slice (views/pictures.py), one of a single
-dimension as a strip, and one of categories by squares (views/pictures.py).
+A partition of the plane is shown whole, one of more dimensions as a slice, one of a single dimension as a strip, and
+one of categories as squares.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from distinguo.views.areas import MOST_BESIDE, Label, Segment, areas_of, numbers
 BELOW, ABOVE = (
     0.33,
     0.1,
-)  #: of a square; how far the mark of a prototype is below its middle, and its label above
+)  #: of a square; how far below its middle a prototype's mark is, and how far above it the label
 
 
 class CellPicture(NamedTuple):
@@ -44,7 +44,7 @@ class CellPicture(NamedTuple):
 
     outline: Outline
     region: int
-    action: int  #: -1 when nothing was learned there, or several actions are tied
+    action: int  #: -1 if nothing was learned there or several actions are tied
     value: float
 
 
@@ -58,24 +58,24 @@ class PartitionPicture(NamedTuple):
     """
 
     title: str
-    axes: tuple[str, str]  #: the second is empty if there is none
+    axes: tuple[str, str]  #: the second is empty for a strip
     low: Pair
     high: Pair
     cells: tuple[CellPicture, ...]
-    prototypes: tuple[Pair, ...]  #: those that lie in what is shown
+    prototypes: tuple[Pair, ...]  #: those in the part that is shown
     primary: tuple[bool, ...]  #: whether each prototype stands for its region
     actions: tuple[str, ...]  #: their names; none for a partition without values
     note: str = ""  #: which part of the partition is shown, if not all
     labels: tuple[Label, ...] = ()  #: the number of its region in every area, or the names of categories
     #: words at 0, 1, 2, … of each axis; None for numbers
     ticks: tuple[tuple[str, ...] | None, tuple[str, ...] | None] = (None, None)
-    borders: tuple[Segment, ...] = ()  #: between different regions; none if there are too many to draw
-    plane: Plane = Plane((0, 1), (0.0, 0.0))  #: where in the space of observations this is
-    trail: tuple[Pair, ...] = ()  #: the way of a trial over the map
+    borders: tuple[Segment, ...] = ()  #: between different regions; empty if there are too many to draw
+    plane: Plane = Plane((0, 1), (0.0, 0.0))  #: the plane shown, in the space of observations
+    trail: tuple[Pair, ...] = ()  #: the path of a trial over the map
 
 
 class ValuePicture(NamedTuple):
-    """A partition, to be coloured by the state value of its regions alone."""
+    """A partition coloured by the state value of its regions alone."""
 
     partition: PartitionPicture
 
@@ -91,7 +91,7 @@ def partition_picture(run: Run) -> PartitionPicture:
 def representation_picture(
     representation: Representation, spec: TaskSpec, title: str, controller: Controller | None = None
 ) -> PartitionPicture:
-    """Compute the picture of a partition, with what a controller does in its regions if there is one."""
+    """Compute the picture of a partition, with the actions of a controller if there is one."""
     behaviour = _Behaviour(representation, controller)
     if has_labels(representation.partition):
         picture = _squares(representation, tiles_of(representation, spec, controller), behaviour)
@@ -102,7 +102,7 @@ def representation_picture(
 
 
 class _Behaviour:
-    """The action and the value of every region; without a controller none and zero."""
+    """The action and the value of every region; without a controller, -1 and 0."""
 
     def __init__(self, representation: Representation, controller: Controller | None) -> None:
         rows = representation.regions
@@ -145,7 +145,7 @@ def _slice(
 
 
 def _with_areas(picture: PartitionPicture) -> PartitionPicture:
-    """Join the cells of a region, and number its areas where nothing else is written in them."""
+    """Join the cells of each region, and number its areas unless they have other labels."""
     cells = [(cell.outline, cell.region) for cell in picture.cells]
     areas = areas_of([o for o, _ in cells], [j for _, j in cells], picture.low, picture.high)
     if picture.labels:
@@ -161,7 +161,7 @@ def _with_areas(picture: PartitionPicture) -> PartitionPicture:
 
 
 def _prototypes_in(representation: Representation, plane: Plane) -> tuple[tuple[Pair, ...], tuple[bool, ...]]:
-    """Return the prototypes that lie in a plane, in the middle of a strip, and whether each stands for its region."""
+    """Return the prototypes of a plane or, along its middle, of a strip, and whether each is primary."""
     prototypes = prototypes_of(representation.partition)
     if prototypes is None:
         return (), ()
@@ -211,7 +211,7 @@ def _square(x: int, y: int) -> Outline:
 def _prototypes_among(
     representation: Representation, tiles: Tiles, below: float
 ) -> tuple[tuple[Pair, ...], tuple[bool, ...]]:
-    """Return the places of the prototypes that are among the squares, and whether each stands for its region."""
+    """Return the places of the prototypes that have a square, and whether each is primary."""
     prototypes = prototypes_of(representation.partition)
     if prototypes is None:
         return (), ()
@@ -221,18 +221,18 @@ def _prototypes_among(
     return places, tuple(bool(prototypes.is_primary[p]) for p, _ in shown)
 
 
-# The part of a space that a picture shows: the two coordinates that matter most, a plane, the frame around it.
+# The part of a space that a picture shows: the two coordinates that matter most, their plane, and its frame.
 #
-# Of more than two coordinates those two are shown that matter most to what is done. A pair of regions is incompatible
-# when other actions are preferred in the one than in the other (Eq. 3 of the paper, for the regions' own values). It
+# If there are more than two coordinates, the two that matter most to the policy are shown. A pair of regions is
+# incompatible if their preferred actions differ (Eq. 3 of the paper, for the regions' own values). It
 # *differs along* the coordinates that have at least an equal share of the squared distance between the two primary
 # prototypes. The coordinates along which most incompatible pairs differ are shown.
 
 
 MOST_HELD = 6  #: coordinates that a note names
-MOST_CELLS = 2000  #: prototypes whose cells are drawn one by one
-ACROSS, UPWARDS = 160, 120  #: places of a picture of more
-MOST_PAIRED = 300  #: regions that are compared with each other; of more, some of every age
+MOST_CELLS = 2000  #: prototypes; above this a picture is drawn by a grid
+ACROSS, UPWARDS = 160, 120  #: places of that grid
+MOST_PAIRED = 300  #: regions compared with each other; if there are more, a sample of every age
 
 
 def plane_of(
@@ -240,11 +240,11 @@ def plane_of(
     spec: TaskSpec,
     controller: Controller | None = None,
 ) -> Plane:
-    """Return the plane that shows most of a partition; in two dimensions the only one there is.
+    """Return the plane that shows most of a partition; in two dimensions it is the whole space.
 
-    With a controller it is that of the two coordinates that matter most to its decisions, else that of the two in
-    which the prototypes differ most. Of a partition without prototypes it is what the partition says, or the first
-    two coordinates through the middle of the task.
+    With a controller its axes are the two coordinates that matter most to the decisions, otherwise the two in which
+    the prototypes differ most. A partition without prototypes may name its plane; by default it is that of the first
+    two coordinates, through the middle of the task's extent.
     """
     known = main_plane(representation.partition)
     if known is not None:
@@ -256,9 +256,9 @@ def plane_of(
 
 
 def votes_of(representation: Representation, controller: Controller) -> np.ndarray | None:
-    """Return how many incompatible pairs of regions differ along each coordinate; None if there are no such pairs.
+    """Return the number of incompatible pairs of regions that differ along each coordinate; None without such pairs.
 
-    Between coordinates of as many votes a fraction of one decides: their share of all that regions differ by.
+    A fraction of a vote breaks ties: the coordinate's share of all differences between regions.
 
     >>> from distinguo.representations.voronoi import voronoi
     >>> three = Representation(voronoi([[0, 0, 0], [0, 1, 9], [0, 2, 0.1]], [1.0, 1.0, 1.0]), ("a", "b", "c"))
@@ -283,7 +283,7 @@ def votes_of(representation: Representation, controller: Controller) -> np.ndarr
 
 
 def _differ_along(apart: np.ndarray) -> np.ndarray:
-    """Return along which coordinates the two states of each pair differ, by the rows of their scaled differences.
+    """Return for each row of scaled differences the coordinates along which its two states differ.
 
     >>> _differ_along(np.array([[3.0, 0.1, -2.5, 1.0], [1.0, 1.0, 1.0, 1.0]])).tolist()
     [[True, False, True, False], [True, True, True, True]]
@@ -294,12 +294,12 @@ def _differ_along(apart: np.ndarray) -> np.ndarray:
 
 
 def _most(votes: np.ndarray) -> tuple[int, ...]:
-    """Return the two coordinates of most votes, in their order; of equal ones the first."""
+    """Return the two coordinates with most votes, in their order; ties go to the first."""
     return tuple(sorted(np.argsort(-votes, kind="stable")[:2].tolist()))
 
 
 def note_of(plane: Plane, names: Sequence[str]) -> str:
-    """Say where a plane lies; nothing if it is all there is.
+    """Describe where a plane lies; empty if it is the whole space.
 
     >>> note_of(Plane((0, 2), (0.0, 0.123456, 0.0)), ("x", "v", "angle"))
     'slice at v = 0.1235'
@@ -310,7 +310,7 @@ def note_of(plane: Plane, names: Sequence[str]) -> str:
 
 
 def names_of(plane: Plane, names: Sequence[str]) -> tuple[str, str]:
-    """Return the names of the coordinates across and upwards; a strip has none upwards."""
+    """Return the labels of both axes; a strip has none upwards."""
     x, y = (*(names[i] for i in plane.axes), "")[:2]
     return x, y
 
@@ -318,7 +318,7 @@ def names_of(plane: Plane, names: Sequence[str]) -> tuple[str, str]:
 def frame_of(representation: Representation, spec: TaskSpec, plane: Plane) -> tuple[Pair, Pair]:
     """Return the extent of a task in a plane, widened so that every prototype can be seen.
 
-    What is infinite is as wide as the prototypes and half as much again on either side.
+    An infinite side gets the range of the prototypes and half as much again on either side.
     """
     extent = np.array(learned_extent(representation.provenance, spec.low, spec.high))
     corners = np.vstack([extent, landmarks(representation.partition).reshape(-1, extent.shape[1])])
@@ -327,7 +327,7 @@ def frame_of(representation: Representation, spec: TaskSpec, plane: Plane) -> tu
 
 
 def finite_span(values: np.ndarray) -> Pair:
-    """Return the least and the greatest of some numbers, but never two infinite or equal ones."""
+    """Return the least and the greatest of some numbers, made finite and different."""
     finite = values[np.isfinite(values)]
     low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
     beyond = (high - low) / 2 or 0.5
@@ -340,7 +340,7 @@ def finite_span(values: np.ndarray) -> Pair:
 
 
 def coarse_cells(partition: Voronoi, plane: Plane, low: Pair, high: Pair) -> Cells:
-    """Return a plane by a grid of places, as runs of the same region, for partitions of too many cells to draw each.
+    """Return the cells of a plane by a grid, joined along rows, for partitions with too many cells to draw each.
 
     >>> from distinguo.representations.voronoi import voronoi
     >>> halves = voronoi([[0.0, 0.0], [1.0, 0.0]], [1.0, 1.0])
@@ -360,7 +360,7 @@ def coarse_cells(partition: Voronoi, plane: Plane, low: Pair, high: Pair) -> Cel
 
 
 def regions_in(partition: Voronoi, plane: Plane, places: np.ndarray) -> np.ndarray:
-    """Return the regions of places of a plane: the nearest of the prototypes' shadows, as far off as these are."""
+    """Return the regions of places in a plane, by the projected prototypes and their distance from it."""
     from scipy.spatial import cKDTree  # takes a while to load
 
     sites = shadows(partition, plane)
@@ -370,14 +370,14 @@ def regions_in(partition: Voronoi, plane: Plane, places: np.ndarray) -> np.ndarr
     return np.asarray(partition.regions[tree.query(off_plane)[1]])
 
 
-# Partitions of categories as squares: every category, or those with a prototype and one square for all others.
+# Partitions of categories as squares: every category, or those with a prototype and one square for all the others.
 
 
-MOST_SQUARES = 144  #: shown one by one; of more categories only those with a prototype
+MOST_SQUARES = 144  #: categories that are all shown; if there are more, only those with a prototype
 MOST_PROTOTYPES = 400  #: of a single coordinate
 MOST_ACROSS = 40  #: categories along one side of a plane
 WIDEST_ROW = 12
-OTHER = math.nan  #: differs from every prototype, as all categories without one do
+OTHER = math.nan  #: stands for all categories without a prototype: it equals none
 
 
 class Square(NamedTuple):
@@ -404,12 +404,12 @@ class Tiles(NamedTuple):
     rows: int
     axes: tuple[str, str]
     note: str
-    #: beside columns and rows; none if every square has its label
+    #: beside columns and rows; None if every square has its label
     ticks: tuple[tuple[str, ...], tuple[str, ...]]
 
 
 def tiles_of(representation: Representation, spec: TaskSpec, controller: Controller | None = None) -> Tiles:
-    """Lay out the categories of a task; of more than two coordinates those that matter most to a controller."""
+    """Lay out the categories of a task; if there are more than two coordinates, by the two that matter most."""
     prototypes = prototypes_of(representation.partition)
     points = np.empty((0, len(spec.dimensions))) if prototypes is None else prototypes.points
     if len(spec.dimensions) == 1:
@@ -418,7 +418,7 @@ def tiles_of(representation: Representation, spec: TaskSpec, controller: Control
 
 
 def category_name(value: float) -> str:
-    """Return what a category is called in a picture.
+    """Return the name of a category in a picture.
 
     >>> category_name(3.0), category_name(OTHER)
     ('3', 'other')
@@ -427,7 +427,7 @@ def category_name(value: float) -> str:
 
 
 def _in_rows(prototypes: np.ndarray, spec: TaskSpec) -> Tiles:
-    """Lay out the categories of a single coordinate row by row, from the top left, as one reads."""
+    """Lay out the categories of a single coordinate row by row, from the top left."""
     values = _values(prototypes, spec.low[0], spec.high[0], MOST_SQUARES, MOST_PROTOTYPES)
     columns = _columns(len(values))
     rows = -(-len(values) // columns)
@@ -451,7 +451,7 @@ def _in_a_plane(prototypes: np.ndarray, spec: TaskSpec, plane: Plane) -> Tiles:
 
 
 def _values(prototypes: np.ndarray, low: float, high: float, most: int, most_own: int) -> list[float]:
-    """Return all categories if they are few, else those of the oldest prototypes and one for all others."""
+    """Return all categories if they are few, otherwise those of the oldest prototypes and one for all the others."""
     own = sorted(dict.fromkeys(prototypes.tolist()[:most_own]))
     if high - low + 1 <= most:
         return sorted({*own, *np.arange(low, high + 1).tolist()})
@@ -459,7 +459,7 @@ def _values(prototypes: np.ndarray, low: float, high: float, most: int, most_own
 
 
 def _columns(count: int) -> int:
-    """Return how many squares to put in a row: many a task of categories is a rectangle, often a square one.
+    """Return the number of squares in a row: many tasks of categories are rectangles, often square ones.
 
     >>> [_columns(n) for n in (2, 16, 48, 17, 144)]
     [2, 4, 12, 5, 12]
@@ -472,6 +472,6 @@ def _columns(count: int) -> int:
 
 
 def squares_of(tiles: Tiles, prototypes: np.ndarray) -> list[tuple[int, int] | None]:
-    """Return where each prototype is shown, if it is."""
+    """Return the square of each prototype that has one."""
     places = {square.state: (square.x, square.y) for square in reversed(tiles.squares)}
     return [places.get(tuple(row)) for row in prototypes.tolist()]

@@ -1,4 +1,4 @@
-"""Places of a picture as states of the task, and the ways of greedy trials over it."""
+"""Places of a picture as states of the task, and the paths of greedy trials over it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from distinguo.runs.run import Run
 from distinguo.tasks.task import State, seeded
 from distinguo.views.pictures import PartitionPicture, partition_picture
 
-STEPS = 300  #: of a trial that are drawn
+STEPS = 300  #: drawn of a trial
 
 
 class Place(NamedTuple):
@@ -26,23 +26,23 @@ class Place(NamedTuple):
 
 
 def plane_picture(run: Run) -> PartitionPicture:
-    """Return the map of a run that has two amounts to draw something over, or say that it has not."""
+    """Return the map of a run as a background; raise unless two numbers or more are observed."""
     picture = partition_picture(run)
     if len(picture.plane.axes) < 2 or picture.ticks != (None, None):
         raise DistinguoError(
-            f"This view needs a task that shows two amounts or more, which {run.configuration.spec.name} does not; "
-            "look at the view 'partition'."
+            f"This view needs a task that observes at least two numbers; {run.configuration.spec.name} does not. "
+            "Use the view 'partition'."
         )
     return picture
 
 
 def world_of(run: Run) -> Any:
-    """Return the task of a run to try things in, begun anew."""
+    """Return the task of a run, started afresh, for trials."""
     return seeded(run.configuration.spec.task, run.configuration.seed)
 
 
 def places_of(run: Run, picture: PartitionPicture, across: int, upwards: int) -> list[Place]:
-    """Return the middles of a grid of places; none where the task cannot be put into a state of one's choice.
+    """Return the middles of a grid of places; empty if the task's state cannot be set.
 
     >>> import distinguo
     >>> run = distinguo.learn("puck", seed=1)
@@ -62,7 +62,7 @@ def places_of(run: Run, picture: PartitionPicture, across: int, upwards: int) ->
 
 
 def grid_over(low: Pair, high: Pair, across: int, upwards: int) -> list[Pair]:
-    """Return the middles of so many equal parts of a frame, row by row from the bottom."""
+    """Return the middles of ``across`` × ``upwards`` equal parts of a frame, row by row from the bottom."""
     xs = low[0] + (np.arange(across) + 0.5) * (high[0] - low[0]) / across
     ys = low[1] + (np.arange(upwards) + 0.5) * (high[1] - low[1]) / upwards
     return [(x, y) for y in ys.tolist() for x in xs.tolist()]
@@ -71,7 +71,7 @@ def grid_over(low: Pair, high: Pair, across: int, upwards: int) -> list[Pair]:
 def trail_of(
     run: Run, plane: Plane, start: State | None = None, seed: int = 0, steps: int = STEPS
 ) -> tuple[Pair, ...]:
-    """Return the way of a greedy trial in a plane, where it begins included.
+    """Return the path of a greedy trial in a plane, including its start.
 
     >>> import distinguo
     >>> run = distinguo.learn("puck", seed=1)

@@ -1,4 +1,4 @@
-"""Pictures as pixels, with matplotlib, whose global state stays as it was once a file is written."""
+"""Pictures as pixels, with matplotlib, whose global state is left unchanged."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ from distinguo.views.areas import MOST_JOINED, Label, Segment
 from distinguo.views.pictures import PartitionPicture, ValuePicture
 from distinguo.writing import write_atomically
 
-# Figures at the width of a column of print, so that what is read on a screen can be read on paper.
+# Figures as wide as a printed column, so that they can be read on screen and on paper.
 
 
 WIDTH, HEIGHT, STRIP = 3.5, 3.0, 1.7  #: inches; a column of print is as wide
 FULL = 7.2  #: inches; a page
 SMALL, MIDDLE, LARGE = 7.0, 7.5, 8.5  #: sizes of letters, in points
-LEGEND, PATCH = 62, 5  #: letters in a line of the legend, and the room that a mark takes
+LEGEND, PATCH = 62, 5  #: letters in a line of the legend, and the letters' worth that a mark takes
 NOTE = 58  #: letters in a line of the note
 TITLE = 44  #: letters in a line of the title
 
 
 def new_figure(height: float = HEIGHT, width: float = WIDTH) -> Figure:
-    """Return an empty figure, by default as wide as a column of print."""
+    """Return an empty figure, by default as wide as a printed column."""
     return Figure(figsize=(width, height), layout="constrained")
 
 
 def dress(axes: Axes, across: str, upwards: str) -> None:
-    """Name the axes, and give their letters and lines the sizes that can be read in print."""
+    """Label the axes in sizes that can be read in print."""
     axes.set_xlabel(plain(across), fontsize=MIDDLE, color=INK)
     axes.set_ylabel(plain(upwards), fontsize=MIDDLE, color=INK)
     axes.tick_params(labelsize=SMALL, width=0.6, length=2.5, color=INK, labelcolor=INK)
@@ -56,7 +56,7 @@ def dress(axes: Axes, across: str, upwards: str) -> None:
 
 
 def entitle(figure: Figure, title: str, note: str = "") -> None:
-    """Write the title above a figure, and a note between the two."""
+    """Write the title above a figure, and the note between title and figure."""
     figure.suptitle(plain(textwrap.fill(title, TITLE)), fontsize=LARGE, color=INK)
     if note:
         figure.axes[0].set_title(plain(textwrap.fill(note, NOTE)), fontsize=SMALL, color=INK)
@@ -89,7 +89,7 @@ def add_bar(figure: Figure, scale: ScalarMappable, label: str) -> None:
 
 
 def _columns(names: list[str]) -> int:
-    """Return how many columns of a legend fit below a picture.
+    """Return the number of legend columns that fit below a picture.
 
     >>> _columns(["left", "right"]), _columns(["a long name"] * 12)
     (2, 3)
@@ -111,7 +111,7 @@ def broken_line(segments: Sequence[Segment]) -> tuple[list[float], list[float]]:
 
 
 def plain(text: str) -> str:
-    r"""Return text that is not taken for a formula.
+    r"""Escape text so that matplotlib does not read it as a formula.
 
     >>> plain("$x")
     '\\$x'
@@ -127,7 +127,7 @@ def patch(colour: str) -> Line2D:
 # The colours of pictures: a hue for each action, a shade for each value, and the ink that can be read on them.
 
 
-#: One hue per action: Okabe and Ito's colours, which are told apart by colour-blind eyes, and two of Paul Tol's.
+#: One hue per action: Okabe and Ito's colours, safe for colour-blind readers, and some of Paul Tol's.
 HUES = (
     "#0072b2",  # blue
     "#e69f00",  # orange
@@ -140,11 +140,11 @@ HUES = (
     "#999933",  # olive
     "#332288",  # indigo
 )
-INK = "#1a1b1e"  #: of axes and words around a picture; a page may put its own in this one's place
-MARK = "#000000"  #: of marks on a picture, whose ground is the same by day and by night
+INK = "#1a1b1e"  #: of axes and words around a picture; a page may replace it by its own
+MARK = "#000000"  #: of marks on a picture, whose background is the same in light and dark pages
 UNDECIDED = "#777777"  #: for regions without a preferred action
 PALEST, PALEST_OF_MANY = 0.3, 0.65  #: shares of the hue at the lowest value
-FEW = 4  #: hues that are told apart even when they are pale
+FEW = 4  #: hues that stay distinguishable when pale
 
 Colour = tuple[float, float, float]
 
@@ -175,31 +175,31 @@ def darkened(hue: str) -> Colour:
 
 
 def palest(actions: int) -> float:
-    """Return the share of the hue that the least valuable state gets: many hues must stay strong."""
+    """Return the share of the hue for the least valuable state; many hues must stay strong."""
     return PALEST if actions <= FEW else PALEST_OF_MANY
 
 
 def shades_of(values: Sequence[float]) -> Normalize:
-    """Return the scale of the shades; differences in the last digits are none."""
+    """Return the scale of the shades; it ignores differences in the last digits."""
     highest = max(values)
     least = 0.01 * max(1.0, abs(highest))
     return Normalize(highest - max(highest - min(values), least), highest)
 
 
 def greys(actions: int) -> LinearSegmentedColormap:
-    """Return the shades alone, for the bar beside a picture."""
+    """Return the shades alone, for the colour bar."""
     ends = [shaded(UNDECIDED, palest(actions)), shaded(UNDECIDED, 1.0)]
     return LinearSegmentedColormap.from_list("shades", ends)
 
 
 def value_colours(share: float) -> Colour:
-    """Return the colour of a value between the least (0) and the greatest (1), whatever is done there."""
+    """Return the colour of a value between the least (0) and the greatest (1), whatever the action."""
     red, green, blue, _ = colormaps["viridis"](share)
     return red, green, blue
 
 
 def ink_on(colour: Colour) -> str:
-    """Return what to write with on a colour.
+    """Return the colour of text that can be read on a background.
 
     >>> ink_on((1.0, 1.0, 0.9)), ink_on((0.2, 0.1, 0.5))
     ('black', 'white')
@@ -208,23 +208,23 @@ def ink_on(colour: Colour) -> str:
     return "black" if 0.299 * red + 0.587 * green + 0.114 * blue > 0.55 else "white"
 
 
-MOST_SQUARES_ACROSS = 6  #: of categories, in a column
+MOST_SQUARES_ACROSS = 6  #: of categories, in a figure one column wide
 TICKS = 16  #: words along an axis that are all written
 DPI = 220
-#: What a figure can be written as, and how to leave the date out: the same picture gives the same bytes.
+#: File formats, each with metadata that omits the date: the same picture gives the same bytes.
 FORMATS: dict[str, dict[str, Any]] = {
     ".png": {},
     ".svg": {"metadata": {"Date": None}},
     ".pdf": {"metadata": {"CreationDate": None}},
 }
-#: Names within a file come from its content alone, and letters stay letters.
+#: Ids within a file depend on its content alone, and text stays text.
 _SAVING = {"svg.hashsalt": "distinguo", "svg.fonttype": "none", "pdf.fonttype": 42}
 _ONE_AT_A_TIME = threading.Lock()
 
 
 @singledispatch
 def draw(picture: Any) -> Figure:
-    """Draw a picture, by the class of its value; a figure is taken as it is."""
+    """Draw a picture, by its class; a figure is returned as it is."""
     raise DistinguoError(
         f"A {type(picture).__name__} is not a picture; a view returns one of ours, such as a PartitionPicture or a "
         "SeriesPicture, or a figure of matplotlib."
@@ -268,7 +268,7 @@ def drawn(picture: PartitionPicture, colours: list[Colour]) -> Figure:
 
 
 def paint(axes: Axes, picture: PartitionPicture, colours: list[Colour]) -> None:
-    """Draw cells, prototypes and the way of a trial into a frame, without words inside."""
+    """Draw cells, prototypes and the path of a trial into a frame, without labels."""
     _fill(axes, picture, colours)
     for style, stands in (("full", True), ("none", False)):
         marks = [
@@ -282,7 +282,7 @@ def paint(axes: Axes, picture: PartitionPicture, colours: list[Colour]) -> None:
 
 
 def _size(picture: PartitionPicture) -> Pair:
-    """Return the height and the width of a figure: a column, or a page for squares that need it for their letters."""
+    """Return the height and the width of a figure: as wide as a column, or as a page if labels need it."""
     if picture.ticks == (None, ()):
         return STRIP, WIDTH
     many = picture.ticks == ((), ()) and picture.high[0] - picture.low[0] > MOST_SQUARES_ACROSS
@@ -290,7 +290,7 @@ def _size(picture: PartitionPicture) -> Pair:
 
 
 def draw_trail(axes: Axes, trail: Sequence[Pair], colour: str = MARK) -> None:
-    """Draw the way of a trial, with a ring where it began."""
+    """Draw the path of a trial, with a ring at its start."""
     xs, ys = zip(*trail, strict=True)
     axes.plot(xs, ys, "-", color=colour, linewidth=0.7, alpha=0.85)
     axes.plot(xs[:1], ys[:1], "o", color=colour, markersize=4, fillstyle="none", markeredgewidth=0.9)
@@ -324,7 +324,7 @@ def _fill(axes: Axes, picture: PartitionPicture, colours: list[Colour]) -> None:
 
 
 def _write(axes: Axes, picture: PartitionPicture, colours: list[Colour]) -> None:
-    """Write the labels; those of tiles small enough for their squares."""
+    """Write the labels; those of squares in letters small enough to fit."""
     if not picture.labels:
         return
     size = MIDDLE
@@ -370,7 +370,7 @@ def _frame(axes: Axes, picture: PartitionPicture) -> None:
 
 
 def marks_of(picture: PartitionPicture) -> list[tuple[str, Any]]:
-    """Return what the legend of a partition explains."""
+    """Return the entries of a partition's legend."""
     marks: list[tuple[str, Any]] = [(name, patch(hue_of(a))) for a, name in enumerate(picture.actions)]
     if any(cell.action < 0 for cell in picture.cells):
         marks.append(("tied", patch(hue_of(-1))))
@@ -386,7 +386,7 @@ def marks_of(picture: PartitionPicture) -> list[tuple[str, Any]]:
 
 
 def add_shades(figure: Figure, picture: PartitionPicture) -> None:
-    """Add the bar of shades; a map that only controls has no values to show."""
+    """Add the colour bar of the values; a map without values has none."""
     values = [cell.value for cell in picture.cells]
     if len(values) == 1 or min(values) < max(values):
         add_bar(figure, ScalarMappable(shades_of(values), greys(len(picture.actions))), "state value V")
@@ -397,7 +397,7 @@ def _dot(fill: str) -> Line2D:
 
 
 def save_figure(figure: Figure, path: Path) -> None:
-    """Write a figure as PNG, SVG or PDF, as its name says, whole or not at all."""
+    """Write a figure as PNG, SVG or PDF, by the suffix of its name, whole or not at all."""
     suffix = path.suffix.lower()
     if suffix not in FORMATS:
         raise DistinguoError(f"A picture cannot be written as '{path}'; {did_you_mean(suffix, FORMATS)}")
@@ -405,7 +405,7 @@ def save_figure(figure: Figure, path: Path) -> None:
 
 
 def rendered(figure: Figure, suffix: str = ".png", dpi: int = DPI, transparent: bool = False) -> bytes:
-    """Return the content of the file of a figure."""
+    """Return the bytes of a figure's file."""
     buffer = io.BytesIO()
     FigureCanvasAgg(figure)
     with _ONE_AT_A_TIME, mpl.rc_context(_SAVING):  # type: ignore[arg-type]
@@ -447,6 +447,6 @@ def draw_gallery(pictures: Sequence[PartitionPicture]) -> Figure:
 
 
 def _marks(pictures: Sequence[PartitionPicture]) -> dict[str, Any]:
-    """Return what the legend explains: every mark of any of them, once; regions have no numbers here."""
+    """Return the entries of the common legend: every mark of any picture once, without numbers of regions."""
     marks = {name: mark for picture in pictures for name, mark in marks_of(picture)}
     return {name: mark for name, mark in marks.items() if name != "region"}

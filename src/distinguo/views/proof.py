@@ -1,4 +1,4 @@
-"""A proof as a picture: which states, or starts, are proven, doomed or undecided, over the partition."""
+"""A proof as a picture: the states or starts that are proven, doomed or undecided, over the partition."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from distinguo.views.pictures import cell_outlines
 from distinguo.views.plots import dress, entitle, explain_marks, new_figure, patch
 
 _NAMES = ("doomed whatever is done", "undecided", "proven for ever")
-_COLOURS = ("#e2e2e2", "#e69f00", "#56b4e9")  # of the palette: told apart by colour-blind eyes
+_COLOURS = ("#e2e2e2", "#e69f00", "#56b4e9")  # from the palette: safe for colour-blind readers
 
 
 def proof_figure(proof: Proof) -> Figure | None:
-    """Draw what was proven; None where there is no proof to draw, only trials."""
+    """Draw what was proven; None if there are only trials and no proof."""
     return finding_figure(proof.finding, proof.subject.representation, proof.subject.name)
 
 
 @singledispatch
 def finding_figure(finding: Any, representation: Representation, title: str) -> Figure | None:
-    """Draw what a prover found out, by the class of the finding; usually there is nothing to draw."""
+    """Draw the finding of a prover, by its class; None for most classes."""
     return None
 
 
@@ -114,7 +114,7 @@ class ArrivalPicture(NamedTuple):
     low: tuple[float, float]
     high: tuple[float, float]
     boxes: np.ndarray  #: (pieces, 4) low x, high x, low v, high v
-    steps: np.ndarray  #: (pieces,) steps, or those that were asked where nothing is proven
+    steps: np.ndarray  #: (pieces,) steps; where nothing is proven, the bound that was tried
     proven: np.ndarray  #: (pieces,)
     outlines: tuple[Outline, ...]
 

@@ -44,9 +44,9 @@ AnyRun = Run | str | Path
 def report(runs: AnyRun | Sequence[AnyRun], out: str | Path | None = None, *, audit: bool = False) -> Path:
     """Write one HTML file on a run, or on several compared, and return where.
 
-    A run is given as such or by its folder. Without ``out`` the page is ``report.html`` in the folder of the only
-    run, or in the present one. What cannot be read or drawn is said in the page, and the rest goes on. ``audit`` asks
-    what the grouping of states costs, which takes a while.
+    A run is a ``Run`` or its folder. Without ``out`` the page is ``report.html`` in the folder of the only run, or in
+    the current folder. If something cannot be read or drawn, the page says so and contains the rest. ``audit``
+    measures what the grouping of states costs, which takes a while.
 
     >>> import distinguo, tempfile
     >>> with tempfile.TemporaryDirectory() as place:
@@ -136,22 +136,22 @@ def _differing(opened: Sequence[Asked]) -> list[tuple[str, list[str]]]:
     return rows
 
 
-# What a report says of one run: sentences, tables and pictures; where one is missing it is said why.
+# A report on one run: sentences, tables and pictures; if one is missing, the page says why.
 
 
 MOST_REGIONS, MOST_REASONS = 40, 24  #: rows
-BUSIEST = 8  #: regions of a larger map whose distinctions are told
+BUSIEST = 8  #: regions of a larger map whose distinctions are reported
 REGRET = "What the grouping costs: the reward lost at a visit, as the audit finds it."
 
 
 class Budget:
-    """The bytes that pictures may still take, so that a page stays small whatever is in it."""
+    """The bytes left for pictures, so that every page stays small."""
 
     def __init__(self, size: int) -> None:
         self.left = size
 
     def spend(self, picture: Markup) -> Markup:
-        """Return a picture if there is room for it, else a sentence."""
+        """Return a picture if there is room for it, otherwise a sentence."""
         if len(picture) > self.left:
             return left_out("This picture was left out to keep the page small; distinguo show draws it.")
         self.left -= len(picture)
@@ -182,7 +182,7 @@ class Reader:
         self.notes = [*asked.notes]
 
     def tried(self, what: str, work: Callable[[], Any], otherwise: Any) -> Any:
-        """Return what some work comes to; if it fails, note why and go on."""
+        """Return the result of some work; if it fails, note why and return None."""
         try:
             return call_user_code(what, work)
         except DistinguoError as error:
@@ -190,7 +190,7 @@ class Reader:
             return otherwise
 
     def picture(self, view: str, words: str) -> Iterator[tuple[str, Markup]]:
-        """Give the picture of a view, or nothing."""
+        """Yield the picture of a view, or nothing."""
         from distinguo.views.show import show
 
         figure = self.tried(f"The view '{view}'", lambda: show(self.run, view), None)
@@ -199,7 +199,7 @@ class Reader:
 
 
 def chapter(asked: Asked, number: int, budget: Budget, alone: bool, audit: bool) -> Chapter:
-    """Put together what is known of a run; beside others it is told in short."""
+    """Collect what is known of a run; in a comparison, in short."""
     reader, run = Reader(asked, number, budget), asked.run
     configuration = run.configuration
     wanted = views_of(asked, alone)
@@ -268,7 +268,7 @@ def _count(number: float) -> str:
 
 
 def _history(reader: Reader) -> Iterator[tuple[str, Markup]]:
-    """Give the maps on the way, one for every new number of regions, if the folder kept them."""
+    """Yield the maps of earlier trials, one for every new number of regions, if the folder has them."""
     from distinguo.views.family import history_figure
 
     if not len(reader.run.history):
@@ -314,7 +314,7 @@ def _reasons(asked: Asked) -> list[tuple[str, str]]:
 
 
 def _pairs(run: Run) -> list[tuple[int, int]] | None:
-    """Return which pairs of regions to ask about: all that a reader would, of a large map the busiest regions."""
+    """Return the pairs of regions to explain: all pairs, or in a large map those of the busiest regions."""
     if run.representation.regions <= MOST_REGIONS:
         return None
     busiest = np.argsort(-run.updates.sum(axis=1), kind="stable")[:BUSIEST].tolist()
@@ -360,7 +360,7 @@ def _proof(run: Run) -> list[str]:
 
 
 def _commands(run: Run) -> list[tuple[str, str]]:
-    """Return the commands that make this again, and those that ask more of it."""
+    """Return the commands that repeat this run and those that examine it further."""
     place = run.path or Path("runs") / "mine"
     learn = learn_command(run.configuration, place)
     quoted = learn.rpartition("--out ")[2]
@@ -384,18 +384,18 @@ def _a_state(run: Run) -> list[float]:
     return state
 
 
-# Figures as parts of a page: drawn by the page itself in its own ink, or as an image where that would be large.
+# Figures as parts of a page: inline SVG in the page's text colour, or an image if the SVG would be large.
 
 
 LARGEST_DRAWING = 140_000  #: bytes of a drawing; a larger one becomes an image
 IMAGE_DPI = 170
-#: What a drawing needs of a document of its own, and a page does not.
+#: What an SVG file needs and an inline SVG does not.
 _NEEDLESS = ("metadata", "title", "desc", "style")
 _REFERENCE = re.compile(r"#([\w.-]+)")
 
 
 def inline_figure(figure: Figure, name: str, words: str) -> Markup:
-    """Return a figure as HTML that loads nothing; ``name`` is a word that no other figure of the page has.
+    """Return a figure as HTML that loads nothing; ``name`` is unique on the page.
 
     >>> from distinguo.views.plots import dress, new_figure
     >>> figure = new_figure()
@@ -411,7 +411,7 @@ def inline_figure(figure: Figure, name: str, words: str) -> Markup:
 
 
 def _in_ink_of_page(drawing: bytes, name: str, words: str) -> str:
-    """Return a drawing as an element of a page: own names, no addresses, the colour of the text around it."""
+    """Return a drawing as an element of a page: unique ids, no links, the colour of the surrounding text."""
     root = ElementTree.fromstring(drawing)  # noqa: S314 # written a moment ago by matplotlib
     text = ElementTree.tostring(root, encoding="unicode")
     used = set(_REFERENCE.findall(text))
@@ -441,7 +441,7 @@ def _in_page(key: str, value: str, name: str) -> str:
 
 
 def _is_colour(word: str) -> bool:
-    """Tell whether what follows a number sign is a colour.
+    """Whether the text after a number sign is a colour.
 
     >>> _is_colour("1a1b1e"), _is_colour("m0a9")
     (True, False)
@@ -450,5 +450,5 @@ def _is_colour(word: str) -> bool:
 
 
 def left_out(words: str) -> Markup:
-    """Return the sentence that stands where a picture would."""
+    """Return the sentence shown in place of a picture."""
     return Markup('<p class="note">{}</p>').format(escape(words))

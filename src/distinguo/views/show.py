@@ -1,4 +1,4 @@
-"""The views by name, the door for views of one's own, and showing a run by one of them.
+"""The views by name, registration of your own views, and showing a run.
 
 A view is a function from a run to a picture, which is a value; matplotlib draws it afterwards.
 """
@@ -25,10 +25,10 @@ _views: dict[str, ViewFunction] = {}
 
 
 def view(name: str) -> Callable[[F], F]:
-    """Register a function from a run to a picture, so that :func:`show` knows it by name.
+    """Register a function from a run to a picture under a name for :func:`show`.
 
-    A picture is a ``PartitionPicture``, a ``ValuePicture``, a ``SeriesPicture``, or a class of one's own that
-    ``draw`` was registered for; a figure of matplotlib will do as well.
+    A picture is a ``PartitionPicture``, a ``ValuePicture``, a ``SeriesPicture``, a class of your own that
+    ``draw`` is registered for, or a figure of matplotlib.
 
     >>> @view("only values")
     ... def only_values(run):
@@ -45,7 +45,7 @@ def view(name: str) -> Callable[[F], F]:
 
 
 def view_names() -> tuple[str, ...]:
-    """Return the names of all views that there are.
+    """Return the names of all views.
 
     >>> view_names()[:3]
     ('partition', 'values', 'trials')
@@ -80,7 +80,7 @@ def values_view(run: Run) -> ValuePicture:
 @view("trials")
 def trials_view(run: Run) -> Any:
     """Show the length of the trials and the size of the partition as it was learned."""
-    from distinguo.views.curves import trials_picture  # it loads matplotlib
+    from distinguo.views.curves import trials_picture  # loads matplotlib
 
     return trials_picture(run)
 
@@ -137,7 +137,7 @@ def fidelity_view(run: Run) -> Any:
 def show(
     run: Run | str | Path, view: str | ViewFunction = PARTITION, path: str | Path | None = None
 ) -> Figure:
-    """Draw a run, or the run in a folder, and return the figure; with a path it is written there, too.
+    """Draw a run, or the run in a folder, and return the figure; with a path, also write it there.
 
     ``view`` is the name of one (``partition``, ``values``, ``phase``, ``critical``, ``regret``, ``family``,
     ``trials``, ``dial``, ``fidelity``, or one of your own), or a function from a run to a picture; the suffix of the

@@ -37,22 +37,22 @@ from distinguo.views.plots import (
     marks_of,
 )
 
-# Critical states: where one wrong action is the end, whatever is done afterwards (Figure 9 of the paper).
+# Critical states: one wrong action there leads to failure, whatever follows (Figure 9 of the paper).
 
 
-ACROSS, UPWARDS = 160, 220  #: places that are looked at
+ACROSS, UPWARDS = 160, 220  #: places examined
 _ON_ANY_GROUND = [withStroke(linewidth=3.4, foreground="white")]
 
 
 class Critical(NamedTuple):
-    """A place where some actions are the end and others are not."""
+    """A place where some actions lead to failure and others do not."""
 
     at: Pair
-    saving: tuple[int, ...]  #: the actions that are not the end
+    saving: tuple[int, ...]  #: the actions that do not
 
 
 class CriticalPicture(NamedTuple):
-    """A map with the way of a greedy trial, over the states where it matters most what is done.
+    """A map with the path of a greedy trial, over the states where the choice of action matters most.
 
     >>> import distinguo
     >>> picture = critical_picture(distinguo.learn("puck", seed=1), across=24, upwards=40)
@@ -62,13 +62,13 @@ class CriticalPicture(NamedTuple):
 
     partition: PartitionPicture
     states: tuple[Critical, ...]
-    pitch: Pair  #: how far apart the places are
+    pitch: Pair  #: distance between places
 
 
 def critical_picture(run: Run, across: int = ACROSS, upwards: int = UPWARDS) -> CriticalPicture:
-    """Compute the picture: a state that can be held is critical if only some actions lead to such states again.
+    """Compute the picture. A state that can be held is critical if only some actions lead to such a state again.
 
-    It takes a task that says which states can be held, and that can be put into a state of one's choice.
+    The task must say which states can be held, and its state must be settable.
     """
     picture, spec = plane_picture(run), run.configuration.spec
     places = places_of(run, picture, across, upwards) if spec.controllable else []
@@ -120,7 +120,7 @@ def draw_critical(picture: CriticalPicture) -> Figure:
 
 
 def _bands(places: list[Pair], pitch: Pair) -> tuple[list[float], list[float]]:
-    """Return places as upright lines with gaps: those above each other are one.
+    """Return places as vertical lines with gaps; neighbours above each other share a line.
 
     >>> _bands([(0.0, 0.0), (0.0, 1.0), (0.0, 5.0)], (1.0, 1.0))
     ([0.0, 0.0, nan, 0.0, 0.0, nan], [-0.5, 1.5, nan, 4.5, 5.5, nan])
@@ -139,10 +139,10 @@ def _bands(places: list[Pair], pitch: Pair) -> tuple[list[float], list[float]]:
 # The regret map: where the grouping of states costs reward, as an audit finds it.
 
 
-REGRET_ACROSS, REGRET_UPWARDS = 48, 36  #: places that are audited, where states can be set
-VISITS = 2_000  #: else states that the greedy policy comes through
-PALETTE = "BuPu"  #: its lightness alone says all, whatever eyes one has
-NOT_AUDITED = (0.82, 0.82, 0.82)  #: the colour of what was left out
+REGRET_ACROSS, REGRET_UPWARDS = 48, 36  #: places audited, if states can be set
+VISITS = 2_000  #: otherwise, states visited by the greedy policy
+PALETTE = "BuPu"  #: can be read by lightness alone
+NOT_AUDITED = (0.82, 0.82, 0.82)
 
 
 class RegretPicture(NamedTuple):
@@ -158,11 +158,11 @@ class RegretPicture(NamedTuple):
     places: tuple[Pair, ...]
     regrets: tuple[float, ...]
     epsilon: float  #: the reward that may be lost
-    pitch: Pair = (0.0, 0.0)  #: of a grid of places; none if they are the states of trials
+    pitch: Pair = (0.0, 0.0)  #: distance between places of a grid; (0, 0) for states of trials
 
 
 def regret_picture(run: Run) -> RegretPicture:
-    """Audit a run all over its map, but for states that cannot be held; else where its greedy policy leads."""
+    """Audit a run over its map, except states that cannot be held, or along greedy trials if states cannot be set."""
     picture, spec = plane_picture(run), run.configuration.spec
     places = places_of(run, picture, REGRET_ACROSS, REGRET_UPWARDS)
     rows = np.array([place.state for place in places])
@@ -178,7 +178,7 @@ def regret_picture(run: Run) -> RegretPicture:
 
 
 def visited_regret(run: Run, findings: Audit) -> RegretPicture:
-    """Return the picture of an audit that was made: its states as they are seen in the plane of the map."""
+    """Return the picture of an audit: its states, projected on the plane of the map."""
     picture = plane_picture(run)
     at = tuple(picture.plane.corner(row, 0.5) for row in findings.observations.tolist())
     return RegretPicture(_noted(picture, findings), at, tuple(findings.regret.tolist()), findings.epsilon)
@@ -229,7 +229,7 @@ BEGUN = (
     (0.75, 0.25),
     (0.5, 0.5),
 )  #: where trials begin, in the frame
-OWN_STARTS = 5  #: trials from the task's own starts, where others cannot be set
+OWN_STARTS = 5  #: trials from the task's own starts, if states cannot be set
 STEPS = 120  #: of each trial
 
 
@@ -237,7 +237,7 @@ class Arrow(NamedTuple):
     """Where one greedy step leads from a place of the picture."""
 
     at: Pair
-    by: Pair  #: how far, in the units of the axes
+    by: Pair  #: displacement, in the units of the axes
 
 
 class PhasePicture(NamedTuple):
@@ -250,12 +250,12 @@ class PhasePicture(NamedTuple):
     """
 
     partition: PartitionPicture
-    arrows: tuple[Arrow, ...]  #: none where the task cannot be put into a state of one's choice
-    trails: tuple[tuple[Pair, ...], ...]  #: the ways of greedy trials
+    arrows: tuple[Arrow, ...]  #: empty if the task's state cannot be set
+    trails: tuple[tuple[Pair, ...], ...]  #: the paths of greedy trials
 
 
 def phase_picture(run: Run) -> PhasePicture:
-    """Compute the phase plane of a run; in more than two dimensions its slice, and ways as they are seen in it."""
+    """Compute the phase plane of a run; in more than two dimensions, a slice with projected paths."""
     picture = plane_picture(run)
     world, controller = world_of(run), run.controller
     places = places_of(run, picture, ARROWS_ACROSS, ARROWS_UPWARDS)
@@ -282,7 +282,7 @@ def _trails(run: Run, picture: PartitionPicture, settable: bool) -> tuple[tuple[
 
 @draw.register(PhasePicture)
 def draw_phase(picture: PhasePicture) -> Figure:
-    """Draw the map pale, arrows for single steps, lines for trials with a ring where each begins."""
+    """Draw a pale map, arrows for single steps, and lines for trials with a ring at each start."""
     shown = picture.partition
     pale = [tuple(0.45 * part + 0.55 for part in colour) for colour in colours_of(shown)]
     plain_map = shown._replace(prototypes=(), primary=())

@@ -6,13 +6,13 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 
-# Text that fits a width: lines are broken at spaces only, and measured in the cells of a terminal.
+# Text that fits a width: lines break only at spaces, and widths count the cells of a terminal.
 #
 # A wide character, such as 状, takes two cells; a colour takes none. A word that is wider than the width stays whole.
 
 
-HANGING = 2  #: cells by which the later lines of a paragraph are set in
-NARROWEST = 16  #: cells that are worth wrapping a column of words into
+HANGING = 2  #: indent of the later lines of a paragraph, in cells
+NARROWEST = 16  #: cells; a narrower column of words is not wrapped
 GAP = "  "  #: between two columns
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -29,7 +29,7 @@ def without_style(text: str) -> str:
 
 
 def cells_of(text: str) -> int:
-    r"""Return how many cells of a terminal a text takes.
+    r"""Return the number of terminal cells that a text takes.
 
     >>> cells_of("state"), cells_of("状態"), cells_of("\x1b[32mSolved\x1b[0m")
     (5, 4, 6)
@@ -43,7 +43,7 @@ def cells_of(text: str) -> int:
 
 
 def fitted_lines(text: str, width: int | None, hanging: int = HANGING) -> str:
-    """Break the lines of a text at spaces so that they fit, later ones set in; no width is no limit.
+    """Break the lines of a text at spaces so that they fit, with later lines indented; None means no limit.
 
     >>> print(fitted_lines("one two three four", 9))
     one two
@@ -71,7 +71,7 @@ def _broken(line: str, width: int, hanging: int) -> str:
 
 
 def cut(line: str, width: int | None) -> str:
-    """Leave out the last words of a line that does not fit, and say so; a lone word is cut where it must be.
+    """Replace the last words of a line that does not fit by an ellipsis; a single long word is cut.
 
     >>> cut("trial 12  length 500  regions 4", 24), cut("trial 12", 24)
     ('trial 12  length 500 …', 'trial 12')
@@ -96,9 +96,9 @@ def _chopped(word: str, width: int) -> str:
 
 
 def columns_of(rows: Rows, width: int | None = None) -> list[str]:
-    r"""Return rows as lines, every column as wide as its widest word, to the right.
+    r"""Return rows as lines, with right-aligned columns as wide as their widest word.
 
-    Columns that do not fit beside the others come below, beside the first one again.
+    Columns that do not fit go below, beside a repeated first column.
 
     >>> print(*columns_of([["region", "x", "action"], ["0", "-1.5", "left"]], width=14), sep="\n")
     region     x
@@ -118,7 +118,7 @@ def columns_of(rows: Rows, width: int | None = None) -> list[str]:
 
 
 def _blocks(widths: Sequence[int], width: int | None) -> list[list[int]]:
-    """Return which columns stand beside each other; the first stands in every block."""
+    """Return the columns of each block; the first column is in every block."""
     if not widths or width is None:
         return [list(range(len(widths)))]
     blocks, now, taken = [], [0], widths[0]
@@ -136,10 +136,10 @@ def _right(word: str, width: int) -> str:
 
 
 def table_with_remarks(rows: Rows, remarks: Sequence[str], width: int | None = None) -> list[str]:
-    r"""Return rows as lines, each with a sentence beside it that is wrapped in a column of its own.
+    r"""Return rows as lines, each beside a sentence wrapped in its own column.
 
-    Where there is no room beside, the sentence comes below its row; where there is none for the row either, all
-    sentences come below all rows.
+    If there is no room beside the row, the sentence goes below it; if the row does not fit either, all sentences go
+    below all rows.
 
     >>> print(*table_with_remarks([["a", "1"]], ["one two three"], width=14), sep="\n")
     a  1
@@ -164,7 +164,7 @@ def table_with_remarks(rows: Rows, remarks: Sequence[str], width: int | None = N
 
 
 def listed(rows: Rows, width: int | None = None) -> list[str]:
-    r"""Return rows of words to the left, the last column wrapped: a list with an explanation for each thing.
+    r"""Return rows as left-aligned columns with the last one wrapped: a list of names with explanations.
 
     >>> print(*listed([["puck", "a hill"], ["cart", "a pole on a cart"]], width=30), sep="\n")
     puck  a hill
@@ -191,7 +191,7 @@ def listed(rows: Rows, width: int | None = None) -> list[str]:
 
 
 def _margin(line: str) -> int:
-    """Return by how much a line is set in."""
+    """Return the indent of a line."""
     return len(line) - len(line.lstrip(" "))
 
 

@@ -30,7 +30,7 @@ State = tuple[float, ...]
 
 
 class Sheet(NamedTuple):
-    """Rows of states from the top, each with the words beside it, and the words below them.
+    """Rows of states from the top, each with its label, and the labels below them.
 
     >>> from distinguo.representations.voronoi import voronoi
     >>> from distinguo.tasks.catalog import task_spec
@@ -43,7 +43,7 @@ class Sheet(NamedTuple):
     rows: tuple[tuple[str, tuple[State, ...]], ...]
     left: str  #: below the first column
     right: str  #: below the last one
-    note: str  #: which part is shown, if not all
+    note: str  #: the part that is shown, if not all
 
 
 def sheet_of(
@@ -52,7 +52,7 @@ def sheet_of(
     columns: int = COLUMNS,
     controller: Controller | None = None,
 ) -> Sheet:
-    """Return the places of a map of any partition, of at most so many columns where coordinates are amounts."""
+    """Return the places of a map of any partition; ``columns`` limits the width if coordinates are numbers."""
     if has_labels(representation.partition):
         return _of_categories(representation, spec, controller)
     plane = plane_of(representation, spec, controller)
@@ -65,7 +65,7 @@ def sheet_of(
 
 
 def _number(value: float, width: float) -> str:
-    """Write a place with as many digits as its axis asks for.
+    """Write a coordinate with as many digits as its axis needs.
 
     >>> _number(5.5, 11.0), _number(-0.0663, 0.14)
     ('5.50', '-0.066')
@@ -73,7 +73,7 @@ def _number(value: float, width: float) -> str:
     if width >= 1e7:
         return f"{value:.3g}"
     decimals = min(max(2, 2 - math.floor(math.log10(width))), MOST_DECIMALS)
-    return f"{value + 0.0:.{decimals}f}"  # minus zero is a zero here
+    return f"{value + 0.0:.{decimals}f}"  # no minus zero
 
 
 def _of_categories(representation: Representation, spec: TaskSpec, controller: Controller | None) -> Sheet:
@@ -103,14 +103,14 @@ def _from_to(states: list[State]) -> str:
 
 
 TIED, NAMELESS = ".", "*"
-MOST_NAMES = 12  #: actions that are all explained, whether they occur or not
+MOST_NAMES = 12  #: actions in the legend; if there are more, only those that occur
 
 
 def text_map(run: Run, width: int | None = None, colours: bool = False) -> str:
     """Return the policy, one letter per place; '.' where actions are tied.
 
-    The first coordinate grows to the right, the second upwards. Of a space of more dimensions a slice is shown, of
-    categories one letter for each. The map is made for lines of a width; with colours each action has its hue.
+    The first coordinate grows to the right, the second upwards. A space of more dimensions is shown by a slice,
+    categories by one letter each. The map fits lines of ``width`` cells; with colours, each action has its hue.
 
     >>> import distinguo
     >>> print(text_map(distinguo.learn("puck", seed=1)).splitlines()[0])
@@ -133,14 +133,14 @@ def text_map(run: Run, width: int | None = None, colours: bool = False) -> str:
 
 
 def _columns(width: int | None, name: str) -> int:
-    """Return how many letters there is room for in a line, with the place beside and the name below."""
+    """Return the number of letters that fit in a line, besides the label and the name of the axis."""
     if width is None:
         return COLUMNS
     return max(FEWEST_COLUMNS, min(COLUMNS, width - BESIDE - len(" |") - len(f"  {name}")))
 
 
 def _everywhere(run: Run) -> str:
-    """Say what is done in the only region, whichever prototype stands for it."""
+    """Describe the action of the only region."""
     anywhere = (0.0,) * len(run.representation.dimensions)
     action = run.controller.policy[region(run.representation.partition, anywhere)]
     if action < 0:
@@ -160,7 +160,7 @@ def _letters(run: Run, policy: np.ndarray, states: Sequence[tuple[float, ...]], 
 
 
 def letters_of(actions: Sequence[str]) -> str:
-    """Return a letter for each action: its first one if that tells them apart, else its number.
+    """Return a letter for each action: its first letter if these are all different, otherwise its number.
 
     >>> letters_of(("left", "right")), letters_of(("-1", "0", "+1")), letters_of(("a0", "a1"))
     ('lr', '-0+', '01')
@@ -174,7 +174,7 @@ def letters_of(actions: Sequence[str]) -> str:
 
 
 def _legend(actions: Sequence[str], names: str, lines: Sequence[str]) -> str:
-    """Explain the letters: all of them, or if they are many those that occur."""
+    """Explain the letters: all of them or, if there are many, those that occur."""
     shown = set(names) if len(actions) <= MOST_NAMES else set("".join(lines))
     words = [f"{n} = {a}" for n, a in zip(names, actions, strict=True) if n in shown and n != NAMELESS]
     if NAMELESS in shown:
@@ -188,13 +188,13 @@ def _legend(actions: Sequence[str], names: str, lines: Sequence[str]) -> str:
 
 
 MOST_REGIONS = 30  #: in a table
-NARROW = 4  #: coordinates that a table has room for with all decimals
+NARROW = 4  #: coordinates; a table with more rounds them
 
 
 def regions_table(run: Run, most: int = MOST_REGIONS, width: int | None = None) -> str:
     """Return the regions: the primary prototype, how many prototypes, the action, the value, the updates.
 
-    Of very many regions those are shown that were updated most; where there are no prototypes, nothing of them.
+    If there are very many, the most updated ones are shown. A map without prototypes has no columns for them.
     """
     count = run.representation.regions
     numbers = (
@@ -208,7 +208,7 @@ def regions_table(run: Run, most: int = MOST_REGIONS, width: int | None = None) 
 
 
 def _places(run: Run, numbers: Sequence[int]) -> list[list[str]]:
-    """Return the columns of the primary prototypes, and of how many prototypes each region has."""
+    """Return the columns of the primary prototypes and of the number of prototypes in each region."""
     prototypes = prototypes_of(run.representation.partition)
     if prototypes is None:
         return []
@@ -243,7 +243,7 @@ def _coordinate(run: Run, value: float) -> str:
 def reasons_table(run: Run, most: int = 12, width: int | None = None) -> str:
     """Return the latest reasons: splits, merges and detachments with their rule, or changes that paid and prices.
 
-    Reasons name prototypes, which keep their numbers; beside them are the regions that these belong to now.
+    Reasons name prototypes, which keep their numbers; the regions they belong to now are beside them.
     """
     count, known = 0, deque[dict[str, Any]](maxlen=most)
     for reason in run.reasons:
@@ -266,7 +266,7 @@ def reasons_table(run: Run, most: int = 12, width: int | None = None) -> str:
 
 
 def _regions_now(run: Run, reason: Mapping[str, Any]) -> str:
-    """Return the regions of the prototypes of a reason; nothing if the map has others by now."""
+    """Return the regions of a reason's prototypes; empty if the map has other prototypes now."""
     known = prototypes_of(run.representation.partition)
     if known is None or "states" not in reason:
         return (
@@ -291,7 +291,7 @@ def _by_trial(reason: Mapping[str, Any]) -> tuple[str, str, str]:
 
 
 def _by_price(reason: Mapping[str, Any]) -> tuple[str, str, str]:
-    pair = reason.get("prototypes", reason["regions"])  # earlier versions gave them a wrong name
+    pair = reason.get("prototypes", reason["regions"])  # earlier versions used the wrong name
     return _pair(pair), f"{reason['lost']:g}", "the mean return that would be lost if they were one"
 
 
@@ -299,7 +299,7 @@ def _pair(numbers: Sequence[int]) -> str:
     return " / ".join(map(str, numbers))
 
 
-#: How each kind of reason is told: the cells of its row, and a remark.
+#: For each kind of reason: the cells of its row, and a remark.
 _REASONS = {
     "split": _by_rule,
     "merge": _by_rule,

@@ -1,4 +1,4 @@
-"""A run in words: what was found out about its task, how it ended, and why, if nothing was learned."""
+"""A run in words: the facts of its task, how it ended and, if nothing was learned, why."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from distinguo.runs.configuration import Configuration
 from distinguo.runs.run import Run
 from distinguo.tasks.spec import Hold, TaskSpec
 
-NOISE = {"no": "no chance in it", "some": "some chance in it", "strong": "chance in it"}
+NOISE = {"no": "deterministic", "some": "slightly stochastic", "strong": "stochastic"}
 
 
 def way_sentence(configuration: Configuration) -> str:
-    """Say in one line what is known of a task, and which way learning goes.
+    """Return one line with the facts of a task and the learner that is used.
 
     >>> from distinguo.runs.configuration import configure
     >>> print(way_sentence(configure("MountainCar-v0")))
-    MountainCar-v0: 2 amounts observed, 3 actions, states can be restored, no chance in it, solved by a mean return \
+    MountainCar-v0: 2 numbers observed, 3 actions, states can be restored, deterministic, solved by a mean return \
 of -110. Learner: probation (tries changes of a small map and keeps those that pay).
     """
     spec, name = configuration.spec, configuration.learner_name
-    kind = "label" if spec.kind == "categories" else "amount"
+    kind = "label" if spec.kind == "categories" else "number"
     facts = [
         f"{_count(len(spec.dimensions), kind)} observed",
         _count(len(spec.actions), "action"),
@@ -44,14 +44,14 @@ def _goal(spec: TaskSpec) -> str:
     if isinstance(spec.goal, Hold):
         return "solved by trials that never end"
     if spec.threshold is None:
-        return "judged by mean return, of which none is known to solve it"
+        return "judged by mean return; the return that solves it is unknown"
     return f"solved by a mean return of {spec.threshold:g}"
 
 
 def why_nothing(run: Run) -> list[str]:
-    """Say what stood in the way of a run that did not solve its task, as far as that can be seen.
+    """Explain why a run did not solve its task, as far as its trials show it.
 
-    A run that has no trials to look at, or did well, has nothing to say.
+    Empty for a run that has no trials or did well.
     """
     if run.solved or not run.trials:
         return []
@@ -65,7 +65,7 @@ def _constant_observations(run: Run) -> str:
     if run.configuration.spec.kind == "categories" or not low or list(low) != list(high):
         return ""
     return (
-        f"No observation ever changed (always {list(low)}): there is nothing to tell apart; look at the task."
+        f"No observation ever changed (always {list(low)}): there is nothing to learn from; check the task."
     )
 
 
@@ -74,8 +74,8 @@ def _equal_returns(run: Run) -> str:
     if len(gained) > 1 or isinstance(run.configuration.spec.goal, Hold):
         return ""
     return (
-        f"No return differed in {run.summary['environment_steps']:,} steps: every trial gained {gained.pop():g}. "
-        "No difference mattered so far; try more steps (--set stage.steps=1000000) or a reward that comes sooner."
+        f"No return differed in {run.summary['environment_steps']:,} steps: every trial returned {gained.pop():g}. "
+        "So nothing could be learned; try more steps (--set stage.steps=1000000) or a reward that comes sooner."
     )
 
 
@@ -97,7 +97,7 @@ def _no_end(run: Run) -> str:
 
 
 def outcome_sentence(run: Run) -> str:
-    """Say in a sentence or two how a run ended."""
+    """Return a sentence or two on how a run ended."""
     summary = run.summary
     size = f"{_count(summary['regions'], 'region')} ({_count(summary['prototypes'], 'prototype')})"
     cost = f"{_count(summary['trials'], 'trial')}, {summary['environment_steps']:,} environment steps"
@@ -114,14 +114,14 @@ def outcome_sentence(run: Run) -> str:
 
 
 def _distilled(summary: Mapping[str, Any]) -> str:
-    """Say whether a map keeps what was to be kept of its teacher's return."""
+    """Compare a map with its teacher and with the target return."""
     what = f"{summary['bar']:.4g}"
     if "share" in summary:
-        what = f"{summary['share']:.0%} of that, start by start,"
+        what = f"{summary['share']:.0%} of that, start by start"
     return (
         f"{'Kept' if summary['kept'] else 'Not kept'}: distilled from {summary['teacher']}, whose mean return is "
-        f"{summary['teacher_score']:.4g}, the map gains {score_text(summary['score'], summary['bar'])} on average "
-        f"({what} was to be kept)"
+        f"{summary['teacher_score']:.4g}; the map's mean return is {score_text(summary['score'], summary['bar'])} "
+        f"(target: {what})"
     )
 
 
@@ -130,17 +130,17 @@ def _count(number: int, thing: str) -> str:
 
 
 def _mean_return(run: Run) -> str:
-    """Say what the greedy policy reaches, beside what solves the task."""
+    """Compare the mean return of the greedy policy with the one that solves the task."""
     summary, threshold = run.summary, run.configuration.spec.threshold
     trials = f" over {summary['confirmation_trials']:,} trials" if "confirmation_trials" in summary else ""
     found = f"the greedy policy's mean return{trials} is {score_text(summary['score'], threshold)}"
     if threshold is None:
-        return f"No return is known that would solve {summary['task']} (--threshold says one): {found}"
+        return f"{summary['task']} names no return that solves it (set one with --threshold): {found}"
     return f"{'Solved' if run.solved else 'Not solved within the budget'}: {found} ({threshold:g} is needed)"
 
 
 def score_text(score: float, threshold: float | None) -> str:
-    """Write a mean return with as many digits as it takes to see whether it is what is needed.
+    """Write a mean return with enough digits to see whether it reaches the target.
 
     >>> score_text(0.698, 0.7), score_text(0.7, 0.7), score_text(-106.04, -110.0)
     ('0.698', '0.7', '-106.0')
@@ -150,17 +150,17 @@ def score_text(score: float, threshold: float | None) -> str:
 
 
 def remarks(run: Run) -> list[str]:
-    """Say what a user should know about the observations."""
+    """Return a warning about coordinates that never change."""
     low, high = run.representation.provenance.get("extent", ((), ()))
     names = run.representation.dimensions
     same = [f"{name} (always {a:g})" for name, a, b in zip(names, low, high, strict=False) if a == b]
     if not same or run.configuration.spec.kind != "continuous":
         return []
-    return [f"Of no use for telling states apart: {', '.join(same)}; they count with a scale of 1."]
+    return [f"Never changed, so of no use: {', '.join(same)}; they count with a scale of 1."]
 
 
 def distribution(summaries: list[dict[str, Any]]) -> str:
-    """Return a table of how the results are spread over the seeds."""
+    """Return a table of the spread of results over the seeds."""
     solved = sum(bool(s["solved"]) for s in summaries)
     lines = [f"Solved: {solved} of {len(summaries)} seeds.", ""]
     lines.append(f"{'':22}{'least':>9}{'5 %':>9}{'median':>9}{'95 %':>9}{'most':>9}")
@@ -172,7 +172,7 @@ def distribution(summaries: list[dict[str, Any]]) -> str:
 
 
 def why_command(run: Run, path: Path) -> str:
-    """Return a command that asks why two regions with different actions are kept apart; nothing if there are none.
+    """Return a command that explains why two regions with different actions are kept apart; empty if there are none.
 
     >>> import distinguo
     >>> why_command(distinguo.learn("puck", seed=1), Path("runs/mine"))

@@ -123,12 +123,12 @@ def test_a_folder_that_is_cut_is_said_and_passed_over(page: Page) -> None:
 
 def test_a_run_that_has_only_begun(page: Page) -> None:
     news = opened(page, "begun")
-    assert news["head"]["words"] == "Nothing was written yet; this view waits for the first checkpoint."
+    assert news["head"]["words"] == "Nothing has been written yet; this view waits for the first checkpoint."
     assert "map" not in news
     page.send(do="drive", pane=0, number=1)
-    assert page.sentence() == "There is no map to act by yet."
+    assert page.sentence() == "There is no map to act by yet; wait for the first one."
     page.send(do="explain", pane=0, observations=[[0.0, 0.0]])
-    assert "no map to ask" in page.sentence()
+    assert "no map to explain yet" in page.sentence()
 
 
 def test_a_run_that_another_process_learns_is_followed(page: Page, base: Path) -> None:
@@ -237,7 +237,7 @@ def test_wishes_of_the_command_line_that_cannot_be(base: Path) -> None:
 
     for arguments, words in (
         ([str(base / "whole" / "settings.toml")], "is a file"),
-        (["--host", "no.such.host.invalid"], "no address of this machine"),
+        (["--host", "no.such.host.invalid"], "not an address of this machine"),
         (["--host", "0.0.0.0", "--token", "short"], "--token should be"),
     ):
         result = CliRunner().invoke(app, ["studio", *arguments, "--no-browser"])

@@ -256,7 +256,7 @@ def test_what_is_not_understood_is_answered_with_a_sentence(studio: Served) -> N
             assert "Traceback" not in sentence
             assert ("does not understand" in sentence) == (text not in ANSWERED), sentence
         page.socket.send(b"\x00\x01bytes")
-        assert page.sentence() == "The studio takes text alone, got bytes."
+        assert page.sentence() == "The studio takes text only, got bytes."
         page.send(do="look", pane=0)
         assert "nothing in this pane" in page.sentence()
 

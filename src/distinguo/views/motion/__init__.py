@@ -1,5 +1,5 @@
-"""The greedy policy at work: a trial as a film, with the system beside its way over the map.
+"""The greedy policy at work: a trial as a film, with the system beside its path over the map.
 
-``scenes`` and ``images`` say what a system looks like, ``film`` what is to be seen when; ``drawing`` makes pixels of
-it, and ``play`` shows them or writes them to a file.
+``scenes`` says what a system looks like. ``film`` chooses the moments to show, and plays them or writes them to a
+file. ``drawing`` turns them into pixels.
 """

@@ -1,4 +1,4 @@
-"""A film as pixels, with matplotlib: the system on the left, its way over the map on the right."""
+"""A film as pixels, with matplotlib: the system on the left, its path over the map on the right."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from distinguo.views.motion.scenes import BODY, GOAL, GROUND, LIMIT, LINK, PUSH,
 from distinguo.views.plots import hue_of, shaded
 
 WIDE, NARROW, TALL = 9.0, 5.4, 4.5  #: inches of a film with the system beside the map, and of the map alone
-PALE = 0.45  #: share of the hue of a region: the way is drawn on it
-LATELY = 60  #: steps of the way that are drawn strongly
+PALE = 0.45  #: share of the hue of a region, as background of the path
+LATELY = 60  #: latest steps of the path, drawn with a strong line
 COLOURS = {
     GROUND: "#444444",
     BODY: "#d55e00",
@@ -32,7 +32,7 @@ COLOURS = {
 
 
 class Screen:
-    """A figure on which the moments of a film are drawn, one after the other."""
+    """A figure that shows the moments of a film, one after the other."""
 
     def __init__(self, film: Film, figure: Figure) -> None:
         self.film, self.figure = film, figure
@@ -54,7 +54,7 @@ class Screen:
             self._system.set_axis_off()
 
     def show(self, moment: FilmFrame) -> None:
-        """Draw a moment in place of the one before."""
+        """Draw a moment in place of the previous one."""
         until, film = moment.step + 1, self.film
         self._way.set_data(*film.places[:until].T)
         self._late.set_data(*film.places[max(0, until - LATELY) : until].T)
@@ -94,7 +94,7 @@ def _add(axes: Axes, shape: Shape, hue: str) -> Any:
 
 
 def _draw_map(axes: Axes, film: Film) -> Any:
-    """Draw the ground of the map: all its cells, or an image that every moment changes."""
+    """Draw the background of the map: all its cells, or an image that changes with every moment."""
     picture = film.picture
     (x0, y0), (x1, y1) = picture.low, picture.high
     axes.set_xlim(x0, x1)
@@ -118,7 +118,7 @@ def _draw_map(axes: Axes, film: Film) -> Any:
 
 
 def _explain(axes: Axes, film: Film) -> None:
-    """Name the hues of the actions, those that the trial took first where they are many."""
+    """Add a legend of the actions; if there are many, those of the trial come first."""
     names = film.run.configuration.spec.actions
     numbers = list(dict.fromkeys([*film.trial.choices.tolist(), *range(len(names))]))[:6]
     handles = [
@@ -156,7 +156,7 @@ def _caption(film: Film, moment: FilmFrame) -> str:
 def draw_film(
     film: Film, screen: Screen, writer: Any, watch: Callable[[int, int], None] | None = None
 ) -> None:
-    """Draw every moment, and have a writer of matplotlib's take it."""
+    """Draw every moment with a movie writer of matplotlib."""
     for number, moment in enumerate(film.moments):
         screen.show(moment)
         writer.grab_frame()

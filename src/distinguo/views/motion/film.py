@@ -1,4 +1,4 @@
-"""A trial as a film, and how it is played: in a window where there is one, or to a file."""
+"""A trial as a film, played in a window or written to a file."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ from distinguo.writing import write_atomically
 
 
 FRAMES_PER_SECOND = 20.0
-MOST_FRAMES = 600  #: of a film; a longer trial is shown with fewer of its steps, and so faster
-STEP_OF_CATEGORIES, STEP_OF_OTHERS = 0.4, 1 / 30  #: seconds of a step of tasks that have no time of their own
+MOST_FRAMES = 600  #: of a film; of a longer trial some steps are left out, so it looks faster
+STEP_OF_CATEGORIES, STEP_OF_OTHERS = 0.4, 1 / 30  #: seconds per step, for tasks that define none
 ACROSS, UPWARDS = 120, 90  #: places of a slice of the map
 
 
 class FilmFrame(NamedTuple):
-    """A state of a trial, with what is done there; at the end nothing is."""
+    """A state of a trial and the action taken there; the last state has none."""
 
     step: int
-    place: Pair | None  #: on the map; none for a state that the map does not show
+    place: Pair | None  #: on the map; None for a state that the map does not show
     action: int | None
     region: int | None
-    gained: float  #: until then
+    gained: float  #: return so far
 
 
 class Film(NamedTuple):
-    """A trial to be looked at.
+    """A trial as a sequence of moments.
 
     >>> import distinguo
     >>> run = distinguo.learn("puck", seed=1)
@@ -55,23 +55,23 @@ class Film(NamedTuple):
     trial: Rollout
     picture: PartitionPicture
     moments: tuple[FilmFrame, ...]
-    places: np.ndarray  #: (steps + 1, 2) the whole way over the map; NaN where the map does not show it
+    places: np.ndarray  #: (steps + 1, 2) the whole path over the map; NaN where the map does not show it
     seconds_of_frame: float
     images: Images = ()  #: what the environment drew, one for every state
 
     @property
     def seconds(self) -> float:
-        """Return how long it takes."""
+        """The duration of the film."""
         return len(self.moments) * self.seconds_of_frame
 
     @property
     def is_sliced(self) -> bool:
-        """Tell whether the map has more dimensions than two: then a slice through the present state is shown."""
+        """Whether the map has more than two dimensions, so that a slice through the present state is shown."""
         partition = self.run.representation.partition
         return len(self.run.representation.dimensions) > 2 and not has_labels(partition)
 
     def scene(self, moment: FilmFrame) -> Scene | None:
-        """Return the system at a moment, if its task has one."""
+        """Return the scene of a moment, if the task has one."""
         drawn = scene_for(self.run.configuration.spec)
         return None if drawn is None else drawn(self.trial.observations[moment.step].tolist(), moment.action)
 
@@ -87,7 +87,7 @@ class Film(NamedTuple):
 
 
 def film_of(run: Run, trial: Rollout, speed: float = 1.0, seed: int = 0) -> Film:
-    """Return the film of a trial; ``speed`` 1 is the task's own time, and the last moment is the end of the trial."""
+    """Return the film of a trial; ``speed`` 1 is the task's own time. The last moment is the end of the trial."""
     if isinstance(speed, bool) or not isinstance(speed, int | float) or not 0.01 <= speed <= 100.0:
         raise DistinguoError(f"The speed of a film is a number from 0.01 to 100, got {shown(speed)}.")
     spec = run.configuration.spec
@@ -103,7 +103,7 @@ def film_of(run: Run, trial: Rollout, speed: float = 1.0, seed: int = 0) -> Film
 
 
 def pace(seconds: float, speed: float, steps: int) -> tuple[int, float]:
-    """Return how many steps a frame stands for, and how long it is seen.
+    """Return the number of steps per frame, and the seconds that a frame is shown.
 
     >>> pace(0.02, 1.0, 500), pace(0.4, 1.0, 10)
     ((2, 0.04), (1, 0.4))
@@ -134,7 +134,7 @@ def _moment(trial: Rollout, places: np.ndarray, gained: float, step: int) -> Fil
 
 
 def places_on_map(run: Run, picture: PartitionPicture, observations: np.ndarray) -> np.ndarray:
-    """Return where observations are on the map of a run.
+    """Return the places of observations on the map of a run.
 
     >>> import distinguo
     >>> run = distinguo.learn("puck", seed=1)
@@ -150,7 +150,7 @@ def places_on_map(run: Run, picture: PartitionPicture, observations: np.ndarray)
 
 
 def _on_tiles(tiles: Any, observations: np.ndarray) -> np.ndarray:
-    """Return the squares of categories; one without a square is in that of all others, if there is one."""
+    """Return the squares of categories; one without its own is in the square of all others, if there is one."""
     found = squares_of(tiles, observations)
     states: Sequence[Any] = [square.state for square in tiles.squares]
     others = [
@@ -163,7 +163,7 @@ def _on_tiles(tiles: Any, observations: np.ndarray) -> np.ndarray:
 
 
 def how_it_ended(trial: Rollout) -> str:
-    """Say in a few words how a trial ended, for the last frame.
+    """Return a few words on how a trial ended, for the last frame.
 
     >>> import distinguo
     >>> how_it_ended(distinguo.rollout(distinguo.learn("puck", seed=1), (2.0, 3.0)))
@@ -173,7 +173,7 @@ def how_it_ended(trial: Rollout) -> str:
     return words.get(trial.ended, "left" if trial.ended == LEFT else trial.ended)
 
 
-# Pictures that an environment draws of itself, for tasks that we have no scene of.
+# Pictures rendered by an environment, for tasks without a scene.
 
 
 RGB = "rgb_array"
@@ -181,10 +181,10 @@ Images = Sequence[np.ndarray]
 
 
 def images_of(driver: Driver, trial: Rollout, seed: int) -> Images:
-    """Return what an environment looked like before each step of a trial and after the last; nothing if it cannot.
+    """Return the rendered pictures of a trial, before each step and after the last; empty if there are none.
 
-    The trial is gone through once more in an environment that draws; it began with the same seed. Where that one does
-    not show the same observations, its pictures would be of another trial, and there are none.
+    The trial is repeated with the same seed in an environment that renders. If its observations differ, the pictures
+    would be of another trial, and none are returned.
     """
     env = attempt(_drawing, driver, otherwise=None)
     if env is None:
@@ -218,11 +218,11 @@ def _gone_through(env: Any, driver: Driver, trial: Rollout, seed: int) -> Images
     return images
 
 
-# Playing a run: in a window where there is one, or to a file.
+# Playing a run: in a window, or to a file.
 
 
 GIF, MP4 = ".gif", ".mp4"
-STEPS = 500  #: of a trial that nothing else ends
+STEPS = 500  #: the default limit of a trial
 DPI = 80
 SILENT = ("agg", "cairo", "pdf", "pgf", "ps", "svg", "template")  #: backends of matplotlib without a window
 
@@ -242,9 +242,9 @@ def play(
     """Animate the greedy policy of a run, or of the run in a folder: in a window, or to a ``.gif`` or ``.mp4``.
 
     The trial is that of :func:`distinguo.rollout` with the same ``start``, ``steps``, ``seed`` and ``task``, 500
-    steps by default; at ``speed`` 1 it takes the task's own time. A task that we have no scene of is shown by what
-    its environment renders, or by its way over the map alone. ``watch`` is told how many frames are drawn, of how
-    many.
+    steps by default; at ``speed`` 1 it takes the task's own time. A task without a scene is shown by what its
+    environment renders, or by its path over the map alone. ``watch`` is called with the number of frames drawn and
+    the number of all frames.
 
     >>> import distinguo, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -269,7 +269,7 @@ def play(
 
 def _checked_path(path: Path) -> Path:
     if path.suffix.lower() not in (GIF, MP4):
-        raise DistinguoError(f"A film is written as {GIF} or {MP4}, got {path.name}; name such a file.")
+        raise DistinguoError(f"A film is written as {GIF} or {MP4}, got {path.name}; use one of these suffixes.")
     if path.suffix.lower() == MP4 and shutil.which("ffmpeg") is None:
         raise DistinguoError(
             f"{MP4} needs the program ffmpeg, which is not on this machine; install it, or write a {GIF}."
@@ -280,15 +280,15 @@ def _checked_path(path: Path) -> Path:
 def _check_window() -> None:
     if not has_window():
         raise DistinguoError(
-            "There is no display to play on; have the film written to a file instead, such as --out film.gif."
+            "There is no display to play on; write the film to a file instead, such as --out film.gif."
         )
 
 
 def has_window() -> bool:
-    """Tell whether matplotlib can open a window here."""
+    """Whether matplotlib can open a window here."""
     import matplotlib as mpl
 
-    backend = mpl.get_backend().lower()  # settles on one: with a window, if there is a display
+    backend = mpl.get_backend().lower()  # chooses one: with a window, if there is a display
     return backend not in SILENT and "inline" not in backend
 
 
@@ -316,11 +316,11 @@ def _show(film: Film) -> None:
         cache_frame_data=False,
     )
     plt.show()
-    del animation  # it lives as long as the window
+    del animation  # it must live as long as the window
 
 
 def _save(film: Film, path: Path, watch: Callable[[int, int], None] | None) -> None:
-    """Draw a film into a file, which is there when it is whole."""
+    """Write a film to a file, whole or not at all."""
     from matplotlib.animation import FFMpegWriter, PillowWriter
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -25,13 +25,13 @@ GROUND, BODY, LINK, GOAL, LIMIT, PUSH = "ground", "body", "link", "goal", "limit
 class Stroke(NamedTuple):
     """A line through places, or the area within them."""
 
-    role: str  #: what it stands for, which decides its colour
+    role: str  #: decides its colour
     places: tuple[Place, ...]
     width: float = 2.0  #: in points; 0 for an area
 
 
 class Disc(NamedTuple):
-    """A round thing."""
+    """A filled circle."""
 
     role: str
     centre: Place
@@ -42,7 +42,7 @@ Shape = Stroke | Disc
 
 
 class Scene(NamedTuple):
-    """A system at one moment, back to front, and the frame that it is seen in."""
+    """A system at one moment, its shapes from back to front, and the frame around it."""
 
     shapes: tuple[Shape, ...]
     low: Place
@@ -50,7 +50,7 @@ class Scene(NamedTuple):
 
 
 def arrow(at: Place, by: Place, role: str = PUSH) -> list[Shape]:
-    """Return an arrow from a place by a vector; none if there is nothing to point out.
+    """Return an arrow from a place along a vector; empty if the vector is zero.
 
     >>> arrow((0.0, 0.0), (0.0, 0.0))
     []
@@ -86,9 +86,9 @@ def line(role: str, places: Sequence[Place], width: float = 2.0) -> Stroke:
     return Stroke(role, tuple(places), width)
 
 
-# What the systems of our own tasks look like, from what is observed of them and the action that is taken.
+# What the systems of our own tasks look like, from the observation and the action.
 #
-# A scene is a function of an observation and an action, ``None`` at the end of a trial. Lengths are the tasks' own.
+# A scene is a function of an observation and an action, which is ``None`` at the end of a trial.
 
 
 SceneOf = Callable[[Sequence[float], int | None], Scene]
@@ -97,7 +97,7 @@ POINTS = 80  #: of a curve
 
 
 def scene_for(spec: TaskSpec) -> SceneOf | None:
-    """Return what draws a task's system; nothing for a task that we do not know.
+    """Return the function that draws a task's system; None for an unknown task.
 
     >>> from distinguo.tasks.catalog import task_spec
     >>> scene = scene_for(task_spec("puck"))((0.0, 1.0), 1)
@@ -112,7 +112,7 @@ def scene_for(spec: TaskSpec) -> SceneOf | None:
 
 
 def seconds_of_step(spec: TaskSpec) -> float | None:
-    """Return how long a step takes in the task's own time, if it says so.
+    """Return the duration of a step in the task's own time, if it defines one.
 
     >>> from distinguo.tasks.catalog import task_spec
     >>> seconds_of_step(task_spec("puck")), seconds_of_step(task_spec("MountainCar-v0"))
@@ -235,7 +235,7 @@ def _pendulum(own: Mapping[str, Any], actions: int) -> SceneOf:
     return scene
 
 
-#: The class with the parameters of each task that has a scene, and what makes the scene from them.
+#: For each task with a scene: the class of its parameters, and the function that makes the scene.
 _SCENES: dict[str, tuple[Any, Callable[[Mapping[str, Any], int], SceneOf]]] = {
     "puck": (Puck, _puck),
     "CartPole-v1": (CartPole, _cart_pole),

@@ -30,7 +30,7 @@ MOST_POINTS = 600  #: of a curve
 
 
 def map_document(frame: Frame, configuration: Configuration) -> dict[str, Any]:
-    """Return the picture of a map, and how a place in it becomes an observation."""
+    """Return the picture of a map, and what maps a place in it to an observation."""
     spec = configuration.spec
     regions = frame.representation.regions
     title = f"{regions} region" if regions == 1 else f"{regions} regions"
@@ -54,7 +54,7 @@ def picture_document(picture: PartitionPicture) -> dict[str, Any]:
 
 
 def _way_back(frame: Frame, spec: TaskSpec) -> dict[str, Any]:
-    """Return the coordinates of the plane, or the state of every square, by which a click means an observation."""
+    """Return the coordinates of the plane, or the state of every square, to turn a click into an observation."""
     if has_labels(frame.representation.partition):
         squares = tiles_of(frame.representation, spec, frame.controller).squares
         known = [square for square in squares if not any(math.isnan(c) for c in square.state)]
@@ -64,7 +64,7 @@ def _way_back(frame: Frame, spec: TaskSpec) -> dict[str, Any]:
 
 
 def trials_document(trials: Sequence[TrialRow]) -> dict[str, Any]:
-    """Return the curves of training: the length, the return and the regions of each trial, some of very many."""
+    """Return the curves of training: length, return and regions of each trial; long curves are thinned out."""
     every = max(1, math.ceil(len(trials) / MOST_POINTS))
     some = list(islice(trials, 0, None, every))
     if trials and (len(trials) - 1) % every:
@@ -79,7 +79,7 @@ def trials_document(trials: Sequence[TrialRow]) -> dict[str, Any]:
 
 
 def task_document(configuration: Configuration) -> dict[str, Any]:
-    """Return the words for a task and what was asked of its learner."""
+    """Return the names of a task's parts, and the configuration of its learner."""
     spec, learner = configuration.spec, configuration.learner
     return {
         "task": spec.name,
@@ -104,17 +104,17 @@ def frames_document(frames: Sequence[Frame]) -> list[list[int]]:
     return [[m.trial, m.environment_steps, m.representation.regions] for m in frames]
 
 
-# Trials under the greedy policy from any state, step by step, for the eye.
+# Trials under the greedy policy from any state, step by step.
 
 
-MOST_ENDS = 64  #: states that trails ended in, to go on from
-_ALMOST = 1e-4  #: by which an observation may miss the one asked for
+MOST_ENDS = 64  #: last states of trails, kept to continue from
+_ALMOST = 1e-4  #: greatest difference from the requested observation
 
 
 class GreedyTrail(NamedTuple):
     """A piece of a trial."""
 
-    states: list[tuple[float, ...]]  #: the first is where it began
+    states: list[tuple[float, ...]]  #: the first is its start
     observations: list[tuple[float, ...]]
     actions: list[int]  #: one less
     gained: float
@@ -122,40 +122,40 @@ class GreedyTrail(NamedTuple):
 
 
 class Simulator:
-    """A task to try policies on, apart from the one that is learned from."""
+    """A task for trials, separate from the one that is learned from."""
 
     def __init__(self, spec: TaskSpec, seed: int) -> None:
         self.spec, self._rng = spec, np.random.default_rng(seed)
         self._task: Any = None
-        self._seed, self._alone = seed, Lock()  # an environment of Gymnasium is but one
+        self._seed, self._alone = seed, Lock()  # an environment of Gymnasium has one state
         self._ends: deque[tuple[float, ...]] = deque(maxlen=MOST_ENDS)
 
     def first(self) -> tuple[float, ...]:
-        """Return a state that a trial begins from."""
+        """Return a start of the task."""
         with self._alone:
             return tuple(float(c) for c in start(self._world(), self._rng))
 
     def state_at(self, observation: Sequence[float]) -> tuple[float, ...]:
-        """Return the state that shows this observation, or say why there is none to go on from."""
+        """Return the state behind an observation; raise if there is none."""
         seen = checked_observation(self.spec, observation)
         if self.spec.interpreted:
             raise DistinguoError(
-                f"{self.spec.name} is Gymnasium's own environment, which cannot be put into a state; "
-                "let it go from its start."
+                f"The state of {self.spec.name}, an environment of Gymnasium, cannot be set; "
+                "run it from its start."
             )
         task = self._world()
         state = _by_angles(task, seen)
         if not np.allclose(observe(task, state), seen, rtol=_ALMOST, atol=_ALMOST):
-            raise DistinguoError(f"No state of {self.spec.name} shows {shown(list(seen))}; try another.")
+            raise DistinguoError(f"No state of {self.spec.name} looks like {shown(list(seen))}; try another.")
         return state
 
     def resumed(self, state: Sequence[float]) -> tuple[float, ...]:
-        """Return a state to go on from: one that an earlier trail ended in, or one that a scene was put into."""
+        """Return a state to continue from: the end of an earlier trail, or one that was set in a scene."""
         whole = tuple(float(c) for c in state)
         if whole in self._ends:
             return whole
         if self.spec.interpreted:
-            raise DistinguoError(f"{self.spec.name} has left that state; let it go from its start.")
+            raise DistinguoError(f"That state of {self.spec.name} is no longer available; run it from its start.")
         width = len(start(self._world(), np.random.default_rng(0)))
         if len(whole) != width:
             raise DistinguoError(f"A state of {self.spec.name} has {width} numbers, got {len(whole)}.")
@@ -164,7 +164,7 @@ class Simulator:
         return s
 
     def follow(self, controller: Controller, s: tuple[float, ...], steps: int) -> GreedyTrail:
-        """Follow the greedy policy for at most so many steps."""
+        """Follow the greedy policy for at most ``steps`` steps."""
         task = self._world()
         trail, gained, ended = GreedyTrail([s], [observe(task, s)], [], 0.0, ended=False), 0.0, False
         with self._alone:
@@ -186,7 +186,7 @@ class Simulator:
 
 
 def fresh_world(spec: TaskSpec) -> TaskSpec:
-    """Return a task that nobody else steps: an environment of Gymnasium is made anew, the others have no state."""
+    """Return a task of one's own: an environment of Gymnasium is made again, other tasks have no state to share."""
     if not spec.interpreted:
         return spec
     check_imported(spec.name, "The folder of this run")
@@ -194,7 +194,7 @@ def fresh_world(spec: TaskSpec) -> TaskSpec:
 
 
 def checked_observation(spec: TaskSpec, given: Sequence[float]) -> tuple[float, ...]:
-    """Return an observation of a task, or say what is wrong with it.
+    """Return an observation of a task; raise if it is not valid.
 
     >>> from distinguo.tasks.catalog import task_spec
     >>> checked_observation(task_spec("puck"), (0.5, 99))
@@ -215,7 +215,7 @@ def checked_observation(spec: TaskSpec, given: Sequence[float]) -> tuple[float, 
 
 
 def _by_angles(task: Any, seen: tuple[float, ...]) -> tuple[float, ...]:
-    """Return the state behind an observation; some tasks show the cosine and the sine of their angles."""
+    """Return the state behind an observation; some tasks observe the cosine and the sine of an angle."""
     if isinstance(task, Acrobot):
         return (math.atan2(seen[1], seen[0]), math.atan2(seen[3], seen[2]), seen[4], seen[5])
     if isinstance(task, Pendulum | PendulumOfTorques):

@@ -1,6 +1,6 @@
-"""The runs under a folder, known to pages by names that mean nothing elsewhere.
+"""The runs under a folder, known to pages by opaque identities.
 
-A page never names a path: it is given an identity for every run that was found here, and asks by that.
+A page never names a path: it gets an identity for every run found here, and asks by that.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import Any
 from distinguo.errors import DistinguoError, one_line
 from distinguo.reading.files import MEBIBYTE, parse_json, parse_toml, read_text
 
-MOST_RUNS, DEEPEST = 500, 3  #: runs that are listed, and folders below each other that are looked into
+MOST_RUNS, DEEPEST = 500, 3  #: runs listed, and depth of the folders searched
 MOST_FOLDERS = 5_000
-LOOK_SECONDS = 1.0  #: between two looks, however many pages ask
-MOST_OPEN = 16  #: runs that are kept in memory
+LOOK_SECONDS = 1.0  #: between two searches, however many pages ask
+MOST_OPEN = 16  #: runs kept in memory
 SETTINGS, RESULT = "settings.toml", "result.json"
 
 
@@ -37,7 +37,7 @@ class Library:
         self._alone = Lock()
 
     def entries(self) -> list[dict[str, Any]]:
-        """Return what there is to choose from, the newest first; a folder that is half written says so."""
+        """Return the list of runs, the newest first; an incomplete folder is marked as such."""
         with self._alone:
             if time.monotonic() - self._looked < LOOK_SECONDS:
                 return self._listed
@@ -75,13 +75,13 @@ class Library:
         return one_line(self.base.resolve().name if inner == "." else inner)
 
     def source(self, identity: str) -> Any:
-        """Return the run of an identity; it is read once and shared by all who look at it."""
+        """Return the run of an identity; it is read once and shared by all panes."""
         with self._alone:
             path, known = self._places.get(identity), self._opened.get(identity)
         if path is None:
             raise DistinguoError("That run is no longer there; choose another from the list.")
         if known is None:
-            from distinguo.views.studio.sources import RecordedRun  # it loads the compiler
+            from distinguo.views.studio.sources import RecordedRun  # loads the compiler
 
             known = RecordedRun(identity, path, self._name(path))
             with self._alone:

@@ -1,4 +1,4 @@
-"""What a page of the studio may ask for, and the JSON text of what it is answered."""
+"""The messages that a page of the studio may send, and the JSON text of the answers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from distinguo.errors import DistinguoError, one_line, shown
 from distinguo.views.studio.security import LARGEST_MESSAGE
 
-# What a page may ask for, word by word; anything else is answered with one sentence.
+# The messages of a page, field by field; anything else is answered with one sentence.
 
 
 MOST_STEPS = 500  #: of a simulated trial in one answer
@@ -36,7 +36,7 @@ class Open(_Message):
 
 
 class Learn(_Message):
-    """Begin to learn; what is left out is as suits the task."""
+    """Begin to learn; omitted fields get the defaults of the task."""
 
     do: Literal["learn"]
     pane: _Pane
@@ -45,12 +45,12 @@ class Learn(_Message):
     epsilon: float | None = None
     gamma: float | None = None
     regions: int | None = None
-    speed: _Speed | None = None  #: environment steps per second; None for as fast as can be
-    instead: _Id | None = None  #: a session that ends by this
+    speed: _Speed | None = None  #: environment steps per second; None for full speed
+    instead: _Id | None = None  #: a session to end first
 
 
 class Join(_Message):
-    """Show a session that was begun before, as after a reload."""
+    """Show a session that is already there, as after a reload."""
 
     do: Literal["join"]
     pane: _Pane
@@ -58,7 +58,7 @@ class Join(_Message):
 
 
 class Look(_Message):
-    """Show a moment of the history, or the newest one as it changes."""
+    """Show a moment of the history, or follow the newest one."""
 
     do: Literal["look"]
     pane: _Pane
@@ -66,18 +66,18 @@ class Look(_Message):
 
 
 class Drive(_Message):
-    """Follow the greedy policy from an observation, from where the last answer ended, or from the start."""
+    """Follow the greedy policy from an observation, from the end of the last answer, or from the start."""
 
     do: Literal["drive"]
     pane: _Pane
-    number: Annotated[int, Field(ge=0, le=10**9)]  #: of the drive, to know its answers by
+    number: Annotated[int, Field(ge=0, le=10**9)]  #: of the drive, repeated in its answers
     observation: _State | None = None
-    state: _State | None = None  #: as the last answer gave it
+    state: _State | None = None  #: from the last answer
     steps: Annotated[int, Field(ge=1, le=MOST_STEPS)] = MOST_STEPS
 
 
 class Explain(_Message):
-    """Say why one observation is where it is, or why two are (not) kept apart."""
+    """Explain the region of one observation, or why two are (not) kept apart."""
 
     do: Literal["explain"]
     pane: _Pane
@@ -85,7 +85,7 @@ class Explain(_Message):
 
 
 class Control(_Message):
-    """Let a session go on, pause, take a step or a trial, or end."""
+    """Run a session, pause it, take a step or a trial, or end it."""
 
     do: Literal["control"]
     session: _Id
@@ -112,7 +112,7 @@ _ADAPTER: TypeAdapter[Asked] = TypeAdapter(Annotated[Asked, Field(discriminator=
 
 
 def understood(text: str) -> Asked:
-    """Return what a message asks for.
+    """Parse a message.
 
     >>> understood('{"do": "look", "pane": 1}')
     Look(do='look', pane=1, moment=None)
@@ -138,11 +138,11 @@ def understood(text: str) -> Asked:
 # Documents as JSON text.
 
 
-DIGITS = 6  #: that a number keeps on its way to the screen
+DIGITS = 6  #: significant digits of numbers sent to the page
 
 
 def to_text(document: Any) -> str:
-    """Return a document as JSON that every browser reads; what is no number becomes null.
+    """Return a document as strict JSON; numbers that are not finite become null.
 
     >>> to_text({"a": [1.23456789, float("inf")]})
     '{"a":[1.23457,null]}'

@@ -23,11 +23,11 @@ from distinguo.views.studio.documents import (
 from distinguo.views.studio.messages import Drive, Explain, Learn
 from distinguo.views.studio.sources import LearningSession, RunSource
 
-# One pane of one page: which moment of which run it shows, and what it has shown already.
+# One pane of one page: the run and the moment it shows, and what it has sent already.
 
 
 class Pane:
-    """A run as one page looks at it."""
+    """A run as one page shows it."""
 
     def __init__(self, pane: int, source: RunSource) -> None:
         self.pane, self.source = pane, source
@@ -40,16 +40,16 @@ class Pane:
         self._simulator: Simulator | None = None
 
     def look(self, moment: int | None) -> None:
-        """Turn to a moment of the history, or to whatever is newest."""
+        """Turn to a moment of the history, or follow the newest."""
         self._moment = moment
 
     @property
     def may_have_news(self) -> bool:
-        """Tell whether it is worth to ask for news."""
+        """Whether there may be news."""
         return self.source.is_due or (self.source.version, self._moment) != self._shown
 
     def news(self) -> dict[str, Any] | None:
-        """Return what has changed since the last time, if anything has."""
+        """Return the changes since the last call, if there are any."""
         with self._alone:
             self.source.refresh()
             asked = (self.source.version, self._moment)
@@ -76,9 +76,9 @@ class Pane:
         return {**news, "map": map_document(chosen, self.source.configuration)}
 
     def trail(self, asked: Drive) -> dict[str, Any]:
-        """Follow the greedy policy of the shown map from where the page says."""
+        """Follow the greedy policy of the shown map from the page's state."""
         if self._map is None:
-            raise DistinguoError("There is no map to act by yet.")
+            raise DistinguoError("There is no map to act by yet; wait for the first one.")
         if self._simulator is None:
             self._simulator = Simulator(
                 fresh_world(self.source.configuration.spec), seed=self.source.configuration.seed
@@ -108,7 +108,7 @@ class Pane:
 
 
 def _same_map(one: Frame, other: Frame) -> bool:
-    """Tell whether two moments look the same."""
+    """Whether two moments look the same."""
     if one is other:
         return True
     a, b = one.controller, other.controller
@@ -123,14 +123,14 @@ def _equal(x: Any, y: Any) -> bool:
     return bool(x == y)
 
 
-# The sessions of one studio: what a page may have learned, and how many at a time.
+# The sessions of one studio: what a page may learn, and how many at a time.
 
 
 MOST_SESSIONS = 6
 
 
 def catalogued(name: str) -> TaskSpec:
-    """Return a task of the catalogue or of Gymnasium's register; nothing that names code to import.
+    """Return a task of the catalogue or of Gymnasium's registry; raise for a name of code to import.
 
     >>> catalogued("own.py:Task")
     Traceback (most recent call last):
@@ -147,7 +147,7 @@ def catalogued(name: str) -> TaskSpec:
 
 
 def configured(asked: Learn) -> Configuration:
-    """Return what a page asked to be learned, as ``distinguo learn`` would take it."""
+    """Return the configuration that a page asked for, as ``distinguo learn`` would make it."""
     wishes = {
         "learner.epsilon": asked.epsilon,
         "learner.gamma": asked.gamma,
@@ -164,7 +164,7 @@ class LearningSessions:
         self._sessions: dict[str, LearningSession] = {}
 
     def begin(self, asked: Learn) -> LearningSession:
-        """Begin a session; the oldest of those that are over, or that nobody looks at, makes room."""
+        """Begin a session; if there are too many, end the oldest one that is over or that no pane shows."""
         if asked.instead in self._sessions:
             self._sessions.pop(asked.instead).control("close")
         if len(self._sessions) >= MOST_SESSIONS:
@@ -178,7 +178,7 @@ class LearningSessions:
         gone = next((one for one in unwatched if one.is_over), unwatched[0] if unwatched else None)
         if gone is None:
             raise DistinguoError(
-                f"{MOST_SESSIONS} sessions are being looked at already; close one of them first."
+                f"{MOST_SESSIONS} sessions are open already; close one of them first."
             )
         self._sessions.pop(gone.identity).control("close")
 

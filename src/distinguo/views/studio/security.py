@@ -1,7 +1,7 @@
-"""Who may talk to the studio: the machine itself, or whoever has the token, and never another page of a browser.
+"""Who may talk to the studio: this machine, or a client with the token, and never another page of a browser.
 
-Every request and every socket passes :class:`Gate`. A browser that a foreign page sends here is known by its
-``Origin``; one whose foreign name was made to point to us (DNS rebinding) by its ``Host``.
+Every request and every socket passes :class:`Gate`. A request made by a foreign page is recognised by its
+``Origin``, and DNS rebinding (a foreign name that points to us) by its ``Host``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 ANYWHERE = ("0.0.0.0", "::")  # noqa: S104 - named to be refused without a token
 LEAST_TOKEN, MOST_TOKEN = 16, 200  #: letters
-LARGEST_MESSAGE = 16 * 1024  #: bytes of what a page says at once
+LARGEST_MESSAGE = 16 * 1024  #: bytes of one message of a page
 LARGEST_HEADERS = 16 * 1024  #: bytes of all headers of a request
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -43,15 +43,15 @@ HEADERS = {
 
 
 class Door(NamedTuple):
-    """Where the studio listens, and what it asks for."""
+    """Where the studio listens, and the token it requires."""
 
     host: str
     port: int
-    token: str = ""  #: empty: whoever is on this machine may come in
+    token: str = ""  #: empty: anyone on this machine may connect
 
     @property
     def address(self) -> str:
-        """Return what to open in a browser, with the token.
+        """The address to open in a browser, with the token.
 
         >>> Door("127.0.0.1", 8421).address
         'http://127.0.0.1:8421/'
@@ -62,11 +62,11 @@ class Door(NamedTuple):
 
     @property
     def cookie(self) -> str:
-        """Return the name of the cookie that keeps the token; cookies know no ports, so it has that in it."""
+        """The name of the cookie that keeps the token; it contains the port, which cookies ignore."""
         return f"distinguo-{self.port}"
 
     def knows(self, host: str) -> bool:
-        """Tell whether a ``Host`` means us: a name of loopback, or the one given, with our port.
+        """Whether a ``Host`` header means us: a name of loopback, or the given host, with our port.
 
         >>> door = Door("127.0.0.1", 8421)
         >>> [door.knows(host) for host in ("localhost:8421", "127.0.0.1:8422", "evil.example:8421", "localhost")]
@@ -81,12 +81,12 @@ class Door(NamedTuple):
         return name in LOOPBACK or name == self.host.lower()
 
     def knows_origin(self, origin: str) -> bool:
-        """Tell whether a page that asks is one of ours."""
+        """Whether the page that asks is one of ours."""
         scheme, _, host = origin.partition("://")
         return scheme == "http" and self.knows(host)
 
     def has_token(self, given: str) -> bool:
-        """Tell whether this is the token, in a time that does not tell how much of it is right."""
+        """Whether this is the token, compared in constant time."""
         return hmac.compare_digest(self.token.encode(), given.encode("utf-8", "replace"))
 
 
@@ -99,7 +99,7 @@ def _is_address(name: str) -> bool:
 
 
 def token_for(host: str, given: str | None) -> str:
-    """Return the token that a studio on this host asks for: the given one, or, beyond loopback, a fresh one.
+    """Return the token of a studio on this host: the given one or, beyond loopback, a fresh one.
 
     >>> token_for("127.0.0.1", None), len(token_for("192.168.1.5", None))
     ('', 43)
@@ -110,19 +110,19 @@ def token_for(host: str, given: str | None) -> str:
     if not plain or not LEAST_TOKEN <= len(given) <= MOST_TOKEN:
         raise DistinguoError(
             f"--token should be {LEAST_TOKEN} to {MOST_TOKEN} letters, digits, - or _, got {len(given)} characters: "
-            f"{shown(given[:4])} …; leave it out to have one made."
+            f"{shown(given[:4])} …; omit it to have one generated."
         )
     return given
 
 
 class Gate:
-    """Refuse whatever does not come from the studio's own page, and put the headers of privacy on every answer."""
+    """Refuse requests that do not come from the studio's own page, and add privacy headers to every answer."""
 
     def __init__(self, app: App, door: Door) -> None:
         self.app, self.door = app, door
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request in, or say in a sentence why not."""
+        """Pass a request on, or answer with a sentence why not."""
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
@@ -135,7 +135,7 @@ class Gate:
                 return
             refusal = (
                 403,
-                "This studio asks for a token: open the address that it printed when it was started.",
+                "This studio requires a token: open the address that it printed when it was started.",
             )
         if refusal is not None:
             await _refuse(scope, receive, send, *refusal)
@@ -155,7 +155,7 @@ class Gate:
 
 
 def _single(raw: list[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Return headers by name; one that comes twice is neither, so that nobody reads the other one."""
+    """Return headers by name; a repeated header is left out, so that it cannot be read in two ways."""
     found: dict[str, str] = {}
     for key, value in raw:
         name = key.decode("latin-1").lower()

@@ -31,17 +31,17 @@ if TYPE_CHECKING:
 
 
 PORT = 8421
-MOST_CONNECTIONS = 400  #: beyond these the answer is 503
+MOST_CONNECTIONS = 400  #: more are answered with 503
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """Return a socket that listens, or say why there is none."""
+    """Return a listening socket; raise if there is none."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, port), family=family, backlog=256)
     except socket.gaierror:
         raise DistinguoError(
-            f"--host {host} is no address of this machine; leave it out for 127.0.0.1."
+            f"--host {host} is not an address of this machine; omit it for 127.0.0.1."
         ) from None
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
@@ -109,7 +109,7 @@ KINDS = {
 
 
 def assets() -> dict[str, tuple[bytes, str]]:
-    """Return every file of the page by the address it is served at, read once; no request names a file.
+    """Return every file of the page by its address, read once; no request names a file.
 
     >>> sorted(assets())[0], assets()["/"][1]
     ('/', 'text/html; charset=utf-8')
@@ -126,7 +126,7 @@ def assets() -> dict[str, tuple[bytes, str]]:
 
 
 class _Talk:
-    """What pages talk to, loaded while the first of them is being drawn: that takes longer than to serve it."""
+    """The shared state behind all pages, loaded in a thread while the browser draws the first page."""
 
     def __init__(self, base: Path) -> None:
         self.threads = ThreadPoolExecutor(THREADS)
@@ -135,7 +135,7 @@ class _Talk:
         self._open = 0
 
     def load(self) -> None:
-        """Load what is needed to answer, then what is needed to draw and to learn."""
+        """Load the modules needed to answer, then those needed to draw and to learn."""
         self.shelf()
         import_module("distinguo.views.studio.panes")
 
@@ -165,7 +165,7 @@ class _Talk:
             self._open -= 1
 
     def close(self) -> None:
-        """End what is under way."""
+        """End all work."""
         if self._shelf is not None:
             self._shelf.close()
         self.threads.shutdown(wait=False, cancel_futures=True)

@@ -1,6 +1,6 @@
-"""The conversation with one page: what it asks for, and what it is shown, the newest first.
+"""The conversation with one page: its messages and our answers.
 
-What is to be sent waits by its kind, so that a slow page gets fewer frames and never an older one; nothing queues up.
+Only the newest answer of each kind waits to be sent: a slow page gets fewer frames, and never an outdated one.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from distinguo.views.studio.messages import (
     understood,
 )
 
-TICK = 1 / 60  #: seconds between two looks for something new
-LIST_SECONDS = 2.0  #: between two looks at the folder of runs
+TICK = 1 / 60  #: seconds between two checks for news
+LIST_SECONDS = 2.0  #: between two updates of the list of runs
 PATIENCE = 20.0  #: seconds that a page may take to read a message
 MOST_WAITING = 32  #: kinds of answers that may wait
 
 
 class Shelf:
-    """What all conversations share: runs, sessions, and threads for what takes long."""
+    """What all conversations share: runs, sessions, and threads for long work."""
 
     def __init__(self, library: Library, threads: Executor) -> None:
         self.library, self.threads = library, threads
@@ -45,7 +45,7 @@ class Shelf:
 
     @property
     def sessions(self) -> Any:
-        """Return the sessions; the learner is loaded when it is first asked for."""
+        """The sessions; the learner is loaded at the first use."""
         if self._sessions is None:
             from distinguo.views.studio.panes import LearningSessions
 
@@ -53,12 +53,12 @@ class Shelf:
         return self._sessions
 
     def lists(self) -> dict[str, Any]:
-        """Return what there is to choose from."""
+        """Return the runs and sessions to choose from."""
         learning = [] if self._sessions is None else self._sessions.entries()
         return {"runs": self.library.entries(), "sessions": learning, "folder": str(self.library.base)}
 
     def close(self) -> None:
-        """End what is under way."""
+        """End all work."""
         if self._sessions is not None:
             self._sessions.close()
 
@@ -98,7 +98,7 @@ class Conversation:
                 return
             text = message.get("text")
             if text is None:
-                self._tell("The studio takes text alone, got bytes.")
+                self._tell("The studio takes text only, got bytes.")
                 continue
             try:
                 self._heed(understood(text))
@@ -106,7 +106,7 @@ class Conversation:
                 self._tell(str(error))
 
     def _heed(self, asked: Asked) -> None:
-        """Do at once what is quick, and begin in a thread what is not."""
+        """Do quick work at once, and start longer work in a thread."""
         if isinstance(asked, Close):
             self._leave(asked.pane)
         elif isinstance(asked, Open | Join | Learn):
@@ -155,10 +155,10 @@ class Conversation:
     # ---- work that takes a while ----------------------------------------------------------------------------------
 
     def _do(self, key: tuple[Any, ...], work: Callable[[], dict[str, Any] | None]) -> None:
-        """Have something done in a thread; of several that wait, the last alone is done."""
+        """Do some work in a thread; if several requests wait, only the last is done."""
         if len(self._jobs) >= MOST_WAITING and key not in self._jobs:
             raise DistinguoError(
-                "The studio is still busy with what was asked before; try again in a moment."
+                "The studio is still busy with an earlier request; try again in a moment."
             )
         self._wanted[key] = work
         if key not in self._jobs:
@@ -176,7 +176,7 @@ class Conversation:
             self._jobs.pop(key, None)
 
     async def _in_thread(self, work: Callable[[], Any]) -> Any:
-        """Return what work in a thread gives, or the sentence that it fails with."""
+        """Return the result of work in a thread, or the sentence of its error."""
         try:
             return await asyncio.get_running_loop().run_in_executor(self.shelf.threads, work)
         except DistinguoError as error:
@@ -187,7 +187,7 @@ class Conversation:
     # ---- what the page is shown -----------------------------------------------------------------------------------
 
     async def _watch(self) -> None:
-        """Show every pane anew when it has something new, at most as fast as it is read."""
+        """Send the news of every pane, at most as fast as the page reads them."""
         while True:
             for pane, view in list(self._views.items()):
                 if ("show", pane) in self._waiting or not view.may_have_news:
@@ -213,7 +213,7 @@ class Conversation:
         self._waiting[key] = to_text(document)
 
     def _tell(self, sentence: str, pane: int | None = None) -> None:
-        """Say a sentence to the reader."""
+        """Send a sentence to the reader."""
         self._post(("trouble", pane), {"about": "trouble", "text": one_line(sentence, 600), "pane": pane})
 
     async def _send(self) -> None:

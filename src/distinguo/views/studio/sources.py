@@ -26,7 +26,7 @@ from distinguo.views.words import outcome_sentence
 
 
 class RunSource(Protocol):
-    """A run that can be looked at while it grows; every change is a new version."""
+    """A run that can be shown while it grows; every change is a new version."""
 
     identity: str
     version: int
@@ -35,32 +35,32 @@ class RunSource(Protocol):
 
     @property
     def is_due(self) -> bool:
-        """Tell whether it is time to look again whether it has grown."""
+        """Whether it is time to refresh."""
 
     def refresh(self) -> None:
-        """Look whether there is something new."""
+        """Look for changes."""
 
     def head(self) -> dict[str, Any]:
-        """Return what is to be said of it: what it is, how far it has come, what is wrong with it."""
+        """Return its description: what it is, its progress, its problems."""
 
     def frames(self) -> Sequence[Frame]:
-        """Return its history, oldest first; the last one is what it is now."""
+        """Return its history, oldest first; the last one is the present."""
 
     def trials(self) -> Sequence[TrialRow]:
         """Return the trials so far."""
 
     def run(self) -> Run:
-        """Return it as a run, to ask for reasons."""
+        """Return it as a run, for explanations."""
 
 
-# A run in a folder, finished or growing under the hands of another process.
+# A run in a folder, finished or still written by another process.
 
 
-LOOK_SECONDS = 0.5  #: between two looks at a folder that grows
+LOOK_SECONDS = 0.5  #: between two looks at a growing folder
 
 
 class RecordedRun:
-    """A run folder, read again whenever it has changed; what cannot be read is said and passed over."""
+    """A run folder, read again whenever it has changed; unreadable files are reported and skipped."""
 
     def __init__(self, identity: str, path: Path, name: str) -> None:
         self.identity, self.name, self.version = identity, name, 0
@@ -78,7 +78,7 @@ class RecordedRun:
 
     @property
     def is_due(self) -> bool:
-        """Tell whether the last look was a while ago."""
+        """Whether the last look was a while ago."""
         return time.monotonic() - self._looked >= LOOK_SECONDS
 
     def refresh(self) -> None:
@@ -108,7 +108,7 @@ class RecordedRun:
         self._frames = run.history or [Frame(count, steps, run.representation, run.q, delta)]
 
     def _opened(self) -> Run:
-        """Open the run; a damaged log of reasons is said, and hides nothing else."""
+        """Open the run; a damaged log of reasons is reported, and the rest is shown."""
         try:
             return folder.open_run(self._path)
         except DistinguoError as error:
@@ -117,12 +117,12 @@ class RecordedRun:
             return run
 
     def _read_parts(self) -> None:
-        """Read what there is of a run that is not whole."""
+        """Read the files of an incomplete run."""
         self._trials = self._whole(read_trials, TRIALS, self._trials)
         self._frames = self._whole(read_history, HISTORY, self._frames)
 
     def _whole(self, read: Callable[..., Any], name: str, before: Any) -> Any:
-        """Return what a file says, or what it said before if it cannot be read now."""
+        """Return the content of a file, or its previous content if it cannot be read now."""
         if not (self._path / name).is_file():
             return before
         try:
@@ -132,7 +132,7 @@ class RecordedRun:
             return before
 
     def head(self) -> dict[str, Any]:
-        """Return what is to be said of the run."""
+        """Return the description of the run."""
         notes = []
         if len(self._frames) == 1 and not self._is_growing:
             notes = ["This folder has no history: the final map is shown."]
@@ -149,7 +149,7 @@ class RecordedRun:
         if self._run is not None and not self._is_growing:
             return outcome_sentence(self._run)
         if not self._frames:
-            return "Nothing was written yet; this view waits for the first checkpoint."
+            return "Nothing has been written yet; this view waits for the first checkpoint."
         last = self._frames[-1]
         return (
             f"Not finished: {last.trial:,} trials, {last.environment_steps:,} steps so far; this view follows what "
@@ -157,7 +157,7 @@ class RecordedRun:
         )
 
     def frames(self) -> Sequence[Frame]:
-        """Return the history of the run; the final map alone if the folder keeps no more."""
+        """Return the history of the run; only the final map if the folder has no history."""
         return self._frames
 
     def trials(self) -> Sequence[TrialRow]:
@@ -165,22 +165,22 @@ class RecordedRun:
         return self._trials
 
     def run(self) -> Run:
-        """Return the run, or say why there is none to ask."""
+        """Return the run; raise if it has no map yet."""
         if self._run is None:
             raise DistinguoError(
                 self._trouble
-                or f"{self.name} has no map to ask for reasons yet; wait until it is finished, or ask another run."
+                or f"{self.name} has no map to explain yet; wait until it is finished, or choose another run."
             )
         return self._run
 
 
 def _is_young(path: Path) -> bool:
-    """Tell whether a run has not come to its first map: there is nothing wrong with that."""
+    """Whether a run has not made its first map yet, which is no error."""
     return not (path / folder.REPRESENTATION).exists()
 
 
 def _signature(path: Path) -> tuple[Any, ...]:
-    """Return what changes when anything was written into a folder."""
+    """Return a fingerprint that changes with every file of a folder."""
     try:
         found = sorted((one.name, one.stat()) for one in path.iterdir() if one.is_file())
     except OSError:
@@ -188,29 +188,29 @@ def _signature(path: Path) -> tuple[Any, ...]:
     return tuple((name, stat.st_size, stat.st_mtime_ns) for name, stat in found)
 
 
-# A run that is learned in the studio itself: in a thread of its own, that can be paused at any step.
+# A run that is learned in the studio itself: in its own thread, which can be paused at any step.
 
 
-BEAT = 1 / 60  #: seconds between two pieces of a run that is slowed down for the eye
-PUBLISH = 1 / 45  #: seconds between two versions of what is to be seen
-LONG = 40  #: pieces that a long trial is in at most while it doubles, so that none takes for ever to watch
+BEAT = 1 / 60  #: seconds between two pieces of a slowed-down run
+PUBLISH = 1 / 45  #: seconds between two published versions
+LONG = 40  #: most pieces of a trial before they double in length, so that every trial ends soon
 COMPILING, LEARNING, PAUSED, FINISHING = "compiling", "learning", "paused", "finishing"
 FINISHED, FAILED, CLOSED = "finished", "failed", "closed"
 
 
 class LearningSession:
-    """A learning run under the eyes of somebody."""
+    """A learning run that pages watch and control."""
 
     def __init__(self, configuration: Configuration, speed: float | None) -> None:
         self.identity, self.version, self.watchers = secrets.token_hex(8), 0, 0
         self.configuration = configuration
-        self.speed = speed  #: environment steps per second; None for as fast as can be
+        self.speed = speed  #: environment steps per second; None for full speed
         self.state, self._words, self._kept = COMPILING, "", ""
         self._wish = "run"  #: run, pause, step, trial or close
-        self._goal = (0, 0)  #: what a single step or trial has to get beyond
+        self._goal = (0, 0)  #: the counts that a single step or trial must exceed
         self._changed = Condition()
         self._stage: Stage | None = None
-        self._whole = RLock()  #: held while the stage is within a piece of work
+        self._whole = RLock()  #: held while the stage works
         self._run: Run | None = None
         self._frames: list[Frame] = []
         self._latest: Frame | None = None
@@ -229,7 +229,7 @@ class LearningSession:
     def keep(self, base: Path) -> str:
         """Write the finished run into a folder of its own, and return its name."""
         if self._run is None:
-            raise DistinguoError("Only a finished run can be kept; let it learn to its end first.")
+            raise DistinguoError("Only a finished run can be kept; wait until it is finished.")
         if not self._kept:
             path = default_folder(self.configuration, base)
             write_run(self._run, path)
@@ -239,7 +239,7 @@ class LearningSession:
 
     @property
     def is_over(self) -> bool:
-        """Tell whether nothing more will happen."""
+        """Whether the session is over."""
         return self.state in (FINISHED, FAILED, CLOSED)
 
     # ---- the thread -----------------------------------------------------------------------------------------------
@@ -252,7 +252,7 @@ class LearningSession:
             self._learn(self._stage)
         except DistinguoError as error:
             self._end(FAILED, str(error))
-        except Exception as error:  # whatever an environment raises ends its session, not the studio
+        except Exception as error:  # an environment's error ends its session, not the studio
             self._end(FAILED, f"Learning {self.configuration.spec.name} failed: {reason_of(error)}.")
 
     def _learn(self, stage: Stage) -> None:
@@ -280,7 +280,7 @@ class LearningSession:
         self._end(FINISHED, outcome_sentence(run))
 
     def _may_go_on(self, stage: Stage) -> bool:
-        """Wait while the session is paused; tell whether it goes on at all."""
+        """Wait while the session is paused; return whether it continues."""
         with self._changed:
             if (self._wish == "step" and self._count() != self._goal) or (
                 self._wish == "trial" and len(stage.trials) > self._goal[1]
@@ -299,7 +299,7 @@ class LearningSession:
         return (0, 0) if stage is None else (stage.environment_steps, len(stage.trials))
 
     def _set_stride(self, stage: Stage) -> None:
-        """Let the next piece of a trial be so long that the eye can follow, and a long trial still ends."""
+        """Choose the length of the next piece: short enough to follow, long enough that a long trial ends."""
         if self._wish == "step":
             stage.stride, stage.pause_at = 1, stage.environment_steps + 1
         elif self.speed is None:
@@ -309,7 +309,7 @@ class LearningSession:
             stage.pause_at = stage.environment_steps + stage.stride
 
     def _rest(self, until: float) -> None:
-        """Wait for the next beat, unless something is asked for meanwhile."""
+        """Wait for the next beat or a request."""
         with self._changed:
             left = until - time.monotonic()
             if left > 0:
@@ -322,7 +322,7 @@ class LearningSession:
     # ---- what is to be seen ---------------------------------------------------------------------------------------
 
     def _note_frame(self) -> None:
-        """Keep the map of a trial that has ended, as often as the history of a run folder does."""
+        """Keep the map after a trial, as often as the history of a run folder does."""
         self._latest = frame = self._snapshot()
         kept = frame.representation
         if is_due(frame.trial, kept.prototypes, kept.regions, len(kept.dimensions), frame.q.shape[1]):
@@ -335,7 +335,7 @@ class LearningSession:
         return frame._replace(representation=_detached(frame.representation))
 
     def _publish(self, now: bool = False) -> None:
-        """Give what is to be seen a new version, now and then."""
+        """Publish a new version, at most every ``PUBLISH`` seconds."""
         if not now and time.monotonic() - self._published < PUBLISH:
             return
         self._published = time.monotonic()
@@ -346,14 +346,14 @@ class LearningSession:
 
     @property
     def is_due(self) -> bool:
-        """Tell that there is nothing to look for: the thread publishes by itself."""
+        """Never: the thread publishes by itself."""
         return False
 
     def refresh(self) -> None:
-        """Do nothing, as the thread publishes by itself."""
+        """Do nothing: the thread publishes by itself."""
 
     def head(self) -> dict[str, Any]:
-        """Return what is to be said of the session."""
+        """Return the description of the session."""
         return {
             **task_document(self.configuration),
             "name": f"{self.configuration.spec.name}, seed {self.configuration.seed}",
@@ -396,12 +396,12 @@ class LearningSession:
         return () if self._stage is None else tuple(self._stage.trials)
 
     def run(self) -> Run:
-        """Return what was learned until now as a run, to ask for reasons."""
+        """Return what was learned so far as a run, for explanations."""
         if self._run is not None:
             return self._run
         stage = self._stage
         if stage is None:
-            raise DistinguoError("Nothing was learned yet; wait until the first trial has begun.")
+            raise DistinguoError("Nothing has been learned yet; wait until the first trial has begun.")
         with self._whole:
             if stage.phase != DONE:
                 stage.take_reasons()
@@ -418,7 +418,7 @@ class LearningSession:
 
 
 def _detached(kept: Any) -> Any:
-    """Return a representation whose arrays the learner does not write to any more."""
+    """Return a copy of a representation that the learner does not write to."""
     partition = kept.partition
     copies = {
         name: getattr(partition, name).copy()
