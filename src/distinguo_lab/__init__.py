@@ -1,6 +1,6 @@
-"""The lab: what is only there to compare, beside the core that a user needs.
+"""The lab: everything that exists only for comparison.
 
-The paper's case study and its claims, its control representations beyond the simple ones, the systems that it is
-compared with, and our kernels beside C. All of it enters distinguo by the entry points in ``pyproject.toml``, as any
-other package may.
+It has the paper's case study and its claims, the paper's more complex control representations, the systems that the
+paper compares itself with, and benchmarks of our kernels against C. It extends distinguo by the entry points in
+``pyproject.toml``, as any other package may.
 """

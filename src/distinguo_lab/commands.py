@@ -1,4 +1,4 @@
-"""The lab's commands: ``distinguo reproduce``, the whole paper, and ``distinguo bench``, our kernels beside C."""
+"""The lab's commands: ``distinguo reproduce`` (the whole paper) and ``distinguo bench`` (our kernels against C)."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ def reproduce_command(
         ),
     ] = False,
     out: Annotated[
-        Path | None, typer.Option(help="Folder of the results; what is there already is not run again.")
+        Path | None, typer.Option(help="Folder of the results; finished parts in it are not run again.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of all random choices.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Reproduce the paper: every figure and claim of its case study, ours beside the paper's, in one HTML report.
 
-    All of it is done twice: with constants under which the paper's own numbers come out, and by default. A claim is
-    reproduced, better, or differs; the report says what counts as which.
+    Everything is done twice: with constants that give the paper's own numbers, and with our defaults. A claim is
+    reproduced, better, or differs; the report gives the criterion of each.
 
     Examples:
       distinguo reproduce --quick
@@ -39,7 +39,7 @@ def reproduce_command(
         _reproduce_case_study(quick, out, seed, as_json)
 
 
-STOPPED = "Stopped; what is finished is saved. The same command goes on from there."
+STOPPED = "Stopped; finished parts are saved. The same command continues from there."
 
 
 def _reproduce_case_study(quick: bool, out: Path | None, seed: int, as_json: bool) -> None:

@@ -1,10 +1,10 @@
 """A kd-tree with room to grow: boxes that are halved, one at a time.
 
-While it grows a leaf keeps its number: the lower half of a box that is halved has the old one, the upper half the
-next that is free. What others are given is :func:`finished`, an ordinary partition into boxes with the same numbers.
+While it grows, a leaf keeps its number: the lower half of a halved box has the old one, the upper half the next free
+one. :func:`finished` returns an ordinary partition into boxes with the same numbers.
 
-A box is always halved in the middle, so that every edge is a whole number of halvings of the extent: edges of
-neighbours that meet are the very same numbers, and can be compared as such.
+A box is always halved in the middle, so every edge is a whole number of halvings of the extent: the edges of
+neighbours are exactly the same numbers and can be compared.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from distinguo.seam import implements, part
 
 
 class GrowingBoxes(NamedTuple):
-    """A tree of cuts with room to grow; node 0 is the root, leaf 0 is there from the beginning.
+    """A tree of cuts with room to grow; node 0 is the root, leaf 0 exists from the beginning.
 
     >>> tree = growing_boxes([0.0, 0.0], [1.0, 2.0], room=4)
     >>> int(halve(tree, 0, 1)), int(halve(tree, 1, 0))
@@ -36,7 +36,7 @@ class GrowingBoxes(NamedTuple):
     node: np.ndarray  #: (room,) the node of each leaf
     least: np.ndarray  #: (room, dimensions) the lower end of each leaf
     most: np.ndarray  #: (room, dimensions) its upper end
-    size: np.ndarray  #: (1,) how many leaves there are
+    size: np.ndarray  #: (1,) number of leaves
     low: np.ndarray  #: (dimensions,) the extent; the outermost boxes reach beyond it
     high: np.ndarray  #: (dimensions,)
 
@@ -95,7 +95,7 @@ def share_of_width(tree: GrowingBoxes, leaf: int, axis: int) -> float:
 
 
 def growing_boxes(low: Sequence[float], high: Sequence[float], room: int) -> GrowingBoxes:
-    """Return a tree of a single leaf, with room for so many."""
+    """Return a tree of a single leaf, with room for ``room`` leaves."""
     ends = np.array(low, dtype=np.float64), np.array(high, dtype=np.float64)
     return GrowingBoxes(
         axis=np.full(2 * room, -1),
@@ -112,7 +112,7 @@ def growing_boxes(low: Sequence[float], high: Sequence[float], room: int) -> Gro
 
 
 def halve_evenly(tree: GrowingBoxes, leaves: int) -> None:
-    """Halve all leaves across one coordinate after the other, as long as there are at most so many in the end.
+    """Halve all leaves across one coordinate after the other, as long as there are at most ``leaves``.
 
     >>> tree = growing_boxes([0.0, 0.0], [1.0, 1.0], room=16)
     >>> halve_evenly(tree, 15)
@@ -127,7 +127,7 @@ def halve_evenly(tree: GrowingBoxes, leaves: int) -> None:
 
 
 def with_leaf_room(tree: GrowingBoxes, room: int) -> GrowingBoxes:
-    """Return a copy with room for so many leaves."""
+    """Return a copy with room for more leaves."""
     larger = growing_boxes(tree.low.tolist(), tree.high.tolist(), room)
     for old, new in zip(tree, larger, strict=True):
         new[: min(len(old), len(new))] = old[: len(new)]
@@ -135,7 +135,7 @@ def with_leaf_room(tree: GrowingBoxes, room: int) -> GrowingBoxes:
 
 
 def finished(tree: GrowingBoxes) -> Boxes:
-    """Return the tree as a partition for others, without room to grow; leaves keep their numbers."""
+    """Return the tree as an ordinary partition, without room to grow; leaves keep their numbers."""
     nodes = 2 * int(tree.size[0]) - 1
     axis, cut, below, above = (
         column[:nodes].copy() for column in (tree.axis, tree.cut, tree.below, tree.above)
@@ -144,7 +144,7 @@ def finished(tree: GrowingBoxes) -> Boxes:
 
 
 def check_tree(tree: GrowingBoxes, room: int, dimensions: int) -> None:
-    """Raise ``ValueError`` if a tree from a file could lead compiled code astray."""
+    """Raise ``ValueError`` if a tree from a file could make compiled code leave its arrays."""
     like = growing_boxes([0.0] * dimensions, [1.0] * dimensions, room)
     for name, array in tree._asdict().items():
         expected = getattr(like, name)

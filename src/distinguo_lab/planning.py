@@ -1,9 +1,9 @@
 """Sparse sampling (Kearns, Mansour and Ng 2002): the best action of one state, by a tree of sampled futures.
 
-From the state, every action is tried ``samples`` times, and so on from every state reached, ``depth`` steps deep;
-values are averaged over samples and maximised over actions on the way back, and a state at the bottom is worth 0.
-The cost of a decision does not depend on how many states there are, but is exponential in the depth. Nothing is
-kept for the next one.
+From the state, every action is tried ``samples`` times, and so on from every state reached, ``depth`` steps deep. On
+the way back, values are averaged over samples and maximised over actions; a state at the bottom is worth 0. The cost
+of a decision does not depend on the number of states, but is exponential in the depth. Nothing is kept for the next
+decision.
 """
 
 from __future__ import annotations
@@ -28,29 +28,29 @@ DEEPEST = 10_000  #: steps ahead
 
 
 class PlannedChoice(NamedTuple):
-    """What sparse sampling found out about a state, and what it cost."""
+    """The result of sparse sampling for a state, and its cost."""
 
-    action: int  #: the best, of equally good ones the first
+    action: int  #: the best; the first of tied ones
     q: np.ndarray  #: (actions,) the estimated action values
     calls: int  #: of the generative model
 
 
 class LookAheadTree(NamedTuple):
-    """The way from the root to the node that is worked on, level by level."""
+    """The path from the root to the present node, level by level."""
 
     states: np.ndarray  #: (depth, width)
     q: np.ndarray  #: (depth, actions) the values found so far
-    action: np.ndarray  #: (depth,) the one that is tried
+    action: np.ndarray  #: (depth,) the one being tried
     sample: np.ndarray  #: (depth,) how often it was tried
 
 
 def sparse_sampling(
     task: Any, state: Any, *, depth: int, samples: int | None = None, gamma: float = 0.99, seed: int = 0
 ) -> PlannedChoice:
-    """Choose an action for a state by sparse sampling; the task goes by its name, or is a value.
+    """Choose an action for a state by sparse sampling; the task is a name or an object.
 
-    ``samples`` is how often each action is tried from each state. Where transitions are deterministic one is
-    enough, and it is what is taken if none is given; a random task needs more.
+    ``samples`` is how often each action is tried from each state. For a deterministic task the default of one is
+    enough; a stochastic task needs more.
 
     >>> choice = sparse_sampling("puck", (2.36, 0.4), depth=6)
     >>> choice.action, choice.q.round(3).tolist(), choice.calls
@@ -65,12 +65,12 @@ def sparse_sampling(
 
 
 def fresh_tree(world: Any, depth: int, samples: int) -> LookAheadTree:
-    """Return room for a tree so deep, or say that nobody could wait for it."""
+    """Return the memory of a tree; raise if it is too large to be searched."""
     deep, count = whole_number("depth", depth, 1, DEEPEST), actions(world)
     calls = full_tree(count, deep, samples)
     if calls > MOST_CALLS:
         raise DistinguoError(
-            f"A tree of depth {deep} with {count} actions and {samples} samples asks the model up to {calls:.3g} "
+            f"A tree of depth {deep} with {count} actions and {samples} samples calls the model up to {calls:.3g} "
             f"times; allowed are {MOST_CALLS:.0g}; take a smaller depth or fewer samples."
         )
     width = len(start(world, np.random.default_rng(0)))
@@ -79,7 +79,7 @@ def fresh_tree(world: Any, depth: int, samples: int) -> LookAheadTree:
 
 
 def full_tree(actions: int, depth: int, samples: int) -> float:
-    """Return how often the model is asked where no future ends early: the sum of ``(actions * samples)^h``.
+    """Return the calls of the model if no future ends early: the sum of ``(actions * samples)^h``.
 
     >>> full_tree(2, 3, 1)
     14.0
@@ -93,7 +93,7 @@ def full_tree(actions: int, depth: int, samples: int) -> float:
 
 @kernel
 def grow_look_ahead(task: Any, tree: LookAheadTree, now: np.ndarray, samples: int, gamma: float) -> int:
-    """Estimate the action values of a state at the root of the tree; return how often the model was asked.
+    """Estimate the action values of a state at the root of the tree; return the calls of the model.
 
     The tree is walked in depth, one branch at a time. A trial that the task itself stops is worth nothing more,
     like a terminal state.
@@ -108,7 +108,7 @@ def grow_look_ahead(task: Any, tree: LookAheadTree, now: np.ndarray, samples: in
             tree.q[level, tree.action[level]] /= samples
             tree.sample[level] = 0
             tree.action[level] += 1
-        if tree.action[level] == count:  # all is known of this state: hand its value up
+        if tree.action[level] == count:  # all actions of this state are done: hand its value up
             if level == 0:
                 return calls
             best = tree.q[level, 0]
@@ -132,7 +132,7 @@ def grow_look_ahead(task: Any, tree: LookAheadTree, now: np.ndarray, samples: in
 
 @part
 def _clear(tree: LookAheadTree, level: int) -> None:
-    """Begin with a state of which nothing is known."""
+    """Begin with a new state."""
     tree.action[level] = 0
     tree.sample[level] = 0
     for a in range(tree.q.shape[1]):
@@ -148,7 +148,7 @@ def _checked_state(spec: TaskSpec, world: Any, state: Any) -> np.ndarray:
 
 
 def planned_task(task: Any) -> TaskSpec:
-    """Return a task that can be planned in, with its words; states that cannot be restored have no futures to try."""
+    """Return the description of a task for planning; raise if its states cannot be restored."""
     spec = task_spec(task) if isinstance(task, str) else task if isinstance(task, TaskSpec) else spec_of(task)
     if not spec.restorable:
         raise DistinguoError(
@@ -159,10 +159,10 @@ def planned_task(task: Any) -> TaskSpec:
 
 
 def checked_samples(spec: TaskSpec, samples: int | None) -> int:
-    """Return how often each action is tried: once in a deterministic task, as often as said in a random one."""
+    """Return how often each action is tried: by default once; a stochastic task needs a number."""
     if samples is None and spec.stochastic != "no":
         raise DistinguoError(
-            f"Transitions of {spec.name} are random, so sparse sampling needs samples=, from 1, for the average of "
+            f"{spec.name} is stochastic, so sparse sampling needs samples=, from 1, for the average of "
             "each action, got none."
         )
     return whole_number("samples", 1 if samples is None else samples, 1, 10**9)
@@ -175,14 +175,14 @@ def checked_gamma(gamma: Any) -> float:
     return float(gamma)
 
 
-# Trials of a policy without any representation: what it reaches, and what each of its decisions costs.
+# Trials of a policy without any representation: its score, and the cost of each decision.
 
 
-STEPS = 1_000  #: after which a trial is left that nothing else ends
+STEPS = 1_000  #: the default limit of a trial
 
 
 class PlannedTrials(NamedTuple):
-    """What became of the trials, one per seed."""
+    """The results of the trials, one per seed."""
 
     task: str
     goal: Goal
@@ -196,25 +196,25 @@ class PlannedTrials(NamedTuple):
 
     @property
     def reached(self) -> int:
-        """Return how many trials did what the task asks for."""
+        """The number of trials that reach the goal of the task."""
         return int(self.goal.reached(self.ended, self.returns).sum())
 
     @property
     def calls_per_decision(self) -> float:
-        """Return how often the model was asked for one decision, on average."""
+        """The mean calls of the model for one decision."""
         return float(self.calls.sum() / self.lengths.sum())
 
     @property
     def seconds_per_decision(self) -> float:
-        """Return the time of one decision, on average."""
+        """The mean time of one decision."""
         return float(self.seconds / self.lengths.sum())
 
     def __repr__(self) -> str:
         score = self.goal.score(self.lengths, self.returns)
         return (
             f"Sparse sampling of {self.task}, depth {self.depth}, {self.samples} per action: {self.reached} of "
-            f"{len(self.lengths)} trials reach the goal, {self.goal.score_name} {score:g}; a decision asks the model "
-            f"{self.calls_per_decision:,.0f} times ({1e3 * self.seconds_per_decision:.3g} ms)."
+            f"{len(self.lengths)} trials reach the goal, {self.goal.score_name} {score:g}; a decision calls the "
+            f"model {self.calls_per_decision:,.0f} times ({1e3 * self.seconds_per_decision:.3g} ms)."
         )
 
 
@@ -229,8 +229,8 @@ def sparse_trials(
 ) -> PlannedTrials:
     """Run a trial for each seed in which every decision is made by sparse sampling.
 
-    A trial begins where those of the task begin and is left after so many ``steps``, by default the time limit of the
-    task or 1,000; the seed decides where it begins and among tied actions.
+    A trial begins at a start of the task and is stopped after ``steps`` steps, by default the time limit of the task
+    or 1,000. The seed decides the start, and among tied actions.
 
     >>> sparse_trials("puck", depth=4, seeds=range(2), steps=50).calls_per_decision
     30.0
@@ -253,7 +253,7 @@ def sparse_trials(
 
 
 def _compile(run: Any, world: Any, tree: LookAheadTree, samples: int, gamma: float) -> None:
-    """Run for no step at all, so that compiling is not counted as deciding."""
+    """Run for no steps, so that compiling is not timed."""
     rng = np.random.default_rng(0)
     run(world, tree, np.array(start(world, rng)), samples, gamma, rng, 0)
 
@@ -268,7 +268,7 @@ def _planned_trial(
     rng: np.random.Generator,
     most: int,
 ) -> tuple[int, float, bool, int]:
-    """Follow sparse sampling from ``now``: the steps, the sum of rewards, whether it ended, calls of the model."""
+    """Follow sparse sampling from ``now``; return the steps, the return, whether it ended, and calls of the model."""
     length, calls, gained = 0, 0, 0.0
     ended = False
     while length < most and not ended:
@@ -283,15 +283,15 @@ def _planned_trial(
     return length, gained, ended, calls
 
 
-# How deep and wide sparse sampling must be for a promise: Theorem 1 of Kearns, Mansour and Ng (2002).
+# The depth and samples for a guarantee: Theorem 1 of Kearns, Mansour and Ng (2002).
 
 
 class SparseBound(NamedTuple):
-    """What it takes that the values of the policy lie within epsilon of the best possible."""
+    """What it takes to be within epsilon of the optimal values."""
 
     depth: int
     samples: int  #: of each action from each state; 1 in a deterministic task
-    log10_calls: float  #: of the model, for one decision: the number itself would seldom fit
+    log10_calls: float  #: of the model, for one decision; the number itself would rarely fit a float
 
     def __repr__(self) -> str:
         return (
@@ -303,11 +303,11 @@ class SparseBound(NamedTuple):
 def sparse_bound(
     *, actions: int, gamma: float, epsilon: float, reward: float = 1.0, deterministic: bool = False
 ) -> SparseBound:
-    """Return the depth and the samples that the paper's proof asks for, and what a decision then costs.
+    """Return the depth and the samples that the paper's proof requires, and the cost of a decision.
 
     Rewards lie within ``reward`` of 0. With ``lambda = epsilon (1 - gamma)^2 / 4`` and ``V = reward / (1 -
     gamma)``, the depth is ``log_gamma(lambda / V)`` and the samples are ``V^2 / lambda^2 (2 H log(k H V^2 /
-    lambda^2) + log(reward / lambda))``. Where the task is deterministic, every sample of an action is the same, so
+    lambda^2) + log(reward / lambda))``. If the task is deterministic, every sample of an action is the same, so
     one is enough; the depth stays.
 
     >>> sparse_bound(actions=2, gamma=0.95, epsilon=0.1)

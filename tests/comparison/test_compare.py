@@ -137,7 +137,7 @@ def test_a_cell_that_fails_is_an_error(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(engines, "run_cell", lambda payload: [][0])
     reason = "Cell diagonal--plain--run-0 failed (IndexError: list index out of range)"
     assert refusal("diagonal") == f"{reason}."
-    assert refusal("diagonal", out=tmp_path / "out").startswith(f"{reason}; what is done is in {tmp_path}")
+    assert refusal("diagonal", out=tmp_path / "out").startswith(f"{reason}; finished cells are in {tmp_path}")
     failed = compare_plan(some_plan(), tmp_path / "other")
     assert BAD in failed.failures
 

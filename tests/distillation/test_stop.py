@@ -86,7 +86,10 @@ def test_the_map_so_far_is_saved(tmp_path: Path, number: signal.Signals, code: i
         wait_for_changes(process)
         process.send_signal(number)
         said = process.communicate(timeout=60)[1]
-    assert "Stopping: confirming and saving the smallest map so far; press Ctrl-C again to quit without it." in said
+    assert (
+        "Stopping: confirming and saving the smallest map so far; press Ctrl-C again to quit without it."
+        in said
+    )
     assert "It was stopped at 3 prototypes; fewer may do." in said
     assert process.returncode == code
     run = dg.open_run(tmp_path / "run")

@@ -1,1 +1,1 @@
-"""Agents in the habits of the ecosystem, and representations for the agents of others."""
+"""Agents with the interface of Stable-Baselines3, and representations for other agents."""

@@ -1,4 +1,4 @@
-"""The learner as an agent in the habits of Stable-Baselines3."""
+"""The learner as an agent with the interface of Stable-Baselines3."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ from distinguo.tasks.catalog import spec_of
 from distinguo.tasks.gym.task import WORDS
 from distinguo.tasks.spec import TaskSpec
 
-#: Every call to ``learn`` says how many steps, so the stage itself has no budget unless one is given.
+#: Every call to ``learn`` gives the steps, so the stage itself has no budget by default.
 UNLIMITED = {"stage.trials": 10**9, "stage.steps": 10**15}
-_STREAM = 2  # follows the seed in the key of the agent's own generator, so that it is not the learner's
+_STREAM = 2  # follows the seed in the key of the agent's own generator, to differ from the learner's
 
 Place = str | os.PathLike[str]
 
 
 class Economy(Verbs):
-    """An agent that divides the state space into as few regions as its task needs, and acts by their values.
+    """An agent that divides the state space into as few regions as its task needs and acts by their values.
 
-    ``env`` is a Gymnasium environment, an id, or the name of one of our tasks. An id that we have a compiled port
-    of is learned with that, far faster, unless ``interpreted`` refuses it. An environment object is stepped itself:
-    a few steps show how it can be put back, then it is learned in a copy, where it can be copied. The settings of the
-    learner are given by name, those of other tables by dotted name in ``settings``; as to ``distinguo.learn``, of an
-    environment may be said ``threshold``, ``dimensions``, ``actions`` and ``units``. What people do with a run can be
-    done with an agent: ``plot``, ``rollout``, ``audit``, ``verify``, ``export``, ``explain``, ``report``, ``play``.
+    ``env`` is a Gymnasium environment, an id, or the name of one of our tasks. An id with a compiled port uses the
+    port, which is far faster, unless ``interpreted`` is set. An environment object is stepped itself: a few steps
+    show how it can be restored, then it is learned in a copy, if it can be copied. The settings of the learner are
+    given by name, those of other tables by dotted name in ``settings``. As for ``distinguo.learn``, ``threshold``,
+    ``dimensions``, ``actions`` and ``units`` describe an environment. An agent has the methods of a run: ``plot``,
+    ``rollout``, ``audit``, ``verify``, ``export``, ``explain``, ``report``, ``play``.
 
     >>> agent = Economy("puck", seed=1, gamma=0.99, settings={"stage.hold": 100_000}).learn(1_000_000)
     >>> agent.solved
@@ -97,7 +97,7 @@ class Economy(Verbs):
         self._rng = np.random.default_rng([session.configuration.seed, _STREAM])
         self.tensorboard_log, self.verbose = tensorboard_log, verbose
         self.logger = Scalars()
-        self.num_timesteps = 0  #: environment steps of trials and mini-trials, since they were last reset
+        self.num_timesteps = 0  #: environment steps of trials and mini-trials since the last reset
 
     def learn(
         self,
@@ -108,17 +108,17 @@ class Economy(Verbs):
         reset_num_timesteps: bool = True,
         progress_bar: bool = False,
     ) -> Self:
-        """Learn for so many more environment steps, or until the task is solved and that is confirmed.
+        """Learn for ``total_timesteps`` more environment steps, or until it is confirmed that the task is solved.
 
-        Steps of trials, of mini-trials and of the preliminary series count; those of confirmations, in which
-        nothing is learned, are told apart in ``summary``. A session of mini-trials is not interrupted, so a few
-        steps more may be taken. A later call goes on in the midst of the trial: nothing depends on where calls
-        end. Once the task is solved nothing is left to learn, and ``learn`` returns at once.
+        Steps of trials, of mini-trials and of the preliminary series count. Those of confirmations, in which nothing
+        is learned, are counted separately in ``summary``. A session of mini-trials is not interrupted, so a few more
+        steps may be taken. A later call continues within the trial: the result does not depend on where calls end.
+        Once the task is solved, ``learn`` returns at once.
 
         ``callback`` is a function of ``(locals_, globals_)``, a ``BaseCallback`` of Stable-Baselines3, or a list of
-        them; learning stops if one returns False. As the loop is compiled, they are not called after every step,
-        but after 1,000 and at the end of every trial: intervals that callbacks count in calls, such as ``eval_freq``
-        and ``save_freq``, are longer by that. Scalars are written every ``log_interval`` trials.
+        them; learning stops if one returns False. As the loop is compiled, they are called after every 1,000 steps
+        and at the end of every trial, not after every step. Intervals that callbacks count in calls, such as
+        ``eval_freq`` and ``save_freq``, are longer by that factor. Scalars are written every ``log_interval`` trials.
         """
         steps, interval = (
             _whole("total_timesteps", total_timesteps, 0),
@@ -127,7 +127,7 @@ class Economy(Verbs):
         callbacks = Callbacks(callback)
         begun = self._session.begun
         stage = self._session.stage
-        learned = stage.environment_steps if begun else 0  # the preliminary series belongs to the first call
+        learned = stage.environment_steps if begun else 0  # the preliminary series counts for the first call
         if reset_num_timesteps or not begun:
             self.num_timesteps = stage.environment_steps - learned
         loop = TrainingLoop(self, self._session, callbacks, interval)
@@ -142,11 +142,11 @@ class Economy(Verbs):
     def predict(
         self, observation: Any, state: Any = None, episode_start: Any = None, deterministic: bool = True
     ) -> tuple[Any, Any]:
-        """Return the action for an observation, or an array of actions for a batch, and ``state`` as it is.
+        """Return the action for an observation, or an array of actions for a batch, and ``state`` unchanged.
 
-        Actions are numbered as in the environment. Of actions that are worth the same the first is taken, or any at
-        random if it need not be ``deterministic``. Of several attempts the best one acts. Before anything was
-        learned, it is the first representation, a single region, that answers.
+        Actions are numbered as in the environment. Of tied actions the first is taken or, unless ``deterministic``, a
+        random one. Of several attempts the best one acts. Before anything was learned, the first representation, a
+        single region, answers.
         """
         rows, single = self._interface.rows(observation, self.configuration.spec.name)
         rng = None if deterministic else self._rng
@@ -156,7 +156,7 @@ class Economy(Verbs):
     def save(self, path: Place) -> None:
         """Write everything to one file, whole or not at all; ``.zip`` is added to a name without an ending.
 
-        It is a run folder in a zip, with nothing in it that could be run.
+        It is a run folder in a zip, without code.
         """
         word = archive.Word(
             num_timesteps=self.num_timesteps,
@@ -171,8 +171,8 @@ class Economy(Verbs):
     ) -> Self:
         """Load what :meth:`save` wrote, or a run folder of ``distinguo learn``.
 
-        To act it needs no environment. Learning goes on with the same bits as if it had never been interrupted;
-        if it was in an environment object, give one like it as ``env``.
+        Acting needs no environment. Learning continues with the same bits as if it had never been interrupted; if it
+        was in an environment object, pass one like it as ``env``.
         """
         files, source = archive.read(path)
         word = archive.read_word(files, source)
@@ -189,12 +189,12 @@ class Economy(Verbs):
 
     @property
     def configuration(self) -> Configuration:
-        """Return all settings."""
+        """All settings."""
         return self._session.configuration
 
     @property
     def run(self) -> Run:
-        """Return what was learned so far as a run, with its trials, reasons and history.
+        """What was learned so far as a run, with its trials, reasons and history.
 
         >>> agent = Economy("puck", seed=1).learn(500)
         >>> len(agent.run.trials), agent.run.history[-1].trial
@@ -207,22 +207,22 @@ class Economy(Verbs):
 
     @property
     def representation(self) -> Representation:
-        """Return the representation that it chosen_actions by."""
+        """The representation that it acts by."""
         return self._session.learned.representation
 
     @property
     def q(self) -> np.ndarray:
-        """Return the action values, one row per region as ``region`` names them."""
+        """The action values, one row per region as ``region`` numbers them."""
         return self._session.learned.controller.q
 
     @property
     def solved(self) -> bool:
-        """Return whether the task is solved, and that was confirmed."""
+        """Whether it is confirmed that the task is solved."""
         return bool(self.summary.get("solved"))
 
     @property
     def summary(self) -> dict[str, Any]:
-        """Return the result so far in short, as in ``result.json``."""
+        """The result so far in short, as in ``result.json``."""
         return self._session.summary
 
     @property
@@ -233,27 +233,27 @@ class Economy(Verbs):
         return self._env
 
     def get_env(self) -> Any:
-        """Return the environment; as one of Stable-Baselines3's vectors, if that is in use."""
+        """Return the environment; as a vectorised one if Stable-Baselines3 is in use."""
         if self._vectorised is None:
             self._vectorised = environment.vectorised(self.env)
         return self.env if self._vectorised is None else self._vectorised
 
     def get_vec_normalize_env(self) -> None:
-        """Return nothing: observations are not normalised from outside."""
+        """Return None: observations are not normalised."""
         return
 
     def dump_logs(self) -> None:
-        """Write the scalars of this moment."""
+        """Write the current scalars."""
         TrainingLoop(self, self._session, Callbacks(), 1).log()
 
 
 def _unlimited(configuration: Configuration) -> Configuration:
-    """Take the budgets of the stage away, which ended when it was a run."""
+    """Remove the budgets of the stage, which ended with the run."""
     return configuration._replace(stage=configuration.stage._replace(**of_table(UNLIMITED, "stage")))
 
 
 def _interface(spec: TaskSpec, word: archive.Word | None) -> Interface:
-    """Return the interface for a task whose environment may be absent; then by the word of who knew it."""
+    """Return the interface for a task; without its environment, by what was saved of it."""
     if not spec.interpreted or word is None or word.shape is None:
         return interface_of(spec)
     return interface_of(spec, tuple(word.shape), word.first_action)
@@ -296,23 +296,23 @@ class Callbacks:
             )
 
     def __bool__(self) -> bool:
-        """Tell whether there is anybody to call."""
+        """Whether there are any callbacks."""
         return bool(self.functions or self.objects)
 
     def begin(self, model: Any, words: dict[str, Any]) -> None:
-        """Say that learning begins; ``words`` are what callbacks know as local variables."""
+        """Announce that learning begins; ``words`` are the local variables that callbacks see."""
         for one in self.objects:
             one.init_callback(model)
             one.on_training_start(words, globals())
         self.tell("on_rollout_start")
 
     def tell(self, event: str) -> None:
-        """Say that a trial begins or ends, or that learning does."""
+        """Announce that a trial begins or ends, or that learning ends."""
         for one in self.objects:
             getattr(one, event)()
 
     def step(self, words: dict[str, Any]) -> bool:
-        """Say that something was learned; the answer is whether to go on. All are asked, even if one says no."""
+        """Announce progress; return whether to continue. All callbacks are called, even if one returns False."""
         answers = [one(words, globals()) for one in self.functions]
         for one in self.objects:
             one.update_locals(words)
@@ -324,18 +324,18 @@ STRIDE = 1_000  #: steps between two calls of a callback
 
 
 class TrainingLoop:
-    """Works on a session until its steps are used up, a callback says so, or nothing is left to learn."""
+    """Works on a session until its steps are used up, a callback stops it, or nothing is left to learn."""
 
     def __init__(self, agent: Any, session: Session, callbacks: Callbacks, interval: int) -> None:
         self.agent, self.session, self.callbacks = agent, session, callbacks
         self.interval = interval  #: trials between two entries of scalars
         self.stage = session.stage
-        self.before = self.stage.environment_steps - agent.num_timesteps  #: steps that do not count any more
+        self.before = self.stage.environment_steps - agent.num_timesteps  #: steps that no longer count
         self.logged = -1  #: time steps at the last entry of scalars
         self.words: dict[str, Any] = {"self": agent, "dones": np.array([False]), "infos": [{}]}
 
     def run(self, steps: int, progress_bar: bool, **words: Any) -> None:
-        """Learn until so many environment steps were taken in all."""
+        """Learn until the total of environment steps is reached."""
         self.stage.pause_at = steps
         self.stage.stride = STRIDE if self.callbacks else None
         self.words |= {"total_timesteps": steps - self.before, **words}
@@ -349,19 +349,19 @@ class TrainingLoop:
         self.callbacks.tell("on_training_end")
 
     def _chunks(self) -> Iterator[int]:
-        """Work chunk by chunk; give the steps of each."""
+        """Work chunk by chunk; yield the steps of each."""
         work = self.stage.work()
         go_on = True
         while go_on and not self.session.is_out_of_steps and self.stage.phase != DONE:
             before = self.stage.environment_steps
             trial = self._chunk(work)
             advanced = self.stage.environment_steps - before
-            if trial is not None or advanced:  # a confirmation changes nothing that a callback could look at
+            if trial is not None or advanced:  # a confirmation changes nothing that a callback sees
                 go_on = self._tell(trial)
             yield advanced
 
     def _chunk(self, work: Iterator[Any]) -> TrialRow | None:
-        """Do one chunk, which Ctrl-C does not tear; if the task fails, only the running trial is lost."""
+        """Do one chunk, which Ctrl-C does not interrupt; if the task fails, only the running trial is lost."""
         with held():
             try:
                 next(work)
@@ -406,18 +406,18 @@ def _line(latest: dict[str, Any]) -> str:
 
 @contextmanager
 def _bar(shown: bool, total: int) -> Iterator[Any]:
-    """Show how many of the steps were taken, and how many regions there are."""
+    """Show the steps taken and the number of regions."""
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("steps, {task.fields[regions]} regions"))
     with Progress(*columns, TimeRemainingColumn(), disable=not shown) as progress:
         task = progress.add_task("", total=total, regions=1)
         yield lambda advanced, regions: progress.update(task, advance=advanced, regions=regions)
 
 
-# Numbers about learning as time goes by, kept as Stable-Baselines3's logger does and written for TensorBoard.
+# Scalars over time, recorded like Stable-Baselines3's logger does and written for TensorBoard.
 
 
 class Scalars:
-    """What was recorded since the last dump, by name; a dump writes it where a writer is.
+    """Scalars recorded since the last dump, by name; a dump writes them if there is a writer.
 
     >>> scalars = Scalars()
     >>> scalars.record("economy/regions", 12)
@@ -458,7 +458,7 @@ class Scalars:
 
 
 def describe(stage: Stage, recent: Collection[TrialRow]) -> dict[str, float]:
-    """Return the numbers about a stage that are worth a curve; means are over the ``recent`` trials."""
+    """Return the scalars of a stage; means are over the ``recent`` trials."""
     return {
         "rollout/ep_rew_mean": _mean([trial.gained for trial in recent]),
         "rollout/ep_len_mean": _mean([trial.length for trial in recent]),
@@ -475,7 +475,7 @@ def _mean(numbers: Sequence[float]) -> float:
 
 
 def tensorboard_writer(folder: str | os.PathLike[str], name: str, anew: bool) -> Any:
-    """Return a writer to the next free ``folder/name_1``, ``name_2``, …, or to the latest if it is not to be anew."""
+    """Return a writer to the next free ``folder/name_1``, ``name_2``, …, or to the latest one unless ``anew``."""
     try:
         writer = import_module("tensorboardX").SummaryWriter
     except ImportError:

@@ -1,4 +1,4 @@
-"""A learned representation for the agents of others: an environment whose observation is a region."""
+"""A learned representation for other agents: an environment whose observation is a region."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from distinguo.tasks.gym.spaces import view_of
 
 
 class RegionObservation(gymnasium.ObservationWrapper[Any, Any, Any], RecordConstructorArgs):
-    """Show an agent the region that an observation falls in, and nothing else.
+    """Observe the region of an observation, and nothing else.
 
-    ``representation`` is one, or the path of a representation file or of a run folder. The regions are numbered
-    0, 1, 2, … as everywhere. An observation is this number, from a ``Discrete`` space, or, if it is to be
-    ``one_hot``, a vector of zeros with a one in its place, as neural networks like it.
+    ``representation`` is a representation, or the path of its file or of a run folder. The regions are numbered
+    0, 1, 2, … as everywhere. An observation is this number, from a ``Discrete`` space, or, with ``one_hot``, a vector
+    of zeros with a one in its place, as neural networks need it.
 
     >>> from distinguo.representations.boxes import grid
     >>> halves = Representation(grid([2, 1], low=[-1.2, -0.07], high=[0.6, 0.07]), ("x", "v"))
@@ -47,7 +47,7 @@ class RegionObservation(gymnasium.ObservationWrapper[Any, Any, Any], RecordConst
         self.observation_space = _space(self._count, one_hot)
 
     def observation(self, observation: Any) -> Any:
-        """Return the number of the observation's region, or the vector that stands for it."""
+        """Return the number of the observation's region, or its one-hot vector."""
         self._row[0] = self._view.flatten(observation)
         number = regions_of(self.representation.partition, self._row)[0]
         if not self.one_hot:
@@ -58,13 +58,13 @@ class RegionObservation(gymnasium.ObservationWrapper[Any, Any, Any], RecordConst
 
 
 def opened(given: Any) -> tuple[Representation, str]:
-    """Return a representation that was given as it is or by a path, and what to call it in messages."""
+    """Return a representation, given itself or by a path, and its name for messages."""
     if isinstance(given, Representation):
         return given.with_regions("An observation of regions"), "the representation"
     if not isinstance(given, str | os.PathLike):
         kind = type(given).__name__
         raise DistinguoError(
-            f"A representation must be one, or the path of a file or run folder, got {kind}; load one."
+            f"The representation should be a Representation, or the path of its file or of a run folder, got {kind}."
         )
     path = Path(given)
     known = load(path / REPRESENTATION if path.is_dir() else path)

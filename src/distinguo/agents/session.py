@@ -1,4 +1,4 @@
-"""An agent's learning session: a stage that goes on, or the files of one until it is needed."""
+"""An agent's learning session: a stage or, until it is needed, the files of one."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ from distinguo.tasks.gym.spaces import View, view_of
 from distinguo.tasks.spec import CATEGORIES, TaskSpec
 from distinguo.writing import pack_arrays, write_atomically
 
-WINDOW = 100  #: trials that means are taken over
+WINDOW = 100  #: trials in a mean
 
 
 class Acting(NamedTuple):
-    """What an agent acts by at one moment; nothing changes it."""
+    """What an agent acts by at one moment; immutable."""
 
     representation: Representation
     controller: Controller
@@ -50,9 +50,9 @@ class Acting(NamedTuple):
 
 
 class Session:
-    """What was learned, and how to go on with it.
+    """What was learned, and how to continue.
 
-    The stage is begun, or resumed, when something needs it: an agent that only acts needs no environment.
+    The stage is started or resumed at its first use: an agent that only acts needs no environment.
     """
 
     def __init__(self, configuration: Configuration) -> None:
@@ -66,7 +66,7 @@ class Session:
 
     @classmethod
     def opened(cls, files: Files, source: str, word: Word | None) -> Session:
-        """Return the session that was saved in these files; a run that is not finished has no summary of its own."""
+        """Return the session that was saved in these files; an unfinished run has no summary of its own."""
         with unpacked(files, source) as place:
             run = folder.open_run(place)
         session = cls(run.configuration)
@@ -79,14 +79,14 @@ class Session:
 
     @property
     def stage(self) -> Stage:
-        """Return the stage where it is."""
+        """Return the stage, started or resumed."""
         if self._stage is None:
             self._stage = self._resumed() if self._files else Stage(self.configuration)
         return self._stage
 
     @property
     def begun(self) -> bool:
-        """Tell whether anything was learned before, here or in the files."""
+        """Whether anything was learned before, here or in the files."""
         return self._stage is not None or bool(self._files)
 
     def _resumed(self) -> Stage:
@@ -98,19 +98,19 @@ class Session:
             stage = folder.resume(place, self.configuration)
             self._files = gathered(place)
         if stage.phase == DONE and not stage.solved and not stage.is_spent:
-            stage.phase = BETWEEN  # it ended without success, but its budgets allow more
+            stage.phase = BETWEEN  # it ended without success, but there is budget left
         return stage
 
     @property
     def is_out_of_steps(self) -> bool:
-        """Tell whether the stage had its steps; a confirmation that is under way goes on to its end."""
+        """Whether the stage has used its steps; a confirmation is finished first."""
         stage = self.stage
         steps = stage.pause_at or 0
         return stage.phase in (BETWEEN, TRIAL) and stage.environment_steps >= steps
 
     @property
     def learned(self) -> Acting:
-        """Return what to act by now."""
+        """Return the present policy."""
         if self._learned is None:
             self._learned = learned_by(self.stage, self.recent)
         return self._learned
@@ -121,7 +121,7 @@ class Session:
         return self._summary if self._stage is None else summarise(self._stage)
 
     def take_note(self) -> TrialRow | None:
-        """Take note of what the last chunk of work changed: the trial that ended, if one did."""
+        """Record what the last chunk of work changed; return the trial that ended, if one did."""
         self._learned = None
         trials = self.stage.trials
         if not trials or (self.recent and trials[-1].trial <= self.recent[-1].trial):
@@ -144,7 +144,7 @@ class Session:
         return {**self._files, **self._ended(), AGENT: word.model_dump_json(indent=2).encode()}
 
     def _ended(self) -> Files:
-        """Return the history of a stage that has ended; what is kept to go on with ends at its checkpoint."""
+        """Return the history up to the end of the stage; the saved one ends at its checkpoint."""
         if self._stage is None or self._stage.phase != DONE:
             return {}
         frames = self._files[HISTORY].decode().splitlines(keepends=True)
@@ -164,10 +164,10 @@ class Session:
 
 
 def learned_by(stage: Stage, recent: Iterable[TrialRow]) -> Acting:
-    """Return what to act by: the present attempt, or the best one before it if that did better.
+    """Return the policy to act by: the present attempt, or the best earlier one if that did better.
 
-    A good attempt that was given up, or learned on and became worse, is known by the mean return of its greedy
-    trials; the present one by that of its last trials, once there are enough.
+    An earlier attempt is judged by the mean return of its greedy trials, the present one by that of its last trials,
+    once there are enough.
     """
     memory, best = stage.agent.memory, stage.best
     if not stage.solved and best is not None and best.score > _present_score(stage, recent):
@@ -185,15 +185,15 @@ def _present_score(stage: Stage, recent: Iterable[TrialRow]) -> float:
     return float(np.mean(returns)) if len(returns) == SAMPLE else -np.inf
 
 
-# An agent's file: a run folder in a zip, with a word on the agent beside it. Reading it runs no code.
+# An agent's file: a run folder in a zip, and a file about the agent. Reading it runs no code.
 #
 # Unpacked, it is a run folder that every command of distinguo reads; a run folder can be loaded as it is.
 
 
 AGENT = "agent.json"
 VERSION = 1
-LARGEST = 2**30  #: bytes that the files of one agent may unpack to
-#: The files that are read and written; others are left alone.
+LARGEST = 2**30  #: bytes of an agent's files, unpacked
+#: The files that are read and written; others are ignored.
 NAMES = (
     *(folder.SETTINGS, folder.REPRESENTATION, folder.VALUES, *folder.GROWING),
     *(folder.RESULT, folder.CHECKPOINT, AGENT),
@@ -203,18 +203,18 @@ _Count = Annotated[int, Field(ge=0)]
 
 
 class Word(BaseModel):
-    """What a run folder does not say about an agent."""
+    """Facts about an agent that a run folder does not hold."""
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
     version: Annotated[int, Field(ge=1)] = VERSION
     num_timesteps: _Count = 0
     shape: Annotated[list[_Count], Field(max_length=32)] | None = None  # of one observation
-    first_action: Annotated[int, Field(ge=-(2**53), le=2**53)] = 0  # what a space may hold
+    first_action: Annotated[int, Field(ge=-(2**53), le=2**53)] = 0  # the limits of a space
     summary: dict[str, Any] = {}
 
 
 def read(path: str | os.PathLike[str]) -> tuple[Files, str]:
-    """Return the files of an agent by name, and its path; as for saving, ``.zip`` may be left out."""
+    """Return the files of an agent by name, and its path; as for saving, ``.zip`` may be omitted."""
     place = Path(path)
     if not place.exists() and named(place).exists():
         place = named(place)
@@ -222,7 +222,7 @@ def read(path: str | os.PathLike[str]) -> tuple[Files, str]:
 
 
 def named(path: str | os.PathLike[str]) -> Path:
-    """Return the path with ``.zip`` where it has no ending, as Stable-Baselines3 does.
+    """Return the path with ``.zip`` if it has no suffix, as Stable-Baselines3 does.
 
     >>> named("best_model").name, named("agent.zip").name
     ('best_model.zip', 'agent.zip')
@@ -240,7 +240,7 @@ def _from_folder(place: Path) -> Files:
 
 
 def write(path: str | os.PathLike[str], files: Files) -> None:
-    """Write an agent's files as one, whole or not at all."""
+    """Write an agent's files as one zip, whole or not at all."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
@@ -255,7 +255,7 @@ def write(path: str | os.PathLike[str], files: Files) -> None:
 
 @contextmanager
 def unpacked(files: Files, source: str) -> Iterator[Path]:
-    """Lend a folder with these files; complaints about it name their source."""
+    """Provide a temporary folder with these files; errors name their source."""
     with tempfile.TemporaryDirectory(prefix="distinguo-") as name:
         place = Path(name)
         for file, content in files.items():
@@ -267,12 +267,12 @@ def unpacked(files: Files, source: str) -> Iterator[Path]:
 
 
 def gathered(place: Path) -> Files:
-    """Return the files of a lent folder."""
+    """Return the files of a temporary folder."""
     return _from_folder(place)
 
 
 def read_word(files: Files, source: str) -> Word | None:
-    """Return the word on the agent, if there is one: a run folder has none."""
+    """Return the facts about the agent, if there are any: a run folder has none."""
     if AGENT not in files:
         return None
     try:
@@ -286,15 +286,15 @@ def read_word(files: Files, source: str) -> Word | None:
     return word
 
 
-# The environment that belongs to an agent's task, for those who want to look at it or act in it.
+# The environment of an agent's task.
 
 
-#: Parameters of a task for which there is a wrapper; an environment takes the others.
+#: Parameters of a task that wrappers take; the environment takes the others.
 LEVELS, NOISE = "levels", "noisy_actions"
 
 
 def made(spec: TaskSpec, cap: int) -> Any:
-    """Return Gymnasium's environment of a task that was given by name; its trials end where the learner's do.
+    """Return Gymnasium's environment of a task by its name; its trials have the learner's limit.
 
     >>> made(known("puck"), 1000).spec.max_episode_steps
     1000
@@ -305,7 +305,7 @@ def made(spec: TaskSpec, cap: int) -> Any:
     from distinguo.tasks.gym.spaces import DiscreteActions, NoisyActions
 
     limit, name = spec.cap(cap), PUCK_ID if spec.name == "puck" else spec.name
-    known_id = registered_spec(name).id  # says in words if there is none
+    known_id = registered_spec(name).id  # raises if there is none
     env = gymnasium.make(known_id, **(_arguments(spec) | {"max_episode_steps": limit}))
     if not isinstance(env.action_space, gymnasium.spaces.Discrete):
         env = DiscreteActions(env, spec.parameters[LEVELS])
@@ -314,7 +314,7 @@ def made(spec: TaskSpec, cap: int) -> Any:
 
 
 def _arguments(spec: TaskSpec) -> dict[str, Any]:
-    """Return what ``gymnasium.make`` should be told; the parameters of most compiled tasks are not for it."""
+    """Return the arguments for ``gymnasium.make``, which takes no parameters of most compiled tasks."""
     given = {name: value for name, value in spec.parameters.items() if name not in (LEVELS, NOISE)}
     if spec.interpreted or (spec.name == "puck" and "noise" not in given):
         return given
@@ -328,14 +328,14 @@ def _arguments(spec: TaskSpec) -> dict[str, Any]:
 
 
 def vectorised(env: Any) -> Any:
-    """Return the environment as callbacks of Stable-Baselines3 want it, or nothing if that is not in use."""
+    """Return the environment as callbacks of Stable-Baselines3 need it, or None if that is not in use."""
     if "stable_baselines3" not in sys.modules:
         return None
     return import_module("stable_baselines3.common.vec_env").DummyVecEnv([lambda: env])
 
 
 def placed(configuration: Configuration, env: Any) -> Configuration:
-    """Return a configuration that learns in this environment; a compiled task stays as it is, for the same bits."""
+    """Return a configuration that learns in this environment; a compiled task stays, for the same bits."""
     from distinguo.tasks.gym.task import make_task
 
     spec = configuration.spec
@@ -379,7 +379,7 @@ class Interface(NamedTuple):
 
 
 def interface_of(spec: TaskSpec, shape: tuple[int, ...] | None = None, first: int | None = None) -> Interface:
-    """Return the interface of a task; the shape and the first action, where its environment is not at hand."""
+    """Return the interface of a task; ``shape`` and ``first`` replace its environment if that is missing."""
     if shape is None and spec.interpreted:
         checked = spec.task.driver.checked_env
         space = checked.env.observation_space
@@ -387,12 +387,12 @@ def interface_of(spec: TaskSpec, shape: tuple[int, ...] | None = None, first: in
         return Interface(checked.view, where, checked.choices.first)
     shape = (len(spec.dimensions),) if shape is None else shape
     if math.prod(shape) != len(spec.dimensions):
-        raise DistinguoError(f"Observations of shape {shape} are none of {spec.name}; take a whole copy.")
+        raise DistinguoError(f"Observations of {spec.name} do not have the shape {shape}; take a whole copy.")
     return Interface(view_of(_space(spec, shape), spec.name), shape, first or 0)
 
 
 def _space(spec: TaskSpec, shape: tuple[int, ...]) -> Any:
-    """Return a space of the same observations, in the absence of the environment itself."""
+    """Return a space of the same observations, without the environment itself."""
     if spec.kind != CATEGORIES:
         return spaces.Box(-np.inf, np.inf, shape=shape, dtype=np.float64)
     low, high = np.array(spec.low, dtype=np.int64), np.array(spec.high, dtype=np.int64)
@@ -402,7 +402,7 @@ def _space(spec: TaskSpec, shape: tuple[int, ...]) -> Any:
 
 
 def chosen_actions(controller: Controller, rows: np.ndarray, rng: np.random.Generator | None) -> np.ndarray:
-    """Return an action for every row of observations: the first preferred one, or any of them at random."""
+    """Return an action for every row of observations: the first preferred one, or a random one of them."""
     preferred = controller.action_sets[regions_of(controller.partition, rows)]
     if rng is None:
         return preferred.argmax(axis=1)

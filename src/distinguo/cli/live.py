@@ -64,7 +64,9 @@ class Compilations:
 
         notice.wanted = False  # a live line says it
         events: Any = event
-        events.Listener.register(Compilations)  # a virtual subclass, because the base class takes long to load
+        events.Listener.register(
+            Compilations
+        )  # a virtual subclass, because the base class takes long to load
         with events.install_listener(EVENT, self):
             yield
 

@@ -177,7 +177,8 @@ def studio_command(
         str, typer.Option(help="The address to listen on; any but this machine's own requires a token.")
     ] = "127.0.0.1",
     token: Annotated[
-        str | None, typer.Option(help="The token that pages must have; generated if the address requires one.")
+        str | None,
+        typer.Option(help="The token that pages must have; generated if the address requires one."),
     ] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
     as_json: Annotated[
@@ -398,7 +399,9 @@ def verify_command(
     ] = None,
     cells: Annotated[
         int | None,
-        typer.Option(min=1000, max=2**26, help="About how many cells the proof may use.", rich_help_panel=HOW),
+        typer.Option(
+            min=1000, max=2**26, help="About how many cells the proof may use.", rich_help_panel=HOW
+        ),
     ] = None,
     steps: Annotated[
         int | None,

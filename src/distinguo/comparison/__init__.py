@@ -1,1 +1,1 @@
-"""Comparisons of representations: a plan, the cells that it consists of, and the engines that work them off."""
+"""Comparisons of representations: a plan, its cells, and the engines that run them."""

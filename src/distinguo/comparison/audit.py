@@ -1,7 +1,7 @@
 """The audit of a learning run: where its representation costs reward, by the settings that it was learned with.
 
-Representations that no run has learned, and features, are audited with the values that a fresh learner of the tester
-ends with (:func:`trained_controller`).
+Features, and representations that no run has learned, are audited with the values of a fresh learner of the tester
+(:func:`trained_controller`).
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ from distinguo.tasks.extent import task_extent
 from distinguo.tasks.spec import TaskSpec
 from distinguo.tasks.task import seeded
 
-VISITS, SLOW_VISITS = 10_000, 200  #: states that are looked at; where every one takes trials of plain Python
-LONGEST = 500  #: steps after which a trial is left whose environment stops none, and comes back by replays
+VISITS, SLOW_VISITS = 10_000, 200  #: states audited; and if each takes trials in plain Python
+LONGEST = 500  #: limit of a trial if the environment has none and is restored by replays
 
 
 @checks_names()
@@ -53,14 +53,14 @@ def audit(
 ) -> Audit:
     """Audit a run, or the run in a folder: which states are not epsilon-adequate, by which rule, at what cost.
 
-    The states are given, or they are ``visits`` ones that the greedy policy comes through, 10,000 of them if nothing
-    is said; the seed decides among tied actions. ``epsilon`` is the reward that may be lost, by default that of the
-    run. A map that only says what to do (a distilled one, or one of ``probation``) has neither values nor an epsilon:
-    an action is then worth what a trial gains that takes it and goes on by the map, and a twentieth of what actions
-    differ by may be lost; where such trials are plain Python, 200 states are looked at. ``watch`` is told how many
-    states are done, of how many. Trials of an environment that is run as plain Python end at its time limit, or after
-    500 steps, so that the time grows with the visits and no faster.
-    ``task`` is the environment, or the task of your own, that the run was learned from, where it is not at hand.
+    The states are given, or they are ``visits`` states of the greedy policy, by default 10,000; the seed decides
+    among tied actions. ``epsilon`` is the reward that may be lost, by default that of the run. A map without values
+    (a distilled one, or one of ``probation``) has no epsilon: the value of an action is then the return of a trial
+    that takes it and then follows the map, and epsilon is a twentieth of the mean difference between actions. If such
+    trials are plain Python, 200 states are audited. ``watch`` is called with the number of states done and the number
+    of all states. Trials of an environment in plain Python end at its time limit or after 500 steps, so that the time
+    grows linearly with the visits. ``task`` is the environment, or the task of your own, that the run was learned
+    from, if its name cannot make it.
 
     >>> import distinguo
     >>> audit(distinguo.learn("puck", seed=1), visits=1000).adequate
@@ -78,7 +78,7 @@ def audit(
         opened.controller,
         Visits(visits, seed, longest) if states is None else states,
         gamma=_setting(opened, "gamma"),
-        # where epsilon is a share of what was seen, the summary has the amount
+        # if epsilon was a share of what was seen, the summary has its value
         epsilon=float(opened.summary.get("epsilon") or _setting(opened, "epsilon"))
         if epsilon is None
         else epsilon,
@@ -94,7 +94,7 @@ def _of_policy(
     epsilon: float | None,
     watch: Watch | None,
 ) -> Audit:
-    """Audit a run of which only the policy is known."""
+    """Audit a run without values."""
     spec, (visits, seed) = run.configuration.spec, asked
     task, longest = seeded(restorable_task(spec), seed), spec.cap(LONGEST)
     number = (VISITS if is_compiled(spec.task) else SLOW_VISITS) if visits is None else visits
@@ -103,7 +103,7 @@ def _of_policy(
 
 
 def _setting(run: Run, name: str) -> float:
-    """Return a setting of the learner that an audit cannot do without."""
+    """Return a setting of the learner that an audit needs."""
     configuration = run.configuration
     if not hasattr(configuration.learner, name):
         raise DistinguoError(
@@ -116,9 +116,9 @@ def _setting(run: Run, name: str) -> float:
 def trained_controller(
     what: Any, task: Any = "puck", *, seed: int = 0, **tester: Any
 ) -> Controller | FeatureController:
-    """Let a fresh learner of the tester learn on a representation or on features, and return what it has learned.
+    """Train a fresh learner of the tester on a representation or on features, and return its controller.
 
-    ``what`` is whatever :func:`compare` takes, such as ``"tiles:8x10x10"`` or features of your own; settings of
+    ``what`` is anything that :func:`compare` takes, such as ``"tiles:8x10x10"`` or features of your own; settings of
     the tester go by their names.
 
     >>> mine = trained_controller("tiles:8x10x10", steps=20_000)

@@ -1,4 +1,4 @@
-"""Compare representations: a fresh learner on each, again and again, and the learning curves that come out."""
+"""Compare representations: several fresh learners on each, and their learning curves."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from distinguo.tasks.catalog import check_present, spec_of
 from distinguo.tasks.declare import declared_by_name
 from distinguo.tasks.spec import TaskSpec
 
-CellsDone = Callable[[int, int], None]  #: called with how many cells are done, of how many
+CellsDone = Callable[[int, int], None]  #: called with the number of cells done and the number of all cells
 
 
 def compare(
@@ -44,9 +44,9 @@ def compare(
     """Compare representations by the learning curves of a fresh learner on each.
 
     ``whats`` are runs, paths of run folders or representation files, names such as ``diagonal`` or ``grid:10x10``,
-    representations or partitions; a mapping gives them names of your own. The task is that of the first run unless
-    it is given, by its name or as an environment or a task of your own, else the puck. ``out`` is a folder for the
-    results, where what is there is not run again.
+    representations or partitions; a mapping gives them names of your own. ``task`` is a name, an environment or a
+    task of your own; by default that of the first run, or the puck. ``out`` is a folder for the results; finished
+    cells in it are not run again.
 
     The tester's settings go by their names, such as ``runs=10``, ``steps=50_000`` and ``cap=5_000_000``; ``settings``
     takes them and those of the task by dotted name, as in ``{"task.beta": 0.2}``.
@@ -66,7 +66,7 @@ def compare(
     values = {name: what for name, what in named.items() if not _is_called(what, name)}
     known = {name: representation_named(what, plan.spec, seed) for name, what in values.items()}
     if plan.in_memory and not is_compiled(plan.spec.task):
-        workers = 1  # there may be but one environment
+        workers = 1  # there may be only one environment
     if out is not None:
         return compare_plan(plan, Path(out), known, engine=engine, workers=workers).without_failures()
     with tempfile.TemporaryDirectory() as folder:
@@ -75,7 +75,7 @@ def compare(
 
 
 def _named(whats: Sequence[Any]) -> dict[str, Any]:
-    """Name what is compared; values of the same name are numbered."""
+    """Name the representations; values of the same name are numbered."""
     if isinstance(whats, str | os.PathLike) or hasattr(whats, "_fields"):  # a single one
         whats = [whats]
     if not isinstance(whats, Iterable):
@@ -94,11 +94,11 @@ def _named(whats: Sequence[Any]) -> dict[str, Any]:
 
 
 def _handed_in(whats: Mapping[str, Any], task: Any) -> TaskSpec:
-    """Return a task that was made already; the one of the first run that it fits keeps that run's names."""
+    """Return the task of an object; names come from the first run that it fits."""
     specs = (_spec_of_run(what) for what in whats.values())
     for spec in specs:
         if spec is not None and not spec.portable:
-            with contextlib.suppress(DistinguoError):  # compared on another task than it was learned on
+            with contextlib.suppress(DistinguoError):  # it was learned on another task
                 return handed_in(spec, task)
     return spec_of(task)
 
@@ -146,10 +146,10 @@ def plan_for(
 
 
 def _task_of(whats: Sequence[Any] | Mapping[str, Any], asked: str | TaskSpec | None) -> dict[str, Any]:
-    """Return the task that is asked for, or else that of the first run, as options of a plan.
+    """Return the given task, or that of the first run, as options of a plan.
 
-    A task of a run folder goes by its name. One that only a file of the user's can make is asked for by that file,
-    and still has the parameters of the run.
+    A task of a run folder is given by its name. One that only a user's file can make is given by that file, with the
+    parameters of the run.
     """
     if isinstance(asked, TaskSpec) or (asked is not None and declared_by_name(asked) is None):
         return {"task": asked}
@@ -180,9 +180,9 @@ def compare_plan(
     shard: tuple[int, int] = (1, 1),
     watch: CellsDone | None = None,
 ) -> Comparison:
-    """Run what is missing of a plan and return all its curves.
+    """Run the missing cells of a plan and return all its curves.
 
-    ``representations`` are those of its names that stand for something in memory.
+    ``representations`` are those of its names that stand for objects in memory.
     """
     folder = Folder(out, plan)
     folder.check()
@@ -214,7 +214,7 @@ def compare_plan(
 
 
 def _known(folder: Folder, what: str, values: Mapping[str, Representation]) -> Representation:
-    """Return a representation: the one that is kept in the folder, if it is the same as the value now."""
+    """Return a representation: the saved one of the folder, if it equals the given one."""
     kept = folder.representation(what)
     if what not in values:
         plan = folder.plan
@@ -229,7 +229,7 @@ def _check_engine(engine: str, plan: Plan, texts: Mapping[str, str | None]) -> N
     held += [plan.spec.name] if plan.in_memory else []
     if held and engine != "threads":
         raise DistinguoError(
-            f"{held[0]} is known to this process only, so it runs on threads, got the engine '{engine}'."
+            f"{held[0]} is known to this process only, so it needs --engine threads, got '{engine}'."
         )
 
 

@@ -1,4 +1,4 @@
-"""Engines: who works through the cells. The results do not depend on it.
+"""Engines, which run the cells. The results do not depend on the engine.
 
 ``threads`` suit compiled tasks, whose kernels release the interpreter lock; ``processes`` suit interpreted ones;
 ``dask`` sends the cells to a cluster and survives the loss of workers.
@@ -36,7 +36,7 @@ Payload = dict[str, Any]
 
 
 def payload_of(plan: Plan, cell: PlanCell, representation: str | Representation, extent: Extent) -> Payload:
-    """Put everything that decides the result of a cell together; a representation comes as the text of its file."""
+    """Collect everything that decides the result of a cell; a representation is the text of its file."""
     return {
         "key": cell.key,
         "task": plan.spec if plan.in_memory else plan.task_by_name,
@@ -64,7 +64,7 @@ def run_cell(payload: Payload) -> dict[str, Any]:
     return {"key": payload["key"], "run": payload["run"], **curve._asdict()}
 
 
-Result = tuple[str, dict[str, Any] | BaseException]  #: the key of a cell, and its result or what went wrong
+Result = tuple[str, dict[str, Any] | BaseException]  #: the key of a cell, and its result or error
 ENGINES = ("threads", "processes", "dask")
 ATTEMPTS = 3  #: how often a cell is tried when its worker dies
 CONNECT_SECONDS = 10
@@ -73,7 +73,7 @@ CONNECT_SECONDS = 10
 def run_all(
     payloads: Sequence[Payload], engine: str, workers: int | None = None, address: str | None = None
 ) -> Iterator[Result]:
-    """Work through the cells and yield each as it is finished."""
+    """Run the cells and yield each as it is finished."""
     if engine not in ENGINES:
         raise DistinguoError(f"Unknown engine '{engine}'; {did_you_mean(engine, ENGINES)}")
     if address is not None and engine != "dask":
@@ -101,7 +101,7 @@ def _outcome(future: Future[dict[str, Any]]) -> dict[str, Any] | BaseException:
 
 
 def _end_with_parent() -> None:
-    """Let a worker end when the process that started it does, however that ended."""
+    """Let a worker end when its parent process ends for any reason."""
     parent = parent_process()
     if parent is not None:
         Thread(target=lambda: (wait([parent.sentinel]), os._exit(1)), daemon=True).start()
@@ -112,9 +112,9 @@ def _processes(count: int) -> ProcessPoolExecutor:
 
 
 def _in_processes(payloads: Sequence[Payload], count: int) -> Iterator[Result]:
-    """Use a pool of processes, and a new one for what remains when a worker of the old one was killed.
+    """Use a pool of processes, and a new pool for the remaining cells when a worker was killed.
 
-    In the end every cell gets a process of its own, so that one which always kills it takes no other with it.
+    In the last attempt every cell gets its own process, so that a cell which kills its process harms no other.
     """
     remaining = {payload["key"]: payload for payload in payloads}
     for _ in range(ATTEMPTS - 1):
@@ -154,7 +154,7 @@ def _import_distributed() -> Any:
 
 def _client(distributed: Any, count: int, address: str | None) -> Any:
     if address is None:
-        free = "127.0.0.1:0"  # any free port: there may be another cluster on this machine
+        free = "127.0.0.1:0"  # any free port, as there may be another cluster
         return distributed.Client(
             n_workers=count, threads_per_worker=1, processes=True, dashboard_address=free, host="127.0.0.1"
         )
@@ -170,8 +170,8 @@ def _client(distributed: Any, count: int, address: str | None) -> Any:
 # The folder of a comparison.
 #
 # It holds ``plan.toml``, ``extent.json`` (the observed extremes), ``representations/`` and one file per cell in
-# ``cells/``, each written whole when it is done. A cell that is there is not run again. ``results.csv`` and
-# ``results.md`` are made from the cells that are there.
+# ``cells/``, each written whole when it is done. A finished cell is not run again. ``results.csv`` and
+# ``results.md`` are made from the finished cells.
 
 
 _FOLDERS = ("cells", "representations")
@@ -181,7 +181,7 @@ Columns = TypeVar("Columns", Curve, Extent)
 
 
 class Folder(NamedTuple):
-    """Where the results of a plan are kept."""
+    """The folder with the results of a plan."""
 
     path: Path
     plan: Plan
@@ -195,20 +195,22 @@ class Folder(NamedTuple):
                     f"{self.path} holds results of {plan.spec.name}, which may have been another environment then; "
                     "choose another --out."
                 )
-            if write_plan(load_plan(path)) != write_plan(plan):  # tasks may hold what cannot be compared
+            if write_plan(load_plan(path)) != write_plan(
+                plan
+            ):  # tasks may hold objects that cannot be compared
                 raise DistinguoError(f"{self.path} holds the results of another plan; choose another --out.")
         elif self.path.exists() and not self._is_newborn():
             raise DistinguoError(f"{self.path} exists and holds no plan; choose another --out.")
 
     def _is_newborn(self) -> bool:
-        """Tell whether the folder holds no more than what a plan leaves that is killed at its birth."""
+        """Whether the folder holds no more than a plan leaves that was killed right at its start."""
         if not self.path.is_dir():
             return False
         others = [one for one in self.path.iterdir() if not is_leftover(one)]
         return all(one.name in _FOLDERS and one.is_dir() and not any(one.iterdir()) for one in others)
 
     def prepare(self, texts: Mapping[str, str]) -> None:
-        """Write the plan and the files of the representations, where they are not there yet."""
+        """Write the plan and the files of the representations, if they are missing."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             if not (self.path / "plan.toml").exists():
@@ -224,16 +226,16 @@ class Folder(NamedTuple):
             raise DistinguoError(f"Cannot write to {self.path}: {error.strerror}.") from None
 
     def representation_path(self, what: str) -> Path:
-        """Return where a representation is kept."""
+        """Return the file of a representation."""
         return self.path / "representations" / f"{slug(what)}.json"
 
     def representation(self, what: str) -> Representation | None:
-        """Return a representation as it was when the plan was first run, so that all cells see the same one."""
+        """Return a representation as it was when the plan was first run: all cells use the same one."""
         path = self.representation_path(what)
         return load(path) if path.exists() else None
 
     def extent(self) -> Extent:
-        """Return the observed extremes; they are observed when they are first asked for."""
+        """Return the observed extremes; the first call observes them."""
         path = self.path / "extent.json"
         if not path.exists():
             observed = task_extent(self.plan.spec, self.plan.head.seed)
@@ -245,12 +247,12 @@ class Folder(NamedTuple):
 
     @property
     def has_cells(self) -> bool:
-        """Tell whether any cell is done."""
+        """Whether any cell is done."""
         cells = self.path / "cells"
         return cells.is_dir() and any(not is_leftover(one) for one in cells.iterdir())
 
     def has(self, cell: PlanCell) -> bool:
-        """Tell whether a cell is done."""
+        """Whether a cell is done."""
         return self._cell_path(cell.key).exists()
 
     def curve(self, cell: PlanCell) -> Curve:
@@ -278,7 +280,7 @@ def written(representation: Representation) -> str | None:
 
 
 def _columns(path: Path, kind: type[Columns]) -> Columns:
-    """Read a curve or an extent: columns of numbers, all as long."""
+    """Read a curve or an extent: columns of numbers of the same length."""
     try:
         content = read_json(path, LARGEST_CELL)
         columns = checked(kind, {name: content[name] for name in kind._fields}, path.name)

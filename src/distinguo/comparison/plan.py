@@ -48,11 +48,11 @@ class Plan(NamedTuple):
     head: PlanHead
     spec: TaskSpec
     variants: dict[str, TesterSettings]
-    in_memory: bool = False  #: whether the task is an object that its name cannot make again
+    in_memory: bool = False  #: whether the task is an object that its name cannot make
 
     @property
     def task_by_name(self) -> dict[str, Any]:
-        """Return what ``task_spec`` makes the task from."""
+        """The arguments of ``task_spec`` for the task."""
         spec = self.spec
         return {"name": spec.name, "parameters": dict(spec.parameters), "interpreted": spec.interpreted}
 
@@ -75,7 +75,7 @@ class PlanCell(NamedTuple):
 
     @property
     def key(self) -> str:
-        """Return the name of the cell, which is that of its result file."""
+        """The name of the cell and of its result file."""
         return f"{slug(self.representation)}--{self.variant}--run-{self.run}"
 
 
@@ -192,7 +192,7 @@ def write_plan(plan: Plan) -> str:
     return tomlkit.dumps(document)
 
 
-# What comes out of a comparison: averaged learning curves, and how they read.
+# The result of a comparison: averaged learning curves, and how they are printed.
 
 
 CSV, MARKDOWN = "results.csv", "results.md"  #: the table of results: every checkpoint, and the last one
@@ -209,11 +209,11 @@ class AveragedCurve(NamedTuple):
     training_steps: list[int]
     scores: np.ndarray
     survival: np.ndarray
-    score: str = Hold().score_name  #: what a batch of trials is judged by
+    score: str = Hold().score_name  #: the measure of a batch of trials
 
     @property
     def name(self) -> str:
-        """Return the name of the representation, with the variant if it is not the only one."""
+        """The name of the representation, with the variant if there are several."""
         plain = self.variant == DEFAULT_VARIANT
         return self.representation if plain else f"{self.representation} ({self.variant})"
 
@@ -224,11 +224,11 @@ class AveragedCurve(NamedTuple):
         return f"{self.name:32}{self.regions:9}{numbers}"
 
     def written(self, score: float) -> str:
-        """Return a score as people read it: lengths in whole steps, returns with the digits that matter."""
+        """Return a score as text: lengths in whole steps, returns with the digits that matter."""
         return f"{score:,.0f}" if self.score == Hold().score_name else readable(score)
 
     def cells(self) -> list[str]:
-        """Return what the curve ends at, for a table."""
+        """Return the end of the curve, for a table."""
         low, high = interval(self.scores)
         mean, survival = self.scores.mean(axis=0), self.survival[:, -1].mean()
         return [
@@ -261,7 +261,7 @@ class AveragedCurve(NamedTuple):
 
 
 def readable(number: float) -> str:
-    """Return a number with as many digits as it takes to compare it.
+    """Return a number with the digits needed to compare it.
 
     >>> readable(5e6), readable(-105.96), readable(0.7333), readable(-500)
     ('5,000,000', '-106.0', '0.733', '-500')
@@ -278,7 +278,7 @@ class Comparison(NamedTuple):
     extent: Extent  #: the observed extremes, from which trials start
     failures: dict[str, str]
     missing: int  #: cells that failed or are left to other shards
-    folder: Path | None = None  #: where the results are kept
+    folder: Path | None = None  #: of the results
 
     def __repr__(self) -> str:
         low, high = self.extent
@@ -306,7 +306,7 @@ class Comparison(NamedTuple):
         return text.getvalue()
 
     def markdown(self) -> str:
-        """Return what the curves end at as a table in Markdown."""
+        """Return the ends of the curves as a table in Markdown."""
         lines = [
             "| representation | regions | runs | training steps | final mean | interval | best mean | survival |",
             "|---|---|---|---|---|---|---|---|",
@@ -315,13 +315,13 @@ class Comparison(NamedTuple):
         return "\n".join(lines) + "\n"
 
     def without_failures(self) -> Comparison:
-        """Return the comparison, or say which cell failed and why."""
+        """Return the comparison; raise if a cell failed."""
         if not self.failures:
             return self
         key, reason = next(iter(self.failures.items()))
         kept = (
             ""
             if self.folder is None
-            else f"; what is done is in {self.folder}, and only the rest is run again"
+            else f"; finished cells are in {self.folder}, and only the rest is run again"
         )
         raise DistinguoError(f"Cell {key} failed ({reason}){kept}.")

@@ -21,7 +21,7 @@ from distinguo.tasks.spec import TaskSpec
 
 
 def representation_named(what: Any, spec: TaskSpec, seed: int) -> Representation:
-    """Return the representation that is meant, checked against the task.
+    """Return a representation, checked against the task.
 
     ``what`` is a path (a run folder, a representation file, a ``.npy`` file of prototypes), the name of a
     representation, a representation or a run itself, a partition, a class of partitions, or a function of the task
@@ -45,7 +45,7 @@ def representation_named(what: Any, spec: TaskSpec, seed: int) -> Representation
 
 
 def name_of(what: Any) -> str:
-    """Return what to call a representation in tables and file names.
+    """Return the name of a representation for tables and files.
 
     >>> from distinguo.representations.declare import FunctionPartition
     >>> name_of("grid:2x3"), name_of(FunctionPartition(int, 2))

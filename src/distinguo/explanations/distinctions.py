@@ -1,8 +1,8 @@
-"""Distinctions: what keeps two states apart, or lets them be one; the rules, the profiles, what is at stake.
+"""Distinctions: what keeps two states apart or together; the rules, the profiles, what is at stake.
 
-``regret`` is the incremental regret of section 2.2 that one region for both would have, at worst: the reward that is
-lost at a visit by the action that is best at the other state, or by taking the other state's value for one's own,
-whichever is more (:func:`distinguo.criteria.stake`). The log has the same figure from then.
+``regret`` is the greatest incremental regret (section 2.2) of one region for both states: the reward lost at a visit
+by the other state's best action, or by assuming the other state's value, whichever is more
+(:func:`distinguo.criteria.stake`). The log has the same figure from the time of the event.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from distinguo.runs.run import Run
 PRICE = "price paid on probation"
 GIVEN_RULE = "given at the start"
 BY_LEARNER = "drawn by the learner"
-MOST_PAIRS = 300  #: of regions, beyond which only neighbours are asked about
+MOST_PAIRS = 300  #: of regions; if there are more, only neighbours are compared
 PROBES = 2_000  #: points by which regions without prototypes are found
 
 Pair = tuple[int, int]
@@ -36,32 +36,32 @@ States = tuple[tuple[float, ...], tuple[float, ...]]
 
 
 class Distinction(NamedTuple):
-    """Two states, what keeps them apart, and what it would cost to make them one."""
+    """Two states, what keeps them apart, and what merging them would cost."""
 
     states: States
     regions: Pair
-    prototypes: tuple[int | None, int | None]  #: that stand for the regions; None for a map without
+    prototypes: tuple[
+        int | None, int | None
+    ]  #: the primary ones of the regions; None for a map without prototypes
     profiles: tuple[ActionProfile, ActionProfile]  #: now
-    learned: (
-        tuple[Row, Row] | None
-    )  #: the action values of the regions at the end; None if they are no rewards
-    then: ReasonEvent | None  #: when the log says that they parted or, in one region, were merged
-    price: PriceEntry | None  #: that was measured when the run was done
-    rules: tuple[str, ...]  #: why they are apart: what the log says or, if it says nothing, what holds now
+    learned: tuple[Row, Row] | None  #: the learned action values of the regions; None if they are not rewards
+    then: ReasonEvent | None  #: when they parted or, in one region, were merged, by the log
+    price: PriceEntry | None  #: measured when the run was done
+    rules: tuple[str, ...]  #: why they are apart: by the log or, if it says nothing, by what holds now
     rules_now: tuple[str, ...]  #: of Definition 9 that keep them apart now
-    regret: float | None  #: now; None where nothing is known in amounts of reward
-    per: str  #: what that is lost at: a "visit", or a "trial" where a state could not be set
-    epsilon: float | None  #: the least at which the learner would merge them; None if at none
+    regret: float | None  #: now; None if no rewards are known
+    per: str  #: when that is lost: at a "visit", or in a "trial" if a state could not be set
+    epsilon: float | None  #: the least at which the learner would merge them; None if there is none
     epsilon_half: float | None  #: the same if delta were ε/2 instead of ε
 
     @property
     def same_region(self) -> bool:
-        """Tell whether there is no distinction: one region holds both."""
+        """Whether one region holds both states."""
         return self.regions[0] == self.regions[1]
 
     @property
     def is_explained(self) -> bool:
-        """Tell whether there is a rule or a price, a profile for both states, and what is at stake."""
+        """Whether there is a rule or a price, a profile for both states, and a regret."""
         return bool(self.rules) and self.regret is not None and all(one.values for one in self.profiles)
 
     def document(self) -> dict[str, Any]:
@@ -122,20 +122,20 @@ class Inquiry:
         return self.asked.controller.region(s)
 
     def primary(self, j: int) -> int | None:
-        """Return the prototype that stands for a region."""
+        """Return the primary prototype of a region."""
         known = prototypes_of(self.asked.partition)
         return None if known is None else int(known.primaries[j])
 
     def nearest(self, s: tuple[float, ...]) -> int | None:
-        """Return the prototype that a state falls to."""
+        """Return the nearest prototype of a state."""
         known = prototypes_of(self.asked.partition)
         return None if known is None else int(nearest(self.asked.partition, s))
 
     def distinction(self, s: tuple[float, ...], other: tuple[float, ...]) -> Distinction:
-        """Return what keeps two states apart, or that they are together."""
+        """Return the distinction between two states."""
         j, k = self.region(s), self.region(other)
         own, others = self.profile(s), self.profile(other)
-        if own.way != others.way:  # what was found out in different ways cannot be compared
+        if own.way != others.way:  # profiles found in different ways cannot be compared
             own, others = self.investigator.of_region(j), self.investigator.of_region(k)
         then, price = self._then(s, other, j, k), self._price(s, other, j, k)
         in_rewards = not (self.asked.values_name_actions and VALUES in (own.way, others.way))
@@ -174,7 +174,7 @@ class Inquiry:
     def _rules(
         self, j: int, k: int, then: ReasonEvent | None, price: PriceEntry | None, now: tuple[str, ...]
     ) -> tuple[str, ...]:
-        """Return why two regions are apart: what the log says, else what holds now, else who drew them."""
+        """Return why two regions are apart: by the log, otherwise by what holds now, otherwise by their maker."""
         if j == k:
             return ()
         if then is not None:
@@ -190,14 +190,14 @@ class Inquiry:
         return all(p is not None and self.family.members[p].came == GIVEN for p in rows)
 
     def _then(self, s: tuple[float, ...], other: tuple[float, ...], j: int, k: int) -> ReasonEvent | None:
-        """Return when two regions parted or, of one region, when the prototypes of two states were merged."""
+        """Return the event by which two regions parted or, in one region, two prototypes were merged."""
         p, q = (self.nearest(s), self.nearest(other)) if j == k else (self.primary(j), self.primary(k))
         if p is None or q is None or p == q:
             return None
         return self.family.joining(p, q) if j == k else self.family.parting(p, q)
 
     def _price(self, s: tuple[float, ...], other: tuple[float, ...], j: int, k: int) -> PriceEntry | None:
-        """Return the price of the distinction between the prototypes of two states, or else of their regions."""
+        """Return the price of the distinction between the prototypes of two states or, without one, their regions."""
         if j == k or self.asked.is_condensed:
             return None
         for pair in ((self.nearest(s), self.nearest(other)), (self.primary(j), self.primary(k))):
@@ -212,10 +212,10 @@ class Inquiry:
 def distinctions(
     run: Run | Asked | str | Path, pairs: Iterable[Pair] | None = None, carried: bool = False
 ) -> list[Distinction]:
-    """Return the distinctions between the regions of a run, each by the states that stand for its regions.
+    """Return the distinctions between the regions of a run, each by one state per region.
 
-    All pairs of regions or, where there are very many, those of neighbours; ``pairs`` asks for others. ``carried``
-    asks about the map for other learners, where it is not the one that acts.
+    They are those of all pairs of regions or, if there are very many, of neighbours; ``pairs`` asks for others.
+    ``carried`` asks about the map for fresh learners, if the run has one.
 
     >>> import distinguo
     >>> found = distinctions(distinguo.learn("puck", seed=1))
@@ -229,7 +229,7 @@ def distinctions(
 
 
 def representative_states(asked: Asked) -> dict[int, tuple[float, ...]]:
-    """Return a state for every region: its primary prototype or, in a map without, the middle one of some points.
+    """Return a state for every region: its primary prototype or, without prototypes, the middle one of some points.
 
     A region so small that none of the points falls into it has no state.
     """
@@ -257,7 +257,7 @@ def _spread_points(asked: Asked) -> np.ndarray:
 
 
 def _pairs(states: dict[int, tuple[float, ...]]) -> list[Pair]:
-    """Return the pairs to ask about: all, or every region with those nearest to it."""
+    """Return the pairs to compare: all, or every region with its nearest ones."""
     numbers = sorted(states)
     if len(numbers) * (len(numbers) - 1) // 2 <= MOST_PAIRS:
         return list(combinations(numbers, 2))
@@ -273,20 +273,20 @@ def _pairs(states: dict[int, tuple[float, ...]]) -> list[Pair]:
 
 # The ε at which two states would be merged: Definition 9 read as a question about ε, answered to the last bit.
 #
-# An action is preferred from some ε on and stays so, and so are values that are close enough. Between two such points
-# nothing changes, so the least ε is one of them; each is found by halving the numbers there are between two floats.
+# An action is preferred from some ε on, and values are close enough from some ε on. Between two such points nothing
+# changes, so the least ε is one of them; each is found by bisecting the floats.
 
 
 EQUAL, HALF = (
     1.0,
     0.5,
-)  #: delta as a share of epsilon: that of Figure 6, and the greatest for which Eq. 5 holds
+)  #: delta as a share of epsilon: as in Figure 6, and the greatest for which Eq. 5 holds
 
 
 def merging_epsilon(q1: np.ndarray, q2: np.ndarray, share: float = EQUAL) -> float | None:
     """Return the least ε at which two profiles are compatible with ``delta = share * epsilon``; None if at no ε.
 
-    Figure 6 takes delta = ε: then Eq. 6 wants the same best actions, and no ε can make up for different ones. With
+    Figure 6 takes delta = ε: then Eq. 6 requires the same best actions, which no ε can make up for. With
     delta = ε/2 Eq. 5 takes its place, and some ε always does.
 
     >>> left, right = np.array([-0.1, -0.9]), np.array([-0.8, -0.2])
@@ -313,12 +313,12 @@ def _turning_points(q1: np.ndarray, q2: np.ndarray, share: float) -> set[float]:
 
 
 def _is_preferred(value: float, best: float, factor: float, epsilon: float) -> bool:
-    """Definition 7, of numbers: many are tried."""
+    """Definition 7 for plain numbers, as many are tried."""
     return value >= best - factor * epsilon
 
 
 def _least(holds: Callable[[float], bool]) -> float:
-    """Return the least number from 0 for which something holds that holds for all greater ones."""
+    """Return the least number ≥ 0 for which a monotone condition holds."""
     low, high = -1, _place(math.inf)
     while high - low > 1:
         middle = (low + high) // 2
@@ -327,7 +327,7 @@ def _least(holds: Callable[[float], bool]) -> float:
 
 
 def _place(number: float) -> int:
-    """Return which of the numbers from 0 on this is: floats from 0 are ordered as their bits are."""
+    """Return the rank of a float ≥ 0: such floats are ordered as their bits are."""
     place: int = struct.unpack("<q", struct.pack("<d", number))[0]
     return place
 

@@ -1,4 +1,4 @@
-"""What a run by a learned model knows of a state: the answers that its investigations would get."""
+"""What a run with a learned model knows of a state: the answers that its investigations would get."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from distinguo.runs.run import Run
 
 
 class Prediction(NamedTuple):
-    """What the model says of one action; nothing of what follows, where it knows too little."""
+    """The model's answer for one action; without a next state if it knows too little."""
 
     action: str
-    tuples: int  #: within reach, at most as many as an answer takes
+    tuples: int  #: within reach, at most as many as an answer uses
     needed: int  #: for an answer
     after: tuple[float, ...] | None
     reward: float | None
@@ -31,7 +31,7 @@ class Prediction(NamedTuple):
 
     @property
     def is_known(self) -> bool:
-        """Tell whether there was an answer."""
+        """Whether there was an answer."""
         return self.after is not None
 
 
@@ -39,7 +39,7 @@ class Prediction(NamedTuple):
 def ask_model(run: Run | str | Path, state: Sequence[float]) -> list[Prediction]:
     """Ask the model of a run in a folder, learned by ``--learner model``, what each action leads to from a state.
 
-    A state of which it knows nothing for any action is an error that says so.
+    Raises if the model knows too little of the state for every action.
 
     >>> import distinguo, tempfile
     >>> folder = tempfile.mkdtemp() + "/run"
@@ -63,7 +63,7 @@ def ask_model(run: Run | str | Path, state: Sequence[float]) -> list[Prediction]
         raise DistinguoError(
             f"The model of {task} knows too little of {shown(tuple(s))}: within a distance of "
             f"{model.reach:g} it keeps {kept}, and an answer needs {answers[0].needed}; ask about a state nearer to "
-            "those it came through, or let it learn more."
+            "those it visited, or let it learn more."
         )
     return answers
 

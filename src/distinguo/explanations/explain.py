@@ -3,7 +3,7 @@
 >>> import distinguo
 >>> run = distinguo.learn("puck", seed=1)
 >>> print(explain(run, (0.5, 1.0), (-0.5, -1.0)).sentences[0])
-Told apart because ...
+Kept apart: ...
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ class StateFacts(NamedTuple):
 
     state: tuple[float, ...]
     region: int
-    prototype: int | None  #: that it falls to
-    action: str  #: preferred; of tied ones the first
+    prototype: int | None  #: the nearest one
+    action: str  #: the preferred one; the first of tied ones
     actions: tuple[str, ...]  #: all that are preferred
-    value: float | None  #: of its region; by trials if the map's values are no rewards
+    value: float | None  #: of its region; by trials if the map's values are not rewards
     profile: ActionProfile  #: what each action is worth here, now
-    loss: float | None  #: reward that is lost here by the choice of the region (section 2.2), None if unknown
-    primary: Member | None  #: the prototype that stands for the region, with where it came from
+    loss: float | None  #: reward lost here by the action of the region (section 2.2); None if unknown
+    primary: Member | None  #: the primary prototype of the region, with its origin
 
     def document(self) -> dict[str, Any]:
         """Return the facts as plain values."""
@@ -54,13 +54,13 @@ class StateFacts(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """The answer to a why: sentences for people, and all figures."""
+    """An explanation: sentences, and all figures."""
 
     sentences: tuple[str, ...]
     facts: StateFacts
     other: StateFacts | None
     distinction: Distinction | None  #: between the two states, if there were two
-    notes: tuple[str, ...]  #: what could not be read or done, in sentences
+    notes: tuple[str, ...]  #: sentences on what could not be read or done
     action_names: tuple[str, ...]
 
     def __repr__(self) -> str:
@@ -109,11 +109,11 @@ def explain(
     *,
     carried: bool = False,
 ) -> Explanation:
-    """Explain why a state is treated as it is or, of two states, why they are kept apart or together.
+    """Explain why a state is treated as it is or, for two states, why they are kept apart or together.
 
-    ``run`` is a run or the folder of one; it is not changed. States are given as the task is observed. Both are
-    investigated again where the task can be put into them, with the settings of the run. ``carried`` asks about the
-    map for other learners, where it is not the one that acts.
+    ``run`` is a run or its folder; it is not changed. States are given as observations. If the state of the task can
+    be set, they are investigated again with the settings of the run. ``carried`` asks about the map for fresh
+    learners, if the run has one.
 
     >>> import distinguo
     >>> why = explain(distinguo.learn("puck", seed=1), (0.5, 1.0))
@@ -125,7 +125,7 @@ def explain(
 
 
 def answered(inquiry: Inquiry, state: Sequence[float], other: Sequence[float] | None = None) -> Explanation:
-    """Explain states to somebody who asks many questions about one map."""
+    """Explain states; the investigations of one map are shared between calls."""
     asked = inquiry.asked
     facts = _facts(inquiry, checked_state(asked, state))
     if other is None:
@@ -196,14 +196,14 @@ def _side(word: str, asked: Asked, facts: StateFacts) -> str:
 def _notes(asked: Asked) -> tuple[str, ...]:
     if "trials" in asked.run.summary or not asked.run.path:
         return asked.notes
-    return (*asked.notes, "The run is not finished; this is how its map was when it was last written down.")
+    return (*asked.notes, "The run is not finished; this is its map when it was last saved.")
 
 
-# Reasons in plain sentences: what is lost, since when, by which rule; the figures come after them.
+# Reasons in plain sentences: what is lost, since when, by which rule.
 
 
-NOTHING = 1e-9  #: an amount of reward that is written as 0
-#: How an action of our own tasks is taken; elsewhere it is just taken.
+NOTHING = 1e-9  #: less reward is written as 0
+#: Verbs for the actions of our own tasks; other actions are "taken".
 VERBS = {
     "puck": "pushing",
     "CartPole-v1": "pushing",
@@ -217,12 +217,12 @@ MEANINGS = {
     _POLICY: "different actions are good",
     _VALUE: "they are not worth the same",
     _BEST: "different actions are best",
-    SURPRISE: "a step went otherwise than the region foretold",
+    SURPRISE: "a step differed from what the region predicted",
 }
 
 
 def amount(number: float) -> str:
-    """Return a number with as many digits as people want to read.
+    """Return a number with the digits worth reading.
 
     >>> amount(0.8712), amount(-104.37), amount(-1.1e-54)
     ('0.871', '-104.4', '0')
@@ -233,7 +233,7 @@ def amount(number: float) -> str:
 
 
 def place(spec: TaskSpec, s: Sequence[float]) -> str:
-    """Return a state as people write it, with names and units.
+    """Return a state with names and units.
 
     >>> from distinguo.tasks.catalog import task_spec
     >>> place(task_spec("puck"), (0.5, 1.0))
@@ -246,7 +246,7 @@ def place(spec: TaskSpec, s: Sequence[float]) -> str:
 
 
 def acting(spec: TaskSpec, a: int) -> str:
-    """Return an action as something one does.
+    """Return an action as an activity.
 
     >>> from distinguo.tasks.catalog import task_spec
     >>> acting(task_spec("puck"), 0), acting(task_spec("MountainCar-v0"), 1)
@@ -258,18 +258,18 @@ def acting(spec: TaskSpec, a: int) -> str:
 
 
 def apart_sentence(asked: Asked, found: Distinction) -> str:
-    """Say why two states are told apart, or that nothing would be lost now if they were not.
+    """Return why two states are kept apart, or that nothing would be lost if they were merged now.
 
-    What was paid on probation is the reason of a map that grew by it; else it is what is lost at a visit.
+    The reason is the price that was measured by trials or, without one, what is lost at a visit.
     """
     if found.price is not None:
         when = "it was distilled" if asked.run.is_distilled else "the run had solved its task"
         return (
-            f"Told apart because without this distinction a trial loses {amount(found.price.lost)} of reward, "
+            f"Kept apart: without this distinction a trial loses {amount(found.price.lost)} of reward, "
             f"by {found.price.starts} trials with and without it when {when}."
         )
     if found.regret is None:
-        return "Told apart by the learner; what that is worth cannot be found out without the task."
+        return "Kept apart by the learner; what that is worth is unknown without the task."
     if not found.rules_now:
         return _without_rule(asked, found)
     here, there = (profile.q1 for profile in found.profiles)
@@ -279,18 +279,18 @@ def apart_sentence(asked: Asked, found: Distinction) -> str:
         wrong = _worst_choice(*((there, here) if at_first else (here, there)))
         at, other = ("here", "there") if at_first else ("there", "here")
         return (
-            f"Told apart because {acting(asked.spec, wrong)} {at}, as is best {other}, loses "
+            f"Kept apart: {acting(asked.spec, wrong)} is best {other}, but {at} it loses "
             f"{amount(max(losses))} of reward{_each(found)}."
         )
     return (
-        f"Told apart because they are not worth the same: {amount(state_value(here))} here and "
-        f"{amount(state_value(there))} there; taking one for the other misjudges {amount(found.regret)} of "
+        f"Kept apart: they are not worth the same, {amount(state_value(here))} here and "
+        f"{amount(state_value(there))} there; one value for both would be wrong by {amount(found.regret)} of "
         f"reward{_each(found)}."
     )
 
 
 def _worst_choice(q: np.ndarray, q1: np.ndarray) -> int:
-    """Return the action that loses most where it is worth ``q1``, of those that are best where it is ``q``."""
+    """Return, of the actions that are best by ``q``, the one that is worst by ``q1``."""
     return int(np.where(preferred(q, 0.0), q1, np.inf).argmin())
 
 
@@ -300,21 +300,23 @@ def _each(found: Distinction) -> str:
 
 def _without_rule(asked: Asked, found: Distinction) -> str:
     assert found.regret is not None
-    cost = f"making them one would cost at most {amount(found.regret)} of reward at a {found.per}"
+    most = (
+        "nothing" if found.regret < NOTHING else f"at most {amount(found.regret)} of reward per {found.per}"
+    )
+    cost = f"today, merging them would cost {most}"
     if GIVEN_RULE in found.rules:
-        return f"Kept apart because the run was begun with both; {cost} by what is known now."
+        return f"Kept apart because the run began with both; {cost}."
     if BY_LEARNER in found.rules:
-        return (
-            f"Kept apart because the learner '{asked.run.configuration.learner_name}' drew them so; {cost}."
-        )
-    return f"Kept apart since a difference was found earlier; by what is known now {cost}."
+        name = asked.run.configuration.learner_name
+        return f"Kept apart because the learner '{name}' made them two regions; {cost}."
+    return f"Kept apart because a difference was found earlier; {cost}."
 
 
 def together_sentence(asked: Asked, found: Distinction) -> str:
-    """Say why two states are one region."""
+    """Return why two states are in one region."""
     cost = ""
     if found.regret is not None:
-        cost = f" Ignoring the difference costs at most {amount(found.regret)} of reward at a {found.per}"
+        cost = f" Ignoring the difference costs at most {amount(found.regret)} of reward per {found.per}"
         if asked.epsilon is not None:
             within = "within" if found.regret <= asked.epsilon else "more than"
             cost += f", {within} the ε of {amount(asked.epsilon)} that may be lost"
@@ -323,15 +325,13 @@ def together_sentence(asked: Asked, found: Distinction) -> str:
         joined = found.then
         return (
             f"Together in region {found.regions[0]}: prototypes {joined.prototypes[0]} and {joined.prototypes[1]} "
-            f"were merged at trial {joined.trial:,} (step {joined.step:,}), as no rule kept them apart.{cost}"
+            f"were merged at trial {joined.trial:,} (step {joined.step:,}) because no rule kept them apart.{cost}"
         )
-    return (
-        f"Together in region {found.regions[0]}: no difference between them was ever found to matter.{cost}"
-    )
+    return f"Together in region {found.regions[0]}: no difference between them has mattered so far.{cost}"
 
 
 def parting_sentence(found: Distinction) -> str:
-    """Say when two regions parted, by which rule, and what was at stake; nothing where no log says."""
+    """Return when two regions parted, by which rule, and what was at stake; empty if no log says so."""
     event = found.then
     if event is None or found.same_region:
         return ""
@@ -354,7 +354,7 @@ def parting_sentence(found: Distinction) -> str:
 
 
 def by_rules(event: ReasonEvent) -> str:
-    """Return what the rules of an entry mean, each with its name.
+    """Return the meanings of an entry's rules, each with its name.
 
     >>> from distinguo.explanations.subject import read_log
     >>> rows = {"states": [[0.0], [1.0]], "profiles": [[0.0], [1.0]], "prototypes": [0, 1]}
@@ -370,21 +370,21 @@ def _name(rule: str) -> str:
 
 
 def epsilon_sentence(asked: Asked, found: Distinction) -> str:
-    """Say at which ε two states would be merged; nothing where that cannot be said or is not asked."""
+    """Return at which ε two states would be merged; empty if that is unknown."""
     if found.same_region or found.regret is None:
         return ""
     used = "" if asked.epsilon is None else f" (this run: {amount(asked.epsilon)})"
     if found.epsilon is not None:
         if found.epsilon == 0.0:
-            return f"By what is known now they would be merged even at ε = 0{used}."
-        return f"They would be merged at ε = {amount(found.epsilon)}, and at none that is less{used}."
+            return f"Today, they would be merged even at ε = 0{used}."
+        return f"They would be merged from ε = {amount(found.epsilon)} on{used}."
     half = found.epsilon_half
     looser = "" if half is None else f"; with δ = ε/2, by Eq. 5, they would be merged at {amount(half)}"
-    return f"No ε would merge them{used}: where their best actions differ, Eq. 6 allows none{looser}."
+    return f"No ε would merge them{used}: Eq. 6 never merges states with different best actions{looser}."
 
 
 def now_sentence(asked: Asked, profiles: Sequence[ActionProfile], obstacle: str) -> str:
-    """Say how it is known what actions are worth now."""
+    """Return how the present values of the actions were found."""
     ways, steps = {profile.way for profile in profiles}, sum(profile.steps for profile in profiles)
     if ways == {MINI_TRIALS}:
         sure = "" if all(all(one.reliable) for one in profiles) else _UNSURE
@@ -395,33 +395,31 @@ def now_sentence(asked: Asked, profiles: Sequence[ActionProfile], obstacle: str)
         held = "taken once" if asked.spec.kind == CATEGORIES else "held for a few steps"
         return (
             f"Investigated now by trials, {steps:,} steps: each action is {held}, then the map is followed to the "
-            f"end; rewards are not discounted.{_chance(asked, profiles)}"
+            f"end; rewards are not discounted.{_roughness(asked, profiles)}"
         )
     if ways == {STARTS}:
         return (
-            f"{obstacle} So trials were run from the start, {steps:,} steps, with each action for the whole region "
-            f"in turn.{_chance(asked, profiles)}"
+            f"{obstacle} So trials were run from the start, {steps:,} steps; the whole region took each action "
+            f"in turn.{_roughness(asked, profiles)}"
         )
-    return f"{obstacle} So the values that were learned for the regions stand for the states."
+    return f"{obstacle} So the learned values of the regions are used."
 
 
-def _chance(asked: Asked, profiles: Sequence[ActionProfile]) -> str:
-    """Say how rough figures are that chance has a part in."""
+def _roughness(asked: Asked, profiles: Sequence[ActionProfile]) -> str:
+    """Return how rough the figures of a stochastic task are."""
     if asked.spec.stochastic == "no" and profiles[0].way != STARTS:
         return ""
     count = min(profile.samples for profile in profiles)
     return f" {'One trial' if count == 1 else f'{count} trials'} of each action: the figures are rough."
 
 
-_UNSURE = (
-    " Some of these values rest on regions with few updates, and the learner would not rely on them yet."
-)
+_UNSURE = " Some of these values come from regions with few updates; the learner would not rely on them yet."
 
 
 def birth_sentence(asked: Asked, j: int, member: Member | None) -> str:
-    """Say where a region comes from, by the prototype that stands for it."""
+    """Return where a region comes from, by its primary prototype."""
     if member is None:
-        return f"Region {j} was drawn by the learner '{asked.run.configuration.learner_name}'."
+        return f"Region {j} was made by the learner '{asked.run.configuration.learner_name}'."
     event = member.event
     if event is not None:
         verb = "detached again" if event.event == DETACH else "split"
@@ -431,34 +429,37 @@ def birth_sentence(asked: Asked, j: int, member: Member | None) -> str:
             "stake."
         )
     if member.came == FIRST:
-        return f"Region {j} (prototype {member.prototype}) is the first one: all others were split from it."
+        return f"Region {j} (prototype {member.prototype}) is the first one; all others were split from it."
     if member.came == GIVEN:
         return f"Region {j} (prototype {member.prototype}) was given at the start."
     if asked.is_condensed:
-        return f"Region {j} is what condensing left; the reason log speaks of the map before."
+        return f"Region {j} was kept when the map was condensed; the reason log is about the earlier map."
     if asked.log.kept:
         count = "1 change" if len(asked.log.kept) == 1 else f"{len(asked.log.kept):,} changes"
-        return f"Region {j} was found on probation: {count} of the map paid, and were kept.{_dearest(asked, member)}"
-    return f"Region {j} (prototype {member.prototype}) was drawn by the learner, which keeps no log of it."
+        price = _highest_price(asked, member)
+        return f"Region {j} was found on probation: {count} of the map paid off and were kept.{price}"
+    return f"Region {j} (prototype {member.prototype}) was made by the learner, which keeps no log of that."
 
 
-def _dearest(asked: Asked, member: Member) -> str:
-    """Say which distinction of a prototype was worth most, where prices were measured."""
+def _highest_price(asked: Asked, member: Member) -> str:
+    """Return the price of a prototype's most valuable distinction, if prices were measured."""
     own = [price for price in asked.log.prices if member.prototype in price.prototypes]
     if not own:
         return ""
     price = max(own, key=lambda one: one.lost)
     other = next(p for p in price.prototypes if p != member.prototype)
-    return f" Not told from prototype {other}, it would cost a trial {amount(price.lost)} of reward."
+    return (
+        f" Without the distinction from prototype {other}, a trial would lose {amount(price.lost)} of reward."
+    )
 
 
 def merged_sentence(member: Member | None) -> str:
-    """Say how the nearest prototype of a state came to its region, if it does not stand for it."""
+    """Return how the nearest prototype of a state joined its region, if it is not the primary one."""
     if member is None or member.primary or not member.merges:
         return ""
     last = member.merges[-1]
     assert last.event == MERGE
     return (
-        f"The state falls to prototype {member.prototype}, which joined this region at trial {last.trial:,} "
+        f"The nearest prototype is {member.prototype}, which joined this region at trial {last.trial:,} "
         f"(step {last.step:,})."
     )

@@ -1,7 +1,7 @@
 """The family of the regions: which prototype was split from which, when, by which rule, and what was merged again.
 
-Prototypes keep their numbers while a learner works, and the map that it hands out lists them in that order; so the
-numbers of the log are those of the map, wherever the states that were written beside them agree.
+Prototypes keep their numbers while a learner works, and its map lists them in that order. So the numbers of the log
+are those of the map if the states logged with them agree.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from distinguo.explanations.subject import MERGE, Asked, ReasonEvent, ReasonLog,
 from distinguo.representations.partition import prototypes_of
 from distinguo.runs.run import Run
 
-FIRST, GIVEN, FOUND = "first", "given", "found"  #: how a prototype came that was not split from another
+FIRST, GIVEN, FOUND = "first", "given", "found"  #: the origin of a prototype that was not split from another
 
 
 class Member(NamedTuple):
@@ -24,15 +24,15 @@ class Member(NamedTuple):
 
     prototype: int
     state: tuple[float, ...]
-    region: int  #: that it belongs to now
-    primary: bool  #: whether it stands for that region
-    came: str  #: "first", "given", "found", or "split" or "detach" as the log says
-    event: ReasonEvent | None  #: when it got a region of its own last, and why
+    region: int  #: its region now
+    primary: bool  #: whether it is the primary one there
+    came: str  #: its origin: "first", "given", "found", or "split" or "detach" by the log
+    event: ReasonEvent | None  #: when it last got its own region, and why
     merges: tuple[ReasonEvent, ...]  #: when its region joined another
 
     @property
     def parent(self) -> int | None:
-        """Return the prototype that it was split or detached from."""
+        """The prototype that it was split or detached from."""
         return self.event.prototypes[0] if self.event else None
 
     def document(self) -> dict[str, Any]:
@@ -60,7 +60,7 @@ class Family(NamedTuple):
     events: tuple[ReasonEvent, ...] = ()  #: of the log, as far as it is about these prototypes
 
     def children(self, p: int | None) -> tuple[Member, ...]:
-        """Return who was split from a prototype; of None, who was not split from any."""
+        """Return the prototypes that were split from one; for None, those that were not split from any."""
         return tuple(member for member in self.members if member.parent == p)
 
     def line(self, p: int) -> list[int]:
@@ -71,10 +71,10 @@ class Family(NamedTuple):
         return line
 
     def parting(self, p: int, other: int) -> ReasonEvent | None:
-        """Return when the families of two prototypes parted, seen from the first; None if they never were one.
+        """Return the event by which the families of two prototypes parted; None if they never were one family.
 
-        Of two that were both split from a third, the one that left earlier made the difference: the other still
-        belonged to the third then.
+        The first prototype is named first in it. If both were split from a third, the earlier split counts: the other
+        one still belonged to the third then.
         """
         lines = self.line(p), self.line(other)
         shared = next((one for one in lines[0] if one in lines[1]), None)
@@ -82,13 +82,13 @@ class Family(NamedTuple):
             return None
         heads = [
             line[line.index(shared) - 1] for line in lines if line[0] != shared
-        ]  # who left the shared one
+        ]  # those split from the common ancestor
         parted = [(event, head) for head in heads if (event := self.members[head].event)]
         event, head = min(parted, key=lambda pair: pair[0].place)
         return event.seen_from(head if head in lines[0] else shared)
 
     def joining(self, p: int, other: int) -> ReasonEvent | None:
-        """Return the merge that made two prototypes one region for the last time, seen from the first's side."""
+        """Return the last merge that joined two prototypes, with the first named first."""
         before, side, found, together = p, p, None, False
         for event, primaries in self.replayed():
             now = primaries[p] == primaries[other]
@@ -98,10 +98,10 @@ class Family(NamedTuple):
         return found.seen_from(side) if found and together else None
 
     def replayed(self) -> Iterator[tuple[ReasonEvent, dict[int, int]]]:
-        """Go through the log again: every event, and the primary of each prototype after it.
+        """Replay the log: yield every event with the primary of each prototype after it.
 
-        A merge takes all prototypes of a region along. A prototype that is yet to come is its own primary. The
-        dictionary is the same one all the way.
+        A merge moves all prototypes of a region. A prototype that does not exist yet is its own primary. The same
+        dictionary is yielded every time.
         """
         primaries = {member.prototype: member.prototype for member in self.members}
         regions = {p: {p} for p in primaries}
@@ -134,7 +134,7 @@ def family(run: Run | Asked | str | Path) -> Family:
 
 
 def family_of(asked: Asked) -> Family:
-    """Return the family of the regions of a map, by the log that belongs to it."""
+    """Return the family of the regions of a map, by its log."""
     known = prototypes_of(asked.partition)
     if known is None:
         return Family(())
@@ -173,7 +173,7 @@ def _about(log: ReasonLog, points: np.ndarray, actions: int) -> tuple[ReasonEven
 
 
 def _came(asked: Asked, p: int) -> str:
-    """Return how a prototype came of whose birth the log says nothing."""
+    """Return the origin of a prototype whose birth is not in the log."""
     if not asked.grows_by_splits:
         return FOUND
     if asked.given_prototypes:

@@ -1,12 +1,12 @@
-"""States investigated again, by what is known now: the action profile of a state, in rewards.
+"""States investigated again with what is known now: the action profile of a state, in rewards.
 
-There are four ways, the first that can be gone being taken. *Mini-trials* are the paper's own investigation
-(Figure 3) with the settings of the run. *Trials* hold an action as a mini-trial does and follow the map to the end:
-for maps whose values are no rewards, or whose discount is unknown. Where a state cannot be set, the *values* that
-were learned for its region stand for it or, if they are no rewards, *trials from the start* in which its whole region
-takes each action in turn.
+There are four ways; the first possible one is taken. *Mini-trials* are the paper's own investigation (Figure 3) with
+the settings of the run. *Trials* hold an action as a mini-trial does and then follow the map to the end, for maps
+whose values are not rewards or whose discount is unknown. If a state cannot be set, the *learned values* of its
+region are used. If those are not rewards, *trials from the start* are run in which the whole region takes each action
+in turn.
 
-Everything runs as plain Python, a few hundred steps at most, so that nothing has to be compiled for a question.
+Everything runs as plain Python, a few hundred steps at most, so that a question compiles nothing.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from distinguo.tasks.world import BEFORE, look, python_world
 
 MINI_TRIALS, TRIALS, STARTS, VALUES = "mini-trials", "trials", "trials from the start", "learned values"
 MOST_STEPS = 6_000  #: for the profiles of two states
-LONGEST = 1_000  #: steps of a trial, where the task has no limit
+LONGEST = 1_000  #: steps of a trial, if the task has no limit
 SEARCHES, SEARCH = (
     20,
     50,
-)  #: trials, and steps of each, that states are looked for in which one can come back to
-SAMPLES = 20  #: trials of each action where chance is at work, if there are steps for so many
+)  #: trials, and steps of each, that collect states which can be restored
+SAMPLES = 20  #: trials of each action in a stochastic task, if there are enough steps
 
 
 class ActionProfile(NamedTuple):
@@ -48,12 +48,12 @@ class ActionProfile(NamedTuple):
     values: tuple[float, ...]
     reliable: tuple[bool, ...]  #: whether the learner would rely on each
     way: str  #: "mini-trials", "trials", "trials from the start" or "learned values"
-    steps: int = 0  #: that finding out took
+    steps: int = 0  #: used to find the values
     samples: int = 1  #: trials or mini-trials of each action
 
     @property
     def q1(self) -> np.ndarray:
-        """Return the values as the criteria want them."""
+        """The values as an array, for the criteria."""
         return np.array(self.values)
 
     def document(self) -> dict[str, Any]:
@@ -68,7 +68,7 @@ class ActionProfile(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """What a mini-trial looks up: the map, its action values and how often they were updated."""
+    """What a mini-trial looks up: the map, its action values and their numbers of updates."""
 
     partition: Any
     q: np.ndarray
@@ -76,26 +76,26 @@ class Learned(NamedTuple):
 
 
 class Investigator:
-    """Investigates states of one run; its task is a copy, so that the run stays as it is."""
+    """Investigates states of one run in a copy of its task, so that the run does not change."""
 
     def __init__(self, asked: Asked) -> None:
         self.asked, self.controller = asked, asked.controller
-        self.obstacle = ""  #: why a state could not be set, in a sentence
+        self.obstacle = ""  #: a sentence on why a state could not be set
         self.failed = False  #: whether no state can be set
-        self.no_trials = ""  #: why not even trials can be run
+        self.no_trials = ""  #: a sentence on why trials cannot be run
         self._task: Any = None
         self._places: dict[tuple[float, ...], State] | None = (
-            None  # that can be come back to, once looked for
+            None  # states that can be restored, once collected
         )
 
     def profile(self, seen: tuple[float, ...]) -> ActionProfile:
-        """Return the profile of what was observed, by the best way there is."""
+        """Return the profile of an observation, in the best possible way."""
         if not self.failed:
             try:
                 return self._investigated(seen)
             except DistinguoError as error:
                 self.failed, self.obstacle = True, str(error)
-            except Exception as error:  # whatever a task of somebody's own may raise
+            except Exception as error:  # a user's task may raise anything
                 self.failed = True
                 self.obstacle = f"{self.asked.spec.name} failed when it was tried ({reason_of(error)})."
         return self.of_region(self.controller.region(seen))
@@ -105,7 +105,7 @@ class Investigator:
         if self.asked.values_name_actions and not self.no_trials:
             try:
                 return self._by_starts(j)
-            except Exception as error:  # the environment is not there, or fails
+            except Exception as error:  # the environment is missing, or fails
                 self.no_trials = reason_of(error)
         return self.learned(j)
 
@@ -119,17 +119,17 @@ class Investigator:
     def _investigated(self, seen: tuple[float, ...]) -> ActionProfile:
         spec = self.asked.spec
         if not spec.restorable:
-            raise DistinguoError(f"{spec.name} cannot be put into a state that is asked for.")
-        s = state_behind(spec.task, seen)  # an environment that had to be tried is known from then on
+            raise DistinguoError(f"The state of {spec.name} cannot be set.")
+        s = state_behind(spec.task, seen)  # this may find out more about an environment
         if self._is_better_learned():
-            self.obstacle = f"What follows an action in {spec.name} is up to chance."
+            self.obstacle = f"{spec.name} is stochastic."
             return self.of_region(self.controller.region(seen))
         if self._task is None:
             self._task = seeded(spec.task, self.asked.run.configuration.seed)
         if s is None:
             s = self._visited(seen)
         if s is None:
-            self.obstacle = f"{spec.name} cannot be put into every state that is asked for."
+            self.obstacle = f"{spec.name} cannot be put into this state."
             return self.of_region(self.controller.region(seen))
         profile = self._by_mini_trials(s) if self.asked.investigates else self._by_trials(s)
         if not np.isfinite(profile.values).all():
@@ -137,11 +137,11 @@ class Investigator:
         return profile
 
     def _is_better_learned(self) -> bool:
-        """Tell whether the learned values are rewards that say more than a few trials which chance has a part in."""
+        """Whether the learned values are rewards that say more than a few stochastic trials."""
         asked = self.asked
         driver = getattr(asked.spec.task, "driver", None)
-        by_chance = asked.spec.stochastic != "no" or (driver is not None and driver.stochastic)
-        return by_chance and not asked.investigates and not asked.values_name_actions
+        stochastic = asked.spec.stochastic != "no" or (driver is not None and driver.stochastic)
+        return stochastic and not asked.investigates and not asked.values_name_actions
 
     def _by_mini_trials(self, s: State) -> ActionProfile:
         """Investigate a state as the learner did (Figure 3), each action as often as it did (Definition 5)."""
@@ -184,37 +184,37 @@ class Investigator:
         return _of_trials(trials, STARTS)
 
     def _visited(self, seen: tuple[float, ...]) -> State | None:
-        """Return a state that looks exactly like this and that greedy trials come through.
+        """Return a state of greedy trials with exactly this observation.
 
-        An environment that can only be put back to where it was can be put back there.
+        An environment that can only be restored can be put there.
         """
-        if is_compiled(self._task):  # it goes anywhere, if it is known where that is
+        if is_compiled(self._task):  # its state can be set
             return None
         if self._places is None:
             self._places = Follower(self._task, self.controller, SEARCH).visited(SEARCHES, SEARCH)
         return self._places.get(seen)
 
     def _cap(self) -> int:
-        """Return the steps of a trial at most."""
+        """The limit of the steps of a trial."""
         return min(self.asked.spec.cap(LONGEST), self._share())
 
     def _samples(self) -> int:
-        """Return how many trials of each action there are steps for."""
+        """Return the number of trials of each action that the steps allow."""
         return max(1, min(SAMPLES, self._share() // self._cap()))
 
     def _share(self) -> int:
-        """Return the steps that there are for one action of one of two states."""
+        """Return the steps available for one action of one of two states."""
         return max(1, MOST_STEPS // (2 * self.controller.q.shape[1]))
 
 
 def _of_trials(trials: list[list[tuple[float, int]]], way: str) -> ActionProfile:
-    """Return the profile that trials of each action come to."""
+    """Return the profile of mean returns of each action's trials."""
     values = tuple(float(np.mean([gained for gained, _ in of_action])) for of_action in trials)
     steps = sum(length for of_action in trials for _, length in of_action)
     return ActionProfile(values, (True,) * len(trials), way, steps, len(trials[0]))
 
 
-# A map that is followed in its task, step by step, from any state: trials that say what an action is worth.
+# A map followed in its task, step by step, from any state: trials that measure the value of an action.
 
 
 class Follower:
@@ -234,11 +234,11 @@ class Follower:
         labels = has_labels(controller.partition)
         self.held = (
             1 if labels else HELD
-        )  #: steps that an action is tried for; a step among labels is a whole move
+        )  #: steps for which an action is held; with labels, one step is a whole move
         self._regions: dict[Observation, int] | None = {} if labels else None
 
     def region(self, s: State) -> int:
-        """Return the region of a state; where there are few observations, each is looked up once."""
+        """Return the region of a state; few observations are looked up once each."""
         seen = observe(self.task, s)
         if self._regions is None:
             return int(region(self.controller.partition, seen))
@@ -247,11 +247,11 @@ class Follower:
         return self._regions[seen]
 
     def action(self, j: int) -> int:
-        """Return what is done in a region; of tied actions any."""
+        """Return the action of a region; a random one of tied actions."""
         return choose(self.controller.q[j], self.controller.delta, self.rng)
 
     def step(self, s: State, a: int) -> tuple[State, float, bool]:
-        """Take an action: the next state, the reward, and whether the trial is over."""
+        """Take an action; return the next state, the reward, and whether the trial is over."""
         s_next, r, terminal = transition(self.task, s, a)
         return s_next, r, bool(terminal or truncated(self.task, s_next))
 
@@ -271,7 +271,7 @@ class Follower:
         return total, steps
 
     def visited(self, trials: int, steps: int) -> dict[Observation, State]:
-        """Return the states that trials of so many steps come through, by what is observed of them."""
+        """Return the states that trials of so many steps visit, by observation."""
         found: dict[Observation, State] = {}
         for _ in range(trials):
             s, over, length = start(self.task, self.rng), False, 0
@@ -282,17 +282,17 @@ class Follower:
         return found
 
 
-# From what was observed back to the state: a look-ahead starts from a state, and people point at observations.
+# From an observation back to the state: a look-ahead starts from a state, but users give observations.
 
 
-CLOSE = 1e-5  #: observations this close, as a share of their size, are one: environments show 32 bits
+CLOSE = 1e-5  #: relative difference below which observations are equal: environments give 32 bits
 
 
 @singledispatch
 def state_behind(task: Any, seen: Observation) -> State | None:
-    """Return a state that looks like this, or None where none is known.
+    """Return a state with this observation, or None if none is known.
 
-    Where all of a state is seen, or all of it rounded, the observation itself is the state.
+    If the whole state is observed, even if rounded, the observation itself is the state.
 
     >>> from distinguo.tasks.cart_pole import CartPole
     >>> state_behind(CartPole(), (0.1, 0.0, 0.02, 0.0))
@@ -310,7 +310,7 @@ def _alike(a: float, b: float) -> bool:
 
 @state_behind.register
 def _(task: Acrobot, seen: Observation) -> State | None:
-    """Angles are seen by their cosines and sines."""
+    """Angles are observed by cosine and sine."""
     cos_1, sin_1, cos_2, sin_2, turning_1, turning_2 = seen
     return (math.atan2(sin_1, cos_1), math.atan2(sin_2, cos_2), turning_1, turning_2)
 
@@ -324,5 +324,5 @@ def _(task: Any, seen: Observation) -> State | None:
 
 @state_behind.register
 def _(task: GymTask, seen: Observation) -> State | None:
-    """Only an environment that takes states by ``reset(options=...)`` goes anywhere; others to where they were."""
+    """Only an environment that takes states by ``reset(options=...)`` can be put anywhere."""
     return (0.0, 0.0, *seen) if task.driver.restoring.name == OPTIONS else None

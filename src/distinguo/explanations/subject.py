@@ -1,4 +1,4 @@
-"""What is asked about: a map that was learned, how it was learned, and the log of its reasons."""
+"""The subject of an explanation: a learned map, how it was learned, and the log of its reasons."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from distinguo.settings import LearnerSettings
 from distinguo.tasks.spec import CATEGORIES, TaskSpec
 
 ROUNDING = (
-    1e-6  #: by which a state may lie outside of its box, as a share of the width: numbers come from texts
+    1e-6  #: how far outside its box a state may lie, as a share of the width: numbers are rounded in texts
 )
 
 
 class Asked(NamedTuple):
-    """A run with its log read, so that many questions can be asked of it."""
+    """A run with its log, read once for many questions."""
 
     run: Run
     log: ReasonLog
-    notes: tuple[str, ...] = ()  #: what could not be read, in sentences
-    settled: bool = False  #: whether it is a map for other learners with values of its own, settled by trials
+    notes: tuple[str, ...] = ()  #: sentences on what could not be read
+    settled: bool = False  #: whether it is a map for fresh learners with its own values, found by trials
 
     @property
     def spec(self) -> TaskSpec:
@@ -46,50 +46,50 @@ class Asked(NamedTuple):
 
     @property
     def controller(self) -> Controller:
-        """Return what the run acts by."""
+        """The controller of the run."""
         return self.run.controller
 
     @property
     def is_condensed(self) -> bool:
-        """Tell whether the map was made small afterwards, so that the log speaks of an earlier one."""
+        """Whether the map was made smaller afterwards, so that the log is about an earlier one."""
         return "condensed_from" in self.run.summary
 
     @property
     def investigates(self) -> bool:
-        """Tell whether the map was made by the paper's learner, whose settings say how states are investigated."""
+        """Whether the map was made by the paper's learner, whose settings say how states are investigated."""
         return isinstance(self.run.configuration.learner, LearnerSettings) and not self.is_condensed
 
     @property
     def grows_by_splits(self) -> bool:
-        """Tell whether every region descends from the first ones, and the log says how."""
+        """Whether every region descends from the first ones by events of the log."""
         return self.run.configuration.learner_name in (ECONOMY, MODEL, SURPRISE) and not self.is_condensed
 
     @property
     def given_prototypes(self) -> int:
-        """Return how many prototypes the run was begun with by whoever asked for it."""
+        """The number of prototypes that were given to the run at its start."""
         return len(self.run.configuration.prototypes or ())
 
     @property
     def values_name_actions(self) -> bool:
-        """Tell whether action values are 1 for the action of a region and 0 for others: no amounts of reward."""
+        """Whether action values only mark the action of a region by 1, so that they are not rewards."""
         learner = learner_or_absent(self.run.configuration.learner_name, {})
         return not self.settled and (learner.only_controls or self.is_condensed)
 
     @property
     def epsilon(self) -> float | None:
-        """Return the reward that a grouping might cost, in force at the end; None for a learner without."""
+        """The reward that a grouping may cost, as it was at the end; None for a learner without epsilon."""
         if not self.investigates:
             return None
-        known = self.run.summary.get("epsilon")  # where it is a share of what was seen, the amount is here
+        known = self.run.summary.get("epsilon")  # if it was a share of what was seen, the result is here
         if isinstance(known, float) and 0.0 <= known < math.inf:
             return known
         return float(self.run.configuration.learner.epsilon)
 
 
 def asked_about(run: Run | Asked | str | Path, carried: bool = False) -> Asked:
-    """Read the log of a run, or of the run in a folder; what is damaged in the log is said, and the rest goes on.
+    """Read the log of a run, or of the run in a folder; damaged entries are reported in ``notes`` and skipped.
 
-    With ``carried``, what is asked about is the map for other learners, where that is not the one that acts.
+    ``carried`` asks about the map for fresh learners, if the run has one.
 
     >>> import distinguo
     >>> len(asked_about(distinguo.learn("puck", seed=1)).log.events)
@@ -109,8 +109,8 @@ def _read(run: Run | str | Path) -> Asked:
     try:
         return _with_log(open_run(run), ())
     except DistinguoError as error:
-        whole = open_run(run, reasons=False)  # what is wrong with anything else is said from here
-        return _with_log(whole, (f"{error} Explained without it, by what can be seen now.",))
+        whole = open_run(run, reasons=False)  # raises for anything else that is wrong
+        return _with_log(whole, (f"{error} Explained without it, by what is known now.",))
 
 
 def _with_log(run: Run, notes: tuple[str, ...]) -> Asked:
@@ -122,10 +122,10 @@ def _with_log(run: Run, notes: tuple[str, ...]) -> Asked:
 
 
 def _carried(asked: Asked) -> Asked:
-    """Return the map for other learners in place of the one that acts.
+    """Return the map for fresh learners in place of the one that acts.
 
-    Its values are those of the folder; without any, each region has the values of the region that acts where its
-    state is. The log speaks of the map that acts.
+    Its values are those of the folder. Without any, each region gets the values of the acting map at its prototype.
+    The log is about the acting map.
     """
     run, other = asked.run, asked.run.carried
     assert other is not None
@@ -147,12 +147,14 @@ def representative_rows(partition: Any) -> list[tuple[float, ...]]:
     """Return the primary prototype of every region."""
     known = prototypes_of(partition)
     if known is None:
-        raise DistinguoError("The map for other learners has no prototypes, so its regions cannot be named.")
+        raise DistinguoError(
+            "The map for fresh learners has no prototypes, so its regions cannot be explained."
+        )
     return [tuple(row) for row in known.points[known.primaries].tolist()]
 
 
 def checked_state(asked: Asked, s: Any) -> tuple[float, ...]:
-    """Return a state that may be asked about, as numbers within the box of the task; else say what is wrong."""
+    """Return a state as numbers within the box of the task; raise if it is not valid."""
     point = checked_point(asked.partition, s)
     names, labels = asked.spec.axes, asked.spec.kind == CATEGORIES
     if len(point) != len(names):
@@ -174,7 +176,7 @@ def checked_state(asked: Asked, s: Any) -> tuple[float, ...]:
 
 
 def _box(asked: Asked) -> tuple[list[float], list[float]]:
-    """Return the bounds of the task, widened where prototypes lie outside of them."""
+    """Return the bounds of the task, widened to contain all prototypes."""
     low, high = np.array(asked.spec.low), np.array(asked.spec.high)
     known = prototypes_of(asked.partition)
     if known is not None and len(known.points):
@@ -185,25 +187,23 @@ def _box(asked: Asked) -> tuple[list[float], list[float]]:
 
 # The reason log as values: what was split, merged and detached, and which prices were paid.
 #
-# A log may come from another version, or be damaged in the middle of a line that is still JSON. What cannot be
-# understood is counted and left out; nothing else depends on it.
+# A log may come from another version, or be damaged within a line that is still JSON. Entries that cannot be
+# understood are counted and skipped; nothing else depends on them.
 
 
 SPLIT, MERGE, DETACH = KINDS
-BY_SURPRISE = (
-    "surprise (section 5.4)"  #: why the passive learner splits, where no rule of Definition 9 is broken
-)
+BY_SURPRISE = "surprise (section 5.4)"  #: why the passive learner splits if no rule of Definition 9 is broken
 
 Row = tuple[float, ...]
 
 
 class ReasonEvent(NamedTuple):
-    """What happened between two prototypes, and what the learner knew of them then."""
+    """An event between two prototypes, and what the learner knew of them then."""
 
     event: str  #: "split", "merge" or "detach"
     trial: int
-    step: int  #: of all, mini-trials included
-    prototypes: tuple[int, int]  #: the older one, and the one that came, left or joined
+    step: int  #: counts all steps, including mini-trials
+    prototypes: tuple[int, int]  #: the older one, and the one that was added, detached or merged
     states: tuple[Row, Row]
     profiles: tuple[Row, Row]
     rules: tuple[str, ...]
@@ -211,7 +211,7 @@ class ReasonEvent(NamedTuple):
 
     @property
     def place(self) -> tuple[int, int]:
-        """Return when it was, for comparing."""
+        """The time of the event, for comparing."""
         return self.trial, self.step
 
     def seen_from(self, first: int) -> ReasonEvent:
@@ -223,7 +223,7 @@ class ReasonEvent(NamedTuple):
 
 
 class PriceEntry(NamedTuple):
-    """What a distinction was worth when a run had solved its task: the mean return without it is less."""
+    """What a distinction was worth when a run had solved its task: how much lower the mean return is without it."""
 
     prototypes: tuple[int, int]
     actions: tuple[int, int]
@@ -287,12 +287,12 @@ def _words(rules: Any) -> tuple[str, ...]:
 
 
 def _unruled(kind: str) -> tuple[str, ...]:
-    """Return the rule of an entry without one: two that were merged break none."""
+    """Return the rules of an entry that names none: a merge breaks no rule."""
     return () if kind == MERGE else (BY_SURPRISE,)
 
 
 def _price(entry: Mapping[str, Any]) -> PriceEntry:
-    pair = entry.get("prototypes", entry["regions"])  # earlier versions gave them a wrong name
+    pair = entry.get("prototypes", entry["regions"])  # earlier versions used the wrong name
     actions = _pair_of_numbers(entry["actions"])
     return PriceEntry(_pair_of_numbers(pair), actions, _finite(entry["lost"]), int(entry["starts"]))
 
@@ -317,6 +317,6 @@ def _finite(number: Any) -> float:
 
 
 def belongs_to(points: np.ndarray, event: ReasonEvent) -> bool:
-    """Tell whether an event is about prototypes of a map: the numbers name the states that were written down."""
+    """Whether an event is about prototypes of a map: its numbers name the logged states."""
     named = zip(event.prototypes, event.states, strict=True)
     return all(p < len(points) and points[p].tolist() == list(state) for p, state in named)

@@ -1,6 +1,5 @@
 """Controllers for others: a learned run as a C header, JSON, a graph or plain arrays.
 
-``write`` chooses the format; ``labelled`` is the controller with its names and its certificates;
-``header`` (C), ``document`` (JSON) and ``graph`` (DOT) are the formats, ``tables`` and ``neighbours`` what partitions
-contribute to them.
+``write`` chooses the format and writes JSON and arrays, ``header`` writes C and ``graph`` DOT. ``tables`` has what
+they share: the controller with its names, and its partition as tables.
 """

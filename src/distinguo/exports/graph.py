@@ -1,7 +1,7 @@
 """A controller as a graph in the DOT language of Graphviz.
 
-A tree of boxes is drawn as the tree it is. Of other partitions the regions are drawn, and joined as far as it is
-known that they border on each other; the graph says by which rule.
+A tree of boxes is drawn as a tree. Other partitions are drawn as regions, joined if they are known to share a border;
+the graph says by which rule.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MOST_JOINED = 1000  #: prototypes; the pairs of more would take minutes
 
 PLANE = "Joined: regions that share a border within the extent of the observations."
 SPACE = "Joined: regions that touch midway between two of their prototypes; others may touch elsewhere."
-UNJOINED = "Not joined: too many prototypes to tell which regions touch."
+UNJOINED = "Not joined: too many prototypes to compute which regions touch."
 LABELS = "Not joined: the coordinates are labels, so no region lies beside another."
 
 UNKNOWN = "Not joined: the partition does not say which regions touch."
@@ -38,9 +38,9 @@ Neighbours = tuple[str, list[tuple[int, int]]]
 
 @singledispatch
 def neighbours(partition: Any, low: Sequence[float], high: Sequence[float]) -> Neighbours:
-    """Return in words by which rule regions are joined, and the pairs that are, each once.
+    """Return the rule by which regions are joined, in words, and the joined pairs, each once.
 
-    ``low`` and ``high`` are the extent of the observations; they may be infinite, or empty where it is unknown.
+    ``low`` and ``high`` are the extent of the observations; they may be infinite, or empty if unknown.
 
     >>> from distinguo.representations.voronoi import voronoi
     >>> neighbours(voronoi([[0.0], [2.0], [1.0]], [1.0]), (), ())[1]
@@ -70,7 +70,7 @@ def _ordered(j: int, k: int) -> tuple[int, int]:
 
 
 def touching_prototypes(partition: Voronoi, low: Sequence[float], high: Sequence[float]) -> Pairs:
-    """Return the pairs of prototypes whose cells border on each other: in space only certain ones."""
+    """Return the pairs of prototypes whose cells share a border; above two dimensions only certain ones."""
     if len(partition.weight) == 2:
         return _in_the_plane(partition, low, high)
     return certain(partition.prototypes * partition.weight)
@@ -86,7 +86,7 @@ def _in_the_plane(partition: Voronoi, low: Sequence[float], high: Sequence[float
 def _frame(
     partition: Voronoi, low: Sequence[float], high: Sequence[float]
 ) -> tuple[list[float], list[float]]:
-    """Return the corners of the extent with all prototypes in it; what is infinite gets wider by a scale."""
+    """Return the corners of the extent with all prototypes in it; an infinite side ends a scale beyond them."""
     corners = [corner for corner in (low, high) if len(corner)]
     rows = np.vstack([*corners, partition.prototypes])
     spans = [
@@ -105,7 +105,7 @@ def _span(values: Sequence[float], width: float) -> tuple[float, float]:
 
 
 def certain(points: np.ndarray) -> Pairs:
-    """Return the pairs with nobody else within the ball that has both on its rim (a *Gabriel graph*).
+    """Return the pairs with no other point in the ball whose diameter joins them (a *Gabriel graph*).
 
     On a line these are all neighbours.
 
@@ -128,7 +128,7 @@ def certain(points: np.ndarray) -> Pairs:
 capability("neighbours", neighbours)
 
 
-#: Light enough for black words on them, and told apart by colour-blind eyes.
+#: Light enough for black text, and safe for colour-blind readers.
 COLOURS = (
     *("#9ecae1", "#fdd49e", "#a1d9c4", "#e7bfd5", "#d9d9d9"),
     *("#f4a582", "#f7f19b", "#c9a0b4", "#d6d6a1", "#b3aed6"),
@@ -173,7 +173,7 @@ def quoted(text: str) -> str:
 
 @singledispatch
 def graph_of(partition: Any, named: LabelledController) -> Graph:
-    """Return the graph of a controller by the class of its partition; usually that of its regions."""
+    """Return the graph of a controller by the class of its partition; by default that of its regions."""
     rule, pairs = neighbours(partition, named.low, named.high)
     nodes = _nodes(named)
     lines = [
@@ -212,7 +212,7 @@ def _nodes(named: LabelledController) -> dict[int, str]:
 
 
 def _named_rows(partition: Any) -> list[np.ndarray] | None:
-    """Return the prototypes that the label of each region names: all categories, of others the primary one."""
+    """Return the prototypes in the label of each region: all categories, otherwise the primary one."""
     known = prototypes_of(partition)
     if known is None:
         return None

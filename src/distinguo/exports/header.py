@@ -1,7 +1,7 @@
 """A controller as one C99 header: constant tables and two functions, nothing to link and nothing to allocate.
 
-The functions repeat the arithmetic of ``region(partition, s)`` operation by operation, so that a state that lies
-exactly between two regions falls on the same side in both languages.
+The functions repeat the arithmetic of ``region(partition, s)`` operation by operation, so that a state exactly
+between two regions falls on the same side in both languages.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def to_header(named: LabelledController, name: str = PREFIX) -> str:
 
 
 def _amounts(amounts: tuple[tuple[float, ...], ...], name: str, dimensions: int) -> str:
-    """Write a function that tells what the action is, where actions are levels of something continuous."""
+    """Write a function that returns the continuous action, if actions are levels of one."""
     if not amounts:
         return ""
     rows = ", ".join("{" + ", ".join(repr(x) for x in row) + "}" for row in amounts)
@@ -132,7 +132,7 @@ def _about(named: LabelledController, name: str) -> list[str]:
 
 
 def _input(named: LabelledController) -> str:
-    """Say what ``s`` is: it is easily taken for the whole state of a task, of which little may be observed."""
+    """Describe ``s``, which is easily mistaken for the whole state of a task."""
     words = "s is the observation as the task gives it, unscaled, in the order of the coordinates"
     return f"{words}; each is an exact label." if has_labels(named.controller.partition) else f"{words}."
 
@@ -148,7 +148,7 @@ def comment(text: str) -> str:
 
 
 def _action_names(actions: tuple[str, ...], guard: str) -> str:
-    """Name the actions, unless their words do not make distinct identifiers."""
+    """Name the actions, if their names make distinct identifiers."""
     signed = [re.sub(r"^-(?=[\d.])", "minus ", action) for action in actions]
     words = [re.sub(r"[^A-Z0-9]+", "_", action.upper()).strip("_") for action in signed]
     if not all(words) or len(set(words)) < len(words):

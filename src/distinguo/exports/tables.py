@@ -22,7 +22,7 @@ from distinguo.representations.voronoi import Voronoi
 from distinguo.runs.folder import REPRESENTATION, VALUES, open_run
 from distinguo.runs.run import Run
 
-# A partition as tables: in C with the body of the function that finds the region of ``s`` in them, and as arrays.
+# A partition as tables: in C, with the body of the function that finds the region of ``s``, and as arrays.
 
 
 WIDTH = 100  #: columns of a line of a table
@@ -125,12 +125,12 @@ def _boxes(partition: Boxes, name: str) -> list[str]:
 
 
 def _number(value: float) -> str:
-    """Write a double so that any compiler reads the same one back: the shortest digits that are exact."""
+    """Write a double with the shortest digits that any compiler reads back exactly."""
     return repr(value)
 
 
 def integers(name: str, values: np.ndarray) -> str:
-    """Write whole numbers in the smallest type that holds them everywhere, as controllers live in small memories."""
+    """Write whole numbers in the smallest type that holds them, as controllers run in small memories."""
     least, most = int(values.min()), int(values.max())
     kinds = [("signed char", 2**7), ("short", 2**15), ("long", 2**31)]
     kind = next(kind for kind, end in kinds if -end <= least and most < end)
@@ -170,7 +170,7 @@ capability("in_c", in_c)
 capability("arrays_of", arrays_of)
 
 
-# A controller and all that a user of it should know: what its coordinates and actions are called, and more.
+# A controller with all that its user should know: the names of its coordinates and actions, and more.
 
 
 class LabelledController(NamedTuple):
@@ -191,9 +191,7 @@ class LabelledController(NamedTuple):
     high: tuple[float, ...] = ()
     provenance: dict[str, Any] = {}  # noqa: RUF012
     certificates: Cited = Cited(None)  #: what is proven of it
-    amounts: tuple[
-        tuple[float, ...], ...
-    ] = ()  #: what each action is, where it is a level of something continuous
+    amounts: tuple[tuple[float, ...], ...] = ()  #: the continuous action of each level, if actions are levels
 
     @property
     def representation(self) -> Representation:
@@ -202,7 +200,7 @@ class LabelledController(NamedTuple):
 
 
 def labelled(run: Run) -> LabelledController:
-    """Return the controller of a run, with what the certificates in its folder are worth."""
+    """Return the controller of a run, with the checked certificates of its folder."""
     spec, representation = run.configuration.spec, run.representation
     if not np.isfinite(run.q).all():
         raise DistinguoError(
@@ -226,7 +224,7 @@ def labelled(run: Run) -> LabelledController:
 
 
 def _amounts(levels: Any) -> tuple[tuple[float, ...], ...]:
-    """Return levels that are listed as rows of numbers.
+    """Return listed levels as rows of numbers.
 
     >>> _amounts([-2.0, 0.5]), _amounts([[0.0, 1.0]]), _amounts(3)
     (((-2.0,), (0.5,)), ((0.0, 1.0),), ())

@@ -85,9 +85,9 @@ def export(
 ) -> Path:
     """Write the controller of a run, or of the run in a folder, and return the path of the file.
 
-    ``to`` is a file whose suffix tells the format, such as ``controller.h``; or one of the formats ``c``, ``json``,
-    ``dot`` and ``npz``, which are written to ``out`` or else into the run folder. ``name`` is what the names in C
-    begin with.
+    ``to`` is a file whose suffix is that of a format, such as ``controller.h``, or one of the formats ``c``,
+    ``json``, ``dot`` and ``npz``, which are written to ``out`` or into the run folder. ``name`` is the prefix of the
+    names in C.
 
     >>> export("runs/nowhere", "dto")
     Traceback (most recent call last):
@@ -97,7 +97,7 @@ def export(
 
 
 class Exported(NamedTuple):
-    """The file that a controller was written to, and what the certificates beside the run are worth."""
+    """The file that a controller was written to, and the checked certificates of the run."""
 
     path: Path
     certificates: Cited
@@ -106,7 +106,7 @@ class Exported(NamedTuple):
 def write_controller(
     run: Run | str | Path, to: str | Path, out: str | Path | None, name: str, force: bool
 ) -> Exported:
-    """Do what :func:`export` does, and say what became of the certificates."""
+    """Do what :func:`export` does, and return the checked certificates, too."""
     file_format, path = _target(run, to, out)
     check_name(name)
     named = labelled(run) if isinstance(run, Run) else open_controller(path_from(run))
@@ -121,7 +121,7 @@ def render(named: LabelledController, file_format: str, name: str = PREFIX) -> s
 
 
 def _target(run: Run | str | Path, to: str | Path, out: str | Path | None) -> tuple[str, Path]:
-    """Return the format and the file that were asked for."""
+    """Return the requested format and file."""
     if to in FORMATS:
         folder = run.path if isinstance(run, Run) else path_from(run)
         if out is None and folder is None:

@@ -40,9 +40,7 @@ class Label(NamedTuple):
     y: float
     text: str
     cell: int  #: the cell it is in
-    beside: bool = (
-        False  #: whether its place is too small, so that it is written beside it with a pointer
-    )
+    beside: bool = False  #: whether its place is too small, so that it is written beside it with a pointer
 
 
 class Areas(NamedTuple):

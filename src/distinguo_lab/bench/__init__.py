@@ -1,1 +1,1 @@
-"""How fast the kernels are, beside C compiled on the spot and beside what one would write instead."""
+"""The speed of the kernels, compared with C compiled on the spot and with a plain Python loop."""

@@ -1,8 +1,8 @@
 """Two ways to do the same work, timed in turns, so that a busy machine slows down both.
 
-A round is four short runs: ours, theirs, theirs, ours, or the other way round. For each side the faster of its two
-runs counts, since other programs can only make a run slower. The ratio is the median over the rounds; the range of
-the middle four fifths of them shows how busy the machine was.
+A round is four short runs: ours, theirs, theirs, ours, or the reverse. For each side the faster of its two runs
+counts, since other programs can only make a run slower. The ratio is the median over the rounds; the range of the
+middle four fifths of them shows how busy the machine was.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from distinguo.tasks.puck.puck import LEFT, Puck
 from distinguo_lab.bench.reference import CReference, GymnasiumLoop, c_compiler
 
 BATCH = 50  #: trials, as many as the tester's
-LONG = 50_000  #: steps after which a trial counts as held for ever
+LONG = 50_000  #: a trial of so many steps counts as held
 DRAWS = 40  #: attempts to draw a partition that holds the trials
 
 
@@ -39,7 +39,7 @@ class Problem(NamedTuple):
 
 
 def draw_problem(size: int, seed: int = 0) -> Problem:
-    """Draw prototypes until the policy that knows the side of the diagonal of each holds the puck.
+    """Draw prototypes until their policy, by the side of the diagonal of each, holds the puck.
 
     >>> draw_problem(24).starts.shape
     (50, 2)
@@ -61,9 +61,9 @@ def draw_problem(size: int, seed: int = 0) -> Problem:
 
 UNUSED = np.random.default_rng(0)  #: nothing is tied here
 SIZES = (2, 24, 100, 1000, 10_000)
-BY_HAND = (2, 24)  #: few enough prototypes for a search of all of them by hand, or by NumPy
+BY_HAND = (2, 24)  #: numbers of prototypes small enough for an exhaustive search
 GYMNASIUM_STEPS = 1000
-#: A way to do some work: the number of steps, and what must come out the same.
+#: Some work: it returns its number of steps, and a result that must be the same on both sides.
 Work = Callable[[], tuple[int, Any]]
 
 
@@ -75,7 +75,7 @@ class Timing(NamedTuple):
     reference: str
     ours: float
     theirs: float
-    ratio: float  #: the median over the rounds
+    ratio: float  #: median over the rounds
     low: float  #: a tenth of the rounds are below this,
     high: float  #: and a tenth above this
 
@@ -86,7 +86,7 @@ class Timing(NamedTuple):
 
 
 class Effort(NamedTuple):
-    """How much is measured."""
+    """The amount of work to measure."""
 
     rounds: int
     steps: int  #: of every lane of the lock-step
@@ -130,7 +130,7 @@ def _differ(mine: Any, theirs: Any) -> bool:
 
 
 def timings(effort: Effort, seed: int = 0) -> Iterator[Timing]:
-    """Compare with C of the same loops where there is a compiler, then with a Gymnasium loop."""
+    """Compare with the same loops in C, if there is a compiler, then with a Gymnasium loop."""
     problems = [draw_problem(size, seed) for size in SIZES]
     few = [problem for problem in problems if problem.size in BY_HAND]
     if c_compiler() is not None:
@@ -175,7 +175,7 @@ def _brute_force(problem: Problem, rng: np.random.Generator, steps: int) -> tupl
 
 def _brute_force_and_c(problem: Problem, c: CReference, effort: Effort) -> Timing:
     steps = max(effort.prototypes_passed // problem.size, 10)
-    ours = partial(_brute_force, problem, np.random.default_rng(0), steps)  # no ties, so it is never asked
+    ours = partial(_brute_force, problem, np.random.default_rng(0), steps)  # never used, as there are no ties
     theirs = partial(_in_c, problem, c, "run_brute_force", steps)
     return time_in_turns("brute force", problem.size, "C, same lookup", ours, theirs, effort.rounds)
 

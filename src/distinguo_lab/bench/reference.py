@@ -17,7 +17,7 @@ from distinguo.errors import DistinguoError
 from distinguo.tasks.gym.registration import PUCK_ID
 from distinguo.tasks.puck.puck import Puck
 
-#: As fast as C gets without changing a bit: the last two let square roots and comparisons become vector instructions.
+#: The fastest C with the same bits: the last two options allow vector square roots and comparisons.
 FLAGS = ("-O3", "-march=native", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
 
 
@@ -87,7 +87,7 @@ class CReference:
 
 
 class GymnasiumLoop:
-    """One trial at a time as one would write it without the kernels: ``env.step`` and ``argmin``.
+    """One trial at a time, as written without our kernels: ``env.step`` and ``argmin``.
 
     >>> from distinguo.representations.voronoi import voronoi
     >>> two = voronoi([[0.3, 0.6], [-0.3, -0.6]], [4.8, 11.0])

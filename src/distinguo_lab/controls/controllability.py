@@ -2,7 +2,7 @@
 
 "First, compute the worst-case deviations between possible trajectories of the agent that start from different
 states; then divide the state-space into regions small enough that when this deviation is integrated over all pairs
-of states in a region, the resulting controllability error is less than a tolerance." The published boxes and their
+  of states in a region, the resulting controllability error is less than a tolerance." The published boxes and their
 tolerance are not at hand; the analysis of deviations and the two constants are ours:
 
 - the horizon is the quickest failure from the start by a repeated action: the shortest time in which all is lost;
@@ -30,16 +30,16 @@ from distinguo.tasks.puck.puck import Puck
 from distinguo.tasks.spec import TaskSpec
 from distinguo.tasks.task import actions, start, transition, unpack
 
-NODES = 3  #: states per coordinate that stand for a box in the average over pairs (Gauss-Legendre; ours)
-LONGEST = 10_000  #: steps in which repeating an action should fail, for a horizon to be found
+NODES = 3  #: states per coordinate of a box in the average over pairs (Gauss-Legendre; ours)
+LONGEST = 10_000  #: steps within which repeating an action must fail to give a horizon
 
 
 class Trajectories(NamedTuple):
-    """States that set out together, and how far they have come apart."""
+    """States that start together, and how far apart they have moved."""
 
-    first: np.ndarray  #: (states, dimensions) where they set out
+    first: np.ndarray  #: (states, dimensions) their starts
     now: np.ndarray  #: (states, dimensions)
-    ended: np.ndarray  #: (states,) whose trajectories have ended
+    ended: np.ndarray  #: (states,) whether their trajectories have ended
     weight: np.ndarray  #: (dimensions,) one over the widths of the space
     squared: np.ndarray  #: (states, states) the squares of the largest distances so far
 
@@ -54,7 +54,7 @@ def controllability_error(spec: TaskSpec, box: Box, horizon: int) -> float:
     """
     nodes, shares = np.polynomial.legendre.leggauss(NODES)
     low, high = np.array(box[0]), np.array(box[1])
-    # Around the middle, the states of mirrored boxes are mirrored to the last bit, and so are their cuts.
+    # Measured from the middle, mirrored boxes have mirrored states and cuts, to the last bit.
     states = (low + high) / 2 + (high - low) / 2 * _product(nodes, len(low))
     share = _product(shares / 2, len(low)).prod(axis=1)
     deviations = _deviations(spec, states, horizon)
@@ -76,7 +76,7 @@ def _deviations(spec: TaskSpec, states: np.ndarray, horizon: int) -> np.ndarray:
 
 @kernel
 def send_all_sequences(task: Any, trajectories: Trajectories, horizon: int) -> None:
-    """Send the states out under each sequence of actions that changes at most once before the horizon."""
+    """Run the states under each sequence of actions that changes at most once before the horizon."""
     for a in range(actions(task)):
         for b in range(actions(task)):
             for change in range(1, horizon + 1):
@@ -142,7 +142,7 @@ def _length(task: Any, s: tuple[float, ...], a: int) -> int:
     return LONGEST
 
 
-#: Boxes after which a tolerance counts as too small.
+#: A tolerance that takes more boxes is too small.
 MOST_REGIONS = 10_000
 
 
@@ -194,7 +194,7 @@ def integrated_controllability(spec: TaskSpec, tolerance: float) -> Representati
 
 
 def holdable_width(spec: TaskSpec) -> float:
-    """Return how wide the zone is in which a puck at rest can be held, in widths of the space.
+    """Return the width of the zone in which a puck at rest can be held, as a share of the space.
 
     >>> from distinguo.tasks.catalog import task_spec
     >>> round(holdable_width(task_spec("puck")), 3)
@@ -202,13 +202,13 @@ def holdable_width(spec: TaskSpec) -> float:
     """
     if not isinstance(spec.task, Puck):
         raise DistinguoError(
-            f"No rule is known for the tolerance of a controllability analysis of '{spec.name}'; give one."
+            f"There is no default tolerance for a controllability analysis of '{spec.name}'; give one."
         )
     return min(1.0, 2 * balance_point(spec.task) / spec.scale[0])
 
 
 def _divided(spec: TaskSpec, tolerance: float, error_of: Callable[[Box], float]) -> Boxes:
-    error = cache(error_of)  # a half is weighed when its whole is cut, and again when its own turn comes
+    error = cache(error_of)  # a half is needed when its box is cut, and again when it is cut itself
     regions = 1
 
     def weakest(box: Box, depth: int) -> tuple[int, float] | None:

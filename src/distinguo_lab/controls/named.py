@@ -26,17 +26,17 @@ from distinguo_lab.controls.vrdp import vrdp, vrdp_enhanced
 #
 # The paper names them as assumptions about where distinctions matter: "the most frequently-seen areas of state-space
 # were most important" (Holdaway 1989), and "a new category for the current observation if its best classification is
-# a poor match" (ART; Carpenter and Grossberg 1988). A third, ``near_start``, is one of the core's baselines; that
-# paths taken matter most (Moore 1991) is ``vrdp``.
+# a poor match" (ART; Carpenter and Grossberg 1988). A third, ``near_start``, is one of the core's baselines. A
+# fourth, that paths taken matter most (Moore 1991), is ``vrdp``.
 
 
-VISITS = 5_000  #: observations of random play that the two rules by visits look at
-LONGEST = 10_000  #: steps after which a trial of random play is left
-RATE = 0.1  #: share of the way that a category moves towards an observation that it matches
+VISITS = 5_000  #: observations of random play for the two rules by visits
+LONGEST = 10_000  #: limit of a trial of random play
+RATE = 0.1  #: how far a category moves towards a matching observation, as a share of the distance
 
 
 def by_visits(spec: TaskSpec, seed: int, units: int = 24) -> Representation:
-    """Place prototypes as densely as random play visits the space: the means of so many clusters of observations.
+    """Place prototypes as densely as random play visits the space: at the means of clusters of observations.
 
     Holdaway let a layer of competing units organise itself; k-means (SciPy's) finds such places directly.
 
@@ -44,7 +44,7 @@ def by_visits(spec: TaskSpec, seed: int, units: int = 24) -> Representation:
     >>> by_visits(task_spec("puck"), seed=0, units=12).regions
     12
     """
-    from scipy.cluster.vq import kmeans2  # heavy, and rarely asked for
+    from scipy.cluster.vq import kmeans2  # heavy, and rarely needed
 
     extent = extent_of_amounts(spec, seed, "most-visited")
     count = whole_number("The units of most-visited", units, 1, VISITS // 2)
@@ -56,10 +56,10 @@ def by_visits(spec: TaskSpec, seed: int, units: int = 24) -> Representation:
 
 
 def vigilance(spec: TaskSpec, seed: int, match: float = 0.9) -> Representation:
-    """Cluster the observations of random play on line: one that no category matches well enough begins a new one.
+    """Cluster the observations of random play online: one that no category matches well begins a new category.
 
-    An observation matches a category by one less their distance, in widths of the space and divided by that of
-    opposite corners; a category that matches moves a tenth of the way. The higher the vigilance, the more categories.
+    The match is one minus the distance, in widths of the space and divided by that of opposite corners. A matching
+    category moves a tenth of the way towards the observation. The higher the vigilance, the more categories.
 
     >>> from distinguo.tasks.catalog import task_spec
     >>> vigilance(task_spec("puck"), 0, match=0.8).regions < vigilance(task_spec("puck"), 0, match=0.95).regions
@@ -82,7 +82,7 @@ def vigilance(spec: TaskSpec, seed: int, match: float = 0.9) -> Representation:
 
 
 def observations_of_random_play(spec: TaskSpec, seed: int, count: int = VISITS) -> np.ndarray:
-    """Return what is observed while all actions are as good, trial after trial."""
+    """Return the observations of random play, trial after trial."""
     task = seeded(spec.task, seed)
     width = len(spec.dimensions)
     everywhere = grid([1] * width, [0.0] * width, [1.0] * width)
@@ -118,7 +118,7 @@ def radial_representation(spec: TaskSpec, seed: int, counts: str) -> Representat
 
 
 def normalised_radial_representation(spec: TaskSpec, seed: int, counts: str) -> Representation:
-    """Put bell curves on a grid of centres, whose strengths always add up to 1."""
+    """Put bell curves on a grid of centres, normalised to a sum of 1."""
     return _radial("normalised-rbf", spec, counts, normalised=True)
 
 
@@ -142,7 +142,7 @@ def perceptron_representation(spec: TaskSpec, seed: int, units: str) -> Represen
 
 
 def _numbers(name: str, text: str, example: str, meaning: str) -> list[int]:
-    """Read whole numbers with an x between them."""
+    """Read whole numbers separated by x."""
     if not re.fullmatch(r"\d{1,6}(x\d{1,6})*", text, re.ASCII) or (name == "perceptron" and "x" in text):
         raise DistinguoError(
             f"{name} is written with {meaning}, as in {name}:{example}, got '{name}:{text}'."
@@ -196,7 +196,7 @@ def variable_resolution_named(spec: TaskSpec, seed: int, words: str) -> Represen
 
 @representation("most-visited", usage="most-visited:24")
 def most_visited_named(spec: TaskSpec, seed: int, units: str) -> Representation:
-    """Put prototypes where random play comes most often (Holdaway 1989)."""
+    """Put prototypes where random play is most often (Holdaway 1989)."""
     return by_visits(spec, seed, whole_argument("most-visited", units, 24))
 
 

@@ -1,10 +1,10 @@
 """Representations inspired by Variable Resolution Dynamic Programming (Moore 1991; section 4.2.2, Figures 12-13).
 
 Every box is a square block of the cells of a fine grid, ``2 ** SPLITS`` cells along each coordinate; cutting a box
-makes four of half its width. A box is cut as long as a trial came through it, so the trials run through boxes of one
+makes four of half its width. A box is cut as long as a trial visits it, so the trials run through boxes of one
 cell. Away from them "resolution falls off gradually according to a constraint on neighboring regions", which we read
-as: no box may share an edge with a box of less than half its width. Among all partitions like that this is the
-coarsest.
+as: no box may share an edge with a box of less than half its width. This is the coarsest partition with these
+properties.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ EFFORT = 1_000_000
 class VisitedCells(NamedTuple):
     """A trial, seen through the cells of a grid."""
 
-    visited: np.ndarray  #: (cells,) whether the trial came through each cell; a terminal state is in none
+    visited: np.ndarray  #: (cells,) whether the trial visited each cell; a terminal state is in none
     length: int
     fell: bool
 
@@ -52,7 +52,7 @@ def follow_through(
     cells: Boxes,
     visited: np.ndarray,
 ) -> tuple[int, bool]:
-    """Follow the frozen greedy policy from ``now``, marking the cells that the trial comes through."""
+    """Follow the frozen greedy policy from ``now``, marking the cells that the trial visits."""
     s = unpack(task, now)
     length = 0
     terminal = False
@@ -87,7 +87,7 @@ def failed_trial(spec: TaskSpec, cells: Boxes) -> VisitedCells:
 def successful_trial(spec: TaskSpec, cells: Boxes, seed: int) -> VisitedCells:
     """Train the tester's learner on the 10 × 10 grid until its greedy trial from the start holds 100,000 steps.
 
-    The greedy trial is tried after every training trial, with learning turned off.
+    The greedy trial is run after every training trial, with learning turned off.
 
     >>> from distinguo.tasks.catalog import task_spec
     >>> hill = task_spec("puck")
@@ -135,7 +135,7 @@ def vrdp(spec: TaskSpec, seed: int) -> Representation:
 
 
 def vrdp_enhanced(spec: TaskSpec, seed: int) -> Representation:
-    """Build the boxes from the successful trial alone: every cut is undone that only the failed trial asked for.
+    """Build the boxes from the successful trial alone, without the cuts that only the failed trial needs.
 
     The paper's second representation "removes most of the boxes resulting from the initial failed trial" and has
     117 categories. It was made by hand and breaks the constraint here and there; ours keeps it.
@@ -160,10 +160,10 @@ def _raster(visited: np.ndarray) -> np.ndarray:
 
 
 def refinement(visited: np.ndarray) -> list[np.ndarray]:
-    """Tell which blocks are cut: an array per level, from the one block of all cells to the blocks of 2 × 2.
+    """Return the blocks that are cut: an array per level, from the one block of all cells to the blocks of 2 × 2.
 
-    When a block is cut, its neighbours of the same width must be boxes of their own, hence the blocks that hold
-    these must be cut, too. That is all the constraint asks for, so one pass from fine to coarse settles it.
+    When a block is cut, its neighbours of the same width must be boxes of their own, so the blocks that hold these
+    must be cut, too. The constraint requires nothing more, so one pass from fine to coarse is enough.
 
     >>> corner = np.zeros((4, 4), dtype=bool)
     >>> corner[0, 0] = True

@@ -1,1 +1,1 @@
-"""Learners by others, and older ones: what ours are compared with."""
+"""Learners by others, for comparison with ours."""

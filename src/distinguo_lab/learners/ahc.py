@@ -3,7 +3,7 @@
 The paper compares with a quantization by Hu (1996) that "was part of an Adaptive Heuristic Critic system"; this
 learner lets that comparison be made. A state activates the one unit of its region. The *associative search element*
 (ASE) pushes by the sign of its weight and some noise; the *adaptive critic element* (ACE) predicts reinforcement. The
-change of the prediction trains both, each along a fading trace of the regions that the trial came through.
+change of the prediction trains both, each along a fading trace of the visited regions.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class AhcMemory(NamedTuple):
 
 
 def fresh_ahc(rows: int) -> AhcMemory:
-    """The memory of a critic that knows nothing, for so many regions.
+    """The memory of an untrained critic.
 
     >>> fresh_ahc(3).w
     array([0., 0., 0.])
@@ -67,7 +67,7 @@ def ahc_trial(
     now: np.ndarray,
     cap: int,
 ) -> tuple[int, bool]:
-    """Learn in one trial from ``now`` in a task of two actions: its length, and whether it ended in failure."""
+    """Learn in one trial from ``now`` in a task of two actions; return its length, and whether it failed."""
     memory.e[:] = 0.0
     memory.x_bar[:] = 0.0
     s = unpack(task, now)
@@ -99,7 +99,7 @@ def _learn(memory: AhcMemory, settings: AhcSettings, r_hat: float) -> None:
 
 
 class Balanced(NamedTuple):
-    """What it took to balance."""
+    """The cost of learning to balance."""
 
     solved: bool
     trials: int  #: failed trials before the one that held

@@ -28,7 +28,7 @@ from distinguo.views.plots import draw_gallery, save_figure
 from distinguo.writing import write_atomically
 from distinguo_lab.neighbours.study import LEARNER, PLANNER, REPRESENTATION, SYSTEMS, Cell, Neighbours, System
 
-# The comparison as tables: rows for programs, Markdown for people, made from the same figures.
+# The comparison as tables: CSV and Markdown, made from the same figures.
 
 
 HEAD = ("system", "regions or features", "environment steps", "success", "carries over", "seconds")
@@ -50,7 +50,7 @@ Row = Mapping[str, Any]  #: by the names of ``COLUMNS``
 
 
 def summary_rows(neighbours: Neighbours) -> list[dict[str, Any]]:
-    """Return a row for each system and task; None where there is nothing to tell."""
+    """Return a row for each system and task; missing figures are None."""
     return [dict(zip(COLUMNS, _figures(cell), strict=True)) for cell in neighbours.cells]
 
 
@@ -74,7 +74,7 @@ def _figures(cell: Cell) -> tuple[Any, ...]:
 
 
 def as_csv(rows: Sequence[Row]) -> str:
-    """Return the rows as a table for programs."""
+    """Return the rows as CSV."""
     text = io.StringIO()
     written = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     written.writeheader()
@@ -83,7 +83,7 @@ def as_csv(rows: Sequence[Row]) -> str:
 
 
 def from_csv(text: str) -> list[dict[str, Any]]:
-    """Return the rows of a table for programs.
+    """Return the rows of a CSV text.
 
     >>> figures = ("puck", "it", "representation", "grid:2x2", 3, 4, None, 0, None, 0.5, "")
     >>> row = dict(zip(COLUMNS, figures, strict=True))
@@ -110,7 +110,7 @@ def tables(rows: Sequence[Row]) -> str:
 
 
 def task_table(rows: Sequence[Row]) -> str:
-    """Return the table of one task; below it, which systems cannot be run on it, and why."""
+    """Return the table of one task and, below it, the systems that cannot be run on it, with the reasons."""
     lines = [f"| {' | '.join(HEAD)} |", "|---" * len(HEAD) + "|"]
     lines += [f"| {' | '.join(_words(row))} |" for row in rows if row["runs"]]
     lines += [f"\n*{row['system']}* does not apply: {row['refused']}" for row in rows if row["refused"]]
@@ -130,7 +130,7 @@ def _words(row: Row) -> list[str]:
     ]
 
 
-# The comparison with the neighbours: a page in Markdown, a table for programs, a picture of the puck's maps.
+# The comparison with the neighbours: a page in Markdown, a table in CSV, a picture of the puck's maps.
 
 
 PAGE, TABLE, PICTURE = "neighbours.md", "neighbours.csv", "neighbours.png"
@@ -173,7 +173,7 @@ def draw_maps(path: Path, seed: int) -> None:
 
 
 class SystemMap(NamedTuple):
-    """A map of a system's."""
+    """The map of a system."""
 
     system: System
     representation: Representation
@@ -181,7 +181,7 @@ class SystemMap(NamedTuple):
 
 
 def maps_of(task: str, seed: int) -> list[SystemMap]:
-    """Return the map of every system that makes one; those of representations have a fresh learner's values."""
+    """Return the map of every system that makes one; representations get a fresh learner's values."""
     spec, maps = task_spec(task), []
     for system in SYSTEMS:
         if system.door not in (LEARNER, REPRESENTATION):

@@ -1,4 +1,4 @@
-"""The whole comparison: every system on every task, seed after seed, kept as it goes."""
+"""The whole comparison: every system on every task and seed; finished parts are saved."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ from distinguo_lab.planning import sparse_trials
 
 
 class Measurement(NamedTuple):
-    """What came out of one run."""
+    """The result of one run."""
 
     seed: int
     succeeded: bool
-    size: int  #: regions or features; none for a planner
-    #: Environment steps: all of a learner's, training steps until a fresh learner reached the goal, or what a planner
-    #: asks its model at every step.
+    size: int  #: regions or features; 0 for a planner
+    #: Environment steps: all of a learner's; training steps until a fresh learner reached the goal; or a planner's
+    #: calls of its model at every step.
     steps: int
     carries: (
         bool | None
-    )  #: whether a fresh learner reaches the goal on the map; None where that is the success
+    )  #: whether a fresh learner reaches the goal on the map; None if ``succeeded`` says so
     seconds: float  #: of a run; of a planner's decision
 
 
 class Trial(NamedTuple):
-    """How a map is judged: a fresh learner's training, and what its test trials have to reach."""
+    """How a map is judged: a fresh learner's training, and the goal of its test trials."""
 
     steps: int = 50_000
-    cap: int = 100_000  #: of a test trial, where the task itself has no limit
+    cap: int = 100_000  #: of a test trial, if the task itself has no limit
 
 
 def measure(system: System, task: str, seed: int, trial: Trial) -> Measurement:
@@ -113,7 +113,7 @@ def _curve(what: Any, spec: TaskSpec, seed: int, trial: Trial) -> AveragedCurve:
 
 
 def _first_reached(curve: AveragedCurve, spec: TaskSpec, trial: Trial) -> int | None:
-    """Return the training steps after which the goal was reached and stayed so; None if it is not at the end."""
+    """Return the training steps after which the goal stayed reached; None if it is not reached at the end."""
     goal = spec.goal
     asked = trial.cap if isinstance(goal, Hold) else goal.threshold
     assert asked is not None  # the tasks of the comparison all have one
@@ -122,27 +122,27 @@ def _first_reached(curve: AveragedCurve, spec: TaskSpec, trial: Trial) -> int | 
     return curve.training_steps[first] if first < len(curve.training_steps) else None
 
 
-# The systems of the comparison, each by the door that it enters by.
+# The systems of the comparison, each by its kind.
 
 
 TASKS = ("puck", "MountainCar-v0", "CartPole-v1", "Acrobot-v1")
-#: Doors: a learner makes its own map; a representation is given to the fresh learner of the separate tester; a
+#: Kinds: a learner makes its own map; a representation is given to the fresh learner of the separate tester; a
 #: planner has no map and looks ahead at every step.
 LEARNER, REPRESENTATION, PLANNER = "learner", "representation", "planner"
 
 
 class System(NamedTuple):
-    """A system, and how it is asked for."""
+    """A system, and how to run it."""
 
     name: str
     door: str
-    asked: str  #: the name of the learner, or of the representation, or the depth of the planner
-    source: str  #: whose it is, and where the paper speaks of it
+    asked: str  #: the name of the learner or of the representation, or the depth of the planner
+    source: str  #: its authors, and the section of the paper about it
     settings: Mapping[str, Any] = {}  #: by dotted name
-    by_task: Mapping[str, str] = {}  #: what is asked for instead, by task
+    by_task: Mapping[str, str] = {}  #: replaces ``asked``, by task
 
     def asked_on(self, task: str) -> str:
-        """Return what is asked for on a task.
+        """Return the name or depth to use on a task.
 
         >>> a_grid = System("a grid", REPRESENTATION, "grid:10x10", "", by_task={"CartPole-v1": "grid:3x3x6x3"})
         >>> a_grid.asked_on("puck"), a_grid.asked_on("CartPole-v1")
@@ -201,11 +201,11 @@ SYSTEMS: tuple[System, ...] = (
 
 
 LARGEST_FILE = 10_000_000  #: bytes of the file of a cell
-RunsDone = Callable[[int, int], None]  #: called with how many runs are done, of how many
+RunsDone = Callable[[int, int], None]  #: called with the number of runs done and of all runs
 
 
 class Scale(NamedTuple):
-    """How much of the comparison is run."""
+    """The extent of the comparison."""
 
     tasks: Sequence[str]
     seeds: int
@@ -225,7 +225,7 @@ class Cell(NamedTuple):
     refused: str = ""  #: why the system cannot be run on the task
 
     def document(self) -> dict[str, Any]:
-        """Return what the file of the cell holds."""
+        """Return the content of the cell's file."""
         return {
             "task": self.task,
             "system": self.system.name,
@@ -237,7 +237,7 @@ class Cell(NamedTuple):
 
 
 class Neighbours(NamedTuple):
-    """All cells, and where they are kept."""
+    """All cells, and their folder."""
 
     cells: list[Cell]
     folder: Path
@@ -257,10 +257,10 @@ def compare_neighbours(
     say: Callable[[str], None] | None = None,
     watch: RunsDone | None = None,
 ) -> Neighbours:
-    """Run every system on every task, on as many seeds from ``seed`` on; what is in the folder is not run again.
+    """Run every system on every task, with seeds from ``seed`` on; finished cells in the folder are not run again.
 
-    ``quick`` does with the puck and three seeds. ``say`` is given sentences on what is going on, ``watch`` how many
-    runs are done, of how many.
+    ``quick`` runs the puck with three seeds only. ``say`` is called with sentences on the progress, ``watch`` with
+    the number of runs done and of all runs.
     """
     check_seed(seed)
     scale = QUICK if quick else FULL
@@ -276,7 +276,7 @@ def compare_neighbours(
 
 
 def _cell(system: System, task: str, seeds: range, trial: Trial, folder: Path) -> Cell:
-    """Return a cell from its file, if that is of the same question; else run it and write the file."""
+    """Return a cell from its file if that has the same settings; otherwise run it and write the file."""
     path = folder / "cells" / f"{re.sub(r'[^a-zA-Z0-9]+', '-', f'{task} {system.name}')}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     asked = {"seeds": [seeds.start, len(seeds)], "trial": trial._asdict()}
@@ -300,9 +300,9 @@ def _measurements(kept: Any, path: Path) -> tuple[Measurement, ...]:
 
 
 def _run(system: System, task: str, seeds: range, trial: Trial) -> Cell:
-    task_spec(task)  # made once, before threads want it
+    task_spec(task)  # made once, before threads use it
     try:
-        first = measure(system, task, seeds[0], trial)  # compiles, and says whether it applies at all
+        first = measure(system, task, seeds[0], trial)  # compiles, and raises if it does not apply
     except DistinguoError as error:
         return Cell(system, task, (), str(error))
     with ThreadPoolExecutor(os.cpu_count()) as pool:

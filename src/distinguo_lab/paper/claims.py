@@ -1,4 +1,4 @@
-"""The claims of the paper beside what came out here."""
+"""The claims of the paper beside our results."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from distinguo.tasks.puck.puck import Puck
 from distinguo.tasks.task import transition
 from distinguo_lab.learners.ahc import Balanced
 
-# A claim of the paper beside what came out here; those of section 4.1 and of the adaptive heuristic critic.
+# A claim of the paper beside our result; the claims of section 4.1 and of the adaptive heuristic critic.
 #
-# Every claim has a criterion, stated before its number: when it counts as reproduced. Ours may also be better than
-# what the paper reports, or differ from it.
+# Every claim has a criterion, stated before its number, for when it counts as reproduced. Our result may also be
+# better than the paper's, or differ from it.
 
 
 REPRODUCED, BETTER, DIFFERS = "reproduced", "better", "differs"
 #: What the paper reports (sections 4.1 and 4.2.2).
 BALANCE_POINT = 0.54
 AHC_TRIALS, AHC_STEPS = 13, 2_000
-#: The paper tells of one run. Ours are many, and one of them counts as like the paper's if it is neither among the
-#: lowest nor among the highest tenth.
+#: The paper reports one run. We have many; the paper's number is like ours if it is neither in the lowest nor in the
+#: highest tenth.
 CENTRAL = (10, 90)
 
 
@@ -50,7 +50,7 @@ class Claim(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """Tell whether ours is what the paper reports, or better."""
+        """Whether our result is the paper's, or better."""
         return self.verdict != DIFFERS
 
     def __repr__(self) -> str:
@@ -58,7 +58,7 @@ class Claim(NamedTuple):
 
 
 def verdict_of(reproduced: bool, better: bool = False) -> str:
-    """Return the verdict; what is reproduced is not called better as well.
+    """Return the verdict; a reproduced claim is not called better.
 
     >>> verdict_of(True, True), verdict_of(False, True), verdict_of(False)
     ('reproduced', 'better', 'differs')
@@ -67,7 +67,7 @@ def verdict_of(reproduced: bool, better: bool = False) -> str:
 
 
 def one_of(paper: float, ours: Sequence[float]) -> tuple[str, str]:
-    """Ask whether the paper's number is one that comes out here, where fewer would be better: words and verdict.
+    """Compare the paper's number with ours, where fewer is better; return words and a verdict.
 
     >>> one_of(24, [10, 15, 20, 25, 30])
     ('20 (median; central 80 %: 12-28)', 'reproduced')
@@ -120,7 +120,7 @@ def critic_claim(balanced: Sequence[Balanced]) -> Claim:
     )
 
 
-# What the paper says of the learning curves (sections 4.2.2 and 4.2.3, Figures 15 and 16).
+# The claims about the learning curves (sections 4.2.2 and 4.2.3, Figures 15 and 16).
 
 
 #: What the paper reports.
@@ -130,10 +130,10 @@ ENHANCED_CATEGORIES, GRID_CATEGORIES, DIAGONAL_CATEGORIES = 117, 100, 2
 BEST_FOUR = ("diagonal", "learned", "grid:10x10", "vrdp-enhanced")
 POOREST = ("vrdp", "controllability")
 NEARLY = (
-    0.98  #: curves this close are on a level: the two best reach the cap at the first or second measurement
+    0.98  #: curves this close count as equal: the two best reach the cap at the first or second measurement
 )
-MUCH = 2.0  #: how many times as good is much better
-ABOUT = 0.1  #: how far off the size of a map may be that the paper's author cut by hand
+MUCH = 2.0  #: the factor that counts as much better
+ABOUT = 0.1  #: tolerance for the size of a map that the paper's author cut by hand
 
 Means = dict[str, np.ndarray]
 
@@ -229,31 +229,31 @@ def _size(name: str, paper: int, ours: int) -> Claim:
     return Claim(f"{name}-categories", f"categories of {name}", str(paper), criterion, str(ours), verdict)
 
 
-# What the paper says of the generation stage (section 4.2.1), asked of many runs.
+# The claims about the generation stage (section 4.2.1), checked with many runs.
 
 
 LARGEST_GENERATED = 16 * MEBIBYTE  #: bytes
 #: What the paper reports.
 SCRATCH_CATEGORIES, SEEDED_CATEGORIES, SEEDED_TRIALS = 24, 4, 207
-OFTEN = 0.2  #: of an outcome that is one of many, the share of our runs that makes it likely to be seen in one run
+OFTEN = 0.2  #: share of our runs from which on an outcome is likely to be seen in a single run
 LONG_TRIAL = 100_000_000  #: "with the last trial continuing for over 100 million steps"
-STARTS, HELD = 100, 200_000  #: starts from which a run's own policy is followed, and for how many steps
+STARTS, HELD = 100, 200_000  #: starts from which a run's own policy is followed, and the steps of each
 SURE = 0.95  #: share of the seeds that must be solved
-OUTWARDS = -0.5  #: rank correlation of distance and value from which on values fall outwards
+OUTWARDS = -0.5  #: rank correlation of distance and value below which values fall outwards
 
 
 class GeneratedRun(NamedTuple):
-    """What the claims ask of one learning run."""
+    """The facts of one learning run that the claims need."""
 
     summary: dict[str, Any]
-    held: float  #: the share of the test starts that can be held from which its own policy holds the puck
-    outwards: float  #: how values go with the distance from the centre of the hill, as a rank correlation
+    held: float  #: share of the holdable test starts from which its own policy holds the puck
+    outwards: float  #: rank correlation of value and distance from the centre of the hill
     added: int  #: prototypes that were added to the given ones
     at_ends: bool  #: whether two were, one just before each wall
 
     @property
     def solved(self) -> bool:
-        """Tell whether the run solved its task."""
+        """Whether the run solved its task."""
         return bool(self.summary["solved"])
 
 
@@ -283,9 +283,9 @@ _ADAPTER = TypeAdapter(GeneratedRuns, config=ConfigDict(strict=True, allow_inf_n
 
 
 def facts_of(run: Run, given: int = 1) -> GeneratedRun:
-    """Return what the claims ask of a run that began with so many prototypes."""
+    """Return the facts of a run that began with so many prototypes."""
     prototypes = prototypes_of(run.representation.partition)
-    assert prototypes is not None  # the paper's learner makes these
+    assert prototypes is not None  # the paper's learner has prototypes
     points = prototypes.points[given:]
     before_wall = [_is_at_end(run.configuration.spec.task, s) for s in points]
     sides = points[before_wall][:, 0]
@@ -294,12 +294,12 @@ def facts_of(run: Run, given: int = 1) -> GeneratedRun:
 
 
 def _is_at_end(task: Any, s: np.ndarray) -> bool:
-    """Tell whether the next step ends the trial, whatever the action: a failure point."""
+    """Whether the next step ends the trial, whatever the action: a failure point."""
     return all(transition(task, tuple(s), a)[2] for a in (0, 1))
 
 
 def holds(run: Run) -> float:
-    """Return from which share of the tester's starts that can be held at all a run's own policy holds the puck."""
+    """Return the share of the tester's holdable starts from which a run's own policy holds the puck."""
     spec, rng = run.configuration.spec, np.random.default_rng(run.configuration.seed)
     starts = Extent(spec.low, spec.high).draw(rng, TEST, STARTS)
     outcome = outcome_of(spec.task, run.controller, rng, Batch(starts, HELD), run.controller)
@@ -307,7 +307,7 @@ def holds(run: Run) -> float:
 
 
 def falls_outwards(run: Run) -> float:
-    """Return the rank correlation between how far a region's prototype is from the centre and what it is worth."""
+    """Return the rank correlation between a prototype's distance from the centre and its value."""
     prototypes = prototypes_of(run.representation.partition)
     assert prototypes is not None
     if len(prototypes.primaries) < 3:
@@ -320,7 +320,7 @@ def falls_outwards(run: Run) -> float:
 
 
 def scratch_claims(runs: Sequence[GeneratedRun]) -> list[Claim]:
-    """Return what is said of learning from scratch."""
+    """Return the claims about learning from scratch."""
     solved = [run for run in runs if run.solved]
     sizes, size_verdict = one_of(SCRATCH_CATEGORIES, [run.summary["regions"] for run in solved or runs])
     outwards = float(np.median([run.outwards for run in solved or runs]))
@@ -353,7 +353,7 @@ def scratch_claims(runs: Sequence[GeneratedRun]) -> list[Claim]:
 
 
 def seeded_claims(runs: Sequence[GeneratedRun], last_trial: int, long: int = LONG_TRIAL) -> list[Claim]:
-    """Return what is said of learning from the two seed points.
+    """Return the claims about learning from the two seed points.
 
     ``last_trial`` is the length of the last trial of the run that is shown; it should be more than ``long``.
     """

@@ -31,7 +31,7 @@ from distinguo_lab.paper.claims import BEST_FOUR, POOREST, Claim
 from distinguo_lab.paper.reproduce import CaseStudy, Reproduction
 from distinguo_lab.paper.stages import control_file
 
-#: What the paper says of the maps that it shows, to be read beside ours.
+#: The paper's remarks on its maps, to be read beside ours.
 LARGEST_PICTURE = 16 * MEBIBYTE  #: bytes
 LAID_OUT = (
     "The paper of its 24: placed so that one can easily tell which boundary a state is closer to, and farther and "
@@ -49,7 +49,7 @@ class Shown(NamedTuple):
 
 
 def write_report(reproduction: Reproduction, out: Path) -> Path:
-    """Write ``report.html``, ``claims.md`` and the pictures; return where the report is."""
+    """Write ``report.html``, ``claims.md`` and the pictures; return the path of the report."""
     shown = figures(reproduction)
     saved = [out / f"figure-{item.number}.png" for item in shown]
     for item, path in zip(shown, saved, strict=True):
@@ -111,7 +111,7 @@ def figures(reproduction: Reproduction) -> list[Shown]:
 
 
 def _of_reading(reproduction: Reproduction, study: CaseStudy) -> list[Shown]:
-    """Draw what was learned and tested under a reading."""
+    """Draw the learned and tested maps under a reading."""
     mark = "" if study.reading.like_paper else f"-{study.reading.name}"
     under, curves = f"Reading '{study.reading.name}'.", study.curves
     generated = study.generated

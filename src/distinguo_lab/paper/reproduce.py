@@ -1,7 +1,7 @@
 """Reproduce the paper: its analysis, its representations, its learning curves, and its claims beside ours.
 
-All of it is done under two readings (paper/readings.py). Everything that the report shows is written into the folder
-first; running again runs only what is missing.
+Everything is done under two readings (paper/stages.py). All that the report shows is written into the folder first;
+running again runs only what is missing.
 """
 
 from __future__ import annotations
@@ -47,17 +47,17 @@ CRITICS = 40  #: seeds of the adaptive heuristic critic
 
 
 class Scope(NamedTuple):
-    """How much of the paper's protocol is run."""
+    """The part of the paper's protocol that is run."""
 
     runs: int  #: learning curves per representation
     cap: int  #: steps of a test trial
     seeds: int  #: learning runs behind the numbers of the generation stage
-    last_trial: int  #: steps that the last trial from two seed points is followed for
+    last_trial: int  #: steps of the last trial from two seed points
     quick: bool
 
     @property
     def words(self) -> str:
-        """Say what differs from the paper's protocol."""
+        """Describe the differences from the paper's protocol."""
         if not self.quick:
             return "The full protocol: 10 runs, 50 test trials, cap 5,000,000."
         return (
@@ -123,11 +123,11 @@ def reproduce(
     say: Callable[[str], None] | None = None,
     watch: CellsDone | None = None,
 ) -> Reproduction:
-    """Run the whole case study and return what the paper claims beside what came out.
+    """Run the whole case study and return the paper's claims beside our results.
 
-    The results are kept in ``out``, or in a folder under ``runs`` that is named by the seed; ``quick`` does with
-    fewer runs and shorter test trials. ``say`` is given sentences on what is going on, ``watch`` how many test runs
-    are done, of how many.
+    The results are kept in ``out``, or in a folder under ``runs`` that is named by the seed. ``quick`` has fewer runs
+    and shorter test trials. ``say`` is called with sentences on the progress, ``watch`` with the number of test runs
+    done and of all test runs.
     """
     check_seed(seed)
     scope, say = QUICK if quick else FULL, say or (lambda text: None)
@@ -145,7 +145,7 @@ def reproduce(
 
 
 def _generate_all(scope: Scope, seed: int, out: Path) -> list[tuple[Reading, Generated]]:
-    """Run the generation stage under every reading, and make the controls, all at once: long runs would wait."""
+    """Run the generation stage under every reading, and make the controls, all at once."""
     seeds = range(seed, seed + scope.seeds)
     with ThreadPoolExecutor(len(READINGS) + 1) as pool:
         controls = pool.submit(vrdp_files, out)
@@ -178,7 +178,7 @@ def _study(
 
 
 def critic(hill: TaskSpec, quantization: Path, seeds: Sequence[int]) -> list[Balanced]:
-    """Let the adaptive heuristic critic learn on the controllability quantization, once per seed."""
+    """Train the adaptive heuristic critic on the controllability quantization, once per seed."""
     representation = load(quantization)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         jobs = [

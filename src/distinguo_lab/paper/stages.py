@@ -34,16 +34,16 @@ from distinguo_lab.paper.claims import (
     read_generated,
 )
 
-VRDP_TRIALS = 20  #: successful trials of which the one nearest to the paper's is taken
-#: A map is tested if its own policy holds the puck from that share of the starts that can be held.
+VRDP_TRIALS = 20  #: successful trials; the one nearest to the paper's is taken
+#: A map is tested if its own policy holds the puck from that share of the holdable starts.
 HOLDS = 0.99
-#: Maps nearest to the paper's size of which the one is tested that carries over best, runs on each, and their seed.
+#: Maps nearest to the paper's size, of which the one that carries over best is tested; runs on each, and their seed.
 CANDIDATES, CARRIED, CARRY_SEED = 5, 20, 1_000_003
 NAMES = ("diagonal", "learned", "grid:10x10", "vrdp", "vrdp-enhanced", "controllability")
 
 
 class Generated(NamedTuple):
-    """What came of the generation stage: facts of all runs, and the two runs that are shown."""
+    """The result of the generation stage: facts of all runs, and the two runs that are shown."""
 
     scratch: list[GeneratedRun]
     seeded: list[GeneratedRun]
@@ -100,7 +100,7 @@ def _unlike_seeded(run: GeneratedRun) -> tuple[bool, bool, float]:
 def _best_carrying(reading: Reading, seeds: Sequence[int]) -> int:
     """Return the seed of the map that carries over best, the first of equals.
 
-    The paper tells of one map, on which every run reached the cap; how it was chosen, it does not say. The seed of
+    The paper reports one map, on which every run reached the cap, and does not say how it was chosen. The seed of
     this comparison is not used again.
     """
     maps = learn_many([_configuration(reading, seed) for seed in seeds])
@@ -112,7 +112,7 @@ def _best_carrying(reading: Reading, seeds: Sequence[int]) -> int:
 
 
 def _carries(learned: Run, settings: TesterSettings, run: int) -> bool:
-    """Tell whether a fresh learner on a map ends at the cap."""
+    """Whether a fresh learner on a map ends at the cap."""
     spec, representation = learned.configuration.spec, learned.representation
     extent = Extent(spec.low, spec.high)
     evaluation = Evaluation(spec, representation.partition, representation.regions, settings, extent)
@@ -129,7 +129,7 @@ def learning_curves(
 ) -> dict[str, AveragedCurve]:
     """Test the representations of Figures 15 and 16 under a reading; the learned one is in the folder."""
     files = {"learned": folder / "learned", **vrdp_files(folder.parent)}
-    # resolved, so that it is the same plan from whichever folder it is called
+    # resolved, so that the plan is the same from every working folder
     whats = [str(files[name].resolve()) if name in files else _control(reading, name) for name in NAMES]
     plan = make_plan(whats, seed=seed, tester={**reading.tester, **tester})
     curves = compare_plan(plan, folder / results, watch=watch).without_failures().curves
@@ -141,7 +141,7 @@ def _control(reading: Reading, name: str) -> str:
 
 
 def control_file(reading: Reading, name: str, folder: Path) -> Path:
-    """Return where the file of a control is that was tested under a reading."""
+    """Return the file of a control that was tested under a reading."""
     if name.startswith("vrdp"):
         return folder.parent / "controls" / f"{name}.json"
     return folder / "test" / "representations" / f"{slug(_control(reading, name))}.json"
@@ -150,8 +150,8 @@ def control_file(reading: Reading, name: str, folder: Path) -> Path:
 def vrdp_files(out: Path) -> dict[str, Path]:
     """Build the VRDP representations from the successful trial that comes nearest to the paper's.
 
-    Which states a successful trial visits is a matter of chance, and so is the size of the map; all that is known
-    of the paper's trial is that it gave 117 categories.
+    The states that a successful trial visits are random, and so is the size of the map. Of the paper's trial we only
+    know that it gave 117 categories.
     """
     files = {name: out / "controls" / f"{name}.json" for name in ("vrdp", "vrdp-enhanced")}
     if not all(path.exists() for path in files.values()):
@@ -164,7 +164,7 @@ def vrdp_files(out: Path) -> dict[str, Path]:
     return files
 
 
-# The two readings under which the case study is run: the paper's own world, and what serves users best.
+# The two readings under which the case study is run: the paper's own, and our defaults.
 #
 # A reading fills in what the paper leaves open, once for the learner, the tester and the controls. ``PAPER`` was
 # found with the paper's numbers in view: it shows that there is a reading under which its claims hold together, not
@@ -177,9 +177,7 @@ class Reading(NamedTuple):
     name: str
     preset: str  #: of the learner and the tester
     controllability: str  #: the control of that name in the catalog
-    like_paper: (
-        bool  #: of many runs show and test the one whose size is nearest to the paper's; else the first
-    )
+    like_paper: bool  #: whether the run nearest to the paper's size is shown and tested; otherwise the first
 
     @property
     def tester(self) -> Mapping[str, Any]:
@@ -188,7 +186,7 @@ class Reading(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Say what it is, for a report."""
+        """A description for the report."""
         tester = ", ".join(f"{name} {value:g}" for name, value in self.tester.items()) or "its defaults"
         return f"learner: preset {self.preset}; tester: {tester}; quantization: {self.controllability}"
 

@@ -269,7 +269,9 @@ def play(
 
 def _checked_path(path: Path) -> Path:
     if path.suffix.lower() not in (GIF, MP4):
-        raise DistinguoError(f"A film is written as {GIF} or {MP4}, got {path.name}; use one of these suffixes.")
+        raise DistinguoError(
+            f"A film is written as {GIF} or {MP4}, got {path.name}; use one of these suffixes."
+        )
     if path.suffix.lower() == MP4 and shutil.which("ffmpeg") is None:
         raise DistinguoError(
             f"{MP4} needs the program ffmpeg, which is not on this machine; install it, or write a {GIF}."

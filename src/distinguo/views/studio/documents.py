@@ -155,7 +155,9 @@ class Simulator:
         if whole in self._ends:
             return whole
         if self.spec.interpreted:
-            raise DistinguoError(f"That state of {self.spec.name} is no longer available; run it from its start.")
+            raise DistinguoError(
+                f"That state of {self.spec.name} is no longer available; run it from its start."
+            )
         width = len(start(self._world(), np.random.default_rng(0)))
         if len(whole) != width:
             raise DistinguoError(f"A state of {self.spec.name} has {width} numbers, got {len(whole)}.")

@@ -177,9 +177,7 @@ class LearningSessions:
         unwatched = [one for one in self._sessions.values() if not one.watchers]
         gone = next((one for one in unwatched if one.is_over), unwatched[0] if unwatched else None)
         if gone is None:
-            raise DistinguoError(
-                f"{MOST_SESSIONS} sessions are open already; close one of them first."
-            )
+            raise DistinguoError(f"{MOST_SESSIONS} sessions are open already; close one of them first.")
         self._sessions.pop(gone.identity).control("close")
 
     def source(self, identity: str) -> LearningSession:

@@ -157,9 +157,7 @@ class Conversation:
     def _do(self, key: tuple[Any, ...], work: Callable[[], dict[str, Any] | None]) -> None:
         """Do some work in a thread; if several requests wait, only the last is done."""
         if len(self._jobs) >= MOST_WAITING and key not in self._jobs:
-            raise DistinguoError(
-                "The studio is still busy with an earlier request; try again in a moment."
-            )
+            raise DistinguoError("The studio is still busy with an earlier request; try again in a moment.")
         self._wanted[key] = work
         if key not in self._jobs:
             self._jobs[key] = asyncio.create_task(self._done(key))

@@ -1,8 +1,9 @@
 """Values at the corners of boxes, and between them: Kuhn's triangulation of every leaf of a kd-tree.
 
 A box of d dimensions is the union of d! simplices, one for each order of its coordinates. Sorting the coordinates of
-a state, the greatest first, finds its simplex, whose d + 1 corners lie on a way from the lowest corner of the box to
-the highest; between them a value is linear. Where leaves of different size meet, the value may jump, as in the paper.
+a state, the greatest first, finds its simplex. The d + 1 corners of the simplex lie on a path from the lowest corner
+of the box to the highest; between them a value is linear. Between leaves of different size the value may jump, as in
+the paper.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class Corners(NamedTuple):
 
 
 def corners_of(tree: GrowingBoxes) -> Corners:
-    """Collect the corners of the leaves; corners that leaves share are the very same numbers.
+    """Collect the corners of the leaves; shared corners have exactly the same numbers.
 
     >>> from distinguo_lab.growing_boxes import growing_boxes, halve
     >>> tree = growing_boxes([0.0, 0.0], [1.0, 1.0], room=2)
@@ -45,14 +46,14 @@ def corners_of(tree: GrowingBoxes) -> Corners:
 
 @part
 def height_in_leaf(tree: GrowingBoxes, leaf: int, s: Observation, axis: int) -> float:
-    """Return how far up a leaf a state lies in a coordinate, from 0 to 1; beyond the extent, at its end."""
+    """Return the position of a state within a leaf in a coordinate, from 0 to 1, clipped to the extent."""
     least, most = tree.least[leaf, axis], tree.most[leaf, axis]
     return min(max((s[axis] - least) / (most - least), 0.0), 1.0)
 
 
 @part
 def highest_left(tree: GrowingBoxes, leaf: int, s: Observation, passed: int) -> int:
-    """Return the coordinate in which a state lies highest, of those whose bit is not in ``passed`` yet."""
+    """Return the coordinate in which a state lies highest, of those whose bit is not in ``passed``."""
     best, most = -1, -1.0
     for axis in range(len(tree.low)):
         height = height_in_leaf(tree, leaf, s, axis)
@@ -63,7 +64,7 @@ def highest_left(tree: GrowingBoxes, leaf: int, s: Observation, passed: int) -> 
 
 @part
 def weigh_corners(corners: Corners, s: Observation, places: np.ndarray, weights: np.ndarray) -> None:
-    """Write down the corners of the simplex that holds ``s``, and its barycentric coordinates."""
+    """Write the corners of the simplex that holds ``s``, and its barycentric coordinates."""
     tree = corners.tree
     leaf = region(tree, s)
     passed, before = 0, 1.0
@@ -97,13 +98,13 @@ def interpolated(corners: Corners, values: np.ndarray, s: Observation) -> float:
 
 # The discretized task: where each action leads from each corner, and what the corners are worth.
 #
-# An action is held from a corner until the trajectory leaves the leaf that it came into. So the corners are the
-# states of a Markov chain, whose chances are barycentric coordinates, and which dynamic programming solves.
+# An action is held from a corner until the trajectory leaves the leaf that it entered. So the corners are the states
+# of a Markov chain whose probabilities are barycentric coordinates. Dynamic programming solves it.
 
 
 LONGEST = 200  #: steps that an action is held, at most
 SWEEPS = 5_000  #: of dynamic programming, at most
-PRECISION = 1e-6  #: change of a sweep that ends it, as a share of the greatest value
+PRECISION = 1e-6  #: smallest change of a sweep that continues, as a share of the greatest value
 
 
 class ResolutionPlan(NamedTuple):
@@ -112,10 +113,10 @@ class ResolutionPlan(NamedTuple):
     corners: Corners
     gamma: float  #: discount of a step
     next: np.ndarray  #: (corners, actions, dimensions + 1) the corners that an action leads to
-    weight: np.ndarray  #: (corners, actions, dimensions + 1) with what chance, discounted; 0 after the end
+    weight: np.ndarray  #: (corners, actions, dimensions + 1) the discounted probabilities; 0 after the end
     gained: np.ndarray  #: (corners, actions) the discounted rewards on the way
     values: np.ndarray  #: (corners,) the value of each
-    queries: int  #: transitions of the task that were asked for
+    queries: int  #: transitions computed
 
     @property
     def q(self) -> np.ndarray:
@@ -128,7 +129,7 @@ class ResolutionPlan(NamedTuple):
 def held_action(
     task: Any, corners: Corners, gamma: float, s: State, a: int
 ) -> tuple[State, float, float, int]:
-    """Hold an action until the state leaves its leaf: where to, reward, discount (0 at an end), steps."""
+    """Hold an action until the state leaves its leaf; return state, reward, discount (0 at an end), steps."""
     gained, discount, steps = 0.0, 1.0, 0
     leaf, left = -1, False
     while not left and steps < LONGEST:
@@ -163,7 +164,7 @@ def _fill_model(
 
 @kernel
 def _sweep(next_: np.ndarray, weight: np.ndarray, gained: np.ndarray, values: np.ndarray, sweeps: int) -> int:
-    """Back up all corners in turn until nothing changes much; say how many times."""
+    """Back up all corners in turn until nothing changes much; return the number of sweeps."""
     for number in range(sweeps):
         change, greatest = 0.0, 0.0
         for c in range(len(values)):
@@ -182,7 +183,7 @@ def _sweep(next_: np.ndarray, weight: np.ndarray, gained: np.ndarray, values: np
 
 
 def plan_on(task: Any, corners: Corners, actions: int, gamma: float) -> ResolutionPlan:
-    """Ask the task where every action leads from every corner, and solve what comes of it."""
+    """Compute where every action leads from every corner, and solve the Markov chain."""
     count, dimensions = corners.points.shape
     following = np.zeros((count, actions, dimensions + 1), dtype=np.int64)
     weight = np.zeros((count, actions, dimensions + 1))
@@ -194,7 +195,7 @@ def plan_on(task: Any, corners: Corners, actions: int, gamma: float) -> Resoluti
 
 @part
 def best_ahead(task: Any, plan: ResolutionPlan, s: State) -> int:
-    """Return the action that leads to the most, by holding each until the leaf is left; of equal ones the first."""
+    """Return the best action, by holding each until the leaf is left; the first of tied ones."""
     best, most = 0, -np.inf
     for a in range(plan.gained.shape[1]):
         s_next, gained, discount, _ = held_action(task, plan.corners, plan.gamma, s, a)

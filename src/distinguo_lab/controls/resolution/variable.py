@@ -1,4 +1,4 @@
-"""Variable resolution: a tree that grows where a criterion says, solved anew after each round of halvings."""
+"""Variable resolution: a tree that grows where a criterion says, solved again after each round of halvings."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from distinguo_lab.controls.resolution.corners import (
 )
 from distinguo_lab.growing_boxes import GrowingBoxes, finished, growing_boxes, halve, halve_evenly
 
-LEAVES = 500  #: where no other number is asked for
-FEWEST, MOST = 2, 20_000  #: leaves that can be asked for
-FIRST_LEAVES = 16  #: of the even tree to begin with
+LEAVES = 500  #: by default
+FEWEST, MOST = 2, 20_000  #: leaves allowed
+FIRST_LEAVES = 16  #: of the even tree at the start
 RATE = 0.1  #: share of the leaves that a round halves; the source tries several
 NARROWEST = 2.0**-16  #: width of a leaf that is not halved, as a share of the extent
 GAMMA = 0.99
@@ -38,11 +38,11 @@ CAP = 100_000  #: steps of a trial of a task without a limit
 
 
 class LookAheadTrials(NamedTuple):
-    """What became of trials of the controller."""
+    """The results of trials of the controller."""
 
     lengths: np.ndarray  #: (trials,) steps until the end, or until it was stopped
     returns: np.ndarray  #: (trials,) the sum of rewards
-    ended: np.ndarray  #: (trials,) whether it came to a terminal state
+    ended: np.ndarray  #: (trials,) whether it reached a terminal state
 
 
 class VariableResolution(NamedTuple):
@@ -56,11 +56,11 @@ class VariableResolution(NamedTuple):
     spec: TaskSpec
     criterion: str
     plan: ResolutionPlan
-    queries: int  #: transitions of the task that were asked for, in all rounds
+    queries: int  #: transitions computed in all rounds
 
     @property
     def representation(self) -> Representation:
-        """Return the leaves as a partition for others."""
+        """The leaves as an ordinary partition."""
         tree = self.plan.corners.tree
         numbers = {"criterion": self.criterion, "leaves": int(tree.size[0]), "model_queries": self.queries}
         return with_provenance(self.spec, finished(tree), "variable-resolution", **numbers)
@@ -70,7 +70,7 @@ class VariableResolution(NamedTuple):
         return float(interpolated(self.plan.corners, self.plan.values, self._point(s)))
 
     def action(self, s: Any) -> int:
-        """Return the best action at a state, by look-ahead with the known model; of equal ones the first."""
+        """Return the best action at a state, by look-ahead with the known model; the first of tied ones."""
         row = np.array(self._point(s))
         return int(at_speed(_best_at, self.spec.task)(self.spec.task, self.plan, row))
 
@@ -80,7 +80,7 @@ class VariableResolution(NamedTuple):
     def trials(
         self, count: int = 100, seed: int = 0, starts: np.ndarray | None = None, cap: int = CAP
     ) -> LookAheadTrials:
-        """Follow the look-ahead controller from where trials of the task begin, or from given states, to the end.
+        """Follow the look-ahead controller from starts of the task, or from given states, to the end.
 
         A trial that does not end is stopped at the limit of the task, or after ``cap`` steps.
         """
@@ -103,7 +103,7 @@ def _best_at(task: Any, plan: ResolutionPlan, row: np.ndarray) -> int:
 
 @kernel
 def _follow_ahead(task: Any, plan: ResolutionPlan, row: np.ndarray, cap: int) -> tuple[int, float, bool]:
-    """Follow the look-ahead controller: the steps, the return, and whether it came to an end."""
+    """Follow the look-ahead controller; return the steps, the return, and whether it reached an end."""
     s = unpack(task, row)
     gained = 0.0
     for length in range(cap):
@@ -121,8 +121,8 @@ def variable_resolution(
 
     ``task`` is the name of one of our own, or a task of yours; ``criterion`` is "policy" (halve where the best action
     changes), "value" (where the values of corners differ), "nonlinearity" (where they are not linear) or
-    "influence" (where the value is uncertain and matters to where the action changes). Nothing is left to chance but
-    the extent of a task with infinite bounds, which the ``seed`` decides.
+    "influence" (where the value is uncertain and matters to where the action changes). Only the extent of a task with
+    infinite bounds is random, by the ``seed``.
 
     >>> variable_resolution("puck", "polcy")
     Traceback (most recent call last):
@@ -146,7 +146,7 @@ def variable_resolution(
 
 
 def resolution_named(spec: TaskSpec, words: str, seed: int = 0) -> VariableResolution:
-    """Return what is asked for by a criterion and a number of leaves, as in "policy,200"; both may be left out.
+    """Return the discretization of a text such as "policy,200": a criterion and a number of leaves, both optional.
 
     >>> resolution_named(task_spec("puck"), "policy,many")
     Traceback (most recent call last):
@@ -175,11 +175,11 @@ def _with_extent(spec: TaskSpec, seed: int) -> TaskSpec:
 
 
 def check_model(spec: TaskSpec) -> None:
-    """Raise unless any point of the observations is a state that the task can be asked about.
+    """Raise unless every point of the observations is a state of a known, deterministic model.
 
     >>> check_model(task_spec("Acrobot-v1"))
     Traceback (most recent call last):
-    distinguo.errors.DistinguoError: ... 'Acrobot-v1' shows 6 numbers of a state of 4, so that a point is no ...
+    distinguo.errors.DistinguoError: ... 'Acrobot-v1' observes 6 numbers of a state of 4, so a point is not ...
     """
     task, why = spec.task, ""
     first = start(task, np.random.default_rng(0)) if is_compiled(task) else ()
@@ -187,22 +187,22 @@ def check_model(spec: TaskSpec) -> None:
     if spec.kind == CATEGORIES:
         why = "observes categories, which have no points between them"
     elif not first or not spec.restorable:
-        why = "is run as plain Python and only knows its own states"
+        why = "runs as plain Python and only knows its own states"
     elif spec.stochastic != "no":
-        why = "leaves its steps to chance"
+        why = "is stochastic"
     elif len(seen) != len(first):
-        why = f"shows {len(seen)} numbers of a state of {len(first)}, so that a point is no state"
+        why = f"observes {len(seen)} numbers of a state of {len(first)}, so a point is not a state"
     elif not np.allclose(seen, first, rtol=1e-6, atol=1e-6):
-        why = "shows something else than its states, so that a point is no state"
+        why = "does not observe its states, so a point is not a state"
     if why:
         raise DistinguoError(
-            "The representation 'variable-resolution' asks a known, deterministic model about any point, and "
+            "The representation 'variable-resolution' needs a known, deterministic model of every point, but "
             f"'{spec.name}' {why}; take another representation, such as grid, or a learner, such as kd-tree."
         )
 
 
 def halve_best(tree: GrowingBoxes, scores: Scores) -> int:
-    """Halve the leaves with the best scores, a share of all, each across its best coordinate; say how many."""
+    """Halve the leaves with the best scores, each across its best coordinate; return how many."""
     leaves = len(scores)
     wide = (tree.most[:leaves] - tree.least[:leaves]) > NARROWEST * (tree.high - tree.low)
     scores = np.where(wide, scores, 0.0)
@@ -221,12 +221,12 @@ def halve_best(tree: GrowingBoxes, scores: Scores) -> int:
 # influence.
 
 
-#: Actions whose values are this close, as a share of the range of all values, are as good as each other.
+#: Actions whose values are this close, as a share of the range of all values, are tied.
 AS_GOOD = 1e-6
 PASSES = 2_000  #: of the iterations for influence and variance, at most
 SETTLED = 1e-6  #: change that ends them, as a share of the greatest number
 
-Scores = np.ndarray  #: (leaves, dimensions) the more the better; 0 for a leaf that should stay whole
+Scores = np.ndarray  #: (leaves, dimensions) greater is halved first; 0 for a leaf that stays whole
 
 
 def edge_differences(plan: ResolutionPlan) -> np.ndarray:
@@ -257,7 +257,7 @@ def nonlinearity_scores(plan: ResolutionPlan) -> Scores:
 
 
 def best_actions(plan: ResolutionPlan) -> np.ndarray:
-    """Return which actions are as good as the best at each corner."""
+    """Return the actions that are tied for the best at each corner."""
     q = plan.q
     sets: np.ndarray = q >= q.max(axis=1, keepdims=True) - AS_GOOD * np.ptp(q)
     return sets
@@ -266,7 +266,7 @@ def best_actions(plan: ResolutionPlan) -> np.ndarray:
 def policy_scores(plan: ResolutionPlan) -> Scores:
     """Policy disagreement: the share of edges whose ends have no best action in common, times their width.
 
-    The width, as a share of the extent, makes a boundary be followed evenly; the source splits all such leaves.
+    The width, as a share of the extent, lets a boundary be followed evenly; the source splits all such leaves.
     """
     low, high = _edges(plan)
     sets = best_actions(plan)[plan.corners.of_leaf]
@@ -283,15 +283,15 @@ def relative_widths(plan: ResolutionPlan) -> np.ndarray:
 
 
 def _chain(plan: ResolutionPlan) -> tuple[np.ndarray, np.ndarray]:
-    """Return where the best action leads from each corner, and with what discounted chance."""
+    """Return where the best action leads from each corner, with discounted probabilities."""
     corner, best = np.arange(len(plan.values)), plan.q.argmax(axis=1)
     return plan.next[corner, best], plan.weight[corner, best]
 
 
 def influence(plan: ResolutionPlan, sources: np.ndarray) -> np.ndarray:
-    """Return the discounted number of times that trajectories from the sources come through each corner.
+    """Return the discounted number of visits of each corner by trajectories from the sources.
 
-    It is how much the values of the sources change with what is gained at the corner.
+    It is how much the values of the sources change with the reward at the corner.
     """
     following, weight = _chain(plan)
     total = np.zeros(len(sources))
@@ -327,9 +327,9 @@ def variance(plan: ResolutionPlan) -> np.ndarray:
 def influence_scores(plan: ResolutionPlan) -> Scores:
     """Stdev_Inf: the mean, over the corners of a leaf, of deviation times influence on where the action changes.
 
-    A leaf is halved across its widest coordinate: what was at hand of the source does not say across which, and by
-    the greatest corner-value difference the car does not get up its hill (docs/readings.md). Where the action changes
-    nowhere, there is nothing to influence, and no leaf is halved.
+    A leaf is halved across its widest coordinate: the parts of the source that we know do not say across which, and
+    by the greatest corner-value difference the car does not get up its hill (docs/readings.md). If the action changes
+    nowhere, no leaf is halved.
     """
     at_boundary = (policy_scores(plan) > 0).any(axis=1)
     sources = np.zeros(len(plan.values), dtype=np.bool_)

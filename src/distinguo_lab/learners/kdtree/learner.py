@@ -23,7 +23,7 @@ from distinguo_lab.learners.kdtree.memory import (
 )
 from distinguo_lab.learners.kdtree.trials import halve_marked, is_look_due, learn_so_far, mark_boundaries
 
-FIRST_ROOM = 64  #: leaves that there is room for in the beginning, at least
+FIRST_ROOM = 64  #: least room for leaves at the start
 
 
 class KdTree(Learner):
@@ -57,7 +57,7 @@ class KdTree(Learner):
         """Begin with an even tree."""
         if setup.categories:
             raise DistinguoError(
-                "The learner 'kd-tree' halves intervals of amounts, and this task observes categories; take another "
+                "The learner 'kd-tree' halves intervals of numbers, and this task observes categories; take another "
                 "learner, such as sweeping."
             )
         if setup.prototypes:
@@ -72,7 +72,7 @@ class KdTree(Learner):
         return fresh_kd_tree(tree, setup.actions, setup.settings.stack)
 
     def advance(self, agent: Agent, cap: int, steps: int, left: int = NO_BUDGET) -> int:
-        """Act, until it is time to look at the boundaries, and learn from what was stacked on the way."""
+        """Act until it is time to check the boundaries, and learn from the stacked steps."""
         ended = super().advance(agent, cap, steps, left)
         if ended != RUNNING:
             at_speed(learn_so_far, agent.world)(*agent, ended == TERMINAL)
@@ -96,7 +96,7 @@ class KdTree(Learner):
         return {"updates": memory.lessons}
 
     def figures(self, memory: KdTreeMemory, settings: KdTreeSettings) -> Mapping[str, Any]:
-        """How often all boundaries were looked at, and how many leaves were halved."""
+        """How often all boundaries were checked, and how many leaves were halved."""
         return {name: int(memory.counters[name][0]) for name in ("looks", "halved")}
 
     def checked(self, memory: KdTreeMemory, fresh: KdTreeMemory) -> KdTreeMemory:

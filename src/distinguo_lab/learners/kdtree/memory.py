@@ -21,7 +21,7 @@ NO_FACE = -1  #: the mark of a leaf that is not to be halved
 COUNTERS = np.dtype(
     [
         ("stacked", np.int64),  # steps that wait to be learned from
-        ("since", np.int64),  # steps since all boundaries were looked at
+        ("since", np.int64),  # steps since all boundaries were checked
         ("looks", np.int64),  # how often that was
         ("halved", np.int64),  # leaves, of all looks
     ],
@@ -55,7 +55,7 @@ class KdTreeMemory(NamedTuple):
 
 
 def fresh_kd_tree(tree: GrowingBoxes, actions: int, stack: int) -> KdTreeMemory:
-    """The memory of a learner that has seen nothing."""
+    """The memory of an untrained learner."""
     memory: KdTreeMemory = fresh_arrays(
         KdTreeMemory, {"tree": tree}, **_sizes(len(tree.node), actions, stack)
     )
@@ -67,7 +67,7 @@ def _sizes(room: int, actions: int, stack: int) -> dict[str, int]:
 
 
 def with_leaves_to_spare(memory: KdTreeMemory) -> KdTreeMemory:
-    """The memory itself if every leaf could be halved, else a copy in which they can."""
+    """The memory itself if there is room to halve every leaf, otherwise a copy with that room."""
     leaves = int(memory.tree.size[0])
     if 2 * leaves <= len(memory.q):
         return memory

@@ -1,4 +1,4 @@
-"""Trials on the leaves of a kd-tree: act, stack what follows, and learn from the stack, the latest step first.
+"""Trials on the leaves of a kd-tree: act, stack the steps, and learn from the stack, the latest step first.
 
 Q-learning needs no reset and no end of a trial: the stack is learned from when the trial ends, when it is full, and
 before a leaf is halved.
@@ -90,13 +90,13 @@ def act_on_leaf(memory: KdTreeMemory, settings: KdTreeSettings, j: int, rng: Gen
 
 @part
 def is_look_due(memory: KdTreeMemory, settings: KdTreeSettings) -> bool:
-    """Whether it is time to look at the boundaries."""
+    """Whether it is time to check the boundaries."""
     return memory.counters["since"][0] >= settings.interval * memory.tree.size[0]
 
 
 @part
 def stack_step(memory: KdTreeMemory, settings: KdTreeSettings, j: int, a: int, r: float) -> None:
-    """Put a step on the stack; one that goes on with an action that is held joins the one before."""
+    """Put a step on the stack; a step that holds the last action is joined to the previous one."""
     place = memory.counters["stacked"][0]
     last = place - 1
     if settings.hold and place > 0 and memory.leaf[last] == j and memory.action[last] == a:
@@ -137,7 +137,7 @@ def learn_from_stack(memory: KdTreeMemory, settings: KdTreeSettings, v_last: flo
 
 @part
 def policy_disagreement(one: Vector, other: Vector) -> float:
-    """The sum of what two leaves lose if each takes the other's preferred action; 0 if they agree.
+    """The sum of both leaves' losses if each takes the other's preferred action; 0 if they agree.
 
     >>> float(policy_disagreement(np.array([1.0, 0.0]), np.array([-0.5, 0.0])))
     1.5
@@ -160,7 +160,7 @@ def value_disagreement(one: Vector, other: Vector) -> float:
 
 @part
 def best_action(q: Vector) -> int:
-    """The action of the greatest value, of equal ones the first."""
+    """The action of the greatest value; the first of tied ones."""
     best = 0
     for a in range(1, len(q)):
         if q[a] > q[best]:
@@ -198,7 +198,7 @@ def disagreement(settings: KdTreeSettings, one: Vector, other: Vector) -> float:
 
 @part
 def mark_leaf(memory: KdTreeMemory, settings: KdTreeSettings, j: int, axis: int, difference: float) -> None:
-    """Mark a leaf if it is wide enough to be halved and no other of its boundaries differs as much."""
+    """Mark a leaf if it is wide enough to be halved and this is its greatest difference so far."""
     wide = share_of_width(memory.tree, j, axis) > 1.5 * 0.5**settings.finest
     if wide and difference > memory.loss[j]:
         memory.mark[j], memory.loss[j] = axis, difference
@@ -225,7 +225,7 @@ def range_of_values(memory: KdTreeMemory) -> float:
 
 @kernel
 def halve_marked(memory: KdTreeMemory, settings: KdTreeSettings) -> None:
-    """Halve the marked leaves while there may be more of them; both halves begin with the values of the whole."""
+    """Halve the marked leaves as long as more are allowed; both halves begin with the values of the whole."""
     for j in range(memory.tree.size[0]):
         if memory.mark[j] == NO_FACE or memory.tree.size[0] >= settings.leaves:
             continue

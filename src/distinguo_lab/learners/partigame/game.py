@@ -1,7 +1,7 @@
-"""The game against the worst case: what aims were seen to lead to, what they cost, and where cells are too large.
+"""The game against the worst case: the outcomes of aims, their costs, and the cells that are too large.
 
-An adversary picks, of all that an aim was seen to lead to, what is worst for us. An aim that was never tried is
-thought to lead where it points. A cell *loses* if the adversary can keep it from the goal forever.
+An adversary picks the worst of an aim's observed outcomes. An aim that was never tried is assumed to lead where it
+points. A cell *loses* if the adversary can keep it from the goal forever.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def worst_case(memory: PartiMemory, aim: int, by_steps: bool) -> float:
 def solve_game(memory: PartiMemory, by_steps: bool) -> None:
     """Find the least cost to the goal that no adversary can exceed, for every cell; infinite for those that lose.
 
-    Cells are settled in the order of their costs, from the goal on: an aim counts as soon as all that it may lead to
-    is settled, and what was settled last is the worst of it.
+    Cells are settled in the order of their costs, from the goal on: an aim counts as soon as all its outcomes are
+    settled, and the one settled last is the worst.
     """
     cells, goal = memory.counters["cells"][0], memory.counters["goal"][0]
     for cell in range(cells):
@@ -51,7 +51,7 @@ def solve_game(memory: PartiMemory, by_steps: bool) -> None:
 
 @part
 def count_outcomes(memory: PartiMemory, aim: int) -> int:
-    """How many outcomes an aim has."""
+    """The number of an aim's outcomes."""
     count, outcome = 0, memory.first_outcome[aim]
     while outcome != NOTHING:
         count += 1
@@ -72,7 +72,7 @@ def list_by_result(memory: PartiMemory) -> None:
 
 @part
 def settle_aims_into(memory: PartiMemory, cell: int, by_steps: bool) -> None:
-    """Let the aims count whose last outcome was settled with this cell, and those at it that were never tried."""
+    """Count the aims whose last outcome was settled with this cell, and untried aims at it."""
     outcome = memory.first_into[cell]
     while outcome != NOTHING:
         aim = aim_between(memory, memory.source[outcome], memory.target[outcome])
@@ -89,7 +89,7 @@ def settle_aims_into(memory: PartiMemory, cell: int, by_steps: bool) -> None:
 
 @part
 def best_aim(memory: PartiMemory, cell: int, by_steps: bool) -> int:
-    """The neighbour to aim at: the least worst case, of equal ones the nearest centre, or ``NOTHING``."""
+    """The neighbour to aim at: the least worst case, the nearest centre of tied ones, or ``NOTHING``."""
     best, least, gap = NOTHING, np.inf, np.inf
     for i in range(memory.low.shape[1]):
         memory.centre[i] = (memory.low[cell, i] + memory.high[cell, i]) / 2.0
@@ -112,7 +112,7 @@ def aim_between(memory: PartiMemory, cell: int, neighbour: int) -> int:
 
 @part
 def note_arrival(memory: PartiMemory, cell: int, neighbour: int, result: int, steps: int) -> bool:
-    """Note what an aim led to; True if that is news to the adversary."""
+    """Record the outcome of an aim; True if it is new to the adversary."""
     aim = aim_between(memory, cell, neighbour)
     if aim == NOTHING:
         return False
@@ -163,7 +163,7 @@ def mark_border(memory: PartiMemory, finest: float) -> int:
 def split_border(memory: PartiMemory, finest: float) -> bool:
     """Split the losers that border on winners, and those winners, in half; False if nothing can be split.
 
-    What is known of aims from, at or into a cell that is split is forgotten.
+    Outcomes of aims from, at or into a split cell are forgotten.
     """
     cells = memory.counters["cells"][0]
     marked = mark_border(memory, finest)
@@ -182,7 +182,7 @@ def split_border(memory: PartiMemory, finest: float) -> bool:
 
 @part
 def forget_marked(memory: PartiMemory) -> None:
-    """Drop the outcomes that speak of a cell that is marked."""
+    """Drop the outcomes that involve a marked cell."""
     kept = 0
     for n in range(memory.counters["outcomes"][0]):
         ends = memory.source[n], memory.target[n], memory.result[n]
@@ -195,13 +195,13 @@ def forget_marked(memory: PartiMemory) -> None:
 
 @part
 def link_outcomes(memory: PartiMemory) -> None:
-    """Give every outcome to its aim, after the neighbours were listed again."""
+    """Assign every outcome to its aim, after the neighbours were listed again."""
     cells = memory.counters["cells"][0]
     memory.first_outcome[: memory.first_aim[cells]] = NOTHING
     kept = 0
     for n in range(memory.counters["outcomes"][0]):
         aim = aim_between(memory, memory.source[n], memory.target[n])
-        if aim == NOTHING:  # left out for want of room
+        if aim == NOTHING:  # there was no room for it
             continue
         memory.source[kept], memory.target[kept] = memory.source[n], memory.target[n]
         memory.result[kept], memory.steps[kept] = memory.result[n], memory.steps[n]
@@ -213,7 +213,7 @@ def link_outcomes(memory: PartiMemory) -> None:
 
 @part
 def forget_outcomes(memory: PartiMemory) -> None:
-    """Forget what all aims led to; the cells stay."""
+    """Forget all outcomes; the cells stay."""
     memory.counters["outcomes"][0] = 0
     memory.counters["forgotten"][0] += 1
     link_outcomes(memory)
@@ -221,7 +221,7 @@ def forget_outcomes(memory: PartiMemory) -> None:
 
 @part
 def make_winnable(memory: PartiMemory, finest: float, by_steps: bool) -> int:
-    """Split until the cell of the place does not lose; return that cell. Where nothing can be split, begin anew."""
+    """Split until the cell of the place does not lose; return it. If nothing can be split, forget all outcomes."""
     from_here = cell_at_place(memory)
     while not np.isfinite(memory.cost[from_here]):
         if not split_border(memory, finest):
@@ -244,7 +244,7 @@ def cell_at_place(memory: PartiMemory) -> int:
 
 @part
 def push_cell(memory: PartiMemory, cell: int, cost: float) -> None:
-    """Let a cell wait; it may do so more than once, and only its least cost will count."""
+    """Queue a cell; it may be queued more than once, and only its least cost counts."""
     place = memory.counters["waiting"][0]
     memory.counters["waiting"][0] += 1
     memory.queue[place], memory.queued[place] = cost, cell
@@ -272,7 +272,7 @@ def pop_cell(memory: PartiMemory) -> None:
 
 @part
 def swap_places(memory: PartiMemory, one: int, other: int) -> None:
-    """Swap what waits at two places."""
+    """Swap two entries of the queue."""
     cost, cell = memory.queue[one], memory.queued[one]
     memory.queue[one], memory.queued[one] = memory.queue[other], memory.queued[other]
     memory.queue[other], memory.queued[other] = cost, cell
@@ -316,7 +316,7 @@ def split_at(memory: PartiMemory, cell: int, axis: int, cut: float) -> int:
 
 @part
 def longest_axis(memory: PartiMemory, cell: int) -> int:
-    """The coordinate that a cell is widest in, of equal ones the first."""
+    """The coordinate in which a cell is widest; the first of tied ones."""
     longest = 0
     for i in range(memory.low.shape[1]):
         width = memory.high[cell, i] - memory.low[cell, i]
@@ -348,7 +348,7 @@ def are_neighbours(memory: PartiMemory, one: int, other: int) -> bool:
 
 @part
 def list_neighbours(memory: PartiMemory) -> bool:
-    """List the aims of all cells anew; False if there are more than there is room for, of which some are left out."""
+    """List the aims of all cells again; False if there was not room for all."""
     cells, aims = memory.counters["cells"][0], 0
     for one in range(cells):
         memory.first_aim[one] = aims
@@ -386,7 +386,7 @@ def halve_cell(memory: PartiMemory, level: int, take_upper: bool) -> None:
 
 @part
 def whole_cell(memory: PartiMemory, cell: int) -> None:
-    """Let ``lower`` and ``upper`` be the corners of a cell."""
+    """Set ``lower`` and ``upper`` to the corners of a cell."""
     for i in range(len(memory.lower)):
         memory.lower[i] = memory.low[cell, i]
         memory.upper[i] = memory.high[cell, i]
@@ -394,7 +394,7 @@ def whole_cell(memory: PartiMemory, cell: int) -> None:
 
 @part
 def set_centre(memory: PartiMemory) -> None:
-    """Let ``centre`` be half-way between ``lower`` and ``upper``."""
+    """Set ``centre`` to the middle of ``lower`` and ``upper``."""
     for i in range(len(memory.lower)):
         memory.centre[i] = (memory.lower[i] + memory.upper[i]) / 2.0
 
@@ -411,7 +411,7 @@ def find_part(memory: PartiMemory, cell: int, place: np.ndarray, fineness: int) 
 
 @part
 def numbered_part(memory: PartiMemory, cell: int, number: int) -> int:
-    """Find a part by its number, and its centre; return how many halvings it took.
+    """Find a part by its number, and its centre; return the number of halvings.
 
     The whole cell is number 1; the halves of number n are 2n and, for the upper one, 2n + 1.
     """

@@ -32,7 +32,7 @@ class PartiGame(Learner):
     name = "parti-game"
     about = "splits cells that an opponent could keep from the goal (Moore and Atkeson 1995)"
     settings = PartiSettings
-    suggested: Mapping[str, Any] = {  # it forgets little, so it never begins from scratch
+    suggested: Mapping[str, Any] = {  # it forgets little, so it never restarts
         "stage.restart": 0,
         "stage.prototypes": 10**6,
         "stage.steps": 100_000,
@@ -42,18 +42,18 @@ class PartiGame(Learner):
         self._drawn: tuple[PartiMemory, Any, Controller] | None = None  #: of which memory, and when
 
     def fresh(self, setup: Setup) -> PartiMemory:
-        """Begin with two cells, or as few as set the goal apart."""
+        """Begin with the fewest cells that separate the goal."""
         _check_setup(setup)
         memory = fresh_parti(setup.settings.most_cells, len(setup.seen), setup.actions)
         return with_goal(memory, setup)
 
     def advance(self, agent: Agent, cap: int, steps: int, left: int = NO_BUDGET) -> int:
-        """Aim, and note what comes of it."""
+        """Aim, and record the outcomes."""
         ended: int = at_speed(advance_parti, agent.world)(*agent, cap, steps)
         return ended
 
     def claims(self, agent: Agent, ended: int, goal: Goal) -> bool:
-        """Claim success when a trial reached the goal as the game foresaw it, once for all that is known by then."""
+        """Claim success when a trial reached the goal as predicted, once per state of knowledge."""
         counters = agent.memory.counters[0]
         foreseen = ended == TERMINAL and counters["news"] == counters["news_before"]
         if not foreseen or counters["news"] == counters["claimed"]:
@@ -62,14 +62,14 @@ class PartiGame(Learner):
         return True
 
     def controller(self, memory: PartiMemory, settings: PartiSettings) -> Controller:
-        """Act by the aims of the cells, as fine as the local controllers are; it is drawn once after a step."""
+        """Act by the aims of the cells, as fine as the local controllers are; it is drawn once per step."""
         now, latest = (int(memory.counters["learned"][0]), settings), self._drawn
         if latest is None or latest[0] is not memory or latest[1] != now:
             latest = self._drawn = (memory, now, drawn_controller(memory, settings))
         return latest[2]
 
     def map_for_others(self, memory: PartiMemory, settings: PartiSettings) -> Any:
-        """The cells: they were split where the game needed it, whatever is done within a cell."""
+        """The cells as they were split by the game, without the parts within them."""
         return cell_boxes(memory)
 
     def figures(self, memory: PartiMemory, settings: PartiSettings) -> Mapping[str, Any]:
@@ -91,14 +91,14 @@ class PartiGame(Learner):
 
 
 def _check_setup(setup: Setup) -> None:
-    """Refuse what parti-game cannot learn: chance, labels, prototypes to begin from, a task without a goal."""
+    """Refuse what parti-game cannot learn: stochastic tasks, labels, given prototypes, tasks without a goal."""
     if setup.prototypes:
         raise DistinguoError(
-            "The learner 'parti-game' begins with the cell of the goal, not with prototypes; leave them out."
+            "The learner 'parti-game' begins with the cell of the goal and takes no prototypes; omit them."
         )
     if setup.stochastic != "no":
         raise DistinguoError(
-            "The learner 'parti-game' believes everything that it saw once, and there is chance in this task; take "
+            "The learner 'parti-game' trusts every outcome that it saw once, and this task is stochastic; take "
             "another learner, such as economy."
         )
     if setup.categories or goal_box(setup.task) is None:

@@ -9,17 +9,17 @@ from pydantic import Field
 
 from distinguo.learners.agent import check_arrays, field, fresh_arrays
 
-# What parti-game remembers: its cells, what came of each aim, local models, and the aim that is under way.
+# What parti-game remembers: its cells, the outcomes of each aim, local models, and the present aim.
 #
 # Cells are boxes of *scaled* observations, each coordinate divided by its extent. They are the leaves of a tree of
-# cuts; a cell that is split keeps its number for the lower half. An *aim* is a cell with one of its neighbours; an
+# cuts; the lower half of a split cell keeps its number. An *aim* is a cell with one of its neighbours; an
 # *outcome* is a cell that an aim was seen to lead to.
 
 
 NOTHING = -1  #: no cell, no node, no outcome
 CELL, NODE, AIM, OUTCOME = "cells", "nodes", "aims", "outcomes"  # axes
-NEIGHBOURS = 24  #: of a cell that there is room for, on average
-OUTCOMES = 32  #: of all aims of a cell that there is room for, on average
+NEIGHBOURS = 24  #: mean room for neighbours of a cell
+OUTCOMES = 32  #: mean room for outcomes of all aims of a cell
 
 #: What is counted, as one record.
 COUNTERS = np.dtype(
@@ -29,25 +29,25 @@ COUNTERS = np.dtype(
         ("outcomes", np.int64),
         ("waiting", np.int64),  # scratch: in the queue
         ("goal", np.int64),  # the cell of the goal
-        ("here", np.int64),  # the cell that the aim under way was taken in, NOTHING before one is
+        ("here", np.int64),  # the cell that the present aim was taken in; NOTHING without one
         ("aim", np.int64),  # the neighbour that is aimed at
         ("aimed", np.int64),  # steps since then
         ("closer", np.int64),  # steps of them when the aim was nearest
         ("learned", np.int64),  # steps
-        ("news", np.int64),  # outcomes that the adversary could not have foreseen
+        ("news", np.int64),  # outcomes that were new to the adversary
         ("news_before", np.int64),  # the same when the trial began
         ("claimed", np.int64),  # the same when success was claimed last, NOTHING before
         ("arrivals", np.int64),  # at the goal
         ("first_arrival", np.int64),  # steps until the first one
         ("splits", np.int64),  # times that losers and their winning neighbours were split
-        ("forgotten", np.int64),  # times that all outcomes were forgotten, as nothing was left to split
+        ("forgotten", np.int64),  # times that all outcomes were forgotten because nothing was left to split
     ],
     align=True,
 )
 
 
 class PartiMemory(NamedTuple):
-    """Everything that is learned.
+    """All that parti-game has learned.
 
     >>> fresh_parti(most_cells=8, dimensions=2, actions=3).low.shape
     (8, 2)

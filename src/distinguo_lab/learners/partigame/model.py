@@ -1,8 +1,8 @@
 """Local models of what actions do: displacements that are linear in the state, by least squares, for each node.
 
 Every step is added to the sums of all nodes that contain its state. The model of a cell is that of the smallest node
-around it in which every action was tried often enough. The slopes are shared by the actions: what they differ in is
-a displacement of their own, which is all that the choice of an action depends on.
+around it in which every action was tried often enough. The actions share their slopes and differ only in a constant
+displacement, on which the choice of an action depends.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from distinguo.seam import kernel, part
 from distinguo_lab.learners.partigame.game import best_aim, numbered_part
 from distinguo_lab.learners.partigame.memory import NOTHING, PartiMemory, PartiSettings
 
-RIDGE = 1e-6  #: added to the diagonal, so that there is one solution even where a coordinate never varies
+RIDGE = 1e-6  #: added to the diagonal, so that there is one solution even if a coordinate never varies
 
 
 @part
 def set_features(memory: PartiMemory, place: np.ndarray, a: int) -> None:
-    """Write down the features of a state and an action: the scaled observation, and which action it is."""
+    """Write the features of a state and an action: the scaled observation, and the action one-hot."""
     dimensions = len(place)
     memory.features[:] = 0.0
     for i in range(dimensions):
@@ -57,7 +57,7 @@ def tries_of(memory: PartiMemory, node: int, a: int) -> float:
 
 @part
 def least_tried(memory: PartiMemory, node: int) -> int:
-    """The action that was tried least in a node, of equal ones the first."""
+    """The action that was tried least in a node; the first of tied ones."""
     least = 0
     for a in range(len(memory.features) - memory.low.shape[1]):
         if tries_of(memory, node, a) < tries_of(memory, node, least):
@@ -76,7 +76,7 @@ def modelled_node(memory: PartiMemory, cell: int, enough: int) -> int:
 
 @part
 def fit_draft(memory: PartiMemory, cell: int, enough: int) -> bool:
-    """Draft the model of a cell: the one that it has, else one that is solved for; False if there is none yet."""
+    """Draft the model of a cell: its own, or a newly solved one; False if there is none yet."""
     node = NOTHING if memory.has_model[cell] else modelled_node(memory, cell, enough)
     if node == NOTHING and not memory.has_model[cell]:
         return False
@@ -109,7 +109,7 @@ def keep_model(memory: PartiMemory, cell: int, enough: int) -> bool:
 
 @part
 def solve_in_place(system: np.ndarray, right: np.ndarray) -> None:
-    """Solve a positive definite system for several right sides, which become the solutions."""
+    """Solve a positive definite system for several right-hand sides, in place."""
     size, columns = right.shape
     for i in range(size):
         for k in range(i + 1, size):
@@ -130,7 +130,7 @@ def solve_in_place(system: np.ndarray, right: np.ndarray) -> None:
 def distance_after(
     memory: PartiMemory, weights: np.ndarray, place: np.ndarray, a: int, neighbour: int
 ) -> float:
-    """The squared distance to the centre of a cell at which a model expects to be after an action."""
+    """The squared distance to the centre of a cell that a model predicts after an action."""
     dimensions, total = len(place), 0.0
     for j in range(dimensions):
         expected = place[j] + weights[dimensions + a, j]
@@ -143,7 +143,7 @@ def distance_after(
 
 @part
 def action_towards(memory: PartiMemory, weights: np.ndarray, place: np.ndarray, neighbour: int) -> int:
-    """The action after which a model expects to be closest to the centre of a cell."""
+    """The action that leads closest to the centre of a cell, by a model."""
     best, least = 0, np.inf
     for a in range(len(memory.features) - len(place)):
         distance = distance_after(memory, weights, place, a, neighbour)
@@ -155,13 +155,13 @@ def action_towards(memory: PartiMemory, weights: np.ndarray, place: np.ndarray, 
 # What parti-game acts by, drawn as boxes: in every part of a cell, the action that leads towards the cell's aim.
 
 
-MIXED = -1  #: parts of a cell in which several actions are taken
-LEAST_GAP = 1e-12  #: by which the chosen action is better than the others
+MIXED = -1  #: marks parts of a cell with several actions
+LEAST_GAP = 1e-12  #: least difference in value between the chosen action and the others
 CELL_NODE, PART = 0, 1  # what waits to be drawn: a node of the tree of cells, or a part of a cell
 
 
 class Drawing(NamedTuple):
-    """A tree of boxes that is being drawn, with the values of its leaves, and what waits to be drawn."""
+    """A tree of boxes that is being drawn, with the values of its leaves, and the parts still to draw."""
 
     axis: np.ndarray
     cut: np.ndarray
@@ -249,7 +249,7 @@ def draw_cells(memory: PartiMemory, settings: PartiSettings, drawing: Drawing) -
 
 @part
 def wait(drawing: Drawing, kind: int, which: int, number: int, above: int, is_high: int) -> None:
-    """Let something wait to be drawn."""
+    """Queue something to be drawn."""
     row = drawing.waiting[drawing.size[2]]
     row[0], row[1], row[2], row[3], row[4] = kind, which, number, above, is_high
     drawing.size[2] += 1
@@ -257,14 +257,14 @@ def wait(drawing: Drawing, kind: int, which: int, number: int, above: int, is_hi
 
 @part
 def draw_cut(memory: PartiMemory, drawing: Drawing, node: int, axis: int, cut: float) -> None:
-    """Draw a cut where it is in the observations as they are."""
+    """Draw a cut in the units of the observations."""
     drawing.axis[node] = axis
     drawing.cut[node] = memory.origin[axis] + cut * memory.width[axis]
 
 
 @part
 def choose_cell_actions(memory: PartiMemory, settings: PartiSettings, drawing: Drawing, cell: int) -> None:
-    """Find the action of every part of a cell, and of larger parts as far as it is the same."""
+    """Find the action of every part of a cell, and of larger parts with a single action."""
     parts = len(drawing.actions) // 2
     is_known = fit_draft(memory, cell, settings.enough)
     aim = cell if cell == memory.counters["goal"][0] else best_aim(memory, cell, settings.count_steps)
@@ -284,7 +284,7 @@ def choose_cell_actions(memory: PartiMemory, settings: PartiSettings, drawing: D
 def draw_part(
     memory: PartiMemory, drawing: Drawing, node: int, cell: int, number: int, highest: float
 ) -> None:
-    """Draw a part of a cell: as a leaf if one action is taken in all of it, else as a cut."""
+    """Draw a part of a cell: as a leaf if it has one action, otherwise as a cut."""
     depth = numbered_part(memory, cell, number)
     if drawing.actions[number] == MIXED:
         axis = depth % len(memory.lower)

@@ -1,8 +1,7 @@
-"""Trials of parti-game: aim at a neighbour until the cell is left or nothing comes closer, and note what came of it.
+"""Trials of parti-game: aim at a neighbour until the cell is left or progress stops, and record the outcome.
 
-The driver of trials chooses an action as soon as the last one has been learned from. Parti-game chooses at the last
-moment, before a step: taking aim may split cells, which nothing calls for when the trial is over. So it drives its
-trials itself.
+The driver of trials chooses an action as soon as it has learned from the last one. Parti-game must choose just before
+a step: taking aim may split cells, which must not happen after the end of a trial. So it drives its trials itself.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from distinguo_lab.learners.partigame.model import action_towards, keep_model, l
 
 @implements(first_action, PartiMemory)
 def _begin(memory: PartiMemory, agent: Agent, s: np.ndarray, j: int) -> int:
-    """Begin a trial; an aim that was under way has no outcome, and the next one is not taken yet."""
+    """Begin a trial; an interrupted aim has no outcome, and the next one is not taken yet."""
     set_place(memory, look(agent.world, s, BEFORE).seen)
     memory.counters["here"][0] = NOTHING
     memory.counters["news_before"][0] = memory.counters["news"][0]
@@ -50,7 +49,7 @@ def advance_parti(
     cap: int,
     steps: int,
 ) -> int:
-    """Drive the running trial for at most so many steps, to its end or to the cap."""
+    """Run the present trial for at most so many steps, to its end or to the cap."""
     agent, counts = by_reference(Agent(world, memory, settings, progress, log, rng)), progress.counts
     last = min(cap, counts["length"][0] + steps)
     terminal, stopped = False, False
@@ -67,14 +66,14 @@ def advance_parti(
 
 @part
 def run_out_of_time(memory: PartiMemory, settings: PartiSettings) -> None:
-    """Count the aim of a trial that was stopped as stuck: else a path that is too long would be taken forever."""
+    """Count the aim of a stopped trial as stuck; otherwise a path that is too long would be repeated forever."""
     if settings.time_counts and memory.counters["here"][0] != NOTHING:
         end_aim(memory, settings, memory.counters["here"][0])
 
 
 @part
 def step_towards_aim(agent: Agent) -> bool:
-    """Take an action towards the aim, learn what it does, and see whether the aim is over; True at the goal."""
+    """Take an action towards the aim, learn its effect, and check whether the aim is over; True at the goal."""
     memory, counts, now = agent.memory, agent.progress.counts, agent.progress.now
     if memory.counters["here"][0] == NOTHING:
         take_aim(memory, agent.settings)
@@ -93,14 +92,14 @@ def step_towards_aim(agent: Agent) -> bool:
 
 @part
 def set_place(memory: PartiMemory, seen: np.ndarray) -> None:
-    """Write down a scaled observation."""
+    """Store a scaled observation."""
     for i in range(len(seen)):
         memory.place[i] = (seen[i] - memory.origin[i]) / memory.width[i]
 
 
 @part
 def take_aim(memory: PartiMemory, settings: PartiSettings) -> None:
-    """Choose the neighbour to aim at, after splitting cells if the one that we are in loses."""
+    """Choose the neighbour to aim at, after splitting cells if the present one loses."""
     counters = memory.counters
     cell = make_winnable(memory, settings.finest, settings.count_steps)
     counters["here"][0], counters["aimed"][0], counters["closer"][0] = cell, 0, 0
@@ -111,7 +110,7 @@ def take_aim(memory: PartiMemory, settings: PartiSettings) -> None:
 
 @part
 def aimed_action(memory: PartiMemory, fineness: int) -> int:
-    """The action that leads towards the aim from the part of the cell that we are in.
+    """The action that leads towards the aim from the present part of the cell.
 
     Before there is a model, actions are tried in turn.
     """
@@ -124,7 +123,7 @@ def aimed_action(memory: PartiMemory, fineness: int) -> int:
 
 @part
 def learn_displacement(memory: PartiMemory, a: int, seen: np.ndarray) -> None:
-    """Learn where an action led to, and go there."""
+    """Learn the effect of an action, and move there."""
     for i in range(len(seen)):
         memory.moved[i] = (seen[i] - memory.origin[i]) / memory.width[i] - memory.place[i]
     learn_models(memory, memory.place, a, memory.moved)
@@ -134,7 +133,7 @@ def learn_displacement(memory: PartiMemory, a: int, seen: np.ndarray) -> None:
 
 @part
 def arrive(memory: PartiMemory, settings: PartiSettings, steps: int) -> None:
-    """Note that the goal was reached, after so many steps in all."""
+    """Record that the goal was reached, after so many steps in all."""
     counters = memory.counters
     if counters["arrivals"][0] == 0:
         counters["first_arrival"][0] = steps
@@ -145,7 +144,7 @@ def arrive(memory: PartiMemory, settings: PartiSettings, steps: int) -> None:
 
 @part
 def follow_aim(memory: PartiMemory, settings: PartiSettings) -> None:
-    """See whether the cell was left, or whether the aim has not come closer for too long."""
+    """Check whether the cell was left, or whether the aim has not come closer for too long."""
     counters = memory.counters
     here, aim = counters["here"][0], counters["aim"][0]
     counters["aimed"][0] += 1
@@ -162,7 +161,7 @@ def follow_aim(memory: PartiMemory, settings: PartiSettings) -> None:
 
 @part
 def end_aim(memory: PartiMemory, settings: PartiSettings, result: int) -> None:
-    """Note what the aim led to, which is the cell itself if it got stuck."""
+    """Record the outcome of the aim, which is the cell itself if it got stuck."""
     counters = memory.counters
     here, aim, steps = counters["here"][0], counters["aim"][0], counters["aimed"][0]
     counters["here"][0] = NOTHING

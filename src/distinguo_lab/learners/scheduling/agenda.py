@@ -3,10 +3,10 @@
 Each region has at most one entry: the state of it that was seen last. The kinds differ in what they choose:
 
 - ``stack``: the latest surprise (the paper's replacing-stack, section 3.2);
-- ``sweeping``: the greatest change of value, noted in the region or to be expected from one in a successor (Moore and
+- ``sweeping``: the greatest change of value, in the region or expected from one in a successor (Moore and
   Atkeson 1993);
 - ``dyna``: any known pair of region and action (Sutton 1990); ``dyna-oldest``: the one updated longest ago;
-- ``rout``: the latest surprise that is not settled, from which the frontier is searched for (Boyan and Moore).
+- ``rout``: the latest surprise that is not settled, from which the frontier is searched (Boyan and Moore).
 
 >>> import numpy as np
 >>> agenda, rng = fresh_agenda("stack", room=4, actions=2, width=1), np.random.default_rng(0)
@@ -28,11 +28,11 @@ from distinguo.seam import part
 
 Scheduler = Literal["stack", "sweeping", "dyna", "dyna-oldest", "rout"]
 SCHEDULERS: tuple[str, ...] = get_args(Scheduler)
-#: What compiled code knows them by.
+#: Their numbers in compiled code.
 STACK, SWEEPING, DYNA, OLDEST, ROUT = range(len(SCHEDULERS))
 NONE = -1  #: no region, no pair
 ALL = -1  #: every action of the region is due
-WAYS = 16  #: pairs remembered as leading to a region; where there are more, the rarest is forgotten
+WAYS = 16  #: pairs remembered as leading to a region; if there are more, the rarest is forgotten
 
 #: What is counted, as one record.
 COUNTERS = np.dtype(
@@ -59,7 +59,7 @@ class Agenda(NamedTuple):
     seen_at: Annotated[np.ndarray, field(int, ROOM)]  #: when it was seen; 0 for a region without one
     pushed_at: Annotated[np.ndarray, field(int, ROOM)]  #: when it was surprising; 0 if it does not wait
     updated_at: Annotated[np.ndarray, field(int, ROOM, "actions")]  #: when each action value was updated
-    settled: Annotated[np.ndarray, field(bool, ROOM)]  #: learned once and for all (rout)
+    settled: Annotated[np.ndarray, field(bool, ROOM)]  #: whether its value is final (rout)
     tries: Annotated[np.ndarray, field(int, ROOM, "actions")]  #: of each pair of region and action
     #: Pairs that led to each region, as region * actions + action.
     way_from: Annotated[np.ndarray, field(int, ROOM, WAYS, first=NONE)]
@@ -130,7 +130,7 @@ def note_state(agenda: Any, j: int, s: Any) -> None:
 
 @part
 def note_surprise(agenda: Any, j: int, s: Any, change: float) -> None:
-    """Let region ``j`` wait, in place of any earlier entry of it; ``change`` is how wrong its value seems to be."""
+    """Queue region ``j``, in place of any earlier entry of it; ``change`` is the error of its value."""
     note_state(agenda, j, s)
     if agenda.counters["kind"][0] == ROUT and agenda.settled[j]:
         return
@@ -141,7 +141,7 @@ def note_surprise(agenda: Any, j: int, s: Any, change: float) -> None:
 
 @part
 def push_again(agenda: Any, j: int) -> None:
-    """Let region ``j`` wait once more, as the latest, with the state that it was due with."""
+    """Queue region ``j`` again, as the latest, with the same state."""
     agenda.pushed_at[j] = _tick(agenda)
 
 
@@ -169,7 +169,7 @@ def note_update(agenda: Any, j: int, a: int) -> None:
 
 @part
 def note_change(agenda: Any, k: int, change: float, gamma: float, least: float) -> None:
-    """Let the regions wait that lead to region ``k``, whose value changed, if they may change by over ``least``.
+    """Queue the regions that lead to region ``k``, whose value changed, if they may change by over ``least``.
 
     Only sweeping does: by the change, times the discount, times the share of the pair's tries that led to ``k``.
     """
@@ -187,7 +187,7 @@ def note_change(agenda: Any, k: int, change: float, gamma: float, least: float) 
 
 @part
 def waiting_regions(agenda: Any, size: int) -> int:
-    """How many regions were surprising since they were last due: the depth of the replacing-stack."""
+    """The number of regions that were surprising since they were last due: the depth of the replacing-stack."""
     count = 0
     for j in range(size):
         count += agenda.pushed_at[j] > 0
@@ -257,7 +257,7 @@ def stalest_action(agenda: Any, j: int) -> int:
 
 @part
 def due_action(agenda: Any, j: int, rng: np.random.Generator) -> int:
-    """The action of region ``j`` that is due: one for DYNA, which takes pairs, else ``ALL``."""
+    """The action of region ``j`` that is due: one for DYNA, which takes pairs, otherwise ``ALL``."""
     if agenda.counters["kind"][0] == DYNA:
         return int(rng.random() * agenda.tries.shape[1])
     if agenda.counters["kind"][0] == OLDEST:
@@ -267,7 +267,7 @@ def due_action(agenda: Any, j: int, rng: np.random.Generator) -> int:
 
 @part
 def forget_ways(agenda: Any, j: int) -> None:
-    """Forget where region ``j`` led and what led to it: it was changed, and is another one now."""
+    """Forget the transitions from and to region ``j``, which has changed."""
     actions = agenda.tries.shape[1]
     for a in range(actions):
         agenda.tries[j, a] = 0
@@ -279,7 +279,7 @@ def forget_ways(agenda: Any, j: int) -> None:
 
 @part
 def empty_agenda(agenda: Any) -> None:
-    """Let nothing wait any more."""
+    """Empty the agenda."""
     for j in range(agenda.pushed_at.shape[0]):
         agenda.pushed_at[j] = 0
         agenda.place[j] = NONE
@@ -287,6 +287,6 @@ def empty_agenda(agenda: Any) -> None:
 
 
 def forget_states(agenda: Agenda) -> None:
-    """Let nothing wait, and hold no state: the task may be unable to restore them."""
+    """Empty the agenda, states included: the task may be unable to restore them."""
     empty_agenda(agenda)
     agenda.seen_at[:] = 0

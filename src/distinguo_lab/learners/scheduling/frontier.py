@@ -5,8 +5,8 @@ learned once and for all. To find one, simulate from a region to the end of the 
 greedy policy, and search on from the last region on the way that is not settled. The source recognises such states by
 their Bellman residual; in a table, a settled region has none, and is never investigated again.
 
-The search needs a task without cycles. In one with cycles it may return to where it was: then it gives up, counts
-that under ``cycles``, and nothing is settled.
+The search needs a task without cycles. With cycles it may return to an earlier region: then it gives up, counts that
+under ``cycles``, and nothing is settled.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Hunt(NamedTuple):
 
     simulations: int  #: of each action, from each region that is tried
     horizon: int  #: steps of a simulation
-    most: int  #: steps in all; the search ends where the next region might take more
+    most: int  #: steps in all; the search ends if the next region might take more
 
 
 @part
@@ -39,7 +39,7 @@ def hunt_frontier(
     Its steps are counted under ``hunt_steps``.
     """
     last = agenda.counters["hunt_steps"][0] + hunt.most - q.shape[1] * hunt.simulations * hunt.horizon
-    for _ in range(len(q)):  # without cycles a search only goes forward, and ends before that
+    for _ in range(len(q)):  # without cycles a search only moves forward, and ends earlier
         if agenda.counters["hunt_steps"][0] > last:
             return NONE
         y = x
@@ -60,7 +60,7 @@ def hunt_frontier(
 def last_unsettled(
     world: Any, partition: Any, q: Any, agenda: Agenda, x: int, a: int, horizon: int, rng: Generator
 ) -> int:
-    """Simulate a trial from region ``x``: the last region on the way that is not settled, ``x`` if all others are.
+    """Simulate a trial from region ``x``; return the last region on it that is not settled, or ``x``.
 
     The first action is kept until ``x`` is left, as in a mini-trial. Returns -1 if the simulation comes back to
     ``x`` or does not end within the horizon.

@@ -58,7 +58,7 @@ class ScheduledSettings(NamedTuple):
 
 
 class Scheduled(Economy):
-    """The learner of Figures 1-6 with its replacing-stack exchanged for another way to choose what to investigate.
+    """The learner of Figures 1-6 with another order of investigations in place of its replacing-stack.
 
     Under the scheduler ``stack`` it learns what ``economy`` does, bit for bit.
     """
@@ -71,7 +71,7 @@ class Scheduled(Economy):
         """Begin as the paper's learner does, with an empty agenda."""
         if not setup.restorable:
             raise DistinguoError(
-                "The learner 'scheduled' investigates earlier states, and this task cannot come back to them; take "
+                "The learner 'scheduled' investigates earlier states, and this task cannot restore them; take "
                 "the learner model."
             )
         return with_agenda(super().fresh(setup), setup.settings.scheduler, setup.settings.investigations)

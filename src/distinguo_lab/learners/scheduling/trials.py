@@ -1,6 +1,6 @@
-"""The paper's learner under a scheduler: the agenda beside its memory, what is noted on it, and its sessions.
+"""The paper's learner under a scheduler: its memory with an agenda, the entries on the agenda, and its sessions.
 
-Figures 1-6 are the paper's, untouched. Three things happen around them: a step of a trial is noted before Figure 1
+Figures 1-6 are the paper's, unchanged. Three things happen around them: a step of a trial is noted before Figure 1
 learns from it; mini-trials run in a :class:`WatchedWorld`, which notes where they lead; and the session at the end of
 a trial takes states off the agenda where Figure 2 pops its stack. A session holds as many investigations as the stack
 had entries, unless the agenda says otherwise, so that schedulers differ only in what they choose.
@@ -118,7 +118,7 @@ def _note_and_learn(
 
 @part
 def note_step(agent: Agent, s: np.ndarray, j: int, a: int, r: float, k: int, terminal: bool) -> None:
-    """Count a transition and keep its state; to sweeping, the state is urgent by the error of its value."""
+    """Count a transition and keep its state; for sweeping, its urgency is the error of its value."""
     memory, settings = agent.memory, agent.settings
     agenda = memory.agenda
     q_new = r if terminal else look_ahead(r, settings.gamma, state_value(memory.q[k]))
@@ -156,7 +156,7 @@ def in_watched_world(agent: Agent) -> Agent:
 
 @implements(step, WatchedWorld)
 def _step_and_note(world: WatchedWorld, s: np.ndarray, a: int, out: np.ndarray) -> tuple[float, bool]:
-    """Take a step; if the mini-trial ends with it, note where that led, unless it was the end or is unknown."""
+    """Take a step; if the mini-trial ends with it, note where it led, unless that is terminal or unknown."""
     inner = world.inner
     j = region(world.partition, look(inner, s, BEFORE).seen)
     r, terminal = step(inner, s, a, out)
@@ -194,7 +194,7 @@ def _knows(world: WatchedWorld, s: np.ndarray) -> bool:
 
 @implements(look_back, ScheduledMemory)
 def process_agenda(memory: Any, agent: Agent, left: int) -> None:
-    """Figure 2 in the order of the agenda, while steps are left for that."""
+    """Figure 2 in the order of the agenda, while there are steps left."""
     counts, investigator = agent.progress.counts, by_reference(in_watched_world(agent))
     most = counts["investigation_steps"][0] + left
     memory.counters["sessions"][0] += 1
@@ -233,7 +233,7 @@ def take_due(agent: Agent, most: int) -> int:
 
 @part
 def begin_session(agent: Agent) -> None:
-    """Take over what is on the stack, and decide how many investigations there will be."""
+    """Move the stack to the agenda, and decide the number of investigations."""
     memory, agenda = agent.memory, agent.memory.agenda
     counters, waiting = agenda.counters, 0
     for j in range(memory.partition.size[0]):
@@ -242,7 +242,7 @@ def begin_session(agent: Agent) -> None:
             note_state(agenda, j, memory.stacked[j])
             agenda.pushed_at[j] = 0 if agenda.settled[j] else memory.pushed_at[j]
             memory.pushed_at[j] = 0
-        elif memory.partition.primary[j] != j:  # merged into another region: no longer one of its own
+        elif memory.partition.primary[j] != j:  # merged into another region
             agenda.seen_at[j], agenda.pushed_at[j] = 0, 0
     counters["session"][0] = memory.counters["sessions"][0]
     counters["left"][0] = counters["most"][0] if counters["most"][0] > 0 else waiting
@@ -259,7 +259,7 @@ def remember_before(agent: Agent, place: int) -> None:
 
 @part
 def conclude_last(agent: Agent) -> None:
-    """Note what the last investigation changed: a value, or the region itself, which is then another one."""
+    """Note what the last investigation changed: a value, or the region itself."""
     memory, settings, agenda = agent.memory, agent.settings, agent.memory.agenda
     counters = agenda.counters
     j = counters["last"][0]
@@ -280,7 +280,7 @@ def conclude_last(agent: Agent) -> None:
 
 @part
 def found_on_frontier(agent: Agent, x: int, most: int) -> int:
-    """Search for the frontier from region ``x``, which waits on if another is found; -1 if there is a cycle."""
+    """Search for the frontier from region ``x``, which stays queued if another is found; -1 if there is a cycle."""
     memory, agenda = agent.memory, agent.memory.agenda
     before = agenda.counters["hunt_steps"][0]
     investigation = 3 * memory.q.shape[1] * agent.settings.samples * agent.settings.max_steps

@@ -58,7 +58,7 @@ class TableSettings(NamedTuple):
 
 
 class Table(Learner):
-    """A grid that never changes: its values are learned, and schedulers differ in which of them are backed up.
+    """A grid that never changes: only its values are learned; a scheduler decides which of them are backed up.
 
     >>> from distinguo.runs.learn import learn
     >>> run = learn("puck", seed=1, learner="table", settings={"learner.scheduler": "stack"})
@@ -84,16 +84,14 @@ class Table(Learner):
     def _refuse(self, setup: Setup, scheduler: str) -> None:
         if setup.categories:
             raise DistinguoError(
-                "The learner 'table' cuts amounts into intervals, and this task observes categories; take the "
+                "The learner 'table' cuts numbers into intervals, and this task observes categories; take the "
                 "learner sweeping."
             )
         if setup.prototypes:
-            raise DistinguoError(
-                "The learner 'table' has a fixed grid and cannot begin from prototypes; leave them out."
-            )
+            raise DistinguoError("The learner 'table' has a fixed grid and takes no prototypes; omit them.")
         if scheduler != "none" and not setup.restorable:
             raise DistinguoError(
-                f"The scheduler '{scheduler}' investigates earlier states, and this task cannot come back to them; "
+                f"The scheduler '{scheduler}' investigates earlier states, and this task cannot restore them; "
                 "take learner.scheduler=none, or the learner model."
             )
         regions = setup.settings.counts ** len(setup.seen)
@@ -117,7 +115,7 @@ class Table(Learner):
         return {"updates": memory.updates}
 
     def figures(self, memory: TableMemory, settings: TableSettings) -> Mapping[str, Any]:
-        """How often values were backed up, in all and before the last trial, and how many investigations there were.
+        """The backups of values, in all and before the last trial, and the number of investigations.
 
         For ``rout`` also how many regions are settled, and how many searches ended in a cycle.
         """
@@ -138,7 +136,7 @@ class Table(Learner):
         return states
 
     def forget_running(self, memory: TableMemory) -> None:
-        """Let nothing wait, and forget all states."""
+        """Empty the agenda, states included."""
         forget_states(memory.agenda)
 
     def checked(self, memory: TableMemory, fresh: TableMemory) -> TableMemory:

@@ -34,7 +34,7 @@ class TableMemory(NamedTuple):
 
 
 def fresh_table(partition: Any, actions: int, width: int, scheduler: str) -> TableMemory:
-    """A table that knows nothing; ``width`` is the number of coordinates of a state.
+    """An untrained table; ``width`` is the number of coordinates of a state.
 
     >>> from distinguo.representations.boxes import grid
     >>> fresh_table(grid([3], low=[0.0], high=[1.0]), actions=2, width=1, scheduler="stack").q.shape

@@ -1,4 +1,4 @@
-"""Trials on a fixed table: Figure 1 without feature extraction, which is Q-learning where nothing is investigated.
+"""Trials on a fixed table: Figure 1 without feature extraction, which is Q-learning if nothing is investigated.
 
 At the end of a trial regions are investigated, in the order of the scheduler.
 """
@@ -120,7 +120,7 @@ def _hold_session(memory: TableMemory, agent: Agent, left: int) -> None:
 
 @part
 def hold_session(agent: Agent, left: int) -> None:
-    """Investigate as many regions as are due in a session, while steps are left for that."""
+    """Investigate the regions that are due in a session, while there are steps left."""
     memory, settings, counts = agent.memory, agent.settings, agent.progress.counts
     agenda, size = memory.agenda, len(memory.q)
     kind = agenda.counters["kind"][0]
@@ -137,13 +137,13 @@ def hold_session(agent: Agent, left: int) -> None:
             settle_frontier(agent, j, left_over)
         else:
             investigate_region(agent, j, due_action(agenda, j, agent.rng))
-    if kind in (DYNA, OLDEST):  # they look at any region: what was surprising only said how often
+    if kind in (DYNA, OLDEST):  # they choose from all regions; surprises only decide how many
         empty_agenda(agenda)
 
 
 @part
 def settle_frontier(agent: Agent, j: int, most: int) -> None:
-    """Search for the frontier from region ``j`` and learn what is found; ``j`` waits on if that is another region."""
+    """Search for the frontier from region ``j`` and learn what is found; ``j`` stays queued if it is another."""
     memory, settings, counts = agent.memory, agent.settings, agent.progress.counts
     agenda = memory.agenda
     before = agenda.counters["hunt_steps"][0]

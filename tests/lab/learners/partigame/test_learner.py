@@ -153,7 +153,7 @@ def test_a_local_model_finds_linear_dynamics() -> None:
         ("puck", {}, "needs a goal"),
         ("CartPole-v1", {}, "needs a goal"),
         ("FrozenLake-v1", {"is_slippery": False}, "needs a goal"),
-        ("maze", {"noisy_actions": 0.1}, "there is chance in this task"),
+        ("maze", {"noisy_actions": 0.1}, "this task is stochastic"),
     ],
 )
 def test_what_it_cannot_learn(task: str, words: dict[str, Any], said: str) -> None:
@@ -164,7 +164,7 @@ def test_what_it_cannot_learn(task: str, words: dict[str, Any], said: str) -> No
 
 
 def test_it_begins_from_no_prototypes() -> None:
-    with pytest.raises(DistinguoError, match="leave them out"):
+    with pytest.raises(DistinguoError, match="omit them"):
         dg.learn("maze", learner=PARTI_GAME, prototypes=[[0.1, 0.1], [0.9, 0.9]])
 
 

@@ -185,5 +185,5 @@ def test_what_a_mini_trial_leads_to_is_noted_once(case: str) -> None:
 def test_where_no_state_can_be_restored_it_refuses() -> None:
     stage = Stage(configure(task_spec("puck"), learner="scheduled"))
     setup = stage._setup(stage.rng)._replace(restorable=False)
-    with pytest.raises(DistinguoError, match="cannot come back to them; take the learner model"):
+    with pytest.raises(DistinguoError, match="cannot restore them; take the learner model"):
         learner_named("scheduled").fresh(setup)

@@ -133,9 +133,9 @@ def sentence(**changed: Any) -> str:
 
 
 def test_what_it_cannot_learn_is_refused_in_a_sentence() -> None:
-    assert "cannot come back" in sentence(restorable=False)
+    assert "cannot restore" in sentence(restorable=False)
     assert "categories" in sentence(categories=True)
-    assert "leave them out" in sentence(prototypes=[(0.5,)])
+    assert "omit them" in sentence(prototypes=[(0.5,)])
     assert "takes fewer" not in sentence(seen=(0.0,) * 7)
     assert "10,000,000 of 7 coordinates; take fewer" in sentence(seen=(0.0,) * 7)
     with pytest.raises(DistinguoError, match=r"learner\.scheduler should be 'none', 'stack'.*got 'queue'"):
