@@ -435,9 +435,10 @@ def birth_sentence(asked: Asked, j: int, member: Member | None) -> str:
     if asked.is_condensed:
         return f"Region {j} was kept when the map was condensed; the reason log is about the earlier map."
     if asked.log.kept:
-        count = "1 change" if len(asked.log.kept) == 1 else f"{len(asked.log.kept):,} changes"
+        count = len(asked.log.kept)
+        paid = "1 change was kept because it" if count == 1 else f"{count:,} changes were kept because they"
         price = _highest_price(asked, member)
-        return f"Region {j} was found on probation: {count} of the map paid off and were kept.{price}"
+        return f"Region {j} was found on probation: {paid} paid off.{price}"
     return f"Region {j} (prototype {member.prototype}) was made by the learner, which keeps no log of that."
 
 
