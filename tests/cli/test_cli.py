@@ -137,7 +137,7 @@ def test_the_same_command_again_shows_what_is_there(call: Call) -> None:
     first = call("learn", "puck", "--json", *FAST)
     again = call("learn", "puck", "--json", *FAST)
     assert again.content == first.content
-    assert "learned before" in again.err
+    assert "is finished already" in again.err
 
 
 def test_a_setting_of_the_command_line_reaches_the_run(call: Call) -> None:

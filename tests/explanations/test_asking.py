@@ -261,9 +261,9 @@ def test_a_task_that_fails_leaves_what_was_learned(monkeypatch: pytest.MonkeyPat
     assert why.distinction.is_explained
 
 
-def test_where_chance_decides_the_learned_values_answer() -> None:
+def test_in_a_stochastic_task_the_learned_values_answer() -> None:
     """A single slippery step says nothing: the figures must not depend on it."""
     why = explain(made_up("FrozenLake-v1", 8), (4,), (9,))
     assert why.distinction is not None
     assert {profile.way for profile in why.distinction.profiles} == {VALUES}
-    assert "up to chance" in why.sentences[-1]
+    assert "is stochastic" in why.sentences[-1]
