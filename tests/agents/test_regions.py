@@ -62,5 +62,5 @@ def test_misfits_are_told(tmp_path: Path) -> None:
         RegionObservation(gymnasium.make("MountainCar-v0"), divided())
     with pytest.raises(DistinguoError, match="Cannot read"):
         RegionObservation(gymnasium.make(CART), tmp_path / "none.json")
-    with pytest.raises(DistinguoError, match="got dict; load one"):
+    with pytest.raises(DistinguoError, match="a run folder, got dict"):
         RegionObservation(gymnasium.make(CART), {})  # type: ignore[arg-type]

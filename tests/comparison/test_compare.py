@@ -108,7 +108,7 @@ def test_a_function_of_ones_own_is_compared_on_threads() -> None:
 
 @pytest.mark.parametrize("engine", ["processes", "dask"])
 def test_other_engines_are_refused_what_has_no_file(tmp_path: Path, engine: str) -> None:
-    assert "runs on threads" in refusal(sides(), engine=engine, out=tmp_path / "out")
+    assert "use the engine 'threads'" in refusal(sides(), engine=engine, out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 

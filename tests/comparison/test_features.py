@@ -46,7 +46,7 @@ def test_features_of_ones_own_are_compared(tmp_path: Path) -> None:
     comparison = dg.compare({"mine": FunctionFeatures(mine, 4)}, out=tmp_path, **short)
     assert comparison.curves[0].regions == 4
     assert calls
-    with pytest.raises(DistinguoError, match="runs on threads"):
+    with pytest.raises(DistinguoError, match="use the engine 'threads'"):
         dg.compare({"mine": FunctionFeatures(mine, 4)}, engine="processes", **short)
     with pytest.raises(DistinguoError, match="5 finite numbers for every state") as caught:
         dg.compare({"mine": FunctionFeatures(mine, 5)}, **short)

@@ -229,7 +229,7 @@ def _check_engine(engine: str, plan: Plan, texts: Mapping[str, str | None]) -> N
     held += [plan.spec.name] if plan.in_memory else []
     if held and engine != "threads":
         raise DistinguoError(
-            f"{held[0]} is known to this process only, so it needs --engine threads, got '{engine}'."
+            f"{held[0]} is known to this process only; use the engine 'threads', got '{engine}'."
         )
 
 

@@ -167,7 +167,7 @@ def test_a_tolerance_that_is_too_small_is_refused(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_task_without_a_rule_or_a_failure_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(DistinguoError, match="No rule is known"):
+    with pytest.raises(DistinguoError, match="There is no default tolerance"):
         holdable_width(HILL._replace(task=None))
     monkeypatch.setattr(deviation, "LONGEST", 20)
     with pytest.raises(DistinguoError, match="fails within 20 steps"):

@@ -249,7 +249,7 @@ def test_it_is_known_by_name_and_deterministic() -> None:
         (lambda: variable_resolution("Acrobot-v1"), "6 numbers of a state of 4"),
         (lambda: variable_resolution("FrozenLake-v1"), "categories"),
         (lambda: variable_resolution(task_spec("CartPole-v1", interpreted=True)), "plain Python"),
-        (lambda: variable_resolution(task_spec("puck", {"noise": 0.1})), "chance"),
+        (lambda: variable_resolution(task_spec("puck", {"noise": 0.1})), "is stochastic"),
         (lambda: variable_resolution("puck", "influnce"), "did you mean 'influence'"),
         (lambda: variable_resolution("puck", leaves=1), "from 2 to 20"),
         (lambda: variable_resolution("puck", gamma=1.0), "below 1"),
