@@ -171,7 +171,7 @@ def is_kept(work: Improvement, candidate: Candidate, target: float, curve: list[
 
 
 def regions_by_epsilon(controller: Controller) -> list[tuple[float, int]]:
-    """Return how many regions are left if those with the same preferred actions and values within epsilon merge.
+    """How many regions are left if those with the same preferred actions and values within epsilon merge.
 
     >>> from distinguo.representations.voronoi import voronoi
     >>> line = voronoi([[0.0], [1.0], [2.0]], [1.0])

@@ -149,7 +149,7 @@ class Questions:
         return BY_TRIALS if self.teacher.values is None else BY_VALUES
 
     def label(self, followed: Followed) -> TaughtLabel:
-        """Return which actions are good in the states of trials, and what others cost."""
+        """Which actions are good in the states of trials, and what others cost."""
         answers = self.teacher.answer(followed.seen)
         if not self._costs or (self.teacher.values is None and self._asked is None):
             return plain_label(answers, self._actions)

@@ -63,7 +63,7 @@ class Amounts(NamedTuple):
                 )
                 gained, ended, steps = gained + float(reward), terminated or truncated, steps + 1
             if not np.isfinite(gained):
-                raise DistinguoError(f"{what} gave rewards that are not finite in trial {seed}; mend it.")
+                raise DistinguoError(f"{what} gave rewards that are not finite in trial {seed}; fix it.")
             returns.append(gained)
         return np.array(returns), np.array(taken)
 

@@ -482,7 +482,7 @@ LARGEST_DATA = 64 * 1024 * 1024  #: bytes
 
 
 def kind_of_zip(path: Path) -> str:
-    """Return which agent a zip holds, by the names in it; nothing in it is run for that."""
+    """Which agent a zip holds, by the names in it; nothing in it is run for that."""
     try:
         with zipfile.ZipFile(path) as archive:
             info = archive.getinfo("data")

@@ -126,7 +126,7 @@ class CompiledTrials:
         self._thread = threading.local()  # a task and a world for every thread
 
     def first_states(self, starts: Sequence[int]) -> np.ndarray:
-        """Return where trials begin: where the task begins them or, if they should never end, where they need not."""
+        """Where trials begin: where the task begins them or, if they should never end, where they need not."""
         for number in starts:
             if number not in self._known:
                 self._known[number] = self._first(number)

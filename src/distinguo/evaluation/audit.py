@@ -69,12 +69,12 @@ class Audit(NamedTuple):
 
     @property
     def policy_failures(self) -> int:
-        """Return how many states break the policy rule (Eq. 1)."""
+        """How many states break the policy rule (Eq. 1)."""
         return int(((self.rules & POLICY) > 0).sum())
 
     @property
     def value_failures(self) -> int:
-        """Return how many states break the value rule (Eq. 2)."""
+        """How many states break the value rule (Eq. 2)."""
         return int(((self.rules & VALUE) > 0).sum())
 
     @property
@@ -151,7 +151,7 @@ def fill_in(findings: Audit, at_once: int, find: Callable[[Audit], None], watch:
             watch(min(first + at_once, count), count)
     if not np.isfinite(findings.q1).all():
         raise DistinguoError(
-            "Rewards or action values are not finite, so nothing can be said of them; mend them."
+            "Rewards or action values are not finite, so nothing can be said of them; fix them."
         )
 
 

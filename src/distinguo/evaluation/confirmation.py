@@ -52,7 +52,7 @@ class ReturnQuestion(NamedTuple):
 
     @property
     def room(self) -> float:
-        """Return how far below the threshold a return may be."""
+        """How far below the threshold a return may be."""
         least = self.least if self.least < self.threshold else self.threshold - max(abs(self.threshold), 1.0)
         return self.threshold - least
 
@@ -127,7 +127,7 @@ def _against(returns: Sequence[float], question: ReturnQuestion) -> float:
 
 
 def will_repeat(returns: Sequence[float], threshold: float) -> bool:
-    """Tell whether the mean of a hundred further trials should be at the threshold, too.
+    """Whether the mean of a hundred further trials should be at the threshold, too.
 
     >>> will_repeat([500.0] * 5, 475.0), will_repeat([500.0, 440.0] * 5, 475.0)
     (True, False)

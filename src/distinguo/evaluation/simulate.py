@@ -98,7 +98,7 @@ def fresh_lanes(starts: np.ndarray, regions: int) -> RunningTrials:
 
 
 def trials_together(task: Any, count: int) -> list[np.ndarray]:
-    """Return which trials advance together: all of them, or each alone where there is but one environment."""
+    """Which trials advance together: all of them, or each alone where there is but one environment."""
     return [np.arange(count)] if is_compiled(task) else [np.array([n]) for n in range(count)]
 
 

@@ -52,7 +52,7 @@ class Evaluation(NamedTuple):
 
     @property
     def of_features(self) -> bool:
-        """Tell whether weights of features are learned, and not the action values of regions."""
+        """Whether weights of features are learned, and not the action values of regions."""
         return is_features(self.partition)
 
     def fresh_training(self) -> Training | FeatureTraining:
@@ -93,7 +93,7 @@ class _TestTrials:
         if not (abs(score) <= LARGEST and np.isfinite(numbers).all()):
             raise DistinguoError(
                 f"{self.evaluation.spec.name} gave rewards that are not finite or too large to be added up: "
-                f"test trials score {score:g}; allowed are sums up to {LARGEST:g}; mend its rewards."
+                f"test trials score {score:g}; allowed are sums up to {LARGEST:g}; fix its rewards."
             )
         reached = goal.reached(outcome.ended, outcome.returns)[self.controllable]
         return score, float(reached.mean()) if len(reached) else 1.0
@@ -115,7 +115,7 @@ class _TestTrials:
         return self.outcome
 
     def _known(self, actions: np.ndarray) -> bool:
-        """Tell whether all regions that the last evaluation came through have kept their preferred actions.
+        """Whether all regions that the last evaluation came through have kept their preferred actions.
 
         Where some are tied the outcome was a matter of luck, and a new one would be as good a draw as the old one.
         """

@@ -37,7 +37,7 @@ def activate(features: Any, s: State, active: np.ndarray, strengths: np.ndarray)
 
 @generic_with_default
 def are_memberships(features: Any) -> bool:
-    """Tell whether strengths say how far a state belongs to a group of states; else they are mere amounts."""
+    """Whether strengths say how far a state belongs to a group of states; else they are mere amounts."""
     return False
 
 
@@ -52,18 +52,18 @@ def count_features(features: Any) -> int:
 
 @singledispatch
 def room_needed(features: Any) -> int:
-    """Return how long the arrays for :func:`activate` have to be; usually as many as there are features."""
+    """How long the arrays for :func:`activate` have to be; usually as many as there are features."""
     return count_features(features)
 
 
 @singledispatch
 def coordinates_of(features: Any) -> int | None:
-    """Return how many coordinates an observation has; None if the features do not say."""
+    """How many coordinates an observation has; None if the features do not say."""
     return None
 
 
 def is_features(thing: Any) -> bool:
-    """Tell whether something is features, and not a partition.
+    """Whether something is features, and not a partition.
 
     >>> is_features(3)
     False
@@ -153,7 +153,7 @@ def answers_of(
     if row.shape != (features.features,) or not np.isfinite(row).all():
         raise DistinguoError(
             f"The feature function should give {features.features} finite numbers for every state, but for {s} it "
-            f"gave {_words(row, given)}; mend it, or the number of features."
+            f"gave {_words(row, given)}; fix it, or the number of features."
         )
     strengths[:] = row
     active[:] = np.arange(len(row))

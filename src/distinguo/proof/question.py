@@ -134,7 +134,7 @@ class GreedyTrial(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Say where the trial was last.
+        """Where the trial was last.
 
         >>> GreedyTrial(2, True, [[0.0, 1.0], [2.5, 1.25]]).place
         '(2.500, 1.250)'

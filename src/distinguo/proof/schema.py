@@ -149,7 +149,7 @@ class HoldCertificate(Strict):
     cells: CellsClaim
 
     def alive(self) -> np.ndarray:
-        """Return which cells of the grid are certified."""
+        """Which cells of the grid are certified."""
         alive = np.zeros(self.cells.counts, dtype=np.bool_)
         for row, first, last in self.cells.runs:
             alive[row, first : last + 1] = True

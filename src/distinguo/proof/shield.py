@@ -114,7 +114,7 @@ class Guard:
         return self.controller.actions[region(self.partition, s)][0]
 
     def walk(self, s: State, steps: int, seed: int = 0) -> int:
-        """Return how many steps of that many a shielded random agent lasts."""
+        """How many steps of that many a shielded random agent lasts."""
         start, rng = (float(s[0]), float(s[1])), np.random.default_rng(seed)
         return int(random_walk(self.task, self.task.middle, self.grid, self.alive, start, rng, steps)[0])
 

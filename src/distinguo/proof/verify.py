@@ -144,7 +144,7 @@ def cited_in(folder: Path, controller: Controller, task: Any) -> Cited:
 
 
 def _domain(certificate: Certificate) -> str:
-    """Say which states a certificate is about."""
+    """Which states a certificate is about."""
     if isinstance(certificate, ArrivalCertificate):
         return certificate.domain
     cells = certificate.cells

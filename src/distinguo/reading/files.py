@@ -150,7 +150,7 @@ def _check_shape(data: bytes, source: str, heaviest: int) -> None:
 
 
 def _depth(data: bytes) -> int:
-    """Return how many lists are in each other at most."""
+    """How many lists are in each other at most."""
     deepest = level = 0
     for place in range(0, len(data), _CHUNK):
         part = (

@@ -97,7 +97,7 @@ def _in_python(function: Any, kind: type) -> Any:
 
 
 def is_declared(partition: Any) -> bool:
-    """Tell whether a partition is of a class that went through this door."""
+    """Whether a partition is of a class that went through this door."""
     return type(partition) in _declared
 
 

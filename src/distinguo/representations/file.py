@@ -51,7 +51,7 @@ class Representation(NamedTuple):
 
     @property
     def of_features(self) -> bool:
-        """Tell whether it groups states by features that overlap, so that no state has a region of its own."""
+        """Whether it groups states by features that overlap, so that no state has a region of its own."""
         return is_features(self.partition)
 
     def with_regions(self, purpose: str) -> Representation:
@@ -98,7 +98,7 @@ def file_content(partition: Any) -> dict[str, Any]:
 
 
 def can_be_written(partition: Any) -> bool:
-    """Tell whether there is a kind of file for a partition.
+    """Whether there is a kind of file for a partition.
 
     >>> from distinguo.representations.declare import FunctionPartition
     >>> from distinguo.representations.voronoi import voronoi
@@ -109,7 +109,7 @@ def can_be_written(partition: Any) -> bool:
 
 
 def can_be_read_again(partition: Any) -> bool:
-    """Tell whether a file of a partition would be opened: learners may meet the same prototype twice on the way.
+    """Whether a file of a partition would be opened: learners may meet the same prototype twice on the way.
 
     >>> from distinguo.representations.voronoi import voronoi
     >>> can_be_read_again(voronoi([[0.0], [1.0]], [1.0])), can_be_read_again(voronoi([[0.5], [0.5]], [1.0]))

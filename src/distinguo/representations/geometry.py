@@ -229,7 +229,7 @@ def _cell(sites: np.ndarray, p: int, frame: Corners) -> Corners:
 
 
 def _reach(sites: np.ndarray, p: int) -> np.ndarray:
-    """Return how far the border with each other prototype is from ``p``; negative if ``p`` lies beyond it."""
+    """How far the border with each other prototype is from ``p``; negative if ``p`` lies beyond it."""
     apart = np.hypot(*(sites[:, :2] - sites[p, :2]).T)
     lead = sites[:, 2] - sites[p, 2]
     with np.errstate(all="ignore"):

@@ -53,7 +53,7 @@ def count_regions(partition: Any) -> int:
 
 @singledispatch
 def has_labels(partition: Any) -> bool:
-    """Tell whether coordinates are exact labels, such as the number of a category; usually they are amounts."""
+    """Whether coordinates are exact labels, such as the number of a category; usually they are amounts."""
     return False
 
 
@@ -66,7 +66,7 @@ class Prototypes(NamedTuple):
 
     @property
     def is_primary(self) -> np.ndarray:
-        """Return which prototypes stand for their region."""
+        """Which prototypes stand for their region."""
         return self.primaries[self.regions] == np.arange(len(self.regions))
 
 
@@ -78,7 +78,7 @@ def prototypes_of(partition: Any) -> Prototypes | None:
 
 @singledispatch
 def count_dimensions(partition: Any) -> int | None:
-    """Return how many coordinates its states have; None for a partition that does not say."""
+    """How many coordinates its states have; None for a partition that does not say."""
     return None
 
 

@@ -71,7 +71,7 @@ class Account:
 
     @property
     def attempts(self) -> int:
-        """Return how often learning was begun from scratch."""
+        """How often learning was begun from scratch."""
         return self._count("attempt") + 1
 
     @property
@@ -116,7 +116,7 @@ class Account:
 
     @property
     def is_sound(self) -> bool:
-        """Tell whether all returns and values are numbers to go on with; rewards beyond all bounds spoil them."""
+        """Whether all returns and values are numbers to go on with; rewards beyond all bounds spoil them."""
         gained = self.returns[-1] if self.returns else 0.0
         return bool(
             abs(self.gained) <= LARGEST and abs(gained) <= LARGEST and np.isfinite(self.controller.q).all()
@@ -127,7 +127,7 @@ class Account:
         name, trial, length = self.configuration.spec.name, self.count_trials, self.trial_length
         return DistinguoError(
             f"{name} gave rewards that are not finite or too large to be added up, in trial {trial} within its first "
-            f"{length:,} steps, which gained {self.gained:g}; allowed are sums up to {LARGEST:g}; mend its rewards."
+            f"{length:,} steps, which gained {self.gained:g}; allowed are sums up to {LARGEST:g}; fix its rewards."
         )
 
     @property
@@ -142,7 +142,7 @@ class Account:
 
     @property
     def is_spent(self) -> bool:
-        """Tell whether a budget is used up."""
+        """Whether a budget is used up."""
         stage = self.configuration.stage
         return (
             self.count_trials >= stage.trials

@@ -88,7 +88,7 @@ def prepare(path: Path, configuration: Configuration) -> None:
 
 
 def is_free(path: Path) -> bool:
-    """Tell whether a new run can be born here: nothing is there, or what a run leaves that is killed at its birth."""
+    """Whether a new run can be born here: nothing is there, or what a run leaves that is killed at its birth."""
     if not path.exists():
         return True
     return path.is_dir() and all(is_leftover(one) or one.name == LOCK for one in path.iterdir())
@@ -100,7 +100,7 @@ def alone_in(path: Path) -> AbstractContextManager[None]:
 
 
 def is_finished(path: Path) -> bool:
-    """Tell whether the run in this folder has come to its end."""
+    """Whether the run in this folder has come to its end."""
     return (path / RESULT).exists()
 
 
@@ -294,7 +294,7 @@ def _read_result(path: Path) -> dict[str, Any]:
 
 
 def _is_promised(name: str, value: Any) -> bool:
-    """Tell whether a result says what it should of this: words for the task, yes or no, or a number."""
+    """Whether a result says what it should of this: words for the task, yes or no, or a number."""
     kinds = {"task": str, "solved": bool}
     if name in kinds:
         return isinstance(value, kinds[name])

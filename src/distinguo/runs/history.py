@@ -56,7 +56,7 @@ class Frame(NamedTuple):
 
 
 def is_due(trial: int, prototypes: int, regions: int, dimensions: int, actions: int) -> bool:
-    """Tell whether a trial has a frame, by its number and the size of the map.
+    """Whether a trial has a frame, by its number and the size of the map.
 
     >>> [trial for trial in range(1, 300) if is_due(trial, 4, 4, 2, 2)][98:104]
     [99, 100, 102, 104, 106, 108]
@@ -90,7 +90,7 @@ def ending_with(lines: list[str], last: Frame) -> list[str]:
 
 
 def fits(line: str) -> bool:
-    """Tell whether a line can be read again; a map of some 50,000 numbers cannot."""
+    """Whether a line can be read again; a map of some 50,000 numbers cannot."""
     return len(line) <= LONGEST_LINE
 
 

@@ -20,7 +20,7 @@ LAST = 2**63 - 1  #: a trial that no other comes after
 
 
 def is_over(progress: Progress, restart: int) -> bool:
-    """Tell whether an attempt had as many trials as it should."""
+    """Whether an attempt had as many trials as it should."""
     if restart == 0:
         return False
     counts = progress.counts

@@ -99,7 +99,7 @@ class Verbs:
         return distinguo.export(self._as_run(), to, **options)
 
     def explain(self, s: Sequence[float], other: Sequence[float] | None = None) -> Any:
-        """Say why it acts as it does in a state, or why two states are kept apart. See ``distinguo.explain``.
+        """Why it acts as it does in a state, or why two states are kept apart. See ``distinguo.explain``.
 
         >>> import distinguo
         >>> distinguo.learn("puck", seed=1).explain((0.5, 1.0)).document()["action"]
@@ -195,12 +195,12 @@ class Run(Verbs, RunRecord):
 
     @property
     def is_distilled(self) -> bool:
-        """Tell whether it is a map of a policy that somebody had."""
+        """Whether it is a map of a policy that somebody had."""
         return "teacher" in self.summary
 
     @property
     def solved(self) -> bool:
-        """Return whether the greedy policy did what the task asks for, and that was confirmed."""
+        """Whether the greedy policy did what the task asks for, and that was confirmed."""
         return bool(self.summary["solved"])
 
     @property
@@ -285,7 +285,7 @@ def _of_representation(stage: Stage) -> dict[str, Any]:
 
 
 def _of_confirmation(stage: Stage) -> dict[str, Any]:
-    """Return how many trials the score is the mean of, and a bound that it is above with a chance of 19 in 20."""
+    """How many trials the score is the mean of, and a bound that it is above with a chance of 19 in 20."""
     if isinstance(stage.configuration.spec.goal, Hold) or not stage.returns:
         return {}
     return {

@@ -229,7 +229,7 @@ def _known(learner: Learner) -> Mapping[str, Any]:
 
 
 def _later(tables: Mapping[str, Mapping[str, Any]], learner: Learner) -> dict[str, list[str]]:
-    """Return which settings a file of version 1 may lack, as it was written before there were any."""
+    """Which settings a file of version 1 may lack, as it was written before there were any."""
     late = {name: [key for key in keys if key not in tables[name]] for name, keys in _ADDED_TO_1.items()}
     if learner.name != ECONOMY:
         late["learner"] = [key for key in _known(learner) if key not in tables["learner"]]

@@ -124,7 +124,7 @@ class Acrobot(NamedTuple):
         return (rounded(angle_1), rounded(angle_2), rounded(turning_1), rounded(turning_2))
 
     def observe(self, s: AcrobotState) -> AcrobotObservation:
-        """Return where the links point and how fast they turn."""
+        """Where the links point and how fast they turn."""
         first = (rounded(math.cos(s[0])), rounded(math.sin(s[0])))
         second = (rounded(math.cos(s[1])), rounded(math.sin(s[1])))
         return (first[0], first[1], second[0], second[1], rounded(s[2]), rounded(s[3]))
@@ -175,7 +175,7 @@ def _mix(k1: AcrobotState, k2: AcrobotState, k3: AcrobotState, k4: AcrobotState,
 
 @part
 def _slopes(task: Acrobot, s: AcrobotState, torque: float) -> AcrobotState:
-    """Return how fast each coordinate changes: Gymnasium's operations in Gymnasium's order."""
+    """How fast each coordinate changes: Gymnasium's operations in Gymnasium's order."""
     angle_1, angle_2, w1, w2 = s
     m2, l1, c2 = task.mass_2, task.length_1, task.centre_2
     d1, d2 = _inertias(task, math.cos(angle_2))

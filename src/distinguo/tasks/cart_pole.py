@@ -126,7 +126,7 @@ class CartPole(NamedTuple):
 
 @part
 def _accelerations(task: CartPole, angle: float, turning: float, f: float) -> tuple[float, float]:
-    """Return how fast the cart's and the pole's velocities change under a push.
+    """How fast the cart's and the pole's velocities change under a push.
 
     Gymnasium's operations in Gymnasium's order, for the sake of the last bit.
     """

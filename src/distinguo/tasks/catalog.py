@@ -180,7 +180,7 @@ def _absent(task: AbsentTask, *_: Any) -> Any:
 
 
 def is_absent(spec: TaskSpec) -> bool:
-    """Tell whether a task has to be declared or handed in before it can be stepped."""
+    """Whether a task has to be declared or handed in before it can be stepped."""
     if isinstance(spec.task, AbsentTask):
         return True
     return spec.interpreted and bool(spec.task.driver.source.is_lost)

@@ -91,7 +91,7 @@ class Pendulum(NamedTuple):
         return self.levels
 
     def observe(self, s: PendulumState) -> tuple[float, float, float]:
-        """Return where the tip is and how fast it turns."""
+        """Where the tip is and how fast it turns."""
         return _shown(s)
 
 
@@ -141,7 +141,7 @@ class PendulumOfTorques(NamedTuple):
         return len(self.levels)
 
     def observe(self, s: PendulumState) -> tuple[float, float, float]:
-        """Return where the tip is and how fast it turns."""
+        """Where the tip is and how fast it turns."""
         return _shown(s)
 
 
@@ -205,7 +205,7 @@ def _torque_of(task: Pendulum, a: int) -> float:
 
 @part
 def _cost(angle: float, turning: float, torque: float) -> float:
-    """Return how far the pendulum is from resting upright without effort."""
+    """How far the pendulum is from resting upright without effort."""
     return square_by_pow(normalised(angle)) + 0.1 * square_by_pow(turning) + 0.001 * square_by_pow(torque)
 
 

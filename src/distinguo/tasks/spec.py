@@ -30,11 +30,11 @@ class Hold(NamedTuple):
         return float(np.median(lengths))
 
     def reached(self, ended: np.ndarray, returns: np.ndarray) -> np.ndarray:
-        """Return which trials did what is asked for."""
+        """Which trials did what is asked for."""
         return ~ended
 
     def is_claimed(self, stopped: bool, gained: float) -> bool:
-        """Tell whether a single trial looks like success: it had to be stopped."""
+        """Whether a single trial looks like success: it had to be stopped."""
         return stopped
 
 
@@ -55,16 +55,16 @@ class MeanReturn(NamedTuple):
         return float(np.mean(returns))
 
     def reached(self, ended: np.ndarray, returns: np.ndarray) -> np.ndarray:
-        """Return which trials did what is asked for; without a threshold, those that were still running."""
+        """Which trials did what is asked for; without a threshold, those that were still running."""
         return ~ended if self.threshold is None else returns >= self.threshold
 
     @property
     def can_be_solved(self) -> bool:
-        """Tell whether it is known what solves the task."""
+        """Whether it is known what solves the task."""
         return self.threshold is not None
 
     def is_claimed(self, stopped: bool, gained: float) -> bool:
-        """Tell whether a single trial looks like success: it gained as much as is asked for on average."""
+        """Whether a single trial looks like success: it gained as much as is asked for on average."""
         return self.threshold is not None and gained >= self.threshold
 
 
@@ -130,7 +130,7 @@ class TaskSpec(NamedTuple):
 
     @property
     def bounded(self) -> bool:
-        """Tell whether the extent of the observations is known beforehand."""
+        """Whether the extent of the observations is known beforehand."""
         return self.kind == CATEGORIES or all(math.isfinite(w) and w > 0.0 for w in self.scale)
 
     def cap(self, steps: int) -> int:
@@ -138,7 +138,7 @@ class TaskSpec(NamedTuple):
         return steps if self.limit is None else min(steps, self.limit)
 
     def controllable_among(self, states: np.ndarray) -> np.ndarray:
-        """Return which rows are not doomed whatever the agent does; all of them where that is not known."""
+        """Which rows are not doomed whatever the agent does; all of them where that is not known."""
         if self.controllable is None:
             return np.arange(len(states))
         return np.array(

@@ -197,7 +197,7 @@ class Economy(Learner):
         return drain(agent.log, agent.memory.partition)
 
     def values(self, memory: Memory) -> Mapping[str, np.ndarray]:
-        """Return how often each action value was updated."""
+        """How often each action value was updated."""
         return {"updates": memory.updates[primary_rows(memory.partition)]}
 
     def figures(self, memory: Memory, settings: LearnerSettings) -> Mapping[str, Any]:

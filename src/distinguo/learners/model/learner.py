@@ -234,7 +234,7 @@ class ByModel(Learner):
         return [{**entry, "step": steps} for entry in drain(agent.log, agent.memory.economy.partition)]
 
     def values(self, memory: ModelMemory) -> Mapping[str, np.ndarray]:
-        """Return how often each action value was updated."""
+        """How often each action value was updated."""
         return {"updates": memory.economy.updates[primary_rows(memory.economy.partition)]}
 
     def figures(self, memory: ModelMemory, settings: ModelSettings) -> Mapping[str, Any]:

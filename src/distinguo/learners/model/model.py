@@ -153,7 +153,7 @@ def look_through(model: LearnedModel, s: np.ndarray, a: int, p: int, count: int)
 
 @part
 def leaps(model: LearnedModel, t: int) -> bool:
-    """Tell whether tuple ``t`` went farther than neighbours may be apart: it says nothing about smooth motion."""
+    """Whether tuple ``t`` went farther than neighbours may be apart: it says nothing about smooth motion."""
     total = 0.0
     for i in range(model.spare.shape[1]):
         d = (model.store.after[t, i] - model.store.before[t, i]) * model.partition.weight[i]

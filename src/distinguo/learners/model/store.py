@@ -173,7 +173,7 @@ def remember_start(store: Store, seen: np.ndarray) -> None:
 
 @part
 def is_organised(store: Store, partition: Any) -> bool:
-    """Tell whether every tuple is with its nearest prototype: none was added, and distances are as they were."""
+    """Whether every tuple is with its nearest prototype: none was added, and distances are as they were."""
     if store.counters["organised"][0] != partition.size[0]:
         return False
     for i in range(len(store.weight)):

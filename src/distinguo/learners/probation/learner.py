@@ -143,7 +143,7 @@ class Probation(Learner):
         return drain_race(agent.log)
 
     def figures(self, memory: RaceMemory, settings: ProbationSettings) -> Mapping[str, Any]:
-        """Return how many proposals were tried and kept."""
+        """How many proposals were tried and kept."""
         status = memory.status[0]
         return {"proposals": int(status["proposals"]), "kept": int(status["kept"])}
 

@@ -465,7 +465,7 @@ def has_ended(agent: Agent, k: int, cap: int) -> bool:
 
 @part
 def reach_of(agent: Agent, given: PrototypeMap, root: int, last: int) -> float:
-    """Return how far a trial went: the extents of its observations, summed, in those of all trials so far."""
+    """How far a trial went: the extents of its observations, summed, in those of all trials so far."""
     tree, extent = agent.memory.tree, agent.progress.extent
     total = 0.0
     for i in range(tree.seen.shape[1]):

@@ -248,7 +248,7 @@ def allowed_loss_to_shrink(agent: Agent) -> float:
 
 @part
 def standard_score(agent: Agent) -> float:
-    """Return how many standard errors the proposal is better, on average over its pairs."""
+    """How many standard errors the proposal is better, on average over its pairs."""
     status = agent.memory.status
     pairs = status["place"][0]
     mean = (status["total"][0] - status["present"][0]) / pairs

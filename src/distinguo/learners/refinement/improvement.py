@@ -158,7 +158,7 @@ class Improvement:
         return np.array(observe(self.spec.task, unpack(self.spec.task, trail.states[step])))
 
     def _extent(self) -> np.ndarray:
-        """Return how far the trials range, in each coordinate of an observation."""
+        """How far the trials range, in each coordinate of an observation."""
         rows = np.vstack([trail.states[: trail.length[0] : 10] for trail in self.trails])
         seen = np.array([observe(self.spec.task, unpack(self.spec.task, row)) for row in rows])
         extent: Any = seen.max(axis=0) - seen.min(axis=0)

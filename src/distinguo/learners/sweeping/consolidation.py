@@ -120,7 +120,7 @@ def count_good(memory: SweepingMemory, a: int, tolerance: float) -> int:
 
 @part
 def is_good(memory: SweepingMemory, j: int, a: int, tolerance: float) -> bool:
-    """Tell whether state ``j`` has no group yet and an action is as good as its best, up to the tolerance."""
+    """Whether state ``j`` has no group yet and an action is as good as its best, up to the tolerance."""
     if memory.group[j] != NOTHING or memory.tries[j, a] == 0:
         return False
     return memory.value[j, a] >= memory.value[j, memory.best_action[j]] - tolerance

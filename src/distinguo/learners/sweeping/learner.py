@@ -116,11 +116,11 @@ class Sweeping(Learner):
         return agent._replace(memory=memory)
 
     def values(self, memory: SweepingMemory) -> Mapping[str, np.ndarray]:
-        """Return how often each action was tried in the state that stands for each region."""
+        """How often each action was tried in the state that stands for each region."""
         return {"updates": memory.tries[memory.mapped[primary_rows(memory.partition)]]}
 
     def figures(self, memory: SweepingMemory, settings: SweepingSettings) -> Mapping[str, Any]:
-        """Return how many states were seen, how many of them matter to the controller, and the other map's size."""
+        """How many states were seen, how many of them matter to the controller, and the other map's size."""
         states = int(memory.counters["states"][0])
         return {
             "states_seen": states,

@@ -77,7 +77,7 @@ def take_down(memory: SweepingMemory, j: int, a: int, r: float, k: int, ends: bo
 
 @part
 def _differs(memory: SweepingMemory, j: int, a: int, r: float, k: int, ends: bool) -> bool:
-    """Tell whether a pair was seen before, with another outcome or reward."""
+    """Whether a pair was seen before, with another outcome or reward."""
     n, e = memory.tries[j, a], memory.first_edge[j, a]
     if n == 0:
         return False
@@ -202,7 +202,7 @@ def _sink(memory: WaitingStates, place: int) -> None:
 
 @part
 def _before(memory: WaitingStates, one: int, other: int) -> bool:
-    """Tell whether what stands in one place should come before another; of equals, the state seen first."""
+    """Whether what stands in one place should come before another; of equals, the state seen first."""
     j, k = memory.queue[one], memory.queue[other]
     if memory.urgency[j] == memory.urgency[k]:
         return j < k

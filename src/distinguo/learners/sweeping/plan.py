@@ -164,7 +164,7 @@ def note_greatest_value(memory: SweepingMemory) -> bool:
 
 @kernel
 def rests_on_experience(memory: SweepingMemory, settings: SweepingSettings) -> bool:
-    """Tell whether the plan rests on enough: known starts, and pairs tried often enough nearly wherever it comes.
+    """Whether the plan rests on enough: known starts, and pairs tried often enough nearly wherever it comes.
 
     Starts are known when there were a few trials and none of the starts was seen but once: by Good and Turing's
     estimate, hardly any is left to be seen.

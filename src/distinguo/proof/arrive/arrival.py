@@ -48,7 +48,7 @@ class Arrivals(NamedTuple):
 
     @property
     def proven(self) -> np.ndarray:
-        """Return which pieces arrive."""
+        """Which pieces arrive."""
         return self.steps != UNKNOWN
 
     @property
@@ -244,7 +244,7 @@ def _count_ways(task: Any, policy: ActionSets, strip: Strip) -> int:
 
 @part
 def _worth_halving(task: Any, policy: ActionSets, strip: Strip, count: int) -> bool:
-    """Tell whether some half of a strip goes in fewer ways, and is not lost in what is unknown of it anyway."""
+    """Whether some half of a strip goes in fewer ways, and is not lost in what is unknown of it anyway."""
     if abs(strip.along[0]) <= strip.off[0] and abs(strip.along[1]) <= strip.off[1]:
         return False
     one = _count_ways(task, policy, half(strip, -1.0))

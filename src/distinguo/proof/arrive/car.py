@@ -90,7 +90,7 @@ def enclose_strip(task: Any, strip: Strip, a: int, way: int) -> tuple[Strip, int
 
 @generic
 def blurred(task: Any, strip: Strip) -> Pair:
-    """Return how far an observation may be from the state of the strip that it shows.
+    """How far an observation may be from the state of the strip that it shows.
 
     >>> from distinguo.proof.arrive.car import MountainCar
     >>> blurred(MountainCar(), Strip((-0.5, 0.0), (0.0, 0.0), (0.0, 0.0)))[0] < 1e-7
@@ -123,7 +123,7 @@ def step_cost(task: Any) -> float:
 
 @part
 def reach(strip: Strip) -> Pair:
-    """Return how far the states of a strip are from its centre.
+    """How far the states of a strip are from its centre.
 
     >>> reach(Strip((1.0, 0.0), (0.5, -0.25), (0.25, 0.0)))
     (0.75, 0.25)
@@ -194,7 +194,7 @@ def _free_velocity(task: MountainCar, strip: Strip, a: int) -> tuple[float, floa
 
 @part
 def _driven(task: MountainCar, strip: Strip, a: int) -> Strip:
-    """Return where the car is if no limit matters."""
+    """Where the car is if no limit matters."""
     v, slope, rest = _free_velocity(task, strip, a)
     wide = rest + slack_of(task, strip)
     along = strip.along[1] + slope * strip.along[0]
@@ -205,7 +205,7 @@ def _driven(task: MountainCar, strip: Strip, a: int) -> Strip:
 
 @part
 def _at_speed(task: MountainCar, strip: Strip, v: float) -> Strip:
-    """Return where the car is if its velocity was clipped to ``v``."""
+    """Where the car is if its velocity was clipped to ``v``."""
     off = strip.off[0] + slack_of(task, strip)
     return Strip((strip.centre[0] + v, v), (strip.along[0], 0.0), (off, 0.0))
 
@@ -243,7 +243,7 @@ def _placed(task: MountainCar, strip: Strip, place: int) -> tuple[Strip, int]:
 
 @part
 def _reaches(task: MountainCar, driven: Strip, speed: int) -> bool:
-    """Tell whether some velocity is below, within or above its limits."""
+    """Whether some velocity is below, within or above its limits."""
     low, high = least(driven)[1], most(driven)[1]
     if speed == LEAST:
         return low < -task.max_speed

@@ -24,7 +24,7 @@ class ArrivalFinding(NamedTuple):
     certificate: ArrivalCertificate | None
 
     def answer(self, checked: bool) -> Answer:
-        """Say which share of the starts arrives, and what that means for the mean return."""
+        """Which share of the starts arrives, and what that means for the mean return."""
         spec, proof = self.request.spec, self.proof
         proven = checked and bool(proof.proven.all())
         failure = None if proven else self._failure()

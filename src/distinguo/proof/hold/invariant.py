@@ -45,14 +45,14 @@ class Held(NamedTuple):
         return int(self.alive.sum())
 
     def holds(self, s: Any) -> bool:
-        """Tell whether a state certainly lies in the set."""
+        """Whether a state certainly lies in the set."""
         low, high = around(coordinates(self.grid.matrix, (float(s[0]), float(s[1]))))
         return bool(inside(self.grid, self.alive, low, high))
 
 
 @part
 def inside(grid: Grid, alive: np.ndarray, low: Any, high: Any) -> bool:
-    """Tell whether every cell that a box touches is in a set.
+    """Whether every cell that a box touches is in a set.
 
     >>> four = Grid((1.0, 0.0, 0.0, 1.0), (0.0, 0.0), (1.0, 1.0), (2, 2))
     >>> some = np.array([[True, True], [True, False]])
@@ -81,7 +81,7 @@ def _keeps(task: Any, grid: Grid, alive: np.ndarray, i: int, j: int, a: int) -> 
 
 @part
 def _stays(task: Any, grid: Grid, alive: np.ndarray, i: int, j: int, chosen: int, every: bool) -> bool:
-    """Tell whether every possible action, or some action, keeps a cell in the set."""
+    """Whether every possible action, or some action, keeps a cell in the set."""
     for a in range(actions(task)):
         if (chosen >> a) & 1 and _keeps(task, grid, alive, i, j, a) != every:
             return not every
@@ -230,7 +230,7 @@ class StateOutcomes(NamedTuple):
 
     @property
     def proven(self) -> np.ndarray:
-        """Return which states never fail."""
+        """Which states never fail."""
         return self.lengths == FOREVER
 
 
@@ -273,7 +273,7 @@ def certify_states(
 
 
 def is_provable(task: Any, partition: Any) -> bool:
-    """Tell whether ``certify_states`` can be asked about a task and a partition.
+    """Whether ``certify_states`` can be asked about a task and a partition.
 
     >>> from distinguo.representations.boxes import grid
     >>> from distinguo.tasks.puck.puck import Puck

@@ -32,7 +32,7 @@ class HoldFinding(NamedTuple):
         return self.proof.certificate
 
     def answer(self, checked: bool) -> Answer:
-        """Say whether the start is proven, and which share of the other starts."""
+        """Whether the start is proven, and which share of the other starts."""
         share, doomed = self._shares()
         of_provable = self.proof.share_of_provable
         proven = checked and self._holds_the_start()

@@ -78,7 +78,7 @@ class Driver:
 
     @property
     def replayed(self) -> int:
-        """Return how many steps were only taken to come back to a state."""
+        """How many steps were only taken to come back to a state."""
         return self.history.replayed
 
     @property
@@ -99,12 +99,12 @@ class Driver:
 
     @property
     def restoring(self) -> Restoring:
-        """Return how the environment is put back into earlier states."""
+        """How the environment is put back into earlier states."""
         return self.probed.restoring
 
     @property
     def stochastic(self) -> bool:
-        """Tell whether the same action in the same state may lead to different ones."""
+        """Whether the same action in the same state may lead to different ones."""
         return self.probed.stochastic
 
     def again(self, seed: int) -> Driver:
@@ -166,7 +166,7 @@ class Driver:
             set_generator(self.checked_env.env, self.seed, _STREAM, self._looks)
 
     def truncated(self, s: State) -> bool:
-        """Tell whether the environment itself stopped the trial in ``s``, which is not terminal."""
+        """Whether the environment itself stopped the trial in ``s``, which is not terminal."""
         if s is self._now or s == self._now:
             return self._stopped
         return self.history.stopped_at(int(s[0]), int(s[1]))
@@ -217,11 +217,11 @@ class History:
                 self.latest.beginning = (snapshot, observation)
 
     def is_head(self, trial: int, step: int) -> bool:
-        """Tell whether this is where the latest trial has come to."""
+        """Whether this is where the latest trial has come to."""
         return trial == self.count - 1 and step == len(self.latest.moves)
 
     def stopped_at(self, trial: int, step: int) -> bool:
-        """Tell whether the environment truncated the trial at this step."""
+        """Whether the environment truncated the trial at this step."""
         known = self.trials.get(trial)
         return known is not None and known.stopped and step == len(known.moves)
 
@@ -326,7 +326,7 @@ def _lost(name: str, probed: ProbeResult, s: State, observation: Any) -> Disting
     trial, step, *wanted = s
     place = StepPlace(int(trial), int(step))
     if probed.restoring.name == OPTIONS:
-        words, advice = "ignores the state it was given", "mend its reset, or leave the option out"
+        words, advice = "ignores the state it was given", "fix its reset, or leave the option out"
     else:
         words, advice = "is not deterministic under replay", "draw all its noise from its own np_random"
     return DistinguoError(f"{name} {words}: {place} expected {tuple(wanted)}, got {observation}; {advice}.")

@@ -244,7 +244,7 @@ def _in_words(name: str, method: SnapshotMethod | None, reasons: list[str]) -> R
 
 
 def _trouble(probed: _Probed, method: SnapshotMethod) -> str:
-    """Return why a method does not work, or nothing if it does."""
+    """Why a method does not work, or nothing if it does."""
     completed = 0
     for trial in range(_TRIALS):
         try:
@@ -299,7 +299,7 @@ def _go_elsewhere(probed: _Probed, method: SnapshotMethod, snapshot: Any, trial:
 
 
 def _is_stochastic(probed: _Probed) -> bool:
-    """Tell whether a trial goes another way when the environment draws other random numbers."""
+    """Whether a trial goes another way when the environment draws other random numbers."""
     steps, draws = 0, False
     for trial in range(_NOISE_STEPS):  # trials may be of one step
         one, drew = attempt(_with_noise, probed, trial, 1, otherwise=(None, False))

@@ -41,7 +41,7 @@ class Source(NamedTuple):
 
     @property
     def is_lost(self) -> bool:
-        """Tell whether the environment has to be handed in to be stepped."""
+        """Whether the environment has to be handed in to be stepped."""
         return self.was_given and self.env is None
 
     def make(self) -> Any:
@@ -204,7 +204,7 @@ class CheckedEnv:
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            words = f"{name} does not tell its spaces ({reason_of(error)}); mend the environment."
+            words = f"{name} does not tell its spaces ({reason_of(error)}); fix the environment."
             raise DistinguoError(words) from error
         self.view: View = view_of(seen, name)
         self.choices: Choices = choices_of(acted, name)
@@ -257,12 +257,12 @@ class CheckedEnv:
         if not math.isfinite(amount):
             raise self.fault(f"gave the reward {shown(reward)}, which is not a finite number", *place)
         if abs(amount) > LARGEST:
-            words = f"gave the reward {shown(reward)}; allowed are amounts up to {LARGEST:g}"
+            words = f"gave the reward {shown(reward)}; allowed are numbers up to {LARGEST:g}"
             raise self.fault(words, *place)
         return amount
 
     def _truth(self, name: str, answer: Any, *place: int) -> bool:
-        """Return whether a trial ends: NumPy's booleans, and 0 and 1 will do."""
+        """Whether a trial ends: NumPy's booleans, and 0 and 1 will do."""
         number = number_of(answer)
         if number not in (0.0, 1.0):
             raise self.fault(f"answered {shown(answer)} for {name}; allowed are True and False", *place)
@@ -270,7 +270,7 @@ class CheckedEnv:
 
     def fault(self, words: str, trial: int, step: int, ahead: int = 0) -> DistinguoError:
         """Return the sentence for something that the environment did wrong."""
-        return DistinguoError(f"{self.name} {words}, {StepPlace(trial, step, ahead)}; mend the environment.")
+        return DistinguoError(f"{self.name} {words}, {StepPlace(trial, step, ahead)}; fix the environment.")
 
     def raised(self, error: BaseException, trial: int, step: int, ahead: int = 0) -> DistinguoError:
         """Return the sentence for an exception."""

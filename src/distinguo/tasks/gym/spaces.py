@@ -58,7 +58,7 @@ class Choices(NamedTuple):
 
 
 def view_of(space: Any, name: str) -> View:
-    """Return how observations from this space are read; ``name`` is the environment's, for messages.
+    """How observations from this space are read; ``name`` is the environment's, for messages.
 
     >>> view_of(spaces.Box(-1, np.inf, shape=(2, 2)), "Grid-v0").names
     ('o0_0', 'o0_1', 'o1_0', 'o1_1')
@@ -137,7 +137,7 @@ def _continuous(space: spaces.Box, name: str) -> View:
             raise MisfitError(name, f"changed its observation shape from {shape} to {array.shape}")
         values = tuple(array.ravel().tolist())
         if not sum(map(abs, values)) <= LARGEST:  # most are small: the sum tells faster than every one
-            _check_amounts(values, names, name)
+            _check_numbers(values, names, name)
         return values
 
     def unflatten(values: Sequence[float]) -> Any:
@@ -162,7 +162,7 @@ def _wrong(observation: Any, space: Any, name: str) -> MisfitError:
     return MisfitError(name, f"gave an observation that its space {space} does not hold: {what} ({kind})")
 
 
-def _check_amounts(values: tuple[float, ...], names: tuple[str, ...], name: str) -> None:
+def _check_numbers(values: tuple[float, ...], names: tuple[str, ...], name: str) -> None:
     for coordinate, value in zip(names, values, strict=True):
         if not math.isfinite(value):
             raise MisfitError(name, f"gave an observation that is not finite: {coordinate} is {value}")

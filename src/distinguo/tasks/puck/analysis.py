@@ -39,7 +39,7 @@ SHORTEST = 1e-5
 
 @part
 def balance_point(task: Puck) -> float:
-    """Return how far from the top a resting puck can just hold its place; infinity if gravity never wins.
+    """How far from the top a resting puck can just hold its place; infinity if gravity never wins.
 
     >>> round(balance_point(Puck()), 2)
     0.54
@@ -85,7 +85,7 @@ def final_wall(task: Puck, s: PuckState, a: int) -> int:
 
 @kernel
 def controllable(task: Puck, s: PuckState) -> bool:
-    """Say whether some sequence of pushes keeps the puck off both walls for ever.
+    """Whether some sequence of pushes keeps the puck off both walls for ever.
 
     States beyond a wall are not. A state exactly on a wall is judged by its next steps like any other, as the
     grid over the paper's closed extent asks for it.
@@ -226,7 +226,7 @@ def separated_share(puck_map: PuckMap, slope: float) -> float:
 
 
 def separates(puck_map: PuckMap, slope: float) -> bool:
-    """Say whether the line ``v = slope * x`` parts all must-push-left from all must-push-right states.
+    """Whether the line ``v = slope * x`` parts all must-push-left from all must-push-right states.
 
     >>> separates(analyse(Puck(), resolution=0.05), DIAGONAL_SLOPE)
     True
