@@ -320,7 +320,7 @@ def test_no_file_has_code_imported(name: str) -> None:
         from_toml(text)
     if ":" in name:
         with pytest.raises(
-            DistinguoError, match=f"plan.toml names code, '{name}', and no file may have code"
+            DistinguoError, match=f"plan.toml names code, '{name}', and distinguo imports no code"
         ):
             check_imported(name, "plan.toml")
     interpreted = to_toml(configure("FrozenLake-v1")).replace('task = "FrozenLake-v1"', f'task = "{name}"')

@@ -166,7 +166,7 @@ class RestoresElsewhere(NoCopy):
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        (SpaceRaises, "does not tell its spaces (SystemExit: no space); fix the environment."),
+        (SpaceRaises, "failed to give its spaces (SystemExit: no space); fix the environment."),
         (ManyActions, "has 10,001 actions; allowed are 10,000; "),
         (NoActions, "has actions of a NoneType; allowed is Discrete; "),
         (NoSpace, "observes a str, which cannot be divided into regions; "),
