@@ -1,4 +1,4 @@
-"""What is asked of a run: the task, the learner that suits it, all settings, and the command to run it again."""
+"""The configuration of a run: the task, the learner that suits it, all settings, and the command to repeat it."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from distinguo.tasks.gym.task import TaskWords, with_words
 from distinguo.tasks.noise import NoiseParameters
 from distinguo.tasks.spec import CATEGORIES, Hold, MeanReturn, TaskSpec
 
-# What a learning run is asked to do: everything that decides its result.
+# Everything that decides the result of a run.
 
 
 TABLES = ("task", "learner", "stage")
-#: Parameters of tasks that are without noise unless they are given.
+#: Noise parameters of tasks, 0 unless they are given.
 NOISES = ("noise", *NoiseParameters._fields)
 Prototypes = tuple[tuple[float, ...], ...]
 
@@ -58,9 +58,9 @@ def configure(
     learner: Any = None,
     words: TaskWords | None = None,
 ) -> Configuration:
-    """Put a configuration together; ``changes`` are settings by dotted name, such as ``learner.epsilon``.
+    """Make a configuration; ``changes`` are settings by dotted name, such as ``learner.epsilon``.
 
-    Without a ``learner`` the one that suits the task is taken. ``words`` are names, units and a threshold for an
+    Without a ``learner``, the one that suits the task is used. ``words`` are names, units and a threshold for an
     environment that has none.
     """
     asked = _by_table(changes or {})
@@ -95,7 +95,7 @@ def of_table(changes: Mapping[str, Any], table: str) -> dict[str, Any]:
 
 
 def check_given(setting: TaskSpec, asked: Mapping[str, Any]) -> None:
-    """Refuse parameters for a task that was made before without them: they would be ignored."""
+    """Reject parameters for a task that already exists: they would be ignored."""
     made = {**dict.fromkeys(NOISES, 0.0), **setting.parameters}
     for name, value in asked.items():
         if name not in made and not setting.interpreted:
@@ -163,7 +163,7 @@ def values_by_table(configuration: Configuration) -> tuple[tuple[Any, Mapping[st
 
 
 def differences(ours: Configuration, theirs: Configuration) -> str:
-    """Say in which settings two configurations differ, for a message; empty if they do not."""
+    """The settings in which two configurations differ, for a message; empty if they do not."""
     mine, other = flat(ours), flat(theirs)
     return ", ".join(
         f"{key} {json.dumps(mine.get(key))} instead of {json.dumps(other.get(key))}"
@@ -173,7 +173,7 @@ def differences(ours: Configuration, theirs: Configuration) -> str:
 
 
 def flat(configuration: Configuration) -> dict[str, Any]:
-    """Return what decides the result of a run as one table, by dotted name."""
+    """All settings that decide the result of a run, by dotted name."""
     flat = {
         "task": configuration.spec.name,
         "seed": configuration.seed,
