@@ -190,7 +190,7 @@ def test_a_pendulum_gets_a_compiled_task() -> None:
     one = found(Predicts(swing_up), PENDULUM, -np.inf)
     assert is_compiled(one.spec.task)
     assert len(one.spec.parameters["levels"]) == 2
-    assert "has actions that are amounts" in one.notes[0]
+    assert "has continuous actions" in one.notes[0]
     best = found(Predicts(swing_up), PENDULUM, np.inf)  # never enough: the best of all
     assert 2 <= len(best.spec.parameters["levels"]) <= 5
 

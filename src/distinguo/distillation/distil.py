@@ -247,8 +247,8 @@ class Distillation:
         if not self.teacher.stochastic:
             return ()
         return (
-            "The teacher answers the same observation differently; its most frequent answer was taken, of amounts "
-            "the median.",
+            "The teacher answers the same observation differently; its most frequent answer was used, or "
+            "the median of continuous ones.",
         )
 
     def _chosen(

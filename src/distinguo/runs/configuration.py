@@ -193,10 +193,10 @@ def flat(configuration: Configuration) -> dict[str, Any]:
 def suited_learner(
     spec: TaskSpec, preset_name: str = DEFAULT, asked: Mapping[str, Any] | None = None, begun: bool = False
 ) -> str:
-    """Return the learner that suits a task, and that has the settings that were asked for.
+    """Return the learner that suits a task and has the given settings.
 
-    ``begun`` says that there are prototypes to begin from, which only the paper's learner makes use of. Where states
-    cannot be restored, it does without mini-trials: that is ``surprise``.
+    ``begun`` says that there are prototypes to begin from, which only the paper's learner uses. Where states cannot
+    be restored, that learner works without mini-trials: this is ``surprise``.
 
     >>> from distinguo.tasks.catalog import task_spec
     >>> [suited_learner(task_spec(name)) for name in ("puck", "CartPole-v1")]
@@ -204,9 +204,9 @@ def suited_learner(
     """
     if preset_name != DEFAULT:
         return ECONOMY
-    papers = (ECONOMY,) if spec.restorable else (SURPRISE, ECONOMY)  # the latter has settings of its own
+    papers = (ECONOMY,) if spec.restorable else (SURPRISE, ECONOMY)  # economy has settings that surprise lacks
     suits = SWEEPING if spec.kind == CATEGORIES else PROBATION
-    # where chance is at work the paper's learner is the surer one, except on labels (docs/robustness.md)
+    # on stochastic tasks the paper's learner is more reliable, except on labels (docs/robustness.md)
     by_chance = spec.stochastic != "no" and suits == PROBATION and spec.restorable
     if begun:
         order: tuple[str, ...] = papers
@@ -231,13 +231,13 @@ def suggested_settings(
 
 
 def _with_amount(suggested: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the suggestions without a share where an amount is given: who gives it wants just that."""
+    """Return the suggestions without a share if the user gives an absolute number."""
     if "learner.epsilon" in changes and "learner.epsilon_share" in suggested:
         return {**suggested, "learner.epsilon_share": 0.0}
     return suggested
 
 
-# The command that learns a run again, or goes on with it.
+# The command that repeats or resumes a run.
 
 
 def learn_command(configuration: Configuration, out: Path) -> str:
@@ -270,7 +270,7 @@ def learn_command(configuration: Configuration, out: Path) -> str:
 
 
 def _distil_command(configuration: Configuration, out: Path) -> str:
-    """Return the command that distils the same teacher again; the levels of its actions are found anew."""
+    """Return the command that distils the same teacher again; it finds the levels of its actions anew."""
     learner, usual = configuration.learner, type(configuration.learner)()
     suited = learner_named(DISTILLED).suggested_for(configuration.spec)
     words = ["distinguo", "distil", learner.teacher, "--task", _task_word(configuration.spec)]
@@ -282,7 +282,7 @@ def _distil_command(configuration: Configuration, out: Path) -> str:
 
 
 def _call(configuration: Configuration, out: Path) -> str:
-    """Return what is called in Python, where only that can make the environment."""
+    """The call in Python, for environments that only Python can make."""
     words = [f"seed={configuration.seed}", f"preset={configuration.preset!r}"]
     words += [f"learner={configuration.learner_name!r}", "…"]  # settings and names, as settings.toml has them
     return f"distinguo.learn({configuration.spec.name}(…), {', '.join(words)}, out={str(out)!r})"
@@ -300,7 +300,7 @@ def _learner_word(name: str) -> str:
 
 
 def _code_word(kind: Any, name: str) -> str:
-    """Return the file and the name of a class that somebody declared; a word for the file if it is not at hand."""
+    """Return the file and the name of a declared class; a placeholder if the file is unknown."""
     module = sys.modules.get(getattr(kind, "__module__", ""))
     source = getattr(module, "__file__", None)
     if source is None or kind.__module__.partition(".")[0] == "distinguo":
@@ -312,7 +312,7 @@ def _plain(configuration: Configuration, learner: str | None = None) -> Configur
     """Return the configuration that would be made without any settings."""
     try:
         spec = task_spec(configuration.spec.name, None, configuration.spec.interpreted)
-    except DistinguoError:  # a task that only somebody's code can make
+    except DistinguoError:  # a task that only the user's code can make
         spec = configuration.spec
     return configure(
         spec, preset_name=configuration.preset, prototypes=configuration.prototypes, learner=learner

@@ -26,7 +26,7 @@ class Rollout(NamedTuple):
     >>> import distinguo
     >>> trial = distinguo.rollout(distinguo.learn("puck", seed=1), (1.0, -1.0), steps=50)
     >>> trial
-    Rollout of puck: 50 steps, gained 0, left after 50 steps
+    Rollout of puck: 50 steps, return 0; still running when stopped after 50 steps
     >>> trial.observations.shape, trial.actions[:3]
     ((51, 2), ('right', 'left', 'left'))
     """
@@ -47,8 +47,8 @@ class Rollout(NamedTuple):
     def __repr__(self) -> str:
         steps = len(self.choices)
         how = {TERMINAL: "ended in a terminal state", STOPPED: "stopped by its time limit"}
-        end = how.get(self.ended, f"left after {steps:,} steps")
-        return f"Rollout of {self.task}: {steps:,} steps, gained {self.gained:g}, {end}"
+        end = how.get(self.ended, f"still running when stopped after {steps:,} steps")
+        return f"Rollout of {self.task}: {steps:,} steps, return {self.gained:g}; {end}"
 
 
 @checks_names()
