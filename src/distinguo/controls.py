@@ -1,5 +1,4 @@
-"""Representations by name: the simple ones defined here, those of installed packages, and those declared by
-users."""
+"""Representations by name: the simple ones here, those of installed packages, and those of users."""
 
 from __future__ import annotations
 
@@ -250,7 +249,7 @@ MOST_REGIONS = 100_000
 
 
 def uniform(spec: TaskSpec, counts: Sequence[int] = (10, 10)) -> Representation:
-    """Cut each coordinate of the task's extent into so many equal intervals.
+    """Cut each coordinate of the task's extent into equal intervals.
 
     >>> from distinguo.tasks.catalog import task_spec
     >>> uniform(task_spec("puck"), (10, 10)).regions

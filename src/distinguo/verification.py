@@ -221,7 +221,7 @@ LABEL = "not a proof"
 
 
 def binomial_bound(successes: int, trials: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Return the exact (Clopper-Pearson) bounds of a probability after so many successes in so many trials.
+    """Return the exact (Clopper-Pearson) bounds of a probability after ``successes`` in ``trials``.
 
     >>> low, high = binomial_bound(50, 50)
     >>> round(low, 3), high

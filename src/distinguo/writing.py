@@ -75,8 +75,7 @@ def _aside(path: Path) -> tuple[int, str]:
 
 
 def lock_file(handle: int) -> bool:
-    """Lock an open file until it is closed, unless another process holds it; a process that dies releases its
-    locks."""
+    """Lock an open file until it is closed, unless another process holds it; the death of a process releases it."""
     if fcntl is None:
         return True
     try:

@@ -144,7 +144,7 @@ def test_what_is_not_like_it_is_refused(name: str, place: Path) -> None:
 def test_a_run_of_our_own_task_needs_none() -> None:
     run = Path(__file__).parents[1] / "golden" / "formats" / "runs" / "puck-8"
     assert dg.open_run(run, task="puck").solved
-    with pytest.raises(DistinguoError, match="puck is one of our own tasks and needs none handed in"):
+    with pytest.raises(DistinguoError, match="puck is one of our own tasks; leave task out"):
         dg.open_run(run, task=Corridor())
 
 

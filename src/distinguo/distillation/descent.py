@@ -212,8 +212,7 @@ class Race:
         return float(np.exp(self.rng.uniform(low, high)))
 
     def _taught(self, begun: PrototypeMap) -> PrototypeMap | None:
-        """Move a prototype with the right action towards a state where the map acts wrongly; None if it never
-        does."""
+        """Move a prototype with the right action towards a state where the map is wrong; None if it never is."""
         lesson = self.lesson
         rows = self.rng.integers(len(lesson.seen), size=64)
         wrong = rows[~lesson.good[rows, begun.choose(lesson.seen[rows])]]
@@ -385,8 +384,7 @@ class Descent:
     def best_of_size(
         self, size: int, before: PrototypeMap | None, target: TargetReturn, patience: int
     ) -> BestOfSize:
-        """Return the best map of a size: fitted from scratch and from a larger one, and raced if that is not
-        enough."""
+        """Return the best map of a size: fitted from scratch and from a larger one, and raced if needed."""
         race = Race(self.trials, self.lesson, self.fresh(self.settings.starts), self.rng)
         if size == 1 and before is not None:  # always the same action
             return self._measured(race.best_of(self._constant(before)).map, target, fitted=True)

@@ -225,15 +225,16 @@ class Distillation:
         )
         run = self._run(chosen, own, fidelity, findings)
         said = (*found.notes, *remarks, *self._of_teacher(), *_of_stop(stopped, sizes[-1].size, regions))
-        curve = [best.candidate._replace(returns=best.compared) for best in sizes]  # as compared with the target
+        curve = [
+            best.candidate._replace(returns=best.compared) for best in sizes
+        ]  # as compared with the target
         return Distilled(run, curve, _fewest_fitted(sizes), value, kept, fidelity, said)
 
     def _teacher_gains(self, starts: Sequence[int]) -> np.ndarray:
         return self.trials.follow_teacher(self.teacher.answer, starts).returns
 
     def _compared(self, map_: PrototypeMap, found: Levelled) -> tuple[Fidelity, Followed, int]:
-        """Compare a map with its teacher in new trials of both; also return the map's trials, and steps not counted
-        yet."""
+        """Compare a map with its teacher in new trials; also return the map's trials, and steps not counted yet."""
         starts = self.descent.fresh(TRIALS)
         taught = self.trials.follow_teacher(self.teacher.answer, starts)
         gained, steps = taught.returns, 0

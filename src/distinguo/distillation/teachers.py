@@ -113,8 +113,8 @@ def _of_numbers(teacher: Teacher, room: Room) -> Teacher:
     """Return a teacher that answers with numbers of actions from 0, as a table does, with its answers checked."""
     if room.box is not None:
         raise DistinguoError(
-            f"The teacher {teacher.name} answers with numbers of actions, but those of {room.name} are continuous; give "
-            "it levels, as in --set task.levels=3, or wrap the environment in DiscreteActions."
+            f"The teacher {teacher.name} answers with numbers of actions, but those of {room.name} are continuous; "
+            "give it levels, as in --set task.levels=3, or wrap the environment in DiscreteActions."
         )
 
     def answer(rows: np.ndarray) -> np.ndarray:
@@ -257,9 +257,7 @@ def watched(teacher: Teacher, rows: np.ndarray) -> Teacher:
 # ---------------------------------------------------------------------------
 
 
-NEAR = (
-    1e-5  #: by which an action may exceed its bounds, as a share of their width: numbers are rounded
-)
+NEAR = 1e-5  #: by which an action may exceed its bounds, as a share of their width: numbers are rounded
 
 
 class Room(NamedTuple):

@@ -153,8 +153,7 @@ class CompiledTrials:
         return self._thread.world
 
     def _worlds(self, starts: Sequence[int]) -> Iterator[tuple[Any, Sequence[int]]]:
-        """Yield the world for all starts or, in a stochastic task, for one at a time, with the noise of that
-        start."""
+        """Yield the world for all starts or, in a stochastic task, for one start at a time, with its noise."""
         world, generator = self.world, randomness(self._thread.task)
         if generator is None:
             yield world, starts

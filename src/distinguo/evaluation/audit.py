@@ -37,7 +37,10 @@ from distinguo.tasks.task import observe, start, transition, truncated, unpack
 MOST_VISITS = 10**7
 NO_LIMIT = 2**62  #: steps of a trial
 Watch = Callable[[int, int], None]  #: called with the number of states done and of all states
-CHUNK, SLOW_CHUNK = 20_000, 20  #: states between two checks for Ctrl-C; the second where every step is plain Python
+CHUNK, SLOW_CHUNK = (
+    20_000,
+    20,
+)  #: states between two checks for Ctrl-C; the second where every step is plain Python
 
 
 class Visits(NamedTuple):
@@ -149,9 +152,7 @@ def fill_in(findings: Audit, at_once: int, find: Callable[[Audit], None], watch:
         if watch:
             watch(min(first + at_once, count), count)
     if not np.isfinite(findings.q1).all():
-        raise DistinguoError(
-            "Rewards or action values are not finite, so they cannot be audited; fix them."
-        )
+        raise DistinguoError("Rewards or action values are not finite, so they cannot be audited; fix them.")
 
 
 def restorable_task(task: Any) -> Any:

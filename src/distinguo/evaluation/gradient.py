@@ -24,7 +24,9 @@ from distinguo.seam import at_speed, kernel, part
 from distinguo.settings import TesterSettings
 from distinguo.tasks.task import observe, transition, truncated, unpack
 
-LEAST_NORM = 1e-6  #: of squared strengths: little is learned from a state to which hardly any feature responds
+LEAST_NORM = (
+    1e-6  #: of squared strengths: little is learned from a state to which hardly any feature responds
+)
 
 
 class FeatureTraining(NamedTuple):

@@ -35,7 +35,7 @@ class Patience(NamedTuple):
     With half of the trials as ``failures`` the median stays exact, as the others can no longer change it.
     """
 
-    steps: int  #: after so many steps
+    steps: int  #: after this many steps
     failures: int  #: if more trials than these have ended
 
 

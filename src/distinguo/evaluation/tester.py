@@ -191,7 +191,7 @@ def _train_once(
     rng: np.random.Generator,
     before: int,
 ) -> int:
-    """Learn in one more trial, after so many steps; return its length."""
+    """Learn in one more trial and return its length."""
     task, settings, cap = evaluation.spec.task, evaluation.settings, evaluation.training_cap
     if evaluation.spec.limit is None:  # it may never end
         cap = min(cap, settings.steps - before)
@@ -232,7 +232,7 @@ class Batch(NamedTuple):
     patience: Patience | None = None
 
     def rest(self, remaining: np.ndarray, failures: int) -> Batch:
-        """Return the batch of the trials that remain when so many others have failed."""
+        """Return the batch of the remaining trials after ``failures`` others have failed."""
         if self.patience is None:
             return self._replace(starts=self.starts[remaining])
         patience = self.patience._replace(failures=self.patience.failures - failures)

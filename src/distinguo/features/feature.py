@@ -72,7 +72,7 @@ def is_features(thing: Any) -> bool:
 
 
 def workspace(features: Any, actions: int) -> Workspace:
-    """Return room for the features of a state and for the values of so many actions."""
+    """Return room for the features of a state and for its action values."""
     room = room_needed(features)
     return Workspace(
         np.zeros(1, dtype=np.int64), np.zeros(room, dtype=np.int64), np.zeros(room), np.zeros(actions)

@@ -127,7 +127,8 @@ class Account:
         name, trial, length = self.configuration.spec.name, self.count_trials, self.trial_length
         return DistinguoError(
             f"{name} gave rewards that are not finite or too large to be added up, in trial {trial} within its first "
-            f"{length:,} steps, with a return of {self.gained:g}; allowed are sums up to {LARGEST:g}; fix its rewards."
+            f"{length:,} steps, with a return of {self.gained:g}; allowed are sums up to {LARGEST:g}; "
+            "fix its rewards."
         )
 
     @property

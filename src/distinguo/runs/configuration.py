@@ -204,7 +204,9 @@ def suited_learner(
     """
     if preset_name != DEFAULT:
         return ECONOMY
-    papers = (ECONOMY,) if spec.restorable else (SURPRISE, ECONOMY)  # economy has settings that surprise lacks
+    papers = (
+        (ECONOMY,) if spec.restorable else (SURPRISE, ECONOMY)
+    )  # economy has settings that surprise lacks
     suits = SWEEPING if spec.kind == CATEGORIES else PROBATION
     # on stochastic tasks the paper's learner is more reliable, except on labels (docs/robustness.md)
     by_chance = spec.stochastic != "no" and suits == PROBATION and spec.restorable

@@ -196,8 +196,7 @@ def end_of(content: Mapping[str, Any]) -> dict[str, int]:
 def with_missing(
     content: Mapping[str, Any], text: str, learner: Learner, source: str
 ) -> dict[str, dict[str, Any]]:
-    """Return the tables of the learner and of the stage, with the settings that older files lack; reject a file
-    that was cut."""
+    """Return the learner's and the stage's tables, with the settings that older files lack; reject a cut file."""
     tables = {name: dict(content[name]) for name in ("learner", "stage")}
     first = content["run"]["version"] == 1
     if not text.endswith("\n") if first else "end" not in content:

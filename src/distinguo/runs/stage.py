@@ -134,8 +134,7 @@ class Stage(Account):
     # ---- before and within a trial --------------------------------------------------------------------------------
 
     def _fresh_agent(self) -> Agent:
-        """Return an agent before its first trial; the preview of a first state does not advance its random
-        stream."""
+        """Return an agent before its first trial; to preview a first state does not advance its random stream."""
         setup = self._setup(np.random.default_rng(self.configuration.seed))
         memory = self.learner.fresh(setup)
         width, dimensions = len(setup.first), len(setup.seen)
@@ -338,8 +337,7 @@ class Stage(Account):
 
 
 class HoldStage(Stage):
-    """A trial that reaches the cap claims success; then the frozen greedy policy must hold for the required
-    length."""
+    """A trial that reaches the cap claims success; then the frozen greedy policy must hold as long as required."""
 
     def after_trial(self, ended: int) -> None:
         """Confirm a trial that reached the cap; learn from one that failed."""

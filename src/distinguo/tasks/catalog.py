@@ -125,8 +125,8 @@ def check_imported(name: str, source: str) -> None:
     module = name.rpartition(":")[0]
     if module and module not in sys.modules:
         raise DistinguoError(
-            f"{source} names code, '{one_line(name)}', and distinguo imports no code that a file names; name the task yourself: "
-            f"--task {one_line(name)}."
+            f"{source} names code, '{one_line(name)}', and distinguo imports no code that a file names; name "
+            f"the task yourself: --task {one_line(name)}."
         )
 
 

@@ -125,7 +125,7 @@ def _implement(kind: Any, declaration: Declaration, bodies: dict[str, Any]) -> N
 
 @cache
 def _reader(width: int) -> Any:
-    """Return a function that reads so many numbers from a row; compiled, it has no loop."""
+    """Return a function that reads ``width`` numbers from a row; compiled, it has no loop."""
     if width == 1:
         return part(lambda task, row: (row[0],))
     shorter, last = _reader(width - 1), width - 1

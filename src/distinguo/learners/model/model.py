@@ -53,9 +53,7 @@ from distinguo.tasks.world import Sight, begin, copy_row, knows, look, step, sto
 # As the model is a world, the paper's learner works in it unchanged.
 
 
-RIDGE = (
-    1e-6  #: damps slopes in directions in which the neighbours do not differ, as a share of their weight
-)
+RIDGE = 1e-6  #: damps slopes in directions in which the neighbours do not differ, as a share of their weight
 NEIGHBOURS = "neighbours"
 
 

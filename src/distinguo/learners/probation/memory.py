@@ -533,7 +533,9 @@ def imagined_return(agent: Agent, given: PrototypeMap, k: int, cap: int, first: 
     It is given up when it can no longer gain ``need``.
     """
     tree, model, point = agent.memory.tree, agent.memory.model, agent.memory.scratch.point
-    while first == NONE and tree.end[k] == RUNNING_ON and tree.depth[k] < cap:  # known transitions need no guess
+    while (
+        first == NONE and tree.end[k] == RUNNING_ON and tree.depth[k] < cap
+    ):  # known transitions need no guess
         j = tree.child[k, action_of(given, tree.seen[k])]
         if j == NONE:
             break

@@ -31,7 +31,11 @@ from distinguo.seam import part
 from distinguo.search.maps import copy_map, drop_prototype, move_prototype
 
 UNDECIDED, DECIDED, CUT = 0, 1, 2  #: the result of a trial for its proposal
-FEW, SURE, HOPELESS = 3, 2.0, -0.5  #: the fewest pairs of trials, and the standard errors that end a comparison
+FEW, SURE, HOPELESS = (
+    3,
+    2.0,
+    -0.5,
+)  #: the fewest pairs of trials, and the standard errors that end a comparison
 
 
 @part
@@ -458,9 +462,7 @@ def end_or_widen(agent: Agent) -> None:
     memory, settings = agent.memory, agent.settings
     status = memory.status
     mean, threshold = mean_on_starts(agent), memory.facts["threshold"][0]
-    far = threshold - mean > settings.near * (
-        threshold - status["baseline"][0]
-    )  # never without a threshold
+    far = threshold - mean > settings.near * (threshold - status["baseline"][0])  # never without a threshold
     room = min(settings.more_starts, settings.most_starts) - status["starts"][0]
     if not far and room > 0 and memory.facts["repeats"][0]:
         widen_race(agent, min(status["starts"][0], room))

@@ -33,9 +33,7 @@ _STREAM = 2  #: follows the seed in the key of the random numbers, so that they 
 class RepresentationSettings(NamedTuple):
     """How a controller becomes a representation; all ours (docs/readings.md, "The tester")."""
 
-    starts: int = (
-        40  #: trials that judge changes at first, and that are added when those were too few
-    )
+    starts: int = 40  #: trials that judge changes at first, and that are added when those were too few
     most_starts: int = 120  #: the most trials that judge changes
     assurance: float = 1.64  #: standard errors by which new trials must be above the threshold
     patience: int = 500  #: proposals without a gain before the map is accepted as it is

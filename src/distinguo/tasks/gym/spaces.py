@@ -51,7 +51,7 @@ class View(NamedTuple):
 
 
 class Choices(NamedTuple):
-    """The actions of an environment: so many numbers from the first."""
+    """The actions of an environment: ``number`` whole numbers from ``first``."""
 
     number: int
     first: int
@@ -310,7 +310,7 @@ def _listed(box: spaces.Box, levels: Sequence[Any]) -> np.ndarray:
 
 
 def _checked_box(env: Any, levels: Any) -> spaces.Box:
-    """Return the action space if it can be divided into so many levels."""
+    """Return the action space if it can be divided into that many levels."""
     box = _box_of(env)
     if isinstance(levels, bool) or not isinstance(levels, int) or levels < 2:
         raise DistinguoError(f"The levels of an action must be a number from 2, got {levels!r}; try 3.")
