@@ -174,7 +174,7 @@ def test_the_fewest_levels_that_keep_the_return_are_taken() -> None:
     assert one.spec.parameters["levels"] == [-1.0, 1.0]
     rows = np.array([[-0.5, 0.01], [-0.5, -0.01]])
     assert one.teacher.answer(rows).tolist() == [1, 0]
-    assert "2 levels are taken, -1, 1" in one.notes[0]
+    assert "2 levels replace them, -1, 1" in one.notes[0]
 
 
 def test_levels_that_are_given_are_taken_as_they_are() -> None:

@@ -92,7 +92,8 @@ def condense(
 def _check(spec: TaskSpec, controller: Controller, regions: int | None) -> None:
     if not isinstance(controller.partition, Voronoi):
         raise DistinguoError(
-            "Only maps of prototypes can be condensed, and this one is of another kind; learn one with distinguo learn."
+            "Only maps of prototypes can be condensed, and this one is of another kind; learn one with distinguo "
+            "learn."
         )
     if not spec.restorable or spec.stochastic != "no":
         raise DistinguoError(

@@ -93,7 +93,7 @@ def _source_of_object(env: Any, arguments: Mapping[str, Any]) -> Source:
     unknown = sorted(set(arguments).difference([LEVELS]))
     if unknown:
         raise DistinguoError(
-            f"An existing environment takes no '{unknown[0]}', only '{LEVELS}'; give '{unknown[0]}' to gymnasium.make."
+            f"An existing environment takes no '{unknown[0]}', only '{LEVELS}'; give it to gymnasium.make instead."
         )
     spec = attempt(getattr, env, "spec", otherwise=None)
     if spec is None:
