@@ -1,4 +1,4 @@
-"""Actions that are amounts, in the few levels that a teacher needs."""
+"""Continuous actions in the few levels that a teacher needs."""
 
 from __future__ import annotations
 

@@ -301,7 +301,8 @@ def test_a_run_can_be_read_where_its_task_is_not_declared(monkeypatch: pytest.Mo
     assert there.spec[2:10] == here.spec[2:10]
     assert to_toml(there) == text
     with pytest.raises(
-        DistinguoError, match=r"Gusts, .* is not declared .*: --task path/to/file\.py:Gusts, or"
+        DistinguoError,
+        match=r"The task Gusts of this run is not declared .*: --task path/to/file\.py:Gusts, or",
     ):
         start(there.spec.task, np.random.default_rng(0))
 
