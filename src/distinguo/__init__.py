@@ -5,11 +5,11 @@
 >>> run.solved, run.action((0.5, 1.0))
 (True, 'left')
 
-What there is: ``learn``, ``distil``, ``condense``, ``compare``, ``verify``, ``audit``, ``explain``,
+The functions: ``learn``, ``distil``, ``condense``, ``compare``, ``verify``, ``audit``, ``explain``,
 ``distinctions``, ``family``, ``export``, ``show``, ``report``, ``rollout``, ``play``, ``reproduce``, ``open_run``;
-agents in the habits of Stable-Baselines3 (``Economy``, ``RegionObservation``, ``Shield``); the paper's definitions
-(``criteria``); and five doors for what is your own, each a decorator: ``task``, ``partition``, ``representation``,
-``learner`` and ``view``, with ``check_task`` and ``check_partition`` to try yours.
+agents with the interface of Stable-Baselines3 (``Economy``, ``RegionObservation``, ``Shield``); the paper's
+definitions (``criteria``); and five decorators for your own code: ``task``, ``partition``, ``representation``,
+``learner`` and ``view``, with ``check_task`` and ``check_partition`` to test it.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ __version__ = "0.1.0"
 
 register_with_gymnasium()
 
-#: Where each public name of the core lives, and what it is called there if that is another name. Names are imported
-#: on first use, so that the command line starts at once. Those that are not here are added by the lab (registry.py).
+#: The module of each public name of the core, and its name there if it differs. Names are imported on first use, so
+#: that the command line starts at once. The lab adds the others (registry.py).
 _HOMES = {
     "Controller": "distinguo.controller",
     "DiscreteActions": "distinguo.tasks.gym.spaces",

@@ -1,8 +1,7 @@
 """A controller: a partition with action values, and the actions that it prefers (Definition 3).
 
-Everything that acts greedily, learners and testers and provers and exports, is one of these, or features with
-weights (Definition 1 in general). It knows no task; the functions that join the two, such as :func:`region_at`,
-are given both.
+Learners, testers, provers and exports all act through one of these, or through features with weights (Definition 1
+in general). A controller knows no task; functions that need both, such as :func:`region_at`, take both.
 """
 
 from __future__ import annotations
@@ -49,11 +48,11 @@ class Controller(NamedTuple):
         return int(region(self.partition, checked_point(self.partition, s)))
 
     def preferred(self, s: Sequence[float]) -> np.ndarray:
-        """Return which actions are preferred for an observation: ``pref_delta``."""
+        """Which actions are preferred for an observation: ``pref_delta``."""
         return preferred(self._values(s), self.delta)
 
     def _values(self, s: Sequence[float]) -> np.ndarray:
-        """Return the action values for an observation, which there have to be."""
+        """Return the action values for an observation; raise if its region has none."""
         j, shape = self.region(s), np.shape(self.q)
         if len(shape) != 2 or j >= shape[0] or not np.isfinite(self.q[j]).all():
             raise DistinguoError(
@@ -64,7 +63,7 @@ class Controller(NamedTuple):
         return values
 
     def action(self, s: Sequence[float]) -> int:
-        """Return the preferred action for an observation, of tied ones the first."""
+        """Return the preferred action for an observation; the first if several are tied."""
         return int(self.preferred(s).argmax())
 
     def value(self, s: Sequence[float]) -> float:
@@ -73,14 +72,14 @@ class Controller(NamedTuple):
 
     @property
     def action_sets(self) -> np.ndarray:
-        """Return which actions are preferred in each region, as rows of booleans."""
+        """Which actions are preferred in each region, as rows of booleans."""
         sets = np.zeros(self.q.shape, dtype=np.bool_)
         _fill_action_sets(self.q, self.delta, sets)
         return sets
 
     @property
     def greedy(self) -> np.ndarray:
-        """Return the preferred action of every region, of tied ones the first.
+        """Return the preferred action of every region; the first if several are tied.
 
         >>> Controller(None, np.array([[0.0, -1.0], [0.5, 0.5], [0.0, 0.1]]), delta=0.2).greedy.tolist()
         [0, 0, 0]
@@ -127,11 +126,11 @@ class FeatureController(NamedTuple):
         return work.q
 
     def preferred(self, s: Sequence[float]) -> np.ndarray:
-        """Return which actions are preferred for an observation: ``pref_delta``."""
+        """Which actions are preferred for an observation: ``pref_delta``."""
         return preferred(self.q(s), self.delta)
 
     def action(self, s: Sequence[float]) -> int:
-        """Return the preferred action for an observation, of tied ones the first."""
+        """Return the preferred action for an observation; the first if several are tied."""
         return int(self.preferred(s).argmax())
 
     def value(self, s: Sequence[float]) -> float:
@@ -157,7 +156,7 @@ def check_weights(controller: FeatureController) -> None:
 
 @singledispatch
 def running_parts(controller: Any) -> tuple[Any, ...]:
-    """Return what decides whether kernels run compiled on a controller."""
+    """The parts of a controller that decide whether kernels run compiled on it."""
     raise DistinguoError(
         "A controller is a Controller (a partition with action values) or a FeatureController (features with "
         f"weights), got a value of the class {type(controller).__name__}."
@@ -176,7 +175,7 @@ def _(controller: FeatureController) -> tuple[Any, ...]:
 
 
 def feature_parts(features: Any) -> tuple[Any, ...]:
-    """Return what decides whether kernels run compiled on features: a partition within them, too."""
+    """The parts of features, including a partition within them, that decide whether kernels run compiled."""
     return (features, features.partition) if isinstance(features, OneHot) else (features,)
 
 
@@ -200,7 +199,7 @@ def _(controller: FeatureController) -> Workspace:
 
 @generic
 def fill_values(controller: Any, s: tuple[float, ...], work: Workspace) -> None:
-    """Write the action values of an observation into the workspace, and what they were made of."""
+    """Write the action values of an observation into the workspace, with the region or strengths they come from."""
     raise NotImplementedError
 
 
@@ -236,7 +235,7 @@ def _strongest_in(controller: FeatureController, work: Workspace) -> int:
 
 @part
 def choose(q: Vector, delta: float, rng: np.random.Generator) -> int:
-    """Return any action of ``pref_delta``, each as likely; a single one costs no random number."""
+    """Draw an action of ``pref_delta``, all equally likely; a single one uses no random number."""
     ties = 0
     for a in range(len(q)):
         ties += prefers(q, a, delta)
@@ -251,5 +250,5 @@ def choose(q: Vector, delta: float, rng: np.random.Generator) -> int:
 
 @part
 def region_at(task: Any, partition: Any, s: State) -> int:
-    """Return the region of a state, which is that of its observation."""
+    """Return the region of a state: the region of its observation."""
     return region(partition, observe(task, s))

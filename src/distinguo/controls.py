@@ -1,4 +1,4 @@
-"""The representations by name: the simple ones here, those of installed packages, and those declared by users."""
+"""Representations by name: the simple ones here, those of installed packages, and those of users."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from distinguo.tasks.puck.analysis import DIAGONAL_SLOPE
 from distinguo.tasks.spec import CATEGORIES, TaskSpec
 from distinguo.tasks.task import observe, seeded, start
 
-CHECKED_STATES = 200  #: on which a partition of a user's is tried before it is used
+CHECKED_STATES = 200  #: states on which a user's partition is tried before it is used
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -41,8 +41,8 @@ _builders: dict[str, _Builder] = {}
 def representation(name: str, usage: str | None = None) -> Callable[[F], F]:
     """Register a function of a task and a seed that builds a representation, or a bare partition, under a name.
 
-    It is then found wherever a representation is asked for by name. A function with a third parameter is given what
-    follows a colon, as in ``grid:10x10``; ``usage`` shows how.
+    Every place that takes a representation by name then finds it. A third parameter gets the text after a colon, as
+    in ``grid:10x10``; ``usage`` shows an example.
 
     >>> from distinguo.representations.boxes import grid
     >>> @representation("strips", usage="strips:4")
@@ -65,7 +65,8 @@ def representation(name: str, usage: str | None = None) -> Callable[[F], F]:
 
 
 def registered_name(what: Any) -> str:
-    """Return the name that a builder, a partition or a class of partitions goes by; it gets its own if it has none.
+    """Return the name of a builder, a partition or a class of partitions; one without a name is registered under
+    its own.
 
     >>> from distinguo.representations.declare import FunctionPartition
     >>> registered_name(FunctionPartition(lambda s: 0, 1)), registered_name("grid:2x2")
@@ -85,7 +86,7 @@ def registered_name(what: Any) -> str:
 
 
 def representation_names() -> list[str]:
-    """Return how to ask for each representation that has a name; a warning names those that cannot be imported.
+    """How to ask for each representation that has a name; a warning names those that cannot be imported.
 
     >>> representation_names()[:3]
     ['diagonal', 'grid:10x10', 'seeds']
@@ -129,7 +130,7 @@ def build_representation(name: str, spec: TaskSpec, seed: int) -> Representation
 
 
 def as_representation(built: Any, spec: TaskSpec, name: str) -> Representation:
-    """Return what a builder made: a representation as it is, a bare partition with the coordinates of the task."""
+    """A representation as it is; a bare partition with the coordinates of the task."""
     if isinstance(built, Representation):
         return built
     if not has_own(region, built) and not is_features(built):
@@ -137,13 +138,13 @@ def as_representation(built: Any, spec: TaskSpec, name: str) -> Representation:
             f"'{name}' should be a representation, a partition (dg.partition makes one) or features, got a value of "
             f"the class {type(built).__name__}."
         )
-    if is_declared(built):  # compiled code follows its word without a look
+    if is_declared(built):  # compiled code does not check its answers
         check_partition(built, *_finite(spec), states=CHECKED_STATES)
     return with_provenance(spec, built, name)
 
 
 def _finite(spec: TaskSpec) -> tuple[list[float], list[float]]:
-    """Return the extent of a task, with something in place of what is infinite."""
+    """Return the extent of a task, with finite numbers in place of infinite bounds."""
     low = [a if math.isfinite(a) else -1.0 for a in spec.low]
     high = [b if math.isfinite(b) else 1.0 for b in spec.high]
     return low, [max(a + 1e-9, b) for a, b in zip(low, high, strict=True)]
@@ -190,7 +191,7 @@ def whole_argument(name: str, text: str, usual: int) -> int:
 
 
 def with_provenance(spec: TaskSpec, partition: Any, control: str, **numbers: Any) -> Representation:
-    """Return a partition of a task's states with the name of the control and the numbers that it was made by.
+    """Return a partition with the name of the control and the parameters that it was made with.
 
     >>> from distinguo.representations.boxes import grid
     >>> from distinguo.tasks.catalog import task_spec
@@ -223,10 +224,10 @@ REACH = 0.25
 
 
 def diagonal(spec: TaskSpec, slope: float = DIAGONAL_SLOPE) -> Representation:
-    """Part the states above the line ``v = slope * x`` (region 0) from those below it (region 1).
+    """Separate the states above the line ``v = slope * x`` (region 0) from those below it (region 1).
 
-    The prototypes are each other's mirror images at the line. Mirroring is done where distances are measured: in
-    coordinates divided by the scale, in which the line's normal is ``(-slope * width, height)``.
+    The prototypes mirror each other at the line. They are mirrored where distances are measured, in coordinates
+    divided by the scale; there the line's normal is ``(-slope * width, height)``.
 
     >>> from distinguo.representations.partition import region
     >>> from distinguo.tasks.catalog import task_spec
@@ -243,12 +244,12 @@ def diagonal(spec: TaskSpec, slope: float = DIAGONAL_SLOPE) -> Representation:
     return with_provenance(spec, voronoi([above, -above], spec.scale), "diagonal", slope=slope)
 
 
-#: Boxes of the largest grid; more would take long to build, and no learner of ours fills them.
+#: The most boxes of a grid; more would take long to build, and no learner of ours could fill them.
 MOST_REGIONS = 100_000
 
 
 def uniform(spec: TaskSpec, counts: Sequence[int] = (10, 10)) -> Representation:
-    """Cut each coordinate of the task's extent into so many equal intervals.
+    """Cut each coordinate of the task's extent into equal intervals.
 
     >>> from distinguo.tasks.catalog import task_spec
     >>> uniform(task_spec("puck"), (10, 10)).regions
@@ -286,14 +287,14 @@ def seed_points(spec: TaskSpec) -> Representation:
 def near_start(spec: TaskSpec, seed: int, levels: int = 3) -> Representation:
     """Cut each coordinate at the first observation, and on both sides at distances that double up to the bounds.
 
-    With ``levels`` intervals on each side, the widths are as 1, 1, 2, 4, …: a source gives the principle, not the
-    ratio.
+    With ``levels`` intervals on each side, the widths are in the ratio 1, 1, 2, 4, … The source gives the
+    principle, not the ratio.
 
     >>> from distinguo.tasks.catalog import task_spec
     >>> near_start(task_spec("puck"), seed=0, levels=3).regions
     36
     """
-    extent = extent_of_amounts(spec, seed, "near-start")
+    extent = extent_of_numbers(spec, seed, "near-start")
     count = whole_number("The levels of near-start", levels, 1, 20)
     if (2 * count) ** len(extent.low) > MOST_REGIONS:
         raise DistinguoError(
@@ -319,7 +320,7 @@ def _first(spec: TaskSpec, seed: int) -> tuple[float, ...]:
 
 
 def _doubling(low: float, high: float, first: float, count: int) -> list[float]:
-    """Return where a coordinate is cut, in order.
+    """Where a coordinate is cut, in order.
 
     >>> _doubling(-4.0, 8.0, 0.0, 3)
     [-2.0, -1.0, 0.0, 2.0, 4.0]
@@ -330,11 +331,11 @@ def _doubling(low: float, high: float, first: float, count: int) -> list[float]:
     return [*below, first, *above]
 
 
-def extent_of_amounts(spec: TaskSpec, seed: int, name: str) -> Extent:
+def extent_of_numbers(spec: TaskSpec, seed: int, name: str) -> Extent:
     """Return the extent of a task; refuse one whose observations are labels."""
     if spec.kind == CATEGORIES:
         raise DistinguoError(
             f"The representation '{name}' measures distances, but the observations of {spec.name} are labels; take a "
-            "task whose coordinates are amounts."
+            "task that observes numbers."
         )
     return task_extent(spec, seed)

@@ -1,4 +1,4 @@
-"""One kind of error for everything that a user can mend, and the words it is told in."""
+"""One kind of error for everything that a user can fix, and helpers that word it."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ LONGEST_SENTENCE = 2000  #: letters
 
 
 class DistinguoError(ValueError):
-    """Bad input, said in one sentence: what, where, what is allowed, what was got, what to do.
+    """Bad input, reported in one sentence: what is wrong, where, what is allowed, what was given, what to do.
 
     >>> raise DistinguoError("Unknown task 'pukc'; did you mean 'puck'?")
     Traceback (most recent call last):
     distinguo.errors.DistinguoError: Unknown task 'pukc'; did you mean 'puck'?
 
-    Words from files and environments are parts of sentences; whatever they are, it stays one line of some length.
+    A sentence may quote files and environments; whatever they contain, it stays one line of limited length.
     """
 
     def __init__(self, sentence: str) -> None:
@@ -51,7 +51,7 @@ _SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = 12
 
 
 def shown(value: Any, most: int = 200) -> str:
-    """Return a value as a message shows it: in one line, and never a long one.
+    """Return a value as a message shows it: on one short line.
 
     >>> shown("left"), shown([0.5] * 1000)[-10:]
     ("'left'", ' 0.5, ...]')
@@ -61,7 +61,7 @@ def shown(value: Any, most: int = 200) -> str:
 
 
 def one_line(text: str, most: int = 200) -> str:
-    r"""Make words from elsewhere fit for a message: one line that can be printed, cut where it is long.
+    r"""Make foreign text fit for a message: one printable line, shortened if it is long.
 
     >>> one_line("two\nlines")
     'two lines'
@@ -72,7 +72,7 @@ def one_line(text: str, most: int = 200) -> str:
 
 
 def check_known(given: Iterable[str], known: Iterable[str], table: str, beside: Iterable[str] = ()) -> None:
-    """Refuse the name of a setting that the table does not have; ``beside`` are other names that may be meant.
+    """Reject a setting that the table does not have; ``beside`` are other names that the user may have meant.
 
     >>> check_known(["sede"], ["gamma"], "learner", beside=["seed"])
     Traceback (most recent call last):
@@ -88,9 +88,10 @@ def check_known(given: Iterable[str], known: Iterable[str], table: str, beside: 
 def checks_names(
     also: Mapping[str, str] | None = None, words: Iterable[str] = ()
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Let a function answer a misspelt argument with the nearest of its own; ``also`` has names that go otherwise.
+    """Let a function answer a misspelt argument with the nearest one; ``also`` maps names to how they are given
+    instead.
 
-    ``words`` are the names that it takes as ``**words``.
+    ``words`` are the names that the function takes as ``**words``.
 
     >>> @checks_names({"epsilon": "settings={'learner.epsilon': …}"})
     ... def learn(*, seed=0, settings=None): ...
@@ -122,7 +123,7 @@ def checks_names(
 
 
 def whole_number(name: str, given: Any, least: int = 0, most: int = 2**63 - 1) -> int:
-    """Return a number that has to be whole and within bounds, or say what is wrong with it.
+    """Return a whole number within bounds, or raise an error that says what is wrong with it.
 
     >>> whole_number("visits", 2.5, least=1)
     Traceback (most recent call last):
@@ -135,7 +136,7 @@ def whole_number(name: str, given: Any, least: int = 0, most: int = 2**63 - 1) -
 
 
 def path_from(given: Any) -> Path:
-    """Return a path that was given as a text or as one, or say what it is instead.
+    """Return a path given as text or as a path, or raise an error that says what it is instead.
 
     >>> path_from(5)
     Traceback (most recent call last):
@@ -147,7 +148,7 @@ def path_from(given: Any) -> Path:
 
 
 def attempt(function: Callable[..., Any], *arguments: Any, otherwise: Any) -> Any:
-    """Return what code that is not ours gives, or ``otherwise`` if it raises anything but Ctrl-C.
+    """Call foreign code; return ``otherwise`` if it raises anything but Ctrl-C.
 
     >>> attempt(float, "1.5", otherwise=None), attempt(float, "one", otherwise=None)
     (1.5, None)
@@ -161,7 +162,7 @@ def attempt(function: Callable[..., Any], *arguments: Any, otherwise: Any) -> An
 
 
 def reason_of(error: BaseException) -> str:
-    """Return the kind of an exception and what it says, on one line.
+    """Return the class and the message of an exception, on one line.
 
     >>> reason_of(KeyError("speed"))
     "KeyError: 'speed'"
@@ -171,9 +172,9 @@ def reason_of(error: BaseException) -> str:
 
 
 def call_user_code(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function that a user wrote; what goes wrong in it is said in one sentence, with its place.
+    """Call a function that a user wrote; report a failure in one sentence, with file and line.
 
-    Only Ctrl-C and what is said in our own words already comes through as it is.
+    Ctrl-C and a ``DistinguoError`` pass unchanged.
 
     >>> call_user_code("My view", lambda run: run.qq, 3)
     Traceback (most recent call last):

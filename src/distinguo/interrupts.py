@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: held back while something is half done, let in between two pieces of work."""
+"""Ctrl-C and SIGTERM: held back while work is half done, let through between two pieces of work."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 class Terminated(KeyboardInterrupt):
-    """The process was asked to end with SIGTERM, as a scheduler or ``kill`` does; dealt with as Ctrl-C is."""
+    """The process was asked to end with SIGTERM, as a scheduler or ``kill`` does; handled like Ctrl-C."""
 
 
 def raise_terminated(*_: Any) -> None:
@@ -31,7 +31,7 @@ def termination_raises() -> Iterator[None]:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-#: The handlers that may be held back; one that somebody else put in place stays there.
+#: The handlers that may be held back; a handler that other code installed stays in place.
 _KNOWN = {
     signal.SIGINT: (signal.default_int_handler,),
     signal.SIGTERM: (raise_terminated, signal.SIG_DFL),
@@ -40,10 +40,10 @@ _KNOWN = {
 
 @contextmanager
 def held() -> Iterator[Callable[[], None]]:
-    """Hold Ctrl-C and SIGTERM back; calling what is given lets them in, and so does the end.
+    """Hold back Ctrl-C and SIGTERM until the given function is called or the block ends.
 
-    Only the main thread ever sees a signal. A process that leaves SIGTERM to the system still ends by it, once what
-    had to be saved is saved.
+    Only the main thread ever sees a signal. A process with the system's handler for SIGTERM still ends by it, after
+    everything is saved.
 
     >>> with held() as let_in:
     ...     signal.raise_signal(signal.SIGINT)  # nothing happens yet
@@ -74,7 +74,7 @@ def held() -> Iterator[Callable[[], None]]:
 
 
 def _replaced(handler: Callable[[int, Any], None]) -> dict[signal.Signals, Any]:
-    """Put a handler in place of those that may be held back, and return those."""
+    """Install a handler in place of those that may be held back, and return those."""
     if not _is_main_thread():
         return {}
     before = {number: signal.getsignal(number) for number in _KNOWN}

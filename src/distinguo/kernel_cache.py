@@ -1,8 +1,8 @@
 """Compiled kernels on disk: never stale, never torn, shared by all processes.
 
-Numba does not see edits in a callee that lives in another file; so versions are kept under a hash of the sources that
-they may come from: the modules of the package with code for kernels, those whose constants such modules import and,
-for what a user or another package adds, their files. An edit anywhere else recompiles nothing.
+Numba does not see edits in a callee from another file. So versions are kept under a hash of the sources that they
+may come from: the modules of the package with code for kernels, the modules whose constants these import, and the
+files of a user or of another package that add something. An edit anywhere else recompiles nothing.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ config: Any = _config
 sigutils: Any = _sigutils
 
 _PACKAGE = Path(__file__).parent
-_foreign: set[Path] = set()  #: sources outside of the package that compiled code may come from
+_foreign: set[Path] = set()  #: sources outside the package that compiled code may come from
 _foreign_classes: set[type] = set()  #: classes with an implementation there
 
 #: A module with code for kernels, and the constants that a module takes from another one.
@@ -44,7 +44,7 @@ _CONSTANT = re.compile(r"\b[A-Z][A-Z0-9_]+\b")
 
 
 def watch_source(source: str, kind: type | None = None) -> None:
-    """Let a source outside of the package, with the class that it implements something for, change the key."""
+    """Make the key depend on a source outside the package, and note the class that it implements something for."""
     path = Path(source)
     if path.is_relative_to(_PACKAGE) or not path.is_file():
         return
@@ -54,7 +54,7 @@ def watch_source(source: str, kind: type | None = None) -> None:
 
 
 def module_of(source: Path) -> str:
-    """Return the name of the module that a user's file is when it is run by its path.
+    """Return the module name of a user's file that is run by its path.
 
     >>> module_of(Path("tasks/my cart.py"))
     'distinguo_user_my_cart'
@@ -75,26 +75,26 @@ def name_by_file(kind: type) -> None:
 
 
 class CompilingNotice:
-    """One line on standard error, once in a process, if something compiles for long.
+    """One line on standard error, once per process, if compiling takes long.
 
-    The command line, which has live lines of its own, turns it off.
+    The command line turns it off, because it has live lines of its own.
     """
 
-    SECONDS = 1.0  #: of compiling, before a line is worth it
+    SECONDS = 1.0  #: of compiling before the line appears
 
     def __init__(self) -> None:
         self.wanted = multiprocessing.parent_process() is None
         self._timer: threading.Timer | None = None
 
     def begin(self) -> None:
-        """Say so if compiling has not ended soon."""
+        """Start the clock; the line appears if compiling has not ended in time."""
         if self.wanted and self._timer is None:
             self._timer = threading.Timer(self.SECONDS, self._say)
             self._timer.daemon = True
             self._timer.start()
 
     def end(self) -> None:
-        """Forget about it, if it was not said yet."""
+        """Stop the clock."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -110,9 +110,9 @@ notice = CompilingNotice()
 class KernelCache:
     """The compiled versions of one kernel on disk, each in a folder of its own.
 
-    The folder's name is a hash of all sources that the version comes from. What the package's sources alone decide
-    is shared by all processes; a version for a class of somebody else depends on foreign sources, too. As no two
-    versions share a folder, processes that compile at the same time never write to the same index.
+    The folder's name is a hash of all sources that the version comes from. Versions that depend on the package
+    alone are shared by all processes; a version for a foreign class depends on foreign sources, too. No two
+    versions share a folder, so processes that compile at the same time never write to the same index.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -145,7 +145,7 @@ class KernelCache:
 
 
 def _classes_in(types: Any) -> Iterator[type]:
-    """Yield the ``NamedTuple`` classes among the types of arguments, those within others included."""
+    """Yield the ``NamedTuple`` classes among the types of arguments, including nested ones."""
     for one in types:
         if hasattr(one, "instance_class"):
             yield one.instance_class
@@ -159,7 +159,7 @@ def _is_foreign(kind: type) -> bool:
 
 
 def _foreign_sources() -> Iterator[Path]:
-    """Yield the sources of others: single files, and packages whole, whatever of them was imported so far."""
+    """Yield foreign sources: single files and whole packages, imported or not."""
     for path in _foreign:
         root = path
         while (root.parent / "__init__.py").is_file():
@@ -220,7 +220,7 @@ def _writable(folder: str) -> bool:
 
 
 def numba_reason(error: Exception) -> str:
-    """Return the line of a long message that says what is wrong."""
+    """Return the line of Numba's long message that says what is wrong."""
     lines = [line.strip() for line in str(error).splitlines()]
     marks = [n for n, line in enumerate(lines) if line.startswith("Rejected as the implementation raised")]
     after = lines[marks[0] + 1 :] if marks else lines

@@ -1,15 +1,14 @@
-"""Where we reach into Numba: parts that are linked into kernels and nothing else, generators that are borrowed.
+"""Changes to Numba: parts that are only linked into kernels, and generators that kernels borrow.
 
-Numba turns every compiled function into machine code of its own, optimised on its own, and then again as a part of
-every function that calls it. Our parts are only ever called from kernels. So a part is kept as intermediate code, and
-all optimisation happens once, in the kernel that it is linked into: the learner compiles in two thirds of the time
-and runs faster, with the same bits.
+Numba optimises every compiled function on its own, and then again inside every function that calls it. Our parts
+are only called from kernels. So a part is kept as intermediate code and optimised once, in the kernel that it is
+linked into: the learner compiles in two thirds of the time and runs faster, with the same bits.
 
-A kernel owns its parts: they are internal to it, so that a part with one caller is always inlined. An agent is some
-hundred words, which a call would copy at every step. Kernels count no references, so the pass that Numba runs first,
-to find references that cancel out, is left out.
+Parts are internal to their kernel, so a part with one caller is always inlined. An agent is about a hundred words,
+which a call would copy at every step. Kernels count no references, so Numba's first pass, which looks for
+references that cancel out, is left out.
 
-Where Numba's compiler is not as expected, both are compiled as Numba does it.
+If Numba's compiler is not as expected, both are compiled Numba's way.
 """
 
 from __future__ import annotations
@@ -49,12 +48,13 @@ _CAN_LINK = all(hasattr(codegen.JITCodeLibrary, name) for name in _NEEDED) and h
 class _NoEnvironment:
     """Stands for Numba's code generator where a part would be given its environment.
 
-    That serves to make Python objects, which needs reference counting, and kernels have none (``seam``).
+    An environment serves to make Python objects. That needs reference counting, which kernels do not have
+    (``seam``).
     """
 
     @staticmethod
     def set_env(name: str, environment: Any) -> None:
-        """Leave it: the part has no address yet."""
+        """Do nothing: the part has no address yet."""
 
 
 class PartLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
@@ -63,7 +63,7 @@ class PartLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
     codegen = _NoEnvironment
 
     def finalize(self) -> None:
-        """Link what the part calls, and leave it at that."""
+        """Link what the part calls, and do no more."""
         self._raise_if_finalized()
         for library in dict.fromkeys(self._linking_libraries):
             self._reload_init.update(library._reload_init)
@@ -118,20 +118,20 @@ if _CAN_LINK:
     KERNEL_OPTIONS = {"pipeline_class": KernelCompiler, "no_cfunc_wrapper": True}
 
 
-#: What a bit generator gives compiled code, in the order of NumPy's ``bitgen_t``.
+#: The addresses that a bit generator gives compiled code, in the order of NumPy's ``bitgen_t``.
 _BITGEN = ("state", "fnptr_next_uint64", "fnptr_next_uint32", "fnptr_next_double")
 
 
 def borrow_generators() -> None:
     """Let kernels borrow a ``Generator`` from their caller instead of owning it.
 
-    Numba takes a reference to every generator that it is given and leaves it to its reference counting to drop it;
-    kernels have none (``seam``), so each call would keep a generator alive for ever. Code with reference counting is
-    left alone.
+    Numba takes a reference to every generator that it is given, and its reference counting drops it later. Kernels
+    have none (``seam``), so each call would keep a generator alive for ever. Code with reference counting is left
+    alone.
 
-    Numba also asks for the addresses by way of Python code, and a Ctrl-C that comes within that ends the process with
-    a segmentation fault, as what it returns is not looked at. Here they are read from the capsule that every bit
-    generator has, where no Python runs.
+    Numba also asks for the addresses through Python code and does not check the answer, so a Ctrl-C at that moment
+    ends the process with a segmentation fault. Here the addresses are read from the bit generator's capsule, and no
+    Python runs.
     """
     kind = types.NumPyRandomGeneratorType
     own = pythonapi._unboxers.functions[kind]
@@ -156,7 +156,7 @@ def _borrowed(typ: Any, obj: Any, c: Any) -> Any:
             return value
 
         bit_generator = unless_null(c.pyapi.object_getattr_string(obj, "bit_generator"))
-        c.pyapi.decref(bit_generator)  # its generator keeps it
+        c.pyapi.decref(bit_generator)  # its generator keeps it alive
         capsule = unless_null(c.pyapi.object_getattr_string(bit_generator, "capsule"))
         c.pyapi.decref(capsule)
         addresses = unless_null(_pointer_in(capsule, c))
@@ -169,7 +169,7 @@ def _borrowed(typ: Any, obj: Any, c: Any) -> Any:
 
 
 def _pointer_in(capsule: Any, c: Any) -> Any:
-    """Return the address of the ``bitgen_t`` in a capsule, as that of a row of addresses."""
+    """Return the address of the ``bitgen_t`` in a capsule, as the address of a row of addresses."""
     kind = ir.FunctionType(cgutils.voidptr_t, [c.pyapi.pyobj, cgutils.voidptr_t])
     function = c.pyapi._get_function(kind, name="PyCapsule_GetPointer")
     name = c.context.insert_const_string(c.builder.module, "BitGenerator")

@@ -12,8 +12,8 @@ DEFAULT, FAST, PAPER = "default", "fast", "paper"
 #: What each preset changes from the defaults of the settings. ``paper`` and ``fast`` are the paper's algorithm, with
 #: other constants and readings (docs/readings.md, "Two sets of constants").
 PRESETS: Mapping[str, Mapping[str, Any]] = {
-    # agrees with what the paper says and with what it reports: values are small, actions within a few thousandths
-    # are tied, and feature extraction is rare, "allowing time for the action values to settle" (section 3.3)
+    # agrees with what the paper says and reports: values are small, actions within a few thousandths are tied, and
+    # feature extraction is rare, "allowing time for the action values to settle" (section 3.3)
     PAPER: {
         "learner.gamma": 0.9,
         "learner.epsilon": 0.005,
@@ -31,8 +31,8 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         "stage.trials": 3_000,
     },
     FAST: {},
-    # the reward of a mini-trial is discounted step by step, so what follows it should be, too; and one seed in a
-    # thousand gets stuck with a single region, which another attempt mends
+    # the reward of a mini-trial is discounted step by step, so what follows should be, too; one seed in a thousand
+    # gets stuck with a single region, and another attempt helps
     DEFAULT: {"learner.discount_steps": True, "stage.restart": 60},
 }
 
@@ -43,7 +43,7 @@ TESTER_PRESETS: Mapping[str, Mapping[str, Any]] = {
     DEFAULT: {},
 }
 
-#: What suits tasks that are judged by return, whose rewards and bounds may be anything (docs/readings.md).
+#: The settings for tasks judged by return, whose rewards and bounds may be anything (docs/readings.md).
 BY_RETURN: Mapping[str, Any] = {
     "learner.epsilon_share": 0.05,
     "learner.optimistic": True,
@@ -53,15 +53,15 @@ BY_RETURN: Mapping[str, Any] = {
     "stage.prototypes": 300,
     "stage.restart": 60,
 }
-#: What noise asks of the learner: a statistical test for surprise, and, where it may be strong, repeated look-ahead
+#: The settings for noise: a statistical test for surprise, and repeated look-ahead where noise may be strong
 #: (docs/readings.md, "Noise").
 BY_NOISE: Mapping[str, Mapping[str, Any]] = {
     "no": {},
     "some": {"learner.confidence": 2.0},
     "strong": {"learner.confidence": 2.0, "learner.samples": 8},
 }
-#: What suits the learner by surprise on such tasks: without mini-trials actions must be tried in trials, values must
-#: begin where nothing has failed yet, and what has come to twenty regions leads nowhere (docs/readings.md).
+#: The settings for the learner by surprise on such tasks: without mini-trials, actions must be tried in trials and
+#: values must begin optimistic, and an attempt with twenty regions leads nowhere (docs/readings.md).
 SURPRISE_BY_RETURN: Mapping[str, Any] = {
     "learner.epsilon_share": 0.01,
     "learner.explore": 0.02,
@@ -69,28 +69,29 @@ SURPRISE_BY_RETURN: Mapping[str, Any] = {
     "learner.rescale": True,
     "stage.prototypes": 20,
 }
-#: Without mini-trials all actions must be tried in trials, or no region ever becomes reliable.
+#: Without mini-trials, all actions must be tried in trials, or no region ever becomes reliable.
 NON_ACTIVE: Mapping[str, Any] = {"learner.active": False, "learner.explore": 0.1}
 
 
 class TaskFacts(Protocol):
-    """What decides which settings suit a task; a ``TaskSpec`` says so."""
+    """The facts that decide which settings suit a task; a ``TaskSpec`` has them."""
 
     @property
     def score(self) -> str:
-        """Return what a trial is judged by: its "length" or its "return"."""
+        """The score of a trial: its "length" or its "return"."""
 
     @property
     def stochastic(self) -> str:
-        """Return how much noise there is: "no", "some" or "strong"."""
+        """How much noise there is: "no", "some" or "strong"."""
 
     @property
     def restorable(self) -> bool:
-        """Tell whether look-ahead is possible from any earlier state."""
+        """Whether look-ahead is possible from any earlier state."""
 
 
 def suited(task: TaskFacts, preset_name: str = DEFAULT) -> dict[str, Any]:
-    """Return the settings that suit a task, by dotted name; but for ``default``, only those it cannot do without.
+    """Return the settings that suit a task, by dotted name; for presets other than ``default``, only the
+    indispensable ones.
 
     >>> from distinguo.tasks.catalog import task_spec
     >>> suited(task_spec("puck")), suited(task_spec("puck", {"noise": 0.1}))
@@ -109,7 +110,7 @@ def tester_preset(name: str) -> Mapping[str, Any]:
     >>> tester_preset("paper")["delta"], tester_preset("default")
     (0.007, {})
     """
-    preset(name)  # says what is wrong with an unknown one
+    preset(name)  # raises on an unknown name
     return TESTER_PRESETS[name]
 
 

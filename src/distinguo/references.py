@@ -1,9 +1,9 @@
-"""Tuples by reference in compiled code: an agent is handed on as one pointer, not as some hundred words.
+"""Tuples by reference in compiled code: an agent is passed as one pointer, not as about a hundred words.
 
-Numba passes a tuple to a function field by field, those of tuples within it included, so that a part which takes an
-agent would have hundreds of arguments, all of them to be typed, lowered and copied. :func:`by_reference` puts a tuple
-into the frame of the kernel that calls it; what is handed on is its address, and reading a field reads just that. To
-the source nothing changes: a field of a reference is read as that of a tuple, and in plain Python it is the tuple.
+Numba passes a tuple field by field, nested tuples included. A part that takes an agent would have hundreds of
+arguments, all of them typed, lowered and copied. :func:`by_reference` puts a tuple into the frame of the calling
+kernel and passes its address; reading a field reads only that field. The source stays the same: a field of a
+reference is read like a field of the tuple, and in plain Python the reference is the tuple.
 
 A reference must not outlive the function that called :func:`by_reference`: it is never returned.
 """
@@ -38,11 +38,11 @@ class Reference(types.Type):  # type: ignore[misc]
 
     @property
     def instance_class(self) -> Any:
-        """The class of the tuple, by which generics choose their implementation."""
+        """The class of the tuple; generics choose their implementation by it."""
         return self.referred.instance_class
 
     def field(self, name: str) -> tuple[int, Any]:
-        """The place of a field, and its type as it is read: tuples within the tuple are references, too."""
+        """The index of a field, and its type when read: nested tuples are references, too."""
         place = self.referred.fields.index(name)
         kind = self.referred.types[place]
         return place, Reference(kind) if isinstance(kind, types.BaseNamedTuple) else kind
@@ -72,7 +72,7 @@ def _read_field(context: Any, builder: Any, kind: Any, address: Any, name: str) 
 
 
 def by_reference(value: T) -> T:
-    """Hand a tuple on by its address in compiled code; in plain Python it is the tuple itself.
+    """Pass a tuple by its address in compiled code; in plain Python, return the tuple itself.
 
     >>> by_reference((1, 2))
     (1, 2)

@@ -1,15 +1,15 @@
 """What installed packages add to distinguo by entry points: learners, schedulers, representations, commands, names.
 
-A package names what it adds in its ``pyproject.toml``, and nothing of it is imported before it is asked for:
+A package lists what it adds in its ``pyproject.toml``; nothing is imported before it is used:
 
     [project.entry-points."distinguo.learners"]
     my-learner = "my_package.learner:MyLearner"
 
-One that cannot be imported spoils nothing but itself.
+An entry that cannot be imported affects nothing else.
 
 A scheduler decides in which order the learner ``model`` investigates. It is a function of the memory of the paper's
-learner, its own name and ``learner.investigations``. It returns a memory of its own class, which holds more, and for
-which it implements what the driver of trials asks for (learners/driver.py) and ``learn_step``, ``with_room``,
+learner, its own name and ``learner.investigations``. It returns a larger memory of a class of its own. For that
+class it implements the generics of the driver (learners/driver.py) and ``learn_step``, ``with_room``,
 ``checked_memory`` and ``forget_stack`` (learners/economy).
 """
 
@@ -30,7 +30,7 @@ SCHEDULERS = "distinguo.schedulers"
 REPRESENTATIONS = "distinguo.representations"
 COMMANDS = "distinguo.commands"
 NAMES = "distinguo.names"
-#: The groups, and what an entry of each is called in a sentence.
+#: The groups, and the word for an entry of each in a sentence.
 GROUPS = {
     LEARNERS: "learner",
     SCHEDULERS: "scheduler",
@@ -50,7 +50,7 @@ def added(group: str) -> Mapping[str, EntryPoint]:
 
 
 def load_added(group: str, name: str) -> Any:
-    """Import what an entry point names; one sentence says why that fails."""
+    """Import the object of an entry point; one sentence says why that fails."""
     entry = added(group)[name]
     try:
         return entry.load()
@@ -68,7 +68,7 @@ def docstring_of(entry: EntryPoint) -> str:
     """Return the docstring of a function that an entry point names, read from its source: importing may take long.
 
     >>> docstring_of(EntryPoint("x", "distinguo.registry:load_added", COMMANDS))
-    'Import what an entry point names; one sentence says why that fails.'
+    'Import the object of an entry point; one sentence says why that fails.'
     >>> docstring_of(EntryPoint("x", "nowhere.to_be_found:x", COMMANDS))
     ''
     """

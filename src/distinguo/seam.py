@@ -58,7 +58,7 @@ def part(function: F) -> F:
 
 
 def guarded(check: Callable[..., None]) -> Callable[[F], F]:
-    """Mark a part whose arguments are checked first where plain Python calls it; kernels are trusted."""
+    """Mark a part whose arguments are checked when plain Python calls it; kernels are trusted."""
 
     def mark(function: F) -> F:
         part(function)
@@ -96,7 +96,7 @@ def generic(function: F) -> F:
 
 
 def generic_with_default(function: F) -> F:
-    """Make a function that classes may implement; for all others it does what its own body says."""
+    """Make a function that classes may implement; for all others its own body runs."""
     dispatcher: Any = functools.singledispatch(function)
     watch_source(function.__code__.co_filename)
 
@@ -108,7 +108,7 @@ def generic_with_default(function: F) -> F:
 
 
 def implements(function: Any, kind: type) -> Callable[[F], F]:
-    """Register the implementation of a generic for one ``NamedTuple`` class, in both speeds."""
+    """Register the implementation of a generic for one ``NamedTuple`` class, at both speeds."""
 
     def register(implementation: F) -> F:
         function.register(kind, implementation)
@@ -136,15 +136,15 @@ def implements_interpreted(function: Any, kind: type) -> Callable[[F], F]:
 
 
 def at_speed(compiled: Any, *things: Any) -> Any:
-    """Return a kernel as it is, or its plain source if one of the things it will be given cannot be compiled."""
+    """Return a kernel as it is, or its plain source if one of its arguments cannot be compiled."""
     return compiled if is_compiled(*things) else compiled.py_func
 
 
 def is_compiled(*things: Any) -> bool:
-    """Tell whether kernels run compiled on these things."""
+    """Whether kernels run compiled on these things."""
     return not any(type(thing) in _interpreted for thing in things)
 
 
 def has_own(function: Any, thing: Any) -> bool:
-    """Tell whether the class of a thing implements a generic with a default itself."""
+    """Whether the class of a thing implements a generic with a default itself."""
     return type(thing) in function.registry

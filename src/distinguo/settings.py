@@ -97,7 +97,7 @@ class StageSettings(NamedTuple):
         Field(
             ge=1,
             le=10**15,
-            description="budget of environment steps, mini-trials included: a trial that comes to it is cut there",
+            description="budget of environment steps, mini-trials included: a trial that reaches it is cut there",
         ),
     ] = 10**12
     prototypes: Annotated[int, Field(ge=1, le=10**6, description="budget of prototypes, in one attempt")] = (
@@ -179,8 +179,8 @@ class TesterSettings(NamedTuple):
     ] = 50_000
 
 
-#: What the tester takes for tasks that are judged by return: where coordinates are amounts and regions may be large,
-#: and where they are exact categories (docs/readings.md, "The tester").
+#: The tester's settings for tasks that are judged by return: for numbers, where regions may be large, and for exact
+#: categories (docs/readings.md, "The tester").
 TESTER_BY_RETURN: Mapping[str, Any] = {
     "gamma": 0.99,
     "explore": 0.2,
@@ -193,7 +193,7 @@ TESTER_OF_CATEGORIES: Mapping[str, Any] = {"gamma": 0.99, "alpha": 0.3, "explore
 
 
 def tester_suited(score: str, kind: str) -> Mapping[str, Any]:
-    """Return the tester's settings that suit a task, by what its trials are judged by and what it shows.
+    """Return the tester's settings that suit a task, by its score and the kind of its observations.
 
     >>> tester_suited("length", "continuous"), tester_suited("return", "continuous")["traces"]
     ({}, 1.0)
@@ -233,9 +233,7 @@ def _sentence(problem: ErrorDetails, where: str) -> str:
     return f"Setting {where}.{name} {wish}, got {shown(problem['input'])}."
 
 
-# The kinds of constants that several learners have: what is allowed, and where each comes from.
-#
-# Every learner gives them values of its own (``settings``, and the settings of each learner).
+# The constants that several learners share: their ranges and sources. Every learner gives them values of its own.
 
 
 Gamma = Annotated[float, Field(gt=0, lt=1, description="discount of future reward; ours")]

@@ -4,7 +4,7 @@
     proof.holds, proof.share                     # proven from its start? for which share of the others?
     Shield(env, proof.certificate)               # lets no agent leave what is proven
 
-Where nothing can be proven, trials give exact bounds, which ``proof.holds`` never takes for a proof.
+Where nothing can be proven, trials give exact bounds; ``proof.holds`` never takes them for a proof.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from distinguo.tasks.task import seeded, start
 
 
 class Subject(NamedTuple):
-    """A controller that something is asked about."""
+    """A controller to be verified."""
 
     name: str
     spec: TaskSpec
@@ -48,7 +48,7 @@ class Subject(NamedTuple):
 
 @singledispatch
 def subject_of(what: Any, task: Any, seed: int) -> Subject:
-    """Return what a word, a path or a run means; what has no values learns them on a task, with a seed.
+    """The subject that a word, a path or a run names; one without values learns them on a task, with a seed.
 
     >>> subject_of("diagonal", "puck", seed=0).controller.policy.tolist()
     [0, 1]
@@ -89,18 +89,18 @@ def _trained(what: str, task: Any, seed: int) -> Subject:
 
 
 def _refuse_another_task(what: str, representation: Representation, spec: TaskSpec) -> None:
-    """Refuse a file that was learned on another task, even one whose coordinates have the same names."""
+    """Reject a file that was learned on another task, even if its coordinates have the same names."""
     home = representation.provenance.get("task")
     if isinstance(home, str) and home != spec.name:
         raise DistinguoError(f"{what} was learned on {home}, not on {spec.name}; give --task {home}.")
 
 
 class Proof(NamedTuple):
-    """What was proven of a controller, and what the checker said to it."""
+    """What was proven of a controller, and the checker's verdict."""
 
     subject: Subject
     question: Question
-    finding: Finding  #: what the prover found out; pictures are drawn of it
+    finding: Finding  #: what the prover found; pictures are drawn from it
     answer: Answer
     filed: Filed  #: the file of the certificate, or why there is none
     seconds_proving: float
@@ -108,7 +108,7 @@ class Proof(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """Tell whether it is proven, and checked, that the controller does what it should from every start asked."""
+        """Whether it is proven and checked that the controller does what it should from every start asked about."""
         return self.answer.proven
 
     @property
@@ -118,7 +118,7 @@ class Proof(NamedTuple):
 
     @property
     def checked(self) -> bool:
-        """Tell whether there is a certificate and the checker accepted it."""
+        """Whether there is a certificate and the checker accepted it."""
         return self.filed.refusal is None
 
     @property
@@ -128,12 +128,12 @@ class Proof(NamedTuple):
 
     @property
     def certificate(self) -> Certificate | None:
-        """Return what can be checked again, or shields an agent; None if nothing is proven."""
+        """The certificate, to check again or to shield an agent; None if nothing is proven."""
         return self.finding.certificate
 
     @property
     def sentences(self) -> list[str]:
-        """Say what is proven, to people."""
+        """What is proven, in sentences."""
         lines = list(self.answer.sentences)
         if self.question.certifies and self.filed.refusal:
             lines.insert(1, f"No certificate: {self.filed.refusal}")
@@ -178,14 +178,14 @@ def verify(
     ranges: Mapping[str, tuple[float, float]] | None = None,
     out: str | Path | None = None,
 ) -> Proof:
-    """Prove what can be proven of a run, of the folder of one, of a representation file or of a control.
+    """Prove what can be proven of a run, its folder, a representation file or a control.
 
-    The puck should never fail; MountainCar-v0 should reach its goal, within ``steps``. What has no values learns them
-    as the tester does, on ``task``, with ``seed``; of a run, ``task`` is the environment, or the task of your own,
-    that it was learned from, where that is not at hand. A proof may use about so many ``cells``, and may be asked to
-    hold even if every step is off by a ``disturbance`` of the velocity or parameters are only known to lie in
-    ``ranges``.
-    The certificate is written to the folder of the run or to ``out``; without either, nothing is written.
+    The puck should never fail; MountainCar-v0 should reach its goal, within ``steps``. A representation without
+    values learns them as the tester does, on ``task``, with ``seed``. For a run, give ``task`` only if its
+    environment or your own task cannot be found by name. A proof may use about ``cells`` cells. It can be asked to
+    hold even if every step is off by a ``disturbance`` of the velocity, or if parameters are only known to lie in
+    ``ranges``. The certificate is written to the folder of the run or to ``out``; without either, nothing is
+    written.
 
     >>> proof = verify("diagonal", cells=40_000)
     >>> proof.holds, round(proof.share, 2), proof.checked
@@ -204,7 +204,7 @@ def verify(
 
 
 def _made(folder: Path | None) -> Path | None:
-    """Make the folder to write to, if there is to be one."""
+    """Make the folder to write to, if one is given."""
     try:
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
@@ -213,7 +213,7 @@ def _made(folder: Path | None) -> Path | None:
     return folder
 
 
-# What trials alone say of a controller, where nothing can be proven: exact bounds, which are not a proof.
+# What trials show of a controller where nothing can be proven: exact bounds, which are not a proof.
 
 
 CONFIDENCE = 0.95
@@ -221,7 +221,7 @@ LABEL = "not a proof"
 
 
 def binomial_bound(successes: int, trials: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Return the exact (Clopper-Pearson) bounds of a probability after so many successes in so many trials.
+    """Return the exact (Clopper-Pearson) bounds of a probability after ``successes`` in ``trials``.
 
     >>> low, high = binomial_bound(50, 50)
     >>> round(low, 3), high
@@ -238,10 +238,10 @@ def binomial_bound(successes: int, trials: int, confidence: float = CONFIDENCE) 
 
 
 def median_bound(numbers: np.ndarray, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Return bounds of the median of what numbers were drawn from, whatever its distribution.
+    """Return bounds of the median of the distribution that numbers were drawn from, whatever it is.
 
     Of n numbers, fewer than k lie on one side of the median with the probability that a fair coin shows heads fewer
-    than k times: so two of the numbers in order enclose it. Too few numbers enclose nothing.
+    than k times. So two of the sorted numbers enclose it. Too few numbers enclose nothing.
 
     >>> median_bound(np.arange(100.0)), median_bound(np.arange(3.0))
     ((39.0, 60.0), (-inf, inf))
@@ -257,7 +257,7 @@ TRIALS, CAP = 100, 100_000  #: trials, and steps of each
 
 
 class TrialsFinding(NamedTuple):
-    """What became of the trials."""
+    """The outcome of the trials."""
 
     spec: TaskSpec
     outcome: Outcome
@@ -291,7 +291,7 @@ def run_trials(request: Request) -> TrialsFinding:
 
 
 def bounds(spec: TaskSpec, outcome: Outcome) -> dict[str, Any]:
-    """Bound the probability that a trial is good, or the median return where nobody says what is good."""
+    """Bound the probability that a trial is good, or the median return if the task does not say what is good."""
     good = _good(spec, outcome)
     if good is None:
         return {"held": None, "bound": None, "median_return": list(median_bound(outcome.returns))}
@@ -300,7 +300,7 @@ def bounds(spec: TaskSpec, outcome: Outcome) -> dict[str, Any]:
 
 
 def _good(spec: TaskSpec, outcome: Outcome) -> np.ndarray | None:
-    """Return which trials were good; None where the task does not say what is."""
+    """Which trials were good; None if the task does not say."""
     threshold = _threshold(spec)
     if threshold is not None:
         return outcome.returns >= threshold
@@ -308,12 +308,12 @@ def _good(spec: TaskSpec, outcome: Outcome) -> np.ndarray | None:
 
 
 def _threshold(spec: TaskSpec) -> float | None:
-    """Return the return that a trial is judged by; None if it is judged by going on."""
+    """The return that makes a trial good; None if a trial is good while it goes on."""
     return spec.threshold if spec.score == RETURN else None
 
 
 def trial_sentences(details: dict[str, Any]) -> list[str]:
-    """Say what the trials show, and that it is no proof."""
+    """What the trials show, and that it is not a proof."""
     head = f"There is no enclosure for this task, so this is {details['label']}:"
     if details["bound"] is None:
         low, high = details["median_return"]

@@ -1,4 +1,4 @@
-"""The software that a result comes from: another version may round otherwise, or draw other random numbers."""
+"""The software that a result comes from: another version may round differently or draw other random numbers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def software() -> dict[str, str]:
 
 
 def changed(before: Mapping[str, str]) -> str:
-    """Say which versions are others now; empty if none is, or if none were written down.
+    """The versions that changed; empty if none did, or if none were recorded.
 
     >>> changed({**software(), "numpy": "0.1"})
     'numpy ... (was 0.1)'

@@ -21,10 +21,10 @@ import numpy as np
 
 from distinguo.errors import DistinguoError
 
-# Files that a kill can neither tear nor lose: written aside, flushed to the disk, renamed.
+# Files that a kill can neither tear nor lose: written under another name, flushed to the disk, renamed.
 #
 # While it is written aside, a file is locked by its writer. What a killed writer left behind has no lock, and the
-# next one to work in the folder removes it.
+# next process in the folder removes it.
 
 
 fcntl: Any
@@ -41,7 +41,7 @@ _ASIDE = re.compile(r"\..+\.[a-z]+-\w*")
 
 
 class WriteError(DistinguoError):
-    """There is no room, or no leave, to write a file."""
+    """A file cannot be written: the disk is full, or permission is missing."""
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
@@ -75,7 +75,7 @@ def _aside(path: Path) -> tuple[int, str]:
 
 
 def lock_file(handle: int) -> bool:
-    """Lock an open file until it is closed, if nobody else has; a process that dies gives its locks back."""
+    """Lock an open file until it is closed, unless another process holds it; the death of a process releases it."""
     if fcntl is None:
         return True
     try:
@@ -88,7 +88,7 @@ def lock_file(handle: int) -> bool:
 
 
 def is_leftover(path: Path) -> bool:
-    """Tell whether a file has the name of one that is written aside."""
+    """Whether a file has the name of one that is written aside."""
     return _ASIDE.fullmatch(path.name) is not None
 
 
@@ -110,7 +110,7 @@ def pack_arrays(arrays: Mapping[str, np.ndarray]) -> bytes:
 
 
 def slug(what: str) -> str:
-    """Return a word as part of a file name; of a long one the end, with a mark of the whole.
+    """Return a word as part of a file name; a long one is cut to its end, with a hash of the whole.
 
     >>> slug("runs/puck 1.json")
     'runs_puck_1.json'
@@ -124,8 +124,8 @@ def slug(what: str) -> str:
 
 # Several files of a folder that belong together are replaced as one.
 #
-# What is to come is first written to a journal, whole; then each file is replaced; then the journal is removed. A
-# kill on the way leaves the journal, and whoever comes next carries it out to the end.
+# The new contents are first written to a journal; then each file is replaced; then the journal is removed. A kill
+# in between leaves the journal, and the next process carries it out.
 
 
 Content = TypeVar("Content")
@@ -155,7 +155,7 @@ def _carry_out(folder: Path, files: Mapping[str, str | bytes]) -> None:
 
 
 def is_unfinished(folder: Path) -> bool:
-    """Tell whether files that belong together are being replaced, or were when a process was killed."""
+    """Whether files that belong together are being replaced, or were when a process was killed."""
     return (folder / JOURNAL).exists()
 
 
@@ -175,14 +175,14 @@ def _unpacked(journal: Path, known: tuple[str, ...]) -> dict[str, bytes]:
             if foreign or sum(entry.file_size for entry in entries) > LARGEST:
                 raise ValueError(f"it holds {foreign[0]!r}" if foreign else "it is too large")
             return {entry.filename: archive.read(entry) for entry in entries}
-    except Exception as error:  # zipfile and zlib complain of damage in ways of their own
+    except Exception as error:  # zipfile and zlib report damage in different ways
         why = " ".join(str(error).split()) or type(error).__name__
         raise DistinguoError(f"{journal} is damaged ({why}); delete it, and learn again.") from None
 
 
 @contextmanager
 def working_alone(folder: Path, known: tuple[str, ...]) -> Iterator[None]:
-    """Work in a folder as the only process, with everything carried out that a killed one had begun."""
+    """Work in a folder as the only process, after carrying out what a killed one had begun."""
     try:
         with locked(folder):
             finish_writing(folder, known)
@@ -194,7 +194,7 @@ def working_alone(folder: Path, known: tuple[str, ...]) -> Iterator[None]:
 
 
 def read_together(folder: Path, known: tuple[str, ...], read: Callable[[], Content]) -> Content:
-    """Read files that belong together as they were at one moment; if somebody replaces them meanwhile, read again."""
+    """Read files that belong together as they were at one moment; if they are replaced meanwhile, read again."""
     until = time.monotonic() + PATIENCE
     while True:
         _await_writer(folder, known, until)
@@ -211,7 +211,7 @@ def read_together(folder: Path, known: tuple[str, ...], read: Callable[[], Conte
 
 
 def _await_writer(folder: Path, known: tuple[str, ...], until: float) -> None:
-    """Wait while files are replaced; if whoever did that was killed, carry it out."""
+    """Wait while files are replaced; if the writer was killed, carry it out."""
     while is_unfinished(folder) and time.monotonic() < until:
         if is_locked(folder):
             time.sleep(PAUSE)
@@ -235,18 +235,18 @@ def _state_of(folder: Path, known: tuple[str, ...]) -> list[tuple[int, int]]:
     return state
 
 
-# One process at a time works in a folder; the lock of a dead one holds nobody up.
+# One process at a time works in a folder; the lock of a dead process blocks no other.
 
 
-LOCK = ".lock"  #: says who works in the folder, while somebody does
+LOCK = ".lock"  #: says which process works in the folder
 LONGEST = 1000  #: bytes of it that are read
-MOMENT = 0.2  #: seconds that are waited: whoever looks whether a folder is locked locks it while looking
+MOMENT = 0.2  #: seconds to wait: a process that checks whether a folder is locked locks it for that moment
 LOCK_PAUSE = 0.001  #: seconds between two tries
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Work in a folder alone; whoever comes meanwhile is told who is there.
+    """Work in a folder alone; another process gets an error that says who is there.
 
     What killed writers left behind is removed first.
     """
@@ -294,7 +294,7 @@ def _is_still_there(path: Path, handle: int) -> bool:
 
 
 def _said(handle: int) -> str:
-    """Say who holds a lock, as far as it is written there."""
+    """The process that holds a lock, as far as the file says."""
     try:
         holder = json.loads(os.pread(handle, LONGEST, 0))
         return f"process {int(holder['pid'])} on {str(holder['host'])!r} since {str(holder['since'])!r}"
@@ -303,7 +303,7 @@ def _said(handle: int) -> str:
 
 
 def is_locked(folder: Path) -> bool:
-    """Tell whether somebody works in a folder now."""
+    """Whether a process works in a folder now."""
     try:
         handle = os.open(folder / LOCK, os.O_RDWR)
     except OSError:

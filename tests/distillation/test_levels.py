@@ -1,4 +1,4 @@
-"""Actions that are amounts, in the few levels that a teacher needs."""
+"""Continuous actions in the few levels that a teacher needs."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def test_the_fewest_levels_that_keep_the_return_are_taken() -> None:
     assert one.spec.parameters["levels"] == [-1.0, 1.0]
     rows = np.array([[-0.5, 0.01], [-0.5, -0.01]])
     assert one.teacher.answer(rows).tolist() == [1, 0]
-    assert "2 levels are taken, -1, 1" in one.notes[0]
+    assert "2 levels replace them, -1, 1" in one.notes[0]
 
 
 def test_levels_that_are_given_are_taken_as_they_are() -> None:
@@ -190,7 +190,7 @@ def test_a_pendulum_gets_a_compiled_task() -> None:
     one = found(Predicts(swing_up), PENDULUM, -np.inf)
     assert is_compiled(one.spec.task)
     assert len(one.spec.parameters["levels"]) == 2
-    assert "has actions that are amounts" in one.notes[0]
+    assert "has continuous actions" in one.notes[0]
     best = found(Predicts(swing_up), PENDULUM, np.inf)  # never enough: the best of all
     assert 2 <= len(best.spec.parameters["levels"]) <= 5
 

@@ -269,7 +269,9 @@ def test_a_table_of_another_task_is_told() -> None:
         lambda: answers(table_teacher([[0.0, 1.0]], [9])), "answered 9; the actions of MountainCar-v0 are"
     )
     box = ROOM._replace(actions=0, box=spaces.Box(-1.0, 1.0, (1,)))
-    refused(lambda: answers(table_teacher([[0.0, 1.0]], [0]), box), "but those of MountainCar-v0 are amounts")
+    refused(
+        lambda: answers(table_teacher([[0.0, 1.0]], [0]), box), "but those of MountainCar-v0 are continuous"
+    )
 
 
 # ---- what cannot ---------------------------------------------------------------------------------------------------

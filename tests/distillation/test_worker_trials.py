@@ -173,7 +173,7 @@ def test_an_error_of_the_environment_comes_back_as_a_sentence(fragile: Any) -> N
     with workers(fragile, 20, 1) as trials:
         refused(
             lambda: trials.judge([Contender(SWINGING._replace(actions=np.array([0, 1])), [77])]),
-            "Fragile-v0 failed (ValueError: the rope broke), in trial 77 at step 1; mend the environment.",
+            "Fragile-v0 failed (ValueError: the rope broke), in trial 77 at step 1; fix the environment.",
         )
         map_ = SWINGING._replace(
             actions=np.array([0, 1])

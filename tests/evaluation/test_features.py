@@ -151,7 +151,7 @@ def test_weights_that_run_away_get_one_sentence() -> None:
     """A single feature that grows faster along every fall than values are discounted."""
     steep = FunctionFeatures(lambda s: [math.exp(20.0 * abs(s[0]))], 1)
     evaluation = Evaluation(HILL, steep, 1, Wishes(steps=20_000), Extent(LOW, HIGH))
-    with pytest.raises(DistinguoError, match=r"ran away to .*; take a smaller tester.alpha than 0.1"):
+    with pytest.raises(DistinguoError, match=r"diverged to .*; take a smaller tester.alpha than 0.1"):
         trained_values(evaluation, np.random.default_rng(0))
 
 

@@ -94,7 +94,7 @@ def test_it_is_stepped_where_it_is_handed_in_and_asked_for_otherwise(name: str, 
     with pytest.raises(DistinguoError) as caught:
         STEPPED[name](place, None)
     assert str(caught.value) == (
-        "Corridor was learned from an environment object, which its name does not make again; hand one like it in: "
+        "Corridor was learned from an environment object, which cannot be made from its name; hand in an equal one: "
         "open_run(path, task=env), or --task path/to/file.py:Class."
     )
     answers = [STEPPED[name](place, Corridor()), STEPPED[name](dg.open_run(place), Corridor())]
@@ -103,7 +103,7 @@ def test_it_is_stepped_where_it_is_handed_in_and_asked_for_otherwise(name: str, 
 
 
 def test_it_is_compared_where_it_is_handed_in(place: Path) -> None:
-    with pytest.raises(DistinguoError, match="hand one like it in"):
+    with pytest.raises(DistinguoError, match="hand in an equal one"):
         dg.compare([place], runs=1, steps=50)
     found = dg.compare([place, dg.voronoi([[0.0], [5.0]], [5.0])], task=Corridor(), runs=1, steps=100, cap=50)
     assert len(found.curves) == 2
@@ -144,7 +144,7 @@ def test_what_is_not_like_it_is_refused(name: str, place: Path) -> None:
 def test_a_run_of_our_own_task_needs_none() -> None:
     run = Path(__file__).parents[1] / "golden" / "formats" / "runs" / "puck-8"
     assert dg.open_run(run, task="puck").solved
-    with pytest.raises(DistinguoError, match="puck is one of our own tasks and needs none handed in"):
+    with pytest.raises(DistinguoError, match="puck is one of our own tasks; leave task out"):
         dg.open_run(run, task=Corridor())
 
 
@@ -222,4 +222,4 @@ def test_an_environment_in_a_file_is_handed_in_on_the_command_line(
     for command in ("audit", "verify"):
         code, words = told(command, out)
         assert code == 2
-        assert "hand one like it in" in " ".join(words.split())
+        assert "hand in an equal one" in " ".join(words.split())

@@ -85,7 +85,7 @@ def with_end(place: int, value: Any) -> Callable[[Answer], Any]:
 def _rewards() -> Iterator[Fault]:
     beyond = {"huge": 1e308, "large": -1.01e100, "fraction": Fraction(10**200)}
     for name, reward in beyond.items():
-        yield Fault(f"reward {name}", with_reward(reward), "allowed are amounts up to 1e+100")
+        yield Fault(f"reward {name}", with_reward(reward), "allowed are numbers up to 1e+100")
     others: dict[str, Any] = {
         "nan": math.nan,
         "inf": math.inf,

@@ -301,7 +301,8 @@ def test_a_run_can_be_read_where_its_task_is_not_declared(monkeypatch: pytest.Mo
     assert there.spec[2:10] == here.spec[2:10]
     assert to_toml(there) == text
     with pytest.raises(
-        DistinguoError, match=r"Gusts, .* is not declared .*: --task path/to/file\.py:Gusts, or"
+        DistinguoError,
+        match=r"The task Gusts of this run is not declared .*: --task path/to/file\.py:Gusts, or",
     ):
         start(there.spec.task, np.random.default_rng(0))
 
@@ -320,7 +321,7 @@ def test_no_file_has_code_imported(name: str) -> None:
         from_toml(text)
     if ":" in name:
         with pytest.raises(
-            DistinguoError, match=f"plan.toml names code, '{name}', and no file may have code"
+            DistinguoError, match=f"plan.toml names code, '{name}', and distinguo imports no code"
         ):
             check_imported(name, "plan.toml")
     interpreted = to_toml(configure("FrozenLake-v1")).replace('task = "FrozenLake-v1"', f'task = "{name}"')

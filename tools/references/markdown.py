@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-#: Stands at the top of every page, so that nobody mends the page instead of what it is made from.
+#: Stands at the top of every page, so that nobody edits the page instead of what it is made from.
 MADE = "*Made from the code by `python -m tools.references`.*"
 
 

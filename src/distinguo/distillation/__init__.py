@@ -1,1 +1,1 @@
-"""From an existing policy to a small map: fitted to what it does, put on probation, confirmed."""
+"""From an existing policy to a small map: fitted to its actions, put on probation, confirmed."""

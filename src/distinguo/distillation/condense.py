@@ -1,8 +1,8 @@
-"""``condense``: the fewest prototypes that keep the return of a controller, and what each of them is worth.
+"""``condense``: the fewest prototypes that keep the return of a controller.
 
-From a map of any size one prototype after the other is left out, each time the one that costs least on the same
-starts. Then the others are moved, stretched and given other actions until what was lost is regained or nothing helps
-any more. The best map of every size, with its return, is the size-return curve.
+Prototypes are removed one by one, each time the one that costs least on the same starts. Then the others are moved,
+stretched and given other actions until the loss is regained or nothing helps any more. The best map of every size,
+with its return, is the size-return curve.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ from distinguo.search.races import Candidate
 from distinguo.tasks.spec import TaskSpec
 from distinguo.writing import write_atomically
 
-STARTS = 20  #: trials that proposals are judged by
-TRIALS = 100  #: new trials that every size is measured by
-PATIENCE = 60  #: proposals without a gain before a size is taken as it is
+STARTS = 20  #: trials that decide on proposals
+TRIALS = 100  #: new trials for the return of every size
+PATIENCE = 60  #: proposals without a gain before a size is accepted as it is
 CAP = 10_000  #: steps of a trial at most, where the task has no limit
 CURVE_FILE = "dial.csv"
 _STREAM = 3  #: follows the seed in the key of the random numbers
 
 
 class Condensed(NamedTuple):
-    """The smaller controller, the best map of every size, and what it took."""
+    """The smaller controller, the best map of every size, and the effort."""
 
     controller: Controller
     kept: bool  #: whether it was confirmed that the return is kept
     bar: float  #: the target return: the mean that had to be kept
     dial: list[Candidate]  #: the size-return curve, the largest map first
-    by_epsilon: list[tuple[float, int]]  #: regions that are left if values this close are merged
+    by_epsilon: list[tuple[float, int]]  #: epsilon, and the regions left if values that close are merged
     steps: int
     confirmation_steps: int
 
@@ -61,11 +61,11 @@ class Condensed(NamedTuple):
 def condense(
     run: Run, *, seed: int = 0, regions: int | None = None, watch: Callable[[int], None] | None = None
 ) -> Condensed:
-    """Return the controller with the fewest prototypes that keeps the return of a run's.
+    """Return the controller with the fewest prototypes that keeps the return of a run.
 
-    What is to be kept is the threshold of the task or, if the run does not reach it, its own mean return. A smaller
-    map counts only if new trials confirm it (evaluation/confirmation.py), else the next larger one is tried.
-    ``regions`` asks for at most so many, whatever that costs.
+    The target is the threshold of the task or, if the run does not reach it, its own mean return. A smaller map
+    counts only if new trials confirm it (evaluation/confirmation.py), else the next larger one is tried.
+    ``regions`` is the most prototypes to keep, whatever that costs.
     """
     check_seed(seed)
     if not isinstance(run, Run):
@@ -82,7 +82,7 @@ def condense(
         chosen, kept = candidate, is_kept(work, candidate, target, curve)
         if kept:
             break
-    if regions is not None and not kept:  # at most so many, the best of them
+    if regions is not None and not kept:  # the best of the allowed sizes
         chosen = max((one for one in curve if one.size <= regions), key=lambda one: one.mean)
     taken = controller_of(chosen.map, len(spec.actions))
     merged = regions_by_epsilon(controller)
@@ -92,7 +92,8 @@ def condense(
 def _check(spec: TaskSpec, controller: Controller, regions: int | None) -> None:
     if not isinstance(controller.partition, Voronoi):
         raise DistinguoError(
-            "Only maps of prototypes can be condensed; this one is of another kind. Learn one with distinguo learn."
+            "Only maps of prototypes can be condensed, and this one is of another kind; learn one with distinguo "
+            "learn."
         )
     if not spec.restorable or spec.stochastic != "no":
         raise DistinguoError(
@@ -128,7 +129,7 @@ def size_return_curve(
 
 
 def _total(work: Improvement) -> float:
-    """Return what the map gains on its starts."""
+    """The return of the map over its starts."""
     return sum(trail.total for trail in work.trails)
 
 
@@ -137,7 +138,7 @@ def _measured(work: Improvement) -> Candidate:
 
 
 def _leave_one_out(work: Improvement) -> None:
-    """Leave the prototype out that costs least."""
+    """Remove the prototype that costs least."""
     choices = [work.map.changed(drop_prototype, j) for j in range(work.map.size)]
     trails = [work.rerun_all(choice, work.trails) for choice in choices]
     best = int(np.argmax([sum(trail.total for trail in tried) for tried in trails]))
@@ -145,14 +146,14 @@ def _leave_one_out(work: Improvement) -> None:
 
 
 def _regain(work: Improvement, level: float) -> None:
-    """Propose changes that add no prototype until as much is gained as before, or nothing helps."""
+    """Propose changes that add no prototype until the old return is reached, or nothing helps."""
     idle, size = 0, work.map.size
     while idle < PATIENCE and _total(work) < level:
         idle = 0 if work.propose(size) else idle + 1
 
 
 def _target_return(spec: TaskSpec, whole: Candidate) -> float:
-    """Return the mean return that is to be kept."""
+    """Return the mean return to keep."""
     if spec.threshold is None or whole.mean < spec.threshold:
         return whole.mean - whole.error
     return spec.threshold
@@ -171,7 +172,7 @@ def is_kept(work: Improvement, candidate: Candidate, target: float, curve: list[
 
 
 def regions_by_epsilon(controller: Controller) -> list[tuple[float, int]]:
-    """Return how many regions are left if those with the same preferred actions and values within epsilon merge.
+    """The number of regions left if those with the same preferred actions and values within epsilon merge.
 
     >>> from distinguo.representations.voronoi import voronoi
     >>> line = voronoi([[0.0], [1.0], [2.0]], [1.0])

@@ -1,8 +1,8 @@
-"""What a teacher is asked: what it would do, and what a wrong action costs.
+"""Questions to a teacher: what it would do, and what a wrong action costs.
 
-The cost comes from the teacher's own values, or from trying the action and following the teacher from there. This is
-the paper's incremental regret (section 2.2), of the teacher's policy: an action that costs nothing is no error, and a
-state in which all cost the same need not be told from others.
+The cost comes from the teacher's own values, or from trying the action and following the teacher from there. This
+is the paper's incremental regret (section 2.2) of the teacher's policy: an action that costs nothing is no error,
+and a state in which all actions cost the same need not be kept apart from others.
 """
 
 from __future__ import annotations
@@ -22,36 +22,36 @@ from distinguo.search.trials import TrialLanes, step_lanes
 from distinguo.tasks.spec import Hold
 from distinguo.tasks.task import randomness
 
-MOST_WEIGHT = 10.0  #: times the mean cost that a single state may weigh
-LEAST_WEIGHT = 0.1  #: of the mean cost that a state weighs at least: estimates are rough
-HELD = 5  #: steps that a wrong action is tried for, as MAX_STEPS of Figure 3
+MOST_WEIGHT = 10.0  #: times the mean cost, the greatest weight of a state
+LEAST_WEIGHT = 0.1  #: of the mean cost, the least weight of a state: estimates are rough
+HELD = 5  #: steps for which a wrong action is tried, as MAX_STEPS of Figure 3
 ASKED, MOST_ASKED = (
     100,
     300,
 )  #: states of a series of trials from which every action is tried, and of all series
-NEIGHBOURS = 5  #: of those, whose costs a state takes over
+NEIGHBOURS = 5  #: of those, whose mean cost a state gets
 BY_VALUES, BY_TRIALS = "the teacher's values", "trials that go on with the teacher"
 REPLAYED = 25  #: disagreements whose cost is found by running trials again
 
 
 class TaughtLabel(NamedTuple):
-    """What the teacher says of states: which actions are good there, and what others cost."""
+    """The teacher's labels of states: which actions are good there, and what others cost."""
 
     good: np.ndarray  #: (states, actions)
     weight: np.ndarray  #: (states,)
 
 
 def plain_label(answers: np.ndarray, actions: int) -> TaughtLabel:
-    """Return the label where only the teacher's actions are known: all others are wrong, and equally so."""
+    """Return the label if only the teacher's actions are known: all others are equally wrong."""
     good = np.zeros((len(answers), actions), dtype=np.bool_)
     good[np.arange(len(answers)), answers] = True
     return TaughtLabel(good, np.ones(len(answers)))
 
 
 def costly_label(answers: np.ndarray, regret: np.ndarray) -> TaughtLabel:
-    """Return the label where it is known what each action costs.
+    """Return the label if the cost of each action is known.
 
-    The teacher's own action is always good; what others cost is measured by the mean over all states.
+    The teacher's own action is always good; the costs of others are relative to the mean over all states.
 
     >>> label = costly_label(np.array([0, 0]), np.array([[0.0, 8.0], [0.0, 0.01]]))
     >>> label.good.tolist(), label.weight.tolist()
@@ -71,14 +71,14 @@ def costly_label(answers: np.ndarray, regret: np.ndarray) -> TaughtLabel:
 
 
 def regret_by_values(worth: np.ndarray, answers: np.ndarray) -> np.ndarray:
-    """Return what each action costs by the teacher's own values, beside its own action."""
+    """The cost of each action by the teacher's own values, compared with its own action."""
     return np.maximum(worth[np.arange(len(worth)), answers][:, None] - worth, 0.0)
 
 
 class AskedCosts:
     """Costs that were found by trying every action from some states, and following the teacher from there.
 
-    Only for compiled tasks without noise, which can be put into any state.
+    Only for deterministic compiled tasks, which can start in any state.
     """
 
     def __init__(self, trials: CompiledTrials, decide: Decide) -> None:
@@ -87,7 +87,7 @@ class AskedCosts:
         self._regret: list[np.ndarray] = []
 
     def ask(self, followed: Followed, rng: np.random.Generator) -> None:
-        """Try all actions from some of the states of trials, until enough is known."""
+        """Try all actions from some of the states of trials, up to a limit."""
         if sum(map(len, self._seen)) >= MOST_ASKED:
             return
         rows = rng.choice(len(followed.states), min(ASKED, len(followed.states)), replace=False)
@@ -95,14 +95,14 @@ class AskedCosts:
         self._regret.append(self.regret(followed.states[rows], self.trials.cap - followed.step[rows]))
 
     def regret(self, states: np.ndarray, left: np.ndarray) -> np.ndarray:
-        """Return what each action costs from these states, held for a moment, in trials with so many steps left."""
+        """The cost of each action from these states, held for a moment, in trials with ``left`` steps left."""
         actions = len(self.trials.spec.actions)
         worth = np.column_stack([self._worth(states, left, a) for a in range(actions)])
         usual = self._worth(states, left, None)
         return np.maximum(usual[:, None] - worth, 0.0)
 
     def _worth(self, states: np.ndarray, left: np.ndarray, a: int | None) -> np.ndarray:
-        """Return what is gained from states with an action held at first, or as the teacher goes on from there."""
+        """The return from states, with an action held at first or with the teacher alone."""
         holds = isinstance(self.trials.spec.goal, Hold)
         world = self.trials.world
         lanes = TrialLanes(states.copy(), np.ones(len(states), dtype=np.bool_), np.zeros(len(states)))
@@ -121,7 +121,7 @@ class AskedCosts:
         return gained
 
     def of(self, seen: np.ndarray) -> np.ndarray:
-        """Return what each action costs where something is seen: the mean of the nearest states that were tried."""
+        """The cost of each action for observations: the mean of the nearest states that were tried."""
         known, regret = np.concatenate(self._seen), np.concatenate(self._regret)
         standard = standard_of(known)
         near = cKDTree(standard.of(known)).query(standard.of(seen), k=min(NEIGHBOURS, len(known)))[1]
@@ -129,9 +129,9 @@ class AskedCosts:
 
 
 class Questions:
-    """Labels the states of trials; with ``costs``, by what each action costs there, if that is known.
+    """Labels the states of trials; with ``costs``, by the cost of each action, if it is known.
 
-    Costs come from the teacher's own values or else, in a task that can be put into any state, from trying every
+    Costs come from the teacher's own values or else, in a task that can start in any state, from trying every
     action in some states and following the teacher from there.
     """
 
@@ -149,7 +149,7 @@ class Questions:
         return BY_TRIALS if self.teacher.values is None else BY_VALUES
 
     def label(self, followed: Followed) -> TaughtLabel:
-        """Return which actions are good in the states of trials, and what others cost."""
+        """Which actions are good in the states of trials, and what others cost."""
         answers = self.teacher.answer(followed.seen)
         if not self._costs or (self.teacher.values is None and self._asked is None):
             return plain_label(answers, self._actions)
@@ -158,7 +158,7 @@ class Questions:
         return costly_label(answers, self.regret(followed.seen, answers))
 
     def regret(self, seen: np.ndarray, answers: np.ndarray) -> np.ndarray:
-        """Return what each action costs where something is seen, beside the teacher's answer."""
+        """The cost of each action for observations, compared with the teacher's answer."""
         if self.teacher.values is not None:
             return regret_by_values(self.teacher.values(seen), answers)
         assert self._asked is not None
@@ -167,7 +167,7 @@ class Questions:
     def costs(
         self, followed: Followed, starts: Sequence[int], rows: np.ndarray
     ) -> tuple[np.ndarray, float] | None:
-        """Return what the actions that were taken cost at some steps of trials, and what is usual among all.
+        """The costs of the actions taken at some steps of trials, and the usual cost among all.
 
         ``starts`` are those of the trials. None if unknown.
         """
@@ -183,7 +183,7 @@ class Questions:
     def _by_replay(
         self, followed: Followed, starts: Sequence[int], rows: np.ndarray
     ) -> tuple[np.ndarray, float] | None:
-        """Run trials again up to these steps, and go on with the teacher, at once or after a moment of the action."""
+        """Replay trials up to these steps, and go on with the teacher, at once or after holding the action."""
         if not isinstance(self.trials, EnvironmentTrials | WorkerTrials) or not self.trials.spec.restorable:
             return None
         some = rows[:: max(1, len(rows) // REPLAYED)]

@@ -1,8 +1,8 @@
 """From a large map of a teacher down to the smallest that keeps the return: the size-return curve of a distillation.
 
-The descent goes through sizes from the top. At each, maps are fitted to all that the teacher was asked about: from
-the last map with a prototype left out, and from scratch. Where the best of them keeps the return from new starts,
-that size is done; else changes are put on probation until one does, or nothing helps any more.
+The descent starts with the largest size. At each size, maps are fitted to all answers of the teacher: from the last
+map without one of its prototypes, and from scratch. If the best of them keeps the return from new starts, the size
+is done. Otherwise changes are put on probation until one keeps it, or nothing helps any more.
 """
 
 from __future__ import annotations
@@ -31,41 +31,42 @@ from distinguo.search.maps import (
 from distinguo.search.races import Candidate, Contender
 from distinguo.tasks.spec import Hold, TaskSpec
 
-SHORT, LONG = 50, 250  #: steps of L-BFGS: of every fit that is begun, and of the best of them
-REFITTED = 100  #: of a map with a prototype left out
-LEFT_OUT = 4  #: maps with a prototype left out that are tried at least, the best by their loss
+SHORT, LONG = 50, 250  #: steps of L-BFGS: of every fit, and of the best of them
+REFITTED = 100  #: of a map with a prototype removed
+LEFT_OUT = 4  #: the fewest maps with a prototype removed that are tried, the best by their loss
 MEASURES = 3  #: how often a race may be contradicted by new trials
-SHARE = 0.3  #: of the steps that are left, that the race of one size may take
+SHARE = 0.3  #: of the remaining steps that the race of one size may take
 FAILURES = 2  #: sizes in a row that do not keep the return before the descent ends
 ASSURANCE = 2.5  #: standard errors of new trials by which a map should be above the target return
 
 SEVERAL = 0.3  #: how often a change is followed by another
-TAUGHT = 0.25  #: share of the changes that the teacher suggests
-SHIFT = (0.01, 0.4)  #: how far a prototype moves, in standard deviations of the states: between these
-STRETCH = (0.05, 0.6)  #: how much a width changes, in logarithms
+TAUGHT = 0.25  #: share of changes suggested by the teacher
+SHIFT = (0.01, 0.4)  #: range of a prototype's moves, in standard deviations of the states
+STRETCH = (0.05, 0.6)  #: range of the changes of a width, in logarithms
 CHANGES = ("move", "move", "move", "stretch", "stretch", "act")
 
 Ask = Callable[[Followed], TaughtLabel]
 Watch = Callable[[str], None]
-Gains = Callable[[Sequence[int]], np.ndarray]  #: from the numbers of starts to what is gained from each
+Gains = Callable[[Sequence[int]], np.ndarray]  #: from the numbers of starts to the return of each
 
 
-# ---- the return that is to be kept ---------------------------------------------------------------------------------
+# ---- the return to keep -----------------------------------------------------------------------------------------
 
 
 class TargetReturn(NamedTuple):
-    """A mean return to keep; with a teacher, relative to what it gains.
+    """A mean return to keep; with a teacher, relative to the teacher's return.
 
     A share of the teacher's return is compared start by start: some starts are harder than others for both of them,
-    and a map that does exactly what its teacher does should not be lost in that noise.
+    and a map that acts exactly like its teacher should not fail because of that noise.
     """
 
     value: float
     teacher: Gains | None = None
-    mean: float = 0.0  #: what the teacher gains on average
+    mean: float = 0.0  #: the teacher's mean return
 
     def compared(self, returns: np.ndarray, starts: Sequence[int]) -> np.ndarray:
-        """Return returns without what the teacher gains more, or less, from the same starts than on average.
+        """Return returns corrected by how much better or worse the teacher does from the same starts than on
+        average.
 
         >>> hard = TargetReturn(-95.0, lambda starts: np.array([-100.0, -200.0]), -150.0)
         >>> hard.compared(np.array([-100.0, -200.0]), [1, 2]).tolist()
@@ -79,7 +80,7 @@ class TargetReturn(NamedTuple):
 
 
 def aim(returns: np.ndarray, target: float, count: int | None = None) -> float:
-    """Return what the mean of trials should be, so that the mean of as many new ones reaches the target, too.
+    """The mean that trials should have, so that the mean of as many new ones reaches the target, too.
 
     >>> round(aim(np.array([190.0, 230.0] * 50), 200.0), 1)
     205.0
@@ -88,7 +89,7 @@ def aim(returns: np.ndarray, target: float, count: int | None = None) -> float:
 
 
 def remembered(gains: Gains) -> Gains:
-    """Return a function that asks for what is gained from a start only once."""
+    """Return a function that computes the return from each start only once."""
     known: dict[int, float] = {}
 
     def gained(starts: Sequence[int]) -> np.ndarray:
@@ -101,7 +102,7 @@ def remembered(gains: Gains) -> Gains:
 
 
 def threshold_of(spec: TaskSpec, cap: int) -> float | None:
-    """Return the mean return that solves a task; of one that should never end, the steps that count as held."""
+    """Return the mean return that solves a task; for one that should never end, the steps that count as success."""
     return float(cap) if isinstance(spec.goal, Hold) else spec.threshold
 
 
@@ -147,8 +148,8 @@ class Race:
     """Changes of a map on probation, tried from the same starts as the map itself and kept if they gain.
 
     A generation of changes is tried side by side; the best of those that gain takes the place of the map. Changes
-    come from chance (a prototype is moved, a coordinate stretched, an action changed) and from the teacher: where it
-    disagrees with the map, a prototype of its action is drawn near.
+    are random (a prototype is moved, a coordinate stretched, an action changed) or come from the teacher: where it
+    disagrees with the map, a prototype with its action is moved closer.
     """
 
     def __init__(self, trials: Trials, lesson: Lesson, starts: list[int], rng: np.random.Generator) -> None:
@@ -171,7 +172,7 @@ class Race:
         return max((Candidate(*pair) for pair in zip(maps, returns, strict=True)), key=lambda one: one.mean)
 
     def generation(self, present: Candidate, count: int) -> Candidate:
-        """Try changes side by side, and return the best if it gains, else what there was."""
+        """Try changes side by side, and return the best if it gains, else the present map."""
         changed = [self._change(present.map) for _ in range(count)]
         results = self.trials.judge([Contender(map_, self.starts, present.returns) for map_ in changed])
         self.proposals += count
@@ -211,7 +212,7 @@ class Race:
         return float(np.exp(self.rng.uniform(low, high)))
 
     def _taught(self, begun: PrototypeMap) -> PrototypeMap | None:
-        """Draw a prototype of the right action towards a state where the map acts wrongly; None if it never does."""
+        """Move a prototype with the right action towards a state where the map is wrong; None if it never is."""
         lesson = self.lesson
         rows = self.rng.integers(len(lesson.seen), size=64)
         wrong = rows[~lesson.good[rows, begun.choose(lesson.seen[rows])]]
@@ -254,11 +255,11 @@ class Limits(NamedTuple):
 
     target: TargetReturn
     patience: int  #: changes without a gain
-    steps: float  #: environment steps of all that was run
+    steps: float  #: environment steps of everything run so far
 
 
 class Descent:
-    """What is known on the way down: what the teacher said, and the best map of each size."""
+    """The state of the descent: the teacher's answers, and the best map of each size."""
 
     def __init__(self, trials: Trials, ask: Ask, settings: DistilSettings, seed: int, watch: Watch) -> None:
         self.trials, self.ask, self.settings, self.watch = trials, ask, settings, watch
@@ -270,7 +271,7 @@ class Descent:
 
     @staticmethod
     def _drawn(seed: int) -> Iterator[int]:
-        """Give numbers of starts without end; those of different seeds are unrelated."""
+        """Yield numbers of starts without end; those of different seeds are unrelated."""
         rng = np.random.default_rng([seed, 6])
         while True:
             yield int(rng.integers(2**31 - 1))
@@ -280,13 +281,14 @@ class Descent:
         return [next(self._numbers) for _ in range(count)]
 
     def tell(self, text: str) -> None:
-        """Report progress to the caller, who may raise StopIteration to end with what there is."""
+        """Report progress to the caller, who may raise StopIteration to end with the smallest map so far."""
         try:
             self.watch(text)
         except StopIteration:
             self.stopped = True
 
-    # ---- what the teacher says ------------------------------------------------------------------------------------
+    # ---- the teacher's answers
+    # ------------------------------------------------------------------------------------
 
     def learn_from(self, followed: Followed) -> None:
         """Have the states of trials labelled by the teacher."""
@@ -294,7 +296,7 @@ class Descent:
 
     @property
     def lesson(self) -> Lesson:
-        """A sample of all that the teacher said, about as much from every series of trials."""
+        """A sample of all answers of the teacher, about equally many from every series of trials."""
         share = max(1, 2 * self.settings.states // max(1, len(self._lessons)))
         drawn = [one.drawn(share, self.rng) for one in self._lessons]
         whole = Lesson(*(np.concatenate(column) for column in zip(*drawn, strict=True)))
@@ -303,11 +305,11 @@ class Descent:
     # ---- fits -----------------------------------------------------------------------------------------------------
 
     def fits(self, size: int, before: PrototypeMap | None = None) -> list[PrototypeMap]:
-        """Return maps of a size that are fitted to what the teacher said, and those with a prototype left out."""
+        """Return maps of a size fitted to the teacher's answers, from scratch and with a prototype removed."""
         lesson = self.lesson
         count = self.settings.restarts * (
             1 if before is not None else 2
-        )  # else there is nothing else to begin from
+        )  # without it there is nothing else to begin from
         begun = [first_map(lesson, size, self.rng) for _ in range(count)]
         short = self._fitted(lesson, begun, SHORT)
         best = self._fitted(lesson, short[: max(2, count // 3)], LONG)
@@ -317,7 +319,7 @@ class Descent:
         return [*best, *self._fitted(lesson, without, REFITTED)[: max(LEFT_OUT, size // 2)], *without]
 
     def _without(self, before: PrototypeMap, size: int) -> list[PrototypeMap]:
-        """Return maps that are left if some prototypes are left out: each in turn, and others by chance."""
+        """Return the map without some of its prototypes: each in turn, the others at random."""
         maps = [before.changed(drop_prototype, j) for j in range(before.size)]
         while maps[0].size > size:
             maps = [one.changed(drop_prototype, int(self.rng.integers(one.size))) for one in maps]
@@ -341,16 +343,17 @@ class Descent:
                 gained.append(followed.returns.mean())
             self.tell(f"round {number + 1} of {count}: {size} prototypes gain {max(gained):.4g}")
 
-    # ---- the way down ---------------------------------------------------------------------------------------------
+    # ---- through the sizes
+    # ---------------------------------------------------------------------------------------------
 
     def sizes(
         self, target: TargetReturn, grow: bool = True, regions: int | None = None
     ) -> Iterator[BestOfSize]:
-        """Give the best map of every size, the largest first, until sizes no longer keep the return.
+        """Yield the best map of every size, the largest first, until sizes no longer keep the return.
 
-        While a map is large and the fit alone keeps the return, a quarter of it is left out at once. With ``grow``, a
-        first map that does not suffice may be followed by larger ones. The descent goes down to ``regions``
-        prototypes at least, whatever that costs.
+        While a map is large and the fit alone keeps the return, a quarter of it is removed at once. With ``grow``,
+        larger maps may follow if the first one is not good enough. The descent reaches at least ``regions``
+        prototypes, whatever that costs.
         """
         failures, leap, most = 0, True, regions or MOST_PROTOTYPES
         before = self._begun(target, grow and regions is None)
@@ -367,7 +370,7 @@ class Descent:
             before, leap = best, best.fitted or not best.kept
 
     def _begun(self, target: TargetReturn, grow: bool) -> BestOfSize:
-        """Return the map to begin with: more rounds if it does not suffice, and then one twice as large."""
+        """Return the first map: with more rounds if it is not good enough, and then one twice as large."""
         size, attempts = self.settings.most, 0
         while True:
             self.rounds(size)
@@ -381,9 +384,9 @@ class Descent:
     def best_of_size(
         self, size: int, before: PrototypeMap | None, target: TargetReturn, patience: int
     ) -> BestOfSize:
-        """Return the best map of a size: fitted from scratch and from a larger one, and raced if that does not do."""
+        """Return the best map of a size: fitted from scratch and from a larger one, and raced if needed."""
         race = Race(self.trials, self.lesson, self.fresh(self.settings.starts), self.rng)
-        if size == 1 and before is not None:  # always the same action: there is nothing else to it
+        if size == 1 and before is not None:  # always the same action
             return self._measured(race.best_of(self._constant(before)).map, target, fitted=True)
         first = race.best_of(self.fits(size, before))
         budget = self.trials.count.steps + SHARE * max(0, self.settings.steps - self.trials.count.steps)
@@ -414,7 +417,7 @@ class Descent:
         return BestOfSize(candidate, compared, target.is_reached(compared), fitted)
 
     def _raced(self, race: Race, present: Candidate, limits: Limits) -> Candidate | None:
-        """Put changes on probation until the return is kept; none if nothing helped or there are no steps left."""
+        """Put changes on probation until the return is kept; None if nothing helped or no steps are left."""
 
         def is_enough() -> bool:
             return limits.target.is_reached(limits.target.compared(present.returns, race.starts), TRIALS)
@@ -431,7 +434,7 @@ class Descent:
             return None
         if (
             len(race.starts) < self.settings.most_starts
-        ):  # should new trials contradict it, there are more to judge by
+        ):  # if new trials contradict it, the race gets more starts
             race.starts += self.fresh(self.settings.starts)
         return present
 

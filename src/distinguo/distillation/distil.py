@@ -44,21 +44,21 @@ from distinguo.tasks.spec import CATEGORIES, Hold, TaskSpec
 from distinguo.versions import software
 from distinguo.writing import write_atomically
 
-HOLDING = 2_000  #: steps after which a trial that should never end counts as held
+HOLDING = 2_000  #: steps after which a trial that should never end counts as a success
 TOGETHER = 10  #: trials of a confirmation that are run side by side
-MARGIN = 0.1  #: of what was seen, around it
+MARGIN = 0.1  #: around the observed extent, as a share of it
 
 
 class Distilled(NamedTuple):
-    """A small map of a policy: the run, the best map of every size, and how true it is to its teacher."""
+    """A small map of a policy: the run, the best map of every size, and its fidelity to the teacher."""
 
     run: Run
     dial: list[Candidate]  #: the size-return curve, the largest map first
     fitted: int | None  #: the fewest prototypes of a fit without a race that keeps the return
     bar: float  #: the target return: the mean that had to be kept
-    kept: bool  #: whether new trials confirmed that it is
+    kept: bool  #: whether new trials confirmed that it is kept
     fidelity: Fidelity
-    notes: tuple[str, ...]  #: what should be said of the teacher
+    notes: tuple[str, ...]  #: notes on the teacher, for the user
 
     @property
     def share(self) -> float | None:
@@ -92,16 +92,16 @@ def distil(
     out: str | Path | None = None,
     watch: Watch | None = None,
 ) -> Distilled:
-    """Return a small map of a policy, which can be read, drawn, exported, explained and, in places, proven.
+    """Return a small map of a policy, which can be read, drawn, exported, explained and, for some tasks, proven.
 
     ``teacher`` is a function from an observation to an action, an object with ``predict`` (an agent of
     Stable-Baselines3, a classifier of scikit-learn), a run of ours, a ``table_teacher``, or any of these as a
-    ``Policy``, with its name and what actions are worth: a wrong action that costs nothing is then no error. ``task``
-    is what :func:`~distinguo.learn` takes. The number of prototypes is found: the fewest that keep the threshold of
-    the task or, if the teacher does not reach it, most of its own return. ``keep`` names another mean return to keep,
-    and ``regions`` asks for at most so many prototypes, whatever that costs. ``settings`` are changes by dotted name,
-    such as ``learner.steps``; ``out`` is a folder for the run; ``watch`` is called with lines of progress; if it
-    raises StopIteration, the smallest map so far is confirmed, and is the result.
+    ``Policy``, with its name and its action values: then a wrong action that costs nothing is no error. ``task`` is
+    what :func:`~distinguo.learn` takes. The map has the fewest prototypes that reach the threshold of the task or,
+    if the teacher does not reach it, keep most of its return. ``keep`` names another mean return to keep, and
+    ``regions`` the most prototypes, whatever that costs. ``settings`` are changes by dotted name, such as
+    ``learner.steps``; ``out`` is a folder for the run. ``watch`` is called with lines of progress; if it raises
+    StopIteration, the smallest map so far is confirmed and returned.
 
     >>> swing = lambda s: 2 if s[1] > 0 else 0
     >>> small = distil(swing, "MountainCar-v0", settings={"learner.most": 3})
@@ -127,7 +127,7 @@ def distil(
     )
     configuration = _configured(found.spec, found.teacher, seed, regions, changes)
     trials = trials_of(found.spec, found.spec.cap(HOLDING if isinstance(found.spec.goal, Hold) else CAP))
-    # L-BFGS works on matrices so small that threads of BLAS only get into each other's way: 30 times slower
+    # the matrices of L-BFGS are so small that threads of BLAS make it 30 times slower
     with threadpool_limits(limits=1, user_api="blas"):
         work = Distillation(configuration, found.teacher, trials, watch or (lambda text: None))
         try:
@@ -181,7 +181,7 @@ class Findings(NamedTuple):
 
 
 class Distillation:
-    """One distillation at work."""
+    """A running distillation."""
 
     def __init__(self, configuration: Configuration, teacher: Teacher, trials: Trials, watch: Watch) -> None:
         self.configuration, self.trials = configuration, trials
@@ -195,7 +195,7 @@ class Distillation:
     def done(self, keep: float | None, regions: int | None, found: Levelled, began: float) -> Distilled:
         """Distil: follow the teacher, go down through the sizes, confirm the smallest map that keeps the return.
 
-        ``began`` is when all of it did, on the clock of ``time.perf_counter``.
+        ``began`` is the start time, on the clock of ``time.perf_counter``.
         """
         spec, settings = self.configuration.spec, self.configuration.learner
         self.descent.tell("following the teacher")
@@ -225,14 +225,16 @@ class Distillation:
         )
         run = self._run(chosen, own, fidelity, findings)
         said = (*found.notes, *remarks, *self._of_teacher(), *_of_stop(stopped, sizes[-1].size, regions))
-        curve = [best.candidate._replace(returns=best.compared) for best in sizes]  # as the target is meant
+        curve = [
+            best.candidate._replace(returns=best.compared) for best in sizes
+        ]  # as compared with the target
         return Distilled(run, curve, _fewest_fitted(sizes), value, kept, fidelity, said)
 
     def _teacher_gains(self, starts: Sequence[int]) -> np.ndarray:
         return self.trials.follow_teacher(self.teacher.answer, starts).returns
 
     def _compared(self, map_: PrototypeMap, found: Levelled) -> tuple[Fidelity, Followed, int]:
-        """Compare a map with its teacher by new trials of both; return also the map's, and steps not counted yet."""
+        """Compare a map with its teacher in new trials; also return the map's trials, and steps not counted yet."""
         starts = self.descent.fresh(TRIALS)
         taught = self.trials.follow_teacher(self.teacher.answer, starts)
         gained, steps = taught.returns, 0
@@ -246,14 +248,14 @@ class Distillation:
         if not self.teacher.stochastic:
             return ()
         return (
-            "The teacher answers the same observation differently; its most frequent answer was taken, of amounts "
-            "the median.",
+            "The teacher answers the same observation differently; its most frequent answer was used, or "
+            "the median of continuous ones.",
         )
 
     def _chosen(
         self, sizes: list[BestOfSize], target: TargetReturn, regions: int | None
     ) -> tuple[PrototypeMap, bool]:
-        """Return the smallest map that new trials confirm; if none, the best there is."""
+        """Return the smallest map that new trials confirm; if none, the best."""
         allowed = [best for best in sizes if regions is None or best.size <= regions] or sizes[-1:]
         seen = np.concatenate([best.compared for best in sizes])
         for best in reversed(allowed):
@@ -270,7 +272,7 @@ class Distillation:
         some = own.seen[:: max(1, len(own.seen) // TRIALS)]
         starts = self.descent.fresh(TRIALS)
         reasons = prices_of_neighbours(self.trials, chosen, regions, some, starts)
-        for entry in reasons:  # by the numbers that actions have without unused levels
+        for entry in reasons:  # with the action numbers after unused levels are removed
             entry["actions"] = map_.actions[entry["prototypes"]].tolist()
         threshold = threshold_of(spec, self.trials.cap)
         summary = {
@@ -293,7 +295,7 @@ class Distillation:
         return run_of_map(self.configuration._replace(spec=spec), map_, own.seen, summary, reasons)
 
     def close(self) -> None:
-        """Give back what was taken."""
+        """Release threads and processes."""
         self.descent.close()
         self.trials.close()
 
@@ -302,7 +304,7 @@ def _of_stop(stopped: bool, size: int, regions: int | None) -> tuple[str, ...]:
     if not stopped:
         return ()
     if regions is not None and size > regions:
-        return (f"It was stopped at {size} prototypes, before it came to the {regions} that were asked for.",)
+        return (f"It was stopped at {size} prototypes, before it reached the {regions} that were asked for.",)
     return (f"It was stopped at {size} prototypes; fewer may do.",)
 
 
@@ -322,7 +324,7 @@ def is_confirmed(
 ) -> bool:
     """Whether new trials confirm, by the sequential test of evaluation/confirmation, that a map keeps the return.
 
-    ``seen`` are the returns of earlier maps as they are compared with the target: they show how far returns range.
+    ``seen`` are the returns of earlier maps, compared with the target: they show the range of returns.
     """
     question = ReturnQuestion(target.value, float(seen.min()), float(seen.max()))
     returns: list[float] = []
@@ -338,7 +340,7 @@ def is_confirmed(
 def prices_of_neighbours(
     trials: Trials, map_: PrototypeMap, regions: np.ndarray, seen: np.ndarray, starts: Sequence[int]
 ) -> list[dict[str, Any]]:
-    """Return the price of every distinction between prototypes that are neighbours where something was seen.
+    """Return the price of every distinction between prototypes that are neighbours at some observation.
 
     ``regions`` are those of the prototypes; trials begin from the first of ``starts``.
     """
@@ -360,7 +362,7 @@ def run_of_map(
     summary: dict[str, Any],
     reasons: list[dict[str, Any]],
 ) -> Run:
-    """Return a map as a run; ``seen`` are observations that show how far its trials range."""
+    """Return a map as a run; ``seen`` are observations that show the range of its trials."""
     spec = configuration.spec
     controller = controller_of(map_, len(spec.actions))
     low, high = shown_extent(spec, seen)
@@ -395,9 +397,9 @@ def run_of_map(
 
 
 def shown_extent(spec: TaskSpec, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the extent that pictures and words are about: all of a plane, of more coordinates where trials go.
+    """Return the extent for pictures and descriptions: the whole plane, or with more coordinates where trials go.
 
-    What is allowed beyond says little: of LunarLander's velocities of up to 10, trials see a tenth.
+    Bounds may be far wider than that: LunarLander allows velocities up to 10, and trials reach a tenth of it.
 
     >>> from distinguo.tasks.catalog import task_spec
     >>> low, high = shown_extent(task_spec("CartPole-v1"), np.array([[-1.0, 0.0, 0.0, -2.0], [1.0, 0.0, 0.1, 2.0]]))
@@ -416,7 +418,7 @@ def shown_extent(spec: TaskSpec, seen: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def check_free(path: Path) -> None:
-    """Raise unless a folder can take a run."""
+    """Raise an error unless a run can be written to a folder."""
     if not is_free(path):
         holds = "holds a run" if is_finished(path) else "is not empty"
         raise DistinguoError(f"{path} {holds}; choose another --out, or delete it.")

@@ -1,4 +1,4 @@
-"""How true a map is to its teacher: where they agree, what both gain, and what their disagreements cost."""
+"""The fidelity of a map to its teacher: where they agree, both returns, and what disagreements cost."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from distinguo.writing import write_atomically
 
 FIDELITY = "fidelity.json"
 LARGEST_FIDELITY = 64 * MEBIBYTE  #: bytes
-SHOWN = 2_000  #: states that are written down
+SHOWN = 2_000  #: states that are saved
 ASKED = 500  #: disagreements whose cost is found
 
 
@@ -47,7 +47,7 @@ def gained_by(returns: np.ndarray) -> Gained:
 
 
 class Fidelity(NamedTuple):
-    """What a teacher and its map do in the same states."""
+    """A comparison of a teacher and its map in the same states."""
 
     on_teacher: float  #: share of the states of the teacher's trials where the map does the same
     on_map: float  #: of the map's own
@@ -55,7 +55,7 @@ class Fidelity(NamedTuple):
     map: Gained
     confusion: (
         np.ndarray
-    )  #: (actions, actions) how often the map does one thing where the teacher does another
+    )  #: (actions, actions) how often the map takes one action where the teacher takes another
     regret: float | None  #: mean cost of a disagreement in the map's trials, None if unknown
     free: float | None  #: share of the disagreements that cost nothing
     per: str  #: how that was found
@@ -90,7 +90,7 @@ DOCUMENT = (
 def fidelity_of(
     map_: PrototypeMap, questions: Questions, taught: Followed, own: Followed, starts: Sequence[int]
 ) -> Fidelity:
-    """Compare a map with its teacher on the trials of both; ``starts`` are those of the map's."""
+    """Compare a map with its teacher on the trials of both; ``starts`` are those of the map's trials."""
     said = questions.teacher.answer(own.seen)
     names = questions.trials.spec.actions
     agreed = said == own.taken
@@ -116,7 +116,7 @@ def fidelity_of(
 def _price_of(
     questions: Questions, own: Followed, starts: Sequence[int], rows: np.ndarray
 ) -> tuple[float | None, float | None]:
-    """Return the mean cost of disagreements, and the share of them that cost nothing; none if unknown."""
+    """Return the mean cost of disagreements, and the share of them that cost nothing; None if unknown."""
     some = rows[:: max(1, len(rows) // ASKED)]
     known = questions.costs(own, starts, some) if len(some) else None
     if known is None:

@@ -1,9 +1,9 @@
 """Fit a map to the actions of a teacher: K prototypes with an action each, and a width for every coordinate.
 
-Each state falls to all prototypes at once, the nearer the more: the weights are a softmax of minus the squared
-distances. The chance that the map takes one of the actions that are good in a state is then smooth in prototypes
-and widths, and its logarithm, weighted by what a wrong action costs there, is maximised by L-BFGS. Used hard, a
-state falls to the nearest prototype alone.
+During the fit, each state belongs to all prototypes, with weights that are a softmax of minus the squared
+distances. The probability that the map takes a good action in a state is then smooth in prototypes and widths. Its
+logarithm, weighted by the cost of a wrong action there, is maximised by L-BFGS. Afterwards a state belongs to its
+nearest prototype alone.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ LEAST_CHANCE = 1e-12  #: so that no single state can outweigh all others
 NEGLIGIBLE = -40.0  #: logarithm of a share that counts as none
 SPREAD = 1e-4  #: weight of a penalty that keeps prototypes near the states
 SHARPNESS = 1.0  #: logarithm of the weights to begin with, in standard deviations of the states
-SHARPEST = 8.0  #: the same at most, and with a minus, at least
-NEVER_SEEN = 1e-9  #: a standard deviation below this is that of a constant
+SHARPEST = 8.0  #: the greatest, and its negative the least
+NEVER_SEEN = 1e-9  #: a coordinate with a smaller standard deviation counts as constant
 
 
 class Lesson(NamedTuple):
@@ -32,7 +32,7 @@ class Lesson(NamedTuple):
     weight: np.ndarray  #: (states,) what a wrong action costs
 
     def drawn(self, most: int, rng: np.random.Generator) -> Lesson:
-        """Return at most so many of the states."""
+        """Return a sample of at most ``most`` states."""
         if len(self.seen) <= most:
             return self
         rows = np.sort(rng.choice(len(self.seen), most, replace=False))
@@ -51,15 +51,15 @@ class Standard(NamedTuple):
 
 
 def standard_of(seen: np.ndarray) -> Standard:
-    """Return the middle and the spread of states; a coordinate that never changes counts as one wide."""
+    """Return the middle and the spread of states; a constant coordinate has spread 1."""
     spread = seen.std(axis=0)
     return Standard(seen.mean(axis=0), np.where(spread > NEVER_SEEN, spread, 1.0))
 
 
 def first_map(lesson: Lesson, size: int, rng: np.random.Generator) -> PrototypeMap:
-    """Return states drawn by what they cost, each with an action that is good there, as far apart as chance allows.
+    """Draw states by cost and distance from each other, each with an action that is good there.
 
-    Every good action that matters gets a prototype first, as far as they go.
+    First every good action that matters gets a prototype, as long as there are enough.
     """
     standard = standard_of(lesson.seen)
     rows = standard.of(lesson.seen)
@@ -83,7 +83,7 @@ def first_map(lesson: Lesson, size: int, rng: np.random.Generator) -> PrototypeM
 
 
 def fitted(lesson: Lesson, begun: PrototypeMap, steps: int) -> tuple[PrototypeMap, float]:
-    """Return a map fitted to a lesson from where it was begun, and the mean loss that is left.
+    """Return a map fitted to a lesson, beginning from another, and the mean loss that is left.
 
     >>> seen = np.linspace(-1.0, 1.0, 101)[:, None]
     >>> good = np.hstack([seen < 0.3, seen >= 0.3])
@@ -133,7 +133,7 @@ def soft_loss(
     gradient: np.ndarray,
     scratch: Shares,
 ) -> float:
-    """Return the weighted mean of minus the logarithm of the chance of a good action; add its gradient.
+    """Return the weighted mean of minus the log probability of a good action; add its gradient.
 
     ``squared`` are the squares of the weights of the coordinates; the gradient is by their logarithms.
     """
@@ -159,7 +159,7 @@ def soft_loss(
 
 @part
 def fill_shares(row: np.ndarray, places: np.ndarray, squared: np.ndarray, scratch: Shares) -> float:
-    """Write down the share of every prototype in a state, up to a factor, and return their sum."""
+    """Write the share of every prototype in a state, up to a factor, and return their sum."""
     largest, everything = -np.inf, 0.0
     for j in range(len(places)):
         far = 0.0
@@ -179,7 +179,7 @@ def fill_shares(row: np.ndarray, places: np.ndarray, squared: np.ndarray, scratc
 def add_slope(
     row: np.ndarray, places: np.ndarray, j: int, squared: np.ndarray, slope: float, gradient: np.ndarray
 ) -> None:
-    """Add what a state contributes to the gradient by its distance to a prototype."""
+    """Add the contribution of a state and a prototype to the gradient."""
     width = len(row)
     for i in range(width):
         d = row[i] - places[j, i]

@@ -20,26 +20,26 @@ from distinguo.tasks.gym.spaces import DiscreteActions, view_of
 from distinguo.tasks.spec import TaskSpec
 
 MOST_LEVELS = 5  #: that are tried
-TRIALS = 40  #: of the teacher, with amounts and with every number of levels
-MORE_TRIALS = 60  #: with amounts, that tell what is to be kept
+TRIALS = 40  #: of the teacher, with continuous actions and with every number of levels
+MORE_TRIALS = 60  #: with continuous actions, to find the return to keep
 CAP = 10_000  #: steps of a trial at most, where the task has no limit
 
 
 class Levelled(NamedTuple):
-    """A teacher whose actions are levels, the task with these levels, and what is to be said of them."""
+    """A teacher whose actions are levels, the task with these levels, and notes for the user."""
 
     teacher: Teacher
     spec: TaskSpec
     notes: tuple[str, ...] = ()
     spent: Count = Count()  #: trials that were run to choose them
     amounts: Amounts | None = None  #: the teacher as it is, where its actions are amounts
-    returns: np.ndarray | None = None  #: what it gains then
+    returns: np.ndarray | None = None  #: its returns then
     levels: np.ndarray | None = None  #: a row each
-    mean: float | None = None  #: what it gains on average with them, from the same starts
+    mean: float | None = None  #: its mean return with them, from the same starts
 
 
 class Amounts(NamedTuple):
-    """A teacher that acts by amounts, and its environment."""
+    """A teacher with continuous actions, and its environment."""
 
     teacher: Teacher
     env: Any
@@ -63,7 +63,7 @@ class Amounts(NamedTuple):
                 )
                 gained, ended, steps = gained + float(reward), terminated or truncated, steps + 1
             if not np.isfinite(gained):
-                raise DistinguoError(f"{what} gave rewards that are not finite in trial {seed}; mend it.")
+                raise DistinguoError(f"{what} gave rewards that are not finite in trial {seed}; fix it.")
             returns.append(gained)
         return np.array(returns), np.array(taken)
 
@@ -102,7 +102,7 @@ def _without_levels(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def levels_of_run(teacher: Any, task: Any, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the parameters of a task with the levels of a run that is the teacher, if it has some."""
+    """Return the parameters of a task with the levels of the run that is the teacher, if it has any."""
     if not isinstance(teacher, Run) or LEVELS in parameters or not has_amounts(task, parameters):
         return parameters
     known = teacher.configuration.spec.parameters
@@ -116,11 +116,11 @@ def levelled(
     keep: Callable[[TaskSpec, np.ndarray], float],
     numbers: bool = False,
 ) -> Levelled:
-    """Return a teacher and its task, with levels where its actions are amounts.
+    """Return a teacher and its task, with levels if its actions are continuous.
 
-    ``teacher`` makes one for the spaces of a task. ``keep`` tells the mean return to keep, by the task and the
-    returns of the teacher. Levels that are given are taken as they are. A teacher that answers with ``numbers`` of
-    actions is none of amounts.
+    ``teacher`` makes one for the spaces of a task. ``keep`` gives the mean return to keep, from the task and the
+    returns of the teacher. Given levels are used as they are. A teacher that answers with ``numbers`` of actions
+    needs no levels.
     """
     if numbers or not has_amounts(task, parameters):
         spec = task_spec(task, parameters) if isinstance(task, str) else spec_of(task, parameters)
@@ -163,7 +163,7 @@ def _fewest(
     taken: np.ndarray,
     keep: Callable[[TaskSpec, np.ndarray], float],
 ) -> Levelled:
-    """Return the fewest levels with which the teacher still gains enough; if none do, the best."""
+    """Return the fewest levels with which the teacher keeps its return; if none do, the best."""
     tried: list[tuple[float, Levelled]] = []
     spent = Count(len(returns), len(taken))
     for count in range(2, MOST_LEVELS + 1):
@@ -177,8 +177,8 @@ def _fewest(
         trials.close()
         spent = spent.more(*trials.count)
         words = (
-            f"{one.spec.name} has actions that are amounts; {count} levels are taken, {_words(levels)}: with them "
-            f"the teacher gains {gained.mean():.4g} on average, and {returns.mean():.4g} without."
+            f"{one.spec.name} has continuous actions; {count} levels replace them, {_words(levels)}: with them "
+            f"the teacher's mean return is {gained.mean():.4g}, and {returns.mean():.4g} without."
         )
         tried.append((float(gained.mean()), one._replace(notes=(words,))))
         if gained.mean() >= keep(one.spec, returns) + float(gained.std()) / np.sqrt(len(gained)):
@@ -192,7 +192,7 @@ def _fewest(
 
 
 def chosen_levels(taken: np.ndarray, count: int) -> np.ndarray:
-    """Return so many levels that the actions taken are nearest to, or fewer if there are not so many different ones.
+    """Return ``count`` levels close to the actions taken, or fewer if there are fewer different actions.
 
     >>> chosen_levels(np.array([[-2.0], [-1.9], [2.0], [2.0], [1.9]]), 2).round(2).ravel().tolist()
     [-1.95, 1.97]
@@ -225,7 +225,7 @@ def _words(levels: np.ndarray) -> str:
 
 
 def without_unused(spec: TaskSpec, map_: PrototypeMap) -> tuple[TaskSpec, PrototypeMap]:
-    """Leave out the levels that a map never takes; a task whose actions are no listed levels stays as it is."""
+    """Remove the levels that a map never takes; a task without listed levels stays as it is."""
     levels, used = spec.parameters.get(LEVELS), np.unique(map_.actions)
     if not isinstance(levels, list | tuple) or not 2 <= len(used) < len(levels):
         return spec, map_

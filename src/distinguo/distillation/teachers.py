@@ -1,7 +1,7 @@
-"""Teachers: policies that are distilled, whatever they are, brought to one form.
+"""Teachers: policies of any kind, brought to one form to be distilled.
 
-Any callable ``observation -> action``, an object with ``predict`` as in Stable-Baselines3 and scikit-learn, a run of
-ours or a table of decisions can be a teacher. Its answers are checked; what goes wrong is said in one sentence.
+Any callable ``observation -> action``, an object with ``predict`` as in Stable-Baselines3 and scikit-learn, a run
+of ours or a table of decisions can be a teacher. Its answers are checked; errors are one sentence.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from distinguo.tasks.spec import TaskSpec
 
 Answer = Callable[[np.ndarray], np.ndarray]  #: from observations, a row each, to actions
 
-ASKED_AGAIN, PROBES = 8, 64  #: how often a teacher is asked the same, and of how many states
-FEW, SAME = 4, 0.9  #: questions that tell whether many may be asked at once, and the share of equal answers
+ASKED_AGAIN, PROBES = 8, 64  #: how often a teacher is asked the same question, and about how many states
+FEW, SAME = 4, 0.9  #: questions that show whether many may be asked at once, and the share of equal answers
 VOTES = 25  #: answers of a stochastic teacher, of which the most frequent is taken
 
 
 class Teacher(NamedTuple):
-    """A policy with its name; ``values`` gives what each action is worth, where it knows."""
+    """A policy with its name; ``values`` gives its action values, if known."""
 
     name: str
     answer: Answer
@@ -54,7 +54,7 @@ class Teacher(NamedTuple):
 
 
 def most_frequent(answers: list[np.ndarray]) -> np.ndarray:
-    """Return the most frequent of several answers for every row; of amounts, the median.
+    """Return the most frequent of several answers for every row; the median of continuous ones.
 
     >>> most_frequent([np.array([0, 1]), np.array([0, 2]), np.array([1, 2])]).tolist()
     [0, 2]
@@ -66,9 +66,9 @@ def most_frequent(answers: list[np.ndarray]) -> np.ndarray:
 
 
 class Policy(NamedTuple):
-    """Whatever can be a teacher, with what it does not say itself: its name, and what actions are worth.
+    """Anything that can be a teacher, with its name and its action values.
 
-    ``values`` is a function from an observation to the worth of every action.
+    ``values`` is a function from an observation to the value of every action.
 
     >>> Policy(lambda s: 0, name="always left").name
     'always left'
@@ -80,7 +80,7 @@ class Policy(NamedTuple):
 
 
 def teacher_of(given: Any, room: Room) -> Teacher:
-    """Return whatever can be a teacher as one, for the spaces of a task."""
+    """Make a teacher of anything that can be one, for the spaces of a task."""
     thing, name, values = given if isinstance(given, Policy) else Policy(given)
     name = name or getattr(thing, "name", "") or _name_of(thing)
     known = None if values is None else one_by_one(values, room, f"The values of {name}", room.checked_values)
@@ -113,8 +113,8 @@ def _of_numbers(teacher: Teacher, room: Room) -> Teacher:
     """Return a teacher that answers with numbers of actions from 0, as a table does, with its answers checked."""
     if room.box is not None:
         raise DistinguoError(
-            f"The teacher {teacher.name} answers with numbers of actions, but those of {room.name} are amounts; give "
-            "it levels, as in --set task.levels=3, or wrap the environment in DiscreteActions."
+            f"The teacher {teacher.name} answers with numbers of actions, but those of {room.name} are continuous; "
+            "give it levels, as in --set task.levels=3, or wrap the environment in DiscreteActions."
         )
 
     def answer(rows: np.ndarray) -> np.ndarray:
@@ -155,7 +155,7 @@ def _rows_of(controller: Controller) -> Answer:
 def one_by_one(
     function: Callable[[Any], Any], room: Room, what: str, check: Callable[[Any, str, np.ndarray], np.ndarray]
 ) -> Answer:
-    """Return a function of one observation as one of many."""
+    """Turn a function of one observation into a function of many."""
 
     def answer(rows: np.ndarray) -> np.ndarray:
         given = [call_user_code(what, function, room.observation(row)) for row in rows]
@@ -165,7 +165,7 @@ def one_by_one(
 
 
 def _predicting(thing: Any, room: Room, name: str) -> Answer:
-    """Return what predicts many observations at once, or one at a time where it cannot."""
+    """The predictions for many observations, at once or, where that fails, one at a time."""
     what = f"The teacher {name}"
     options = {"deterministic": True} if _takes(thing.predict, "deterministic") else {}
 
@@ -182,7 +182,7 @@ def _predicting(thing: Any, room: Room, name: str) -> Answer:
             raise _NotForManyError(f"{what} answered {shown(given)} to {len(rows)} observations.")
         return room.checked_actions(given, what, rows)
 
-    known: list[Answer] = []  # how it is asked, found out at the first question that can tell
+    known: list[Answer] = []  # how it is asked, found out at the first suitable question
 
     def answer(rows: np.ndarray) -> np.ndarray:
         if not known:
@@ -197,7 +197,7 @@ def _predicting(thing: Any, room: Room, name: str) -> Answer:
 
 
 def _way_to_ask(single: Answer, together: Answer, rows: np.ndarray) -> Answer:
-    """Find out whether a teacher takes one observation or many at once, and if both, whether it answers the same."""
+    """Find out whether a teacher takes one observation or many at once, and whether both give the same answers."""
     alone = attempt(single, rows, otherwise=None)
     try:
         many = together(rows)
@@ -209,11 +209,11 @@ def _way_to_ask(single: Answer, together: Answer, rows: np.ndarray) -> Answer:
 
 
 class _NotForManyError(DistinguoError):
-    """What came back are not as many answers as there were observations."""
+    """The number of answers differs from the number of observations."""
 
 
 def _much_alike(given: np.ndarray, single: np.ndarray) -> bool:
-    """Whether answers to many questions at once are those to each alone, up to rounding."""
+    """Whether answers to many questions at once equal the single answers, up to rounding."""
     same = np.isclose(given, single, rtol=1e-3, atol=1e-3).reshape(len(single), -1).all(axis=1)
     return bool(same.mean() >= SAME)
 
@@ -224,7 +224,7 @@ def _takes(function: Any, word: str) -> bool:
 
 
 def _network_values(thing: Any, room: Room, name: str) -> Answer | None:
-    """Return the action values of a network of Stable-Baselines3's DQN or sb3-contrib's QR-DQN, else nothing."""
+    """Return the action values of a network of Stable-Baselines3's DQN or sb3-contrib's QR-DQN; else None."""
     net = getattr(thing, "q_net", None) or getattr(thing, "quantile_net", None)
     if net is None or not hasattr(thing, "policy"):
         return None
@@ -243,7 +243,7 @@ def _network_values(thing: Any, room: Room, name: str) -> Answer | None:
 
 def watched(teacher: Teacher, rows: np.ndarray) -> Teacher:
     """Ask a teacher the same several times; one that answers differently is asked more often from then on."""
-    if teacher.stochastic:  # which is known, and its answers are settled
+    if teacher.stochastic:  # known already, and its answers are settled
         return teacher
     some = rows[:: max(1, len(rows) // PROBES)][:PROBES]
     first = teacher.answer(some)
@@ -253,23 +253,22 @@ def watched(teacher: Teacher, rows: np.ndarray) -> Teacher:
     return teacher._replace(stochastic=True).settled()
 
 
-# ---- what a teacher sees, and may answer ---------------------------------------------------------------------------
+# ---- observations and actions of a teacher
+# ---------------------------------------------------------------------------
 
 
-NEAR = (
-    1e-5  #: by which an amount may be outside of its bounds, as a share of their width: numbers are rounded
-)
+NEAR = 1e-5  #: by which an action may exceed its bounds, as a share of their width: numbers are rounded
 
 
 class Room(NamedTuple):
-    """How many coordinates an observation has, which actions there are, and how both are written outside."""
+    """The coordinates of an observation, the actions, and how the environment writes both."""
 
     name: str  #: of the task
     dimensions: int
-    actions: int  #: 0 where they are amounts
+    actions: int  #: 0 if they are continuous
     first: int = 0  #: the environment's number of the first action
     view: View | None = None  #: of the environment, if there is one
-    box: Any = None  #: the space of actions that are amounts
+    box: Any = None  #: the space of continuous actions
     seen: spaces.Box | None = None  #: the space of observations, where they are an array
 
     def observation(self, row: np.ndarray) -> Any:
@@ -287,7 +286,7 @@ class Room(NamedTuple):
     # ---- what comes back ------------------------------------------------------------------------------------------
 
     def checked_actions(self, given: Any, what: str, rows: np.ndarray) -> np.ndarray:
-        """Return answers as numbers of actions from 0, or as amounts; else say which of them is none."""
+        """Return answers as numbers of actions from 0, or as continuous actions; raise an error for any other."""
         if self.box is not None:
             return np.array([self._amounts(one, what, row) for one, row in zip(given, rows, strict=True)])
         numbers = np.array([number_of(one) for one in given])
@@ -316,7 +315,7 @@ class Room(NamedTuple):
         return np.clip(amounts, low, high)
 
     def checked_values(self, given: Any, what: str, rows: np.ndarray) -> np.ndarray:
-        """Return what actions are worth, a row for every observation."""
+        """The action values, a row for every observation."""
         worth = attempt(
             lambda: np.array([np.ravel(one) for one in given], dtype=np.float64), otherwise=np.zeros(0)
         )
@@ -328,7 +327,7 @@ class Room(NamedTuple):
         return worth
 
     def check_spaces(self, thing: Any, name: str) -> None:
-        """Refuse an agent that says itself that it was made for other spaces."""
+        """Reject an agent that was made for other spaces."""
         seen, acted = getattr(thing, "observation_space", None), getattr(thing, "action_space", None)
         if (
             isinstance(seen, spaces.Space)
@@ -357,7 +356,7 @@ def _seen(row: np.ndarray) -> str:
 
 
 def room_of(spec: TaskSpec) -> Room:
-    """Return what a teacher of a task sees and may answer.
+    """The observations and actions of a task, for its teachers.
 
     >>> from distinguo.tasks.catalog import task_spec
     >>> room_of(task_spec("puck"))[1:4]
@@ -376,7 +375,7 @@ def room_of(spec: TaskSpec) -> Room:
 
 
 def _box_of(registered: Any) -> spaces.Box | None:
-    """Return what the environment is seen by that a compiled task stands for: teachers were made for its numbers."""
+    """The observation space of the environment that a compiled task ports: teachers were made for it."""
     if registered is None:
         return None
     env = registered.make()
@@ -394,7 +393,7 @@ ACTION = "action"  #: the column of actions
 def table_teacher(observations: Any, actions: Any, name: str = "table") -> Teacher:
     """Return a teacher that answers with the action of the nearest row, each coordinate measured by its spread.
 
-    ``actions`` are numbers from 0, as many as there are rows of ``observations``.
+    ``actions`` are numbers from 0, one for each row of ``observations``.
 
     >>> teacher = table_teacher([[0.0, 1.0], [1.0, 0.0], [0.0, 0.0]], [1, 0, 1])
     >>> teacher.answer(np.array([[0.9, 0.1], [0.1, 0.8]])).tolist()
@@ -469,7 +468,7 @@ CLASSES = {
     "td3": ("stable_baselines3", "TD3"),
     "qrdqn": ("sb3_contrib", "QRDQN"),
 }
-#: What only these have among the data of a zip, the most telling first.
+#: Names in the data of a zip that only these agents have, the most specific first.
 MARKS = {
     "qrdqn": ("quantile_net",),
     "ppo": ("clip_range", "n_epochs"),
@@ -482,7 +481,7 @@ LARGEST_DATA = 64 * 1024 * 1024  #: bytes
 
 
 def kind_of_zip(path: Path) -> str:
-    """Return which agent a zip holds, by the names in it; nothing in it is run for that."""
+    """The kind of agent in a zip, by the names in it; no code in it is run."""
     try:
         with zipfile.ZipFile(path) as archive:
             info = archive.getinfo("data")
@@ -523,7 +522,7 @@ def load_zip(path: Path) -> Any:
         return kind.load(path, device="cpu")
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # whatever is in it
+    except BaseException as error:  # its code may raise anything
         raise DistinguoError(
             f"{path} could not be opened ({reason_of(error)}); save it again with the installed {module}, or load it "
             "yourself and hand it over: distinguo.distil(model, task)."

@@ -1,9 +1,9 @@
 """Trials of maps and teachers from numbered starts, the same for all of them.
 
-A start is a number. It decides where a trial begins and, in a stochastic task, what its noise is, so that maps are
-compared on equal terms. The results do not depend on how many trials run side by side. Compiled tasks run maps at
-full speed and teachers in lock-step, so that a teacher answers for many trials at once; an environment of Gymnasium
-runs one trial after the other, here or in other processes (workers.py).
+A start is a number. It decides where a trial begins and, in a stochastic task, its noise, so that maps are compared
+on equal terms. The results do not depend on how many trials run side by side. Compiled tasks run maps at full speed
+and teachers in lock-step, so that a teacher answers for many trials at once. An environment of Gymnasium runs one
+trial after the other, here or in other processes (workers.py).
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ _STREAM = 5  #: follows the number of a start in the key of its random numbers
 
 
 class Followed(NamedTuple):
-    """Trials as they went."""
+    """Recorded trials."""
 
     returns: np.ndarray  #: (trials,)
     lengths: np.ndarray  #: (trials,)
-    seen: np.ndarray  #: (steps of all trials, dimensions) what was seen before each step
+    seen: np.ndarray  #: (steps of all trials, dimensions) the observation before each step
     taken: np.ndarray  #: (steps,) the action that was taken
     states: (
         np.ndarray
-    )  #: (steps, width of a state) where it was taken; of no width where no task can be put there
+    )  #: (steps, width of a state) where it was taken; of width 0 if the task cannot start there
 
     @property
     def step(self) -> np.ndarray:
@@ -54,25 +54,25 @@ class Followed(NamedTuple):
 
 
 class Count(NamedTuple):
-    """What was run: trials, and their steps."""
+    """The number of trials, and of their steps."""
 
     trials: int = 0
     steps: int = 0
 
     def more(self, trials: int, steps: int) -> Count:
-        """Return the count with so many more."""
+        """Return the count plus these trials and steps."""
         return Count(self.trials + trials, self.steps + steps)
 
 
 class Trials(Protocol):
-    """Something that can run trials of one task."""
+    """Runs trials of one task."""
 
     spec: TaskSpec
     cap: int  #: steps of a trial at most
 
     @property
     def count(self) -> Count:
-        """Return what was run so far."""
+        """The trials and steps so far."""
         ...
 
     def follow(self, map_: PrototypeMap, starts: Sequence[int]) -> Followed:
@@ -84,16 +84,16 @@ class Trials(Protocol):
         ...
 
     def judge(self, contenders: Sequence[Contender]) -> list[np.ndarray]:
-        """Return the returns of maps; of one that was given up, only the first."""
+        """Return the returns of maps; for one that was given up, only the first ones."""
         ...
 
     def close(self) -> None:
-        """Give back what was taken."""
+        """Release threads and processes."""
         ...
 
 
 def trials_of(spec: TaskSpec, cap: int) -> Trials:
-    """Return what runs trials of a task: compiled, in other processes, or in the one environment there is."""
+    """The runner for trials of a task: compiled, in other processes, or in the given environment."""
     from distinguo.distillation.workers import WorkerTrials
 
     if is_compiled(spec.task):
@@ -107,7 +107,7 @@ def trials_of(spec: TaskSpec, cap: int) -> Trials:
 
 
 def joined(parts: Sequence[Followed]) -> Followed:
-    """Put trials together that were followed apart."""
+    """Join trials that were followed separately."""
     return Followed(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
@@ -121,12 +121,12 @@ class CompiledTrials:
         self.spec, self.cap, self.count = spec, cap, Count()
         self._holds = isinstance(spec.goal, Hold)
         self._pool = ThreadPoolExecutor(os.cpu_count())
-        self._known: dict[int, Any] = {}  # first states by the number of their start
+        self._known: dict[int, Any] = {}  # first states, by the number of the start
         self._noise: dict[int, Any] = {}  # and the states of the task's own generator
         self._thread = threading.local()  # a task and a world for every thread
 
     def first_states(self, starts: Sequence[int]) -> np.ndarray:
-        """Return where trials begin: where the task begins them or, if they should never end, where they need not."""
+        """The first states of trials: as the task draws them or, if trials should never end, controllable ones."""
         for number in starts:
             if number not in self._known:
                 self._known[number] = self._first(number)
@@ -153,7 +153,7 @@ class CompiledTrials:
         return self._thread.world
 
     def _worlds(self, starts: Sequence[int]) -> Iterator[tuple[Any, Sequence[int]]]:
-        """Give the world for all starts or, in a stochastic task, for one at a time, with the noise of that start."""
+        """Yield the world for all starts or, in a stochastic task, for one start at a time, with its noise."""
         world, generator = self.world, randomness(self._thread.task)
         if generator is None:
             yield world, starts
@@ -171,7 +171,7 @@ class CompiledTrials:
         return self._noise[number]
 
     def _gained(self, map_: PrototypeMap, starts: Sequence[int]) -> tuple[np.ndarray, int]:
-        """Return what a map gains from each start, and the steps that this took."""
+        """The return of a map from each start, and the steps that this took."""
         gained, steps = [], 0
         for world, some in self._worlds(starts):
             returns, lengths = np.zeros(len(some)), np.zeros(len(some), dtype=np.int64)
@@ -181,7 +181,7 @@ class CompiledTrials:
         return np.concatenate(gained), steps
 
     def judge(self, contenders: Sequence[Contender]) -> list[np.ndarray]:
-        """Return the returns of maps; of one that was given up, only the first."""
+        """Return the returns of maps; for one that was given up, only the first ones."""
 
         def one(contender: Contender) -> tuple[np.ndarray, int]:
             took = [0]
@@ -206,7 +206,7 @@ class CompiledTrials:
         return self.follow_teacher(map_.choose, starts)
 
     def follow_teacher(self, decide: Decide, starts: Sequence[int]) -> Followed:
-        """Run a teacher, or whatever answers observations with actions, from these starts."""
+        """Run a teacher, or any function from observations to actions, from these starts."""
         parts = [
             in_step(world, decide, self.first_states(some), self.cap, self._holds)
             for world, some in self._worlds(starts)
@@ -221,9 +221,9 @@ class CompiledTrials:
 
 
 def in_step(world: Any, decide: Decide, first: np.ndarray, cap: int | np.ndarray, holds: bool) -> Followed:
-    """Run trials from their first states together; what decides is asked once a step for all of them.
+    """Run trials from their first states together; ``decide`` is called once per step for all of them.
 
-    ``cap`` are the steps of each at most; where they should never end, what they gain are their steps.
+    ``cap`` is the most steps of each; where trials should never end, the return is their length.
     """
     count = len(first)
     lanes = TrialLanes(first.copy(), np.ones(count, dtype=np.bool_), np.zeros(count))
@@ -257,7 +257,7 @@ class EnvironmentTrials:
         self._checked: CheckedEnv = spec.task.driver.checked_env
 
     def judge(self, contenders: Sequence[Contender]) -> list[np.ndarray]:
-        """Return the returns of maps; of one that was given up, only the first."""
+        """Return the returns of maps; for one that was given up, only the first ones."""
         return [self._judge(one) for one in contenders]
 
     def _judge(self, contender: Contender) -> np.ndarray:
@@ -283,7 +283,7 @@ class EnvironmentTrials:
         )
 
     def _run(self, act: Act, number: int) -> tuple[float, list[tuple[float, ...]], list[int]]:
-        """Run a trial: what it gained, what was seen, and what was done."""
+        """Run a trial: its return, its observations and its actions."""
         now = self._checked.reset(number, number)
         seen: list[tuple[float, ...]] = []
         taken: list[int] = []
@@ -298,9 +298,9 @@ class EnvironmentTrials:
         return gained, seen, taken
 
     def gained_instead(self, decide: Decide, number: int, moves: Sequence[int], held: Sequence[int]) -> float:
-        """Return what a trial gains that takes these moves, then the held ones, and then follows a teacher.
+        """The return of a trial that takes these moves, then the held ones, and then follows a teacher.
 
-        The number of its start brings the same chance about again.
+        The number of its start brings back the same random numbers.
         """
         begun = [*moves, *held]
 
@@ -312,11 +312,11 @@ class EnvironmentTrials:
         return self._run(act, number)[0]
 
     def close(self) -> None:
-        """There is nothing to give back."""
+        """Do nothing: there is nothing to release."""
 
 
 def action_by(map_: PrototypeMap) -> Act:
-    """Return what a map does, as a function of one observation."""
+    """The action of a map, as a function of one observation."""
     prototypes, weight = map_.prototypes, map_.partition.weight
     return lambda seen: int(action_at(prototypes, weight, map_.actions, np.array(seen)))
 

@@ -1,7 +1,8 @@
 """A process that runs trials of one environment: ``python -m distinguo.distillation.worker``.
 
-The first line on standard input names the environment; every other one asks for trials of a map, and is answered by a
-line of JSON on standard output. What the environment itself prints goes to standard error. It ends with its input.
+The first line on standard input names the environment. Every other line asks for trials of a map, and the answer is
+a line of JSON on standard output. What the environment prints goes to standard error. The process ends with its
+input.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def main() -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     try:
         answer_all(sys.stdin, out)
-    except BrokenPipeError:  # the asking process has gone
+    except BrokenPipeError:  # the asking process has ended
         os._exit(0)
 
 

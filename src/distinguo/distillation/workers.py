@@ -1,7 +1,7 @@
 """Trials of an environment in other processes, one for each core.
 
-Each process makes the environment anew from its id and answers questions, a line of JSON each (worker.py). What they
-answer does not depend on how many there are. A process that dies is started again, and asked once more.
+Each process makes the environment from its id and answers questions, a line of JSON each (worker.py). The answers
+do not depend on the number of processes. A process that dies is started and asked again.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from distinguo.search.races import Contender
 from distinguo.tasks.spec import TaskSpec
 
 MODULE = "distinguo.distillation.worker"
-PARTS = 4  #: that trials which are followed are divided into
-TRIES = 3  #: that a question is asked if the process dies of it
+PARTS = 4  #: into which followed trials are divided
+TRIES = 3  #: how often a question is asked if the process dies of it
 
 
 class WorkerTrials:
@@ -44,7 +44,7 @@ class WorkerTrials:
         self._pool = ThreadPoolExecutor(count)
 
     def knows_task(self) -> bool:
-        """Whether other processes know the environment; an id that a script registers is known in it alone."""
+        """Whether other processes know the environment; an id that a script registers is only known there."""
         worker = self._free.get()
         try:
             return bool(worker.ask({"do": "know"})["known"])
@@ -53,11 +53,11 @@ class WorkerTrials:
 
     @property
     def count(self) -> Count:
-        """Return what was run so far, here and there."""
+        """The trials and steps so far, in this process and the others."""
         return self._own.count.more(*self._asked)
 
     def judge(self, contenders: Sequence[Contender]) -> list[np.ndarray]:
-        """Return the returns of maps; of one that was given up, only the first."""
+        """Return the returns of maps; for one that was given up, only the first ones."""
         answers = self._ask_all([_question("judge", one.map, one.starts, one.present) for one in contenders])
         return [np.array(answer["returns"]) for answer in answers]
 
@@ -72,7 +72,7 @@ class WorkerTrials:
         return self._own.follow_teacher(decide, starts)
 
     def gained_instead(self, decide: Decide, number: int, moves: Sequence[int], held: Sequence[int]) -> float:
-        """Return what a trial gains that takes these moves, then the held ones, and then follows a teacher."""
+        """The return of a trial that takes these moves, then the held ones, and then follows a teacher."""
         return self._own.gained_instead(decide, number, moves, held)
 
     def _ask_all(self, questions: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -154,14 +154,14 @@ class _Worker:
 
     def _started(self) -> subprocess.Popen[str]:
         if self._process is None:
-            self._process = subprocess.Popen(  # noqa: S603 # this very program
+            self._process = subprocess.Popen(  # noqa: S603 # this program
                 [sys.executable, "-m", MODULE],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
                 env=os.environ
                 | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},  # for modules of users
-                start_new_session=True,  # Ctrl-C is for the process that asks
+                start_new_session=True,  # Ctrl-C goes to the asking process only
             )
             assert self._process.stdin is not None
             self._process.stdin.write(json.dumps(self._task) + "\n")
@@ -176,5 +176,5 @@ class _Worker:
             process.wait()
             for stream in (process.stdin, process.stdout):
                 if stream is not None:
-                    with contextlib.suppress(OSError):  # what is not written yet has nobody to read it
+                    with contextlib.suppress(OSError):  # no process is left to read it
                         stream.close()

@@ -1,11 +1,11 @@
-"""Audit a representation with its action values: where does it fail epsilon-adequacy, and what does that cost?
+"""Audit a representation with its action values: where is it not epsilon-adequate, and what does that cost?
 
 Definition 8 asks two things of every state that the agent can reach: that the actions which look best for its
 region are good for the state itself (policy), and that the state is worth what its region says (value).
 
-Features (Definition 1 in general) put no wall around a group: what they say of a state is ``Q(s, .)`` at the state
-itself, summed over all features that respond to it. A state is inadequate when these values mislead about its own
-look-ahead values. For a partition as features both readings are one.
+Features (Definition 1 in general) have no borders between groups: the values of a state are ``Q(s, .)`` at the
+state itself, summed over all features that respond to it. A state is inadequate when these values mislead about its
+own look-ahead values. For a partition as features both readings agree.
 """
 
 from __future__ import annotations
@@ -36,17 +36,20 @@ from distinguo.tasks.task import observe, start, transition, truncated, unpack
 
 MOST_VISITS = 10**7
 NO_LIMIT = 2**62  #: steps of a trial
-Watch = Callable[[int, int], None]  #: is told how many states are done, of how many
-CHUNK, SLOW_CHUNK = 20_000, 20  #: states between two looks at the keyboard; where every step is plain Python
+Watch = Callable[[int, int], None]  #: called with the number of states done and of all states
+CHUNK, SLOW_CHUNK = (
+    20_000,
+    20,
+)  #: states between two checks for Ctrl-C; the second where every step is plain Python
 
 
 class Visits(NamedTuple):
-    """Which states to audit: those that the greedy policy comes through."""
+    """Which states to audit: those that the greedy policy visits."""
 
     number: int = 10_000
     seed: int = 0  #: decides among tied actions
-    #: Steps after which a trial is left: an environment that comes back to a state by taking the trial's actions
-    #: again pays for every state as many steps as lie before it.
+    #: Steps after which a trial is stopped: an environment that restores a state by replaying the trial pays for
+    #: every state with all steps before it.
     longest: int = NO_LIMIT
 
 
@@ -55,7 +58,7 @@ class Audit(NamedTuple):
 
     states: np.ndarray  #: (states, width of a state)
     observations: np.ndarray  #: (states, dimensions) what the agent sees of each
-    #: (states,) the region of each; of features the one that responds most, -1 where strengths are mere amounts
+    #: (states,) the region of each; for features the one that responds most, -1 if they form no groups
     regions: np.ndarray
     q1: np.ndarray  #: (states, actions) look-ahead values
     rules: np.ndarray  #: (states,) the broken rules, as bits of ``criteria.POLICY`` and ``criteria.VALUE``
@@ -69,17 +72,17 @@ class Audit(NamedTuple):
 
     @property
     def policy_failures(self) -> int:
-        """Return how many states break the policy rule (Eq. 1)."""
+        """How many states break the policy rule (Eq. 1)."""
         return int(((self.rules & POLICY) > 0).sum())
 
     @property
     def value_failures(self) -> int:
-        """Return how many states break the value rule (Eq. 2)."""
+        """How many states break the value rule (Eq. 2)."""
         return int(((self.rules & VALUE) > 0).sum())
 
     @property
     def stakes(self) -> np.ndarray:
-        """Return what the worst action of each state would cost, by look-ahead: large at critical states."""
+        """The cost of the worst action of each state, by look-ahead: large at critical states."""
         return self.q1.max(axis=1) - self.q1.min(axis=1)
 
     @property
@@ -112,10 +115,9 @@ def audit_controller(
 ) -> Audit:
     """Audit given states, or those that the greedy policy visits from the start of a trial.
 
-    The task goes by its name, or is a value. Where transitions are random, ``samples`` look-aheads of each action are
-    averaged (Definition 5). ``values`` is another controller to look ahead with: what the next states are worth by
-    values that are known to be good, such as the exact ones, where those of the controller itself may err.
-    ``watch`` is told how many states are done, of how many.
+    ``task`` is a name or a task. If transitions are random, ``samples`` look-aheads of each action are averaged
+    (Definition 5). ``values`` is another controller whose values are used to look ahead, such as exact ones, where
+    those of the controller itself may err. ``watch`` is called with the number of states done and of all states.
 
     >>> from distinguo.representations.voronoi import voronoi
     >>> one = Controller(voronoi([[0.0, 0.0]], [4.8, 11.0]), np.array([[-0.5, -0.5]]))
@@ -142,7 +144,7 @@ def audit_controller(
 
 
 def fill_in(findings: Audit, at_once: int, find: Callable[[Audit], None], watch: Watch | None) -> None:
-    """Have the rows of an audit filled in, so many at a time, and see that something can be said of them."""
+    """Fill in the rows of an audit, ``at_once`` at a time, and check that they are finite."""
     columns, count = findings._asdict(), len(findings.states)
     del columns["epsilon"]
     for first in range(0, count, at_once):
@@ -150,13 +152,11 @@ def fill_in(findings: Audit, at_once: int, find: Callable[[Audit], None], watch:
         if watch:
             watch(min(first + at_once, count), count)
     if not np.isfinite(findings.q1).all():
-        raise DistinguoError(
-            "Rewards or action values are not finite, so nothing can be said of them; mend them."
-        )
+        raise DistinguoError("Rewards or action values are not finite, so they cannot be audited; fix them.")
 
 
 def restorable_task(task: Any) -> Any:
-    """Return the task behind a name or its words; look-ahead has to come back to every state."""
+    """Return the task of a name or a description; its states must be restorable for look-ahead."""
     if not isinstance(task, str | TaskSpec):
         return task
     spec = task_spec(task) if isinstance(task, str) else task
@@ -182,13 +182,13 @@ def blank_audit(task: Any, rows: np.ndarray, actions: int, epsilon: float) -> Au
 
 
 def check_not_negative(name: str, value: Any) -> None:
-    """Refuse what is no finite number from 0."""
+    """Reject anything but a finite number from 0."""
     if not (isinstance(value, Real) and 0.0 <= float(value) < np.inf):
         raise DistinguoError(f"{name} of an audit should be a finite number from 0, got {shown(value)}.")
 
 
 def checked_states(task: Any, states: ArrayLike) -> np.ndarray:
-    """Return states of a task that somebody gives, or say what is wrong with them."""
+    """Return given states of a task as rows, or raise an error."""
     width = len(start(task, np.random.default_rng(0)))
     try:
         rows = np.array(states, dtype=np.float64)
@@ -203,7 +203,7 @@ def checked_states(task: Any, states: ArrayLike) -> np.ndarray:
 
 
 def visited(task: Any, controller: Controller | FeatureController, visits: Visits) -> np.ndarray:
-    """Return the states that the greedy policy comes through, trial after trial."""
+    """Return the states that the greedy policy visits, trial after trial."""
     rng = np.random.default_rng(whole_number("The seed", visits.seed))
     count = whole_number("visits", visits.number, 1, MOST_VISITS)
     dimensions = len(start(task, rng))
@@ -257,14 +257,15 @@ def _look_ahead(
         findings.regret[n] = incremental_regret(here.q, findings.q1[n], controller.delta)
 
 
-# Audit a controller that only says what to do: an action is worth what a trial gains that takes it, then follows it.
+# Audit a controller without values: an action is worth the return of a trial that takes it and then follows the
+# controller.
 #
-# That is the incremental regret of section 2.2 with the returns of trials in place of learned values, which such a
-# controller has none of. Nothing can be said of the value rule (Eq. 2) then.
+# That is the incremental regret of section 2.2, with the returns of trials in place of learned values. The value
+# rule (Eq. 2) cannot be checked then.
 
 
-NEXT_TO_NOTHING = 0.05  #: share of what actions usually differ by: what costs less counts as nothing
-POLICY_CHUNK = 200  #: states between two looks at the keyboard
+NEXT_TO_NOTHING = 0.05  #: share of the usual difference between actions below which a cost counts as nothing
+POLICY_CHUNK = 200  #: states between two checks for Ctrl-C
 
 
 def audit_policy(
@@ -278,7 +279,7 @@ def audit_policy(
 ) -> Audit:
     """Audit given states, or those that the controller visits; trials have ``longest`` steps at most.
 
-    Without ``epsilon``, a twentieth of what the best and the worst action differ by on average may be lost.
+    Without ``epsilon``, it is a twentieth of the mean difference between the best and the worst action.
 
     >>> from distinguo.representations.voronoi import voronoi
     >>> from distinguo.tasks.catalog import task_spec

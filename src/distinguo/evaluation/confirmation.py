@@ -1,15 +1,14 @@
-"""Is the mean return at the threshold? A sequential test that may be looked at after every trial.
+"""Is the mean return at the threshold? A sequential test whose result may be read after every trial.
 
-Money is bet, trial by trial, on the mean being *above* the threshold, at stakes that can never lose more than all of
-it: each trial multiplies the capital by ``1 + stake * (return - threshold)``, and the stake follows from the returns
-before. If the mean is below the threshold, the capital is not expected to grow, whatever the distribution of returns,
-and the chance that it *ever* reaches ``1/e`` is at most ``e`` (Ville's inequality; such betting is studied by
-Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting", 2024). So the test may stop as
-soon as it does. A second capital bets on the opposite, so that a hopeless policy is found out soon.
+The test bets, trial by trial, that the mean is *above* the threshold, at stakes that cannot lose more than the
+capital: each trial multiplies the capital by ``1 + stake * (return - threshold)``, and the stake depends on the
+earlier returns. If the mean is below the threshold, the capital is not expected to grow, whatever the distribution
+of returns, and the probability that it *ever* reaches ``1/e`` is at most ``e`` (Ville's inequality; such betting is
+studied by Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting", 2024). So the test
+may stop as soon as it does. A second capital bets on the opposite, so that a hopeless policy is rejected soon.
 
-What is assumed: no return is below the least that any trial of the run had; one that is may take all the capital. And
-"below the threshold" means by more than a hundredth of that range, as no number of trials tells apart what is
-equal.
+The test assumes that no return is below the least of the run so far; a lower one may take all the capital. "Below
+the threshold" means by more than a hundredth of that range, as no number of trials can separate equal means.
 """
 
 from __future__ import annotations
@@ -23,47 +22,47 @@ import numpy as np
 PASSED, FAILED, OPEN = "passed", "failed", "open"
 STAKE = 0.99  #: of the greatest stake at which the capital cannot be lost at once
 TOLERANCE = (
-    0.01  #: how far below the threshold a mean still counts as being there, as a share of the range below it
+    0.01  #: how far below the threshold a mean still counts as reaching it, as a share of the range below it
 )
 HEADROOM = 0.05  #: the least room above the threshold that a refutation assumes, as such a share
-REPEAT = 2.0  #: standard errors by which the mean of as many trials again as are usual should pass, too
-USUAL = 100  #: trials that others will judge it by
-PATIENCE = 5  #: times the steps that the test should take, after which an open question counts as failed
+REPEAT = 2.0  #: standard errors by which the mean of ``USUAL`` further trials should pass, too
+USUAL = 100  #: trials in the usual evaluation of a policy
+PATIENCE = 5  #: multiple of the test's steps after which an undecided test counts as failed
 FEWEST = 50  #: trials of a test that passes before its steps are used up
-FEWEST_FINAL = 20  #: trials of a last judgement, whose mean is reported
+FEWEST_FINAL = 20  #: trials of a final test, whose mean is reported
 
 
 class ReturnQuestion(NamedTuple):
-    """What is to be found out, and how surely.
+    """The hypothesis to test, and with which error.
 
     >>> ReturnQuestion(threshold=475.0, least=9.0, greatest=500.0).error
     0.05
     """
 
     threshold: float
-    least: float  #: return of a trial so far
+    least: float  #: the least return of a trial so far
     greatest: float
-    error: float = 0.05  #: chance that a policy below the threshold passes
+    error: float = 0.05  #: probability that a policy below the threshold passes
     weakest: float = 0.25  #: the same, if the steps that the test should take are used up
-    refusal: float = 0.2  #: chance that a policy at the threshold is turned down
+    refusal: float = 0.2  #: probability that a policy at the threshold is rejected
     steps: int = 14_000  #: that the test should take
     most: int = 2_000  #: trials at most
-    alone: bool = True  #: whether strong evidence alone will do, where the policy cannot get better
+    alone: bool = True  #: whether strong evidence alone is enough, where the policy cannot get better
 
     @property
     def room(self) -> float:
-        """Return how far below the threshold a return may be."""
+        """How far below the threshold a return may be."""
         least = self.least if self.least < self.threshold else self.threshold - max(abs(self.threshold), 1.0)
         return self.threshold - least
 
     @property
     def bar(self) -> float:
-        """Return what the mean must be above."""
+        """The number that the mean must exceed."""
         return self.threshold - TOLERANCE * self.room
 
 
 def capital(returns: Sequence[float], bar: float, room: float) -> float:
-    """Return what one unit has become by betting that the mean return is above ``bar``.
+    """The capital after betting, from one unit, that the mean return is above ``bar``.
 
     ``room`` is how far below it a return may be.
 
@@ -76,7 +75,7 @@ def capital(returns: Sequence[float], bar: float, room: float) -> float:
         1.0,
         0.0,
         0.25,
-    )  # of differences in units of the room, with one trial's worth of doubt
+    )  # of differences in units of the room; one trial of prior doubt
     for number, value in enumerate(returns, start=1):
         gain = (value - bar) / room
         stake = min(max(mean / (variance + mean * mean), 0.0), STAKE)
@@ -89,13 +88,13 @@ def capital(returns: Sequence[float], bar: float, room: float) -> float:
 
 
 def judge(returns: Sequence[float], steps: int, question: ReturnQuestion, *, final: bool = False) -> str:
-    """Judge the returns of greedy trials so far, which took so many steps.
+    """Judge the returns of the greedy trials so far, which took ``steps`` steps.
 
-    Usually the evidence must be strong, and a hundred further trials should tell the same. When the steps are used
-    up, weaker evidence will do, or strong evidence alone that the mean is above the threshold itself. Who allows but
-    few trials is content with the former. Where returns cannot be above the threshold no bet on that pays: at the end
-    of all patience, trials none of which was below it will do. ``final`` asks for an answer that says something of
-    the mean, even where the policy is hopeless.
+    At first the evidence must be strong, and a hundred further trials should show the same. When the steps are used
+    up, weaker evidence is enough, or strong evidence alone that the mean is above the threshold itself. If only few
+    trials are allowed, weaker evidence is enough. Where returns cannot exceed the threshold, no bet pays: then,
+    when patience ends, trials that all reached it are enough. ``final`` asks for a result that bounds the mean,
+    even if the policy is hopeless.
 
     >>> cart = ReturnQuestion(threshold=475.0, least=9.0, greatest=500.0)
     >>> judge([500.0] * 27, 13_500, cart), judge([500.0] * 28, 14_000, cart), judge([300.0] * 4, 1_200, cart)
@@ -127,7 +126,7 @@ def _against(returns: Sequence[float], question: ReturnQuestion) -> float:
 
 
 def will_repeat(returns: Sequence[float], threshold: float) -> bool:
-    """Tell whether the mean of a hundred further trials should be at the threshold, too.
+    """Whether the mean of a hundred further trials should reach the threshold, too.
 
     >>> will_repeat([500.0] * 5, 475.0), will_repeat([500.0, 440.0] * 5, 475.0)
     (True, False)
@@ -139,7 +138,7 @@ def will_repeat(returns: Sequence[float], threshold: float) -> bool:
 
 
 def lower_bound(returns: Sequence[float], least: float, error: float = 0.05) -> float:
-    """Return a bound that the mean return is above, valid whenever one looks: by betting on every value below.
+    """Return a lower bound of the mean return, valid at any time: by betting on every value below.
 
     >>> round(lower_bound([500.0] * 100, least=9.0), 1)
     484.7

@@ -1,13 +1,13 @@
 """A fresh learner on fixed features: semi-gradient Q-learning of their weights, under the tester's settings.
 
-The learner of ``training`` with weighted sums in place of a table; on a partition as features it does the same,
-bit for bit. What a step teaches is shared out among the features that responded: a weight moves by ``alpha * f_i /
-sum f^2`` times the error, so that with alpha = 1 the value would be right afterwards. For tiles that is alpha over
-the number of tilings.
+The learner of ``training`` with weighted sums in place of a table; on a partition as features it does the same, bit
+for bit. The error of a step is shared among the features that responded: a weight moves by ``alpha * f_i / sum
+f^2`` times the error, so that with alpha = 1 the value would be right afterwards. For tiles that is alpha over the
+number of tilings.
 
-What the settings for coarse regions mean here: ``hold`` and first visits go by the *group* of a state, which is
-the feature it belongs to most (docs/readings.md, "The tester"). Features that are mere amounts, such as a
-perceptron's, make no groups: there every step has a choice of its own, and all visits are learned from.
+Of the settings for coarse regions, ``hold`` and first visits use the *group* of a state: the feature that responds
+most (docs/readings.md, "The tester"). Features that are plain numbers, such as a perceptron's, form no groups:
+there every step chooses anew, and all visits are learned from.
 """
 
 from __future__ import annotations
@@ -24,11 +24,13 @@ from distinguo.seam import at_speed, kernel, part
 from distinguo.settings import TesterSettings
 from distinguo.tasks.task import observe, transition, truncated, unpack
 
-LEAST_NORM = 1e-6  #: of squared strengths: a state that hardly any feature responds to teaches little
+LEAST_NORM = (
+    1e-6  #: of squared strengths: little is learned from a state to which hardly any feature responds
+)
 
 
 class FeatureTraining(NamedTuple):
-    """What a learner has in mind: its weights, and the trial that is running."""
+    """The memory of a learner: its weights, and the running trial."""
 
     weights: np.ndarray  #: (features, actions)
     lessons: np.ndarray  #: (features, actions) how much each was learned, in strengths
@@ -36,7 +38,7 @@ class FeatureTraining(NamedTuple):
     held: np.ndarray  #: (features,) the action that was last chosen in that group
     chosen: np.ndarray  #: (features,) the trial in which it was chosen
     trial: np.ndarray  #: (1,) the number of the running trial
-    states: np.ndarray  #: (cap, width) the trial so far, kept only where it is learned from at its end
+    states: np.ndarray  #: (cap, width) the trial so far, kept only if it is learned from at its end
     actions: np.ndarray  #: (cap,)
     rewards: np.ndarray  #: (cap,)
     first: np.ndarray  #: (cap,) whether it is learned from: the action was not taken in that group before
@@ -47,7 +49,7 @@ class FeatureTraining(NamedTuple):
 def fresh_feature_training(
     features: Any, actions: int, settings: TesterSettings, cap: int, width: int
 ) -> FeatureTraining:
-    """Return a learner that knows nothing: all weights are 0. A state is a row of so many numbers.
+    """Return a fresh learner: all weights are 0. A state is a row of ``width`` numbers.
 
     >>> from distinguo.features.bases import tiles
     >>> eight = tiles(8, [10, 10], low=[-1.0, -1.0], high=[1.0, 1.0])
@@ -135,7 +137,7 @@ def _feature_action(
 def _keep_step(
     training: FeatureTraining, step: int, s: tuple[float, ...], group: int, a: int, r: float
 ) -> None:
-    """Write a step down, to be learned from when the trial has ended."""
+    """Record a step, to learn from it when the trial has ended."""
     for i in range(len(s)):
         training.states[step, i] = s[i]
     training.actions[step] = a
@@ -150,7 +152,7 @@ def _keep_step(
 def _weights_from_returns(
     task: Any, features: Any, training: FeatureTraining, settings: TesterSettings, length: int, v_last: float
 ) -> None:
-    """Go back over a trial: the return of every first visit, mixed with the values met on the way."""
+    """Learn from a trial backwards: the return of every first visit, mixed with the values on the way."""
     work = training.here
     g = v_last
     v = v_last
@@ -170,9 +172,9 @@ def _weights_from_returns(
 def _share_out(
     training: FeatureTraining, settings: TesterSettings, work: Workspace, a: int, q_new: float
 ) -> None:
-    """Move a value towards what was seen by the weights of the features that responded.
+    """Move a value towards its target by the weights of the features that responded.
 
-    While ``averaging``, a weight is the mean of all that it was taught at first, each lesson by its strength.
+    While ``averaging``, a weight is at first the mean of its targets, each weighted by its strength.
     """
     norm = 0.0
     for n in range(work.number[0]):
@@ -190,7 +192,7 @@ def _share_out(
 
 # Greedy trials of features with weights: a batch whose trials advance together, as in ``simulate``.
 #
-# No proof speaks of weighted sums, so trials are simulated, and to follow each for millions of steps would take
+# There are no proofs for weighted sums, so trials are simulated; to follow each for millions of steps would take
 # hours. On tasks judged by the length of trials, one that still runs after ``FOLLOWED`` steps counts as having
 # reached the cap.
 

@@ -1,7 +1,7 @@
 """Greedy evaluation with learning off: a batch of trials that advance together.
 
-One trial is a chain of dependent operations; the processor can overlap the chains of many. So the loop over steps is
-outside and the loop over trials (*lanes*) inside, and lanes that have ended are taken out.
+One trial is a chain of dependent operations; the processor can overlap the chains of many. So the outer loop is
+over steps and the inner loop over trials (*lanes*); lanes that have ended are removed.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from distinguo.seam import at_speed, is_compiled, kernel
 from distinguo.tasks.task import transition, truncated, unpack
 from distinguo.tasks.world import BEFORE, look, step, stops
 
-CHUNK_STEPS = 20_000  #: steps of every lane between two looks at the keyboard
+CHUNK_STEPS = 20_000  #: steps of every lane between two checks for Ctrl-C
 
 
 class Outcome(NamedTuple):
-    """What became of each trial."""
+    """The outcome of each trial."""
 
     lengths: np.ndarray  #: (trials,) steps until it ended or was stopped
     returns: np.ndarray  #: (trials,) the sum of rewards
     ended: np.ndarray  #: (trials,) whether it ended in a terminal state
-    visited: np.ndarray  #: (regions,) the regions that any trial came through
-    tied: bool  #: whether a visited region had tied actions, so that random numbers played a part
+    visited: np.ndarray  #: (regions,) the regions that any trial visited
+    tied: bool  #: whether a visited region had tied actions, so that the outcome is random
 
 
 class Patience(NamedTuple):
@@ -35,7 +35,7 @@ class Patience(NamedTuple):
     With half of the trials as ``failures`` the median stays exact, as the others can no longer change it.
     """
 
-    steps: int  #: after so many steps
+    steps: int  #: after this many steps
     failures: int  #: if more trials than these have ended
 
 
@@ -85,7 +85,7 @@ def evaluate(
 
 
 def fresh_lanes(starts: np.ndarray, regions: int) -> RunningTrials:
-    """Return trials that begin at these states, of which none has run yet."""
+    """Return trials that have not run yet and begin at these states."""
     count = len(starts)
     return RunningTrials(
         states=np.array(starts, dtype=np.float64),
@@ -98,7 +98,7 @@ def fresh_lanes(starts: np.ndarray, regions: int) -> RunningTrials:
 
 
 def trials_together(task: Any, count: int) -> list[np.ndarray]:
-    """Return which trials advance together: all of them, or each alone where there is but one environment."""
+    """Which trials advance together: all, or one at a time if there is only one environment."""
     return [np.arange(count)] if is_compiled(task) else [np.array([n]) for n in range(count)]
 
 
@@ -142,7 +142,7 @@ def run_lanes(
 def follow(
     task: Any, controller: Controller, rng: np.random.Generator, now: np.ndarray, steps: int
 ) -> tuple[int, bool, float]:
-    """Follow the greedy policy from ``now``, which is moved on, for at most so many steps.
+    """Follow the greedy policy from ``now``, which is moved on, for at most ``steps`` steps.
 
     Return the steps taken, whether the trial ended, and the sum of rewards.
     """
@@ -164,7 +164,7 @@ def follow(
 def follow_in(
     world: Any, controller: Controller, rng: np.random.Generator, now: np.ndarray, steps: int
 ) -> tuple[int, bool, float]:
-    """Do as :func:`follow` does, in a world: compiled once for all tasks, and a little slower."""
+    """Like :func:`follow`, in a world: compiled once for all tasks, and a little slower."""
     length, gained = 0, 0.0
     ended = False
     while not ended and length < steps:

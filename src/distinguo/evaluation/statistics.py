@@ -93,7 +93,7 @@ class Curve(NamedTuple):
     survival: list[float]  #: the share of the controllable starts that reached the cap
 
     def add(self, steps: int, score: float, survival: float) -> None:
-        """Add the measurement after so many training steps."""
+        """Add the measurement after ``steps`` training steps."""
         self.training_steps.append(steps)
         self.scores.append(score)
         self.survival.append(survival)

@@ -1,9 +1,9 @@
 """The separate tester (sections 3.4 and 4.2): fresh action values on a fixed partition, and a learning curve.
 
-Features take the place of a partition, and the weights of features that of action values (``gradient``,
-``weighted``). The tester never learns what made the partition. It measures at the ends of trials, when so many
-learning steps or so many trials have passed since the last measurement; a measurement follows the frozen greedy
-policy from a batch of random starts that is drawn once per run.
+Features may replace the partition, and their weights the action values (``gradient``). The tester does not know
+what made the partition. It measures at the end of a trial, once enough learning steps or trials have passed since
+the last measurement. A measurement follows the frozen greedy policy from a batch of random starts that is drawn
+once per run.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from distinguo.tasks.task import seeded, start
 
 
 class Evaluation(NamedTuple):
-    """Everything that one run of the tester needs to know of a partition, or features, and the task."""
+    """All that one run of the tester needs: a partition or features, and the task."""
 
     spec: TaskSpec
     partition: Any
@@ -52,7 +52,7 @@ class Evaluation(NamedTuple):
 
     @property
     def of_features(self) -> bool:
-        """Tell whether weights of features are learned, and not the action values of regions."""
+        """Whether the weights of features are learned instead of the action values of regions."""
         return is_features(self.partition)
 
     def fresh_training(self) -> Training | FeatureTraining:
@@ -66,7 +66,7 @@ class Evaluation(NamedTuple):
     def starts(self, rng: np.random.Generator, share: int, count: int) -> np.ndarray:
         """Draw states to start trials from: in the middle of the extent, or as the task itself starts them.
 
-        A compiled task can be put anywhere; an environment, only where it has been.
+        A compiled task can start anywhere; an environment only where it starts itself.
         """
         if self.spec.goal.is_proven_by_lengths and is_compiled(self.spec.task):
             return self.extent.draw(rng, share, count)
@@ -74,7 +74,7 @@ class Evaluation(NamedTuple):
 
 
 class _TestTrials:
-    """The batch of test trials; knows when a new policy cannot do other than the last one, but for luck."""
+    """The batch of test trials; it knows when a new policy must give the last result, ties aside."""
 
     def __init__(self, evaluation: Evaluation, rng: np.random.Generator) -> None:
         self.evaluation, self.rng = evaluation, rng
@@ -93,7 +93,7 @@ class _TestTrials:
         if not (abs(score) <= LARGEST and np.isfinite(numbers).all()):
             raise DistinguoError(
                 f"{self.evaluation.spec.name} gave rewards that are not finite or too large to be added up: "
-                f"test trials score {score:g}; allowed are sums up to {LARGEST:g}; mend its rewards."
+                f"test trials score {score:g}; allowed are sums up to {LARGEST:g}; fix its rewards."
             )
         reached = goal.reached(outcome.ended, outcome.returns)[self.controllable]
         return score, float(reached.mean()) if len(reached) else 1.0
@@ -115,9 +115,9 @@ class _TestTrials:
         return self.outcome
 
     def _known(self, actions: np.ndarray) -> bool:
-        """Tell whether all regions that the last evaluation came through have kept their preferred actions.
+        """Whether all regions that the last evaluation visited have kept their preferred actions.
 
-        Where some are tied the outcome was a matter of luck, and a new one would be as good a draw as the old one.
+        If some are tied, the outcome was random, and a new draw would be as good as the old one.
         """
         if self.actions is None or self.outcome is None:
             return False
@@ -136,7 +136,7 @@ class _TestTrials:
 def learning_curve(
     evaluation: Evaluation, seed: int, run: int, watch: Callable[[int], None] | None = None
 ) -> Curve:
-    """Return the learning curve of one run, which depends on its seed and number alone.
+    """Return the learning curve of one run; it depends on the seed and the number of the run only.
 
     ``watch`` is given the training steps done so far, after every trial.
 
@@ -180,7 +180,7 @@ def trained_values(evaluation: Evaluation, rng: np.random.Generator) -> np.ndarr
 
 
 def values_of(learner: Training | FeatureTraining) -> np.ndarray:
-    """Return what a learner has learned: the action values of regions, or the weights of features."""
+    """The action values of regions, or the weights of features, that a learner has learned."""
     return learner.weights if isinstance(learner, FeatureTraining) else learner.q
 
 
@@ -191,9 +191,9 @@ def _train_once(
     rng: np.random.Generator,
     before: int,
 ) -> int:
-    """Learn in one more trial, after so many steps; return its length."""
+    """Learn in one more trial and return its length."""
     task, settings, cap = evaluation.spec.task, evaluation.settings, evaluation.training_cap
-    if evaluation.spec.limit is None:  # it may never end by itself
+    if evaluation.spec.limit is None:  # it may never end
         cap = min(cap, settings.steps - before)
     first = evaluation.starts(rng, TRAINING, 1)[0]
     if not evaluation.of_features:
@@ -206,33 +206,33 @@ def _train_once(
 
 
 def _check_converging(weights: np.ndarray, settings: TesterSettings) -> None:
-    """Say it when weights have run away: backing up sums from sums may diverge, which a table never does."""
+    """Raise an error if the weights diverge; semi-gradient learning may, a table never does."""
     greatest = np.abs(weights).max()
     if not greatest <= LARGEST:
         raise DistinguoError(
-            f"The weights of these features ran away to {greatest:g}: semi-gradient Q-learning may diverge; take a "
+            f"The weights of these features diverged to {greatest:g}, as semi-gradient Q-learning may; take a "
             f"smaller tester.alpha than {settings.alpha:g}, or tester.traces above 0, or other features."
         )
 
 
-# What becomes of a batch of greedy trials, by the cheapest means that gives the true answer.
+# The outcome of a batch of greedy trials, by the cheapest exact method.
 #
-# A trial that is proven never to fail reaches any cap; one that fails soon is followed to its end; only what remains
-# undecided is simulated, in lock-step where the partition can. The lengths are those of a real simulation.
+# A trial that is proven never to fail reaches any cap; one that fails soon is followed to its end. Only undecided
+# trials are simulated, in lock-step if the partition allows it. The lengths are those of a full simulation.
 
 
 WORTH_PROVING = 200_000  #: caps below which simulating a batch takes no longer than proving it
 
 
 class Batch(NamedTuple):
-    """Trials to be run: where each starts, when they are stopped, and whether some may be given up before."""
+    """Trials to run: their starts, their cap, and when some may be given up."""
 
     starts: np.ndarray
     cap: int
     patience: Patience | None = None
 
     def rest(self, remaining: np.ndarray, failures: int) -> Batch:
-        """Return the batch of the trials that remain when so many others have failed."""
+        """Return the batch of the remaining trials after ``failures`` others have failed."""
         if self.patience is None:
             return self._replace(starts=self.starts[remaining])
         patience = self.patience._replace(failures=self.patience.failures - failures)
@@ -246,10 +246,10 @@ def outcome_of(
     batch: Batch,
     provable: Controller | None = None,
 ) -> Outcome:
-    """Return what :func:`evaluate` would, but for the luck of tied actions.
+    """The result of :func:`evaluate`, but for random choices among tied actions.
 
-    ``provable`` is the controller with its partition in the form that proofs know. Proofs speak of lengths only:
-    leave it out where rewards matter.
+    ``provable`` is the controller with its partition in the form that proofs need. Proofs only give lengths: leave
+    it out if rewards matter.
 
     >>> from distinguo.representations.voronoi import voronoi
     >>> from distinguo.tasks.puck.puck import Puck

@@ -1,12 +1,12 @@
-"""A fresh learner on a fixed partition, trial by trial: Q-learning, with what coarse regions ask for as settings.
+"""A fresh learner on a fixed partition: Q-learning, with settings for coarse regions.
 
-By default a value is backed up after every step from the values of the next region (Figure 1 without its coin). In
-a region so large that its states are worth different amounts, such values mislead. Three settings help there, and
-the tester takes them for tasks judged by return (docs/readings.md, "The tester"):
+By default a value is backed up after every step from the values of the next region (Figure 1 without its coin). If
+the states of a large region have different values, such backups mislead. Three settings help there, and the tester
+uses them for tasks judged by return (docs/readings.md, "The tester"):
 
 - ``traces``: values are learned when the trial has ended, from lambda-returns, each region and action from its first
   visit. With 1 nothing is backed up from the values of other regions.
-- ``hold``: the action that a region gets in a trial is kept until the trial ends, so that a trial shows what a
+- ``hold``: a region keeps its action until the trial ends, so that a trial shows what a
   policy is worth, and goes as far as a policy can.
 - ``explore``: a share of these choices is made at random.
 """
@@ -25,7 +25,7 @@ from distinguo.tasks.task import transition, truncated, unpack
 
 
 class Training(NamedTuple):
-    """What a learner has in mind: its action values, and the trial that is running."""
+    """The memory of a learner: its action values, and the running trial."""
 
     q: np.ndarray  #: (rows, actions) the action values of each region
     counts: np.ndarray  #: (rows, actions) how often each was learned
@@ -33,14 +33,14 @@ class Training(NamedTuple):
     held: np.ndarray  #: (rows,) the action that was last chosen there
     chosen: np.ndarray  #: (rows,) the trial in which it was chosen
     trial: np.ndarray  #: (1,) the number of the running trial
-    regions: np.ndarray  #: (cap,) the trial so far, kept only where it is learned from at its end
+    regions: np.ndarray  #: (cap,) the trial so far, kept only if it is learned from at its end
     actions: np.ndarray  #: (cap,)
     rewards: np.ndarray  #: (cap,)
     first: np.ndarray  #: (cap,) whether the action had not been taken in that region before
 
 
 def fresh_training(rows: int, actions: int, settings: TesterSettings, cap: int) -> Training:
-    """Return a learner that knows nothing: all action values are 0.
+    """Return a fresh learner: all action values are 0.
 
     >>> fresh_training(2, 3, TesterSettings(), cap=500).q.shape
     (2, 3)
@@ -109,7 +109,7 @@ def _action(training: Training, settings: TesterSettings, j: int, rng: np.random
 
 @part
 def _keep(training: Training, step: int, j: int, a: int, r: float) -> None:
-    """Write a step down, to be learned from when the trial has ended."""
+    """Record a step, to learn from it when the trial has ended."""
     training.regions[step] = j
     training.actions[step] = a
     training.rewards[step] = r
@@ -119,7 +119,7 @@ def _keep(training: Training, step: int, j: int, a: int, r: float) -> None:
 
 @part
 def _learn_from_returns(training: Training, settings: TesterSettings, length: int, v_last: float) -> None:
-    """Go back over a trial: the return of every first visit, mixed with the values met on the way."""
+    """Learn from a trial backwards: the return of every first visit, mixed with the values on the way."""
     g = v_last
     v = v_last
     for back in range(length):
@@ -134,7 +134,7 @@ def _learn_from_returns(training: Training, settings: TesterSettings, length: in
 
 @part
 def _learn(training: Training, settings: TesterSettings, j: int, a: int, q_new: float) -> None:
-    """Move a value towards what was seen; while ``averaging``, it is the mean of all that was seen at first."""
+    """Move a value towards its target; while ``averaging``, it is at first the mean of all targets."""
     training.counts[j, a] += 1
     rate = settings.alpha
     if settings.averaging:

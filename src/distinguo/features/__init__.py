@@ -1,1 +1,1 @@
-"""Features of states (Definition 1 in general): tiles, radial bases, perceptrons, and functions of one's own."""
+"""Features of states (Definition 1 in general): tiles, radial bases, perceptrons, and your own functions."""

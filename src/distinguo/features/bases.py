@@ -22,8 +22,8 @@ from distinguo.seam import implements, part
 
 # Tile coding (the CMAC of Albus 1981): several grids over the same states, each a little displaced.
 #
-# Every state lies in one tile of each tiling, so a weight is shared by the states of a tile, and two states share as
-# many weights as there are tilings that do not part them. There is no hashing: each tile has a weight of its own.
+# Every state lies in one tile of each tiling. The states of a tile share its weight, so two states share as many
+# weights as there are tilings that do not separate them. There is no hashing: each tile has its own weight.
 
 
 Displacement = Literal["odd", "regular"]
@@ -53,7 +53,8 @@ def tiles(
     high: Sequence[float],
     displacement: Displacement = "odd",
 ) -> TileCoding:
-    """Lay so many tilings over the box from ``low`` to ``high``, each with ``counts[i]`` tiles along a coordinate.
+    """Lay that many tilings over the box from ``low`` to ``high``, each with ``counts[i]`` tiles along a
+    coordinate.
 
     Tiling ``t`` of ``n`` is displaced by ``t/n`` of a tile: along every coordinate alike (``"regular"``, as in
     Albus's CMAC, which leaves artefacts along the diagonal), or by 1, 3, 5, … times as much along the first,
@@ -112,7 +113,7 @@ def _(features: TileCoding) -> int:
 
 
 class RadialBases(NamedTuple):
-    """Bell curves on a grid of centres; beyond the grid a state is seen as the nearest one within it.
+    """Bell curves on a grid of centres; a state beyond the grid counts as the nearest one within it.
 
     >>> three = radial_bases([3], low=[0.0], high=[1.0])
     >>> active, strengths = np.zeros(6, dtype=np.int64), np.zeros(6)
@@ -137,8 +138,8 @@ def radial_bases(
 ) -> RadialBases:
     """Put ``counts[i]`` centres along each coordinate, at equal distances from ``low`` to ``high``.
 
-    ``width`` is that of a bell in distances between centres. A single centre lies in the middle of the extent, which
-    then takes the place of the distance.
+    ``width`` is that of a bell in distances between centres. A single centre lies in the middle of the extent, and
+    the extent replaces the distance.
     """
     lower, upper = checked_box("Radial basis functions", low, high)
     number = checked_counts("Radial basis functions", counts, len(lower))
@@ -160,7 +161,7 @@ def bells_at(features: RadialBases, s: tuple[float, ...], active: np.ndarray, st
     """Multiply the factors of the coordinates, in row-major order of the centres."""
     count = 1
     strengths[0] = 1.0
-    spare = len(strengths) - 1  # the factors of one coordinate are kept at the far end of the row
+    spare = len(strengths) - 1  # the factors of one coordinate are kept at the end of the row
     for i in range(len(s)):
         own = int(features.counts[i])
         for k in range(own):
@@ -184,7 +185,7 @@ def bells_at(features: RadialBases, s: tuple[float, ...], active: np.ndarray, st
 
 @part
 def _factor(features: RadialBases, x: float, i: int, k: int) -> float:
-    """Return what one coordinate gives to the bells whose centre is the k-th along it."""
+    """The factor of one coordinate for the bells whose centre is the k-th along it."""
     low, high = features.low[i], features.high[i]
     pitch = (high - low) / max(features.counts[i] - 1, 1)
     seen = min(max(x, low), high) if features.counts[i] > 1 else x
@@ -234,10 +235,10 @@ class Perceptron(NamedTuple):
 
 
 def perceptron(low: Sequence[float], high: Sequence[float], units: int = 0, seed: int = 0) -> Perceptron:
-    """Make a perceptron over the box from ``low`` to ``high``, with so many threshold units.
+    """Make a perceptron over the box from ``low`` to ``high``, with that many threshold units.
 
     The plane of a unit has a direction drawn at random and goes through a state drawn at random from the box, both
-    in scaled coordinates: the sources leave the wiring of the association layer to chance.
+    in scaled coordinates: in the sources, the wiring of the association layer is random.
     """
     lower, upper = checked_box("Perceptrons", low, high)
     count = whole_number("The number of units", units, 0, MOST_FEATURES)
@@ -276,7 +277,7 @@ def _(features: Perceptron) -> int:
     return len(features.middle)
 
 
-# What kinds of features share: the box of states that they are laid over, and its checks.
+# What all features share: the box of states that they cover, and its checks.
 
 
 def checked_box(what: str, low: Any, high: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -314,7 +315,7 @@ def checked_width(width: Any) -> float:
 
 
 def check_number(what: str, features: int) -> None:
-    """Refuse more features than anybody could learn the weights of."""
+    """Reject too many features."""
     if features > MOST_FEATURES:
         raise DistinguoError(
             f"{what} may have {MOST_FEATURES:,} features at most, got {features:,}; take fewer."
@@ -322,5 +323,5 @@ def check_number(what: str, features: int) -> None:
 
 
 def product(counts: np.ndarray) -> int:
-    """Return the product of counts as a number that cannot overflow."""
+    """Return the product of counts as a Python number, which cannot overflow."""
     return math.prod(counts.tolist())

@@ -1,4 +1,4 @@
-"""What features are: anything that says how strongly each of its detectors responds to a state.
+"""Features: anything that says how strongly each of its detectors responds to a state.
 
 Definition 1 writes action values as ``Q(s, a_j) = sum_i w_ij f_i(s)``. Of the detectors ``f_i`` only those that
 respond matter, so :func:`activate` lists these: their numbers and their strengths. A partition is the case of one
@@ -17,7 +17,7 @@ from distinguo.errors import DistinguoError, attempt, call_user_code, shown
 from distinguo.seam import generic, generic_with_default, has_own, implements_interpreted, part
 
 State = tuple[float, ...]
-MOST_FEATURES = 10**6  #: of one function: their weights are learned one by one
+MOST_FEATURES = 10**6  #: of one function
 
 
 class Workspace(NamedTuple):
@@ -31,19 +31,19 @@ class Workspace(NamedTuple):
 
 @generic
 def activate(features: Any, s: State, active: np.ndarray, strengths: np.ndarray) -> int:
-    """Write down which features respond to an observation, and how strongly; return how many do."""
+    """Write which features respond to an observation, and how strongly; return how many do."""
     raise NotImplementedError
 
 
 @generic_with_default
 def are_memberships(features: Any) -> bool:
-    """Tell whether strengths say how far a state belongs to a group of states; else they are mere amounts."""
+    """Whether strengths are degrees of membership in groups of states; else they are plain numbers."""
     return False
 
 
 @singledispatch
 def count_features(features: Any) -> int:
-    """Return the number of features, which is that of the rows of weights."""
+    """Return the number of features: one row of weights each."""
     raise DistinguoError(
         f"Features are made by tiles, radial_bases, perceptron or FunctionFeatures, got a value of the class "
         f"{type(features).__name__}."
@@ -52,18 +52,18 @@ def count_features(features: Any) -> int:
 
 @singledispatch
 def room_needed(features: Any) -> int:
-    """Return how long the arrays for :func:`activate` have to be; usually as many as there are features."""
+    """The length of the arrays for :func:`activate`; by default the number of features."""
     return count_features(features)
 
 
 @singledispatch
 def coordinates_of(features: Any) -> int | None:
-    """Return how many coordinates an observation has; None if the features do not say."""
+    """How many coordinates an observation has; None if unknown."""
     return None
 
 
 def is_features(thing: Any) -> bool:
-    """Tell whether something is features, and not a partition.
+    """Whether something is features, and not a partition.
 
     >>> is_features(3)
     False
@@ -72,7 +72,7 @@ def is_features(thing: Any) -> bool:
 
 
 def workspace(features: Any, actions: int) -> Workspace:
-    """Return room for the features of a state and for the values of so many actions."""
+    """Return room for the features of a state and for its action values."""
     room = room_needed(features)
     return Workspace(
         np.zeros(1, dtype=np.int64), np.zeros(room, dtype=np.int64), np.zeros(room), np.zeros(actions)
@@ -87,10 +87,10 @@ def respond(features: Any, s: State, work: Workspace) -> None:
 
 @part
 def strongest(features: Any, work: Workspace) -> int:
-    """Return the group of the state in the workspace, -1 where features make none.
+    """Return the group of the state in the workspace; -1 if the features form no groups.
 
-    It is the feature to which the state belongs most, of equally strong ones the first: the region of a partition,
-    the tile of the first tiling, the nearest centre.
+    It is the feature with the strongest response, the first of equal ones: the region of a partition, the tile of
+    the first tiling, the nearest centre.
     """
     if not are_memberships(features):
         return -1
@@ -127,11 +127,11 @@ def vector_of(features: Any, s: State) -> np.ndarray:
     return vector
 
 
-# Features of one's own: any function from a state to a vector.
+# Your own features: any function from a state to a vector.
 
 
 class FunctionFeatures(NamedTuple):
-    """A function from a state to the strengths of its features, and how many these are; it runs as plain Python.
+    """A function from a state to the strengths of its features, and their number; it runs as plain Python.
 
     >>> squares = FunctionFeatures(lambda s: [1.0, s[0] ** 2, s[1] ** 2], features=3)
     >>> active, strengths = np.zeros(3, dtype=np.int64), np.zeros(3)
@@ -153,7 +153,7 @@ def answers_of(
     if row.shape != (features.features,) or not np.isfinite(row).all():
         raise DistinguoError(
             f"The feature function should give {features.features} finite numbers for every state, but for {s} it "
-            f"gave {_words(row, given)}; mend it, or the number of features."
+            f"gave {_words(row, given)}; fix it, or the number of features."
         )
     strengths[:] = row
     active[:] = np.arange(len(row))

@@ -1,1 +1,1 @@
-"""Learners: what a learner is, the paper's (``economy``), ``sweeping`` for exact categories, and a critic."""
+"""Learners: what a learner is, the paper's (``economy``), and others, each in a package of its own."""

@@ -1,7 +1,7 @@
-"""An agent at work, as compiled code sees it: its world, what is remembered, and how far the trial has come.
+"""An agent as compiled code sees it: its world, its memory, and the progress of the trial.
 
-Memories are tables: each array of a ``NamedTuple`` is declared once, with its type, shape and first values. From that
-follow fresh arrays, larger ones, and the check of arrays that come from a file.
+Memories are tables: each array of a ``NamedTuple`` is declared once, with its type, shape and first values. Fresh
+arrays, larger ones, and the check of arrays from a file follow from that.
 
 >>> class Tally(NamedTuple):
 ...     counts: Annotated[np.ndarray, field(int, "rooms", 2)]
@@ -23,14 +23,14 @@ ROOM = "room"  #: the axis of prototypes: rows are kept when there is room for m
 
 
 class Field(NamedTuple):
-    """How an array is made."""
+    """The declaration of an array."""
 
     dtype: Any
     shape: tuple[Any, ...]  #: numbers, or the names of sizes
     first: Any  #: the value, or the values, that it begins with
 
     def array(self, sizes: Mapping[str, int]) -> np.ndarray:
-        """Return the array as it is in the beginning."""
+        """Return the array in its first state."""
         shape = tuple(sizes[axis] if isinstance(axis, str) else axis for axis in self.shape)
         made = np.zeros(shape, dtype=self.dtype)
         if self.first is not None:
@@ -78,7 +78,7 @@ def larger_arrays(memory: Any, given: Mapping[str, Any], size: int, **sizes: int
 
 
 def check_arrays(memory: Any, **sizes: int) -> None:
-    """Raise unless every declared array has its type and shape, so that compiled code cannot leave it."""
+    """Raise an error unless every declared array has its type and shape, so that compiled code stays inside it."""
     for name, f in _declared(memory).items():
         array, expected = getattr(memory, name), f.array(sizes)
         same = array.dtype == expected.dtype and array.shape == expected.shape
@@ -86,14 +86,14 @@ def check_arrays(memory: Any, **sizes: int) -> None:
             raise ValueError(f"{name} has an unexpected shape or type")
 
 
-#: How a learner leaves a trial: it goes on, came to a terminal state, was stopped, waits to be looked after, or
-#: cannot go on within the steps that are left.
+#: How a learner leaves a trial: it goes on, reached a terminal state, was stopped, paused, or cannot go on within
+#: the steps left.
 RUNNING, TERMINAL, CAPPED, PAUSED, SPENT = 0, 1, 2, 3, 4
-NO_BUDGET = 2**62  #: steps that may be taken where nobody counts them
+NO_BUDGET = 2**62  #: steps left where there is no budget
 NO_ACTION = -1
 LEAST, GREATEST = 0, 1  #: rows of ``Progress.extent``
 
-#: What is counted, as one record.
+#: Counters, as one record.
 COUNTS = np.dtype(
     [
         ("trials", np.int64),  # begun
@@ -102,15 +102,15 @@ COUNTS = np.dtype(
         ("length", np.int64),  # of the running trial so far
         ("action", np.int64),  # that it takes next
         ("gained", np.float64),  # the sum of its rewards
-        ("attempt", np.int64),  # how often learning was begun from scratch before
-        ("since", np.int64),  # the trials that were begun before this attempt
+        ("attempt", np.int64),  # earlier attempts
+        ("since", np.int64),  # trials before this attempt
     ],
     align=True,
 )
 
 
 class Progress(NamedTuple):
-    """How far learning has come, whatever the learner; it goes on when learning begins from scratch."""
+    """The progress of learning, for every learner; it continues when learning begins from scratch."""
 
     now: Annotated[np.ndarray, field(float, "width")]  #: the state of the running trial
     counts: Annotated[np.ndarray, field(COUNTS, 1)]
@@ -129,13 +129,13 @@ def fresh_progress(width: int, dimensions: int) -> Progress:
 
 
 class Agent(NamedTuple):
-    """A learner at work."""
+    """A learner with its world and its memory."""
 
     world: Any  #: the task as learners see it (``tasks.world``)
     memory: Any
     settings: Any
     progress: Progress
-    log: Any  #: where it writes down its reasons, or None
+    log: Any  #: the log of its reasons, or None
     rng: np.random.Generator
 
 
@@ -149,7 +149,7 @@ def begin_counting(progress: Progress) -> None:
 
 @part
 def widen(progress: Progress, seen: Any) -> None:
-    """Widen the extent of what was observed."""
+    """Widen the extent of observations."""
     for i in range(len(seen)):
         progress.extent[LEAST, i] = min(progress.extent[LEAST, i], seen[i])
         progress.extent[GREATEST, i] = max(progress.extent[GREATEST, i], seen[i])
@@ -157,9 +157,9 @@ def widen(progress: Progress, seen: Any) -> None:
 
 @part
 def luby(n: int) -> int:
-    """Return the n-th number of 1, 1, 2, 1, 1, 2, 4, …: how long the n-th attempt should be, in units of the first.
+    """Return the n-th number of 1, 1, 2, 1, 1, 2, 4, …: the length of the n-th attempt, in units of the first.
 
-    Of all ways to restart without knowing how long success takes, this one is within a small factor of the best.
+    Among all restart strategies without knowledge of the task, this one is within a small factor of the best.
 
     >>> [luby(n) for n in range(1, 8)]
     [1, 1, 2, 1, 1, 2, 4]

@@ -1,7 +1,7 @@
-"""The names of the learners, and where they are: in the rooms beside this module, or in installed packages.
+"""The names of the learners and their modules: packages beside this module, or installed ones.
 
-A room is imported when its learner is asked for. A new learner of ours is a new room and nothing else: a package
-named as the learner, with a module ``learner`` that registers it.
+A package is imported when its learner is used. A new learner of ours is one new package, named as the learner, with
+a module ``learner`` that registers it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def learner_names() -> list[str]:
 
 
 def import_learner(name: str) -> None:
-    """Import the room or the package that registers a learner; nothing happens for a name that neither has."""
+    """Import the package that registers a learner; an unknown name does nothing."""
     if name in _rooms():
         import_module(_rooms()[name])
     elif name == DISTILLED:

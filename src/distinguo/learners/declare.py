@@ -1,4 +1,4 @@
-"""The door for learners of your own: a memory with a few methods, and the trials are driven for you."""
+"""Declare a learner: a memory with a few methods; the driver runs the trials."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _NEEDED = ("fresh", "act", "learn", "controller")
 def learner(name: str, settings: type = NoSettings) -> Callable[[T], T]:
     """Declare a learner: a ``NamedTuple`` of arrays, its memory, with these methods.
 
-    ``fresh(setup)``, called on the class, returns the memory to begin with; ``controller(self)`` what it would act
-    by now. ``act(self, agent, s)`` and ``learn(self, agent, t)`` are compiled and called at every step, with
-    ``agent.settings`` and ``agent.rng`` at hand; ``s`` is a row of numbers and ``t`` a
-    :class:`~distinguo.learners.driver.Transition`, both overwritten by the next step. ``end_trial(self, agent)`` may
-    be there too. See examples/own_learner.py.
+    ``fresh(setup)``, called on the class, returns the first memory; ``controller(self)`` returns the present
+    controller. ``act(self, agent, s)`` and ``learn(self, agent, t)`` are compiled and called at every step; they
+    may use ``agent.settings`` and ``agent.rng``. ``s`` is a row of numbers and ``t`` a
+    :class:`~distinguo.learners.driver.Transition`; the next step overwrites both. ``end_trial(self, agent)`` is
+    optional. See examples/own_learner.py.
     """
 
     def declare(memory: T) -> T:
@@ -62,13 +62,13 @@ class DeclaredLearner(Learner):
         self.name, self.declared, self.settings = name, memory, settings
 
     def fresh(self, setup: Setup) -> Any:
-        """Ask the class of the memory, and try whether what it gives belongs together."""
+        """Call ``fresh`` of the declared class, and check the memory."""
         memory = call_user_code(f"The learner '{self.name}'", self.declared.fresh, setup)
         self._check(memory, setup.actions)
         return memory
 
     def _check(self, memory: Any, actions: int) -> None:
-        """Raise unless the action values have a row for every region: compiled code would read beyond them."""
+        """Raise an error unless the action values have a row for every region, which compiled code relies on."""
         if not isinstance(memory, self.declared):
             raise DistinguoError(
                 f"fresh of the learner '{self.name}' should return a {self.declared.__name__}, got a "
@@ -88,7 +88,7 @@ class DeclaredLearner(Learner):
             )
 
     def runs_compiled(self, memory: Any) -> bool:
-        """Whether its partition is one that compiled code can ask."""
+        """Whether compiled code can use its partition."""
         return is_compiled(self.declared.controller(memory).partition)
 
     def begin(self, agent: Agent) -> None:
@@ -105,7 +105,7 @@ class DeclaredLearner(Learner):
         self._call(super().settle, agent)
 
     def _call(self, drive: Callable[..., Any], *arguments: Any) -> Any:
-        """Drive a trial; what cannot be compiled is said in one sentence."""
+        """Drive a trial; report code that cannot be compiled in one sentence."""
         try:
             return drive(*arguments)
         except NumbaError as error:
@@ -115,6 +115,6 @@ class DeclaredLearner(Learner):
             ) from None
 
     def controller(self, memory: Any, settings: Any) -> Controller:
-        """Ask the memory."""
+        """The controller that the declared class returns."""
         made: Controller = memory.controller()
         return made

@@ -11,7 +11,7 @@ from distinguo.errors import DistinguoError
 from distinguo.learners.learner import Learner, Setup, register
 from distinguo.tasks.spec import TaskSpec
 
-MOST_PROTOTYPES = 64  #: that a fit may take
+MOST_PROTOTYPES = 64  #: of a fit at most
 
 
 class DistilSettings(NamedTuple):
@@ -61,7 +61,7 @@ class DistilSettings(NamedTuple):
 
 
 class DistilledLearner(Learner):
-    """Carries the settings of a distillation; there is nothing to learn without a teacher.
+    """Holds the settings of a distillation; without a teacher there is nothing to learn.
 
     >>> DistilledLearner().fresh(None)
     Traceback (most recent call last):
@@ -73,11 +73,11 @@ class DistilledLearner(Learner):
     only_controls = True
 
     def suggested_for(self, spec: TaskSpec) -> Mapping[str, Any]:
-        """Return more patience where steps cost little."""
+        """More patience where steps cost little."""
         return {} if spec.interpreted else {"learner.steps": 60_000_000, "learner.patience": 1_000}
 
     def fresh(self, setup: Setup | None) -> Any:
-        """Say what makes such a map."""
+        """Raise an error: such a map is made by ``distil``."""
         raise DistinguoError(
             "A distilled map is made from a teacher; run: distinguo distil TEACHER --task TASK."
         )

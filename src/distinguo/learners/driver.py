@@ -1,11 +1,11 @@
-"""The driver of trials: one loop for every learner, ours and yours. Act, step, learn, and at the end look back.
+"""The driver of trials: one loop for every learner, ours and yours: act, step, learn, and look back at the end.
 
 A learner is known by the class of its memory. It gives the driver :func:`get_action` (learn from a step and choose
 the next action, Figure 1 of the paper) or, as a learner of your own does, ``act`` and ``learn``
 (:mod:`distinguo.learners.declare`); and what it learns from a whole trial, :func:`look_back`.
 
 Kernels take the fields of an agent one by one, as in ``advance_trial(*agent, cap, steps)``: Numba knows the type of
-each at once, but would work out that of all of them together anew at every call.
+each field at once, but would determine the type of the whole tuple anew at every call.
 """
 
 from __future__ import annotations
@@ -54,18 +54,18 @@ def learn_from(memory: Any, agent: Agent, t: Transition) -> None:
 
 @generic_with_default
 def end_trial(memory: Any, agent: Agent) -> None:
-    """Learn from a trial as a whole, when it has ended; usually there is nothing left to learn."""
+    """Learn from a whole trial when it has ended; by default nothing."""
 
 
 @generic_with_default
 def locate(memory: Any, agent: Agent, s: np.ndarray) -> int:
-    """Return what is to be known of a state while a step is taken from it, such as its region; usually nothing."""
+    """A number to remember about a state during a step, such as its region; by default 0."""
     return 0
 
 
 @generic_with_default
 def first_action(memory: Any, agent: Agent, s: np.ndarray, j: int) -> int:
-    """Choose the first action of a trial, which begins at ``s``; ``j`` is what :func:`locate` says of it."""
+    """Choose the first action of a trial at ``s``; ``j`` is the result of :func:`locate`."""
     return act(memory, agent, look(agent.world, s, BEFORE).seen)
 
 
@@ -73,7 +73,7 @@ def first_action(memory: Any, agent: Agent, s: np.ndarray, j: int) -> int:
 def get_action(
     memory: Any, agent: Agent, s: np.ndarray, j: int, a: int, r: float, s_next: np.ndarray, terminal: bool
 ) -> tuple[int, int]:
-    """Learn from a step, and choose the next action: that, and what :func:`locate` would say of ``s_next``."""
+    """Learn from a step and choose the next action; return it with the result of :func:`locate` for ``s_next``."""
     seen = look(agent.world, s_next, AFTER).seen
     learn_from(memory, agent, Transition(look(agent.world, s, BEFORE).seen, a, r, seen, terminal))
     return (NO_ACTION if terminal else act(memory, agent, seen)), 0
@@ -81,7 +81,7 @@ def get_action(
 
 @generic_with_default
 def pauses(memory: Any, agent: Agent, length: int) -> bool:
-    """Whether the learner has to be looked after before the next step; usually it never has."""
+    """Whether the trial must pause before the next step; by default never."""
     return False
 
 
@@ -105,7 +105,7 @@ def begin_trial(world: Any, memory: Any, settings: Any, progress: Progress, log:
 def advance_trial(
     world: Any, memory: Any, settings: Any, progress: Progress, log: Any, rng: Generator, cap: int, steps: int
 ) -> int:
-    """Drive the running trial for at most so many steps, to its end or to the cap; say how it was left."""
+    """Advance the running trial by at most ``steps`` steps, to its end or to the cap; return how it was left."""
     agent, counts = by_reference(Agent(world, memory, settings, progress, log, rng)), progress.counts
     s, s_next = progress.now, world.spare[NEXT]
     j, a = locate(agent.memory, agent, s), counts["action"][0]
@@ -135,6 +135,6 @@ def advance_trial(
 def settle_trial(
     world: Any, memory: Any, settings: Any, progress: Progress, log: Any, rng: Generator, left: int
 ) -> None:
-    """Let the learner learn from a trial as a whole."""
+    """Let the learner learn from the whole trial."""
     agent = by_reference(Agent(world, memory, settings, progress, log, rng))
     look_back(agent.memory, agent, left)

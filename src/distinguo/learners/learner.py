@@ -1,7 +1,7 @@
 """What a learner is: something that makes a controller out of trials.
 
-A learner gives ``fresh`` (the memory it begins with) and ``controller`` (what it would act by now); what it does in a
-step and at the end of a trial it gives the driver of trials (learners/driver.py). Stage, run folder, resume and
+A learner has ``fresh`` (its first memory) and ``controller`` (its present controller). The driver of trials
+(learners/driver.py) calls its functions for a step and for the end of a trial. Stage, run folder, resume and
 confirmation are shared by all (runs/). The memory is a ``NamedTuple`` of arrays, so that compiled code can read it
 and a checkpoint can hold it.
 """
@@ -28,21 +28,21 @@ from distinguo.tasks.task import State
 
 
 class Setup(NamedTuple):
-    """What a learner is told before its first trial, or before it begins again from scratch."""
+    """The facts that a learner gets before its first trial, or before it begins again from scratch."""
 
     task: Any
     actions: int  #: how many there are
     first: State  #: the state that a trial may begin from
     seen: tuple[float, ...]  #: its observation
     extent: Extent  #: of the observations, as far as it is known
-    categories: bool  #: whether observations are labels and not amounts
+    categories: bool  #: whether observations are labels and not numbers
     mean_reward: float  #: of a step in the preliminary series
-    prototypes: Sequence[tuple[float, ...]] | None  #: what to begin with, if anything was given
+    prototypes: Sequence[tuple[float, ...]] | None  #: given prototypes to begin with, if any
     settings: Any
-    goal: Goal  #: what the task asks for
+    goal: Goal  #: the goal of the task
     limit: int | None  #: steps after which the task stops a trial
     stochastic: str  #: how much noise there is: "no", "some" or "strong"
-    restorable: bool  #: whether any earlier state can be gone on from
+    restorable: bool  #: whether any earlier state can be restored
 
     @property
     def low(self) -> tuple[float, ...]:
@@ -56,10 +56,10 @@ class Setup(NamedTuple):
 
 
 class OwnTests(Protocol):
-    """Trials of a confirmation that a learner runs itself, so as to remember them and to learn from a failure."""
+    """Trials of a confirmation that a learner runs itself, to remember them and to learn from a failure."""
 
     def are_run(self, memory: Any) -> bool:
-        """Whether the learner runs the trials, for a task such as this."""
+        """Whether the learner runs the trials of this task."""
 
     def begin(self, agent: Agent) -> None:
         """Prepare for a confirmation."""
@@ -72,7 +72,7 @@ class OwnTests(Protocol):
 
 
 class Learner:
-    """The part of a learner that the stage talks to; a learner of your own overrides what it needs."""
+    """The interface of a learner to the stage; subclasses override what they need."""
 
     name: str
     about = ""  #: what it does, in a few words
@@ -80,18 +80,18 @@ class Learner:
     declared: Any = None  #: the class that a user declared it by
     suggested: Mapping[str, Any] = {}  #: settings of the stage that suit it, by dotted name
     suggested_by_return: Mapping[str, Any] = {}  #: the same for tasks judged by return
-    only_controls = False  #: whether its map is made for acting alone, so that others need one of their own
+    only_controls = False  #: whether its map is only good for acting, so that other learners need another one
     needs_extent = True  #: whether a preliminary series should find the extent of the observations
-    #: Whether a task that asks for trials that never end is solved by a long trial of the learner itself.
+    #: Whether a long trial of the learner itself solves a task whose trials should never end.
     ends_with_long_trial = True
     own_tests: OwnTests | None = None  #: the trials of a confirmation, if the learner runs them itself
 
     def fresh(self, setup: Setup) -> Any:
-        """Return the memory of a learner that knows nothing."""
+        """Return a fresh memory."""
         raise NotImplementedError
 
     def begin_again(self, setup: Setup, memory: Any) -> Any:
-        """Return the memory of another attempt; usually nothing of the last one's ``memory`` is kept."""
+        """Return the memory of another attempt; by default nothing of the last ``memory`` is kept."""
         return self.fresh(setup)
 
     def suggested_for(self, spec: TaskSpec) -> Mapping[str, Any]:
@@ -100,7 +100,7 @@ class Learner:
         return {**self.suggested, **by_goal}
 
     def kernel_settings(self, settings: Any, memory: Any = None) -> Any:
-        """What compiled code is told of the settings; usually all of them."""
+        """The settings for compiled code; by default all of them."""
         return settings
 
     def begin(self, agent: Agent) -> None:
@@ -108,9 +108,9 @@ class Learner:
         at_speed(begin_trial, agent.world)(*self._in_kernels(agent))
 
     def advance(self, agent: Agent, cap: int, steps: int, left: int = NO_BUDGET) -> int:
-        """Drive the running trial for at most so many steps; say how it was left (``agent.RUNNING``, …).
+        """Advance the running trial by at most ``steps`` steps; return how it was left (``agent.RUNNING``, …).
 
-        A learner that cannot stop just anywhere may take more of them, but never more than are ``left``.
+        A learner that cannot stop after every step may take more steps, but never more than are ``left``.
         """
         ended: int = at_speed(advance_trial, agent.world)(*self._in_kernels(agent), cap, steps)
         return ended
@@ -123,19 +123,19 @@ class Learner:
         return agent._replace(settings=self.kernel_settings(agent.settings, agent.memory))
 
     def runs_compiled(self, memory: Any) -> bool:
-        """Whether compiled code can work on what a memory holds; only a partition of a user's may not allow it."""
+        """Whether compiled code can work on a memory; only a user's partition may prevent it."""
         return True
 
     def controller(self, memory: Any, settings: Any) -> Controller:
-        """Return what the learner would act by now."""
+        """The present controller."""
         raise NotImplementedError
 
     def prepared(self, agent: Agent, extent: Extent | None) -> Agent:
-        """Return the agent with the room that the next trial may need; ``extent`` is new, if it is given."""
+        """Return the agent with room for the next trial; ``extent`` is new, if it is given."""
         return agent
 
     def fresh_log(self, memory: Any) -> Any:
-        """Return an empty log for reasons, which compiled code can write; None for a learner without."""
+        """Return an empty log for reasons that compiled code can write; None for a learner without reasons."""
         return None
 
     def reasons(self, agent: Agent) -> list[dict[str, Any]]:
@@ -143,11 +143,11 @@ class Learner:
         return []
 
     def claims(self, agent: Agent, ended: int, goal: Goal) -> bool:
-        """Tell, after a trial, whether it is worth confirming that the task is solved."""
+        """Whether, after a trial, the learner claims that the task is solved."""
         return goal.is_claimed(ended == CAPPED, float(agent.progress.counts["gained"][0]))
 
     def is_time_to_settle(self, settings: Any, length: int) -> bool:
-        """Whether a trial that paused after so many steps should be learned from at once; usually it waits."""
+        """Whether to learn at once from a trial that paused after ``length`` steps; by default not."""
         return False
 
     def needs_mean_reward(self, settings: Any) -> bool:
@@ -155,23 +155,23 @@ class Learner:
         return False
 
     def values(self, memory: Any) -> Mapping[str, np.ndarray]:
-        """Return what ``values.npz`` holds besides the action values, a row for each of theirs."""
+        """More arrays for ``values.npz``, with a row for each row of action values."""
         return {}
 
     def figures(self, memory: Any, settings: Any) -> Mapping[str, Any]:
-        """Return figures for the summary of a run that only this learner has."""
+        """Return numbers of this learner for the summary of a run."""
         return {}
 
     def map_for_others(self, memory: Any, settings: Any) -> Any:
-        """Return the partition that other learners should use, where it is not the one that acts."""
+        """Return the partition for other learners, if it differs from the controller's."""
         return None
 
     def states_needed(self, memory: Any) -> np.ndarray | None:
-        """Return the states that the learner may want to come back to; None for one that never does."""
+        """Return the states that the learner may want to restore; None if it never does."""
         return None
 
     def forget_running(self, memory: Any) -> None:
-        """Forget states of a trial that failed, which the task may not be able to come back to."""
+        """Forget the states of a trial that failed, which the task may be unable to restore."""
 
     def checked(self, memory: Any, fresh: Any) -> Any:
         """Return a memory that came from a file if compiled code can trust it, else raise ``ValueError``."""
@@ -210,7 +210,7 @@ def with_leaves(memory: Any, arrays: Mapping[str, np.ndarray], prefix: str = "")
 
 
 def _as_declared(array: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
-    """Return records from a file with the alignment that compiled code expects, which files do not tell."""
+    """Return records from a file with the alignment that compiled code expects."""
     return array.view(dtype) if dtype.names and array.dtype == dtype else array
 
 
@@ -223,7 +223,7 @@ def register(learner: Learner) -> None:
 
 
 def learner_named(what: Any) -> Learner:
-    """Return the learner of that name, or that was declared by that class.
+    """Return the learner of a name or of a declared class.
 
     >>> learner_named("econmy")
     Traceback (most recent call last):
@@ -245,7 +245,7 @@ def learner_named(what: Any) -> Learner:
 
 
 def learner_or_absent(name: str, settings: Mapping[str, Any]) -> Learner:
-    """Return the learner of that name or, where none is known, a stand-in that only carries its settings."""
+    """Return the learner of that name or, if it is unknown, a placeholder that only holds its settings."""
     try:
         return learner_named(name)
     except DistinguoError:  # unknown, or of a package that cannot be imported
@@ -264,7 +264,7 @@ def all_learners() -> list[Learner]:
 
 
 class AbsentLearner(Learner):
-    """A learner that a run was learned with and that is not declared here: the run can be read, not continued."""
+    """The placeholder for a learner that is not declared here: its run can be read, not continued."""
 
     def __init__(self, name: str, settings: Mapping[str, Any]) -> None:
         self.name = name
@@ -276,7 +276,7 @@ class AbsentLearner(Learner):
         self.settings = namedtuple("Settings", list(settings), defaults=list(settings.values()))  # type: ignore[misc]
 
     def fresh(self, setup: Setup) -> Any:
-        """Say what is missing."""
+        """Raise an error that says what is missing."""
         raise DistinguoError(
             f"The learner '{self.name}' is not known here; name it with --learner path/to/file.py:Name, or import "
             "the module that declares it."

@@ -1,8 +1,8 @@
-"""Which actions can a greedy policy take somewhere in a cell? Ties, and what rounding may decide, count as all.
+"""Which actions can a greedy policy take somewhere in a cell? Where actions tie or rounding decides, all count.
 
 A set of actions is a number whose bit ``a`` stands for action ``a``. A kind of partition becomes provable by
 implementing two generics for its class (``distinguo.seam.implements``): :func:`possible` and, if its search needs
-room, :func:`stack_for`. To be certified it also needs words in a certificate (``claims.claim_of``).
+room, :func:`stack_for`. To be certified it also needs a form in certificates (``question.claim_of``).
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from distinguo.representations.boxes import Boxes
 from distinguo.representations.voronoi import Voronoi
 from distinguo.seam import generic, generic_with_default, has_own, implements, part
 
-#: A prototype is out of question only if another is nearer everywhere by this share of the squared distances. In
-#: floating point they are off by 1e-15 of themselves (docs/proof.md, "Rounding").
+#: A prototype is excluded only if another is nearer everywhere by this share of the squared distances. In floating
+#: point these have a relative error of 1e-15 (docs/proof.md, "Rounding").
 MARGIN = 1e-10
 MOST_ACTIONS = 30
 
 
 class Hexagon(NamedTuple):
-    """The states around a centre that three half edges span; of a parallelogram the third is nothing."""
+    """The states around a centre that three half edges span; for a parallelogram the third is zero."""
 
     centre: Pair
     first: Pair
@@ -35,7 +35,7 @@ class Hexagon(NamedTuple):
 
 
 class ActionSets(NamedTuple):
-    """What a controller may do in every region, and which regions a proof has come to."""
+    """The possible actions in every region, and the regions that a proof has reached."""
 
     partition: Any
     sets: np.ndarray  #: (regions,) the preferred actions of each, a bit for every action
@@ -44,7 +44,7 @@ class ActionSets(NamedTuple):
 
 
 def action_sets_of(controller: Controller) -> ActionSets:
-    """Return what a controller may do, before a proof begins; raise if its partition cannot be proven.
+    """The possible actions of a controller, before a proof; raise an error if its partition cannot be proven.
 
     >>> from distinguo.representations.voronoi import voronoi
     >>> action_sets_of(Controller(voronoi([[1.0], [-1.0]], [1.0]), np.array([[0.0, -1.0], [0.5, 0.5]]))).sets.tolist()
@@ -84,7 +84,7 @@ def action_bits(controller: Controller) -> np.ndarray:
 def possible(partition: Any, policy: ActionSets, cell: Hexagon) -> int:
     """Return the actions that can be chosen in a cell, and mark the regions that it may touch as seen.
 
-    The partition is that of the policy, named first because its class decides how the answer is found.
+    The partition is the policy's; it comes first because its class selects the implementation.
 
     >>> from distinguo.representations.voronoi import voronoi
     >>> two = voronoi([[1.0, 0.0], [-1.0, 0.0]], [1.0, 1.0])
@@ -98,7 +98,7 @@ def possible(partition: Any, policy: ActionSets, cell: Hexagon) -> int:
 
 @generic_with_default
 def stack_for(partition: Any) -> np.ndarray:
-    """Return the room that :func:`possible` needs to search a partition; usually none.
+    """Return the room that :func:`possible` needs to search a partition; by default none.
 
     >>> from distinguo.representations.boxes import grid
     >>> len(stack_for(grid([2, 2], [0, 0], [1, 1])))
@@ -152,7 +152,7 @@ def nearest_somewhere(partition: Voronoi, policy: ActionSets, cell: Hexagon) -> 
         _size(partition, cell.third),
     )
     size = 1.0 + 9.0 * (one + two + three)
-    # nobody farther from the centre than the nearest by a diameter can be nearest in the cell: no need to look closer
+    # a prototype farther from the centre than the nearest by a diameter is never nearest in the cell
     near = math.sqrt(least) + 2.0 * (math.sqrt(one) + math.sqrt(two) + math.sqrt(three))
     enough = near * near * (1.0 + 4.0 * MARGIN) + 4.0 * MARGIN * size
     chosen = 0

@@ -1,8 +1,8 @@
 """The certificate file: what is claimed, about which task and controller, and the cells that carry the proof.
 
-A certificate is JSON with one line per key. It names every number that the claim depends on, so that a checker needs
-nothing else. A file is read only if it is byte for byte what would be written for its content and its digest agrees:
-one changed bit anywhere is noticed. (A forger can write a new digest; a false claim is the checker's to find.)
+A certificate is JSON with one line per key. It names every number that the claim depends on, so that a checker
+needs nothing else. A file is read only if it is byte for byte what would be written for its content and its digest
+agrees: one changed bit anywhere is noticed. (A forger can write a new digest; the checker finds false claims.)
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def certificate_text(certificate: Certificate) -> str:
 
 
 def read_certificate(data: bytes, source: str = "certificate") -> Certificate:
-    """Read a certificate, refusing one that is not exactly as it was written.
+    """Read a certificate; reject one that is not exactly as it was written.
 
     >>> read_certificate(b"{}", "mine.json")
     Traceback (most recent call last):
@@ -81,7 +81,7 @@ def read_certificate(data: bytes, source: str = "certificate") -> Certificate:
 
 
 def _kind(claim: Any) -> type[HoldCertificate] | type[ArrivalCertificate]:
-    """Tell by the task what is claimed of it."""
+    """The class of certificate, by the task."""
     task = claim.get("task") if isinstance(claim, dict) else None
     name = task.get("name") if isinstance(task, dict) else None
     return KINDS.get(name, HoldCertificate) if isinstance(name, str) else HoldCertificate

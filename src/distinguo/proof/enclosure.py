@@ -1,4 +1,4 @@
-"""What a proof asks of a task: where can one step lead from anywhere in a cell?
+"""The interface of a task to a proof: where can one step lead from anywhere in a cell?
 
 A *cell* is a box in the task's own coordinates ``w = A s``, two linear combinations of the state. A task of two
 dimensions whose trials should never end becomes provable by implementing, for its class
@@ -11,16 +11,16 @@ dimensions whose trials should never end becomes provable by implementing, for i
     a box ``low', high'`` that holds ``A s'`` for every state ``s`` of the cell, as the *floating-point* program
     computes ``s'``, and whether certainly no such step fails.
 ``extent(task)``
-    the box in which a proof of the whole task should look for states that can be held. It may be too small, which
-    costs proofs and never soundness.
+    the box in which a proof of the whole task should look for states that can be held. If it is too small, proofs
+    are lost, but never soundness.
 ``widened(task, low, high, disturbance)``
-    the set of tasks whose parameters lie between those of two dictionaries, and whose steps are off by so much at
-    most. What it returns is what a proof speaks of: it has all of the above as well, ``claims.task_claim``, and the
-    task in the middle of its ranges as ``middle``.
+    the set of tasks whose parameters lie between those of two dictionaries, and whose steps are off by at most a
+    disturbance. The proof is about the returned set: it implements all of the above and ``question.task_claim``,
+    and has the task in the middle of its ranges as ``middle``.
 
 Tasks whose trials are meant to arrive somewhere are asked another question (``arrive.strip``).
 
-The enclosure of the puck is in ``hold.puck``; another task's belongs beside it or beside the task.
+The enclosure of the puck is in ``hold.puck``; put another task's next to it or next to the task.
 """
 
 from __future__ import annotations
@@ -76,9 +76,9 @@ def extent(task: Any) -> tuple[Pair, Pair]:
 
 @generic_with_default
 def widened(task: Any, low: Mapping[str, float], high: Mapping[str, float], disturbance: Pair) -> Any:
-    """Return all tasks with parameters between two, of which each step is off by at most a disturbance.
+    """Return the set of tasks with parameters in ranges, whose steps are off by at most a disturbance.
 
-    Parameters that are not named are those of the task.
+    Other parameters are the task's.
 
     >>> from distinguo.proof.hold.puck import Puck
     >>> widened(Puck(), {"mass": 0.9}, {"mass": 1.1}, (0.0, 0.01)).high.mass
@@ -95,7 +95,7 @@ def widened(task: Any, low: Mapping[str, float], high: Mapping[str, float], dist
 class Grid(NamedTuple):
     """Cell ``(i, j)`` reaches from ``low + (i, j) * pitch`` to ``low + (i + 1, j + 1) * pitch``, edges included.
 
-    The edges are meant as real numbers, not as what floating point makes of them.
+    The edges are real numbers, not their floating-point values.
 
     >>> from distinguo.proof.hold.puck import Puck
     >>> grid = grid_over(Puck(), (100, 50))
@@ -110,7 +110,7 @@ class Grid(NamedTuple):
 
 
 def grid_over(task: Any, counts: tuple[int, int], wider: float = 1.0) -> Grid:
-    """Lay so many cells over the extent of a task, made wider by a factor."""
+    """Lay ``counts`` cells over the extent of a task, widened by a factor."""
     low, high = extent(task)
     # pitches of few binary digits: 0 is a multiple of them, and so is every edge
     pitch = tuple(_short(wider * (b - a) / n) for a, b, n in zip(low, high, counts, strict=True))

@@ -1,7 +1,7 @@
-"""What it is to ask about a controller: a question, what is asked in it, and the answer.
+"""Questions about a controller: a request, its question, and the answer.
 
-A question is asked of the tasks that have what its proof needs: implementing one generic (``Question.capability``)
-for the class of a task is all the registration there is. The questions themselves are in ``proof.verify``.
+A question can be asked about the tasks whose class implements one generic (``Question.capability``); there is no
+other registration. The questions themselves are in ``proof.verify``.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from distinguo.seam import generic_with_default, implements
 from distinguo.tasks.spec import TaskSpec
 from distinguo.tasks.task import State, start, transition
 
-#: The least and the greatest of what may be asked; the command line has the same.
+#: The ranges of the options, also on the command line.
 LIMITS = {"cells": (1_000, 2**26), "steps": (1, 100_000)}
 
 
 class Request(NamedTuple):
-    """A controller on a task, and what is asked about it; None where nothing was said."""
+    """A controller on a task, and the options of a question; None if not given."""
 
     spec: TaskSpec
     controller: Controller
     seed: int = 0  #: of the trials that look for a failure
-    cells: int | None = None  #: that the proof may use, about
+    cells: int | None = None  #: about how many the proof may use
     steps: int | None = None  #: within which trials should arrive
     disturbance: float = 0.0  #: of the last coordinate, in every step
     ranges: Mapping[str, tuple[float, float]] = {}  #: parameters of the task that are not known exactly
@@ -54,7 +54,7 @@ class Request(NamedTuple):
         )
 
     def check(self) -> None:
-        """Raise if something was asked that makes no sense.
+        """Raise an error if an option is invalid.
 
         >>> Request(None, None, steps=0).check()
         Traceback (most recent call last):
@@ -78,28 +78,28 @@ class Request(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a question came to, for programs and for people."""
+    """The answer to a question, for programs and for people."""
 
     proven: bool
     share: float  #: of the controllable starts, for which it is proven
-    cells: int  #: that the proof is made of
+    cells: int  #: of the proof
     details: dict[str, Any]  #: what else is known, by the keys of ``distinguo verify --json``
     sentences: list[str]
 
 
 class Finding(Protocol):
-    """What a prover found out, before anybody checked it."""
+    """The result of a prover, before it is checked."""
 
     @property
     def certificate(self) -> Certificate | None:
-        """Return what can be checked independently; None if nothing is proven."""
+        """The certificate, to be checked independently; None if nothing is proven."""
 
     def answer(self, checked: bool) -> Answer:
-        """Say what is proven; that is nothing unless the checker accepted the certificate."""
+        """The answer; nothing counts as proven unless the checker accepted the certificate."""
 
 
 class Question(NamedTuple):
-    """Something that can be asked about the controllers of some tasks."""
+    """A question about the controllers of some tasks."""
 
     name: str
     capability: Any  #: the generic that the class of a task implements to be asked this
@@ -108,7 +108,7 @@ class Question(NamedTuple):
     certifies: bool = True  #: whether the answer is a proof, with a certificate
 
     def ask(self, request: Request) -> Finding:
-        """Prove what can be proven, refusing options that would be ignored."""
+        """Prove what can be proven; reject options that would be ignored."""
         for name in self.needless:
             if name in request.options:
                 raise DistinguoError(
@@ -134,7 +134,7 @@ class GreedyTrial(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Say where the trial was last.
+        """The last state of the trial.
 
         >>> GreedyTrial(2, True, [[0.0, 1.0], [2.5, 1.25]]).place
         '(2.500, 1.250)'
@@ -169,7 +169,7 @@ def _plain(s: State) -> list[float]:
     return [float(number) for number in s]
 
 
-# From what is proven to the words of a certificate, and back: the prover's side of ``schema``.
+# From proofs to the fields of a certificate, and back: the prover's side of ``schema``.
 #
 # A kind of partition becomes certifiable by implementing :func:`claim_of` for its class, a task by implementing
 # :func:`task_claim`; what they return must be one of the claims that the checker knows.
@@ -179,7 +179,7 @@ ActionLists = list[list[int]]  #: the preferred actions of every region
 
 
 def controller_claim(controller: Controller) -> VoronoiClaim | BoxesClaim:
-    """Return a controller in the words of a certificate.
+    """Return a controller as a certificate names it.
 
     >>> from distinguo.representations.voronoi import voronoi
     >>> two = voronoi([[1.0, 0.0], [-1.0, 0.0]], [1.0, 2.0])
@@ -196,7 +196,7 @@ def controller_claim(controller: Controller) -> VoronoiClaim | BoxesClaim:
 
 @generic_with_default
 def claim_of(partition: Any, actions: ActionLists) -> VoronoiClaim | BoxesClaim:
-    """Return a partition and the actions of its regions in the words of a certificate."""
+    """Return a partition and the actions of its regions as a certificate names it."""
     raise DistinguoError(f"A {type(partition).__name__} cannot be certified; {kinds_with(claim_of)} can.")
 
 
@@ -235,7 +235,7 @@ def _(claim: VoronoiClaim) -> Voronoi:
     weight, rows = np.array(claim.weight), np.array(claim.primary)
     first = [
         np.flatnonzero(rows == j)[:1] for j in range(len(claim.actions))
-    ]  # old files have rows of nobody
+    ]  # old files have rows that belong to no prototype
     primaries = np.array([found[0] if len(found) else -1 for found in first])
     return Voronoi(np.array(claim.prototypes), rows, primaries, 1 / weight, weight)
 
@@ -248,7 +248,7 @@ def _(claim: BoxesClaim) -> Boxes:
 
 @generic_with_default
 def task_claim(task: Any) -> Any:
-    """Return a task, or a set of tasks, in the words of a certificate.
+    """Return a task, or a set of tasks, as a certificate names it.
 
     >>> from distinguo.proof.hold.puck import Puck, pucks
     >>> task_claim(pucks(Puck())).low["beta"]
@@ -258,7 +258,7 @@ def task_claim(task: Any) -> Any:
 
 
 def cells_claim(matrix: Any, low: Any, pitch: Any, alive: np.ndarray) -> CellsClaim:
-    """Return a set of cells in the words of a certificate.
+    """Return a set of cells as a certificate names it.
 
     >>> cells_claim((1, 0, 0, 1), (0, 0), (1, 1), np.array([[0, 1, 1], [1, 0, 1]], dtype=bool)).runs
     [[0, 1, 2], [1, 0, 0], [1, 2, 2]]

@@ -1,4 +1,4 @@
-"""What certificates say: which task, which controller, which states; each claim is checked for making sense.
+"""The contents of certificates: task, controller and states; each claim is validated.
 
 Prover and checker share these classes and nothing else: a certificate is all that passes between them.
 """
@@ -15,7 +15,7 @@ from distinguo.tasks.puck.puck import Puck
 
 MOST_CELLS = 2**26
 
-#: Within these bounds no square, product or quotient of the program overflows, as none does in the checker's numbers.
+#: Within these bounds no square, product or quotient of the program overflows; the checker's numbers never do.
 LARGEST, LEAST = 1e60, 1e-60
 Finite = Annotated[float, Field(allow_inf_nan=False, ge=-LARGEST, le=LARGEST)]
 Positive = Annotated[float, Field(ge=LEAST, le=LARGEST)]
@@ -31,13 +31,13 @@ RowOfCells = Annotated[list[Count], Field(min_length=3, max_length=3)]
 
 
 class Strict(BaseModel):
-    """A number is a number, nothing unknown is overlooked, and nothing changes later."""
+    """Strict types, no unknown fields, no changes later."""
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True)
 
 
 class PuckClaim(Strict):
-    """The puck: each parameter from ``low`` to ``high``, and what may disturb every step."""
+    """The puck: each parameter from ``low`` to ``high``, and the disturbance of every step."""
 
     name: Literal["puck"]
     low: dict[str, Finite]
@@ -140,8 +140,8 @@ class CellsClaim(Strict):
 class HoldCertificate(Strict):
     """The claim that no state of the cells ever leaves them or fails.
 
-    With a controller this holds whatever it does among tied actions. Without one it says that in every cell there is
-    an action that keeps all of it in the cells.
+    With a controller, this holds for every choice among tied actions. Without one, it says that every cell has an
+    action that keeps all of it in the cells.
     """
 
     task: PuckClaim
@@ -149,7 +149,7 @@ class HoldCertificate(Strict):
     cells: CellsClaim
 
     def alive(self) -> np.ndarray:
-        """Return which cells of the grid are certified."""
+        """Which cells of the grid are certified."""
         alive = np.zeros(self.cells.counts, dtype=np.bool_)
         for row, first, last in self.cells.runs:
             alive[row, first : last + 1] = True
@@ -179,15 +179,15 @@ class StartsClaim(Strict):
 
 
 class ArrivalCertificate(Strict):
-    """The claim that every start of the boxes is at the goal after at most so many steps.
+    """The claim that every start of the boxes is at the goal after at most the given steps.
 
-    It holds whatever the controller does among tied actions.
+    It holds for every choice among tied actions.
     """
 
     task: CarClaim
     controller: ControllerClaim
     starts: StartsClaim
-    domain: str  #: the starts in words, for those who only want to name them
+    domain: str  #: the starts in words
 
     @model_validator(mode="after")
     def _words(self) -> Self:
@@ -202,7 +202,7 @@ class ArrivalCertificate(Strict):
 
 
 def domain_of(starts: StartsClaim) -> str:
-    """Say roughly which starts are meant.
+    """The starts, roughly, in words.
 
     >>> domain_of(StartsClaim(boxes=[[-0.6, -0.5, 0.0, 0.0], [-0.5, -0.4, 0.0, 0.0]], steps=[110, 120]))
     '2 boxes of starts between (-0.6, 0) and (-0.4, 0), at the goal within 120 steps'

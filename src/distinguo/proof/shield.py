@@ -1,4 +1,4 @@
-"""A shield: whatever an agent wants, it never leaves a certified set.
+"""A shield: it keeps any agent inside a certified set.
 
 In a state of the set an action is allowed if one step with it, rounding, disturbance and unknown parameters included,
 certainly ends in the set again. A certificate says that there always is one.
@@ -57,7 +57,7 @@ def _allowed_bits(task: Any, grid: Grid, alive: np.ndarray, s: Any) -> int:
 def random_walk(
     task: Any, puck: Any, grid: Grid, alive: np.ndarray, s: Any, rng: np.random.Generator, steps: int
 ) -> tuple[int, int]:
-    """Let a random agent take allowed actions: the steps until it falls or stands outside, and how many it chose.
+    """Let a random agent take allowed actions: the steps until it fails or leaves the set, and how many it chose.
 
     >>> grid = Grid((1.0, 0.0, 0.0, 1.0), (0.0, 0.0), (1.0, 1.0), (1, 1))
     >>> none, rng = np.zeros((1, 1), dtype=bool), np.random.default_rng(0)
@@ -83,7 +83,7 @@ def random_walk(
 
 
 class Guard:
-    """What a certificate allows.
+    """The actions that a certificate allows.
 
     >>> from distinguo.proof.hold.invariant import certify_task
     >>> guard = Guard(certify_task(Puck(), counts=(256, 128)))
@@ -103,18 +103,18 @@ class Guard:
         self.partition = None if self.controller is None else partition_of(self.controller)
 
     def allowed_actions(self, s: Any) -> np.ndarray:
-        """Return the mask of the actions that certainly stay in the set; none outside of it."""
+        """Return the mask of the actions that certainly stay in the set; none outside it."""
         bits = _allowed_bits(self.task, self.grid, self.alive, (float(s[0]), float(s[1])))
         return (bits >> np.arange(actions(self.task))) & 1 == 1
 
     def certified_action(self, s: State) -> int | None:
-        """Return what the certified policy does; of tied actions the first."""
+        """The action of the certified policy; the first of tied actions."""
         if self.partition is None or self.controller is None:
             return None
         return self.controller.actions[region(self.partition, s)][0]
 
     def walk(self, s: State, steps: int, seed: int = 0) -> int:
-        """Return how many steps of that many a shielded random agent lasts."""
+        """How many of ``steps`` steps a shielded random agent survives."""
         start, rng = (float(s[0]), float(s[1])), np.random.default_rng(seed)
         return int(random_walk(self.task, self.task.middle, self.grid, self.alive, start, rng, steps)[0])
 
@@ -148,9 +148,8 @@ def _refuse_another_task(env: gymnasium.Env, certificate: HoldCertificate) -> No
 class Shield(gymnasium.Wrapper):
     """A Gymnasium wrapper for the puck that lets no agent leave the certified set of a certificate.
 
-    The certificate, or the file that holds it, is checked first, unless ``checked`` says that it was. After a step
-    that the shield had a part in, ``info["shield"]`` says which; ``allowed_actions`` is a mask for agents that take
-    one.
+    The certificate, or the file that holds it, is checked first, unless ``checked`` says that it was. If the shield
+    changed a step, ``info["shield"]`` says how; ``allowed_actions`` is a mask for agents that use one.
 
     >>> from distinguo.proof.hold.invariant import certify_task
     >>> from distinguo.tasks.puck.environment import PuckOnAHillEnv
@@ -181,11 +180,11 @@ class Shield(gymnasium.Wrapper):
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         """Take the action if it is allowed, otherwise one that is."""
         state = getattr(self.env.unwrapped, "state", None)
-        chosen, word = (action, "") if state is None else self._mended(action, state)
+        chosen, word = (action, "") if state is None else self._corrected(action, state)
         observation, reward, terminated, truncated, info = self.env.step(chosen)
         return observation, reward, terminated, truncated, {**info, "shield": word} if word else info
 
-    def _mended(self, action: Any, state: State) -> tuple[Any, str]:
+    def _corrected(self, action: Any, state: State) -> tuple[Any, str]:
         allowed = self.guard.allowed_actions(state)
         if allowed.any():
             if not self.env.action_space.contains(action) or allowed[int(action)]:

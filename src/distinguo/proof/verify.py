@@ -1,4 +1,4 @@
-"""The one entry to proofs: the questions that can be asked, and the checking of what they find."""
+"""The entry to proofs: the questions that can be asked, and the checks of the answers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ QUESTIONS = (HOLDS, ARRIVES)  #: in this order; a task is asked the first that i
 
 
 def question_about(task: Any) -> Question | None:
-    """Return what can be proven about a task, by the generics that it implements; None if nothing can.
+    """The question that can be asked about a task, by the generics that it implements; None if there is none.
 
     >>> from distinguo.tasks.catalog import task_spec
     >>> asked = [question_about(task_spec(name).task) for name in ("puck", "MountainCar-v0", "CartPole-v1")]
@@ -33,7 +33,7 @@ def question_about(task: Any) -> Question | None:
 
 
 def refusal_of(data: bytes | None, controller: Controller, task: Any) -> str | None:
-    """Check the bytes of a certificate: why they prove nothing about a controller on a task, or None if they do.
+    """Check the bytes of a certificate: why they do not prove a controller on a task, or None if they do.
 
     >>> refusal_of(None, None, None)
     'nothing is proven, so there is nothing to certify.'
@@ -47,9 +47,9 @@ def refusal_of(data: bytes | None, controller: Controller, task: Any) -> str | N
     return None
 
 
-# The certificates of a run folder: one file for each question that was asked, and what they are worth.
+# The certificates of a run folder: one file for each question that was asked.
 #
-# ``certificate.json`` answers the plain question; what was asked beyond it is in the name, as in
+# ``certificate.json`` answers the plain question; further conditions are in the name, as in
 # ``certificate-disturbance-0.001.json``. A proof that fails leaves the answers to other questions alone.
 
 
@@ -57,7 +57,7 @@ PLAIN = "certificate.json"
 
 
 def certificate_name(request: Request) -> str:
-    """Return the name of the file for what was asked; how many cells the proof may use is no part of it.
+    """Return the name of the file for a request; the number of cells is not part of it.
 
     >>> certificate_name(Request(None, None, cells=1000))
     'certificate.json'
@@ -74,7 +74,7 @@ def certificate_name(request: Request) -> str:
 
 
 class Filed(NamedTuple):
-    """What became of a certificate: its file, why there is none, and an earlier one of the same question."""
+    """The result of filing a certificate: its file, why there is none, and an earlier one for the same question."""
 
     path: Path | None
     refusal: str | None
@@ -82,9 +82,9 @@ class Filed(NamedTuple):
 
 
 def file_certificate(certificate: Certificate | None, request: Request, folder: Path | None) -> Filed:
-    """Have a certificate checked and, if it is accepted, written.
+    """Check a certificate and write it if it is accepted.
 
-    What was proven before stays: of this question unless it no longer holds, of others in any case.
+    Earlier proofs stay: for this question unless they no longer hold, for others always.
     """
     data = None if certificate is None else certificate_text(certificate).encode()
     controller, task = request.controller, request.spec.task
@@ -104,7 +104,7 @@ def file_certificate(certificate: Certificate | None, request: Request, folder: 
 
 
 def refusal_in(path: Path, controller: Controller, task: Any) -> str | None:
-    """Check a certificate file: why it proves nothing about a controller on a task, or None if it does."""
+    """Check a certificate file: why it does not prove a controller on a task, or None if it does."""
     try:
         return refusal_of(read_bytes(path, LARGEST_FILE), controller, task)
     except DistinguoError as error:
@@ -144,7 +144,7 @@ def cited_in(folder: Path, controller: Controller, task: Any) -> Cited:
 
 
 def _domain(certificate: Certificate) -> str:
-    """Say which states a certificate is about."""
+    """Which states a certificate is about."""
     if isinstance(certificate, ArrivalCertificate):
         return certificate.domain
     cells = certificate.cells

@@ -1,1 +1,1 @@
-"""Every file that is read comes through here: nothing in it runs, and none takes more room than its kind may."""
+"""Reading files: no code in them is run, and their size is limited."""

@@ -22,10 +22,10 @@ from distinguo.reading.files import MEBIBYTE, regular_file
 
 
 LARGEST_ARRAYS = 2**30  #: bytes that the arrays of one file may unpack to
-ROOM = 64 * MEBIBYTE  #: bytes that a file may unpack to however small it is
+ROOM = 64 * MEBIBYTE  #: bytes that even a small file may unpack to
 PACKING = 20  #: how many times its own size a larger zip may unpack to; arrays are not packed at all
 _END, _END_SIZE, _LONGEST_COMMENT = b"PK\x05\x06", 22, 2**16
-_LOCATOR, _LOCATOR_SIZE = b"PK\x06\x07", 20  # of a directory that zip files of ordinary size do not have
+_LOCATOR, _LOCATOR_SIZE = b"PK\x06\x07", 20  # of a directory that only huge zip files have
 _LARGEST_DIRECTORY = MEBIBYTE
 _LONGEST_HEADER = 10_000
 
@@ -50,7 +50,7 @@ def read_array(path: str | os.PathLike[str]) -> np.ndarray:
 
 
 def read_zip(path: str | os.PathLike[str], names: tuple[str, ...], most: int) -> dict[str, bytes]:
-    """Read the files of these names in a zip; they may unpack to so many bytes at most."""
+    """Read the files of these names in a zip; they may unpack to at most ``most`` bytes."""
     with _damage(f"{path} is damaged or not a zip", "take a whole copy"), regular_file(path, most) as file:
         archive = _opened_zip(file, str(path), most, names, PACKING)
         return {name: archive.read(name) for name in names if name in archive.NameToInfo}
@@ -58,7 +58,7 @@ def read_zip(path: str | os.PathLike[str], names: tuple[str, ...], most: int) ->
 
 @contextmanager
 def _damage(what: str, remedy: str) -> Iterator[None]:
-    """Say in one sentence whatever numpy, zipfile and zlib complain of, each in ways of its own."""
+    """Report in one sentence any complaint of numpy, zipfile and zlib."""
     try:
         yield
     except DistinguoError:
@@ -88,7 +88,7 @@ def _opened_zip(
 
 
 def _check_directory(file: BinaryIO, size: int) -> None:
-    """Refuse a zip whose list of files alone would fill the memory."""
+    """Reject a zip whose list of files alone would fill the memory."""
     file.seek(max(0, size - _LONGEST_COMMENT - _END_SIZE - _LOCATOR_SIZE))
     tail = file.read()
     place = tail.rfind(_END)
@@ -105,12 +105,12 @@ def _entry_array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> np.ndarray
         raise ValueError("it holds something that is not an array")
     with archive.open(entry) as file:
         array = _checked_array(file, entry.file_size)
-        file.read(1)  # to its end, where its checksum is compared
+        file.read(1)  # at its end the checksum is compared
         return array
 
 
 def _checked_array(file: IO[bytes], size: int) -> np.ndarray:
-    """Read an array, if its header says just as many bytes as there are."""
+    """Read an array, if its header agrees with its size in bytes."""
     dtype, shape, header = _header(file)
     count = 1
     for length in shape:
@@ -141,13 +141,13 @@ LARGEST_TABLE = 2**32  #: bytes of the file
 LARGEST_PACKED = 32 * MEBIBYTE  #: bytes of packed lines that are kept in memory; the others stay in the file
 LONGEST_LINE = MEBIBYTE
 MOST_LINES = 5_000_000
-_BLOCK_LINES, _BLOCK_BYTES = 1024, MEBIBYTE  # of what is kept together
+_BLOCK_LINES, _BLOCK_BYTES = 1024, MEBIBYTE  # of a block
 
 Item = TypeVar("Item")
 
 
 class _Place(NamedTuple):
-    """Some lines that are left in their file."""
+    """Lines that are left in their file."""
 
     path: str | os.PathLike[str]
     offset: int
@@ -156,7 +156,7 @@ class _Place(NamedTuple):
 
 
 class PackedLines(Sequence[Item]):
-    """The lines of a table as a sequence of values, each made from its line when it is asked for.
+    """The lines of a table as a sequence of values, each made from its line when it is read.
 
     A million lines take some tens of megabytes instead of a gigabyte.
 
@@ -171,10 +171,10 @@ class PackedLines(Sequence[Item]):
         self._blocks: list[bytes | _Place] = []
         self._starts = array("q")  # the number of the first line of each block
         self._count = self._packed = 0
-        self._chosen: Sequence[int] | None = None  # the lines that there are; None for all
+        self._chosen: Sequence[int] | None = None  # the selected lines; None for all
 
     def append(self, lines: Sequence[bytes], place: _Place | None = None) -> None:
-        """Take some more lines; those that have a place in a file can be left there, if there are many."""
+        """Add lines; if there are many, those with a place in a file are left there."""
         block = (
             zlib.compress(b"\n".join(lines), 1) if place is None or self._packed < LARGEST_PACKED else place
         )
@@ -184,7 +184,7 @@ class PackedLines(Sequence[Item]):
         self._count += len(lines)
 
     def only(self, lines: Sequence[int]) -> PackedLines[Item]:
-        """Return the lines of these numbers alone."""
+        """Return only the lines with these numbers."""
         some = PackedLines(self._make)
         some.__dict__ |= self.__dict__ | {"_chosen": lines}
         return some
@@ -244,10 +244,10 @@ def read_lines(
     head: Callable[[bytes], Any] | None = None,
     is_growing: bool = False,
 ) -> PackedLines[Item]:
-    """Read a table whose every line ``make`` understands; ``note`` is told of each value.
+    """Read a table; ``make`` turns every line into a value, and ``note`` is called with each value.
 
-    ``head`` looks at the first line, if that is not one of them. What any of the three raises is damage of the file.
-    Of one that ``is_growing``, a last line without an end is not there yet.
+    ``head`` checks the first line, if that is a header. An error in any of the three means that the file is
+    damaged. In a file that ``is_growing``, a last line without an end is ignored.
     """
 
     def learn_of(line: bytes) -> None:
@@ -279,7 +279,7 @@ def _check(path: str | os.PathLike[str], number: int, line: bytes, check: Callab
 def _blocks(
     file: BinaryIO, path: str | os.PathLike[str], is_growing: bool
 ) -> Iterator[tuple[_Place, list[bytes]]]:
-    """Return some lines after the other, and where they are."""
+    """Yield blocks of lines with their places."""
     lines: list[bytes] = []
     offset = size = checksum = 0
     while line := file.readline(LONGEST_LINE + 2):

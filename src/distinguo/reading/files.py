@@ -24,12 +24,12 @@ _MORE = 2**16
 
 @contextmanager
 def regular_file(path: str | os.PathLike[str], most: int) -> Iterator[BinaryIO]:
-    """Open a file for reading, if it is one and has at most so many bytes.
+    """Open a regular file of at most ``most`` bytes for reading.
 
-    A pipe or a device is refused without waiting for what might come out of it.
+    A pipe or a device is rejected without waiting for data.
     """
     try:
-        # not to wait for a pipe, and not to turn line ends into others where a system does that
+        # do not wait for a pipe, and do not translate line ends
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
         with os.fdopen(os.open(path, flags), "rb") as file:
             _check_kind(path, os.fstat(file.fileno()), most)
@@ -52,13 +52,13 @@ def _check_kind(path: str | os.PathLike[str], found: os.stat_result, most: int) 
 
 
 def too_large(path: str | os.PathLike[str], most: int) -> DistinguoError:
-    """Return what to say of a file that has more bytes than files of its kind may have."""
+    """The error for a file that is larger than files of its kind may be."""
     size = f"{most // MEBIBYTE} MiB" if most >= MEBIBYTE else f"{most} bytes"
     return DistinguoError(f"{path} is larger than {size}; it was not read.")
 
 
 def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
-    """Read a file of at most so many bytes.
+    """Read a file of at most ``most`` bytes.
 
     >>> read_bytes("/dev/null", 10)
     Traceback (most recent call last):
@@ -66,7 +66,7 @@ def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
     """
     with regular_file(path, most) as file:
         data = file.read(os.fstat(file.fileno()).st_size)
-        while more := file.read(_MORE):  # it has grown since it was opened
+        while more := file.read(_MORE):  # it may grow after it was opened
             data += more
             if len(data) > most:
                 raise too_large(path, most)
@@ -74,26 +74,26 @@ def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
 
 
 def read_text(path: str | os.PathLike[str], most: int) -> str:
-    """Read a text of at most so many bytes."""
+    """Read a text of at most ``most`` bytes."""
     try:
         return read_bytes(path, most).decode("utf-8")
     except UnicodeDecodeError:
         raise DistinguoError(f"{path} is damaged: it is not text in UTF-8.") from None
 
 
-# JSON and TOML: looked at before they are parsed, so that a small file cannot become a large value.
+# JSON and TOML: checked before parsing, so that a small file cannot become a large value.
 
 
 DEEPEST = 100  #: lists in lists
 HEAVIEST = 128 * MEBIBYTE  #: bytes of memory that a value may take
-#: About what an empty list and one more item of a list take; every item but the first has its comma.
+#: The approximate size of an empty list and of one more item; every item but the first has a comma.
 _LIST, _ITEM = 80, 40
 _CHUNK = 2**16
-_LONG_NUMBER = re.compile(r"0[xob][0-9a-fA-F_]{1000}")  # the decimal ones are Python's to refuse
+_LONG_NUMBER = re.compile(r"0[xob][0-9a-fA-F_]{1000}")  # Python rejects decimal ones
 
 
 def parse_json(data: str | bytes, source: str, heaviest: int = HEAVIEST) -> Any:
-    """Return what a JSON text says; ``source`` names it in messages.
+    """Parse a JSON text; ``source`` names it in messages.
 
     >>> parse_json("[1, 2", "a.json")
     Traceback (most recent call last):
@@ -109,12 +109,12 @@ def parse_json(data: str | bytes, source: str, heaviest: int = HEAVIEST) -> Any:
 
 
 def read_json(path: str | os.PathLike[str], most: int, heaviest: int = HEAVIEST) -> Any:
-    """Read a JSON file of at most so many bytes."""
+    """Read a JSON file of at most ``most`` bytes."""
     return parse_json(read_bytes(path, most), str(path), heaviest)
 
 
 def parse_toml(text: str, source: str) -> dict[str, Any]:
-    """Return what a TOML text says; ``source`` names it in messages.
+    """Parse a TOML text; ``source`` names it in messages.
 
     >>> parse_toml("a = [1, 2", "a.toml")
     Traceback (most recent call last):
@@ -130,14 +130,14 @@ def parse_toml(text: str, source: str) -> dict[str, Any]:
 
 
 def _why(error: Exception) -> str:
-    """Say what a parser complains of, in one short line."""
+    """The message of a parser, in one short line."""
     return one_line(str(error)).rstrip(".") or type(error).__name__
 
 
 def _check_shape(data: bytes, source: str, heaviest: int) -> None:
     """Count brackets and commas, which bound the depth of a value and the memory that it takes.
 
-    Those in strings count as well; a text in which that matters was not written by us.
+    Those in strings count as well; that never matters in our own files.
     """
     lists = data.count(b"[") + data.count(b"{")
     weight = len(data) + _LIST * lists + _ITEM * data.count(b",")
@@ -146,11 +146,11 @@ def _check_shape(data: bytes, source: str, heaviest: int) -> None:
             source, f"its lists would take about {weight // MEBIBYTE} MiB, more than {heaviest // MEBIBYTE}"
         )
     if lists > DEEPEST and _depth(data) > DEEPEST:
-        _refuse(source, f"more than {DEEPEST} lists are in each other")
+        _refuse(source, f"more than {DEEPEST} lists are nested")
 
 
 def _depth(data: bytes) -> int:
-    """Return how many lists are in each other at most."""
+    """The greatest depth of nested lists."""
     deepest = level = 0
     for place in range(0, len(data), _CHUNK):
         part = (

@@ -1,6 +1,6 @@
-"""Representations: partitions of the state-space, what can be asked of them, and the file they are kept in.
+"""Representations: partitions of the state-space, their capabilities, and their file.
 
-``partition`` says what a partition is; ``voronoi``, ``categories`` (both by ``prototypes``), ``boxes`` with its
-``table``, and ``function`` are the kinds there are; ``declare`` is the door for others and ``check`` their test.
-``planes`` and ``geometry`` are what is needed to draw them, ``schema`` and ``file`` to keep them.
+``partition`` says what a partition is; ``voronoi``, ``categories`` and ``boxes`` are the kinds we have, and
+``growing`` has those that learners change. ``declare`` makes a partition of your own class, and ``check`` tests it.
+``geometry`` serves to draw partitions, ``file`` to write and read them.
 """

@@ -1,8 +1,8 @@
 """Partitions into axis-aligned boxes: grids and trees of boxes.
 
-A box partition is a binary tree of cuts. A state goes to the low side of a cut when its coordinate is below it,
-to the high side otherwise, until it comes to a leaf; leaves are numbered in the order of a depth-first walk, low
-side first. The outermost boxes reach to infinity, so every state has a region.
+A box partition is a binary tree of cuts. A state goes to the low side of a cut when its coordinate is below it, to
+the high side otherwise, until it reaches a leaf; leaves are numbered in the order of a depth-first walk, low side
+first. The outermost boxes reach to infinity, so every state has a region.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def leaf_boxes(partition: Boxes) -> list[Box]:
 
 
 LARGEST_TABLE = 1_000_000
-MOST_CUTS = 128  #: per coordinate; beyond that a walk down the tree is quicker
+MOST_CUTS = 128  #: per coordinate; with more, a walk down the tree is quicker
 
 
 class BoxTable(NamedTuple):
@@ -168,7 +168,7 @@ class BoxTable(NamedTuple):
 
 @singledispatch
 def for_lookup(partition: Any) -> Any:
-    """Return the quickest form of a partition that has the very same regions; usually itself."""
+    """Return the fastest form of a partition with exactly the same regions; by default itself."""
     return partition
 
 
@@ -180,7 +180,7 @@ def tabulated(partition: Boxes) -> Boxes | BoxTable:
     shape = [len(c) + 1 for c in cuts]
     if max(shape) > MOST_CUTS + 1 or np.prod(shape, dtype=np.float64) > LARGEST_TABLE:
         return partition
-    padded = np.full((dimensions, max(max(shape) - 1, 1)), np.nan)  # no number is at or above it
+    padded = np.full((dimensions, max(max(shape) - 1, 1)), np.nan)  # no number is at or above NaN
     for i, c in enumerate(cuts):
         padded[i, : len(c)] = c
     corners = [np.concatenate([[-np.inf], c]) for c in cuts]  # the lowest state of each place

@@ -1,7 +1,8 @@
-"""Partitions of exact categories, for observations that are labels and not amounts.
+"""Partitions of exact categories, for observations that are labels and not numbers.
 
-A state is as far from a prototype as there are coordinates in which they differ: category 3 is no nearer to 4 than
-to 400. A state of a category that has a prototype belongs to it; all others belong to the oldest of the nearest.
+The distance of a state from a prototype is the number of coordinates in which they differ: category 3 is no nearer
+to 4 than to 400. A state belongs to the prototype of its own category if there is one, else to the oldest of the
+nearest.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def nearest_category(partition: Categories, s: State) -> int:
 
 @part
 def most_alike(prototypes: np.ndarray, count: int, s: State) -> int:
-    """Return the row of the first ``count`` that differs from ``s`` least; of several the first."""
+    """Return the row of the first ``count`` that differs from ``s`` least; the first if there are several."""
     best, least = 0, len(s) + 1
     for p in range(count):
         different = 0

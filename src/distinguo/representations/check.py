@@ -1,4 +1,4 @@
-"""What a partition promises, put to the test; our own partitions have to pass it, too."""
+"""The contract of a partition as a check; our own partitions have to pass it, too."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from distinguo.representations.partition import (
 from distinguo.seam import is_compiled
 
 MOST_STATES = 10**7  #: in one check
-BEYOND = 3.0  #: states are also taken from so many widths around the extent: a task may go there
+BEYOND = 3.0  #: states are also taken from this many widths around the extent, as a task may go there
 
 
 def checked_region(partition: Any, s: Any) -> int:
-    """Return the region of the state-space that ``s`` falls in, which has to be as many finite numbers as it takes.
+    """Return the region of ``s``, after a check that it has the right number of finite numbers.
 
-    It is public as ``distinguo.region``. Within kernels and parts nothing is checked.
+    Public as ``distinguo.region``. In kernels and parts nothing is checked.
 
     >>> from distinguo.representations.voronoi import voronoi
     >>> checked_region(voronoi([[0.0], [1.0]], [1.0]), [0.9])
@@ -45,20 +45,20 @@ def _region_in_kernels(partition: Any, s: Any) -> Any:
 
 
 class PartitionCheck(NamedTuple):
-    """What was found in a partition that keeps its promises."""
+    """The result of checking a valid partition."""
 
     regions: int
-    states: int  #: that were tried
+    states: int  #: the number of states that were tried
     unreached: tuple[int, ...]  #: regions that none of them fell in
 
 
 def check_partition(
     partition: Any, low: Sequence[float], high: Sequence[float], *, states: int = 1000, seed: int = 0
 ) -> PartitionCheck:
-    """Try a partition on states in and around an extent, and raise an error if it breaks a promise.
+    """Try a partition on states in and around an extent, and raise an error if it breaks its contract.
 
-    Every state has a region, always the same and one that exists, and compiled code finds the one that Python finds.
-    Regions that no state fell in are no error; the answer names them.
+    Every state must have an existing region, always the same one, and compiled code must find the same region as
+    Python. Regions that no state fell in are no error; the result names them.
 
     >>> from distinguo.representations.declare import FunctionPartition
     >>> check_partition(FunctionPartition(lambda s: int(s[0] > 0), regions=3), [-1.0], [1.0])
@@ -103,7 +103,7 @@ def _extent(low: Sequence[float], high: Sequence[float]) -> tuple[np.ndarray, np
 
 
 def _states(partition: Any, low: np.ndarray, high: np.ndarray, count: int, seed: int) -> np.ndarray:
-    """Return states of the extent, its corners and middle, states around it, and what the partition knows of."""
+    """Return states of the extent, its corners and middle, states around it, and the partition's landmarks."""
     rng, middle, width = np.random.default_rng(seed), (low + high) / 2, high - low
     inside = rng.uniform(low, high, (count - count // 5, len(low)))
     around = middle + BEYOND * width * rng.uniform(-1.0, 1.0, (count // 5, len(low)))
@@ -146,6 +146,6 @@ def _check_compiled(partition: Any, rows: np.ndarray, regions: list[int]) -> Non
 
 
 def _reason(error: Exception, most: int = 200) -> str:
-    """Return the heart of a long message: what the innermost function was rejected for."""
+    """Return the core of Numba's long message: why the innermost function was rejected."""
     words = " ".join(str(error).rpartition("raised a specific error:")[2].split())
     return words.partition(" raised from ")[0][:most]

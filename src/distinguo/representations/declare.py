@@ -1,7 +1,7 @@
-"""The door for partitions of one's own: a class with the methods ``region(self, s)`` and ``regions(self)``.
+"""Declare a partition: a class with the methods ``region(self, s)`` and ``regions(self)``.
 
-Other methods are capabilities that a class may have, such as ``outlines`` to be drawn. Each is the implementation of
-a generic function of the same meaning; rooms above this one add theirs with :func:`capability`.
+Other methods are optional capabilities, such as ``outlines`` to draw it. Each implements a generic function; other
+modules add theirs with :func:`capability`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from distinguo.seam import implements, implements_interpreted
 
 Kind = TypeVar("Kind", bound=type)
 
-#: What a method of a class implements: in both speeds, or in Python alone.
+#: The generic that each method implements: at both speeds, or in Python only.
 _COMPILED: dict[str, Any] = {"region": region, "nearest": nearest}
 _PLAIN: dict[str, Any] = {
     "regions": count_regions,
@@ -44,8 +44,8 @@ def partition(kind: Kind | None = None, *, compiled: bool = True) -> Kind | Call
     """Make a class a partition: ``region(self, s)`` is the region of a state, ``regions(self)`` how many there are.
 
     Regions are called 0, 1, 2, … The class is a ``NamedTuple`` of numbers and arrays, and ``region`` is compiled
-    with the learner or the tester that runs on it; with ``compiled=False`` any class will do, and it runs as plain
-    Python. :func:`~distinguo.representations.check.check_partition` tells whether all is well.
+    with the learner or the tester that runs on it; with ``compiled=False``, any class works, and it runs as plain
+    Python. :func:`~distinguo.representations.check.check_partition` tests it.
 
     >>> from typing import NamedTuple
     >>> @partition
@@ -97,12 +97,12 @@ def _in_python(function: Any, kind: type) -> Any:
 
 
 def is_declared(partition: Any) -> bool:
-    """Tell whether a partition is of a class that went through this door."""
+    """Whether the class of a partition was declared with ``@partition``."""
     return type(partition) in _declared
 
 
 def capability(name: str, function: Any) -> None:
-    """Let a method of that name be the implementation of a generic, also in classes that were declared before."""
+    """Let a method of that name implement a generic, also in classes declared before."""
     _PLAIN[name] = function
     for kind in _declared:
         _implement(kind, name, function, _in_python)

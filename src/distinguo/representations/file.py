@@ -1,7 +1,7 @@
 """The representation file: a partition, or features, as JSON that others can read.
 
-It knows no task, no action and no value. Loading runs no code and checks sizes first; for that reason a partition of
-somebody's own class has no file.
+It knows no task, no action and no value. Loading runs no code and checks sizes first. So a partition of a user's
+own class has no file.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from distinguo.representations.voronoi import Voronoi
 
 FORMAT = "distinguo-representation"
 VERSION = 4
-#: The version that a reader must know to read a kind: a file says no more than it needs.
+#: The least version that a reader needs for each kind; a file names no higher one.
 NEEDS = {"voronoi": 3, "boxes": 1, "categories": 3, "tiles": 4, "rbf": 4, "perceptron": 4}
 LARGEST_FILE, HEAVIEST_FILE = 64 * MEBIBYTE, 512 * MEBIBYTE  #: bytes on the disk, and in memory
 
 
 class Representation(NamedTuple):
-    """A partition with the names of its coordinates and where it came from; features may take its place.
+    """A partition, or features, with the names of the coordinates and the provenance.
 
     >>> from distinguo.representations.voronoi import voronoi
     >>> maze = Representation(voronoi([[0.0, 1.0]], [1.0, 1.0]), ("x", "y"))
@@ -51,11 +51,11 @@ class Representation(NamedTuple):
 
     @property
     def of_features(self) -> bool:
-        """Tell whether it groups states by features that overlap, so that no state has a region of its own."""
+        """Whether it consists of overlapping features, so that states have no region."""
         return is_features(self.partition)
 
     def with_regions(self, purpose: str) -> Representation:
-        """Return it if it parts states into regions, else say what these would be needed for."""
+        """Return it if it has regions; else raise an error that says what they are needed for."""
         if self.of_features:
             raise DistinguoError(
                 f"{purpose} needs regions, but {type(self.partition).__name__} are features that overlap; take a "
@@ -65,7 +65,7 @@ class Representation(NamedTuple):
 
     @property
     def prototypes(self) -> int:
-        """Return the number of prototypes; for partitions without any the number of regions."""
+        """Return the number of prototypes, or of regions if there are no prototypes."""
         known = prototypes_of(self.partition)
         return self.regions if known is None else len(known.points)
 
@@ -81,7 +81,7 @@ def dumps(representation: Representation) -> str:
 
 
 def content_of(representation: Representation) -> dict[str, Any]:
-    """Return what the file says of a representation, as plain values."""
+    """The content of the file of a representation, as plain values."""
     body = file_content(representation.partition)
     head = {"format": FORMAT, "version": NEEDS[body["kind"]], "dimensions": list(representation.dimensions)}
     return {**head, **body, "provenance": representation.provenance}
@@ -89,7 +89,7 @@ def content_of(representation: Representation) -> dict[str, Any]:
 
 @singledispatch
 def file_content(partition: Any) -> dict[str, Any]:
-    """Return what a file says of a partition: its kind, and the fields of that kind."""
+    """The content of a file for a partition: its kind, and the fields of that kind."""
     raise lacking(
         partition,
         "cannot be written to a file",
@@ -98,7 +98,7 @@ def file_content(partition: Any) -> dict[str, Any]:
 
 
 def can_be_written(partition: Any) -> bool:
-    """Tell whether there is a kind of file for a partition.
+    """Whether a partition can be written to a file.
 
     >>> from distinguo.representations.declare import FunctionPartition
     >>> from distinguo.representations.voronoi import voronoi
@@ -109,7 +109,7 @@ def can_be_written(partition: Any) -> bool:
 
 
 def can_be_read_again(partition: Any) -> bool:
-    """Tell whether a file of a partition would be opened: learners may meet the same prototype twice on the way.
+    """Whether the file of a partition could be read again; while learning, prototypes may be duplicates.
 
     >>> from distinguo.representations.voronoi import voronoi
     >>> can_be_read_again(voronoi([[0.0], [1.0]], [1.0])), can_be_read_again(voronoi([[0.5], [0.5]], [1.0]))
@@ -169,7 +169,7 @@ def _columns(features: Any) -> dict[str, Any]:
 
 
 def _pretty(content: dict[str, Any]) -> str:
-    """One line per key, and one per row of a long list: readable by hand, and small."""
+    """One line per key, and one per row of a long list: readable and small."""
     lines = []
     for key, value in content.items():
         text = json.dumps(value, ensure_ascii=False)
@@ -217,7 +217,7 @@ def load(path: str | Path) -> Representation:
     return loads(read_bytes(path, LARGEST_FILE), str(path))
 
 
-# The schema of the representation file: what may stand in it, and the partition that it means.
+# The schema of the representation file, and the partition that it describes.
 #
 # A file names its format and version, the coordinates, and either ``voronoi`` prototypes with the scale of each
 # coordinate, or prototypes of exact ``categories`` (since version 2), or a tree of ``boxes``. Prototypes come with
@@ -242,7 +242,7 @@ _STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 class _File(BaseModel):
     model_config = _STRICT
     format: Literal["distinguo-representation"]
-    version: Literal[1, 2, 3, 4]  # a version that knows more may say the same as one that knew less
+    version: Literal[1, 2, 3, 4]  # a file may name a later version than it needs
     dimensions: Names
     provenance: dict[str, Any] = {}
 
@@ -256,7 +256,7 @@ class _File(BaseModel):
 
 
 class _PrototypesFile(_File):
-    """What all partitions by nearest prototype say: the prototypes, and the regions that they make up."""
+    """The fields of all partitions by nearest prototype: the prototypes, and the regions that they make up."""
 
     prototypes: Points
     regions: Numbers
@@ -402,7 +402,7 @@ class BoxesFile(_File):
 
 
 class _FeaturesFile(_File):
-    """What features say: a number for each coordinate, in several columns."""
+    """The fields of features: columns with a number for each coordinate."""
 
     version: Literal[4]
 

@@ -14,19 +14,19 @@ from distinguo.representations.categories import Categories
 from distinguo.representations.partition import lacking, prototypes_of
 from distinguo.representations.voronoi import Voronoi
 
-# Planes through a space, and which one to show of a partition that has more than two dimensions.
+# Planes through a space, and which one to show of a partition with more than two dimensions.
 #
-# The two coordinates in which the regions differ most vary in the plane; all others are held where the *median
-# prototype* has them, the one that is nearest to all others taken together. It was really observed, which cannot be
-# said of the middle of each coordinate for itself.
+# The two coordinates in which the regions differ most vary in the plane; all others are fixed at the *median
+# prototype*, the one nearest to all others taken together. It was really observed, unlike the middle of each
+# coordinate.
 
 
 Pair = tuple[float, float]
-MOST_COMPARED = 1000  #: prototypes, in search of the median one
+MOST_COMPARED = 1000  #: prototypes compared to find the median one
 
 
 class Plane(NamedTuple):
-    """A plane through a space: the coordinates that vary in it, and a state that has all others.
+    """A plane through a space: the coordinates that vary in it, and a state that fixes all others.
 
     A space of one dimension has one coordinate that varies; its plane is a strip from 0 to 1.
 
@@ -44,7 +44,7 @@ class Plane(NamedTuple):
 
     @property
     def held(self) -> list[int]:
-        """Return the coordinates that are the same all over the plane."""
+        """Return the coordinates that do not vary in the plane."""
         return [i for i in range(len(self.at)) if i not in self.axes]
 
     def corner(self, extreme: Sequence[float], beside: float) -> Pair:
@@ -55,7 +55,7 @@ class Plane(NamedTuple):
 
 @singledispatch
 def main_plane(partition: Any) -> Plane | None:
-    """Return the plane that shows most of a partition, if the partition knows of one.
+    """Return the plane that shows most of a partition, if it has one.
 
     >>> from distinguo.representations.voronoi import voronoi
     >>> main_plane(voronoi([[0.0, 0.0, 1.0], [0.1, 5.0, 2.0], [0.2, 9.0, 4.0]], [1.0, 10.0, 10.0]))
@@ -89,7 +89,7 @@ def _(partition: Boxes) -> Plane:
 
 
 def _two_of(spread: Sequence[float] | np.ndarray) -> tuple[int, ...]:
-    """Return the two coordinates of largest spread in their order; of equal ones the first."""
+    """Return the two coordinates of largest spread, in order; the first of equal ones."""
     return tuple(sorted(np.argsort(-np.array(spread, dtype=float), kind="stable")[:2].tolist()))
 
 
@@ -98,13 +98,13 @@ def _median(rows: np.ndarray, distances: Callable[[np.ndarray], np.ndarray]) -> 
 
 
 def _some(rows: np.ndarray) -> np.ndarray:
-    """Return rows to find the median one among: all, of very many some of every age."""
+    """Return rows to find the median one among: all, or a sample of every age if there are very many."""
     return rows[:: -(-len(rows) // MOST_COMPARED)]
 
 
 @singledispatch
 def landmarks(partition: Any) -> np.ndarray:
-    """Return rows of states that a picture of the partition should have room for; usually its prototypes, if any."""
+    """Return rows of states that a picture of the partition should include; by default its prototypes, if any."""
     prototypes = prototypes_of(partition)
     return np.empty(0) if prototypes is None else prototypes.points
 
@@ -124,7 +124,7 @@ def learned_extent(
     """
     try:
         corners = np.array(provenance.get("extent"), dtype=float)
-    except (TypeError, ValueError):  # a file may say anything
+    except (TypeError, ValueError):  # a file may contain anything
         corners = np.empty(0)
     if corners.shape != (2, len(low)) or not np.isfinite(corners).all() or (corners[0] > corners[1]).any():
         corners = np.array([low, high], dtype=float)
@@ -134,19 +134,19 @@ def learned_extent(
 
 # Exact cells of the plane: of a partition in two dimensions, or of a slice through one of more.
 #
-# Where a plane cuts a Voronoi diagram, each prototype is as good as its shadow in the plane with an *offset*, the
-# squared distance from the one to the other: a place belongs to the prototype for which the squared distance to the
-# shadow plus the offset is least. The border between two of them is still a straight line (a power diagram), so cells
-# are cut out of a frame line by line.
+# Where a plane cuts a Voronoi diagram, each prototype can be replaced by its projection on the plane (its *shadow*)
+# with an *offset*, the squared distance between the two: a place belongs to the prototype for which the squared
+# distance to the shadow plus the offset is least. The border between two of them is still a straight line (a power
+# diagram), so cells are cut out of a frame line by line.
 #
-# Of the libraries tried for the plane, each gave wrong cells now and then: for points on one circle, which a task
-# with symmetries has many of (libgeos/geos, issue 1040), or for points that are very near to each other. Here the two
-# sides of a border are each other's negative to the last bit, so cells do not overlap.
+# Every library that we tried gave wrong cells now and then: for points on one circle, which symmetric tasks have
+# many of (libgeos/geos, issue 1040), or for points very near each other. Here the two sides of a border are exact
+# negatives of each other, so cells do not overlap.
 
 
 Outline = tuple[Pair, ...]
 Cells = list[tuple[int, Outline]]
-#: Corners counter-clockwise: the place, and who lies across the edge that begins there (-1: the frame).
+#: Corners counter-clockwise: the place, and the prototype across the edge that begins there (-1: the frame).
 Corners = list[tuple[float, float, int]]
 FRAME = -1
 
@@ -161,7 +161,7 @@ def rectangle(low: Sequence[float], high: Sequence[float]) -> Outline:
 def outlines(partition: Any, plane: Plane, low: Sequence[float], high: Sequence[float]) -> Cells:
     """Return the cells of a plane between two of its corners: the region that each belongs to, and its outline.
 
-    An outline is a convex polygon, its corners counter-clockwise; it is empty where a cell does not meet the plane.
+    An outline is a convex polygon, its corners counter-clockwise; it is empty if a cell does not meet the plane.
     """
     raise lacking(partition, "cannot be drawn", "give it a method outlines(self, plane, low, high)")
 
@@ -204,7 +204,7 @@ def voronoi_cells(
 
 
 def shadows(partition: Voronoi, plane: Plane) -> np.ndarray:
-    """Return a row per prototype: its place in the plane, and how far off the plane it is, squared."""
+    """Return a row per prototype: its place in the plane, and its squared distance from the plane."""
     points = partition.prototypes
     sites = np.zeros((len(points), 3))
     for column, axis in enumerate(plane.axes):
@@ -215,12 +215,12 @@ def shadows(partition: Voronoi, plane: Plane) -> np.ndarray:
 
 
 def _cell(sites: np.ndarray, p: int, frame: Corners) -> Corners:
-    """Cut from the frame what belongs to others than ``p``; of equal prototypes the oldest has the cell."""
+    """Cut away what belongs to prototypes other than ``p``; the oldest of equal prototypes has the cell."""
     cell, reach = frame, _reach(sites, p)
     here = tuple(sites[p].tolist())
     for q in np.argsort(reach, kind="stable").tolist():
         if reach[q] > max((math.dist(here[:2], corner[:2]) for corner in cell), default=math.inf):
-            break  # nobody else is near enough to cut anything off
+            break  # the others are too far to cut anything off
         if q != p:
             cell = [] if reach[q] == -math.inf else _nearer(cell, here, tuple(sites[q].tolist()), q)
         if not cell:
@@ -229,7 +229,7 @@ def _cell(sites: np.ndarray, p: int, frame: Corners) -> Corners:
 
 
 def _reach(sites: np.ndarray, p: int) -> np.ndarray:
-    """Return how far the border with each other prototype is from ``p``; negative if ``p`` lies beyond it."""
+    """How far the border with each other prototype is from ``p``; negative if ``p`` lies beyond it."""
     apart = np.hypot(*(sites[:, :2] - sites[p, :2]).T)
     lead = sites[:, 2] - sites[p, 2]
     with np.errstate(all="ignore"):
@@ -240,7 +240,7 @@ def _reach(sites: np.ndarray, p: int) -> np.ndarray:
 
 
 def _nearer(cell: Corners, here: tuple[float, ...], other: tuple[float, ...], q: int) -> Corners:
-    """Return the part of a convex cell that belongs rather to one site than to another, which is number ``q``."""
+    """Return the part of a convex cell that is nearer to one site than to another, number ``q``."""
     (x0, y0, c0), (x1, y1, c1) = here, other
     lead = (c1 - c0) / 2
     side = [(x - (x0 + x1) / 2) * (x1 - x0) + (y - (y0 + y1) / 2) * (y1 - y0) - lead for x, y, _ in cell]
@@ -291,7 +291,7 @@ def box_outlines(partition: Boxes, plane: Plane) -> list[Outline]:
 
 
 def _halves(partition: Boxes, node: int, plane: Plane, low: Pair, high: Pair) -> list[tuple[int, Pair, Pair]]:
-    """Return the children of a node that a rectangle of the plane meets, each with its part of it."""
+    """Return the children of a node that a rectangle of the plane meets, each with its part of the rectangle."""
     axis, cut = int(partition.axis[node]), float(partition.cut[node])
     below, above = int(partition.below[node]), int(partition.above[node])
     if axis not in plane.axes:

@@ -161,7 +161,7 @@ def detach(partition: Any, p: int) -> None:
 
 @part
 def is_at(partition: Any, p: int, s: State) -> bool:
-    """Tell whether ``s`` is prototype ``p`` itself."""
+    """Whether ``s`` is prototype ``p`` itself."""
     for i in range(len(s)):
         if s[i] != partition.prototypes[p, i]:
             return False
@@ -170,7 +170,7 @@ def is_at(partition: Any, p: int, s: State) -> bool:
 
 @part
 def is_primary(partition: Any, p: int) -> bool:
-    """Tell whether prototype ``p`` stands for a region."""
+    """Whether prototype ``p`` stands for a region."""
     return partition.primary[p] == p
 
 

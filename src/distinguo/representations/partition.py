@@ -1,9 +1,9 @@
 """What a partition is: anything that says in which region a state falls, and how many regions there are.
 
-These two, :func:`region` and :func:`count_regions`, are all that testing needs. Whatever else can be asked of a
-partition is a *capability*: a function with an implementation per class. Some have an answer that suits most
-partitions; where there is none, :func:`lacking` makes the sentence that says so. Capabilities of the plane are in
-``planes`` and ``geometry``, that of being written to a file in ``file``; ``declare`` takes all of them from a class.
+These two, :func:`region` and :func:`count_regions`, are all that testing needs. Everything else is a *capability*:
+a function with an implementation per class. Some have a default; for the others, :func:`lacking` makes the error.
+Capabilities of the plane are in ``geometry``, the one of being written to a file in ``file``; ``declare`` takes all
+of them from a class.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def region(partition: Any, s: State) -> int:
 
 @generic
 def nearest(partition: Any, s: State) -> int:
-    """Return the index of the prototype nearest to ``s``, of equally near ones the oldest."""
+    """Return the index of the prototype nearest to ``s``; the oldest of equally near ones."""
     raise NotImplementedError
 
 
@@ -53,7 +53,7 @@ def count_regions(partition: Any) -> int:
 
 @singledispatch
 def has_labels(partition: Any) -> bool:
-    """Tell whether coordinates are exact labels, such as the number of a category; usually they are amounts."""
+    """Whether coordinates are exact labels, such as the number of a category; by default they are numbers."""
     return False
 
 
@@ -66,24 +66,24 @@ class Prototypes(NamedTuple):
 
     @property
     def is_primary(self) -> np.ndarray:
-        """Return which prototypes stand for their region."""
+        """Which prototypes stand for their region."""
         return self.primaries[self.regions] == np.arange(len(self.regions))
 
 
 @singledispatch
 def prototypes_of(partition: Any) -> Prototypes | None:
-    """Return the prototypes of a partition that has some; usually there are none."""
+    """Return the prototypes of a partition; by default it has none."""
     return None
 
 
 @singledispatch
 def count_dimensions(partition: Any) -> int | None:
-    """Return how many coordinates its states have; None for a partition that does not say."""
+    """How many coordinates its states have; None if unknown."""
     return None
 
 
 def checked_point(partition: Any, s: Any) -> tuple[float, ...]:
-    """Return an observation as the tuple of finite floats that a partition can be asked about, or say what it is.
+    """Return an observation as a tuple of finite floats of the right length, or raise an error.
 
     >>> from distinguo.representations.voronoi import voronoi
     >>> checked_point(voronoi([[0.0, 1.0]], [1.0, 1.0]), (0.5,))
@@ -146,7 +146,7 @@ class OneHot(NamedTuple):
 
 @implements(activate, OneHot)
 def only_region(features: OneHot, s: State, active: np.ndarray, strengths: np.ndarray) -> int:
-    """Let the region of the observation respond, and no other."""
+    """Only the region of the observation responds."""
     active[0] = region(features.partition, s)
     strengths[0] = 1.0
     return 1
@@ -172,9 +172,9 @@ def _(features: OneHot) -> int | None:
     return count_dimensions(features.partition)
 
 
-# Regions made of prototypes, and their numbers: what all partitions by nearest prototype share.
+# What all partitions by nearest prototype share: regions made of prototypes, and their numbers.
 #
-# Their fields ``prototypes``, ``regions`` and ``primaries`` mean the same; they differ in what "nearest" means.
+# Their fields ``prototypes``, ``regions`` and ``primaries`` mean the same; only "nearest" differs.
 
 
 Kind = TypeVar("Kind", bound=type)
@@ -199,7 +199,7 @@ def numbered(count: int, primary: Sequence[int] | np.ndarray | None = None) -> t
 
 
 def by_prototypes(kind: Kind) -> Kind:
-    """Give a class with the three fields what all partitions by nearest prototype can do."""
+    """Give a class with these three fields the capabilities of partitions by nearest prototype."""
     prototypes_of.register(kind, _prototypes)
     count_regions.register(kind, lambda partition: len(partition.primaries))
     count_dimensions.register(kind, lambda partition: partition.prototypes.shape[1])

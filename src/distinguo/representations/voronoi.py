@@ -1,8 +1,8 @@
 """Nearest-neighbour partitions (section 3 of the paper).
 
-Every state belongs to its nearest prototype; prototypes that were merged make up one region, and a *primary*
-prototype stands for it. Distances are Euclidean after each coordinate is multiplied by its weight, the inverse of
-its scale (docs/readings.md, "Metric"). Of equally near prototypes the oldest wins.
+Every state belongs to its nearest prototype. Merged prototypes make up one region, and a *primary* prototype stands
+for it. Distances are Euclidean after each coordinate is multiplied by its weight, the inverse of its scale
+(docs/readings.md, "Metric"). If prototypes are equally near, the oldest wins.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def nearest_prototype(partition: Voronoi, s: State) -> int:
 
 @part
 def nearest_of(prototypes: np.ndarray, count: int, weight: np.ndarray, s: State) -> int:
-    """Return the row nearest to ``s`` of the first ``count``; of equally near ones the first."""
+    """Return the row nearest to ``s`` among the first ``count``; the first of equally near ones."""
     best = 0
     best_distance = np.inf
     for p in range(count):

@@ -1,1 +1,1 @@
-"""Learning runs: what is asked, the generation stage, restarts, the run folder and its checkpoint."""
+"""Learning runs: the configuration, the generation stage, restarts, the run folder and its checkpoint."""

@@ -1,4 +1,4 @@
-"""What can be said of a generation stage at any moment: its counts, and what was learned so far."""
+"""The state of a generation stage at any moment: its counts, and what was learned so far."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from distinguo.tasks.extent import Extent, Preliminaries, completed, preliminary
 from distinguo.tasks.spec import CONTINUOUS, LARGEST
 from distinguo.tasks.task import observe, start
 
-#: What a frame of the history says of where its map comes from.
+#: The provenance in a frame of the history.
 _OF_A_FRAME = ("task", "preset", "seed", "extent", "observed")
 
 
 class Account:
-    """The readings of a stage; the stage itself fills in what they are read from."""
+    """The counts and results of a stage; the stage itself fills in the fields."""
 
     configuration: Configuration
     learner: Learner
@@ -34,15 +34,15 @@ class Account:
     reasons: list[dict[str, Any]]  #: found since the last checkpoint
     frames: list[str]  #: lines of the history since the last checkpoint
     history_size: int  #: bytes of all of them
-    least: float  #: return of any trial
+    least: float  #: the least return of any trial
     greatest: float
 
     def take_reasons(self) -> None:
-        """Take over what the learner has logged."""
+        """Take over the learner's log of reasons."""
         self.reasons += self.learner.reasons(self.agent)
 
     def take_frame(self, learned: Controller, regions: int, prototypes: int) -> None:
-        """Write down what was learned, if the trial that ended has a frame in the history."""
+        """Record what was learned, if the trial that ended has a frame in the history."""
         spec = self.configuration.spec
         size = (prototypes, regions, len(spec.dimensions), len(spec.actions))
         if not is_due(self.count_trials, *size) or not can_be_read_again(learned.partition):
@@ -53,12 +53,12 @@ class Account:
             self.history_size += len(line)
 
     def note_return(self, gained: float) -> None:
-        """Take note of the return of a trial."""
+        """Record the return of a trial."""
         self.least, self.greatest = min(self.least, gained), max(self.greatest, gained)
 
     @property
     def controller(self) -> Controller:
-        """Return what the learner would act by now."""
+        """The learner's present controller."""
         return self.learner.controller(self.agent.memory, self.configuration.learner)
 
     def _count(self, name: str) -> int:
@@ -71,7 +71,7 @@ class Account:
 
     @property
     def attempts(self) -> int:
-        """Return how often learning was begun from scratch."""
+        """How often learning began from scratch."""
         return self._count("attempt") + 1
 
     @property
@@ -106,28 +106,29 @@ class Account:
 
     @property
     def environment_steps(self) -> int:
-        """Return the steps of all trials and mini-trials, and of the preliminary series where there was one."""
+        """Return the steps of all trials and mini-trials, and of the preliminary series if there was one."""
         return self._count("trial_steps") + self.investigation_steps + self.preliminaries.steps
 
     @property
     def final_trial_steps(self) -> int:
-        """The steps of a trial that ended a solved stage and do not count as learning; usually all trials count."""
+        """The steps of the trial that ended a solved stage and do not count as learning; by default 0."""
         return 0
 
     @property
     def is_sound(self) -> bool:
-        """Tell whether all returns and values are numbers to go on with; rewards beyond all bounds spoil them."""
+        """Whether all returns and values are finite; huge rewards spoil them."""
         gained = self.returns[-1] if self.returns else 0.0
         return bool(
             abs(self.gained) <= LARGEST and abs(gained) <= LARGEST and np.isfinite(self.controller.q).all()
         )
 
     def unsound(self) -> DistinguoError:
-        """Return the sentence for rewards that spoil what is learned from them."""
+        """Return the error for rewards that are too large to learn from."""
         name, trial, length = self.configuration.spec.name, self.count_trials, self.trial_length
         return DistinguoError(
             f"{name} gave rewards that are not finite or too large to be added up, in trial {trial} within its first "
-            f"{length:,} steps, which gained {self.gained:g}; allowed are sums up to {LARGEST:g}; mend its rewards."
+            f"{length:,} steps, with a return of {self.gained:g}; allowed are sums up to {LARGEST:g}; "
+            "fix its rewards."
         )
 
     @property
@@ -142,7 +143,7 @@ class Account:
 
     @property
     def is_spent(self) -> bool:
-        """Tell whether a budget is used up."""
+        """Whether a budget is used up."""
         stage = self.configuration.stage
         return (
             self.count_trials >= stage.trials
@@ -171,7 +172,7 @@ class Account:
         return provenance
 
     def frame(self, learned: Controller | None = None) -> Frame:
-        """Return what was learned so far as a frame of the history; it says nothing that later trials decide."""
+        """The result so far as a frame of the history; it holds nothing that later trials decide."""
         controller = learned or self.controller
         known = self._provenance()
         words = {name: known[name] for name in _OF_A_FRAME if name in known}
@@ -180,22 +181,22 @@ class Account:
         return Frame(self.count_trials, self.environment_steps, representation, q, controller.delta)
 
     def history(self) -> list[str]:
-        """Return the lines of the frames since the last checkpoint, of which the last is what there is now."""
+        """Return the lines of the frames since the last checkpoint; the last is the present map."""
         return ending_with(self.frames, self.frame())
 
     def values(self) -> dict[str, np.ndarray]:
-        """Return the action values, and what else the learner keeps beside them."""
+        """Return the action values, and what else the learner saves with them."""
         arrays = {"q": self.controller.q, **self.learner.values(self.agent.memory)}
         regions = self.regions
         return {name: array[:regions].copy() for name, array in arrays.items()}
 
 
 def preliminaries_for(task: Any, configuration: Configuration, learner: Learner) -> Preliminaries:
-    """Learn the extent of the observations and the mean reward by experience, where they are asked for."""
+    """Find the extent of the observations and the mean reward by experience, if the learner needs them."""
     spec, seed = configuration.spec, configuration.seed
     if spec.bounded and not learner.needs_mean_reward(configuration.learner):
         return Preliminaries(Extent(spec.low, spec.high), 0.0, 0)
-    if not learner.needs_extent:  # it finds that out by itself, as it goes
+    if not learner.needs_extent:  # it finds them while learning
         seen = observe(task, start(task, np.random.default_rng(seed)))
         return Preliminaries(completed(spec, seen, seen), 0.0, 0)
     return preliminary_series(task, spec, seed, configuration.stage.steps)

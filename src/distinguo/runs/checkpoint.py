@@ -28,12 +28,12 @@ from distinguo.writing import pack_arrays, write_atomically
 _PLAIN = ("phase", "solved", "score", "confirmation_steps", "seconds", "returns", "held", "purpose", "tested")
 _Count = Annotated[int, Field(ge=0)]
 _Numbers = list[float]
-#: What a damaged file may do to the code that reads it.
+#: The errors that a damaged file may cause.
 _DAMAGE = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError)
 
 
 class _BestFacts(BaseModel):
-    """What is known of the best attempt, beside its memory."""
+    """The facts on the best attempt, besides its memory."""
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
     score: float
@@ -42,7 +42,7 @@ class _BestFacts(BaseModel):
 
 
 class _Facts(BaseModel):
-    """What a checkpoint holds beside arrays."""
+    """The contents of a checkpoint besides arrays."""
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
     version: int
@@ -94,7 +94,7 @@ def _facts(stage: Stage, sizes: dict[str, int]) -> dict[str, Any]:
 
 
 def _needed(stage: Stage) -> np.ndarray:
-    """Return the states that may be come back to: those the learner wants, and the running one."""
+    """Return the states that may be restored: those the learner needs, and the running one."""
     wanted, now = stage.learner.states_needed(stage.agent.memory), stage.agent.progress.now[None]
     return now if wanted is None else np.concatenate([wanted, now])
 

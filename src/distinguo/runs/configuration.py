@@ -1,4 +1,4 @@
-"""What is asked of a run: the task, the learner that suits it, all settings, and the command to run it again."""
+"""The configuration of a run: the task, the learner that suits it, all settings, and the command to repeat it."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from distinguo.tasks.gym.task import TaskWords, with_words
 from distinguo.tasks.noise import NoiseParameters
 from distinguo.tasks.spec import CATEGORIES, Hold, MeanReturn, TaskSpec
 
-# What a learning run is asked to do: everything that decides its result.
+# Everything that decides the result of a run.
 
 
 TABLES = ("task", "learner", "stage")
-#: Parameters of tasks that are without noise unless they are given.
+#: Noise parameters of tasks, 0 unless they are given.
 NOISES = ("noise", *NoiseParameters._fields)
 Prototypes = tuple[tuple[float, ...], ...]
 
@@ -58,9 +58,9 @@ def configure(
     learner: Any = None,
     words: TaskWords | None = None,
 ) -> Configuration:
-    """Put a configuration together; ``changes`` are settings by dotted name, such as ``learner.epsilon``.
+    """Make a configuration; ``changes`` are settings by dotted name, such as ``learner.epsilon``.
 
-    Without a ``learner`` the one that suits the task is taken. ``words`` are names, units and a threshold for an
+    Without a ``learner``, the one that suits the task is used. ``words`` are names, units and a threshold for an
     environment that has none.
     """
     asked = _by_table(changes or {})
@@ -95,7 +95,7 @@ def of_table(changes: Mapping[str, Any], table: str) -> dict[str, Any]:
 
 
 def check_given(setting: TaskSpec, asked: Mapping[str, Any]) -> None:
-    """Refuse parameters for a task that was made before without them: they would be ignored."""
+    """Reject parameters for a task that already exists: they would be ignored."""
     made = {**dict.fromkeys(NOISES, 0.0), **setting.parameters}
     for name, value in asked.items():
         if name not in made and not setting.interpreted:
@@ -163,7 +163,7 @@ def values_by_table(configuration: Configuration) -> tuple[tuple[Any, Mapping[st
 
 
 def differences(ours: Configuration, theirs: Configuration) -> str:
-    """Say in which settings two configurations differ, for a message; empty if they do not."""
+    """The settings in which two configurations differ, for a message; empty if they do not."""
     mine, other = flat(ours), flat(theirs)
     return ", ".join(
         f"{key} {json.dumps(mine.get(key))} instead of {json.dumps(other.get(key))}"
@@ -173,7 +173,7 @@ def differences(ours: Configuration, theirs: Configuration) -> str:
 
 
 def flat(configuration: Configuration) -> dict[str, Any]:
-    """Return what decides the result of a run as one table, by dotted name."""
+    """All settings that decide the result of a run, by dotted name."""
     flat = {
         "task": configuration.spec.name,
         "seed": configuration.seed,
@@ -193,10 +193,10 @@ def flat(configuration: Configuration) -> dict[str, Any]:
 def suited_learner(
     spec: TaskSpec, preset_name: str = DEFAULT, asked: Mapping[str, Any] | None = None, begun: bool = False
 ) -> str:
-    """Return the learner that suits a task, and that has the settings that were asked for.
+    """Return the learner that suits a task and has the given settings.
 
-    ``begun`` says that there are prototypes to begin from, which only the paper's learner makes use of. Where states
-    cannot be restored, it does without mini-trials: that is ``surprise``.
+    ``begun`` says that there are prototypes to begin from, which only the paper's learner uses. Where states cannot
+    be restored, that learner works without mini-trials: this is ``surprise``.
 
     >>> from distinguo.tasks.catalog import task_spec
     >>> [suited_learner(task_spec(name)) for name in ("puck", "CartPole-v1")]
@@ -204,9 +204,11 @@ def suited_learner(
     """
     if preset_name != DEFAULT:
         return ECONOMY
-    papers = (ECONOMY,) if spec.restorable else (SURPRISE, ECONOMY)  # the latter has settings of its own
+    papers = (
+        (ECONOMY,) if spec.restorable else (SURPRISE, ECONOMY)
+    )  # economy has settings that surprise lacks
     suits = SWEEPING if spec.kind == CATEGORIES else PROBATION
-    # where chance is at work the paper's learner is the surer one, except on labels (docs/robustness.md)
+    # on stochastic tasks the paper's learner is more reliable, except on labels (docs/robustness.md)
     by_chance = spec.stochastic != "no" and suits == PROBATION and spec.restorable
     if begun:
         order: tuple[str, ...] = papers
@@ -231,13 +233,13 @@ def suggested_settings(
 
 
 def _with_amount(suggested: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the suggestions without a share where an amount is given: who gives it wants just that."""
+    """Return the suggestions without a share if the user gives an absolute number."""
     if "learner.epsilon" in changes and "learner.epsilon_share" in suggested:
         return {**suggested, "learner.epsilon_share": 0.0}
     return suggested
 
 
-# The command that learns a run again, or goes on with it.
+# The command that repeats or resumes a run.
 
 
 def learn_command(configuration: Configuration, out: Path) -> str:
@@ -270,7 +272,7 @@ def learn_command(configuration: Configuration, out: Path) -> str:
 
 
 def _distil_command(configuration: Configuration, out: Path) -> str:
-    """Return the command that distils the same teacher again; the levels of its actions are found anew."""
+    """Return the command that distils the same teacher again; it finds the levels of its actions anew."""
     learner, usual = configuration.learner, type(configuration.learner)()
     suited = learner_named(DISTILLED).suggested_for(configuration.spec)
     words = ["distinguo", "distil", learner.teacher, "--task", _task_word(configuration.spec)]
@@ -282,7 +284,7 @@ def _distil_command(configuration: Configuration, out: Path) -> str:
 
 
 def _call(configuration: Configuration, out: Path) -> str:
-    """Return what is called in Python, where only that can make the environment."""
+    """The call in Python, for environments that only Python can make."""
     words = [f"seed={configuration.seed}", f"preset={configuration.preset!r}"]
     words += [f"learner={configuration.learner_name!r}", "…"]  # settings and names, as settings.toml has them
     return f"distinguo.learn({configuration.spec.name}(…), {', '.join(words)}, out={str(out)!r})"
@@ -300,7 +302,7 @@ def _learner_word(name: str) -> str:
 
 
 def _code_word(kind: Any, name: str) -> str:
-    """Return the file and the name of a class that somebody declared; a word for the file if it is not at hand."""
+    """Return the file and the name of a declared class; a placeholder if the file is unknown."""
     module = sys.modules.get(getattr(kind, "__module__", ""))
     source = getattr(module, "__file__", None)
     if source is None or kind.__module__.partition(".")[0] == "distinguo":
@@ -312,7 +314,7 @@ def _plain(configuration: Configuration, learner: str | None = None) -> Configur
     """Return the configuration that would be made without any settings."""
     try:
         spec = task_spec(configuration.spec.name, None, configuration.spec.interpreted)
-    except DistinguoError:  # a task that only somebody's code can make
+    except DistinguoError:  # a task that only the user's code can make
         spec = configuration.spec
     return configure(
         spec, preset_name=configuration.preset, prototypes=configuration.prototypes, learner=learner

@@ -1,11 +1,10 @@
 """The run folder: the unit that everything else reads.
 
-``settings.toml`` (asked), ``representation.json`` and ``values.npz`` (learned), ``reasons.jsonl`` (why),
-where the map that acts is not the one for other learners, ``controller-map.json`` and its ``values.npz`` beside
-``representation.json`` and ``representation-values.npz``,
-``trials.csv`` (how), ``history.jsonl`` (the map on the way there), ``result.json`` (in short), ``checkpoint.npz`` (to
-go on), ``partition.png`` (to look at);
-``distinguo verify`` adds ``certificate.json`` and ``proof.png``.
+``settings.toml`` (the configuration), ``representation.json`` and ``values.npz`` (the result), ``reasons.jsonl``
+(why), ``trials.csv`` (the trials), ``history.jsonl`` (earlier maps), ``result.json`` (the summary),
+``checkpoint.npz`` (to resume), ``partition.png`` (the picture). If the controller's map is not the one for other
+learners, the former is ``controller-map.json`` with ``values.npz``, and the latter ``representation.json`` with
+``representation-values.npz``. ``distinguo verify`` adds ``certificate.json`` and ``proof.png``.
 """
 
 from __future__ import annotations
@@ -58,10 +57,10 @@ CONTROLLER, CARRIED_VALUES = "controller-map.json", "representation-values.npz"
 REASONS, RESULT = "reasons.jsonl", "result.json"
 CHECKPOINT, PICTURE = "checkpoint.npz", "partition.png"
 GROWING = (TRIALS, REASONS, HISTORY)
-#: Files that are written together; no other name in a journal is heeded.
+#: Files that are written together; other names in a journal are rejected.
 TOGETHER = (REPRESENTATION, VALUES, CONTROLLER, CARRIED_VALUES, TRIALS, REASONS, HISTORY, RESULT)
 LARGEST_SETTINGS, LARGEST_RESULT = 16 * MEBIBYTE, 4 * MEBIBYTE  #: bytes
-#: What the result of every run tells, whatever it was asked.
+#: The keys that the result of every run has.
 PROMISED = (
     *("task", "seed", "solved", "score", "regions", "prototypes"),
     *("trials", "environment_steps", "investigation_steps", "seconds"),
@@ -88,24 +87,24 @@ def prepare(path: Path, configuration: Configuration) -> None:
 
 
 def is_free(path: Path) -> bool:
-    """Tell whether a new run can be born here: nothing is there, or what a run leaves that is killed at its birth."""
+    """Whether a new run can begin here: the folder is empty, or a run was killed as it began."""
     if not path.exists():
         return True
     return path.is_dir() and all(is_leftover(one) or one.name == LOCK for one in path.iterdir())
 
 
 def alone_in(path: Path) -> AbstractContextManager[None]:
-    """Work in a run folder as the only process, with everything carried out that a killed one had begun."""
+    """Work in a run folder as the only process, after carrying out what a killed one had begun."""
     return working_alone(path, TOGETHER)
 
 
 def is_finished(path: Path) -> bool:
-    """Tell whether the run in this folder has come to its end."""
+    """Whether the run in this folder is finished."""
     return (path / RESULT).exists()
 
 
 def resume(path: Path, configuration: Configuration) -> Stage:
-    """Return the stage where its last checkpoint left it, or a fresh one."""
+    """Return the stage of the last checkpoint, or a fresh one."""
     if not (path / CHECKPOINT).exists():
         for name in GROWING:
             (path / name).unlink(missing_ok=True)
@@ -130,7 +129,7 @@ def _size(path: Path) -> int:
 
 
 def save_checkpoint(path: Path, stage: Stage) -> None:
-    """Append what is new to the growing files, then write the checkpoint that vouches for them."""
+    """Append to the growing files, then write the checkpoint with their sizes."""
     stage.take_reasons()
     _append(path / TRIALS, trials_text(stage.trials, header=not (path / TRIALS).exists()))
     _append(path / REASONS, _lines(stage.reasons))
@@ -160,9 +159,9 @@ def _learned(stage: Stage) -> dict[str, str | bytes]:
 
 
 def save_finished(path: Path, stage: Stage, summary: dict[str, Any]) -> None:
-    """Write what a finished run has learned, and its summary, whose presence says that the run is finished.
+    """Write the result of a finished run and its summary; the summary marks the run as finished.
 
-    Where the map that acts is not the one for other learners, that one has its place.
+    If the map for other learners differs from the controller's, both are written.
     """
     files, other = _learned(stage), carried(stage)
     if other is not None:
@@ -197,24 +196,24 @@ def write_run(run: Run, path: Path) -> None:
 
 
 def read_settings(path: Path) -> Configuration:
-    """Read what the run in this folder was asked."""
+    """Read the configuration of the run in this folder."""
     settings = path / SETTINGS
     return from_toml(read_text(settings, LARGEST_SETTINGS), str(settings))
 
 
 def open_run(path: str | Path, task: Any = None, *, reasons: bool = True) -> Run:
-    """Read a run folder; of one that is written at this moment, what was there before or what comes after.
+    """Read a run folder; if it is being written, read either the old or the new contents.
 
-    ``task`` is the environment, or the task of your own, that it was learned from: a folder holds no code, so that
-    one which was learned from an object can be looked at without it, but not stepped. Without ``reasons``, which may
-    be damaged, everything else can still be read.
+    ``task`` is the environment, or your own task, that it was learned from. A folder holds no code: without the
+    object, a run that was learned from one can be looked at, but it cannot take steps. With ``reasons=False``, a
+    run whose reasons are damaged can still be read.
     """
     place = path_from(path)
     return _with_task(read_together(place, TOGETHER, lambda: _read_run(place, reasons)), task)
 
 
 def as_run(run: Run | str | Path, task: Any = None) -> Run:
-    """Return a run that is given as such, or by its folder; ``task`` as for :func:`open_run`."""
+    """Return a run that is given itself or by its folder; ``task`` as for :func:`open_run`."""
     return _with_task(run, task) if isinstance(run, Run) else open_run(run, task)
 
 
@@ -294,32 +293,31 @@ def _read_result(path: Path) -> dict[str, Any]:
 
 
 def _is_promised(name: str, value: Any) -> bool:
-    """Tell whether a result says what it should of this: words for the task, yes or no, or a number."""
+    """Whether a value of a result has the right type: text for the task, a bool, or a number."""
     kinds = {"task": str, "solved": bool}
     if name in kinds:
         return isinstance(value, kinds[name])
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-# The environment, or the task of one's own, that a run was learned from, handed in again.
-#
-# A run folder describes its task, but holds no code: an object that somebody made has to be handed in to be stepped.
+# The environment, or the user's task, that a run was learned from, handed in again. A run folder describes its task
+# but holds no code: an environment object has to be handed in to take steps.
 
 
 LEVELS = "levels"  #: a parameter that an environment object takes, too
 
 
 def with_task(configuration: Configuration, given: Any) -> Configuration:
-    """Return a configuration whose task can be stepped; None leaves it as it is."""
+    """Return a configuration whose task can take steps; None leaves it as it is."""
     return (
         configuration if given is None else configuration._replace(spec=handed_in(configuration.spec, given))
     )
 
 
 def handed_in(spec: TaskSpec, given: Any) -> TaskSpec:
-    """Return the description of a task with what was handed in in its place, if that is like it.
+    """Return the description of a task with the object that was handed in, if it fits.
 
-    Names, units and the threshold stay those of the run; only what is stepped is new.
+    Names, units and the threshold stay those of the run.
 
     >>> import gymnasium
     >>> lake = task_spec("FrozenLake-v1", {"is_slippery": False})
@@ -330,11 +328,11 @@ def handed_in(spec: TaskSpec, given: Any) -> TaskSpec:
     if spec.portable and not spec.interpreted and not is_absent(spec):
         if given == spec.name or (isinstance(given, TaskSpec) and given.name == spec.name):
             return spec
-        raise DistinguoError(f"{spec.name} is one of our own tasks and needs none handed in; leave task out.")
+        raise DistinguoError(f"{spec.name} is one of our own tasks; leave task out.")
     theirs = _described(spec, given)
     if misfit := _misfit(spec, theirs):
         raise DistinguoError(
-            f"{theirs.name} does not fit a run of {spec.name}: its {misfit}; hand in one like it."
+            f"{theirs.name} does not fit a run of {spec.name}: its {misfit}; hand in one that does."
         )
     if not theirs.interpreted:
         return theirs
@@ -352,7 +350,7 @@ def _described(spec: TaskSpec, given: Any) -> TaskSpec:
 
 
 def _misfit(spec: TaskSpec, theirs: TaskSpec) -> str:
-    """Say what of a task is otherwise than it was; empty if nothing is."""
+    """What differs between two tasks; empty if nothing does."""
     if spec.interpreted != theirs.interpreted:
         return "kind is another: " + ("the run's is Gymnasium's" if spec.interpreted else "it is Gymnasium's")
     ours, other = _fit(spec), _fit(theirs)
@@ -363,7 +361,7 @@ def _misfit(spec: TaskSpec, theirs: TaskSpec) -> str:
 
 
 def _fit(spec: TaskSpec) -> dict[str, Any]:
-    """Return what must be the same; an environment has no names of its own to compare."""
+    """The fields that must be equal; an environment has no names to compare."""
     named = not spec.interpreted
     return {
         "coordinates": spec.dimensions if named else len(spec.dimensions),

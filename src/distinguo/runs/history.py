@@ -1,4 +1,4 @@
-"""What a run leaves of its course: the maps on the way, and a table of its trials."""
+"""The history of a run: its map after some trials, and a table of its trials."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from distinguo.representations.file import Representation, can_be_read_again, co
 
 # The file ``history.jsonl``: the map as it was after some of the trials, one frame per line.
 #
-# Every trial has its frame at first, then fewer and fewer, so many for every doubling of the trials, and the fewer
-# the larger the map is. Which ones is decided by the number of the trial, the size of the map and the size of the
-# file alone: a run that was stopped and resumed has the same ones.
+# At first every trial has a frame, then fewer and fewer: a fixed number for every doubling of the trials, smaller
+# for larger maps. Only the number of the trial, the size of the map and the size of the file decide, so a run that
+# was stopped and resumed has the same frames.
 
 
 HISTORY = "history.jsonl"
 LARGEST_HISTORY = 16 * MEBIBYTE  #: bytes of all frames but the last
 MOST_PER_DOUBLING = 50  #: frames while the number of trials doubles
 _DOUBLING = LARGEST_HISTORY // 32  # bytes in that time; no run has 2^32 trials
-_NUMBER, _REST = 20, 400  # bytes that a number takes at most in a line, and the words around them
+_NUMBER, _REST = 20, 400  # the most bytes of a number in a line, and of the text around them
 _PACKED_TOGETHER = 64  # frames in memory that are unpacked at once
 _KEYS = ("trial", "environment_steps", "representation", "q", "delta")
 
 
 class Frame(NamedTuple):
-    """What a run had learned when a trial had ended.
+    """What a run had learned after a trial.
 
     >>> import distinguo
     >>> run = distinguo.learn("puck", seed=1)
@@ -51,12 +51,12 @@ class Frame(NamedTuple):
 
     @property
     def controller(self) -> Controller:
-        """Return what the run would have acted by."""
+        """The controller of that moment."""
         return Controller(self.representation.partition, self.q, self.delta)
 
 
 def is_due(trial: int, prototypes: int, regions: int, dimensions: int, actions: int) -> bool:
-    """Tell whether a trial has a frame, by its number and the size of the map.
+    """Whether a trial has a frame, by its number and the size of the map.
 
     >>> [trial for trial in range(1, 300) if is_due(trial, 4, 4, 2, 2)][98:104]
     [99, 100, 102, 104, 106, 108]
@@ -82,7 +82,7 @@ def frame_line(frame: Frame) -> str:
 
 
 def ending_with(lines: list[str], last: Frame) -> list[str]:
-    """Return the lines of a history whose last frame is this one, unless it is too large to be read again."""
+    """Return the lines of a history with this frame as the last, unless it is too large to be read again."""
     if not can_be_read_again(last.representation.partition):
         return lines
     line = frame_line(last)
@@ -90,7 +90,7 @@ def ending_with(lines: list[str], last: Frame) -> list[str]:
 
 
 def fits(line: str) -> bool:
-    """Tell whether a line can be read again; a map of some 50,000 numbers cannot."""
+    """Whether a line can be read again; a map of about 50,000 numbers cannot."""
     return len(line) <= LONGEST_LINE
 
 
@@ -103,7 +103,7 @@ def packed_history(lines: Iterable[str]) -> PackedLines[Frame]:
 
 
 def read_history(path: str | Path, is_growing: bool = False) -> PackedLines[Frame]:
-    """Read the frames of a run, oldest first; of a file that ``is_growing``, those that are whole.
+    """Read the frames of a run, oldest first; from a file that ``is_growing``, only complete ones.
 
     A run of an earlier version has no such file, and no frames.
     """

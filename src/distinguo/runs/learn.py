@@ -49,13 +49,13 @@ def learn(
 ) -> Run:
     """Learn a representation of a task from scratch, or from given prototypes.
 
-    ``task`` is the name of one, such as ``puck``, any Gymnasium id, a Gymnasium environment itself, or a task of your
-    own; ``learner`` is the name of one, or the class that declares it; without it, the one that suits the task. An
-    id that we have a compiled port of is learned with that: hand the environment over to have it stepped itself.
+    ``task`` is a name such as ``puck``, any Gymnasium id, a Gymnasium environment, or a task of your own.
+    ``learner`` is a name or a declared class; by default it is the one that suits the task. For an id with a
+    compiled port, the port is used; pass the environment itself to use Gymnasium's.
 
     ``settings`` are changes by dotted name; ``out`` is a folder for the run, resumed if it was interrupted;
-    ``watch`` is called after every chunk of work. Of an environment of Gymnasium may be said what it does not say
-    itself: ``threshold``, the mean return that solves it, without which no run of it is ever solved; the names of its
+    ``watch`` is called after every chunk of work. For a Gymnasium environment you may add what it does not say
+    itself: ``threshold``, the mean return that solves it (without one, no run counts as solved); the names of its
     ``dimensions`` and ``actions``; and the ``units`` of its dimensions.
 
     >>> run = learn("puck", seed=3, settings={"stage.cap": 1000, "stage.hold": 1000})
@@ -91,7 +91,7 @@ def learn_configured(
     folder.prepare(out, configuration)
     if not folder.is_finished(out):
         with folder.alone_in(out):
-            if not folder.is_finished(out):  # the journal of a killed process may have held the result
+            if not folder.is_finished(out):  # the journal of a killed process may hold the result
                 _learn_in(out, folder.resume(out, configuration), watch)
     run = folder.open_run(out)
     if configuration.spec.portable:
@@ -112,20 +112,20 @@ def _learn_in(out: Path, stage: Stage, watch: Watch | None) -> None:
                 let_in()
                 if watch:
                     watch(stage)
-            except BaseException:  # stopped between two chunks: what was learned so far is kept
+            except BaseException:  # stopped between two chunks: save what was learned so far
                 _save(out, stage)
                 raise
         _save(out, stage)
-    stage.refine()  # takes long; if it is stopped or fails, it is done again from the checkpoint above
+    stage.refine()  # takes long; if it is stopped or fails, it is repeated from the checkpoint above
     with held():
         folder.save_finished(out, stage, summarise(stage))
 
 
 def _kept_if_it_fails(out: Path, stage: Stage) -> Iterator[Stage]:
-    """Work, and if the task fails on the way, save what was learned until then; only the running trial is lost.
+    """Work; if the task fails, save what was learned so far, so that only the running trial is lost.
 
-    Any other error leaves the last checkpoint as it is: the state within a chunk is torn. So do numbers that are
-    not finite: what was saved before has none.
+    Any other error leaves the last checkpoint as it is, because the state within a chunk is inconsistent. So do
+    numbers that are not finite.
     """
     try:
         yield from stage.work()
@@ -151,9 +151,9 @@ def learn_many(
     done: Callable[[Run], None] | None = None,
     workers: int | None = None,
 ) -> list[Run]:
-    """Learn many runs at once, on all cores; the results do not depend on how many there are.
+    """Learn many runs at once, on all cores; the results do not depend on the number of cores.
 
-    When they are stopped, those that have begun are saved first.
+    When they are stopped, running ones are saved first.
     """
     places: Sequence[Path | None] = outs or [None] * len(configurations)
     cancelled = threading.Event()
@@ -179,7 +179,7 @@ def learn_many(
 
 
 def default_folder(configuration: Configuration, base: Path = Path("runs")) -> Path:
-    """Return the first folder under ``base`` that is free, or that holds this very run."""
+    """Return the first folder under ``base`` that is free or holds this run."""
     way = configuration.preset if configuration.learner_name == ECONOMY else configuration.learner_name
     stem = f"{slug(configuration.spec.name)}-{slug(way)}-seed{configuration.seed}"
     for number in range(1, 10_000):
@@ -199,7 +199,7 @@ def _same_run(path: Path, configuration: Configuration) -> bool:
 
 
 def warm(configuration: Configuration) -> None:
-    """Run a stage of one step with the same types, and throw it away; plain Python needs no such thing."""
+    """Compile by running a stage of one step with the same types; plain Python needs no warming."""
     if not is_compiled(configuration.spec.task):
         return
     stage = Stage(configuration._replace(stage=StageSettings(cap=1, hold=1, trials=1, confirm=1)))

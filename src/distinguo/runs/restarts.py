@@ -1,4 +1,4 @@
-"""Attempts from scratch, and the best one: luck in the first trials should not decide a whole run."""
+"""Attempts from scratch, and the best of them: luck in the first trials should not decide a whole run."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from distinguo.learners.learner import leaves, with_leaves
 from distinguo.reading.arrays import PackedLines, read_lines
 from distinguo.reading.files import parse_json
 
-#: Reasons of their own: another attempt began from scratch; the stage ended with an earlier attempt.
+#: Events: another attempt began from scratch; the stage ended with an earlier attempt.
 RESTART, RETURN = "restart", "return"
-LAST = 2**63 - 1  #: a trial that no other comes after
+LAST = 2**63 - 1  #: later than every trial
 
 
 def is_over(progress: Progress, restart: int) -> bool:
-    """Tell whether an attempt had as many trials as it should."""
+    """Whether an attempt has used up its trials."""
     if restart == 0:
         return False
     counts = progress.counts
@@ -48,14 +48,14 @@ def better(best: Best | None, score: float, agent: Agent) -> Best:
 
 
 def returned_to(trial: int, attempt: int, until: int) -> dict[str, Any]:
-    """Return the entry that says which attempt a stage ended with, and how far that had come."""
+    """Return the entry for the attempt that a stage ended with, and its last trial."""
     return {"event": RETURN, "trial": trial, "attempt": attempt, "until": until}
 
 
 class Attempts:
-    """Which entries are about the regions that there are now: those of one attempt, by their numbers.
+    """Finds the entries on the present regions: those of one attempt, by their numbers.
 
-    A learner that begins again by itself counts its attempts, but writes no entry when one begins: all of its entries
+    A learner that restarts by itself counts its attempts but writes no entry when one begins; all of its entries
     are in one list.
     """
 
@@ -64,7 +64,7 @@ class Attempts:
         self._begun = [_Begun(0, None, LAST)]
 
     def note(self, entry: dict[str, Any]) -> None:
-        """Take note of the next entry."""
+        """Record the next entry."""
         number, event = len(self._trials), entry["event"]
         self._trials.append(int(entry.get("trial", 0)))
         if event == RESTART:
@@ -76,7 +76,7 @@ class Attempts:
             self._begun.append(_Begun(number + 1, earlier, operator.index(entry["until"])))
 
     def present(self) -> Sequence[int]:
-        """Return the numbers of the entries of the last attempt, and of what it went back to."""
+        """Return the numbers of the entries of the last attempt, and of the attempt that it went back to."""
         parts: list[Sequence[int]] = []
         ends = [*(begun.first - 1 for begun in self._begun[1:]), len(self._trials)]
         attempt: int | None = len(self._begun) - 1
@@ -99,7 +99,7 @@ class _Begun(NamedTuple):
 
 
 def of_these_regions(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the entries about the regions that there are now.
+    """Return the entries on the present regions.
 
     >>> of_these_regions([{"event": "split", "trial": 1}, {"event": "restart", "trial": 9}])
     []
@@ -113,7 +113,7 @@ def of_these_regions(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def read_reasons(path: Path, is_growing: bool = False) -> PackedLines[dict[str, Any]]:
-    """Read the reasons of a run folder that are about the regions that there are now."""
+    """Read the reasons of a run folder for the present regions."""
     attempts = Attempts()
     return read_lines(path, _entry, attempts.note, is_growing=is_growing).only(attempts.present())
 

@@ -1,4 +1,4 @@
-"""A trial by what was learned, step by step: what was seen, done and gained."""
+"""A trial of a learned controller, step by step: observations, actions and rewards."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from distinguo.runs.run import Run
 from distinguo.tasks.spec import LARGEST, TaskSpec
 from distinguo.tasks.task import State, observe, seeded, start, transition, truncated, unpack
 
-STEPS = 1_000  #: after which a trial is left that nothing else ends
+STEPS = 1_000  #: after which a trial is stopped if nothing else ends it
 TERMINAL, STOPPED, LEFT = "terminal", "stopped", "left"
 
 
@@ -26,7 +26,7 @@ class Rollout(NamedTuple):
     >>> import distinguo
     >>> trial = distinguo.rollout(distinguo.learn("puck", seed=1), (1.0, -1.0), steps=50)
     >>> trial
-    Rollout of puck: 50 steps, gained 0, left after 50 steps
+    Rollout of puck: 50 steps, return 0; still running when stopped after 50 steps
     >>> trial.observations.shape, trial.actions[:3]
     ((51, 2), ('right', 'left', 'left'))
     """
@@ -47,8 +47,8 @@ class Rollout(NamedTuple):
     def __repr__(self) -> str:
         steps = len(self.choices)
         how = {TERMINAL: "ended in a terminal state", STOPPED: "stopped by its time limit"}
-        end = how.get(self.ended, f"left after {steps:,} steps")
-        return f"Rollout of {self.task}: {steps:,} steps, gained {self.gained:g}, {end}"
+        end = how.get(self.ended, f"still running when stopped after {steps:,} steps")
+        return f"Rollout of {self.task}: {steps:,} steps, return {self.gained:g}; {end}"
 
 
 @checks_names()
@@ -62,9 +62,9 @@ def rollout(
 ) -> Rollout:
     """Follow the greedy policy of a run, or of the run in a folder, through one trial.
 
-    It begins where trials of the task begin, or at ``start``, a state; an environment that is run as plain Python
-    only knows its own starts, of which the seed chooses. It is left after so many ``steps``, by default the time
-    limit of the task or 1,000. ``task`` is the environment, or the task of your own, that the run was learned from.
+    It begins where trials of the task begin, or at ``start``, a state. An environment that is run as plain Python
+    only has its own starts; the seed chooses one. The trial is stopped after ``steps`` steps, by default the time
+    limit of the task or 1,000. ``task`` is the environment, or your own task, that the run was learned from.
     """
     opened = as_run(run, task)
     spec, controller = opened.configuration.spec, opened.controller
@@ -99,7 +99,7 @@ def _first(spec: TaskSpec, world: Any, given: Any, rng: np.random.Generator) -> 
         return usual
     if spec.interpreted:
         raise DistinguoError(
-            f"{spec.name} is run as plain Python and begins where it likes; leave start out, and choose by seed."
+            f"{spec.name} is run as plain Python and chooses its own starts; leave start out, and vary the seed."
         )
     row = np.array(given, dtype=np.float64) if _are_numbers(given) else np.zeros(0)
     if row.shape != (len(usual),) or not (abs(row) <= LARGEST).all():

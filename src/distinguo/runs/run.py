@@ -1,4 +1,4 @@
-"""A learning run as a value: what was asked, what was learned, and how it went."""
+"""A learning run as a value: its configuration, its result and its history."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from distinguo.verification import Proof
 
 
-# What people do with what was learned, as methods: each is the public function of that name.
+# The public functions on a run as methods of the same names.
 
 
 class Verbs:
-    """The methods of a run, and of whatever else a run can be made of.
+    """The methods of a run, and of anything that can be turned into one.
 
-    They import the whole package when they are called, not before: what they use is built on runs.
+    They import what they need when they are called, because those modules import runs.
     """
 
     __slots__ = ()
@@ -58,7 +58,7 @@ class Verbs:
 
         >>> import distinguo
         >>> distinguo.learn("puck", seed=1).rollout((2.0, 3.0))
-        Rollout of puck: 7 steps, gained -1, ended in a terminal state
+        Rollout of puck: 7 steps, return -1; ended in a terminal state
         """
         import distinguo
 
@@ -99,7 +99,7 @@ class Verbs:
         return distinguo.export(self._as_run(), to, **options)
 
     def explain(self, s: Sequence[float], other: Sequence[float] | None = None) -> Any:
-        """Say why it acts as it does in a state, or why two states are kept apart. See ``distinguo.explain``.
+        """Explain the action in a state, or why two states are kept apart. See ``distinguo.explain``.
 
         >>> import distinguo
         >>> distinguo.learn("puck", seed=1).explain((0.5, 1.0)).document()["action"]
@@ -129,7 +129,7 @@ class Verbs:
         >>> with tempfile.TemporaryDirectory() as place:
         ...     film = distinguo.learn("puck", seed=1).play(f"{place}/puck.gif", steps=4)
         >>> film.trial
-        Rollout of puck: 4 steps, gained 0, left after 4 steps
+        Rollout of puck: 4 steps, return 0; still running when stopped after 4 steps
         """
         import distinguo
 
@@ -137,7 +137,7 @@ class Verbs:
 
 
 class RunRecord(NamedTuple):
-    """What a run is made of."""
+    """The parts of a run."""
 
     configuration: Configuration
     representation: Representation
@@ -147,7 +147,7 @@ class RunRecord(NamedTuple):
     trials: Sequence[TrialRow]
     reasons: Sequence[dict[str, Any]]
     path: Path | None = None
-    carried: Representation | None = None  #: the map for other learners, where it is not the one that acts
+    carried: Representation | None = None  #: the map for other learners, if it differs from the controller's
     history: Sequence[
         Frame
     ] = ()  #: the map after some of the trials, oldest first; the last is the one that acts
@@ -188,29 +188,29 @@ class Run(Verbs, RunRecord):
         return "\n".join([*lines, f"  in {self.path}"] if self.path else lines)
 
     def _repr_html_(self) -> str:
-        """Return the map and the figures, for notebooks."""
+        """Return the map and the key numbers, for notebooks."""
         from distinguo.views.notebook import run_html
 
         return run_html(self)
 
     @property
     def is_distilled(self) -> bool:
-        """Tell whether it is a map of a policy that somebody had."""
+        """Whether it was distilled from a policy."""
         return "teacher" in self.summary
 
     @property
     def solved(self) -> bool:
-        """Return whether the greedy policy did what the task asks for, and that was confirmed."""
+        """Whether it was confirmed that the greedy policy solves the task."""
         return bool(self.summary["solved"])
 
     @property
     def controller(self) -> Controller:
-        """Return what the run acts by."""
+        """The controller of the run."""
         delta = getattr(self.configuration.learner, "delta", 0.0)
         return Controller(self.representation.partition, self.q, delta)
 
     def action(self, s: Sequence[float]) -> str:
-        """Return the name of the greedy action where ``s`` is observed; of tied actions the first."""
+        """Return the name of the greedy action where ``s`` is observed; the first of tied actions."""
         return self.configuration.spec.actions[self.controller.action(s)]
 
 
@@ -232,7 +232,7 @@ def run_of(stage: Stage) -> Run:
 
 
 def carried(stage: Stage) -> Representation | None:
-    """Return the map for other learners, where it is not the one that acts."""
+    """Return the map for other learners, if it differs from the controller's."""
     if stage.refined is not None:
         partition = stage.refined.representation.partition
     else:
@@ -244,10 +244,10 @@ def carried(stage: Stage) -> Representation | None:
 
 
 def summarise(stage: Stage) -> dict[str, Any]:
-    """Return the result of a stage in short.
+    """Return a summary of the result of a stage.
 
     ``environment_steps`` counts trials and mini-trials, without the final long trial of a solved run, which is
-    given apart, and without the confirmation.
+    listed separately, and without the confirmation.
     """
     final = stage.final_trial_steps
     return {
@@ -274,7 +274,7 @@ def summarise(stage: Stage) -> dict[str, Any]:
 
 
 def _of_representation(stage: Stage) -> dict[str, Any]:
-    """Return the size of the map for other learners, and what it took; usually it is the one that acts."""
+    """Return the size of the map for other learners and the steps it took; by default it is the controller's."""
     other, made = carried(stage), stage.refined
     sizes = (stage.regions, stage.prototypes) if other is None else (other.regions, other.prototypes)
     figures: dict[str, Any] = {"representation_regions": sizes[0], "representation_prototypes": sizes[1]}
@@ -285,7 +285,7 @@ def _of_representation(stage: Stage) -> dict[str, Any]:
 
 
 def _of_confirmation(stage: Stage) -> dict[str, Any]:
-    """Return how many trials the score is the mean of, and a bound that it is above with a chance of 19 in 20."""
+    """The number of trials behind the score, and its lower bound with 95 % confidence."""
     if isinstance(stage.configuration.spec.goal, Hold) or not stage.returns:
         return {}
     return {

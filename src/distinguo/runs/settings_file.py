@@ -1,4 +1,4 @@
-"""``settings.toml`` in every version: complete or refused; checkpoints of earlier versions are brought up to date."""
+"""``settings.toml`` in every version: complete or rejected; checkpoints of earlier versions are upgraded."""
 
 from __future__ import annotations
 
@@ -23,15 +23,14 @@ from distinguo.settings import StageSettings, checked
 from distinguo.tasks.catalog import check_own, own_parameters, written_spec
 from distinguo.tasks.spec import TaskSpec
 
-# The file ``settings.toml``: what a run was asked, with every setting written out, and their number at its end.
-#
-# A file that was cut, or lost a line, is refused: what is missing would otherwise be taken for the default.
+# The file ``settings.toml``: the configuration of a run, with every setting, and their number at the end. A file
+# that was cut or lost a line is rejected: a missing setting would otherwise get its default.
 
 
 VERSION = 2
 #: The keys of the table ``run``.
 RUN = ("version", "task", "seed", "preset", "learner", "prototypes", "interpreted", "given")
-#: The keys of the table ``world``: what is known of a task that its name alone does not make again.
+#: The keys of the table ``world``: the description of a task that cannot be made from its name alone.
 SPEC_KEYS = ("dimensions", "actions", "low", "high", "score", "kind", "threshold", "limit", "units", "note")
 
 
@@ -61,7 +60,7 @@ def to_toml(configuration: Configuration) -> str:
     if configuration.spec.interpreted:
         run["interpreted"] = True
         if not configuration.spec.portable:
-            run["given"] = True  # as an object: its name does not make it again
+            run["given"] = True  # as an object: it cannot be made from its name
     if configuration.prototypes is not None:
         run["prototypes"] = [list(row) for row in configuration.prototypes]
     document["run"] = run
@@ -74,7 +73,7 @@ def to_toml(configuration: Configuration) -> str:
 
 
 def _spec_table(spec: TaskSpec) -> tomlkit.items.Table:
-    """Write down what is known of a task, so that a run can be opened where the task is not."""
+    """Describe a task, so that a run can be opened where the task is missing."""
     table = tomlkit.table()
     for name in SPEC_KEYS:
         value = getattr(spec, name)
@@ -128,7 +127,7 @@ def from_toml(text: str, source: str = "settings.toml") -> Configuration:
 
 
 def _read_run(content: Mapping[str, Any], source: str) -> dict[str, Any]:
-    """Return the table ``run``, if it says what every version says."""
+    """Return the table ``run``, if it has what every version has."""
     run = content.get("run")
     if not isinstance(run, dict) or not {"version", "task", "seed", "preset"} <= run.keys():
         raise DistinguoError(
@@ -146,7 +145,7 @@ def _read_run(content: Mapping[str, Any], source: str) -> dict[str, Any]:
 
 
 def _read_words(table: Any, source: str) -> dict[str, Any]:
-    """Return what was written down of a task."""
+    """The description of a task."""
     if not isinstance(table, dict):
         raise DistinguoError(f"{source} is not the whole settings of a run: its table [world] is missing.")
     _check_names(table, SPEC_KEYS, source)
@@ -165,10 +164,10 @@ def _check_names(given: Mapping[str, Any], known: tuple[str, ...], source: str) 
             raise DistinguoError(f"Unknown name '{one_line(name)}' in {source}; {did_you_mean(name, known)}")
 
 
-# Whether the settings of a run are whole, in every version of their file.
+# Checks that the settings of a run are complete, in every version of their file.
 #
-# A setting that is invented later is missing in older files, and only there; the files of version 1 were written
-# while settings were still added, so that one setting tells which others must be there.
+# A setting that was added later is missing in older files, and only there. Files of version 1 were written while
+# settings were still added, so one setting shows which others must be there.
 
 
 #: Settings of the paper's learner and of the stage that were added while version 1 was written.
@@ -181,7 +180,7 @@ _ADDED_TO_1 = {
 }
 #: Settings of the stage that a file of version 1 has, by a setting of the learner that was added with or after them.
 _ADDED_WITH = {"samples": "confirm", "rescale": "restart", "review_merged": "confirm_steps"}
-#: A setting that files of version 1 may have, and what it must be: it is gone, and meant nothing then.
+#: A removed setting that files of version 1 may have, and its only value.
 _GONE = ("initial", 0.0)
 
 
@@ -197,7 +196,7 @@ def end_of(content: Mapping[str, Any]) -> dict[str, int]:
 def with_missing(
     content: Mapping[str, Any], text: str, learner: Learner, source: str
 ) -> dict[str, dict[str, Any]]:
-    """Return the tables of the learner and of the stage, with what older files cannot have; refuse what was cut."""
+    """Return the learner's and the stage's tables, with the settings that older files lack; reject a cut file."""
     tables = {name: dict(content[name]) for name in ("learner", "stage")}
     first = content["run"]["version"] == 1
     if not text.endswith("\n") if first else "end" not in content:
@@ -214,7 +213,7 @@ def with_missing(
 
 
 def _check_first_version(tables: dict[str, dict[str, Any]], learner: Learner, source: str) -> None:
-    """Refuse a file of version 1 that lacks what it must have had."""
+    """Reject a file of version 1 that lacks a setting that it must have had."""
     if tables["learner"].get(_GONE[0]) == _GONE[1]:
         del tables["learner"][_GONE[0]]
     later = _later(tables, learner)
@@ -223,13 +222,13 @@ def _check_first_version(tables: dict[str, dict[str, Any]], learner: Learner, so
 
 
 def _known(learner: Learner) -> Mapping[str, Any]:
-    """Return the settings of one of our learners; somebody's own may have changed since."""
+    """Return the settings of one of our learners; a user's learner may have changed since."""
     ours = learner.declared is None and hasattr(learner.settings, "_field_defaults")
     return learner.settings._field_defaults if ours else {}
 
 
 def _later(tables: Mapping[str, Mapping[str, Any]], learner: Learner) -> dict[str, list[str]]:
-    """Return which settings a file of version 1 may lack, as it was written before there were any."""
+    """The settings that a file of version 1 may lack, because they were added later."""
     late = {name: [key for key in keys if key not in tables[name]] for name, keys in _ADDED_TO_1.items()}
     if learner.name != ECONOMY:
         late["learner"] = [key for key in _known(learner) if key not in tables["learner"]]
@@ -241,13 +240,13 @@ def _later(tables: Mapping[str, Mapping[str, Any]], learner: Learner) -> dict[st
 
 
 def check_complete(table: str, given: Mapping[str, Any], needed: Iterable[str], source: str) -> None:
-    """Refuse a table that lacks something which is always written."""
+    """Reject a table that lacks a key that is always written."""
     for key in needed:
         if key not in given:
             raise DistinguoError(f"{source} is damaged: {table}.{key} is missing; take a whole copy.")
 
 
-# Checkpoints of earlier versions, brought up to date: what was learned long ago can still be continued.
+# Upgrades of checkpoints of earlier versions: old runs can still be continued.
 
 
 CHECKPOINT_VERSION = 4
@@ -270,7 +269,7 @@ def upgraded(facts: dict[str, Any], arrays: Arrays) -> tuple[dict[str, Any], Arr
 
 
 def _states_are_observations(arrays: Arrays) -> Arrays:
-    """Version 1 knew no states apart from observations, and no noise; the first files of version 2 no extent."""
+    """Version 1 had no states besides observations, and no noise; the first files of version 2 had no extent."""
     prototypes, q = arrays["partition.prototypes"], arrays["memory.q"]
     dimensions = prototypes.shape[1]
     return {
@@ -285,7 +284,7 @@ def _states_are_observations(arrays: Arrays) -> Arrays:
 
 
 def _facts_of_3(facts: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
-    """Before version 3 holding was a phase of its own, and the best attempt carried its own counters."""
+    """Before version 3, holding was a phase of its own, and the best attempt had its own counters."""
     new = {"returns": [], "held": 0, "purpose": "claim", "best": None, "chance": None, **facts}
     new["noise"], new["extent"] = new.pop("chance"), None
     if new["phase"] == "holding":
@@ -301,7 +300,7 @@ def _facts_of_3(facts: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
 
 
 def _arrays_of_3(arrays: Arrays) -> Arrays:
-    """Before version 3 the learner's memory held how far the stage had come."""
+    """Before version 3, the progress of the stage was in the learner's memory."""
     new = {k: v for k, v in arrays.items() if k.startswith("task.")}
     new |= _memory_of_3(arrays, "", "memory.")
     if "best.memory.q" in arrays:

@@ -1,11 +1,11 @@
 """The representation generation stage (section 3.4): trials until the task is solved or a budget ends.
 
-A trial that looks like success is followed by a *confirmation* of the greedy policy. A task whose trials should never
-end is solved when that policy holds for the required length from the start of a trial (:class:`HoldStage`); one that
-asks for a mean return, when a sequential test of greedy trials says so (:class:`ReturnStage`,
-evaluation/confirmation.py). The steps of a confirmation are counted apart, and if it fails, learning goes on. An
-attempt that leads nowhere can be followed by another from scratch; the best one is kept (runs/restarts.py). What is
-learned in a trial, and how, is up to the learner (learners/learner.py).
+A trial that looks like a success is followed by a *confirmation* of the greedy policy. A task whose trials should
+never end is solved when that policy holds for the required length from the start of a trial (:class:`HoldStage`). A
+task with a mean return to reach is solved when a sequential test of greedy trials passes (:class:`ReturnStage`,
+evaluation/confirmation.py). The steps of a confirmation are counted separately, and if it fails, learning goes on.
+An attempt that leads nowhere can be followed by another from scratch; the best one is kept (runs/restarts.py). The
+learner decides what is learned in a trial, and how (learners/learner.py).
 """
 
 from __future__ import annotations
@@ -33,28 +33,28 @@ from distinguo.tasks.world import python_world, world_of
 
 #: Why a confirmation is run: a good trial claims success; an attempt, or the stage, is over.
 CLAIM, ATTEMPT_OVER, STAGE_OVER = "claim", "attempt over", "stage over"
-SAMPLE = 20  #: greedy trials that an attempt is judged by when it is over
+SAMPLE = 20  #: greedy trials that measure an attempt when it is over
 
-#: What the stage is doing between two chunks of work.
+#: The phases of the stage.
 BETWEEN, TRIAL, CONFIRMING, DONE = "between trials", "trial", "confirming", "done"
-CHUNK = 200_000  #: steps between two looks at the keyboard
-SLOW_CHUNK = 2_000  #: the same where every step is plain Python, to begin with
+CHUNK = 200_000  #: steps between two checks for Ctrl-C
+SLOW_CHUNK = 2_000  #: the same at first where every step is plain Python
 LONGEST_CHUNK = 0.5  #: seconds after which the next chunk is made smaller
 
 
 class Stage(Account):
     """The stage as a process that can be stopped after any chunk and resumed with the same bits.
 
-    Like ``pathlib.Path``, it makes an instance of the kind that is needed: the goal of the task decides which.
+    Like ``pathlib.Path``, it makes an instance of a subclass: the goal of the task decides which.
     """
 
-    #: Environment steps at which trials pause, and the most steps of a trial at once; None for as is fast.
+    #: Environment steps at which trials pause, and the most steps of a trial at once; None for the fastest.
     pause_at: int | None = None
     stride: int | None = None
     slow_chunk = SLOW_CHUNK
 
     def __new__(cls, configuration: Configuration) -> Stage:
-        """A stage of the kind that the goal of the task asks for."""
+        """A stage of the class for the goal of the task."""
         return super().__new__(ReturnStage if isinstance(configuration.spec.goal, MeanReturn) else HoldStage)
 
     def __init__(self, configuration: Configuration) -> None:
@@ -68,15 +68,15 @@ class Stage(Account):
         self.agent = self._fresh_agent()
         self.phase = BETWEEN
         self.solved = False
-        self.score: float = 0  #: what the greedy policy reached when it was last confirmed
+        self.score: float = 0  #: of the greedy policy in the last confirmation
         self.confirmation_steps = 0
         self.returns: list[float] = []  #: of the confirmation that is under way
         self.held = 0  #: steps of its trial so far
         self.tested = 0  #: steps of all its trials so far
-        self.least, self.greatest = np.inf, -np.inf  #: return of any trial
+        self.least, self.greatest = np.inf, -np.inf  #: the extreme returns of all trials
         self.purpose = CLAIM  #: of that confirmation
         self.best: Best | None = None
-        self.refined: Refined | None = None  #: what is made of a solved run by a learner that only controls
+        self.refined: Refined | None = None  #: the map for other learners, made after a solved run
         self.seconds = 0.0
         self.trials: list[TrialRow] = []  #: finished since the last checkpoint
         self.reasons: list[dict[str, Any]] = []  #: found since the last checkpoint
@@ -126,7 +126,7 @@ class Stage(Account):
             self._cut_trial()
 
     def _cut_trial(self) -> None:
-        """Leave a trial where the budget of steps ends: it has not ended, so it is neither judged nor listed."""
+        """Stop a trial where the budget of steps ends: it has not ended, so it is neither judged nor listed."""
         self.settle()
         self.take_reasons()
         self.end_stage()
@@ -134,7 +134,7 @@ class Stage(Account):
     # ---- before and within a trial --------------------------------------------------------------------------------
 
     def _fresh_agent(self) -> Agent:
-        """Return an agent before its first trial; looking at a first state does not move its random stream."""
+        """Return an agent before its first trial; to preview a first state does not advance its random stream."""
         setup = self._setup(np.random.default_rng(self.configuration.seed))
         memory = self.learner.fresh(setup)
         width, dimensions = len(setup.first), len(setup.seen)
@@ -167,7 +167,7 @@ class Stage(Account):
         )
 
     def _prepare(self) -> None:
-        """Make room for what the next trial may add, and take the extremes observed so far for the extent."""
+        """Make room for the next trial, and update the extent by the extremes observed so far."""
         low, high = self.agent.progress.extent
         spec, new = self.configuration.spec, None
         if not spec.bounded and (high >= low).all():
@@ -179,7 +179,7 @@ class Stage(Account):
         self.agent = self.learner.prepared(self.agent, extent)
 
     def _look_after(self) -> None:
-        """Make room in the midst of a trial, and investigate if it is time (section 5.1)."""
+        """Make room during a trial, and investigate if it is time (section 5.1)."""
         self._make_room()
         if self.learner.is_time_to_settle(self.configuration.learner, self.trial_length):
             self.settle()
@@ -188,7 +188,7 @@ class Stage(Account):
     # ---- what depends on the goal of the task ---------------------------------------------------------------------
 
     def after_trial(self, ended: int) -> None:
-        """Draw the conclusion from a trial that ended in a terminal state or was stopped."""
+        """Decide what follows a trial that ended in a terminal state or was stopped."""
         raise NotImplementedError
 
     def confirm(self) -> None:
@@ -210,11 +210,11 @@ class Stage(Account):
         self.learner.settle(self.agent, self.steps_left)
 
     def claims(self, ended: int) -> bool:
-        """Whether the learner has reason to believe that the task is solved."""
+        """Whether the learner claims that the task is solved."""
         return self.learner.claims(self.agent, ended, self.configuration.spec.goal)
 
     def end_trial(self, how: str) -> None:
-        """Write the trial down."""
+        """Record the trial."""
         self.note_return(self.gained)
         self.take_reasons()
         learned = self.controller
@@ -243,12 +243,12 @@ class Stage(Account):
 
     @property
     def _own_tests(self) -> OwnTests | None:
-        """The trials of a confirmation that the learner runs itself; usually there are none."""
+        """The trials of a confirmation that the learner runs itself; by default there are none."""
         tests = self.learner.own_tests
         return tests if tests is not None and tests.are_run(self.agent.memory) else None
 
     def follow(self, most: int) -> bool:
-        """Follow the greedy policy for a while, at most so many steps; whether the trial ended."""
+        """Follow the greedy policy for at most ``most`` steps; return whether the trial ended."""
         if self._own_tests is not None:
             steps, gained = self._own_tests.run(self.agent, most)
             ended = True
@@ -257,7 +257,7 @@ class Stage(Account):
             if self.learner.declared is None:
                 run = at_speed(follow_in, self.agent.world)
                 steps, ended, gained = run(self.agent.world, self.controller, self.rng, now, most)
-            else:  # a partition of the user's may want states as tuples
+            else:  # a user's partition may need states as tuples
                 run = at_speed(follow, self.task, self.controller.partition)
                 steps, ended, gained = run(self.task, self.controller, self.rng, now, most)
         self.confirmation_steps += steps
@@ -277,7 +277,7 @@ class Stage(Account):
         self.phase = DONE
 
     def refine(self) -> None:
-        """Make a map for other learners of a controller that solves its task, and put a price on its distinctions."""
+        """Make a map for other learners from a controller that solves its task, and price its distinctions."""
         if self.refined is None and self.solved and self.learner.only_controls:
             spec = self.configuration.spec._replace(task=self.task)
             self.refined = refine_controller(spec, self.controller, self.configuration.seed)
@@ -291,7 +291,7 @@ class Stage(Account):
         return full or is_over(self.agent.progress, stage.restart)
 
     def restart(self) -> None:
-        """Begin from scratch; the reasons so far are those of regions that are no more."""
+        """Begin from scratch; the reasons so far belong to regions that no longer exist."""
         self._replace_memory(self.learner.begin_again(self._setup(self.rng), self.agent.memory))
         self.reasons.append({"event": RESTART, "trial": self.count_trials})
         self.phase = BETWEEN
@@ -303,11 +303,11 @@ class Stage(Account):
         counts["since"][0] = counts["trials"][0]
 
     def keep_if_best(self) -> None:
-        """Keep this attempt in mind if it is the best so far."""
+        """Save this attempt if it is the best so far."""
         self.best = better(self.best, self.score, self.agent)
 
     def turn_to_best(self) -> bool:
-        """At the end of the stage, go back to the best attempt if it was better than the last, and judge it anew."""
+        """At the end of the stage, go back to the best attempt if it beat the last, and measure it again."""
         best, self.best = self.best, None
         if best is None or best.score <= self.score:
             return False
@@ -317,7 +317,7 @@ class Stage(Account):
         return True
 
     def abandon_trial(self) -> None:
-        """Give a trial up in which the task failed; what was learned in it stays."""
+        """Give up a trial in which the task failed; what was learned in it stays."""
         if self.phase == DONE:  # it failed afterwards
             return
         self.take_reasons()
@@ -326,7 +326,7 @@ class Stage(Account):
 
     @property
     def steps_at_once(self) -> int:
-        """Return the steps until the next look at the keyboard, or at whatever else wants to be looked at."""
+        """Return the steps until the next check for Ctrl-C or the next pause."""
         usual = CHUNK if is_compiled(self.task) else self.slow_chunk
         if self.phase != TRIAL:
             return usual
@@ -337,10 +337,10 @@ class Stage(Account):
 
 
 class HoldStage(Stage):
-    """A trial that reaches the cap claims success; the frozen greedy policy must then hold as long as asked."""
+    """A trial that reaches the cap claims success; then the frozen greedy policy must hold as long as required."""
 
     def after_trial(self, ended: int) -> None:
-        """Confirm a trial that reached the cap; learn from one that fell."""
+        """Confirm a trial that reached the cap; learn from one that failed."""
         if self.claims(ended):
             self.begin_confirmation(CLAIM)
             self.score = 0
@@ -349,7 +349,7 @@ class HoldStage(Stage):
             self.end_trial("wall")
 
     def confirm(self) -> None:
-        """Hold on; a fall sends the learner back to work."""
+        """Follow the greedy policy; a failure sends the learner back to work."""
         hold = self.configuration.stage.hold
         fell = self.follow(hold - self.held)
         self.score = self.held
@@ -362,7 +362,7 @@ class HoldStage(Stage):
             self.finish(solved=True)
 
     def end_attempt(self) -> None:
-        """Begin again: there is nothing to judge, it did not hold."""
+        """Begin again: the attempt did not hold, so there is nothing to measure."""
         self.restart()
 
     def end_stage(self) -> None:
@@ -376,7 +376,7 @@ class HoldStage(Stage):
 
 
 class ReturnStage(Stage):
-    """A trial that reaches the threshold claims success; greedy trials tell whether that was luck."""
+    """A trial that reaches the threshold claims success; greedy trials show whether that was luck."""
 
     @property
     def threshold(self) -> float | None:
@@ -393,15 +393,15 @@ class ReturnStage(Stage):
             self.begin_confirmation(CLAIM if self.threshold is not None else STAGE_OVER)
 
     def confirm(self) -> None:
-        """Follow the greedy policy for a while, and judge it when a trial ends.
+        """Follow the greedy policy for a chunk, and judge it when a trial ends.
 
-        A task without a time limit may go on for ever: its trials are cut where the steps of a confirmation end.
+        Trials of a task without a time limit may never end: they are cut where the steps of a confirmation end.
         """
         ended = self.follow(min(self.cap - self.held, self._most_steps - self.tested))
         spent, whole = self.tested >= self._most_steps, ended or self.held >= self.cap
         if not whole and not spent:
             return
-        if not whole and len(self.returns) > 1:  # what the others gained says more
+        if not whole and len(self.returns) > 1:  # the complete trials say more
             self.returns.pop()
         outcome = self._judge()
         if outcome == OPEN and spent:
@@ -419,7 +419,7 @@ class ReturnStage(Stage):
         return PATIENCE * self.configuration.stage.confirm_steps
 
     def _judge(self) -> str:
-        """Judge the trials so far; a mere sample will do where there is no threshold, or an attempt is over."""
+        """Judge the trials so far; a small sample is enough if there is no threshold or an attempt is over."""
         most, count = self.configuration.stage.confirm, len(self.returns)
         if self.threshold is None or self.purpose == ATTEMPT_OVER:
             enough = min(most, SAMPLE if self.purpose == ATTEMPT_OVER else USUAL)
@@ -435,7 +435,7 @@ class ReturnStage(Stage):
         return judge(self.returns, self.tested, question, final=self.purpose != CLAIM)
 
     def _conclude(self, passed: bool) -> None:
-        """Draw the conclusion; a mere sample is enough to keep an attempt in mind, not to call it solved."""
+        """Act on the result; a small sample is enough to save an attempt, not to call it solved."""
         self.score = float(np.mean(self.returns))
         if self.purpose == ATTEMPT_OVER:
             self.keep_if_best()
@@ -448,9 +448,9 @@ class ReturnStage(Stage):
             self.finish(solved=passed)
 
     def end_attempt(self) -> None:
-        """Judge an attempt before the next one."""
+        """Measure an attempt before the next one."""
         self.begin_confirmation(ATTEMPT_OVER)
 
     def end_stage(self) -> None:
-        """Find the mean return first."""
+        """Measure the mean return first."""
         self.begin_confirmation(STAGE_OVER)

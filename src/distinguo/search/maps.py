@@ -1,8 +1,8 @@
 """A map as a controller: prototypes, an action for each, and the weights of their metric; and its five moves.
 
 Every search in this package makes the same moves: it moves a prototype, stretches a coordinate, changes an action,
-adds a prototype or drops one. Which of them, how far and how often is up to each search. The moves work in place and
-in compiled code; :meth:`PrototypeMap.changed` makes them in a copy.
+adds a prototype or drops one. Each search decides which moves to make, how far and how often. The moves work in
+place and in compiled code; :meth:`PrototypeMap.changed` makes them in a copy.
 
 >>> halves = prototype_map([[1.0], [-1.0]], [0, 2], scale=[1.0])
 >>> halves.choose(np.array([[0.3], [-0.3]])).tolist()
@@ -54,7 +54,7 @@ class PrototypeMap(NamedTuple):
         return taken
 
     def changed(self, move: Callable[..., None], *how: Any) -> PrototypeMap:
-        """Return a copy in which a move was made, without room to spare."""
+        """Return a copy after a move, without extra room."""
         copy = prototype_map(self.prototypes, self.actions[: self.size], self.scale, self.size + 1)
         move(copy, *how)
         return prototype_map(copy.prototypes, copy.actions[: copy.size], copy.scale)
@@ -79,10 +79,9 @@ def map_of(controller: Controller) -> PrototypeMap:
 
 
 def controller_of(given: PrototypeMap, actions: int) -> Controller:
-    """Return the controller that acts by a map, in a task with so many actions.
+    """Return the controller of a map, in a task with ``actions`` actions.
 
-    Prototypes with the same action are one region. The values only say which action that is: 1 for it, 0 for the
-    others.
+    Prototypes with the same action are one region. The values only mark that action: 1 for it, 0 for the others.
 
     >>> three = controller_of(prototype_map([[0.0], [1.0], [2.0]], [2, 0, 2], [1.0]), actions=3)
     >>> three.partition.regions.tolist(), three.q.tolist()
@@ -140,7 +139,7 @@ def stretch_weight(given: PrototypeMap, i: int, factor: float) -> None:
 
 @part
 def stretch_width(given: PrototypeMap, i: int, factor: float) -> None:
-    """Multiply the width of a coordinate: the same move, rounded as searches that keep widths need it."""
+    """Multiply the width of a coordinate: the same move, rounded as searches over widths need it."""
     given.partition.scale[i] *= factor
     given.partition.weight[i] = 1.0 / given.partition.scale[i]
 
@@ -174,7 +173,7 @@ def drop_prototype(given: PrototypeMap, p: int) -> None:
 
 
 def drawn_near(given: PrototypeMap, rows: np.ndarray, place: np.ndarray, share: float) -> PrototypeMap:
-    """Draw the nearest of some prototypes towards a place, by a share of the way.
+    """Move the nearest of some prototypes towards a place, by a share of the distance.
 
     >>> line = prototype_map([[0.0], [1.0], [4.0]], [0, 1, 1], [1.0])
     >>> drawn_near(line, np.array([1, 2]), np.array([2.0]), 0.5).prototypes.ravel().tolist()

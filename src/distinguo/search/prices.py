@@ -1,4 +1,4 @@
-"""The price of a distinction: what is lost if two regions act alike, by which of their actions that costs less."""
+"""The price of a distinction: the loss if two regions take the same action, the better of their two."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from distinguo.search.maps import PrototypeMap, set_action
 
-STARTS = 20  #: new trials that prices are measured by
+STARTS = 20  #: new trials that prices are measured with
 
 Means = Callable[
     [Sequence[PrototypeMap]], Sequence[float]
@@ -20,7 +20,7 @@ Means = Callable[
 def prices(
     given: PrototypeMap, regions: np.ndarray, pairs: Sequence[tuple[int, int]], means: Means
 ) -> list[dict[str, Any]]:
-    """Return what is lost if the prototypes of each pair act alike; pairs with the same action are left out.
+    """The loss if the prototypes of each pair act alike; pairs with the same action are left out.
 
     ``regions`` are the regions of the prototypes.
 

@@ -11,7 +11,7 @@ from distinguo.search.maps import PrototypeMap
 
 FEWEST = 5  #: trials before a map may be given up
 HOPELESS = 2.0  #: standard errors by which it must be behind
-FIRST_LOOKS = (5, 10, 20)  #: trials after which that is looked at, where many are run at once
+FIRST_LOOKS = (5, 10, 20)  #: trials after which that is checked, where many are run at once
 
 
 class Candidate(NamedTuple):
@@ -37,7 +37,7 @@ class Candidate(NamedTuple):
 
 
 class Contender(NamedTuple):
-    """A map that races against the returns of another from the same starts; without these, it is run to the end."""
+    """A map that races against the returns of another from the same starts; without them, it is run to the end."""
 
     map: PrototypeMap
     starts: Sequence[int]
@@ -64,7 +64,7 @@ def judged(
 
 
 def is_hopeless(differences: np.ndarray) -> bool:
-    """Whether trials so far are so much poorer that the rest need not be run.
+    """Whether the trials so far are so much worse that the rest need not be run.
 
     >>> is_hopeless(np.array([-1.0, -2.0, -1.0, -2.0, -1.0])), is_hopeless(np.array([-1.0, 5.0, -1.0, -2.0, -1.0]))
     (True, False)

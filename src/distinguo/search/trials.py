@@ -1,8 +1,8 @@
 """Trials of a map from given states, compiled once for all tasks.
 
-A *trail* is a trial that was written down: its states, the actions taken and the rewards. Another map goes the same
-way until it takes another action; only what follows is run. A compiled task goes on from that very state. An
-environment can only be trusted to come back to the starts of its trials, so it runs a changed trial from there.
+A *trail* is a recorded trial: its states, the actions taken and the rewards. Another map follows the same trail
+until it takes another action; only the rest is run. A compiled task goes on from that state. An environment can
+only be trusted to restore the starts of its trials, so it runs a changed trial from its start.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def rerun(world: Any, given: PrototypeMap, old: Trail) -> tuple[Trail, int]:
 def follow_map(world: Any, given: PrototypeMap, old: Trail, new: Trail, anywhere: bool) -> int:
     """Write the trial of a map into ``new``, a copy of ``old``, and return the number of steps that were run.
 
-    They begin at the first changed decision if the task goes on from ``anywhere``, else at the start.
+    They begin at the first changed decision if the task can start ``anywhere``, else at the start.
     """
     world, given = by_reference(world), by_reference(given)
     shared = _first_change(world, given, old, new)
@@ -81,7 +81,7 @@ def follow_map(world: Any, given: PrototypeMap, old: Trail, new: Trail, anywhere
 
 @part
 def _first_change(world: Any, given: PrototypeMap, old: Trail, new: Trail) -> int:
-    """Return the first step at which a map acts otherwise, and name the regions up to there anew."""
+    """Return the first step at which a map acts differently, and update the regions up to there."""
     for place in range(old.length[0]):
         j = nearest_growing(given.partition, look(world, old.states[place], BEFORE).seen)
         new.regions[place] = j
@@ -91,7 +91,7 @@ def _first_change(world: Any, given: PrototypeMap, old: Trail, new: Trail) -> in
 
 
 class Try(NamedTuple):
-    """Another action: from which step of a trial on, which, and for how many steps."""
+    """Another action: the step of a trial at which it begins, its number, and for how many steps."""
 
     step: int
     action: int
@@ -99,7 +99,7 @@ class Try(NamedTuple):
 
 
 def return_of(world: Any, given: PrototypeMap, trail: Trail, another: Try) -> tuple[float, int]:
-    """Return what a trial gains with another action for a while, and the number of steps that were run for it."""
+    """The return of a trial with another action for a while, and the number of steps that were run for it."""
     begin, gained = another.step if is_compiled(world) else 0, np.zeros(1)
     steps = at_speed(try_action, world)(world, given, trail, another, begin, gained)
     return float(gained[0]), int(steps)
@@ -109,7 +109,7 @@ def return_of(world: Any, given: PrototypeMap, trail: Trail, another: Try) -> tu
 def try_action(
     world: Any, given: PrototypeMap, trail: Trail, another: Try, begin: int, gained: np.ndarray
 ) -> int:
-    """Go through a trail from ``begin`` to a step, hold another action there, and follow the map after that.
+    """Follow a trail from ``begin`` to a step, hold another action there, and follow the map after that.
 
     The return of the whole trial is written to ``gained``; the number of steps that were run is returned.
     """
@@ -166,7 +166,7 @@ class TrialLanes(NamedTuple):
 
 @kernel
 def observe_lanes(world: Any, states: np.ndarray, rows: np.ndarray, seen: np.ndarray) -> None:
-    """Write what is observed in some of the lanes."""
+    """Write the observations of some of the lanes."""
     for place in range(len(rows)):
         copy_row(look(world, states[rows[place]], BEFORE).seen, seen[place])
 

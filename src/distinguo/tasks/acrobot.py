@@ -1,6 +1,6 @@
 """The acrobot: a compiled port of Gymnasium's Acrobot-v1.
 
-Two links hang from a bar, with a motor in the joint between them; the free end is to be swung up.
+Two links hang from a bar, with a motor in the joint between them. The goal is to swing the free end up.
 
 ============= ============================================ ================================
 state         meaning                                      range
@@ -31,8 +31,8 @@ every other.
 
 The observation is ``cos(angle_1), sin(angle_1), cos(angle_2), sin(angle_2), turning_1, turning_2``, rounded to 32
 bits as Gymnasium returns it. States are the same bits as Gymnasium's wherever NumPy's sine and cosine are those of
-the C library. Gymnasium takes the first observation of a trial with sines of 32 bits, so that one may differ in the
-last of these.
+the C library. Gymnasium computes the first observation of a trial with 32-bit sines, so that one may differ in its
+last bit.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ AcrobotObservation = tuple[float, float, float, float, float, float]
 _SPREAD = 0.1
 #: Gymnasium's bounds of the observations, on either side.
 _BOUNDS = tuple(rounded(bound) for bound in (1.0, 1.0, 1.0, 1.0, 4 * math.pi, 9 * math.pi))
-#: Angles beyond this are not wrapped turn by turn, as Gymnasium does, which could take for ever.
+#: Angles beyond this are not wrapped turn by turn, as Gymnasium does: that could take for ever.
 _FAR = 1e4
 
 
@@ -124,13 +124,13 @@ class Acrobot(NamedTuple):
         return (rounded(angle_1), rounded(angle_2), rounded(turning_1), rounded(turning_2))
 
     def observe(self, s: AcrobotState) -> AcrobotObservation:
-        """Return where the links point and how fast they turn."""
+        """Where the links point and how fast they turn."""
         first = (rounded(math.cos(s[0])), rounded(math.sin(s[0])))
         second = (rounded(math.cos(s[1])), rounded(math.sin(s[1])))
         return (first[0], first[1], second[0], second[1], rounded(s[2]), rounded(s[3]))
 
     def goal_box(self) -> tuple[AcrobotObservation, AcrobotObservation]:
-        """Return a box within the goal: both links may lean as far as the tip is high enough even if both do.
+        """Return a box within the goal: both links may lean as long as the tip is high enough even if both do.
 
         If the first leans by ``d`` and the second by as much again, the tip is at ``cos(d) + cos(2 d)``.
         """
@@ -175,7 +175,7 @@ def _mix(k1: AcrobotState, k2: AcrobotState, k3: AcrobotState, k4: AcrobotState,
 
 @part
 def _slopes(task: Acrobot, s: AcrobotState, torque: float) -> AcrobotState:
-    """Return how fast each coordinate changes: Gymnasium's operations in Gymnasium's order."""
+    """How fast each coordinate changes: Gymnasium's operations in Gymnasium's order."""
     angle_1, angle_2, w1, w2 = s
     m2, l1, c2 = task.mass_2, task.length_1, task.centre_2
     d1, d2 = _inertias(task, math.cos(angle_2))

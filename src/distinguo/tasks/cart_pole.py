@@ -50,7 +50,7 @@ _SPREAD = 0.05
 
 @part
 def rounded(number: float) -> float:
-    """Round a number to 32 bits, as Gymnasium rounds what it shows, and keep it in 64.
+    """Round a number to 32 bits, as Gymnasium rounds observations, and keep it as 64.
 
     >>> rounded(0.1)
     0.10000000149011612
@@ -126,9 +126,9 @@ class CartPole(NamedTuple):
 
 @part
 def _accelerations(task: CartPole, angle: float, turning: float, f: float) -> tuple[float, float]:
-    """Return how fast the cart's and the pole's velocities change under a push.
+    """How fast the cart's and the pole's velocities change under a push.
 
-    Gymnasium's operations in Gymnasium's order, for the sake of the last bit.
+    Gymnasium's operations in Gymnasium's order, to get the same bits.
     """
     total = task.pole_mass + task.cart_mass
     moment = task.pole_mass * task.half_length

@@ -1,4 +1,4 @@
-"""The tasks known by name: our own, the compiled ports of Gymnasium's classic control, declared ones, and any id."""
+"""Tasks by name: our own, compiled ports of Gymnasium's classic control, declared tasks, and any Gymnasium id."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _pendulum_spec(parameters: Parameters) -> TaskSpec:
 
 
 MAZE = "maze"
-#: What makes each of our own tasks from its parameters.
+#: The function that makes each of our own tasks from its parameters.
 SPECS: dict[str, Callable[[Parameters], TaskSpec]] = {
     "puck": _puck_spec,
     "puck-continuing": partial(_own_spec, ContinuingPuck),
@@ -59,14 +59,14 @@ SPECS: dict[str, Callable[[Parameters], TaskSpec]] = {
     "Pendulum-v1": _pendulum_spec,
 }
 ALIASES = {PUCK_ID: "puck"}
-UNITS = "units"  #: of which files of earlier versions say nothing
+UNITS = "units"  #: files of earlier versions do not have them
 OWN = (Puck, NoisyPuck, ContinuingPuck, Maze, CartPole, MountainCar, Acrobot, Pendulum, PendulumOfTorques)
 
 
 def task_spec(name: str, parameters: Parameters | None = None, interpreted: bool = False) -> TaskSpec:
     """Return the task of that name, with some of its parameters changed.
 
-    It is compiled where we know how, unless ``interpreted`` asks for Gymnasium's own environment.
+    It is compiled if we have a port of it, unless ``interpreted`` asks for Gymnasium's own environment.
 
     >>> task_spec("CartPole-v1").limit
     500
@@ -88,7 +88,7 @@ def task_spec(name: str, parameters: Parameters | None = None, interpreted: bool
 
 
 def _check_name(name: str) -> None:
-    """Offer the nearest of our own names and of Gymnasium's for one that is in neither."""
+    """Reject an unknown name; suggest the nearest of ours and of Gymnasium's."""
     from gymnasium import registry
 
     if ".py:" in name:
@@ -103,7 +103,7 @@ def _check_name(name: str) -> None:
 
 
 def check_own(name: str, source: str) -> None:
-    """Refuse a name that a file gives without a description, unless it is one of our own tasks."""
+    """Reject a name that a file gives without a description, unless it is one of our own tasks."""
     if ALIASES.get(name, name) not in SPECS:
         raise DistinguoError(
             f"{source} names the unknown task '{one_line(name)}'; {did_you_mean(name, SPECS)}"
@@ -121,17 +121,17 @@ def own_parameters(name: str) -> tuple[str, ...]:
 
 
 def check_imported(name: str, source: str) -> None:
-    """Refuse a name with a module to import, as in ``package:Name-v0``, that only a file gives."""
+    """Reject a name with a module to import, as in ``package:Name-v0``, if only a file gives it."""
     module = name.rpartition(":")[0]
     if module and module not in sys.modules:
         raise DistinguoError(
-            f"{source} names code, '{one_line(name)}', and no file may have code imported; name the task yourself: "
-            f"--task {one_line(name)}."
+            f"{source} names code, '{one_line(name)}', and distinguo imports no code that a file names; name "
+            f"the task yourself: --task {one_line(name)}."
         )
 
 
 def spec_of(thing: Any, parameters: Parameters | None = None) -> TaskSpec:
-    """Return a task that was made already: a declared class or one of its tasks, or a Gymnasium environment.
+    """Return the description of an object: a declared class, one of its tasks, or a Gymnasium environment.
 
     >>> spec_of(Puck(beta=0.2)).parameters["beta"]
     0.2
@@ -147,7 +147,7 @@ def spec_of(thing: Any, parameters: Parameters | None = None) -> TaskSpec:
 
 
 def _declared(kind: type, parameters: Parameters) -> TaskSpec:
-    """Return a task of a declared class, which is tried if it is not one of ours."""
+    """Return a task of a declared class; one that is not ours is checked first."""
     spec = declared_spec(kind, parameters)
     if kind in OWN:
         return SPECS[spec.name](parameters)
@@ -165,7 +165,7 @@ class AbsentTask(NamedTuple):
 
 def _absence(name: str) -> DistinguoError:
     return DistinguoError(
-        f"{name}, which was learned here, is not declared in this process, or was declared otherwise; name the "
+        f"The task {name} of this run is not declared in this process, or is declared differently; name the "
         f"file that declares it: --task path/to/file.py:{name}, or import it first."
     )
 
@@ -180,14 +180,14 @@ def _absent(task: AbsentTask, *_: Any) -> Any:
 
 
 def is_absent(spec: TaskSpec) -> bool:
-    """Tell whether a task has to be declared or handed in before it can be stepped."""
+    """Whether a task has to be declared or handed in before it can take steps."""
     if isinstance(spec.task, AbsentTask):
         return True
     return spec.interpreted and bool(spec.task.driver.source.is_lost)
 
 
 def check_present(spec: TaskSpec, source: str) -> None:
-    """Refuse a task that a file names, but that cannot be run here."""
+    """Reject a task that a file names but that cannot be run here."""
     if isinstance(spec.task, AbsentTask):
         raise _absence(spec.name)
     if is_absent(spec):
@@ -204,10 +204,10 @@ def written_spec(
     interpreted: bool = False,
     was_given: bool = False,
 ) -> TaskSpec:
-    """Return the task that a run folder describes; no code is looked for, whatever the folder says.
+    """Return the task that a run folder describes; no code is imported, whatever the folder says.
 
-    Where that task is not declared in this process, or where it is an environment that somebody made, the
-    description is all there is until a step is asked for.
+    If that task is not declared in this process, or was an environment object, only the description is known, and a
+    step raises an error.
     """
     if interpreted:
         from distinguo.tasks.gym.task import absent_gym_spec

@@ -1,4 +1,4 @@
-"""What a task promises, as a check that its author can run: ``check_task(MyTask())``.
+"""The contract of a task, as a check that its author can run: ``check_task(MyTask())``.
 
 >>> from distinguo.tasks.puck.puck import Puck
 >>> check_task(Puck())
@@ -30,19 +30,19 @@ from distinguo.tasks.task import (
     unpack,
 )
 
-_LONGEST = 5_000  # steps after which a trial that repeats an action, or takes random ones, never ends
+_LONGEST = 5_000  # steps after which a trial that repeats an action, or takes random ones, counts as endless
 _REPEATED = 20  # steps of a trial that are taken twice, to see whether they lead to the same state
 _RECORDED = 500  # steps that are compared between two seeds, and between the two speeds
 _BEYOND = 0.1  # share of its width by which an observation may be outside its bounds
 
 
 def check_task(task: Any) -> None:
-    """Check that a task keeps its promises; the first that it does not keep is an error of one sentence.
+    """Check that a task keeps its contract; the first breach is an error of one sentence.
 
     ``task`` is a declared task or its class, a name, a Gymnasium environment, or a ``TaskSpec``. Trials that repeat
-    each action, and one of random actions, are played in plain Python, step by step: states, observations,
-    rewards and ends are what they should be, and within the bounds; the same step leads to the same state; some
-    trial ends. Then the same seed gives the same trials, and compiled ones have the same bits.
+    each action, and one of random actions, are played in plain Python, step by step. States, observations, rewards
+    and ends must be valid and within the bounds; the same step must lead to the same state; some trial must end.
+    Then the same seed must give the same trials, and compiled trials must have the same bits.
     """
     from distinguo.tasks.catalog import spec_of, task_spec
 
@@ -60,7 +60,7 @@ def check_task(task: Any) -> None:
 
 
 def check_first_steps(spec: TaskSpec) -> None:
-    """Take each action once, and compile the task: most mistakes show at once, and in one sentence."""
+    """Take each action once and compile the task: this finds most mistakes at once."""
     contract = _Contract(spec, seeded(spec.task, 1))
     contract.check_actions()
     s = contract.started(np.random.default_rng(0))
@@ -84,7 +84,7 @@ class _Contract(NamedTuple):
             )
 
     def check_trial(self, action: int | None) -> bool:
-        """Play a trial that repeats an action, or takes random ones; whether it ended."""
+        """Play a trial that repeats an action, or takes random ones; return whether it ended."""
         rng = np.random.default_rng(0)
         s = self.started(rng)
         for step in range(1, self.spec.cap(_LONGEST) + 1):
@@ -113,7 +113,7 @@ class _Contract(NamedTuple):
         return s
 
     def stepped(self, s: State, a: int, place: str) -> tuple[State, float, bool]:
-        """Take a step and check all that came of it."""
+        """Take a step and check its result."""
         answer = self._called("transition", place, transition, s, a)
         if not isinstance(answer, tuple) or len(answer) != 3:
             raise self.fault(f"transition returned {answer!r} {place}, not (next state, reward, terminal)")
@@ -122,7 +122,7 @@ class _Contract(NamedTuple):
         if not _is_finite_number(reward):
             raise self.fault(f"transition gave the reward {reward!r} {place}, which is not a finite number")
         if abs(reward) > LARGEST:
-            allowed = f"allowed are amounts up to {LARGEST:g}"
+            allowed = f"allowed are numbers up to {LARGEST:g}"
             raise self.fault(f"transition gave the reward {reward!r} {place}; {allowed}")
         if not isinstance(terminal, bool | np.bool_):
             raise self.fault(f"transition said {terminal!r} for terminal {place}, which is not a bool")
@@ -174,7 +174,7 @@ class _Contract(NamedTuple):
                 )
 
     def _check_repeated(self, s: State, a: int, place: str, *first: Any) -> None:
-        """See whether the same step from the same state leads to the same; a look-ahead only looks the same."""
+        """Check that the same step from the same state leads to the same outcome; skip stochastic tasks."""
         if self.spec.stochastic != "no" or not self.spec.restorable:
             return
         look = (lambda after: observe(self.task, after)) if self.spec.interpreted else (lambda after: after)
@@ -186,7 +186,7 @@ class _Contract(NamedTuple):
             )
 
     def check_seeds(self) -> None:
-        """See whether the same seed gives the same trials, and another seed another generator."""
+        """Check that the same seed gives the same trials, and another seed another generator."""
         plain = _record.py_func
         if self.recorded(plain, 1, _RECORDED).tobytes() != self.recorded(plain, 1, _RECORDED).tobytes():
             raise self.fault("the same seed gave different trials; draw noise from a field rng only")
@@ -199,7 +199,7 @@ class _Contract(NamedTuple):
             raise self.fault("seeded gives the same generator for different seeds")
 
     def check_speeds(self) -> None:
-        """See whether trials have the same bits compiled and in plain Python."""
+        """Check that trials have the same bits compiled and in plain Python."""
         plain, fast = self.recorded(_record.py_func, 1, _RECORDED), self.recorded(_record, 1, _RECORDED)
         if plain.tobytes() != fast.tobytes():
             step = int(np.flatnonzero((plain != fast).any(axis=1))[0])
@@ -209,7 +209,7 @@ class _Contract(NamedTuple):
             )
 
     def recorded(self, record: Any, seed: int, steps: int) -> np.ndarray:
-        """Return what steps of random actions lead to, one row each."""
+        """The outcomes of steps with random actions, one row each."""
         task, rng = seeded(self.spec.task, seed), np.random.default_rng(seed)
         width = len(start(task, np.random.default_rng(seed)))
         rows = np.zeros((steps, width + len(self.spec.dimensions) + 3))

@@ -1,4 +1,4 @@
-"""The door for tasks: ``@task`` makes a class of parameters and functions into something to learn.
+"""Declare a task: ``@task`` turns a class of parameters and functions into a task to learn.
 
 >>> from typing import NamedTuple
 >>> @task(states=("x", "v"), actions=("left", "right"), low=(-1, -3), high=(1, 3))
@@ -71,7 +71,7 @@ def task(
         bodies = _checked_functions(kind, "observations" in options)
         stochastic = GENERATOR in kind._fields or "randomness" in bodies  # type: ignore[attr-defined]
         declaration = declared(kind.__name__, states, actions, (low, high), options, stochastic)
-        if not any(map(callable, (actions, low, high))):  # what they call may be defined after the class
+        if not any(map(callable, (actions, low, high))):  # these may call what is defined after the class
             declaration.spec(*_made(kind, {}))
         _implement(kind, declaration, bodies)
         _declarations[kind] = declaration
@@ -82,7 +82,7 @@ def task(
 
 
 def _checked_functions(kind: Any, observations: bool) -> dict[str, Any]:
-    """Return the functions of a class body that is fit to be a task."""
+    """Return the functions of a class body; raise if it cannot be a task."""
     name = getattr(kind, "__name__", repr(kind))
     if not hasattr(kind, "_field_defaults"):
         raise DistinguoError(f"{name} should be a NamedTuple of its parameters: class {name}(NamedTuple).")
@@ -102,7 +102,7 @@ def _checked_functions(kind: Any, observations: bool) -> dict[str, Any]:
 
 
 def _check_function(name: str, word: str, body: Any) -> None:
-    """Refuse another number of arguments, and a name that is nearly one of ours: it would be ignored."""
+    """Reject a wrong number of arguments, and a name that is nearly one of ours and would be ignored."""
     if word in FUNCTIONS:
         count = body.__code__.co_argcount
         if count != FUNCTIONS[word].count(",") + 1:
@@ -125,7 +125,7 @@ def _implement(kind: Any, declaration: Declaration, bodies: dict[str, Any]) -> N
 
 @cache
 def _reader(width: int) -> Any:
-    """Return a function that reads so many numbers from a row; compiled, it has no loop."""
+    """Return a function that reads ``width`` numbers from a row; compiled, it has no loop."""
     if width == 1:
         return part(lambda task, row: (row[0],))
     shorter, last = _reader(width - 1), width - 1
@@ -146,7 +146,7 @@ def _own_generator(task: Any) -> Any:
 
 
 def is_declared(kind: Any) -> bool:
-    """Tell whether a class was declared as a task."""
+    """Whether a class was declared as a task."""
     return isinstance(kind, type) and kind in _declarations
 
 
@@ -158,7 +158,7 @@ def declared_by_name(name: str) -> type | None:
 def declared_spec(kind: Any, parameters: Parameters) -> TaskSpec:
     """Return a declared task with some of its parameters changed."""
     declaration = _declarations[kind]
-    if not declaration.compiled:  # the noise is compiled, and cannot call what is not
+    if not declaration.compiled:  # the noise is compiled and cannot call plain Python
         return declaration.spec(*_made(kind, parameters))
     noise, rest = separated(NoiseParameters, parameters)
     return with_noise(declaration.spec(*_made(kind, rest)), noise)
@@ -175,7 +175,7 @@ def parameters_of(task: Any) -> dict[str, Any]:
     return {name: value for name, value in task._asdict().items() if name != GENERATOR}
 
 
-# What is said of a class of tasks beside its functions, and whether it makes sense.
+# The declaration of a task besides its functions, and its checks.
 
 
 ActionNames = Sequence[str] | Callable[[Any], Sequence[str]]  #: or how they follow from the parameters
@@ -183,11 +183,11 @@ Bounds = Sequence[float] | Callable[[Any], Sequence[float]]
 
 
 class TaskOptions(TypedDict, total=False):
-    """What need not be said of a task."""
+    """The optional arguments of ``@task``."""
 
     name: str  #: instead of the name of the class
     observations: Sequence[str]  #: the names of what ``observe`` shows; without it, states are seen whole
-    categories: bool  #: observations are labels, which are the same or not, instead of amounts
+    categories: bool  #: observations are labels, which are equal or not, instead of numbers
     score: str  #: "length" or "return"; by return if there is a threshold
     threshold: float  #: the mean return that solves the task
     limit: int  #: steps after which a trial is stopped
@@ -197,7 +197,7 @@ class TaskOptions(TypedDict, total=False):
 
 
 class Declaration(NamedTuple):
-    """All that was said, the options filled in.
+    """The whole declaration, with the options filled in.
 
     >>> declared("Cart", ("x",), ("left", "right"), ((-1,), (1,)), {"threshold": 5.0}, stochastic=False).score
     'return'
@@ -263,7 +263,7 @@ def declared(
     options: TaskOptions,
     stochastic: bool,
 ) -> Declaration:
-    """Fill the options in, and check what was said; bounds are checked with the task that they may depend on."""
+    """Fill in the options and check the declaration; bounds are checked later, with the task they may depend on."""
     _check_known(name, options)
     threshold = options.get("threshold")
     declaration = Declaration(

@@ -1,4 +1,4 @@
-"""The preliminary series (section 3.4): which states does the task come through, and where do trials start?
+"""The preliminary series (section 3.4): which states does the task visit, and where do trials start?
 
 "A preliminary series of experiments yielded a set of extreme values for the state-space coordinates; the tester's
 training trials were started at states from the central third of this observed state-space, and its test trials …
@@ -19,7 +19,7 @@ from distinguo.tasks.task import actions, observe, seeded, start, transition, tr
 
 SERIES_TRIALS = 200  #: trials of the series
 SERIES_CAP = 10_000  #: steps after which one is stopped
-#: The same where the series only serves to scale distances, and the steps after which no further trial begins.
+#: The same if the series only scales distances, and the steps after which no further trial begins.
 SHORT_TRIALS, SHORT_CAP, SHORT_STEPS = 30, 200, 1_000
 TRAINING, TEST = 3, 4  #: the central third and the central quarter (paper, section 3.4)
 
@@ -65,7 +65,8 @@ def observed_extent(task: Any, seed: int = 0, trials: int = SERIES_TRIALS, cap: 
 def task_extent(spec: TaskSpec, seed: int) -> Extent:
     """Return the extent of a task's observations: all bounds by experience, or only the infinite ones.
 
-    Where trials start as the task says, the tester needs the extent to draw and to scale, and a short series will do.
+    Where trials start as the task says, the tester needs the extent only to draw and to scale, so a short series is
+    enough.
     """
     task = seeded(spec.task, seed)
     if spec.score == LENGTH and is_compiled(task):
@@ -74,7 +75,7 @@ def task_extent(spec: TaskSpec, seed: int) -> Extent:
 
 
 class Preliminaries(NamedTuple):
-    """What a short series of trials tells before learning begins."""
+    """The findings of a short series of trials before learning begins."""
 
     extent: Extent
     reward: float  #: the mean reward of a step
@@ -109,7 +110,7 @@ def completed(spec: TaskSpec, low: Sequence[float], high: Sequence[float]) -> Ex
 def _series(
     task: Any, seed: int, trials: int, cap: int, most: float = math.inf, budget: int | None = None
 ) -> Preliminaries:
-    """Run trials until there are enough of them, or enough steps; a budget of steps is never exceeded."""
+    """Run trials until there are enough trials or enough steps; never exceed the budget of steps."""
     rng = np.random.default_rng(seed)
     first = np.array(observe(task, start(task, rng)))
     low, high = first.copy(), first.copy()
@@ -128,7 +129,7 @@ def _series(
 def _watch(
     task: Any, rng: np.random.Generator, kind: int, cap: int, low: np.ndarray, high: np.ndarray
 ) -> tuple[int, float]:
-    """Run a trial, widening the extremes by every state that is not terminal; its length and return."""
+    """Run a trial and widen the extremes by every state that is not terminal; return its length and return."""
     s = start(task, rng)
     gained = 0.0
     for length in range(cap):

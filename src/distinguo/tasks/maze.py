@@ -7,8 +7,8 @@ state        meaning               range
 ``y``        upwards               ``0 .. 1``
 ============ ===================== ============
 
-Actions: eight directions, ``stride`` far each, counted from the right against the clock. A move that would touch a
-wall on its way, or leave the square, is not made at all.
+Actions: eight directions, ``stride`` far each, counted counterclockwise from the right. A move that would touch a
+wall on its way, or leave the square, is not made.
 
 Start: anywhere in the box from (0.05, 0.05) to (0.15, 0.15). End: in the box from (0.8, 0.8) to (0.95, 0.95).
 Reward: -1 for every step.
@@ -30,9 +30,9 @@ Walls are lines. The layouts, by number, each with those of the one before::
     | S     |               |
     +-------|---------------+
 
-The shortest way through layout 3 from the middle of the start is 1.67 long, 33.4 strides of the default length. A
-mean return of -67, which is twice that, solves the task: a way may keep away from the walls and go in eight
-directions only, but cannot lose itself behind one.
+The shortest path through layout 3 from the middle of the start is 1.67 long, 33.4 strides of the default length. A
+mean return of -67, twice that, solves the task: a path may keep away from the walls and use eight directions only,
+but it cannot wander behind a wall.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Maze(NamedTuple):
 
 @part
 def is_blocked(layout: int, s: Point, to: Point) -> bool:
-    """Tell whether the straight way between two points leaves the square or touches a wall."""
+    """Whether the straight line between two points leaves the square or touches a wall."""
     if not (0.0 <= to[0] <= 1.0 and 0.0 <= to[1] <= 1.0):
         return True
     for n in range(layout):
@@ -110,7 +110,7 @@ def is_blocked(layout: int, s: Point, to: Point) -> bool:
 
 @part
 def do_touch(a: Point, b: Point, c: Point, d: Point) -> bool:
-    """Tell whether the lines from ``a`` to ``b`` and from ``c`` to ``d`` have a point in common.
+    """Whether the lines from ``a`` to ``b`` and from ``c`` to ``d`` have a point in common.
 
     Each must have its ends on both sides of the other, or on it, and their shadows on the axes must meet.
 
@@ -127,5 +127,5 @@ def do_touch(a: Point, b: Point, c: Point, d: Point) -> bool:
 
 @part
 def side_of(a: Point, b: Point, p: Point) -> float:
-    """Return on which side of the line through ``a`` and ``b`` a point is, by the sign; 0 on it."""
+    """The side of the line through ``a`` and ``b`` that a point is on, by the sign; 0 on the line."""
     return (b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0])

@@ -1,6 +1,6 @@
 """Noise that can be added to any compiled task: actions that are replaced by random ones.
 
-A stochastic task carries a generator in its field ``rng``, which its transitions draw from in both speeds alike.
+A stochastic task has a generator in its field ``rng``; transitions draw from it in the same way at both speeds.
 ``seeded`` gives a task a generator of its own; until then, tasks made without one share the default.
 """
 
@@ -27,7 +27,7 @@ from distinguo.tasks.task import (
     unpack,
 )
 
-#: Follows the seed in the key of a task's generator, so that it is not the generator of the agent.
+#: Follows the seed in the key of a task's generator, to keep it apart from the agent's.
 _STREAM = 1
 
 
@@ -37,7 +37,7 @@ def noise_generator(seed: int) -> np.random.Generator:
 
 
 class ActionNoise(NamedTuple):
-    """A compiled task some of whose actions are replaced by one drawn uniformly from all of them.
+    """A compiled task in which some actions are replaced by one drawn uniformly from all.
 
     >>> from distinguo.tasks.puck.puck import Puck
     >>> from distinguo.tasks.task import transition
@@ -51,7 +51,7 @@ class ActionNoise(NamedTuple):
 
 
 class NoiseParameters(NamedTuple):
-    """The parameters of the noise, which are given among those of the task."""
+    """The parameters of the noise; they are given among those of the task."""
 
     noisy_actions: Annotated[
         float, Field(ge=0, le=1, description="share of the actions that are replaced by random ones")
@@ -59,7 +59,7 @@ class NoiseParameters(NamedTuple):
 
 
 def separated(kind: Any, parameters: Parameters) -> tuple[Any, dict[str, Any]]:
-    """Part the parameters of a kind of noise from those of the task.
+    """Separate the parameters of the noise from those of the task.
 
     >>> separated(NoiseParameters, {"beta": 0.2, "noisy_actions": 0.1})
     (NoiseParameters(noisy_actions=0.1), {'beta': 0.2})
@@ -116,7 +116,7 @@ def _truncated(task: ActionNoise, s: State) -> bool:
 def _seeded(task: ActionNoise, seed: int) -> ActionNoise:
     """Let an inner task that is stochastic itself draw from the same generator.
 
-    :func:`randomness` then is all that a checkpoint needs, and no two streams can be the same.
+    Then :func:`randomness` is all that a checkpoint needs, and no two streams can be equal.
     """
     inner = seeded(task.task, seed)
     own = randomness(inner)

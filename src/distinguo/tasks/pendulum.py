@@ -1,6 +1,6 @@
 """The pendulum: a compiled port of Gymnasium's Pendulum-v1, with a few torques to choose from.
 
-A pendulum with a weak motor is to be swung up and held there.
+The goal is to swing a pendulum with a weak motor up and to hold it there.
 
 ============ ========================================== ==========================
 state        meaning                                    range
@@ -87,11 +87,11 @@ class Pendulum(NamedTuple):
         return (rng.uniform(-_FIRST_ANGLE, _FIRST_ANGLE), rng.uniform(-_FIRST_TURNING, _FIRST_TURNING))
 
     def actions(self) -> int:
-        """There are as many actions as torques."""
+        """The number of torques."""
         return self.levels
 
     def observe(self, s: PendulumState) -> tuple[float, float, float]:
-        """Return where the tip is and how fast it turns."""
+        """Where the tip is and how fast it turns."""
         return _shown(s)
 
 
@@ -107,9 +107,10 @@ class Pendulum(NamedTuple):
     limit=200,
 )
 class PendulumOfTorques(NamedTuple):
-    """The same with torques that are given one by one, as a teacher chose them.
+    """The same with a list of torques, as a teacher chose them.
 
-    Gymnasium rounds torques to 32 bits, so that its rewards differ in the tenth digit where 32 bits do not hold one.
+    Gymnasium rounds torques to 32 bits, so its rewards differ in the tenth digit where 32 bits cannot hold a
+    torque.
 
     >>> from distinguo.tasks.task import transition
     >>> transition(PendulumOfTorques(levels=(-2.0, 0.0)), (0.0, 1.0), 1) == transition(Pendulum(), (0.0, 1.0), 2)
@@ -137,16 +138,16 @@ class PendulumOfTorques(NamedTuple):
         return (rng.uniform(-_FIRST_ANGLE, _FIRST_ANGLE), rng.uniform(-_FIRST_TURNING, _FIRST_TURNING))
 
     def actions(self) -> int:
-        """There are as many actions as torques."""
+        """The number of torques."""
         return len(self.levels)
 
     def observe(self, s: PendulumState) -> tuple[float, float, float]:
-        """Return where the tip is and how fast it turns."""
+        """Where the tip is and how fast it turns."""
         return _shown(s)
 
 
 def pendulum_kind(parameters: Parameters) -> type:
-    """Return the class that the parameters mean: torques at even distances, or given one by one.
+    """Return the class for the parameters: torques at even distances, or a list.
 
     >>> pendulum_kind({"levels": [-2.0, 1.5]}).__name__
     'PendulumOfTorques'
@@ -155,7 +156,7 @@ def pendulum_kind(parameters: Parameters) -> type:
 
 
 def check_torques(parameters: Parameters) -> None:
-    """Refuse torques that the motor does not have, or that are given twice.
+    """Reject torques beyond the motor's, and torques given twice.
 
     >>> check_torques({"levels": (-3.0, 2.0), "max_torque": 2.0})
     Traceback (most recent call last):
@@ -198,14 +199,14 @@ def torques(task: Any) -> list[float]:
 
 @part
 def _torque_of(task: Pendulum, a: int) -> float:
-    """Return the torque of an action; clipped, because the division may round beyond the greatest."""
+    """Return the torque of an action, clipped because the division may round beyond the greatest."""
     torque = -task.max_torque + 2.0 * task.max_torque * float(a) / float(task.levels - 1)
     return clipped(torque, -task.max_torque, task.max_torque)
 
 
 @part
 def _cost(angle: float, turning: float, torque: float) -> float:
-    """Return how far the pendulum is from resting upright without effort."""
+    """How far the pendulum is from resting upright without effort."""
     return square_by_pow(normalised(angle)) + 0.1 * square_by_pow(turning) + 0.001 * square_by_pow(torque)
 
 
@@ -223,8 +224,8 @@ def normalised(angle: float) -> float:
 def square_by_pow(number: float) -> float:
     """Square a number with the C library's power function, as Gymnasium does.
 
-    Its last bit is not always that of a product. The exponent is two, but written so that the compiler cannot
-    tell, which would multiply instead.
+    Its last bit is not always that of a product. The exponent is two, written so that the compiler cannot see it
+    and multiply instead.
 
     >>> square_by_pow(-3.0)
     9.0

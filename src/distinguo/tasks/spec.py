@@ -1,4 +1,4 @@
-"""A task and the words for it: what a learner cannot see from its functions alone, and what the task asks for."""
+"""The description of a task: names, bounds, score and goal, which its functions alone do not say."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-#: The greatest reward and coordinate that a task may give, whatever its sign: sums and squares of such are finite.
+#: The greatest absolute reward and coordinate that a task may give: their sums and squares are finite.
 LARGEST = 1e100
 
 
@@ -20,21 +20,21 @@ class Hold(NamedTuple):
     """
 
     name: str = "length"
-    #: A proof that a trial never ends decides it, and trials may start anywhere in the middle of the space.
+    #: A proof that a trial never ends decides it; trials may start anywhere in the middle of the space.
     is_proven_by_lengths: bool = True
-    can_be_solved: bool = True  #: whether it is known what solves the task
+    can_be_solved: bool = True  #: whether the task says what solves it
     score_name: str = "median length"  #: what a batch of trials is judged by
 
     def score(self, lengths: np.ndarray, returns: np.ndarray) -> float:
-        """Return what a batch of trials is judged by: the median, as some starts are doomed whatever is done."""
+        """The score of a batch of trials: the median, as some starts are doomed."""
         return float(np.median(lengths))
 
     def reached(self, ended: np.ndarray, returns: np.ndarray) -> np.ndarray:
-        """Return which trials did what is asked for."""
+        """Which trials reached the goal."""
         return ~ended
 
     def is_claimed(self, stopped: bool, gained: float) -> bool:
-        """Tell whether a single trial looks like success: it had to be stopped."""
+        """Whether a single trial looks like a success: it had to be stopped."""
         return stopped
 
 
@@ -51,20 +51,20 @@ class MeanReturn(NamedTuple):
     score_name: str = "mean return"
 
     def score(self, lengths: np.ndarray, returns: np.ndarray) -> float:
-        """Return what a batch of trials is judged by: the mean, which the threshold speaks of."""
+        """The score of a batch of trials: the mean return, as the threshold is one."""
         return float(np.mean(returns))
 
     def reached(self, ended: np.ndarray, returns: np.ndarray) -> np.ndarray:
-        """Return which trials did what is asked for; without a threshold, those that were still running."""
+        """Which trials reached the threshold; without one, those that were still running."""
         return ~ended if self.threshold is None else returns >= self.threshold
 
     @property
     def can_be_solved(self) -> bool:
-        """Tell whether it is known what solves the task."""
+        """Whether there is a threshold."""
         return self.threshold is not None
 
     def is_claimed(self, stopped: bool, gained: float) -> bool:
-        """Tell whether a single trial looks like success: it gained as much as is asked for on average."""
+        """Whether a single trial looks like a success: its return reaches the threshold."""
         return self.threshold is not None and gained >= self.threshold
 
 
@@ -91,25 +91,25 @@ class TaskSpec(NamedTuple):
     dimensions: tuple[str, ...]  #: the names of the coordinates of an observation
     actions: tuple[str, ...]  #: the names of the actions
     low: tuple[float, ...]  #: the extent of the observations, which scales distances
-    high: tuple[float, ...]  #: infinite where only experience can tell
+    high: tuple[float, ...]  #: infinite where only experience shows it
     score: str = LENGTH  #: what a trial is judged by: its "length" or its "return"
     controllable: Callable[[Any, tuple[float, ...]], bool] | None = (
         None  #: whether a state can be held at all
     )
-    kind: str = CONTINUOUS  #: whether coordinates are amounts or exact "categories"
+    kind: str = CONTINUOUS  #: whether coordinates are numbers ("continuous") or exact "categories"
     threshold: float | None = None  #: the mean return that solves the task
-    limit: int | None = None  #: steps after which its makers stop a trial
-    parameters: Parameters = {}  # noqa: RUF012 #: what was asked of the task, by name
+    limit: int | None = None  #: the time limit of its trials
+    parameters: Parameters = {}  # noqa: RUF012 #: the parameters that were given, by name
     stochastic: Stochastic = "no"  #: how much noise there is in its transitions
-    restorable: bool = True  #: whether any earlier state can be gone on from, as look-ahead needs it
+    restorable: bool = True  #: whether any earlier state can be restored, as look-ahead needs it
     interpreted: bool = False  #: whether it is Gymnasium's own environment, run as plain Python
     portable: bool = True  #: whether another process can make it again from its name and parameters
-    note: str = ""  #: a word to the user on how it runs
-    units: tuple[str, ...] = ()  #: of the coordinates of an observation, "" for none; empty if nobody said
+    note: str = ""  #: a note for the user on how it runs
+    units: tuple[str, ...] = ()  #: of the coordinates of an observation, "" for none; empty if unknown
 
     @property
     def goal(self) -> Goal:
-        """Return what the task asks for."""
+        """The goal of the task."""
         return Hold() if self.score == LENGTH else MeanReturn(self.threshold)
 
     @property
@@ -130,15 +130,15 @@ class TaskSpec(NamedTuple):
 
     @property
     def bounded(self) -> bool:
-        """Tell whether the extent of the observations is known beforehand."""
+        """Whether the extent of the observations is known beforehand."""
         return self.kind == CATEGORIES or all(math.isfinite(w) and w > 0.0 for w in self.scale)
 
     def cap(self, steps: int) -> int:
-        """Return the steps after which a trial is stopped: these, or fewer where the task says so."""
+        """Return the steps after which a trial is stopped: these, or the task's time limit if it is shorter."""
         return steps if self.limit is None else min(steps, self.limit)
 
     def controllable_among(self, states: np.ndarray) -> np.ndarray:
-        """Return which rows are not doomed whatever the agent does; all of them where that is not known."""
+        """Which rows of states are not doomed; all of them where that is unknown."""
         if self.controllable is None:
             return np.arange(len(states))
         return np.array(

@@ -1,11 +1,12 @@
 """What a task is: a ``NamedTuple`` of parameters and a few functions of it.
 
-States are tuples of floats, actions are the numbers ``0 .. actions(task) - 1``. A class of tasks implements the first
-four generics, and the others where their answer is not the usual one; the decorator ``@task`` of
-:mod:`distinguo.tasks.declare` registers what a class body defines. Everything downstream knows a task by them alone.
+States are tuples of floats, actions are the numbers ``0 .. actions(task) - 1``. A class of tasks implements the
+first four generics, and the others where the default is wrong for it; the decorator ``@task`` of
+:mod:`distinguo.tasks.declare` registers what a class body defines. All other code uses a task through these
+generics only.
 
-A *state* is all that a transition needs; what the learner sees of it, and what regions are made of, is its
-*observation*. For the puck they are the same.
+A *state* is all that a transition needs. The learner sees its *observation*, and regions are made of observations.
+For the puck the two are the same.
 """
 
 from __future__ import annotations
@@ -46,21 +47,21 @@ def unpack(task: Any, row: np.ndarray) -> State:
 
 @generic_with_default
 def observe(task: Any, s: State) -> Observation:
-    """Return what can be seen of a state; usually all of it."""
+    """The observation of a state; by default the whole state."""
     return s
 
 
 @generic_with_default
 def truncated(task: Any, s: State) -> bool:
-    """Tell whether the task itself stopped the trial in ``s``, which is not terminal; usually it never does."""
+    """Whether the task itself stopped the trial in ``s``, which is not terminal; by default never."""
     return False
 
 
 @generic_with_default
 def seeded(task: Any, seed: int) -> Any:
-    """Return the task with its own random choices begun anew from a seed; usually it makes none.
+    """Return the task with its random generator seeded anew; by default it has none.
 
-    Only called from Python. Every run and every cell of a plan has a task of its own, so that nothing depends on
+    Only called from Python. Every run and every cell of a plan has a task of its own, so results do not depend on
     what else runs.
     """
     return task
@@ -68,13 +69,13 @@ def seeded(task: Any, seed: int) -> Any:
 
 @generic_with_default
 def randomness(task: Any) -> np.random.Generator | None:
-    """Return the generator of the task's own random choices, to be kept in checkpoints; usually there is none."""
+    """Return the task's random generator, to be saved in checkpoints; by default there is none."""
     return None
 
 
 @generic_with_default
 def memories(task: Any, states: np.ndarray) -> dict[str, np.ndarray]:
-    """Return what is needed to come back to these rows of states, and drop what is not; usually nothing.
+    """What is needed to restore these rows of states; everything else is dropped. By default nothing is needed.
 
     Only called from Python, between trials.
     """
@@ -88,7 +89,7 @@ def remember(task: Any, memories: dict[str, np.ndarray]) -> None:
 
 @generic_with_default
 def goal_box(task: Any) -> tuple[Observation, Observation] | None:
-    """Return the lower and the upper corner of a box of observations in which trials end in success; usually none.
+    """Return the corners of a box of observations in which trials end in success; by default there is none.
 
     A task that names one never ends a trial in failure. Only called from Python.
     """

@@ -1,11 +1,11 @@
-"""The world: a task as learners see it, through function pointers, so that a learner is compiled once for all tasks.
+"""The world: a task behind function pointers, so that a learner is compiled once for all tasks.
 
-A task is a class of its own type, and code that takes it is compiled anew for every class. A *world* has one type for
-all tasks: the address of the task's parameters and the addresses of its compiled ``transition``, ``start``,
-``observe`` and ``truncated``. A new task compiles these few functions only. States are rows of numbers here, written
-in place; ``out`` may be ``s`` itself.
+Every task is a class of its own, and code that takes a task is compiled anew for every class. A *world* has one
+type for all tasks: the address of the task's parameters and the addresses of its compiled ``transition``,
+``start``, ``observe`` and ``truncated``. A new task compiles these few functions only. States are rows of numbers
+here, written in place; ``out`` may be ``s`` itself.
 
-A task that runs as plain Python has a :class:`PythonWorld`, on which the same source runs interpreted.
+A task in plain Python has a :class:`PythonWorld`; on it the same source runs interpreted.
 
 >>> from distinguo.tasks.puck.puck import Puck
 >>> world, s = world_of(Puck(), width=2, dimensions=2), np.array([0.0, 1.0])
@@ -58,7 +58,7 @@ class World(NamedTuple):
     begin: int
     observe: int  #: 0 for a task whose states are observed as they are
     truncated: int  #: 0 for a task that never stops a trial itself
-    spare: np.ndarray  #: (3, width) rows for states on the way, as compiled code allocates nothing
+    spare: np.ndarray  #: (3, width) rows for states, as compiled code allocates nothing
     sights: np.ndarray  #: (2, dimensions) rows for observations
 
 
@@ -90,7 +90,7 @@ class Sight(NamedTuple):
 
 @generic
 def look(world: Any, s: np.ndarray, row: int) -> Sight:
-    """Look at ``s``: what is seen is ``s`` itself, or a row of the sights, which the next look there overwrites."""
+    """Observe ``s``: the result is ``s`` itself, or a row of the sights that the next look there overwrites."""
     raise NotImplementedError
 
 
@@ -102,7 +102,7 @@ def stops(world: Any, s: np.ndarray) -> bool:
 
 @generic_with_default
 def knows(world: Any, s: np.ndarray) -> bool:
-    """Whether a step led to ``s``; only a learned model may have to say that it does not know."""
+    """Whether a step led to ``s``; only a learned model may not know."""
     return True
 
 
@@ -172,7 +172,7 @@ def _write_value(typingctx: Any, value: Any, buffer: Any) -> Any:
 
 
 def _caller(kind: Any) -> Any:
-    """Return a function for kernels that calls what is compiled at an address; its errors go on to the caller."""
+    """Return a function for kernels that calls the compiled code at an address and passes its errors on."""
 
     @extending.intrinsic  # type: ignore[untyped-decorator]
     def call(typingctx: Any, address: Any, arguments: Any) -> Any:
@@ -247,7 +247,7 @@ def _rooms(width: int, dimensions: int) -> tuple[np.ndarray, np.ndarray]:
 def _written(task: Any, owner: np.ndarray) -> int:
     """Return the address of a copy of the task's parameters that lives as long as its owner.
 
-    Arrays and generators among them are borrowed from the task, which is kept alive with the copy.
+    Arrays and generators are borrowed from the task, which is kept alive with the copy.
     """
     buffer = np.zeros(_write(task, np.zeros(0, dtype=np.int64)) // 8 + 1, dtype=np.int64)
     _write(task, buffer)

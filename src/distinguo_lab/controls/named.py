@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from distinguo.controller import Controller
-from distinguo.controls import extent_of_amounts, representation, whole_argument, with_provenance
+from distinguo.controls import extent_of_numbers, representation, whole_argument, with_provenance
 from distinguo.errors import DistinguoError, shown, whole_number
 from distinguo.evaluation.audit import Visits, visited
 from distinguo.features.bases import perceptron, radial_bases, tiles
@@ -46,7 +46,7 @@ def by_visits(spec: TaskSpec, seed: int, units: int = 24) -> Representation:
     """
     from scipy.cluster.vq import kmeans2  # heavy, and rarely needed
 
-    extent = extent_of_amounts(spec, seed, "most-visited")
+    extent = extent_of_numbers(spec, seed, "most-visited")
     count = whole_number("The units of most-visited", units, 1, VISITS // 2)
     widths = np.array(extent.widths)
     rows = observations_of_random_play(spec, seed) / widths
@@ -65,7 +65,7 @@ def vigilance(spec: TaskSpec, seed: int, match: float = 0.9) -> Representation:
     >>> vigilance(task_spec("puck"), 0, match=0.8).regions < vigilance(task_spec("puck"), 0, match=0.95).regions
     True
     """
-    extent = extent_of_amounts(spec, seed, "vigilance")
+    extent = extent_of_numbers(spec, seed, "vigilance")
     if not 0.0 < match < 1.0:
         raise DistinguoError(f"The vigilance should be a number between 0 and 1, got {shown(match)}.")
     widths = np.array(extent.widths)

@@ -126,7 +126,7 @@ def test_a_single_start_from_which_all_is_known_does_not_hang() -> None:
 
 
 def test_labels_are_refused_in_a_sentence() -> None:
-    with pytest.raises(dg.DistinguoError, match="needs observations that are amounts"):
+    with pytest.raises(dg.DistinguoError, match="needs observations that are numbers"):
         learn("FrozenLake-v1", learner="probation", settings={"stage.steps": 100})
 
 

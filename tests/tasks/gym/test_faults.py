@@ -47,7 +47,7 @@ def test_a_fault_stops_with_its_place(fault: Fault, tmp_path: Path) -> None:
         lambda: dg.compare(["grid:2"], task=env, runs=1, steps=100),
     ):
         sentence = stopped(call, "Faulty", fault.words)
-        assert re.search(r", in trial \d+ at step 3; mend the environment\.$", sentence)
+        assert re.search(r", in trial \d+ at step 3; fix the environment\.$", sentence)
     assert np.isfinite(dg.open_run(tmp_path / "run").q).all()
 
 
@@ -55,7 +55,7 @@ def test_a_fault_stops_with_its_place(fault: Fault, tmp_path: Path) -> None:
 def test_a_fault_of_a_reset(name: str, tmp_path: Path) -> None:
     fault, out = BY_NAME[name], tmp_path / "run"
     sentence = stopped(lambda: dg.learn(Faulty(fault.spoil, at=0), out=out), "Faulty", fault.words)
-    assert sentence.endswith(", in trial 0 at step 0; mend the environment.")
+    assert sentence.endswith(", in trial 0 at step 0; fix the environment.")
     with pytest.raises(DistinguoError, match=r"run has no representation\.json yet"):  # nothing was learned
         dg.open_run(out)
 
@@ -86,7 +86,7 @@ def test_what_was_learned_before_is_kept(fault: Fault, phase: str, learner: str,
     kept = dg.open_run(out)
     assert len(kept.trials) >= 2
     assert np.isfinite(kept.q).all()
-    env.switch.on = False  # mended
+    env.switch.on = False  # fixed
     run = dg.learn(env, **words)
     assert len(run.trials) > len(kept.trials) or phase == CONFIRMING
     assert np.isfinite(run.q).all()
@@ -166,7 +166,7 @@ class RestoresElsewhere(NoCopy):
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        (SpaceRaises, "does not tell its spaces (SystemExit: no space); mend the environment."),
+        (SpaceRaises, "failed to give its spaces (SystemExit: no space); fix the environment."),
         (ManyActions, "has 10,001 actions; allowed are 10,000; "),
         (NoActions, "has actions of a NoneType; allowed is Discrete; "),
         (NoSpace, "observes a str, which cannot be divided into regions; "),
@@ -235,7 +235,7 @@ def test_sums_of_rewards_beyond_all_bounds(tmp_path: Path) -> None:
             stopped(call, "Bank", "too large to be added up")
         with pytest.raises(DistinguoError, match="Bank gave rewards that are not finite or too large"):
             dg.compare(["grid:2"], task=Bank(), runs=1, steps=100)
-        words = "the reward 1e+101 in the first step; allowed are amounts up to 1e+100"
+        words = "the reward 1e+101 in the first step; allowed are numbers up to 1e+100"
         stopped(lambda: dg.learn(Bank(1e101)), "Bank", words)
 
 

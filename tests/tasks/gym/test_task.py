@@ -196,7 +196,7 @@ def test_a_fault_is_told_with_its_place(spoil: Any, words: str) -> None:
     for _ in range(2):
         s, _, _ = transition(task, s, 1)
     with pytest.raises(
-        DistinguoError, match=f"^Faulty {words}.*, in trial 1 at step 3; mend the environment.$"
+        DistinguoError, match=f"^Faulty {words}.*, in trial 1 at step 3; fix the environment.$"
     ):
         transition(task, s, 1)
     assert start(task, RNG)[:2] == (2.0, 0.0)  # one can go on with a new trial
@@ -218,7 +218,7 @@ def test_the_cause_of_a_fault_is_kept() -> None:
     ],
 )
 def test_a_fault_of_a_reset(spoil: Any, words: str) -> None:
-    with pytest.raises(DistinguoError, match=f"Faulty {words}.*, in trial 0 at step 0; mend"):
+    with pytest.raises(DistinguoError, match=f"Faulty {words}.*, in trial 0 at step 0; fix"):
         start(make_task(Faulty(spoil, at=0)), RNG)
 
 
@@ -231,7 +231,7 @@ def test_a_fault_in_a_look_ahead() -> None:
     s = states[66]
     for _ in range(3):
         s, _, _ = transition(task, s, 0)
-    with pytest.raises(DistinguoError, match="in a look-ahead from trial 0, step 66, at its step 4; mend"):
+    with pytest.raises(DistinguoError, match="in a look-ahead from trial 0, step 66, at its step 4; fix"):
         transition(task, s, 0)
 
 
@@ -298,7 +298,7 @@ def test_arguments_that_do_not_fit() -> None:
         DistinguoError, match=r"CartPole-v1 could not be made with \{'weight': 3\}: TypeError: "
     ):
         actions(make_task("CartPole-v1", {"weight": 3}))
-    with pytest.raises(DistinguoError, match="takes no 'weight'; allowed is 'levels'"):
+    with pytest.raises(DistinguoError, match="takes no 'weight', only 'levels'"):
         make_task(Walk(), {"weight": 3})
     with pytest.raises(
         DistinguoError, match="max_episode_steps of CartPole-v1 must be a number from 1, got 0"

@@ -1,6 +1,6 @@
 """Tables of boxes in lock-step: the list holds the places between the cuts that pass through the box.
 
-Of the other cuts it is known on which side the lanes are. The places within the box have one bit each while they are
+For the other cuts, it is known on which side the lanes are. The places within the box have one bit each if they are
 few enough; else all places of the table are entries, behind the first ``NEAR``.
 """
 
@@ -106,7 +106,7 @@ def pick_places(block: BoxBlock, like: State, count: int, size: int) -> None:
 
 @implements(list_entries, BoxBlock)
 def list_places(block: BoxBlock, like: State, everywhere: bool, pause: int) -> int:
-    """List the cuts through the box; return how many places there are between them, or that they are too many."""
+    """List the cuts through the box; return the number of places between them, or a number that means too many."""
     dimensions, size = len(like), 1
     for i in range(dimensions):
         count_cuts(block, dimensions, i)

@@ -34,7 +34,7 @@ from distinguo.evaluation.simulate import CHUNK_STEPS, Outcome
 from distinguo.seam import has_own, is_compiled, kernel, part
 from distinguo.tasks.task import State, observe, randomness, unpack
 
-FRESH, RENEW, WIDEN = range(3)  #: what the list needs
+FRESH, RENEW, WIDEN = range(3)  #: states of the list
 #: Steps until the first attempt at a shorter list; each pause is twice the one before.
 FIRST_PAUSE = 8
 #: The progress of a block: a structured array of one element, which compiled and plain code read by name. Aligned, as
@@ -75,7 +75,7 @@ def evaluate_lockstep(
 def advance_lockstep(
     task: Any, controller: Controller, rng: np.random.Generator, states: np.ndarray, cap: int
 ) -> Outcome | None:
-    """Do the same from ``states``; those of trials still running at the cap become the states they are in then."""
+    """The same from ``states``, which are replaced by the last states of trials still running at the cap."""
     if not _is_simple(task):
         return None
     policy = controller.policy
@@ -83,7 +83,7 @@ def advance_lockstep(
     if block is None or not _fits(block, states):
         return None
     count, visited = len(states), np.zeros(len(policy), dtype=np.bool_)
-    tied, luck = policy == TIED, None  # without luck other code is compiled, which is faster
+    tied, luck = policy == TIED, None  # code without random choices is faster
     if tied.any():
         luck = Luck(rng, controller.action_sets, np.zeros(1, dtype=np.int64))
     results = Results(np.full(count, max(cap, 0)), np.zeros(count), np.zeros(count, dtype=np.bool_))
@@ -158,7 +158,7 @@ def advance_block(
 ) -> None:
     """Take steps until a trial ends or leaves the box, or it is time to try for a shorter list."""
     now = progress[0]
-    count = max(in_use(now["remaining"]), VECTOR)  # some trial remains, but the compiler does not know that
+    count = max(in_use(now["remaining"]), VECTOR)  # some trial remains, which the compiler does not know
     size = now["size"]
     most = min(until - now["done"], now["pause"] - now["age"])
     steps = advance_lanes(block, task, luck, like, count, size, most)

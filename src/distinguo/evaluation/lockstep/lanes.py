@@ -39,7 +39,7 @@ BOX_MARGIN = 0.25  #: how far the box reaches beyond the lanes on each side, in 
 
 
 class Lanes(NamedTuple):
-    """What the blocks of all partitions have."""
+    """The fields that the blocks of all partitions share."""
 
     numbers: np.ndarray  #: the state, one column per coordinate; then return, ended, and one spare column
     marks: np.ndarray  #: the picked entry of the list, the action, the number of the trial
@@ -48,12 +48,12 @@ class Lanes(NamedTuple):
     policy: np.ndarray  #: the action of each entry, 0 where several are tied
     ties: np.ndarray  #: whether the actions of each entry are tied
     masks: np.ndarray  #: (actions,) the bits of the entries with each action
-    seen: np.ndarray  #: whether a lane picked a prototype, or came to a region
+    seen: np.ndarray  #: whether a lane picked a prototype or visited a region
     regions: np.ndarray  #: the region of each place in ``seen``
 
 
 class Luck(NamedTuple):
-    """What it takes to choose among tied actions."""
+    """The data to choose among tied actions."""
 
     rng: Generator
     sets: np.ndarray  #: (regions, actions) which actions are preferred
@@ -87,9 +87,9 @@ def make_lanes(dimensions: int, entries: int, actions: int, regions: np.ndarray)
 def _columns(numbers: int, marks: int) -> tuple[np.ndarray, np.ndarray]:
     """Columns of numbers and of marks that begin at cache lines, the marks right behind the numbers.
 
-    NumPy aligns arrays to 16 bytes. Columns would then begin within a line, and a vector as long as a line would take
-    two of them to load and two to store: up to a fifth of the speed. In one piece the columns do not compete for the
-    same places in the cache, either, as two arrays sometimes do.
+    NumPy aligns arrays to 16 bytes. Columns would then begin within a line, and a vector as long as a line would
+    need two lines to load and two to store: up to a fifth of the speed. As one array, the columns also do not
+    compete for the same places in the cache, as two arrays sometimes do.
 
     >>> numbers, marks = _columns(5, 3)
     >>> numbers.ctypes.data % CACHE_LINE, marks.ctypes.data - numbers.ctypes.data == numbers.nbytes
@@ -116,7 +116,7 @@ def make_block(partition: Any, policy: np.ndarray, actions: int) -> Any:
 
 @generic
 def list_entries(block: Any, like: State, everywhere: bool, pause: int) -> int:
-    """List what lanes within the box can come to, wherever they are if ``everywhere``; return the number of entries.
+    """List the entries that lanes within the box can pick, or all if ``everywhere``; return the number of entries.
 
     The list may be in use for ``pause`` steps; ``like`` is a state, of which only the length counts.
     """

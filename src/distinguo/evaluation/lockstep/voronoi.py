@@ -40,7 +40,7 @@ from distinguo.tasks.task import State
 
 #: Squared distances in double precision err by less than 1e-14 of themselves in up to 40 dimensions.
 SAFETY = 1e-12
-SMALLEST = 1e-290  #: beside numbers so small that they lose digits
+SMALLEST = 1e-290  #: squared distances below this lose digits
 PAIRWISE = 2048  #: the longest list that is thinned by comparing every two entries
 
 

@@ -1,4 +1,4 @@
-"""The paper's algorithm: Figures 1 to 6, in their order, with the paper beside it.
+"""The paper's algorithm: Figures 1 to 6, in their order.
 
 ========  ==============================  =============================================
 figure    here                            what it does
@@ -12,8 +12,8 @@ figure    here                            what it does
 ========  ==============================  =============================================
 
 The trial itself is driven by :mod:`distinguo.learners.driver`, which calls :func:`get_action` at every step and
-:func:`process_stack` at the end. Where the paper leaves a choice, a setting names it; docs/readings.md says what each
-is worth. Regions are known by the row of their primary prototype.
+:func:`process_stack` at the end. Where the paper leaves a choice, there is a setting; docs/readings.md has the
+effect of each. A region is identified by the row of its primary prototype.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from distinguo.tasks.world import BEFORE, ON_THE_WAY, copy_row, knows, look, ste
 def get_action(agent: Agent, s: np.ndarray, j: int, a: int, r: float, k: int, terminal: bool) -> int:
     """Figure 1: learn from a transition from ``s`` in region ``j`` to region ``k``, and choose the next action.
 
-    At a terminal state there is none; the figure's ``process_stack()`` is called by the driver of the trial.
+    At a terminal state there is no next action; the driver of the trial calls the figure's ``process_stack()``.
     """
     memory, settings = agent.memory, agent.settings
     q_new = r if terminal else look_ahead(r, settings.gamma, state_value(memory.q[k]))
@@ -98,9 +98,9 @@ def reliable_source(memory: Memory, k: int, min_updates: int) -> bool:
 def surprising(memory: Memory, settings: LearnerSettings, j: int, a: int, q1: float) -> bool:
     """Section 3.1: whether a transition shows that its state is not epsilon-adequate.
 
-    Only one look-ahead value is known; the others are taken to be as the region says (docs/readings.md). With a
-    ``confidence``, one instance is not enough: it must be unusual among all that were seen of this region and
-    action, "taking into account trends and averages over very many instances" (section 5.1).
+    Only one look-ahead value is known; for the others, the region's values are used (docs/readings.md). With a
+    ``confidence``, one instance is not enough: it must be unusual among all instances of this region and action,
+    "taking into account trends and averages over very many instances" (section 5.1).
     """
     inadequate = seems_inadequate(memory, settings, j, a, q1)
     if settings.confidence == 0.0:
@@ -125,7 +125,7 @@ def seems_inadequate(memory: Memory, settings: LearnerSettings, j: int, a: int, 
 
 @part
 def unusual(memory: Memory, settings: LearnerSettings, j: int, a: int, difference: float) -> bool:
-    """Whether a difference lies far from the mean of those seen, in standard deviations.
+    """Whether a difference lies many standard deviations from the mean so far.
 
     With fewer than ``min_updates`` of them, everything is unusual.
     """
@@ -154,7 +154,7 @@ def take_note(memory: Memory, j: int, a: int, difference: float) -> None:
 
 @part
 def process_stack(agent: Agent, left: int) -> None:
-    """Figure 2: investigate the surprising states of a trial, the latest first, while steps are left for that."""
+    """Figure 2: investigate the surprising states of a trial, the latest first, while steps are left."""
     memory, settings = agent.memory, agent.settings
     counts = agent.progress.counts
     most = counts["investigation_steps"][0] + left
@@ -168,7 +168,7 @@ def process_stack(agent: Agent, left: int) -> None:
 
 @part
 def investigate_surprise(agent: Agent, s: np.ndarray) -> None:
-    """What Figure 2 does with a state from the stack: extract features if it is time, else only learn its values."""
+    """Figure 2 for one state from the stack: extract features if it is time, else only learn its values."""
     memory, settings = agent.memory, agent.settings
     j = region(memory.partition, look(agent.world, s, BEFORE).seen)
     if fe_timer(memory, settings):
@@ -336,7 +336,7 @@ def update_representation(agent: Agent, s: np.ndarray, j: int) -> None:
 
 @part
 def may_separate(agent: Agent, s: np.ndarray, j: int) -> bool:
-    """Whether region ``j`` is reliable and ``s`` looks otherwise than its prototype.
+    """Whether region ``j`` is reliable and ``s`` looks different from its prototype.
 
     Two states with one observation cannot be kept apart, however different their profiles are.
     """
@@ -357,10 +357,10 @@ def reliable_prototype(memory: Memory, j: int, min_updates: int) -> bool:
 
 @part
 def reduce_reliability(memory: Memory, settings: LearnerSettings, j: int) -> None:
-    """Let the values of a split region prove themselves again."""
+    """Make the values of a split region less reliable."""
     for a in range(memory.q.shape[1]):
         memory.updates[j, a] = min(memory.updates[j, a], settings.reduced_updates)
-        memory.seen[j, a] = 0.0  # what used to be ordinary need not be so in what is left of the region
+        memory.seen[j, a] = 0.0  # what was usual may be unusual in the rest of the region
 
 
 @part
@@ -397,7 +397,7 @@ def add_prototype(agent: Agent, s: np.ndarray, j: int, state: Profile, primary: 
 
 @part
 def detach_prototype(agent: Agent, j: int, p: int, primary: Profile, own: Profile) -> None:
-    """Give prototype ``p`` of region ``j`` a region of its own again, with the profile ``own`` for its values."""
+    """Give prototype ``p`` of region ``j`` its own region again, with the profile ``own`` as its values."""
     detach(agent.memory.partition, p)
     adopt_profile(agent.memory, agent.settings, p, own.q1)
     record(agent, DETACH, j, p, primary.q1, own.q1)
@@ -405,7 +405,7 @@ def detach_prototype(agent: Agent, j: int, p: int, primary: Profile, own: Profil
 
 @part
 def add_state(agent: Agent, s: np.ndarray) -> int:
-    """Make the observation of ``s`` a prototype, and remember ``s`` to be able to come back to it."""
+    """Make the observation of ``s`` a prototype, and remember ``s`` so that it can be restored."""
     p = add(agent.memory.partition, look(agent.world, s, BEFORE).seen)
     for i in range(len(s)):
         agent.memory.states[p, i] = s[i]
@@ -414,7 +414,7 @@ def add_state(agent: Agent, s: np.ndarray) -> int:
 
 @part
 def adopt_profile(memory: Memory, settings: LearnerSettings, p: int, q1: Vector) -> None:
-    """Let prototype ``p``, which now has a region of its own, begin with an action profile as its values."""
+    """Start the region of prototype ``p`` with an action profile as its values."""
     for a in range(len(q1)):
         memory.q[p, a] = q1[a]
         memory.updates[p, a] = settings.new_updates

@@ -41,7 +41,7 @@ from distinguo.settings import LearnerSettings
 from distinguo.tasks.extent import Extent
 from distinguo.tasks.world import AFTER, BEFORE, look
 
-FIRST_ROOM = 64  #: prototypes that there is room for in the beginning
+FIRST_ROOM = 64  #: room for prototypes at first
 #: Entries of the log per prototype: a region is popped once in a session, so it is split and detached at most once,
 #: and every merge undoes one of the regions there were or that a split or detachment made.
 ENTRIES = 5
@@ -57,7 +57,7 @@ def region_of_state(memory: Memory, agent: Agent, s: np.ndarray) -> int:
 @implements(first_action, Memory)
 @part
 def begin_in_region(memory: Memory, agent: Agent, s: np.ndarray, j: int) -> int:
-    """Begin as the current policy says."""
+    """Choose by the current policy."""
     return figures.next_action(agent, j)
 
 
@@ -65,13 +65,13 @@ def begin_in_region(memory: Memory, agent: Agent, s: np.ndarray, j: int) -> int:
 def step_of_form(
     settings: Any, agent: Agent, s: np.ndarray, j: int, a: int, r: float, k: int, terminal: bool
 ) -> int:
-    """Figure 1, or its non-active form: the class of the settings says which, so that only one is compiled."""
+    """Figure 1, or its non-active form: the class of the settings decides, so that only one is compiled."""
     raise NotImplementedError
 
 
 @generic
 def end_of_form(settings: Any, agent: Agent, left: int) -> None:
-    """Figure 2, or what the non-active form does at the end of a trial."""
+    """Figure 2, or the counterpart of the non-active form at the end of a trial."""
     raise NotImplementedError
 
 
@@ -103,7 +103,7 @@ def _passive_end(settings: Any, agent: Agent, left: int) -> None:
 def learn_step(
     memory: Any, agent: Agent, s: np.ndarray, j: int, a: int, r: float, k: int, terminal: bool
 ) -> int:
-    """Learn from a step between two regions and choose the next action; another memory may do more about it."""
+    """Learn from a step between two regions and choose the next action; a scheduler's memory may do more."""
     return step_of_form(agent.settings, agent, s, j, a, r, k, terminal)
 
 
@@ -138,7 +138,7 @@ def time_to_pause(memory: Memory, agent: Agent, length: int) -> bool:
 @implements(look_back, Memory)
 @part
 def learn_from_trial(memory: Memory, agent: Agent, left: int) -> None:
-    """Figure 2, or what the non-active form does in its place."""
+    """Figure 2, or the counterpart of the non-active form in its place."""
     end_of_form(agent.settings, agent, left)
 
 
@@ -150,13 +150,13 @@ class Economy(Learner):
     settings: Any = LearnerSettings
 
     def fresh(self, setup: Setup) -> Memory:
-        """Begin from scratch, with one prototype at the first state, or from the prototypes that were given."""
+        """Begin with one prototype at the first state, or with the given prototypes."""
         settings = self.kernel_settings(setup.settings)
         _check_restorable(settings.active, setup.restorable)
         rows = setup.prototypes or (setup.seen,)
         if setup.prototypes and len(setup.first) != len(rows[0]):
             raise DistinguoError(
-                "The task cannot start from given prototypes: its states cannot be told from observations; start "
+                "The task cannot start from given prototypes: its states are not its observations; start "
                 "from scratch."
             )
         partition: Any = (
@@ -171,7 +171,7 @@ class Economy(Learner):
         return memory
 
     def kernel_settings(self, settings: Any, memory: Any = None) -> Any:
-        """The settings, of a class that says which form of the algorithm they are for."""
+        """The settings, in the class for the active or the non-active form."""
         return settings if settings.active else PassiveSettings(*settings)
 
     def controller(self, memory: Memory, settings: LearnerSettings) -> Controller:
@@ -193,15 +193,15 @@ class Economy(Learner):
         return fresh_log(ENTRIES * len(memory.q), memory.q.shape[1])
 
     def reasons(self, agent: Agent) -> list[dict[str, Any]]:
-        """Return what was split, merged and detached, and why."""
+        """The splits, merges and detachments, with reasons."""
         return drain(agent.log, agent.memory.partition)
 
     def values(self, memory: Memory) -> Mapping[str, np.ndarray]:
-        """Return how often each action value was updated."""
+        """How often each action value was updated."""
         return {"updates": memory.updates[primary_rows(memory.partition)]}
 
     def figures(self, memory: Memory, settings: LearnerSettings) -> Mapping[str, Any]:
-        """Return the epsilon in force: as given, or the present share of what was found."""
+        """Return the epsilon in force: as given, or as a share of the range so far."""
         return {"epsilon": float(current_epsilon(memory, self.kernel_settings(settings)))}
 
     def is_time_to_settle(self, settings: Any, length: int) -> bool:
@@ -210,7 +210,7 @@ class Economy(Learner):
         return every > 0 and length % every == 0
 
     def needs_mean_reward(self, settings: Any) -> bool:
-        """Optimism begins with what the mean reward would come to."""
+        """Optimistic values begin at what the mean reward is worth for ever."""
         return bool(settings.optimistic)
 
     def states_needed(self, memory: Memory) -> np.ndarray | None:
@@ -232,10 +232,10 @@ class Economy(Learner):
 
 
 def _check_restorable(active: bool, restorable: bool) -> None:
-    """Refuse to investigate states that cannot be restored."""
+    """Raise an error if states would be investigated that cannot be restored."""
     if active and not restorable:
         raise DistinguoError(
-            "The learner 'economy' investigates states by coming back to them, and the states of this task cannot be "
+            "The learner 'economy' investigates states by restoring them, and the states of this task cannot be "
             "restored; take --learner surprise or --learner model, which need only trials, or leave "
             "learner.active=true out."
         )

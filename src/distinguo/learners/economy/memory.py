@@ -1,4 +1,4 @@
-"""What the paper's learner remembers: its partition, its action values, its stack, and why it changed its regions."""
+"""The memory of the paper's learner: its partition, action values, stack, and the log of changes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from distinguo.representations.growing import grown
 from distinguo.seam import part
 from distinguo.settings import LearnerSettings
 
-#: What only this learner counts, as one record.
+#: The counters of this learner, as one record.
 COUNTERS = np.dtype(
     [
         ("sessions", np.int64),  # of process_stack
@@ -59,10 +59,10 @@ class Memory(NamedTuple):
 
 
 def fresh_memory(partition: Any, actions: int, width: int = 0) -> Memory:
-    """The memory of a learner that knows nothing but its partition.
+    """A fresh memory for a partition.
 
-    ``width`` is that of a state, where it is not that of an observation; the states of the prototypes, which only
-    the task knows, are for the caller to fill in.
+    ``width`` is the width of a state, if it differs from an observation's. The caller fills in the states of the
+    prototypes, which only the task knows.
     """
     memory: Memory = fresh_arrays(Memory, {"partition": partition}, **sizes_of(partition, actions, width))
     return memory
@@ -78,7 +78,7 @@ def sizes_of(partition: Any, actions: int, width: int = 0) -> dict[str, int]:
 def with_room(memory: Any, room: int) -> Any:
     """The memory itself if it has room for ``room`` prototypes, else a copy with twice that.
 
-    This and the next two functions know a memory by its class: one that holds more has its own (``registry``).
+    This and the next two functions are generics: a scheduler's memory has its own (``registry``).
     """
     if len(memory.q) >= room:
         return memory
@@ -89,7 +89,7 @@ def with_room(memory: Any, room: int) -> Any:
 
 @functools.singledispatch
 def checked_memory(memory: Any) -> Any:
-    """A memory from a file, with everything checked that could make compiled code leave its arrays."""
+    """A memory from a file, after checking everything that compiled code relies on."""
     partition, room = memory.partition, len(memory.q)
     check_arrays(memory, **sizes_of(partition, memory.q.shape[1], memory.states.shape[1]))
     size, primary = int(partition.size[0]), partition.primary
@@ -100,7 +100,7 @@ def checked_memory(memory: Any) -> Any:
 
 @functools.singledispatch
 def forget_stack(memory: Any) -> None:
-    """Hold no surprising state: the task may be unable to restore them."""
+    """Empty the stack: the task may be unable to restore its states."""
     memory.pushed_at[:] = 0
 
 
@@ -139,7 +139,7 @@ class Log(NamedTuple):
 
 
 def fresh_log(room: int, actions: int) -> Log:
-    """Return an empty log with room for so many entries."""
+    """Return an empty log with room for ``room`` entries."""
     return Log(
         np.zeros(1, dtype=np.int64),
         np.zeros((room, 7), dtype=np.int64),
@@ -150,7 +150,7 @@ def fresh_log(room: int, actions: int) -> Log:
 
 @part
 def record(agent: Agent, kind: int, first: int, second: int, q1: Vector, q2: Vector) -> None:
-    """Write down that something happened between two prototypes, with their profiles."""
+    """Log an event between two prototypes, with their profiles."""
     log, counts = agent.log, agent.progress.counts
     epsilon = current_epsilon(agent.memory, agent.settings)
     n = log.size[0]

@@ -1,8 +1,8 @@
 """The non-active form (section 5.4), for tasks whose state cannot be set: no mini-trials.
 
 "Adopt a more stringent test for surprising states (using reliable_prototype() instead of reliable_source()); then
-immediately add any state thus selected as a new prototype"; consolidation removes what proves unneeded. A region's
-own action values take the place of profiles.
+immediately add any state thus selected as a new prototype"; consolidation removes those that prove unneeded. A
+region's own action values replace profiles.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def get_action_passively(
 
 @part
 def split_by_surprise(agent: Agent, s: np.ndarray, j: int, a: int, q_new: float) -> None:
-    """Make a surprising state of a reliable region a region of its own, which begins with the same values."""
+    """Make a surprising state of a reliable region a region of its own, with the same values at first."""
     memory, settings = agent.memory, agent.settings
     if not may_split(agent, s, j):
         return

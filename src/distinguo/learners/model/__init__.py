@@ -1,1 +1,1 @@
-"""The learner by a learned model (section 5.4): what was experienced is kept, and investigations ask it."""
+"""The learner by a learned model (section 5.4): experience is stored, and investigations use it."""

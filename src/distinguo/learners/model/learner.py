@@ -43,7 +43,7 @@ from distinguo.tasks.world import AFTER, BEFORE, NEXT, OWN, begin, knows, look, 
 
 # Trials in the world, in which every step is remembered, and what is done in the model between them.
 #
-# The learner knows states by their observations alone: that is what surprises, and what is pushed on the stack.
+# The learner only knows observations: these surprise, and these are pushed on the stack.
 
 
 LONGEST_REHEARSAL = 500  #: steps of a trial in the model
@@ -98,9 +98,9 @@ def _pauses(memory: ModelMemory, agent: Agent, length: int) -> bool:
 
 @part
 def rehearse_trial(agent: Agent) -> None:
-    """Run a trial in the model from a start that is remembered, until it ends or the model knows no more.
+    """Run a trial in the model from a remembered start, until it ends or the model cannot answer.
 
-    It is learned from as if it were one in the world; what the model does not know is not.
+    The learner learns from it as from a trial in the world, except where the model has no answer.
     """
     model, memory = agent.world, agent.memory
     s, s_next = model.spare[OWN], model.spare[NEXT]
@@ -120,7 +120,7 @@ def rehearse_trial(agent: Agent) -> None:
 
 @part
 def has_room(agent: Agent) -> bool:
-    """Whether another session finds room for all that it may add, to the map and to the log."""
+    """Whether the map and the log have room for another session."""
     size = agent.memory.partition.size[0]
     return 2 * size + 2 <= len(agent.memory.q) and agent.log.size[0] + 2 * ENTRIES * size <= len(
         agent.log.regret
@@ -146,7 +146,7 @@ def settle_in_model(
             look_back(agent.memory, agent, NO_BUDGET)
 
 
-#: What suits tasks that are judged by return, whose rewards and bounds may be anything (docs/readings.md).
+#: The settings for tasks judged by return, whose rewards and bounds may be anything (docs/readings.md).
 BY_RETURN: Mapping[str, Any] = {
     "learner.epsilon_share": 0.05,
     "learner.optimistic": True,
@@ -155,12 +155,12 @@ BY_RETURN: Mapping[str, Any] = {
 
 
 class ByModel(Learner):
-    """The paper's learner, which investigates in a model of its own experience: no state is ever set."""
+    """The paper's learner, investigating in a model of its own experience: no state is ever restored."""
 
     name = "model"
     about = "the paper's learner, investigating in a model of its experience: no resets"
     settings = ModelSettings
-    #: What was experienced outlives an attempt, and rehearsals take no steps: a new one is cheap.
+    #: Experience outlives an attempt, and rehearsals take no steps: a new attempt is cheap.
     suggested: Mapping[str, Any] = {"stage.restart": 12}
     suggested_by_return = BY_RETURN
 
@@ -168,7 +168,7 @@ class ByModel(Learner):
         """Begin with one prototype at the first observation, or with those given, and with no experience."""
         if setup.categories:
             raise DistinguoError(
-                "The learner 'model' tells similar states by the distance of amounts, and this task observes "
+                "The learner 'model' measures the distance between states, but this task observes "
                 "categories; take the learner sweeping."
             )
         rows = setup.prototypes or (setup.seen,)
@@ -187,7 +187,7 @@ class ByModel(Learner):
         return _organised(ModelMemory(economy, store), setup.settings)
 
     def kernel_settings(self, settings: ModelSettings, memory: Any = None) -> LearnerSettings:
-        """What the paper's learner is told, which depends on whether a trial has ever ended."""
+        """The settings of the paper's learner; they depend on whether a trial has ever ended."""
         return economy_settings(settings, memory is None or bool(memory.store.counters["ends"][0]))
 
     def settle(self, agent: Agent, left: int = NO_BUDGET) -> None:
@@ -214,7 +214,7 @@ class ByModel(Learner):
         return Controller(settled(partition), memory.economy.q[primary_rows(partition)])
 
     def prepared(self, agent: Agent, extent: Extent | None) -> Agent:
-        """Make room, and share the tuples out again if prototypes were added or distances are scaled otherwise."""
+        """Make room, and reassign the tuples if prototypes were added or distances were rescaled."""
         memory = memory_with_room(agent.memory)
         partition = memory.economy.partition
         if extent is not None and agent.settings.rescale:
@@ -229,16 +229,16 @@ class ByModel(Learner):
         return fresh_log(ENTRIES * len(memory.economy.q), memory.economy.q.shape[1])
 
     def reasons(self, agent: Agent) -> list[dict[str, Any]]:
-        """Return what was split, merged and detached, and why; questions to the model take no steps."""
+        """The splits, merges and detachments, with reasons; questions to the model take no steps."""
         steps = int(agent.progress.counts["trial_steps"][0])
         return [{**entry, "step": steps} for entry in drain(agent.log, agent.memory.economy.partition)]
 
     def values(self, memory: ModelMemory) -> Mapping[str, np.ndarray]:
-        """Return how often each action value was updated."""
+        """How often each action value was updated."""
         return {"updates": memory.economy.updates[primary_rows(memory.economy.partition)]}
 
     def figures(self, memory: ModelMemory, settings: ModelSettings) -> Mapping[str, Any]:
-        """Return the epsilon in force, what is kept, and what the model was asked."""
+        """Return the epsilon in force, the size of the store, and the questions to the model."""
         counters = memory.store.counters[0]
         return {
             "epsilon": float(current_epsilon(memory.economy, self.kernel_settings(settings))),
@@ -253,7 +253,7 @@ class ByModel(Learner):
         return settings.investigate_every > 0 and length % settings.investigate_every == 0
 
     def needs_mean_reward(self, settings: ModelSettings) -> bool:
-        """Optimism begins with what the mean reward would come to."""
+        """Optimistic values begin at what the mean reward is worth for ever."""
         return settings.optimistic
 
     def forget_running(self, memory: ModelMemory) -> None:
@@ -266,13 +266,13 @@ class ByModel(Learner):
 
 
 def _scheduled(memory: Memory, settings: ModelSettings) -> Any:
-    """The memory of the paper's learner or, under another scheduler than its stack, what a package makes of it."""
+    """The memory of the paper's learner or, with another scheduler, the one that its package makes."""
     name, investigations = settings.scheduler, settings.investigations
     if name == STACK and investigations == 0:
         return memory
     if name not in added(SCHEDULERS):
         raise DistinguoError(
-            f"No installed package offers the scheduler '{name}'; reinstall distinguo, whose lab has it, or leave "
+            f"No installed package offers the scheduler '{name}'; reinstall distinguo, which includes it, or leave "
             "learner.scheduler and learner.investigations as they are by default."
         )
     return load_added(SCHEDULERS, name)(memory, name, investigations)

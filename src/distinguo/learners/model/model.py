@@ -38,26 +38,22 @@ from distinguo.settings import (
 )
 from distinguo.tasks.world import Sight, begin, copy_row, knows, look, step, stops
 
-# The learned model as a world: what happened in similar states tells what would happen in this one.
+# The learned model as a world: it predicts by what happened in similar states.
 #
 # A question is a state and an action. Its *neighbours* are the tuples of that action that are nearest to the state,
-# in the distance of the partition. Is one of the nearest lacking within ``reach``, the answer is "not enough known":
-# a state of which no coordinate is a number (:func:`distinguo.tasks.world.knows`). Otherwise the nearest neighbour
-# tells what kind of thing happens, and
+# in the distance of the partition. If there are not enough of them within ``reach``, the answer is "unknown": a
+# state of NaN (:func:`distinguo.tasks.world.knows`). Otherwise the nearest neighbour decides:
 #
 # - where it ended a trial, or went farther in one step than ``reach`` (a system that was put back), the answer is
 #   its outcome;
 # - else the neighbours that did neither are fitted, coordinate by coordinate, by a plane through their displacements
-#   ``s' - s`` and rewards, near ones counting more: the answer is where the plane lies over the state asked about.
-#   With
-#   ``linear`` off it is their mean.
+#   ``s' - s`` and rewards, near ones counting more: the answer is the plane's height at the state. With ``linear``
+#   off it is their mean.
 #
-# As the model is a world, what the paper's learner does in the task it does in the model, unchanged.
+# As the model is a world, the paper's learner works in it unchanged.
 
 
-RIDGE = (
-    1e-6  #: holds slopes back in directions that the neighbours do not differ in, as a share of their weight
-)
+RIDGE = 1e-6  #: damps slopes in directions in which the neighbours do not differ, as a share of their weight
 NEIGHBOURS = "neighbours"
 
 
@@ -76,14 +72,14 @@ class AnswerScratch(NamedTuple):
 
 
 class LearnedModel(NamedTuple):
-    """What the store says about the world, in terms of a partition."""
+    """The model that a store and a partition make."""
 
     store: Store
     partition: Any
-    reach: float  #: the distance at which a tuple says nothing any more
+    reach: float  #: the distance beyond which a tuple is ignored
     linear: bool  #: whether planes are fitted
     scratch: AnswerScratch
-    spare: np.ndarray  #: (3, dimensions) rows for states on the way, as a world has them
+    spare: np.ndarray  #: (3, dimensions) rows for states, as a world has them
 
 
 def model_of(store: Store, partition: Any, neighbours: int, reach: float, linear: bool) -> LearnedModel:
@@ -108,8 +104,8 @@ def scaled_square(model: LearnedModel, s: np.ndarray, row: np.ndarray) -> float:
 def find_neighbours(model: LearnedModel, s: np.ndarray, a: int) -> int:
     """Fill in the tuples of action ``a`` nearest to ``s`` and within reach, and return how many there are.
 
-    A prototype's tuples lie on its side of the plane halfway between it and the one nearest to ``s``; where that
-    plane is farther away than the neighbours found so far, they need not be looked at.
+    A prototype's tuples lie on its side of the plane halfway between it and the one nearest to ``s``; if that plane
+    is farther away than the neighbours found so far, these tuples can be skipped.
     """
     store, partition, scratch = model.store, model.partition, model.scratch
     q = nearest(partition, s)
@@ -132,7 +128,7 @@ def find_neighbours(model: LearnedModel, s: np.ndarray, a: int) -> int:
 
 @part
 def look_through(model: LearnedModel, s: np.ndarray, a: int, p: int, count: int) -> int:
-    """Sort the tuples of prototype ``p`` and action ``a`` in among the ``count`` neighbours so far."""
+    """Sort the tuples of prototype ``p`` and action ``a`` into the ``count`` neighbours so far."""
     store, near, distance = model.store, model.scratch.near, model.scratch.distance
     most = len(near)
     t = store.first[p, a]
@@ -153,7 +149,7 @@ def look_through(model: LearnedModel, s: np.ndarray, a: int, p: int, count: int)
 
 @part
 def leaps(model: LearnedModel, t: int) -> bool:
-    """Tell whether tuple ``t`` went farther than neighbours may be apart: it says nothing about smooth motion."""
+    """Whether tuple ``t`` moved farther than ``reach`` and so says nothing about smooth motion."""
     total = 0.0
     for i in range(model.spare.shape[1]):
         d = (model.store.after[t, i] - model.store.before[t, i]) * model.partition.weight[i]
@@ -185,7 +181,7 @@ def share_out(model: LearnedModel, s: np.ndarray, count: int) -> None:
 
 @part
 def set_offset(model: LearnedModel, s: np.ndarray, t: int) -> None:
-    """Write down 1 and how far tuple ``t`` lies from ``s`` in each coordinate."""
+    """Write 1 and the distance of tuple ``t`` from ``s`` in each coordinate."""
     offset = model.scratch.offset
     offset[0] = 1.0
     for i in range(len(s)):
@@ -240,7 +236,7 @@ def solve(matrix: np.ndarray, solution: np.ndarray) -> None:
 @implements(step, LearnedModel)
 @part
 def ask(model: LearnedModel, s: np.ndarray, a: int, out: np.ndarray) -> tuple[float, bool]:
-    """Answer what action ``a`` would lead to from ``s``."""
+    """Predict the outcome of action ``a`` from ``s``."""
     store, scratch = model.store, model.scratch
     if not is_organised(store, model.partition):
         reorganise(model)
@@ -280,7 +276,7 @@ def begin_again(model: LearnedModel, rng: Generator, out: np.ndarray) -> None:
 @implements(look, LearnedModel)
 @part
 def look_at_all(model: LearnedModel, s: np.ndarray, row: int) -> Sight:
-    """See the state itself: the model knows observations only."""
+    """Observe the state itself: the model only knows observations."""
     return Sight(s)
 
 
@@ -298,13 +294,13 @@ def is_lost(model: LearnedModel, s: np.ndarray) -> bool:
     return not is_number(model, s)
 
 
-# What the learner by a model remembers: all that the paper's learner does, and its experience.
+# The memory of the learner: that of the paper's learner, and its experience.
 
 
 class ModelMemory(NamedTuple):
     """The map with its values, whose states are observations, and the store that the model asks."""
 
-    economy: Any  #: the paper's ``Memory``, or what a scheduler makes of it
+    economy: Any  #: the paper's ``Memory``, or the one that a scheduler makes of it
     store: Store
 
 
@@ -316,7 +312,7 @@ def model_in(memory: ModelMemory, settings: ModelSettings) -> LearnedModel:
 
 
 def memory_with_room(memory: ModelMemory) -> ModelMemory:
-    """Return the memory with room for what one session may add: a prototype for every region."""
+    """Return the memory with room for one session: a prototype for every region."""
     economy = with_room(memory.economy, 2 * int(memory.economy.partition.size[0]) + 2)
     return ModelMemory(economy, store_with_room(memory.store, len(economy.q)))
 
@@ -391,11 +387,11 @@ class ModelSettings(NamedTuple):
 
 
 def economy_settings(settings: ModelSettings, ended: bool) -> LearnerSettings:
-    """Return what the paper's learner is told, in the world and in the model.
+    """The settings of the paper's learner, in the world and in the model.
 
     Values are grounded in terminal states, and investigations begin at the ends of trials. Until a trial has
-    ``ended`` the task may be one that goes on for ever, where neither would happen: all values count as reliable,
-    and investigations come at regular intervals (section 5.1).
+    ``ended``, the task may be one without ends. Then all values count as reliable, and investigations come at
+    regular intervals (section 5.1).
 
     >>> [economy_settings(ModelSettings(), ended).min_updates for ended in (True, False)]
     [3, 0]

@@ -1,12 +1,11 @@
 """The store of experience: every ``(s, a, r, s')`` is kept with the prototype nearest to ``s`` (section 5.4).
 
-The tuples of a prototype and an action are a list in the order of their times; a region's tuples are those of its
-prototypes, so that regions which merge or part hand their tuples over with their prototypes. When prototypes are
-added, or distances are scaled otherwise, the tuples are given to the prototypes that are now nearest
-(:func:`reorganise`).
+The tuples of a prototype and an action are a list in order of time. A region's tuples are those of its prototypes,
+so regions that merge or split pass their tuples on with their prototypes. When prototypes are added or distances
+are rescaled, the tuples go to the prototypes that are now nearest (:func:`reorganise`).
 
 There is room for a fixed number of tuples. When it is used up, the oldest tuple of the longest list is forgotten
-(:func:`forget`): what happens all the time makes way for what is new, what is rare stays.
+(:func:`forget`): frequent experience makes way for new experience, and rare experience stays.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ COUNTERS = np.dtype(
     [
         ("size", np.int64),  # tuples that are kept
         ("experienced", np.int64),  # tuples so far, kept or forgotten
-        ("organised", np.int64),  # prototypes that the tuples were shared out among
+        ("organised", np.int64),  # prototypes when the tuples were last assigned
         ("oldest", np.int64),  # of all tuples
         ("latest", np.int64),
         ("starts", np.int64),  # of trials so far
@@ -60,12 +59,12 @@ class Store(NamedTuple):
     last: Annotated[np.ndarray, field(int, ROOM, "actions", first=NOTHING)]
     kept: Annotated[np.ndarray, field(int, ROOM, "actions")]  #: the length of each list
     starts: Annotated[np.ndarray, field(float, STARTS, "dimensions")]  #: the latest first observations
-    weight: Annotated[np.ndarray, field(float, "dimensions")]  #: the scaling when tuples were shared out
+    weight: Annotated[np.ndarray, field(float, "dimensions")]  #: the scaling when tuples were last assigned
     counters: Annotated[np.ndarray, field(COUNTERS, 1, first=(0, 0, 0, NOTHING, NOTHING, 0, 0, 0, 0))]
 
 
 def fresh_store(capacity: int, room: int, actions: int, dimensions: int) -> Store:
-    """Return a store that nothing is kept in."""
+    """Return an empty store."""
     store: Store = fresh_arrays(Store, capacity=capacity, room=room, actions=actions, dimensions=dimensions)
     return store
 
@@ -87,7 +86,7 @@ def store_with_room(store: Store, room: int) -> Store:
 
 
 def with_empty_lists(store: Store, room: int) -> Store:
-    """Return the store for another map, with lists for so many prototypes that no tuple is in yet."""
+    """Return the store for another map, with empty lists for ``room`` prototypes."""
     lists = fresh_store(0, room, store.kept.shape[1], store.before.shape[1])
     store.counters["organised"] = 0
     return store._replace(first=lists.first, last=lists.last, kept=lists.kept)
@@ -138,7 +137,7 @@ def append(store: Store, t: int) -> None:
 
 @part
 def forget(store: Store) -> int:
-    """Take the oldest tuple of the longest list out, of equally long ones of the first, and return its number."""
+    """Remove the oldest tuple of the longest list (the first of equally long ones), and return its number."""
     counters = store.counters
     p, a = 0, 0
     for q in range(counters["organised"][0]):
@@ -164,7 +163,7 @@ def forget(store: Store) -> int:
 
 @part
 def remember_start(store: Store, seen: np.ndarray) -> None:
-    """Remember where a trial began, in place of the oldest start where there is no room."""
+    """Remember where a trial began; replace the oldest start if there is no room."""
     n = store.counters["starts"][0] % STARTS
     for i in range(len(seen)):
         store.starts[n, i] = seen[i]
@@ -173,7 +172,7 @@ def remember_start(store: Store, seen: np.ndarray) -> None:
 
 @part
 def is_organised(store: Store, partition: Any) -> bool:
-    """Tell whether every tuple is with its nearest prototype: none was added, and distances are as they were."""
+    """Whether every tuple is with its nearest prototype: none was added, and distances are unchanged."""
     if store.counters["organised"][0] != partition.size[0]:
         return False
     for i in range(len(store.weight)):
@@ -203,13 +202,13 @@ def reorganise(model: Any) -> None:
 
 @kernel
 def organise(model: Any) -> None:
-    """Reorganise the store if prototypes were added or distances are scaled otherwise."""
+    """Reorganise the store if prototypes were added or distances were rescaled."""
     if not is_organised(model.store, model.partition):
         reorganise(model)
 
 
 def checked_store(store: Store) -> Store:
-    """Return a store that came from a file, with everything checked that could lead compiled code astray."""
+    """Return a store that came from a file, after checking everything that compiled code relies on."""
     sizes = sizes_of_store(store)
     check_arrays(store, **sizes)
     size, room = int(store.counters["size"][0]), sizes[ROOM]
@@ -224,7 +223,7 @@ def checked_store(store: Store) -> Store:
 
 
 def _check_order(store: Store, size: int) -> None:
-    """Raise unless the list of all tuples names each of them once, and the other lists are parts of it."""
+    """Raise an error unless the list of all tuples names each of them once, and the other lists are parts of it."""
     t, order = int(store.counters["oldest"][0]), list[int]()
     while t != NOTHING and len(order) <= size:
         order.append(t)

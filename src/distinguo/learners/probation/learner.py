@@ -71,7 +71,8 @@ class CounterexampleTests:
 
 
 class Probation(Learner):
-    """Distinctions on probation: propose a change of the map, try it where it changes a decision, keep it if it pays.
+    """Distinctions on probation: propose a change of the map, try it where it changes a decision, and keep it if it
+    pays.
 
     The map is a *controller*: prototypes, an action for each, and the weights of the metric, all of them learned.
     """
@@ -79,7 +80,7 @@ class Probation(Learner):
     name = "probation"
     about = "tries changes of a small map and keeps those that pay"
     settings = ProbationSettings
-    suggested: Mapping[str, Any] = {  # it begins again by itself, and most proposals take few steps
+    suggested: Mapping[str, Any] = {  # it restarts by itself, and most proposals take few steps
         "stage.restart": 0,
         "stage.trials": 10**6,
         "stage.steps": 200_000,
@@ -93,12 +94,12 @@ class Probation(Learner):
         """Begin with nothing."""
         if setup.categories:
             raise DistinguoError(
-                "The learner 'probation' needs observations that are amounts, but these are labels; "
+                "The learner 'probation' needs observations that are numbers, but these are labels; "
                 "use --learner sweeping."
             )
         if setup.prototypes:
             raise DistinguoError(
-                "The learner 'probation' finds its prototypes itself and cannot begin from given ones; leave them "
+                "The learner 'probation' finds its own prototypes and cannot begin from given ones; leave them "
                 "out, or use --learner economy."
             )
         settings = setup.settings
@@ -123,10 +124,10 @@ class Probation(Learner):
         return ended
 
     def settle(self, agent: Agent, left: int = NO_BUDGET) -> None:
-        """Do nothing: what a proposal is worth was concluded when its last trial ended."""
+        """Do nothing: a proposal was concluded when its last trial ended."""
 
     def controller(self, memory: RaceMemory, settings: ProbationSettings) -> Controller:
-        """Act by the present map, or by that of the best attempt if it gained more."""
+        """Act by the present map, or by the map of the best attempt if it gained more."""
         return controller_of(_chosen(memory), memory.tree.child.shape[1])
 
     def prepared(self, agent: Agent, extent: Extent | None) -> Agent:
@@ -139,16 +140,16 @@ class Probation(Learner):
         return fresh_race_log(memory.tree.seen.shape[1])
 
     def reasons(self, agent: Agent) -> list[dict[str, Any]]:
-        """Return what was kept, and what it paid."""
+        """The changes that were kept, and their gains."""
         return drain_race(agent.log)
 
     def figures(self, memory: RaceMemory, settings: ProbationSettings) -> Mapping[str, Any]:
-        """Return how many proposals were tried and kept."""
+        """How many proposals were tried and kept."""
         status = memory.status[0]
         return {"proposals": int(status["proposals"]), "kept": int(status["kept"])}
 
     def states_needed(self, memory: RaceMemory) -> np.ndarray:
-        """Return the starts that trials may be begun from again."""
+        """Return the starts that trials may begin from again."""
         status = memory.status[0]
         roots = [int(status["root"])] if status["root"] >= 0 else []
         roots += memory.starts.roots[: int(status["starts"])].tolist()
@@ -162,7 +163,7 @@ class Probation(Learner):
     # ---- confirmation ---------------------------------------------------------------------------------------------
 
     def claims(self, agent: Agent, ended: int, goal: Goal) -> bool:
-        """Whether the present map reaches the threshold on its starts, and was not refuted as it is."""
+        """Whether the present map reaches the threshold on its starts and has not been refuted."""
         status = agent.memory.status
         claimed = bool(not status["pending"][0] and is_claimable(agent))
         status["claimed"] = claimed
@@ -172,7 +173,7 @@ class Probation(Learner):
 
 
 def _threshold(goal: Goal, cap: int) -> float:
-    """Return the mean return that solves a task; NaN, which nothing reaches, if none is known."""
+    """Return the mean return that solves a task; NaN if it is unknown."""
     if isinstance(goal, Hold):
         return cap
     return np.nan if goal.threshold is None else goal.threshold
@@ -200,7 +201,7 @@ def advance_race(
     cap: int,
     steps: tuple[int, int],
 ) -> int:
-    """Try proposals for so many steps, of which so many are left; see :func:`drive`."""
+    """Try proposals for ``steps`` steps; see :func:`drive`."""
     agent = by_reference(Agent(world, memory, settings, progress, log, rng))
     return drive(agent, cap, steps[0], steps[1])
 
@@ -216,7 +217,7 @@ def run_from_new_start(
     chosen: PrototypeMap,
     cap: int,
 ) -> tuple[int, float]:
-    """Run a trial of a map from a new start: its steps, and what it gained."""
+    """Run a trial of a map from a new start; return its steps and its return."""
     agent = by_reference(Agent(world, memory, settings, progress, log, rng))
     root = new_root(agent)
     place = memory.status["tests"][0]

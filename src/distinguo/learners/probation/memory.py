@@ -1,4 +1,4 @@
-"""What ``probation`` works on: its settings, its memory, the tree of all trials, and imagined trials."""
+"""The data of ``probation``: its settings, its memory, the tree of all trials, and imagined trials."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from distinguo.seam import kernel, part
 from distinguo.search.maps import PrototypeMap, action_of, prototype_map
 from distinguo.tasks.world import BEFORE, NEXT, OWN, begin, copy_row, look, step, stops
 
-# What the learner remembers: maps, the tree of all trials, the latest transitions, and how the race stands.
+# The memory of the learner: maps, the tree of all trials, the latest transitions, and the state of the race.
 
 
 MOST_TESTS = 2_000  #: trials of a confirmation that are remembered
-MOST = 10**15  #: that anything is counted up to
+MOST = 10**15  #: of any counter
 NONE = -1  #: no node
 RUNNING_ON, ENDED, STOPPED = 0, 1, 2  #: whether a trial goes on from a node
 
-#: What the learner is doing: trials of constant actions, the search for a first success, the race, more starts.
+#: The phases: trials of constant actions, the search for a first success, the race, more starts.
 CONSTANT, SEARCH, RACE, WIDEN = 0, 1, 2, 3
 
 STATUS = np.dtype(
@@ -49,15 +49,15 @@ STATUS = np.dtype(
         ("proposals", np.int64),  # so far
         ("kept", np.int64),  # of them
         ("free", np.int64),  # proposals in a row that took no step
-        ("last", np.int64),  # the node that its last trial came to
+        ("last", np.int64),  # the last node of its last trial
         ("kinds", np.int64),  # of changes in the pending proposal, a bit for each
-        ("changed", np.int64),  # whether the map does otherwise than when it was last confirmed
+        ("changed", np.int64),  # whether the map has changed since it was last confirmed
         ("claimed", np.int64),  # whether it is being confirmed
-        ("shrink", np.int64),  # tries that are left to do without a prototype
-        ("widened", np.int64),  # starts that are still to be added
-        ("total", np.float64),  # what the pending proposal gained so far
-        ("present", np.float64),  # what the present map gains on the same starts
-        ("squares", np.float64),  # the summed squares of the differences, where chance is at work
+        ("shrink", np.int64),  # remaining tries to remove a prototype
+        ("widened", np.int64),  # starts still to be added
+        ("total", np.float64),  # the returns of the pending proposal so far
+        ("present", np.float64),  # the returns of the present map on the same starts
+        ("squares", np.float64),  # the summed squares of the differences, on stochastic tasks
         ("stalled", np.float64),  # proposals without a gain
         ("baseline", np.float64),  # the best of the constant actions
         ("least", np.float64),  # the least return of a trial
@@ -68,11 +68,11 @@ STATUS = np.dtype(
     ],
     align=True,
 )
-#: What is known of the task beforehand, as one record.
+#: Known facts of the task, as one record.
 FACTS = np.dtype(
     [
         ("hold", np.int64),  # judged by length
-        ("returns", np.int64),  # any node can be gone on from, else only the start of a trial
+        ("returns", np.int64),  # any node can be restored, else only the start of a trial
         ("repeats", np.int64),  # the same decisions lead to the same states
         ("threshold", np.float64),  # the mean return that solves it; NaN if none is known
     ],
@@ -121,7 +121,7 @@ class Scratch(NamedTuple):
 
 
 class RaceMemory(NamedTuple):
-    """Everything."""
+    """The whole memory of the learner."""
 
     incumbent: PrototypeMap  #: the present map
     candidate: PrototypeMap  #: the pending proposal
@@ -171,7 +171,7 @@ def fresh_race_memory(width: int, dimensions: int, actions: int, kept: int, cap:
 
 
 def with_nodes(memory: RaceMemory, nodes: int) -> RaceMemory:
-    """Return the memory itself if its tree has room for so many more nodes, else a copy with twice the room."""
+    """Return the memory itself if its tree has room for ``nodes`` more, else a copy with twice the room."""
     tree, used = memory.tree, int(memory.status["nodes"][0])
     if len(tree.gained) >= used + nodes:
         return memory
@@ -181,7 +181,7 @@ def with_nodes(memory: RaceMemory, nodes: int) -> RaceMemory:
 
 
 def checked_race_memory(memory: RaceMemory, fresh: RaceMemory) -> RaceMemory:
-    """Return a memory that came from a file if compiled code cannot be led astray by it, else raise."""
+    """Return a memory that came from a file if compiled code can trust it, else raise an error."""
     like, room = fresh.tree, len(memory.tree.gained)
     sizes = {"width": like.states.shape[1], "dimensions": like.seen.shape[1], "actions": like.child.shape[1]}
     check_arrays(memory.tree, **{ROOM: room}, **sizes)
@@ -222,7 +222,7 @@ def _check_places(memory: RaceMemory, room: int, cap: int) -> None:
     tests = starts.tests[: int(status["tests"])]
     if not all((np.asarray(x) >= NONE).all() and (np.asarray(x) < nodes).all() for x in (*links, tests)):
         raise ValueError("a node does not exist")
-    beyond = starts.roots[used:]  # not yet, or no longer, of the race
+    beyond = starts.roots[used:]  # not yet, or no longer, in the race
     if (beyond < 0).any() or (beyond >= max(nodes, 1)).any():
         raise ValueError("a node does not exist")
     if (starts.roots[:used] < 0).any() or (tests < 0).any() or not _is_tree(tree, nodes, cap):
@@ -236,7 +236,7 @@ def _check_places(memory: RaceMemory, room: int, cap: int) -> None:
 
 
 def _check_phase(status: Any) -> None:
-    """Refuse a search that has nothing to start from, and a race without a start or without room for another."""
+    """Reject a search without a root, and a race without a start or without room for another."""
     phase, starts = status["phase"], status["starts"]
     lost = status["root"] == NONE if phase in (CONSTANT, SEARCH) else status["place"] >= MOST_STARTS
     least, most = (1 if phase in (RACE, WIDEN) else 0), MOST_STARTS - (phase == WIDEN)
@@ -254,7 +254,7 @@ def _check_numbers(memory: RaceMemory, fresh: RaceMemory) -> None:
 
 
 def _is_tree(tree: Tree, nodes: int, cap: int) -> bool:
-    """Whether every child is one step deeper than its parent, so that walks down and up come to an end."""
+    """Whether every child is one step deeper than its parent, so that walks down and up end."""
     parent, depth = tree.parent[:nodes], tree.depth[:nodes]
     inner = parent >= 0
     deeper = depth[inner] == depth[parent[inner]] + 1
@@ -265,7 +265,7 @@ def _is_tree(tree: Tree, nodes: int, cap: int) -> bool:
     return bool(deeper.all() and back.all() and (depth[~inner] == 0).all() and (depth < cap).all())
 
 
-# Every constant of the learner ``probation``; docs/robustness.md says what each of them is worth.
+# Every constant of the learner ``probation``; docs/robustness.md has their effects.
 
 
 MOST_PROTOTYPES = 16  #: that a map has room for
@@ -343,9 +343,8 @@ class ProbationSettings(NamedTuple):
 
 # Trials as a tree: a decision that was tried from a state before is not tried again.
 #
-# The next state is looked up where it is known. From the first decision that was never tried, the trial is run: from
-# that very state where the task can be put there, else by taking the same actions from the start again, which costs
-# the same steps again.
+# Known transitions are looked up. From the first decision that was never tried, the trial is run: from that state
+# if the task can restore it, else by replaying the actions from the start, which costs these steps again.
 
 
 @part
@@ -376,7 +375,7 @@ def new_root(agent: Agent) -> int:
 
 @part
 def grow(agent: Agent, k: int, s: np.ndarray, a: int) -> int:
-    """Take an action from ``s``, the state of node ``k``, which moves on: the node that it leads to."""
+    """Take an action from ``s``, the state of node ``k``, and update ``s``; return the new node."""
     tree, memory = agent.memory.tree, agent.memory
     r, terminal = step(agent.world, s, a, s)
     if memory.facts["hold"][0]:
@@ -394,7 +393,7 @@ def grow(agent: Agent, k: int, s: np.ndarray, a: int) -> int:
 
 @part
 def return_to(agent: Agent, root: int, k: int, s: np.ndarray) -> int:
-    """Bring the task to node ``k``, whose state is written to ``s``: the steps that this took."""
+    """Restore node ``k`` and write its state to ``s``; return the steps that this took."""
     tree, path = agent.memory.tree, agent.memory.scratch.path
     if agent.memory.facts["returns"][0] or k == root:
         copy_row(tree.states[k], s)
@@ -415,7 +414,7 @@ def return_to(agent: Agent, root: int, k: int, s: np.ndarray) -> int:
 
 @part
 def can_reach(agent: Agent, k: int, cap: int, need: float) -> bool:
-    """Whether a trial that has come to node ``k`` may still gain as much as is needed."""
+    """Whether a trial at node ``k`` may still reach the return that is needed."""
     tree, reward = agent.memory.tree, agent.memory.status["reward"][0]
     hope = reward * (cap - tree.depth[k]) if reward > 0.0 else 0.0
     return tree.gained[k] + hope >= need
@@ -423,7 +422,7 @@ def can_reach(agent: Agent, k: int, cap: int, need: float) -> bool:
 
 @part
 def goes_on(agent: Agent, k: int, cap: int, need: float) -> bool:
-    """Whether a trial that has come to node ``k`` is neither at its end nor to be given up."""
+    """Whether a trial at node ``k`` goes on: it has not ended and need not be given up."""
     tree = agent.memory.tree
     return tree.end[k] == RUNNING_ON and tree.depth[k] < cap and can_reach(agent, k, cap, need)
 
@@ -432,9 +431,10 @@ def goes_on(agent: Agent, k: int, cap: int, need: float) -> bool:
 def run_trial(
     agent: Agent, given: PrototypeMap, root: int, cap: int, need: float, left: int = NO_BUDGET
 ) -> tuple[int, int]:
-    """Run a trial of a map from a root until it ends or cannot gain what is needed: its last node, and the steps.
+    """Run a trial of a map from a root until it ends or can no longer gain ``need``; return its last node and its
+    steps.
 
-    It is cut where it would take more steps than are ``left``; then it could go on from its last node.
+    It is cut before it takes more steps than are ``left``; it could then go on from its last node.
     """
     tree, facts = agent.memory.tree, agent.memory.facts
     known = agent.settings.reuse and facts["repeats"][0]
@@ -458,14 +458,14 @@ def run_trial(
 
 @part
 def has_ended(agent: Agent, k: int, cap: int) -> bool:
-    """Whether a trial that was left at node ``k`` came to its end, and was not given up."""
+    """Whether a trial with the last node ``k`` ended and was not given up."""
     tree = agent.memory.tree
     return tree.end[k] != RUNNING_ON or tree.depth[k] >= cap
 
 
 @part
 def reach_of(agent: Agent, given: PrototypeMap, root: int, last: int) -> float:
-    """Return how far a trial went: the extents of its observations, summed, in those of all trials so far."""
+    """How far a trial went: the summed extents of its observations, relative to those of all trials so far."""
     tree, extent = agent.memory.tree, agent.progress.extent
     total = 0.0
     for i in range(tree.seen.shape[1]):
@@ -480,9 +480,9 @@ def reach_of(agent: Agent, given: PrototypeMap, root: int, last: int) -> float:
     return total
 
 
-# Imagined trials: what a map would do if every step changed the observation as the most similar step so far did.
+# Imagined trials: every step changes the observation as the most similar step so far did.
 #
-# Nothing is run for them and nothing is kept because of them: they only choose which proposal is worth trying.
+# They take no steps, and nothing is kept because of them: they only choose which proposal is worth trying.
 
 
 NARROW = 1e-12  #: an extent below this counts as none
@@ -505,7 +505,7 @@ def remember_transition(agent: Agent, k: int, a: int, j: int) -> None:
 def most_similar(model: Model, scratch: Scratch, a: int) -> int:
     """Return the remembered transition by action ``a`` that began nearest to the imagined point.
 
-    A kernel of its own: it knows no task, so it runs compiled for tasks that do not.
+    It is a kernel of its own: it uses no task, so it runs compiled even for tasks in plain Python.
     """
     best, place = 1e300, NONE
     for q in range(min(model.times[a], model.reward.shape[1])):
@@ -530,10 +530,12 @@ def set_weights(agent: Agent) -> None:
 def imagined_return(agent: Agent, given: PrototypeMap, k: int, cap: int, first: int, need: float) -> float:
     """Imagine the trial of a map from node ``k``, where it takes the action ``first`` if there is one.
 
-    It is given up when it can no longer gain what is needed.
+    It is given up when it can no longer gain ``need``.
     """
     tree, model, point = agent.memory.tree, agent.memory.model, agent.memory.scratch.point
-    while first == NONE and tree.end[k] == RUNNING_ON and tree.depth[k] < cap:  # what is known needs no guess
+    while (
+        first == NONE and tree.end[k] == RUNNING_ON and tree.depth[k] < cap
+    ):  # known transitions need no guess
         j = tree.child[k, action_of(given, tree.seen[k])]
         if j == NONE:
             break

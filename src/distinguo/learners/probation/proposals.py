@@ -1,4 +1,4 @@
-"""Proposals, which change a map in one or several places, and the reasons that are logged for those kept."""
+"""Proposals: changes of a map in one or several places, and the log of those kept."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from distinguo.search.maps import (
     stretch_weight,
 )
 
-# Proposals: which of the five moves of a map are tried, and how far they go.
+# Which of the five moves of a map are tried, and how far they go.
 
 
 #: Kinds of changes, and the share of each (the rest drops a prototype).
 MOVE, STRETCH, ACTION, ADD, DROP = 1, 2, 4, 8, 16
 MOVES, STRETCHES, ACTIONS, ADDS = 0.4, 0.15, 0.15, 0.15
 MOST_CHANGES = 4
-LOOKS = 10  #: states of a trajectory that are looked at for regret or surprise
+LOOKS = 10  #: states of a trajectory that are checked for regret or surprise
 
 
 @part
@@ -38,7 +38,7 @@ def below(agent: Agent, number: int) -> int:
 
 @part
 def weigh_by_extent(agent: Agent, target: PrototypeMap) -> None:
-    """Weigh coordinates by the extent that was seen so far."""
+    """Weigh coordinates by the extent observed so far."""
     set_weights(agent)
     for i in range(len(target.partition.weight)):
         target.partition.weight[i] = agent.memory.scratch.weight[i]
@@ -59,9 +59,9 @@ def random_map(agent: Agent, target: PrototypeMap) -> None:
 
 @part
 def propose(agent: Agent, source: PrototypeMap, target: PrototypeMap, root: int, cap: int) -> int:
-    """Change a copy of a map: the kinds of changes, a bit for each.
+    """Change a copy of a map; return the kinds of changes, a bit for each.
 
-    ``root`` is the start whose trajectory is looked at for regret and surprise.
+    ``root`` is the start whose trajectory is checked for regret and surprise.
     """
     copy_map(source, target)
     kinds, more = 0, MOST_CHANGES
@@ -73,7 +73,7 @@ def propose(agent: Agent, source: PrototypeMap, target: PrototypeMap, root: int,
 
 @part
 def change(agent: Agent, target: PrototypeMap, root: int, cap: int) -> int:
-    """Make one change: its kind."""
+    """Make one change and return its kind."""
     u = agent.rng.random()
     p = below(agent, target.partition.size[0])
     if u < MOVES:
@@ -111,7 +111,7 @@ def move_somewhere(agent: Agent, target: PrototypeMap, p: int) -> None:
 
 @part
 def add_somewhere(agent: Agent, target: PrototypeMap, root: int, cap: int) -> None:
-    """Add a prototype: anywhere, or where imagined regret is greatest, or where the value is the most surprising."""
+    """Add a prototype: anywhere, where imagined regret is greatest, or where the value is most surprising."""
     u, settings = agent.rng.random(), agent.settings
     a = below(agent, agent.memory.tree.child.shape[1])
     k = below(agent, agent.memory.status["nodes"][0])
@@ -124,7 +124,7 @@ def add_somewhere(agent: Agent, target: PrototypeMap, root: int, cap: int) -> No
 
 @part
 def node_at(agent: Agent, root: int, depth: int) -> int:
-    """Return the node so many steps from the root along the trajectory of the present map, or its last."""
+    """Return the node ``depth`` steps from the root along the trajectory of the present map, or its last."""
     tree, k = agent.memory.tree, root
     while tree.depth[k] < depth and tree.end[k] == RUNNING_ON:
         j = tree.child[k, action_of(agent.memory.incumbent, tree.seen[k])]
@@ -136,7 +136,7 @@ def node_at(agent: Agent, root: int, depth: int) -> int:
 
 @part
 def most_regretted(agent: Agent, root: int, cap: int) -> tuple[int, int]:
-    """Return the state of the trajectory, and the other action there, by which most would be gained, as imagined."""
+    """Return the state of the trajectory, and another action there, with the greatest imagined gain."""
     tree, incumbent = agent.memory.tree, agent.memory.incumbent
     length = tree.depth[node_at(agent, root, cap)]
     best, where, what = -1e300, root, 0
@@ -151,7 +151,7 @@ def most_regretted(agent: Agent, root: int, cap: int) -> tuple[int, int]:
 
 @part
 def most_surprising(agent: Agent, root: int, cap: int) -> int:
-    """Return the state of the trajectory whose return to come differs most from that of the others of its region."""
+    """Return the state of the trajectory whose future return differs most from the others of its region."""
     tree, incumbent = agent.memory.tree, agent.memory.incumbent
     last = node_at(agent, root, cap)
     length, total = tree.depth[last], tree.gained[last]
@@ -166,12 +166,12 @@ def most_surprising(agent: Agent, root: int, cap: int) -> int:
     return where
 
 
-# Why a change was kept: what it was, what it changed first, and what it paid on which start.
+# Why a change was kept: its kind, its first difference, and its gain on the worst start.
 
 
 #: Kinds of changes by their bits (proposals.py), in words.
 KINDS = {1: "move", 2: "stretch", 4: "action", 8: "add", 16: "drop"}
-ENTRIES = 64  #: that there is room for before they are drained
+ENTRIES = 64  #: room in the log before it is drained
 
 ENTRY = np.dtype(
     [
@@ -209,7 +209,7 @@ def fresh_race_log(dimensions: int) -> RaceLog:
 
 @part
 def log_kept(agent: Agent) -> None:
-    """Write down a proposal that is about to be kept."""
+    """Log a proposal that is about to be kept."""
     memory, log = agent.memory, agent.log
     n = log.used[0]
     if n >= len(log.entries):
@@ -229,7 +229,7 @@ def log_kept(agent: Agent) -> None:
 
 @part
 def write_first_difference(agent: Agent, root: int, n: int) -> None:
-    """Write down where a trajectory of the present map first leads the proposal to another action."""
+    """Log where the proposal first acts differently on a trajectory of the present map."""
     memory, log = agent.memory, agent.log
     tree, k = memory.tree, root
     log.entries["action"][n] = NONE

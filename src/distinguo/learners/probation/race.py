@@ -1,10 +1,10 @@
 """Search and race: which proposal is tried next, on which starts, and whether it is kept.
 
-*Search*: random small maps, one trial each, until a return beats that of a constant action. While no return differs,
-half of them vary the map that went furthest. *Race*: proposals against the present map, on the same starts, the worst
-first; kept if they gain more, or as much with no more prototypes. A race that stalls near the threshold takes more
-starts, since few may be harder than most; one that stalls elsewhere is given up, and the search begins again, after
-Luby's numbers.
+*Search*: random small maps, one trial each, until a return beats that of a constant action. While no return
+differs, half of them vary the map that went furthest. *Race*: proposals against the present map, on the same
+starts, the worst first; kept if they gain more, or as much with no more prototypes. A race that stalls near the
+threshold takes more starts, since a few may be harder than most. A race that stalls elsewhere is given up after
+Luby's numbers, and the search begins again.
 """
 
 from __future__ import annotations
@@ -30,15 +30,19 @@ from distinguo.learners.probation.proposals import DROP, below, log_kept, propos
 from distinguo.seam import part
 from distinguo.search.maps import copy_map, drop_prototype, move_prototype
 
-UNDECIDED, DECIDED, CUT = 0, 1, 2  #: what a trial says of its proposal
-FEW, SURE, HOPELESS = 3, 2.0, -0.5  #: pairs of trials at least, and standard errors that end a comparison
+UNDECIDED, DECIDED, CUT = 0, 1, 2  #: the result of a trial for its proposal
+FEW, SURE, HOPELESS = (
+    3,
+    2.0,
+    -0.5,
+)  #: the fewest pairs of trials, and the standard errors that end a comparison
 
 
 @part
 def drive(agent: Agent, cap: int, steps: int, left: int) -> int:
-    """Try proposals until one that took steps is concluded, or so many steps are used up.
+    """Try proposals until one that took steps is concluded, or ``steps`` steps are used up.
 
-    A trial that would take more than are ``left`` is cut, and its proposal is as if it had not been made.
+    A trial that would take more steps than are ``left`` is cut, and its proposal is dropped.
     """
     memory, counts = agent.memory, agent.progress.counts
     status = memory.status
@@ -103,7 +107,7 @@ def constant_map(agent: Agent) -> None:
 def changed_map(agent: Agent, cap: int, racing: bool) -> None:
     """Propose a change: of the map that went furthest or, in the race, of the present one.
 
-    There it is the change of which most is to be hoped, as imagined on the worst start; now and then, any.
+    In the race it is the most promising change, as imagined on the worst start; now and then, any.
     """
     memory, settings = agent.memory, agent.settings
     source = memory.incumbent if racing else memory.furthest
@@ -124,7 +128,7 @@ def changed_map(agent: Agent, cap: int, racing: bool) -> None:
 
 @part
 def drop_until_smaller(agent: Agent) -> int:
-    """Leave a proposal with fewer prototypes than the present map."""
+    """Drop prototypes until the proposal has fewer than the present map."""
     memory = agent.memory
     while memory.draft.partition.size[0] >= memory.incumbent.partition.size[0]:
         drop_prototype(memory.draft, below(agent, memory.draft.partition.size[0]))
@@ -162,7 +166,7 @@ def count_steps(agent: Agent, steps: int) -> None:
 
 @part
 def run_and_count(agent: Agent, root: int, cap: int, need: float, left: int) -> float:
-    """Run the proposal from a root: what it gained."""
+    """Run the proposal from a root and return its return."""
     memory = agent.memory
     last, steps = run_trial(agent, memory.candidate, root, cap, need, left)
     count_steps(agent, steps)
@@ -176,7 +180,7 @@ def run_and_count(agent: Agent, root: int, cap: int, need: float, left: int) -> 
 
 @part
 def try_on_next_start(agent: Agent, cap: int, left: int = NO_BUDGET) -> int:
-    """Try the proposal on its next start; tell whether that was enough, or cut."""
+    """Try the proposal on its next start; return whether that decided it, or was cut."""
     memory = agent.memory
     status, starts = memory.status, memory.starts
     racing, repeats = status["phase"][0] == RACE, memory.facts["repeats"][0]
@@ -208,7 +212,7 @@ def try_on_next_start(agent: Agent, cap: int, left: int = NO_BUDGET) -> int:
 
 @part
 def compare_by_chance(agent: Agent, gained: float, cap: int, left: int) -> int:
-    """Run the present map, too, from a start of its own; tell whether the difference is clear, or cut."""
+    """Run the present map, too, from a start of its own; return whether the difference is clear, or was cut."""
     memory = agent.memory
     status, starts = memory.status, memory.starts
     i = (status["place"][0] - 1) % agent.settings.most_starts
@@ -228,18 +232,18 @@ def compare_by_chance(agent: Agent, gained: float, cap: int, left: int) -> int:
     return DECIDED if enough else UNDECIDED
 
 
-# What is concluded from a proposal that was tried: whether it is kept, and what is done next.
+# Conclusions from a tried proposal: whether it is kept, and what follows.
 
 
 MOST_FREE = 3_000  #: proposals in a row that change nothing, after which the race counts as stalled
 MOST_KNOWN = 300  #: proposals in a row that try nothing new, after which a search takes another start
-FREE = 0.1  #: what a proposal that took no step counts for a stall
+FREE = 0.1  #: how much a proposal without a step counts towards a stall
 NEVER = -1e300  #: a return that any trial reaches
 
 
 @part
 def allowed_loss_to_shrink(agent: Agent) -> float:
-    """Return what may be lost over all starts if that saves a prototype: what is gained beyond the threshold."""
+    """The loss allowed over all starts to save a prototype: the surplus above the threshold."""
     memory = agent.memory
     if memory.status["shrink"][0] == 0:
         return 0.0
@@ -248,7 +252,7 @@ def allowed_loss_to_shrink(agent: Agent) -> float:
 
 @part
 def standard_score(agent: Agent) -> float:
-    """Return how many standard errors the proposal is better, on average over its pairs."""
+    """By how many standard errors the proposal is better, over its pairs."""
     status = agent.memory.status
     pairs = status["place"][0]
     mean = (status["total"][0] - status["present"][0]) / pairs
@@ -260,7 +264,7 @@ def standard_score(agent: Agent) -> float:
 
 @part
 def mean_on_starts(agent: Agent) -> float:
-    """Return what the present map gains on its starts, on average."""
+    """The mean return of the present map on its starts."""
     memory, total = agent.memory, 0.0
     for i in range(memory.status["starts"][0]):
         total += memory.starts.returns[i]
@@ -269,7 +273,7 @@ def mean_on_starts(agent: Agent) -> float:
 
 @part
 def is_claimable(agent: Agent) -> bool:
-    """Whether the present map reaches the threshold on its starts, and was not refuted as it is."""
+    """Whether the present map reaches the threshold on its starts and has not been refuted."""
     memory = agent.memory
     status = memory.status
     if status["phase"][0] != RACE or not status["changed"][0] or status["shrink"][0] > 0:
@@ -279,7 +283,7 @@ def is_claimable(agent: Agent) -> bool:
 
 @part
 def conclude(agent: Agent, cap: int) -> None:
-    """Draw the conclusion from a proposal that was tried."""
+    """Conclude a proposal that was tried."""
     phase = agent.memory.status["phase"][0]
     if phase == CONSTANT:
         conclude_constant(agent)
@@ -317,14 +321,14 @@ def begin_search(agent: Agent) -> None:
 
 @part
 def forget_search(agent: Agent) -> None:
-    """Forget what the search has found from its start."""
+    """Forget the results of the search."""
     status = agent.memory.status
     status["far"][0], status["success"][0], status["free"][0] = -1.0, NEVER, 0
 
 
 @part
 def conclude_search(agent: Agent, cap: int) -> None:
-    """Keep the map in mind if it went furthest or gained most; begin the race after a success."""
+    """Remember the map if it went furthest or gained most; begin the race after a success."""
     memory, settings = agent.memory, agent.settings
     status = memory.status
     reach = reach_of(agent, memory.candidate, status["root"][0], status["last"][0])
@@ -343,14 +347,14 @@ def conclude_search(agent: Agent, cap: int) -> None:
         enough or gained >= memory.facts["threshold"][0]
     ):
         begin_race(agent)
-    elif known:  # all that maps do from here was tried
+    elif known:  # maps find nothing new from here
         forget_search(agent)
         status["root"][0] = NONE
 
 
 @part
 def begin_race(agent: Agent) -> None:
-    """Race from the root of the search, and from more starts if so many are asked for."""
+    """Race from the root of the search, and from more starts if the settings ask for them."""
     memory = agent.memory
     status = memory.status
     copy_map(memory.success, memory.incumbent)
@@ -373,7 +377,7 @@ def widen_race(agent: Agent, count: int) -> None:
 
 @part
 def conclude_widening(agent: Agent) -> None:
-    """Count the new start in."""
+    """Include the new start."""
     memory = agent.memory
     status = memory.status
     memory.starts.returns[status["starts"][0]] = status["total"][0]
@@ -386,7 +390,7 @@ def conclude_widening(agent: Agent) -> None:
 
 @part
 def conclude_race(agent: Agent) -> None:
-    """Keep the proposal if it pays; end a race that leads nowhere."""
+    """Keep the proposal if it pays; end a race that has stalled."""
     memory = agent.memory
     status = memory.status
     status["proposals"][0] += 1
@@ -409,7 +413,7 @@ def conclude_race(agent: Agent) -> None:
 
 @part
 def advantage(agent: Agent) -> float:
-    """Return what the proposal gains beyond the present map; where chance is at work, only what is clear counts."""
+    """The gain over the present map; on stochastic tasks only a clear gain counts."""
     memory = agent.memory
     status = memory.status
     if memory.facts["repeats"][0]:
@@ -425,7 +429,7 @@ def advantage(agent: Agent) -> float:
 
 @part
 def keep_proposal(agent: Agent, gained: bool, ran: bool) -> None:
-    """Put the proposal in the place of the present map."""
+    """Replace the present map by the proposal."""
     memory = agent.memory
     status, starts = memory.status, memory.starts
     copy_map(memory.candidate, memory.incumbent)
@@ -445,7 +449,7 @@ def keep_proposal(agent: Agent, gained: bool, ran: bool) -> None:
 
 @part
 def try_to_shrink(agent: Agent) -> None:
-    """Before success is claimed, see whether fewer prototypes will do."""
+    """Before success is claimed, try whether fewer prototypes are enough."""
     memory = agent.memory
     reached = mean_on_starts(agent) >= memory.facts["threshold"][0]
     size = memory.incumbent.partition.size[0]
@@ -458,9 +462,7 @@ def end_or_widen(agent: Agent) -> None:
     memory, settings = agent.memory, agent.settings
     status = memory.status
     mean, threshold = mean_on_starts(agent), memory.facts["threshold"][0]
-    far = threshold - mean > settings.near * (
-        threshold - status["baseline"][0]
-    )  # not where no threshold is known
+    far = threshold - mean > settings.near * (threshold - status["baseline"][0])  # never without a threshold
     room = min(settings.more_starts, settings.most_starts) - status["starts"][0]
     if not far and room > 0 and memory.facts["repeats"][0]:
         widen_race(agent, min(status["starts"][0], room))

@@ -1,1 +1,1 @@
-"""What is done with a map that solves its task: it is improved, and made fit for other learners."""
+"""Refinement of a map that solves its task: it is improved and made fit for other learners."""

@@ -1,8 +1,9 @@
 """Improve a map on probation: a change is judged on the same starts, run from the first decision it changes.
 
-Changes come from investigation and from chance. Investigation tries another action for a few steps at a state of a
-poor trial and follows the map from there; where that gains, a prototype of that action is drawn towards the state, or
-the state becomes one. Chance adds, moves or drops a prototype, stretches a coordinate or changes an action.
+Changes come from investigation or are random. Investigation tries another action for a few steps at a state of a
+poor trial and follows the map from there. If that gains, a prototype with that action is moved towards the state,
+or the state becomes one. A random change adds, moves or drops a prototype, stretches a coordinate or changes an
+action.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ from distinguo.tasks.task import observe, start, unpack
 from distinguo.tasks.world import world_of
 
 INVESTIGATED = 0.5  #: share of the proposals that come from investigation, if it finds something
-HELD = 5  #: steps that an action is tried for, as MAX_STEPS of Figure 3
-SEVERAL = 0.3  #: how often a change by chance is followed by another
+HELD = 5  #: steps for which an action is tried, as MAX_STEPS of Figure 3
+SEVERAL = 0.3  #: how often a random change is followed by another
 CHANGES = ("drop", "add", "act", "stretch", "move")
 SHIFT, STRETCH = 0.1, 0.5  #: how far a prototype moves, in extents; how much a weight changes, in logarithms
 
@@ -39,7 +40,7 @@ class OutOfStepsError(Exception):
 
 
 class Improvement:
-    """A map, the trials it is judged by, and the steps that were run, never more than ``most``."""
+    """A map, the trials that judge it, and the steps that were run, never more than ``most``."""
 
     def __init__(
         self,
@@ -51,7 +52,7 @@ class Improvement:
     ) -> None:
         self.spec, self.map, self.cap, self.rng, self.most = spec, begun, cap, rng, most
         self.trails: list[Trail] = []
-        self._world: Any = None  # known when a first state is
+        self._world: Any = None  # made with the first state
         self.steps = 0
         self.gains = {"investigated": 0, "chance": 0}
 
@@ -88,7 +89,7 @@ class Improvement:
         return gain
 
     def judge(self, changed: PrototypeMap) -> bool:
-        """Keep a change that pays, or costs nothing with no more prototypes; the poorest trials are run first."""
+        """Keep a change that pays, or costs nothing with no more prototypes; the worst trials are run first."""
         totals = np.array([trail.total for trail in self.trails])
         order = np.argsort(totals, kind="stable")
         renewed = list(self.trails)
@@ -108,7 +109,7 @@ class Improvement:
         return gain > 0
 
     def _investigated(self, most: int) -> PrototypeMap | None:
-        """Return the map changed where another action gains, if the action that was tried does."""
+        """Return the map changed where another action gains; None if the action that was tried does not."""
         trail = self.trails[self._poor_trail()]
         step, a = int(self.rng.integers(trail.length[0])), int(self.rng.integers(len(self.spec.actions)))
         if a == trail.actions[step] or self._return_of(trail, step, a) <= trail.total:
@@ -120,7 +121,7 @@ class Improvement:
         return drawn_near(self.map, alike, place, self.rng.random())
 
     def _poor_trail(self) -> int:
-        """Return one of the trials, more likely a poor one: the poorer of two."""
+        """Return the poorer of two random trials."""
         one, other = self.rng.integers(len(self.trails), size=2)
         return int(min(one, other, key=lambda n: self.trails[n].total))
 
@@ -158,7 +159,7 @@ class Improvement:
         return np.array(observe(self.spec.task, unpack(self.spec.task, trail.states[step])))
 
     def _extent(self) -> np.ndarray:
-        """Return how far the trials range, in each coordinate of an observation."""
+        """How far the trials range, in each coordinate of an observation."""
         rows = np.vstack([trail.states[: trail.length[0] : 10] for trail in self.trails])
         seen = np.array([observe(self.spec.task, unpack(self.spec.task, row)) for row in rows])
         extent: Any = seen.max(axis=0) - seen.min(axis=0)

@@ -1,12 +1,12 @@
 """From a controller to a representation: a map on which another learner, with fresh values, does well.
 
-A controller may only just solve its task, on the trials it was confirmed by. A learner that finds the best policy on
-its map can do no better than that, and fails when its own trials are less lucky. So the map is improved on probation
-until the mean of a hundred new trials would reach the threshold with some *assurance*.
+A controller may only just solve its task, on the trials that confirmed it. A learner that finds the best policy on
+its map can do no better, and fails when its own trials are less lucky. So the map is improved on probation until
+the mean of a hundred new trials would reach the threshold with some *assurance*.
 
-Then its values are settled by investigation: the value of an action in a region is what trials are worth from their
-first step there, if the region takes that action for the rest of the trial. Regions that no trial comes through are
-left out. How many distinctions a fresh learner bears is in docs/readings.md, "The tester".
+Then its values are measured by investigation: the value of an action in a region is the mean return from the first
+step there, if the region takes that action for the rest of the trial. Regions that no trial visits are removed. How
+many distinctions a fresh learner can handle is in docs/readings.md, "The tester".
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from distinguo.search.prices import STARTS, all_pairs, prices
 from distinguo.search.trials import Trail
 from distinguo.tasks.spec import TaskSpec
 
-FRESH_TRIALS = 100  #: trials that a fresh learner is judged by
-PRICE_STEPS = 1_000_000  #: at most; prices that take more are not told
+FRESH_TRIALS = 100  #: trials that judge a fresh learner
+PRICE_STEPS = 1_000_000  #: at most; prices that take more are left out
 CAP = 10_000  #: steps of a trial at most, where the task has no limit
 _STREAM = 2  #: follows the seed in the key of the random numbers, so that they are not the learner's
 
@@ -33,20 +33,18 @@ _STREAM = 2  #: follows the seed in the key of the random numbers, so that they 
 class RepresentationSettings(NamedTuple):
     """How a controller becomes a representation; all ours (docs/readings.md, "The tester")."""
 
-    starts: int = (
-        40  #: trials that changes are judged by at first, and that join them when those were too few
-    )
-    most_starts: int = 120  #: trials that they are judged by at most
+    starts: int = 40  #: trials that judge changes at first, and that are added when those were too few
+    most_starts: int = 120  #: the most trials that judge changes
     assurance: float = 1.64  #: standard errors by which new trials must be above the threshold
-    patience: int = 500  #: proposals without a gain before the map is taken as it is
+    patience: int = 500  #: proposals without a gain before the map is accepted as it is
     steps: int = 300_000  #: environment steps after which no further change is proposed
-    most_steps: int = 1_000_000  #: that are run in all; a map that takes more is not made
+    most_steps: int = 1_000_000  #: in all; a map that takes more is not made
     most: int = 12  #: prototypes beyond which no more are added
-    settling: int = 10  #: trials that every action of every region is tried in
+    settling: int = 10  #: trials for every action of every region
 
 
 class Settled(NamedTuple):
-    """A representation with its values, and what they took."""
+    """A representation with its values, and the effort."""
 
     controller: Controller
     score: float  #: the mean return of the last new trials
@@ -61,7 +59,7 @@ def representation_from(
     rng: np.random.Generator,
     settings: RepresentationSettings = RepresentationSettings(),  # noqa: B008 # a tuple, never changed
 ) -> Settled:
-    """Return a map like that of a controller that a fresh learner does well on, with its values.
+    """Return a map, like the controller's, on which a fresh learner does well, with its values.
 
     >>> from distinguo.representations.voronoi import voronoi
     >>> from distinguo.tasks.catalog import task_spec
@@ -89,7 +87,7 @@ def representation_from(
 
 
 def is_assured(trails: list[Trail], threshold: float | None, settings: RepresentationSettings) -> bool:
-    """Whether new trials would reach the threshold, as far as these can say; without one, they always do."""
+    """Whether new trials would reach the threshold, judged by these; always True without a threshold."""
     if threshold is None:
         return True
     totals = np.array([trail.total for trail in trails])
@@ -115,12 +113,12 @@ def _leave_out_unvisited(work: Improvement) -> None:
 
 
 def settled_values(work: Improvement, settling: int) -> np.ndarray:
-    """Return the value of every action in every region, from the first step there; a better action is adopted."""
+    """Return the value of every action in every region, from the first step there; better actions are adopted."""
     q = np.zeros((work.map.size, len(work.spec.actions)))
     j = 0
     while j < len(q):
         q[j], _ = _tried(work, j, work.trails[:settling])
-        if q[j].argmax() != work.map.actions[j]:  # by a few trials; what do all say?
+        if q[j].argmax() != work.map.actions[j]:  # by a few trials; now check with all
             q[j], others = _tried(work, j, work.trails)
             best = int(q[j].argmax())
             if q[j, best] > q[j, work.map.actions[j]]:
@@ -130,14 +128,14 @@ def settled_values(work: Improvement, settling: int) -> np.ndarray:
 
 
 def _tried(work: Improvement, j: int, trails: list[Trail]) -> tuple[list[float], list[list[Trail]]]:
-    """Return what each action is worth in a region, and the trials that tell."""
+    """The value of each action in a region, and the trials behind it."""
     actions = range(len(work.spec.actions))
     others = [work.rerun_all(work.map.changed(set_action, j, a), trails) for a in actions]
     return [worth_from(each, j) for each in others], others
 
 
 def worth_from(trails: list[Trail], j: int) -> float:
-    """Return the mean sum of rewards from the first step in a region, over the trials that come through it."""
+    """Return the mean sum of rewards from the first step in a region, over the trials that visit it."""
     worths = []
     for trail in trails:
         steps = np.flatnonzero(trail.regions[: trail.length[0]] == j)
@@ -147,7 +145,7 @@ def worth_from(trails: list[Trail], j: int) -> float:
 
 
 class Refined(NamedTuple):
-    """The map for other learners with its values, what it took, and the price of every distinction."""
+    """The map for other learners with its values, the effort, and the price of every distinction."""
 
     representation: Controller
     assured: bool  #: whether a fresh learner is expected to reach the threshold on it
@@ -157,7 +155,7 @@ class Refined(NamedTuple):
 
 
 def refine_controller(spec: TaskSpec, controller: Controller, seed: int) -> Refined | None:
-    """Refine a controller; None where trials cannot be begun again from the same starts, or are too long."""
+    """Refine a controller; None if trials cannot be repeated from the same starts, or are too long."""
     if not spec.restorable or spec.stochastic != "no" or not isinstance(controller.partition, Voronoi):
         return None
     rng = np.random.default_rng([seed, _STREAM])

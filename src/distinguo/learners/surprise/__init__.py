@@ -1,1 +1,1 @@
-"""The non-active learner by surprise (section 5.4): nothing is needed of a task but its trials."""
+"""The non-active learner by surprise (section 5.4): it needs nothing but trials."""

@@ -34,7 +34,7 @@ from distinguo.tasks.spec import TaskSpec
 
 
 class SurpriseSettings(NamedTuple):
-    """Those constants of the paper's learner that one without mini-trials has a use for, with values of their own.
+    """The constants of the paper's learner that are used without mini-trials, with defaults of their own.
 
     >>> SurpriseSettings().gamma
     0.9
@@ -61,7 +61,7 @@ class SurpriseSettings(NamedTuple):
 
 
 class Surprise(Economy):
-    """A surprising state of a reliable region becomes a region at once; no state is ever come back to.
+    """A surprising state of a reliable region becomes a region at once; no state is ever restored.
 
     It is a preset of the paper's learner: the same settings with ``active=false`` give the same bits there.
 
@@ -77,7 +77,7 @@ class Surprise(Economy):
     suggested_by_return = SURPRISE_BY_RETURN
 
     def suggested_for(self, spec: TaskSpec) -> Mapping[str, Any]:
-        """What suits it; there are no mini-trials to repeat against strong noise."""
+        """The settings that suit it; there are no mini-trials to repeat against strong noise."""
         confidence = BY_NOISE[spec.stochastic].get("learner.confidence")
         return {**super().suggested_for(spec), **({"learner.confidence": confidence} if confidence else {})}
 
@@ -86,7 +86,7 @@ class Surprise(Economy):
         return super().kernel_settings(LearnerSettings(active=False, **settings._asdict()))
 
     def states_needed(self, memory: Memory) -> np.ndarray | None:
-        """None: no state is ever come back to."""
+        """None: no state is ever restored."""
         return None
 
 

@@ -1,8 +1,8 @@
-"""Consolidation: states that need not be told apart share an action, and states that do not matter are left out.
+"""Consolidation: states that need not be kept apart share an action, and states that do not matter are left out.
 
-States can be together if some action is good in all of them, up to a tolerance. The model says what the policy of
-such groups returns; where that costs too much, the tolerance is made smaller. Once a plan rests on enough experience,
-the states that its policy comes to never, or too rarely to matter, are left out, and the others are grouped again.
+States can be together if some action is good in all of them, up to a tolerance. The model gives the return of the
+policy of such groups; if that is too low, the tolerance is reduced. Once a plan rests on enough experience, the
+states that its policy visits never, or too rarely to matter, are left out, and the others are grouped again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from distinguo.seam import kernel, part
 
 RARE = (0.1, 0.03, 0.01, 0.003, 0.001, 0.0)  #: visits in a trial that may not matter
 SMALLER = 0.25  #: the next tolerance after one that cost too much, as a share of it
-ATTEMPTS = 6  #: of them, before only exact ties are put together
+ATTEMPTS = 6  #: tolerances tried before only exact ties are grouped
 
 
 @kernel
@@ -39,7 +39,7 @@ def consolidate_plan(memory: SweepingMemory, settings: SweepingSettings, settled
 
 @part
 def leave_out_rare(memory: SweepingMemory, settings: SweepingSettings) -> None:
-    """Leave out states that the policy of the groups comes to so rarely that what it does there does not matter.
+    """Leave out states that the policy of the groups visits so rarely that its action there does not matter.
 
     The others keep that policy as their best action.
     """
@@ -47,7 +47,7 @@ def leave_out_rare(memory: SweepingMemory, settings: SweepingSettings) -> None:
     for j in range(memory.counters["states"][0]):
         memory.best_action[j] = memory.policy[j]
     for rare in RARE:
-        if memory.seen.shape[1] == 1 or rare == 0.0:  # else a state left out need not be in the largest group
+        if memory.seen.shape[1] == 1 or rare == 0.0:  # else a state left out may not be in the largest group
             leave_out_below(memory, rare)
             if act_by_groups(memory, settings) >= memory.amounts["worth"][0] - allowed_loss(memory, settings):
                 return
@@ -55,7 +55,7 @@ def leave_out_rare(memory: SweepingMemory, settings: SweepingSettings) -> None:
 
 @part
 def leave_out_below(memory: SweepingMemory, rare: float) -> None:
-    """Leave out the states with no more visits in a trial than these."""
+    """Leave out the states with at most ``rare`` visits in a trial."""
     for j in range(memory.counters["states"][0]):
         known = memory.tries[j, memory.best_action[j]] > 0
         memory.group[j] = memory.best_action[j] if known and memory.weight[j] > rare else LEFT_OUT
@@ -91,7 +91,7 @@ def keep_best_actions(memory: SweepingMemory, settings: SweepingSettings) -> Non
 
 @kernel
 def group_states(memory: SweepingMemory, tolerance: float) -> None:
-    """Group states by a good action: first the action that is good in most, then the one in most of the rest."""
+    """Group states by a good action: first the action that is good in most states, then in most of the rest."""
     states = memory.counters["states"][0]
     for j in range(states):
         if memory.group[j] != LEFT_OUT:
@@ -120,7 +120,7 @@ def count_good(memory: SweepingMemory, a: int, tolerance: float) -> int:
 
 @part
 def is_good(memory: SweepingMemory, j: int, a: int, tolerance: float) -> bool:
-    """Tell whether state ``j`` has no group yet and an action is as good as its best, up to the tolerance."""
+    """Whether state ``j`` has no group yet and an action is as good as its best, up to the tolerance."""
     if memory.group[j] != NOTHING or memory.tries[j, a] == 0:
         return False
     return memory.value[j, a] >= memory.value[j, memory.best_action[j]] - tolerance
@@ -128,7 +128,7 @@ def is_good(memory: SweepingMemory, j: int, a: int, tolerance: float) -> bool:
 
 @kernel
 def act_by_groups(memory: SweepingMemory, settings: SweepingSettings) -> float:
-    """Let the policy be that of the groups; return its mean return in the model.
+    """Adopt the policy of the groups; return its mean return in the model.
 
     A state that is left out belongs to the largest group, whose action need not suit it.
     """
@@ -140,7 +140,7 @@ def act_by_groups(memory: SweepingMemory, settings: SweepingSettings) -> float:
 
 @part
 def largest_group(memory: SweepingMemory) -> int:
-    """Return the group with most states, of equal ones the first."""
+    """Return the group with most states; the first of equal ones."""
     largest, most = 0, 0
     for a in range(memory.value.shape[1]):
         count = 0
@@ -151,7 +151,7 @@ def largest_group(memory: SweepingMemory) -> int:
     return largest
 
 
-# Maps of what was learned: the controller's, with few prototypes, and one whose regions keep the values apart.
+# Maps of the result: the controller's, with few prototypes, and one whose regions keep different values apart.
 #
 # In a partition of categories a state without a prototype belongs to the oldest of the nearest ones. So the largest
 # group comes first in the controller's map, and needs more prototypes only where another group would be nearer.
@@ -159,7 +159,7 @@ def largest_group(memory: SweepingMemory) -> int:
 
 @kernel
 def map_groups(memory: SweepingMemory) -> None:
-    """Make the partition and the action values of the controller anew, from the groups of states."""
+    """Rebuild the partition and the action values of the controller from the groups of states."""
     memory = by_reference(memory)
     largest, states, partition = largest_group(memory), memory.counters["states"][0], memory.partition
     partition.size[0] = 0
@@ -179,7 +179,7 @@ def map_groups(memory: SweepingMemory) -> None:
 
 @part
 def most_visited(memory: SweepingMemory, group: int) -> int:
-    """Return the state of a group that the plan comes to most; ``NOTHING`` if the group is empty."""
+    """Return the state of a group that the plan visits most; ``NOTHING`` if the group is empty."""
     found = NOTHING
     for j in range(memory.counters["states"][0]):
         if memory.group[j] == group and (found == NOTHING or memory.weight[j] > memory.weight[found]):
@@ -204,10 +204,10 @@ def add_to_map(memory: SweepingMemory, j: int) -> None:
 
 @part
 def value_prototype(memory: SweepingMemory, p: int) -> None:
-    """Give a prototype the action values of its state, or of its whole region if it stands for that.
+    """Give a prototype the action values of its state, or of its whole region if it is the primary one.
 
-    Those are the means over the states, weighed by visits. The shared action is the region's best: what is as good on
-    the mean need not be good in every state, and even where it is, may lead to states that were left out.
+    The values of a region are means over its states, weighted by visits. The shared action is the region's best:
+    another action that is as good on average may be bad in some states, or lead to states that were left out.
     """
     j, q = memory.mapped[p], memory.q[p]
     shared = memory.group[j]
@@ -234,11 +234,11 @@ def mean_value(memory: SweepingMemory, group: int, a: int) -> float:
     return total / weights
 
 
-LIGHTEST = 1e-9  #: the weight of a state that the plan does not come to
+LIGHTEST = 1e-9  #: the weight of a state that the plan does not visit
 
 
 def compatible_map(memory: SweepingMemory, settings: SweepingSettings) -> Categories:
-    """Return a map of all states that were tried, merged where Definition 9 says that they are compatible.
+    """Return a map of all states that were tried, merged where they are compatible by Definition 9.
 
     Its regions keep values apart, so that a fresh learner can learn on it; the controller's do not.
     """

@@ -28,8 +28,8 @@ from distinguo.tasks.extent import Extent
 from distinguo.tasks.spec import Goal, MeanReturn
 from distinguo.tasks.world import AFTER, BEFORE, look
 
-FIRST_ROOM = 64  #: states that there is room for in the beginning
-AGAIN = 2  #: the growth of experience after which a map that stayed the same is thought to be final
+FIRST_ROOM = 64  #: room for states at first
+AGAIN = 2  #: the growth of experience after which an unchanged map counts as final
 
 
 class Sweeping(Learner):
@@ -44,7 +44,7 @@ class Sweeping(Learner):
     name = "sweeping"
     about = "sweeps a model of all states, then makes a small map of it; for labels"
     settings = SweepingSettings
-    suggested: Mapping[str, Any] = {  # it forgets nothing, so it never begins from scratch
+    suggested: Mapping[str, Any] = {  # it forgets nothing, so it never restarts
         "stage.restart": 0,
         "stage.prototypes": 10**6,
         "stage.steps": 100_000,
@@ -52,22 +52,22 @@ class Sweeping(Learner):
     needs_extent = False
 
     def fresh(self, setup: Setup) -> SweepingMemory:
-        """Begin with nothing but one region."""
+        """Begin with one region."""
         if not setup.categories:
             raise DistinguoError(
                 "The learner 'sweeping' learns tasks whose observations are categories (Discrete, MultiDiscrete, "
-                "MultiBinary), and this task observes amounts; take another learner, such as economy."
+                "MultiBinary), but this task observes numbers; take another learner, such as economy."
             )
         if setup.prototypes:
             raise DistinguoError(
-                "The learner 'sweeping' finds its prototypes itself and cannot begin from given ones; leave them out."
+                "The learner 'sweeping' finds its own prototypes and cannot begin from given ones; leave them out."
             )
         return fresh_sweeping(
             growing_categories([setup.seen], FIRST_ROOM), setup.actions, setup.settings.gamma
         )
 
     def advance(self, agent: Agent, cap: int, steps: int, left: int = NO_BUDGET) -> int:
-        """Drive the trial; planning looks as far ahead as a trial may go."""
+        """Drive the trial, and note its cap as the horizon of plans."""
         agent.memory.counters["horizon"][0] = cap
         return super().advance(agent, cap, steps, left)
 
@@ -90,8 +90,8 @@ class Sweeping(Learner):
     def claims(self, agent: Agent, ended: int, goal: Goal) -> bool:
         """Claim success, once for a plan, if it rests on enough experience and cannot be far from the best.
 
-        The model says that its mean return reaches the threshold; or the map has stayed the same while experience
-        doubled, so that there is little left to learn.
+        Either its mean return in the model reaches the threshold, or the map has not changed while experience
+        doubled, so that little is left to learn.
         """
         counters, worth = agent.memory.counters[0], float(agent.memory.amounts["worth"][0])
         threshold = goal.threshold if isinstance(goal, MeanReturn) else None
@@ -116,11 +116,11 @@ class Sweeping(Learner):
         return agent._replace(memory=memory)
 
     def values(self, memory: SweepingMemory) -> Mapping[str, np.ndarray]:
-        """Return how often each action was tried in the state that stands for each region."""
+        """How often each action was tried in the state that stands for each region."""
         return {"updates": memory.tries[memory.mapped[primary_rows(memory.partition)]]}
 
     def figures(self, memory: SweepingMemory, settings: SweepingSettings) -> Mapping[str, Any]:
-        """Return how many states were seen, how many of them matter to the controller, and the other map's size."""
+        """How many states were seen, how many of them matter to the controller, and the other map's size."""
         states = int(memory.counters["states"][0])
         return {
             "states_seen": states,
@@ -130,7 +130,7 @@ class Sweeping(Learner):
         }
 
     def map_for_others(self, memory: SweepingMemory, settings: SweepingSettings) -> Any:
-        """Return the map in which states are one only if their values are, too (Definition 9)."""
+        """Return the map in which states are merged only if their values are compatible, too (Definition 9)."""
         return compatible_map(memory, settings)
 
     def checked(self, memory: SweepingMemory, fresh: SweepingMemory) -> SweepingMemory:

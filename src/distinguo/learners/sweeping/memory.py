@@ -1,4 +1,4 @@
-"""What ``sweeping`` remembers, and its settings."""
+"""The memory of ``sweeping``, and its settings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import Field
 from distinguo.learners.agent import ROOM, check_arrays, field, fields_of, fresh_arrays
 from distinguo.representations.growing import grown
 
-# What the learner for categories remembers: the states it saw, a model of the task, upper values and a plan.
+# The memory of the learner for categories: the states it saw, a model of the task, upper values and a plan.
 #
 # Rows are indexed by state, in the order in which states were first seen; a *pair* is a state with an action, and an
 # *edge* is one outcome that a pair was seen to have. The edges of a pair, and those that lead to a state, are lists:
@@ -18,11 +18,11 @@ from distinguo.representations.growing import grown
 
 
 EDGES, SLOTS = "edges", "slots"
-LOOSE = 4  #: slots of the hash table per state that there is room for
+LOOSE = 4  #: slots of the hash table per state
 NOTHING = -1  #: no state, no edge, no place, no group yet
 LEFT_OUT = -2  #: the group of a state that does not matter
 
-#: What is counted, as one record.
+#: Counters, as one record.
 COUNTERS = np.dtype(
     [
         ("states", np.int64),  # seen
@@ -38,7 +38,7 @@ COUNTERS = np.dtype(
     ],
     align=True,
 )
-#: Amounts, as one record.
+#: Real numbers, as one record.
 AMOUNTS = np.dtype(
     [
         ("best", np.float64),  # reward of a step so far
@@ -52,7 +52,7 @@ AMOUNTS = np.dtype(
 
 
 class SweepingMemory(NamedTuple):
-    """Everything that is learned.
+    """The whole memory of the learner.
 
     >>> from distinguo.representations.growing import growing_categories
     >>> fresh_sweeping(growing_categories([[3.0]], room=8), actions=4).tries.shape
@@ -100,7 +100,7 @@ class SweepingMemory(NamedTuple):
 
 
 def fresh_sweeping(partition: Any, actions: int, gamma: float = 0.99) -> SweepingMemory:
-    """Return the memory of a learner that has seen nothing."""
+    """Return a fresh memory."""
     memory: SweepingMemory = fresh_arrays(
         SweepingMemory, {"partition": partition}, **_sizes(partition.prototypes, actions, 0)
     )
@@ -132,14 +132,14 @@ def with_spare_room(memory: SweepingMemory) -> SweepingMemory:
 def _copied(memory: SweepingMemory, partition: Any, sizes: dict[str, int]) -> SweepingMemory:
     larger: SweepingMemory = fresh_arrays(SweepingMemory, {"partition": partition}, **sizes)
     for name, declared in fields_of(SweepingMemory).items():
-        if declared.shape[0] != SLOTS:  # where a state is in the hash table depends on the size of that
+        if declared.shape[0] != SLOTS:  # the slot of a state depends on the size of the table
             old = getattr(memory, name)
             getattr(larger, name)[tuple(slice(length) for length in old.shape)] = old
     return larger
 
 
 def check_sweeping(memory: SweepingMemory, actions: int, dimensions: int) -> None:
-    """Raise ``ValueError`` if a memory from a file could lead compiled code astray."""
+    """Raise ``ValueError`` unless compiled code can trust a memory from a file."""
     room = len(memory.tries)
     if memory.tries.shape != (room, actions) or memory.seen.shape != (room, dimensions):
         raise ValueError("the number of actions or of dimensions differs")

@@ -1,4 +1,4 @@
-"""The model of a task that is swept by priority, and optimistic values that lead to what is unknown."""
+"""The model of a task, swept by priority, and the optimistic values that drive exploration."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from distinguo.learners.sweeping.memory import NOTHING, SweepingMemory, Sweeping
 from distinguo.references import by_reference
 from distinguo.seam import kernel, part
 
-# The model of the task: which states there are, and what was seen to follow each state and action.
+# The model of the task: its states, and the observed outcomes of each state and action.
 
 
 _PRIME, _MASK = 1_000_003, 2**31 - 1
-SAME = 1e-9  #: rewards that differ by less, for their size, are the same
+SAME = 1e-9  #: rewards with a smaller relative difference are equal
 
 
 @part
@@ -38,7 +38,7 @@ def _is_state(memory: SweepingMemory, j: int, s: Any) -> bool:
 
 @part
 def state_at(memory: SweepingMemory, s: Any) -> int:
-    """Return the number of the state that looks like ``s``; one that was never seen gets the next number."""
+    """Return the number of the state with the observation ``s``; a new one gets the next number."""
     slot = slot_of(memory, s)
     if memory.slots[slot] == NOTHING:
         j = memory.counters["states"][0]
@@ -59,7 +59,7 @@ def fill_slots(memory: SweepingMemory) -> None:
 
 @part
 def take_down(memory: SweepingMemory, j: int, a: int, r: float, k: int, ends: bool) -> bool:
-    """Add a transition to the model; tell whether that changed what the whole task is thought to be like."""
+    """Add a transition to the model; return whether that changed a fact about the whole task."""
     amounts, counters = memory.amounts, memory.counters
     news = r > amounts["best"][0] or r < amounts["worst"][0]
     amounts["best"][0] = max(r, amounts["best"][0])
@@ -77,7 +77,7 @@ def take_down(memory: SweepingMemory, j: int, a: int, r: float, k: int, ends: bo
 
 @part
 def _differs(memory: SweepingMemory, j: int, a: int, r: float, k: int, ends: bool) -> bool:
-    """Tell whether a pair was seen before, with another outcome or reward."""
+    """Whether a pair was seen before, with another outcome or reward."""
     n, e = memory.tries[j, a], memory.first_edge[j, a]
     if n == 0:
         return False
@@ -88,7 +88,7 @@ def _differs(memory: SweepingMemory, j: int, a: int, r: float, k: int, ends: boo
 
 @part
 def edge_of(memory: SweepingMemory, j: int, a: int, k: int, ends: bool) -> int:
-    """Return the edge from a pair to an outcome, a new one if it was never seen."""
+    """Return the edge from a pair to an outcome; a new one if it was never seen."""
     e = memory.first_edge[j, a]
     while e != NOTHING:
         if memory.edge_to[e] == k and memory.edge_ends[e] == ends:
@@ -136,7 +136,7 @@ def uncertainty(memory: SweepingMemory, values: Any, j: int, a: int) -> float:
 
 
 class WaitingStates(Protocol):
-    """What holds a queue: the arrays of a heap, by place and by state, and a count of those that wait."""
+    """A memory with a queue: the arrays of a heap, by place and by state, and the number of waiting states."""
 
     @property
     def queue(self) -> Any:
@@ -157,7 +157,7 @@ class WaitingStates(Protocol):
 
 @part
 def enqueue(memory: WaitingStates, j: int, urgency: float) -> None:
-    """Let state ``j`` wait; one that waits already becomes no less urgent."""
+    """Let state ``j`` wait; a waiting state never becomes less urgent."""
     if memory.place[j] == NOTHING:
         memory.place[j] = memory.counters["waiting"][0]
         memory.queue[memory.place[j]] = j
@@ -202,7 +202,7 @@ def _sink(memory: WaitingStates, place: int) -> None:
 
 @part
 def _before(memory: WaitingStates, one: int, other: int) -> bool:
-    """Tell whether what stands in one place should come before another; of equals, the state seen first."""
+    """Whether the state in one place comes before another; of equals, the state seen first does."""
     j, k = memory.queue[one], memory.queue[other]
     if memory.urgency[j] == memory.urgency[k]:
         return j < k
@@ -216,7 +216,7 @@ def _swap(memory: WaitingStates, one: int, other: int) -> None:
     memory.place[j], memory.place[k] = other, one
 
 
-# Optimism that drives exploration: what is unknown counts as better than anything known.
+# Optimism drives exploration: the unknown counts as better than anything known.
 #
 # Each pair of state and action has an *upper value*. A pair that was never tried has the optimistic value. In a
 # stochastic task, a pair that was tried counts a few imagined outcomes of the optimistic value beside those it had,
@@ -226,21 +226,21 @@ def _swap(memory: WaitingStates, one: int, other: int) -> None:
 
 @part
 def spread(memory: SweepingMemory) -> float:
-    """By how much rewards differ; 1 as long as they do not."""
+    """The range of rewards; 1 while all are equal."""
     difference = memory.amounts["best"][0] - memory.amounts["worst"][0]
     return difference if difference > 0.0 else 1.0
 
 
 @part
 def optimistic_value(memory: SweepingMemory) -> float:
-    """The value of what was never tried: more than anything known."""
+    """The value of an untried pair: more than anything known."""
     amounts = memory.amounts
     return max(0.0, amounts["best"][0], amounts["greatest"][0]) + spread(memory)
 
 
 @part
 def upper_value(memory: SweepingMemory, settings: SweepingSettings, j: int, a: int) -> float:
-    """What a pair may be worth at best."""
+    """The highest plausible value of a pair."""
     n = memory.tries[j, a]
     if n == 0:
         return optimistic_value(memory)
@@ -251,7 +251,7 @@ def upper_value(memory: SweepingMemory, settings: SweepingSettings, j: int, a: i
 
 @kernel
 def back_up_upper_values(memory: SweepingMemory, settings: SweepingSettings, j: int) -> float:
-    """Bring the upper values of a state up to date; by how much the highest changed."""
+    """Update the upper values of a state; return the change of the highest."""
     before, highest = memory.highest[j], upper_value(memory, settings, j, 0)
     for a in range(memory.hope.shape[1]):
         memory.hope[j, a] = upper_value(memory, settings, j, a)
@@ -262,7 +262,7 @@ def back_up_upper_values(memory: SweepingMemory, settings: SweepingSettings, j: 
 
 @part
 def sweep_upper_values(memory: SweepingMemory, settings: SweepingSettings, most: int) -> None:
-    """Back up so many of the queued states, the most urgent first."""
+    """Back up at most ``most`` queued states, the most urgent first."""
     for _ in range(most):
         if memory.counters["waiting"][0] == 0:
             return
@@ -286,14 +286,14 @@ def queue_predecessors(memory: SweepingMemory, settings: SweepingSettings, k: in
 
 @part
 def queue_all(memory: SweepingMemory) -> None:
-    """Queue every state: the optimistic value, or how far to trust experience, has changed."""
+    """Queue every state: the optimistic value, or the trust in experience, has changed."""
     for j in range(memory.counters["states"][0]):
         enqueue(memory, j, spread(memory))
 
 
 @kernel
 def queue_all_again(memory: SweepingMemory) -> None:
-    """Let all upper values be brought up to date with a greater optimistic value."""
+    """Update all upper values after the optimistic value has grown."""
     memory = by_reference(memory)
     queue_all(memory)
 

@@ -1,8 +1,8 @@
-"""The plan: what the model says of each pair without optimism, and the best policy for a trial of finite length.
+"""The plan: the values of the model without optimism, and the best policy for a trial of finite length.
 
-A trial is stopped after a number of steps, the horizon, but a policy does not know the time. So value iteration is
-done with several discounts, none looking much farther than the horizon, and of the policies that come out the one is
-taken whose mean return over a whole trial is best; the model tells it, without discount.
+A trial is stopped after a number of steps, the horizon, but a policy does not know the time. So value iteration
+runs with several discounts, none looking much farther than the horizon. The policy with the best mean return over a
+whole trial is taken; the model gives that return, without discount.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ UNCERTAIN = 0.01  #: share of a plan's steps that may come from pairs tried too 
 
 
 @part
-def gloom(memory: SweepingMemory, gamma: float) -> float:
-    """Return the worst that the unknown can be worth, as far as rewards are known."""
+def lowest_value(memory: SweepingMemory, gamma: float) -> float:
+    """Return the lowest value of an untried pair, by the rewards so far."""
     return min(0.0, memory.amounts["worst"][0]) / (1.0 - gamma)
 
 
 @kernel
 def iterate_values(memory: SweepingMemory, settings: SweepingSettings, gamma: float) -> None:
-    """Find the values of all pairs in the model, in ``trial_value``; what was never tried is worth the least."""
+    """Compute the values of all pairs in the model into ``trial_value``; untried pairs get the lowest value."""
     states, least = memory.counters["states"][0], settings.precision * spread(memory) * (1.0 - gamma)
     for j in range(states):
-        memory.now[j] = gloom(memory, gamma)
+        memory.now[j] = lowest_value(memory, gamma)
         for a in range(memory.trial_value.shape[1]):
             memory.trial_value[j, a] = memory.now[j]
     for _ in range(MOST_SWEEPS):
@@ -46,7 +46,7 @@ def iterate_values(memory: SweepingMemory, settings: SweepingSettings, gamma: fl
 @part
 def _back_up_value(memory: SweepingMemory, settings: SweepingSettings, j: int, gamma: float) -> float:
     before, value = memory.now[j], memory.trial_value[j]
-    best = gloom(memory, gamma)
+    best = lowest_value(memory, gamma)
     for a in range(len(value)):
         if memory.tries[j, a] > 0:
             doubtful = settings.caution * gamma * uncertainty(memory, memory.now, j, a)
@@ -58,7 +58,7 @@ def _back_up_value(memory: SweepingMemory, settings: SweepingSettings, j: int, g
 
 @part
 def take_best_actions(memory: SweepingMemory, values: Any) -> None:
-    """Let the policy of each state be its best pair; of equal ones the first."""
+    """Set the policy of each state to its best action; the first of equal ones."""
     for j in range(memory.counters["states"][0]):
         best = 0
         for a in range(1, values.shape[1]):
@@ -69,7 +69,7 @@ def take_best_actions(memory: SweepingMemory, values: Any) -> None:
 
 @kernel
 def mean_return(memory: SweepingMemory, horizon: int) -> float:
-    """Return the mean return of the policy over a trial, as the model tells it; what is unknown ends a trial."""
+    """Return the mean return of the policy over a trial in the model; an untried pair ends a trial."""
     states = memory.counters["states"][0]
     for j in range(states):
         memory.now[j] = 0.0
@@ -88,7 +88,7 @@ def mean_return(memory: SweepingMemory, horizon: int) -> float:
 
 @kernel
 def weigh_states(memory: SweepingMemory, horizon: int) -> None:
-    """Find how often the policy comes through each state in a trial, in ``weight``."""
+    """Compute how often the policy visits each state in a trial, into ``weight``."""
     states, trials = memory.counters["states"][0], 0
     for j in range(states):
         trials += memory.starts[j]
@@ -107,7 +107,7 @@ def weigh_states(memory: SweepingMemory, horizon: int) -> None:
 
 @part
 def _move_on(memory: SweepingMemory, j: int) -> None:
-    """Send those who are in state ``j`` to where the policy leads."""
+    """Move the visits in state ``j`` to the states that the policy leads to."""
     a = memory.policy[j]
     e = memory.first_edge[j, a]
     while e != NOTHING:
@@ -125,7 +125,7 @@ def considered_horizon(memory: SweepingMemory, settings: SweepingSettings) -> in
 
 @kernel
 def make_plan_of_model(memory: SweepingMemory, settings: SweepingSettings) -> None:
-    """Find the best policy, its action values and its mean return, and how often it comes through each state."""
+    """Find the best policy, its action values and its mean return, and how often it visits each state."""
     memory = by_reference(memory)
     horizon, amounts = considered_horizon(memory, settings), memory.amounts
     found = False
@@ -152,7 +152,7 @@ def keep_trial_values(memory: SweepingMemory) -> None:
 
 @kernel
 def note_greatest_value(memory: SweepingMemory) -> bool:
-    """Note the greatest value of the plan, which the optimistic value must exceed; whether it grew."""
+    """Note the greatest value of the plan, which the optimistic value must exceed; return whether it grew."""
     memory = by_reference(memory)
     greatest = memory.amounts["greatest"][0]
     for j in range(memory.counters["states"][0]):
@@ -164,10 +164,11 @@ def note_greatest_value(memory: SweepingMemory) -> bool:
 
 @kernel
 def rests_on_experience(memory: SweepingMemory, settings: SweepingSettings) -> bool:
-    """Tell whether the plan rests on enough: known starts, and pairs tried often enough nearly wherever it comes.
+    """Whether the plan rests on enough experience: known starts, and pairs tried often enough nearly everywhere it
+    goes.
 
-    Starts are known when there were a few trials and none of the starts was seen but once: by Good and Turing's
-    estimate, hardly any is left to be seen.
+    Starts are known after a few trials if no start was seen only once: by the Good-Turing estimate, hardly any is
+    then unseen.
     """
     memory = by_reference(memory)
     trials, visits, uncertain = 0, 0.0, 0.0

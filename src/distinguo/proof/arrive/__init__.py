@@ -1,3 +1,3 @@
-"""Proofs that a controller arrives; the enclosure of the car in the valley is known from the start."""
+"""Proofs that a controller arrives, with the enclosure of the car in the valley."""
 
 from distinguo.proof.arrive import car as car

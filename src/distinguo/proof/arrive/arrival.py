@@ -1,9 +1,9 @@
 """Starts from which a controller surely arrives, and within how many steps.
 
-The box that trials start in is cut into pieces, and each is followed step by step, as strips, everywhere the
-controller can take it; a strip that a boundary of the partition or the goal cuts is halved. If all that a piece
-leads to has arrived after so many steps, every start of it arrives within them. Pieces that are not proven are halved
-and tried again, so that what is left undecided is close around starts that fail, or nearly do.
+The box that trials start in is cut into pieces. Each piece is followed step by step, as strips, everywhere the
+controller can take it; a strip that is cut by a boundary of the partition or the goal is halved. If everything that
+a piece leads to has arrived after n steps, every start of it arrives within n steps. Pieces that are not proven are
+halved and tried again, so that only starts that fail or nearly fail stay undecided.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from distinguo.seam import has_own, kernel, part
 from distinguo.tasks.task import actions
 
 PIECES = 128  #: pieces that the starts are cut into at first
-ROUNDS = 5  #: how often what is not proven is halved
-#: Of more halves than a few, the share that must be proven for another round to be worth it.
+ROUNDS = 5  #: how often unproven pieces are halved
+#: The share of halves that must be proven for another round, if there are more than a few.
 FEW, WORTH = 64, 0.1
 BUDGET = 50_000  #: steps of strips that one piece may take
 HORIZON = 200  #: steps after which a trial that has not arrived counts as lost
@@ -48,7 +48,7 @@ class Arrivals(NamedTuple):
 
     @property
     def proven(self) -> np.ndarray:
-        """Return which pieces arrive."""
+        """Which pieces arrive."""
         return self.steps != UNKNOWN
 
     @property
@@ -60,11 +60,11 @@ class Arrivals(NamedTuple):
         return sizes / sizes.sum()
 
     def share(self, steps: int) -> float:
-        """Return the share of the starts that are proven to arrive within so many steps."""
+        """Return the share of the starts that are proven to arrive within ``steps`` steps."""
         return 1.0 - float(self.weights[~self.proven | (self.steps > steps)].sum())
 
     def mean(self, lost: int) -> float:
-        """Return what the mean number of steps certainly does not exceed, if others are stopped after ``lost``."""
+        """An upper bound of the mean number of steps, if unproven trials are stopped after ``lost``."""
         return float((self.weights * np.where(self.proven, self.steps, lost)).sum())
 
     @property
@@ -81,7 +81,7 @@ def arrivals(
     pieces: int = PIECES,
     rounds: int = ROUNDS,
 ) -> Arrivals:
-    """Prove for as many starts as can be that the greedy policy arrives within ``horizon`` steps.
+    """Prove for as many starts as possible that the greedy policy arrives within ``horizon`` steps.
 
     >>> from distinguo.representations.voronoi import voronoi
     >>> from distinguo.tasks.mountain_car import MountainCar
@@ -106,7 +106,7 @@ def arrivals(
 
 
 def _refined(proof: Arrivals, halves: Arrivals) -> Arrivals:
-    """Put the halves of what was not proven in its place."""
+    """Replace unproven pieces by their halves."""
     kept, replaced = np.flatnonzero(proof.proven), np.flatnonzero(~proof.proven)
     order = np.argsort(np.concatenate([kept, np.repeat(replaced, 2)]), kind="stable")
     boxes = np.concatenate([proof.boxes[kept], halves.boxes])[order]
@@ -115,7 +115,7 @@ def _refined(proof: Arrivals, halves: Arrivals) -> Arrivals:
 
 
 def certified(task: Any, controller: Controller, proof: Arrivals) -> ArrivalCertificate | None:
-    """Write down what was proven; None if it is nothing."""
+    """Return a certificate of what was proven; None if nothing was."""
     if not proof.proven.any():
         return None
     starts = StartsClaim(boxes=proof.boxes[proof.proven].tolist(), steps=proof.steps[proof.proven].tolist())
@@ -128,7 +128,7 @@ def certified(task: Any, controller: Controller, proof: Arrivals) -> ArrivalCert
 
 
 def within(task: Any, controller: Controller, boxes: np.ndarray, horizon: int) -> tuple[np.ndarray, int]:
-    """Return in how many steps each box of states arrives, or ``UNKNOWN``, and the work that it took."""
+    """Return in how many steps each box of states arrives, or ``UNKNOWN``, and the number of strips enclosed."""
     waiting, steps = nothing_waiting(), np.full(len(boxes), UNKNOWN, dtype=np.int64)
     arrive_all(task, action_sets_of(controller), waiting, boxes, steps, horizon, BUDGET)
     return steps, int(waiting.used[1])
@@ -200,7 +200,7 @@ def strip_of(box: np.ndarray) -> Strip:
 
 @part
 def _put(waiting: Waiting, strip: Strip, steps: int) -> bool:
-    """Let a strip wait; false if there is no room."""
+    """Queue a strip; False if there is no room."""
     n = waiting.used[0]
     if n == len(waiting.rows):
         return False
@@ -232,7 +232,7 @@ def chosen_in(task: Any, policy: ActionSets, strip: Strip) -> int:
 
 @part
 def _count_ways(task: Any, policy: ActionSets, strip: Strip) -> int:
-    """Return in how many ways, of any possible action, some state of a strip may go."""
+    """Return the number of ways, over all possible actions, that states of a strip may go."""
     chosen = chosen_in(task, policy, strip)
     count = 0
     for a in range(actions(task)):
@@ -244,7 +244,7 @@ def _count_ways(task: Any, policy: ActionSets, strip: Strip) -> int:
 
 @part
 def _worth_halving(task: Any, policy: ActionSets, strip: Strip, count: int) -> bool:
-    """Tell whether some half of a strip goes in fewer ways, and is not lost in what is unknown of it anyway."""
+    """Whether some half of a strip goes fewer ways and is longer than its uncertainty."""
     if abs(strip.along[0]) <= strip.off[0] and abs(strip.along[1]) <= strip.off[1]:
         return False
     one = _count_ways(task, policy, half(strip, -1.0))
@@ -253,7 +253,7 @@ def _worth_halving(task: Any, policy: ActionSets, strip: Strip, count: int) -> b
 
 @part
 def _spread(task: Any, policy: ActionSets, waiting: Waiting, strip: Strip, steps: int) -> bool:
-    """Let everything wait that one step leads to; false if there is no room."""
+    """Queue everything that one step leads to; False if there is no room."""
     chosen = chosen_in(task, policy, strip)
     for a in range(actions(task)):
         for way in range(ways(task)):
@@ -266,7 +266,7 @@ def _spread(task: Any, policy: ActionSets, waiting: Waiting, strip: Strip, steps
 
 @part
 def _arrives(task: Any, policy: ActionSets, waiting: Waiting, horizon: int, budget: int) -> int:
-    """Follow what waits until all of it has arrived: the steps that suffice, or ``UNKNOWN``."""
+    """Follow the queue until everything has arrived; return the steps, or ``UNKNOWN``."""
     longest = 0
     limit = waiting.used[1] + budget
     while waiting.used[0] > 0:
@@ -276,7 +276,7 @@ def _arrives(task: Any, policy: ActionSets, waiting: Waiting, horizon: int, budg
         waiting.used[1] += 1
         longest = max(longest, steps + 1)
         count = _count_ways(task, policy, strip)
-        if count == 0:  # every state goes somewhere, so these are no numbers
+        if count == 0:  # every state goes somewhere, so these are not numbers
             return UNKNOWN
         if count > 1 and _worth_halving(task, policy, strip, count):
             going = _put(waiting, half(strip, -1.0), steps) and _put(waiting, half(strip, 1.0), steps)

@@ -22,10 +22,10 @@ from distinguo.proof.schema import CarClaim
 from distinguo.seam import generic, implements, part
 from distinguo.tasks.mountain_car import FIRST_HIGH, FIRST_LOW, MountainCar, clipped
 
-# What a proof of arrival asks of a task: where does one step lead a whole *strip* of states, and has it arrived?
+# The interface of a task to a proof of arrival: where does one step lead a *strip* of states, and has it arrived?
 #
-# A strip is a segment of states with a box around each of its points. Steps stretch and turn the segment as they turn
-# neighbouring states, which a box alone could not follow; what is not known exactly goes into the box.
+# A strip is a segment of states with a box around each of its points. Steps stretch and turn the segment, which a
+# box alone could not follow; what is not known exactly goes into the box.
 #
 # A step may go in several *ways*: a car drives on, stops at a wall, or is at its goal. Within one way a step is
 # smooth, so that a strip becomes a strip. A task of two dimensions whose trials are meant to arrive becomes provable
@@ -90,7 +90,7 @@ def enclose_strip(task: Any, strip: Strip, a: int, way: int) -> tuple[Strip, int
 
 @generic
 def blurred(task: Any, strip: Strip) -> Pair:
-    """Return how far an observation may be from the state of the strip that it shows.
+    """The greatest distance between a state of the strip and its observation.
 
     >>> from distinguo.proof.arrive.car import MountainCar
     >>> blurred(MountainCar(), Strip((-0.5, 0.0), (0.0, 0.0), (0.0, 0.0)))[0] < 1e-7
@@ -112,7 +112,7 @@ def first_states(task: Any) -> tuple[Pair, Pair]:
 
 @generic
 def step_cost(task: Any) -> float:
-    """Return what every step costs.
+    """The cost of every step.
 
     >>> from distinguo.proof.arrive.car import MountainCar
     >>> step_cost(MountainCar())
@@ -123,7 +123,7 @@ def step_cost(task: Any) -> float:
 
 @part
 def reach(strip: Strip) -> Pair:
-    """Return how far the states of a strip are from its centre.
+    """The greatest distance of the states of a strip from its centre.
 
     >>> reach(Strip((1.0, 0.0), (0.5, -0.25), (0.25, 0.0)))
     (0.75, 0.25)
@@ -147,7 +147,7 @@ def most(strip: Strip) -> Pair:
 
 @part
 def half(strip: Strip, side: float) -> Strip:
-    """Return the half of a strip on one side of its centre, -1 or 1; what rounding may move goes into its box.
+    """Return the half of a strip on one side of its centre, -1 or 1; its box includes the rounding.
 
     >>> half(Strip((0.0, 0.0), (1.0, 0.5), (0.25, 0.25)), -1.0)
     Strip(centre=(-0.5, -0.25), along=(0.5, 0.25), off=(0.250000000000001, 0.2500000000000005))
@@ -172,7 +172,7 @@ __all__ = ["FREE", "GOAL", "LEAST", "MOST", "WALL", "WITHIN", "MountainCar"]
 
 LEAST, WITHIN, MOST = 0, 1, 2  #: the velocity is raised to its least, left as it is, lowered to its most
 WALL, FREE, GOAL = 0, 1, 2  #: the car stops at the left end, drives on, has arrived
-#: Rounding to 32 bits changes a number by at most 2**-24 of itself, or by 2**-150 where it is next to nothing.
+#: Rounding to 32 bits changes a number by at most 2**-24 of itself, or by 2**-150 if it is tiny.
 HALF_DIGIT, NEXT_TO_NOTHING = 6e-8, 1e-40
 
 
@@ -194,7 +194,7 @@ def _free_velocity(task: MountainCar, strip: Strip, a: int) -> tuple[float, floa
 
 @part
 def _driven(task: MountainCar, strip: Strip, a: int) -> Strip:
-    """Return where the car is if no limit matters."""
+    """Where the car is if no limit matters."""
     v, slope, rest = _free_velocity(task, strip, a)
     wide = rest + slack_of(task, strip)
     along = strip.along[1] + slope * strip.along[0]
@@ -205,7 +205,7 @@ def _driven(task: MountainCar, strip: Strip, a: int) -> Strip:
 
 @part
 def _at_speed(task: MountainCar, strip: Strip, v: float) -> Strip:
-    """Return where the car is if its velocity was clipped to ``v``."""
+    """Where the car is if its velocity was clipped to ``v``."""
     off = strip.off[0] + slack_of(task, strip)
     return Strip((strip.centre[0] + v, v), (strip.along[0], 0.0), (off, 0.0))
 
@@ -224,7 +224,7 @@ def _clipped_place(task: MountainCar, strip: Strip) -> Strip:
 
 @part
 def _placed(task: MountainCar, strip: Strip, place: int) -> tuple[Strip, int]:
-    """Return what becomes of a strip at the wall, at the goal, or elsewhere."""
+    """The part of a strip at the wall, at the goal, or elsewhere, and what is known of it."""
     low, high = least(strip), most(strip)
     if place == WALL:
         stops = low[0] <= task.min_position and low[1] < 0.0
@@ -243,7 +243,7 @@ def _placed(task: MountainCar, strip: Strip, place: int) -> tuple[Strip, int]:
 
 @part
 def _reaches(task: MountainCar, driven: Strip, speed: int) -> bool:
-    """Tell whether some velocity is below, within or above its limits."""
+    """Whether some velocity is below, within or above its limits."""
     low, high = least(driven)[1], most(driven)[1]
     if speed == LEAST:
         return low < -task.max_speed
@@ -266,7 +266,7 @@ def drive_on(task: MountainCar, strip: Strip, a: int, way: int) -> tuple[Strip, 
 
 @implements(ways, MountainCar)
 def limits_and_places(task: MountainCar) -> int:
-    """There are three cases of the velocity and three of the position."""
+    """Three cases of the velocity times three of the position."""
     return 9
 
 
@@ -291,7 +291,7 @@ def at_rest_near_the_bottom(task: MountainCar) -> tuple[Pair, Pair]:
 
 @implements(task_claim, MountainCar)
 def car_claim(task: MountainCar) -> CarClaim:
-    """Name every parameter; a car that makes no sense is not certified."""
+    """Name every parameter; an invalid car is not certified."""
     parameters = {name: float(value) for name, value in task._asdict().items()}
     try:
         return CarClaim(name="MountainCar-v0", parameters=parameters)

@@ -12,7 +12,7 @@ from distinguo.proof.question import Answer, GreedyTrial, Question, Request, gre
 from distinguo.proof.schema import ArrivalCertificate
 from distinguo.tasks.spec import TaskSpec
 
-TRIALS = 200  #: unproven pieces of the starts that are tried, looking for a failure
+TRIALS = 200  #: unproven pieces of the starts that are tried to find a failure
 
 
 class ArrivalFinding(NamedTuple):
@@ -24,7 +24,7 @@ class ArrivalFinding(NamedTuple):
     certificate: ArrivalCertificate | None
 
     def answer(self, checked: bool) -> Answer:
-        """Say which share of the starts arrives, and what that means for the mean return."""
+        """Which share of the starts arrives, and what that means for the mean return."""
         spec, proof = self.request.spec, self.proof
         proven = checked and bool(proof.proven.all())
         failure = None if proven else self._failure()
@@ -40,7 +40,7 @@ class ArrivalFinding(NamedTuple):
         return answer._replace(sentences=_sentences(answer, failure))
 
     def _failure(self) -> tuple[tuple[float, float], GreedyTrial] | None:
-        """Try the middles of what is not proven: a start that does not arrive and its trial, None if all do."""
+        """Try the middles of unproven pieces: a start that does not arrive and its trial; None if all do."""
         request, unproven = self.request, self.proof.boxes[~self.proof.proven]
         chosen = np.linspace(0, len(unproven) - 1, min(TRIALS, len(unproven))).astype(int)
         for box in unproven[chosen]:
@@ -61,9 +61,9 @@ def ask_arrival(request: Request) -> ArrivalFinding:
 
 
 def mean_return_at_least(spec: TaskSpec, proof: Arrivals, asked: int) -> float | None:
-    """Return what the mean return over all starts is at least: what is not proven may go on until the task stops it.
+    """A lower bound of the mean return over all starts: unproven trials may go on until the task stops them.
 
-    Nothing is known where the task never does.
+    None if the task never does.
     """
     if spec.limit is None and not proof.proven.all():
         return None

@@ -1,3 +1,3 @@
-"""Proofs that a controller never fails; the enclosure of the puck is known from the start."""
+"""Proofs that a controller never fails, with the enclosure of the puck."""
 
 from distinguo.proof.hold import puck as puck

@@ -1,8 +1,8 @@
 """Invariant sets: the greatest set of cells that a controller, or any controller, never leaves.
 
-Begin with all cells and strike out those from which a step could fail or leave the set, until nothing changes. For a
-given controller every possible action of a cell must stay inside. The task's own *maximal set* asks for some action
-only: it is what any controller at all can be proven to hold with these cells.
+Begin with all cells and remove those from which a step could fail or leave the set, until nothing changes. For a
+given controller, every possible action of a cell must stay inside. The task's own *maximal set* only asks for some
+action: it is the most that any controller can be proven to hold with these cells.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from distinguo.representations.partition import region
 from distinguo.seam import has_own, kernel, part
 from distinguo.tasks.task import actions, transition, unpack
 
-#: Cells per coordinate: enough to prove the diagonal for what any controller can be proven for.
+#: Cells per coordinate: enough to prove the diagonal wherever any controller can be proven.
 COUNTS = (2048, 1024)
 #: Images are widened by this share of a cell, so that a checker whose bounds are a little wider can follow.
 LEEWAY = 1e-2
-BLOCK = 16  #: cells along the side of a block whose possible actions are asked first, in one question
+BLOCK = 16  #: cells along the side of a block whose possible actions are found at once
 
 
 class Held(NamedTuple):
@@ -45,14 +45,14 @@ class Held(NamedTuple):
         return int(self.alive.sum())
 
     def holds(self, s: Any) -> bool:
-        """Tell whether a state certainly lies in the set."""
+        """Whether a state certainly lies in the set."""
         low, high = around(coordinates(self.grid.matrix, (float(s[0]), float(s[1]))))
         return bool(inside(self.grid, self.alive, low, high))
 
 
 @part
 def inside(grid: Grid, alive: np.ndarray, low: Any, high: Any) -> bool:
-    """Tell whether every cell that a box touches is in a set.
+    """Whether every cell that a box touches is in a set.
 
     >>> four = Grid((1.0, 0.0, 0.0, 1.0), (0.0, 0.0), (1.0, 1.0), (2, 2))
     >>> some = np.array([[True, True], [True, False]])
@@ -81,7 +81,7 @@ def _keeps(task: Any, grid: Grid, alive: np.ndarray, i: int, j: int, a: int) -> 
 
 @part
 def _stays(task: Any, grid: Grid, alive: np.ndarray, i: int, j: int, chosen: int, every: bool) -> bool:
-    """Tell whether every possible action, or some action, keeps a cell in the set."""
+    """Whether every possible action, or some action, keeps a cell in the set."""
     for a in range(actions(task)):
         if (chosen >> a) & 1 and _keeps(task, grid, alive, i, j, a) != every:
             return not every
@@ -90,7 +90,7 @@ def _stays(task: Any, grid: Grid, alive: np.ndarray, i: int, j: int, chosen: int
 
 @kernel
 def sweep(task: Any, grid: Grid, chosen: np.ndarray, every: bool, alive: np.ndarray, turn: int) -> int:
-    """Go through all cells once, in one of four orders, and return how many were struck out."""
+    """Go through all cells once, in one of four orders, and return how many were removed."""
     rows, columns = alive.shape
     struck = 0
     for m in range(rows):
@@ -105,7 +105,7 @@ def sweep(task: Any, grid: Grid, chosen: np.ndarray, every: bool, alive: np.ndar
 
 @kernel
 def choose_everywhere(policy: ActionSets, grid: Grid, chosen: np.ndarray) -> None:
-    """Fill in the possible actions of every cell; a block that knows only one set of actions settles its cells."""
+    """Fill in the possible actions of every cell; if a block has only one set of actions, all its cells do."""
     rows, columns = chosen.shape
     for i in range(0, rows, BLOCK):
         for j in range(0, columns, BLOCK):
@@ -127,7 +127,7 @@ def greatest(task: Any, grid: Grid, chosen: np.ndarray, every: bool, alive: np.n
 
 
 def maximal_set(task: Any, counts: tuple[int, int] = COUNTS) -> Held:
-    """Return what any controller at all can be proven to hold with so many cells."""
+    """The greatest set that any controller can be proven to hold with ``counts`` cells."""
     grid = grid_over(task, counts)
     chosen = np.full(counts, (1 << actions(task)) - 1, dtype=np.int64)
     return greatest(task, grid, chosen, False)
@@ -192,7 +192,7 @@ def certify_task(task: Any, counts: tuple[int, int] = COUNTS) -> HoldCertificate
 
 
 def as_set(task: Any) -> Any:
-    """Return the set of one task, with nothing unknown; a set is returned as it is."""
+    """Return the set of one task; a set is returned as it is."""
     return widened(task, {}, {}, (0.0, 0.0))
 
 
@@ -207,9 +207,9 @@ def _certificate(tasks: Any, held: Held, controller: Controller | None = None) -
 
 # Single states that never fail: everything a controller can reach from them, cell by cell.
 #
-# From the cell of a state, follow every action that is possible there to all cells that its image touches, and so on.
-# If this comes to an end and no step could fail, the state never fails. If some step could, or the cells run out, the
-# state is *undecided*: that is no proof of failure. A state that was followed to a wall is.
+# From the cell of a state, follow every action that is possible there to all cells that its image touches, and so
+# on. If this ends and no step could fail, the state never fails. If some step could, or the cells run out, the
+# state is *undecided*: that is no proof of failure. A trial to a wall is.
 
 
 __all__ = ["FOREVER", "UNDECIDED", "StateOutcomes", "certify_states", "is_provable"]
@@ -217,20 +217,20 @@ __all__ = ["FOREVER", "UNDECIDED", "StateOutcomes", "certify_states", "is_provab
 #: Cells per coordinate, coarse to fine; each is tried on the states that the one before left undecided.
 RESOLUTIONS = ((400, 200), (1600, 800), (6400, 3200))
 BUDGET = 60_000  #: cells that one search may touch
-#: Steps that the program itself runs before the proof: what falls soon is known, and the rest has settled.
+#: Steps that the program itself runs before the proof: early failures are then known, and the rest has settled.
 FIRST_STEPS = 150
 
 
 class StateOutcomes(NamedTuple):
-    """What is known of each state, and the regions that this knowledge rests on."""
+    """What is known of each state, and the regions that this depends on."""
 
     lengths: np.ndarray  #: (states,) ``FOREVER``, ``UNDECIDED``, or the steps after which it fails
-    visited: np.ndarray  #: (regions,) regions that any trial or any proof may have come through
+    visited: np.ndarray  #: (regions,) regions that any trial or any proof may have visited
     cells: int  #: cells that the proofs touched
 
     @property
     def proven(self) -> np.ndarray:
-        """Return which states never fail."""
+        """Which states never fail."""
         return self.lengths == FOREVER
 
 
@@ -245,10 +245,10 @@ def certify_states(
     budget: int = BUDGET,
     resolutions: tuple[tuple[int, int], ...] = RESOLUTIONS,
 ) -> StateOutcomes:
-    """Say of each state whether the greedy policy never fails from it; ties count as every tied action.
+    """Whether the greedy policy never fails, for each state; ties count as every tied action.
 
-    ``enclosure`` may stand for more than the task, such as ``pucks(...)``; first steps would then show one puck
-    out of many, so there are none. With a ``horizon`` the question is about so many steps only.
+    ``enclosure`` may be a set of tasks, such as ``pucks(...)``; then there are no first steps, which would show
+    only one of them. With a ``horizon``, the question is about that many steps only.
 
     >>> from distinguo.representations.voronoi import voronoi
     >>> from distinguo.tasks.puck.puck import Puck
@@ -273,7 +273,7 @@ def certify_states(
 
 
 def is_provable(task: Any, partition: Any) -> bool:
-    """Tell whether ``certify_states`` can be asked about a task and a partition.
+    """Whether ``certify_states`` can be asked about a task and a partition.
 
     >>> from distinguo.representations.boxes import grid
     >>> from distinguo.tasks.puck.puck import Puck
@@ -284,7 +284,7 @@ def is_provable(task: Any, partition: Any) -> bool:
 
 
 def closure_grid(task: Any, counts: tuple[int, int]) -> Grid:
-    """Return a grid for searches, kept for the next time: finding the extent takes longer than many proofs."""
+    """Return a cached grid for searches: finding the extent takes longer than many proofs."""
     key = (type(task), task, counts)
     if key not in _GRIDS:
         if len(_GRIDS) > 100:
@@ -307,7 +307,7 @@ _NEW, _SAFE, _HERE, _BAD = 0, 1, 2, 3
 
 
 class Search(NamedTuple):
-    """What the searches over one grid write down."""
+    """The data of the searches over one grid."""
 
     marks: np.ndarray  #: (cells, cells) what is known of each cell
     queue: np.ndarray  #: (budget, 3) cells touched, in order, and the place of the cell that led to each
@@ -315,14 +315,14 @@ class Search(NamedTuple):
 
 
 def empty_search(grid: Grid, budget: int) -> Search:
-    """Return a search of a grid of which nothing is known yet; one state may touch ``budget`` cells."""
+    """Return an empty search of a grid; one state may touch ``budget`` cells."""
     marks, queue = np.zeros(grid.counts, dtype=np.int8), np.empty((budget, 3), dtype=np.int32)
     return Search(marks, queue, np.zeros(2, dtype=np.int64))
 
 
 @part
 def _touch(grid: Grid, search: Search, low: Any, high: Any, origin: int) -> bool:
-    """Put the new cells of a box at the end of the queue; false if it is full or the box leads too far."""
+    """Append the new cells of a box to the queue; False if it is full or the box leads too far."""
     i0, i1, j0, j1 = cover(grid, low, high)
     if i0 < 0:
         return False
@@ -343,7 +343,7 @@ def _touch(grid: Grid, search: Search, low: Any, high: Any, origin: int) -> bool
 
 @part
 def _expand(task: Any, policy: ActionSets, grid: Grid, search: Search, at: int) -> bool:
-    """Follow every possible action from one cell of the queue; false if a step could fail or lead too far."""
+    """Follow every possible action from one cell of the queue; False if a step could fail or lead too far."""
     i, j = search.queue[at, 0], search.queue[at, 1]
     chosen = possible_in_block(policy, grid, i, j, 1, 1)
     low, high = cell_box(grid, i, j, 1, 1)
@@ -367,7 +367,7 @@ def _mark_bad(search: Search, at: int) -> None:
 def _is_safe(task: Any, policy: ActionSets, grid: Grid, search: Search, s: Any, horizon: int) -> bool:
     """Follow one state everywhere, for ``horizon`` steps if that is not negative.
 
-    A cell met again needs no second visit: it was followed for longer the first time.
+    A cell that is met again needs no second visit: it was followed for longer the first time.
     """
     search.used[0] = 0
     low, high = around(coordinates(grid.matrix, s))
@@ -397,7 +397,7 @@ def search_states(
 ) -> None:
     """Search from every undecided state; what is proven for ever serves the states after it.
 
-    As much as one search may cost, all that come to nothing may cost together: what exhausts one often exhausts all.
+    All failed searches together may cost as much as one search: what exhausts one often exhausts all.
     """
     wasted = 0
     for n in range(len(states)):
@@ -417,7 +417,7 @@ def search_states(
 
 @kernel
 def run_first(task: Any, policy: ActionSets, states: np.ndarray, lengths: np.ndarray, steps: int) -> None:
-    """Move every state on by some steps, or until chance would choose among tied actions; note those that fail."""
+    """Advance every state by some steps, or until actions are tied; note those that fail."""
     for n in range(len(states)):
         s = unpack(task, states[n])
         for step in range(steps):

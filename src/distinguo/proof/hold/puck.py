@@ -53,7 +53,7 @@ class Pucks(NamedTuple):
 
 
 def pucks(low: Puck, high: Puck | None = None, disturbance: Pair = (0.0, 0.0)) -> Pucks:
-    """Build a set of pucks, checking that the ranges are ranges."""
+    """Build a set of pucks, and check the ranges."""
     first, last = Puck(*map(float, low)), Puck(*map(float, high or low))
     for name, least, most in zip(Puck._fields, first, last, strict=True):
         if not 0 < least <= most < math.inf:
@@ -78,7 +78,7 @@ def between_pucks(
 def pucks_around(
     task: Pucks, low: Mapping[str, float], high: Mapping[str, float], disturbance: Pair
 ) -> Pucks:
-    """Return the pucks between two, disturbed on top of what disturbs them already."""
+    """Return the pucks between two, with a further disturbance."""
     first = checked(Puck, {**task.low._asdict(), **low}, "task")
     last = checked(Puck, {**task.high._asdict(), **high}, "task")
     return pucks(first, last, (task.shake_x + disturbance[0], task.shake_v + disturbance[1]))
@@ -86,7 +86,7 @@ def pucks_around(
 
 @implements(task_claim, Puck)
 def puck_claim(task: Puck) -> PuckClaim:
-    """Name a puck that is known exactly, and that nothing disturbs."""
+    """Name a puck with exact parameters and no disturbance."""
     return pucks_claim(pucks(task))
 
 
@@ -153,7 +153,7 @@ def _grown(d0: float, d1: float, rate: float, low: float, high: float) -> Pair:
 
 @part
 def _position(d: float, stretch: float, low: Pair, high: Pair) -> Pair:
-    """Return the range of ``x + d v`` over a cell: it is linear, so both of its terms are taken at their ends."""
+    """Return the range of ``x + d v`` over a cell: it is linear, so its extremes are at the ends."""
     y0, y1 = _along(0.5 / stretch + 0.5 * d, low[0], high[0])
     z0, z1 = _along(0.5 * d - 0.5 / stretch, low[1], high[1])
     return y0 + z0, y1 + z1

@@ -15,9 +15,9 @@ from distinguo.tasks.extent import TEST, Extent
 from distinguo.tasks.task import start
 
 PROVEN, UNDECIDED, DOOMED = 2, 1, 0  #: what is known of a state, in pictures and shares
-CAP = 100_000  #: steps that a trial is followed for, looking for a failure
+CAP = 100_000  #: steps for which a trial is followed to find a failure
 CELLS = 2**21
-STARTS = 121  #: states along each side of the start box that shares are counted by
+STARTS = 121  #: states along each side of the start box, to compute shares
 
 
 class HoldFinding(NamedTuple):
@@ -32,7 +32,7 @@ class HoldFinding(NamedTuple):
         return self.proof.certificate
 
     def answer(self, checked: bool) -> Answer:
-        """Say whether the start is proven, and which share of the other starts."""
+        """Whether the start is proven, and which share of the other starts."""
         share, doomed = self._shares()
         of_provable = self.proof.share_of_provable
         proven = checked and self._holds_the_start()
@@ -46,7 +46,7 @@ class HoldFinding(NamedTuple):
         return answer._replace(sentences=_sentences(answer, failure))
 
     def codes(self, xs: np.ndarray, vs: np.ndarray) -> np.ndarray:
-        """Say of every state of a grid whether it is ``PROVEN``, ``DOOMED`` whatever is done, or ``UNDECIDED``."""
+        """``PROVEN``, ``DOOMED`` or ``UNDECIDED`` for every state of a grid."""
         return np.array([[self._code((float(x), float(v))) for v in vs] for x in xs], dtype=np.int8)
 
     def _code(self, s: tuple[float, float]) -> int:
@@ -59,7 +59,7 @@ class HoldFinding(NamedTuple):
         return self.proof.held.holds(start(self.request.spec.task, np.random.default_rng(self.request.seed)))
 
     def _shares(self) -> tuple[float, float]:
-        """Return the share of the controllable starts that is proven, and that of the start box that is doomed."""
+        """Return the proven share of the controllable starts, and the doomed share of the start box."""
         spec = self.request.spec
         low, high = Extent(spec.low, spec.high).central(TEST)
         codes = self.codes(*(np.linspace(low[i], high[i], STARTS) for i in (0, 1)))
@@ -67,7 +67,7 @@ class HoldFinding(NamedTuple):
         return float((codes == PROVEN).mean() / max(1 - doomed, 1e-300)), float(doomed)
 
     def _failure(self) -> GreedyTrial | None:
-        """Return a trial from the start that fails; None if it holds as long as anybody waits."""
+        """Return a trial from the start that fails; None if it does not fail within ``CAP`` steps."""
         request = self.request
         trial = greedy_trial(request.spec.task, request.controller, request.seed, CAP)
         return trial if trial.ended else None

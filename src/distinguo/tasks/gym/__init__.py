@@ -1,1 +1,1 @@
-"""Any Gymnasium environment as a task, with snapshots to go back to earlier states."""
+"""Any Gymnasium environment as a task, with snapshots to restore earlier states."""

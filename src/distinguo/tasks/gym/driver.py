@@ -1,8 +1,8 @@
-"""The driver of one Gymnasium environment: it goes forward by steps, and back to any state of its trials.
+"""The driver of one Gymnasium environment: it takes steps, and restores any state of its trials.
 
 A state is ``(trial, step, *observation)``. Trials are numbered from 0 in the order of their starts, and each has a
 seed of its own. A step from the head of the latest trial makes that trial longer. A step from anywhere else is a
-look-ahead: its states are ``(-1, number, *observation)``, and one can only go on from the last of them, at once.
+look-ahead: its states are ``(-1, number, *observation)``, and only the last of them can be continued, at once.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from distinguo.tasks.gym.source import CheckedEnv, Source, StepPlace
 from distinguo.tasks.task import State
 
 AHEAD = -1.0  #: the trial of the states of look-aheads
-_STREAM = 1  #: follows the seed in the keys of the noise, so that it is not the agent's
+_STREAM = 1  #: follows the seed in the keys of the noise, to keep it apart from the agent's
 
 
 def trial_seed(seed: int, trial: int) -> int:
-    """Return the seed of a trial; it fits where an environment wants 32 bits with a sign.
+    """Return the seed of a trial; it fits into a signed 32-bit number.
 
     >>> trial_seed(0, 1), trial_seed(1, 0)
     (1982462498, 917752063)
@@ -55,7 +55,7 @@ class Driver:
     def __init__(self, source: Source, seed: int = 0) -> None:
         self.source, self.seed = source, seed
         self.history = History()
-        self.steps = 0  #: that were asked for
+        self.steps = 0  #: taken on request, replays not included
         self._branches = 0  # states of look-aheads so far
         self._looks = 0  # look-aheads so far
         self._checked: CheckedEnv | None = None
@@ -73,12 +73,12 @@ class Driver:
 
     @property
     def limit(self) -> int | None:
-        """Return the steps after which the environment's makers stop a trial, if they do."""
+        """Return the environment's time limit, if it has one."""
         return self.source.limit
 
     @property
     def replayed(self) -> int:
-        """Return how many steps were only taken to come back to a state."""
+        """How many steps were only taken to restore a state."""
         return self.history.replayed
 
     @property
@@ -90,7 +90,7 @@ class Driver:
 
     @property
     def probed(self) -> ProbeResult:
-        """Return what trying the environment showed; that is done once, before the first trial."""
+        """The result of trying the environment, once, before the first trial."""
         if self._probed is None:
             self._take_over()
             checked = self.checked_env
@@ -99,16 +99,16 @@ class Driver:
 
     @property
     def restoring(self) -> Restoring:
-        """Return how the environment is put back into earlier states."""
+        """How earlier states of the environment are restored."""
         return self.probed.restoring
 
     @property
     def stochastic(self) -> bool:
-        """Tell whether the same action in the same state may lead to different ones."""
+        """Whether the same action in the same state may lead to different states."""
         return self.probed.stochastic
 
     def again(self, seed: int) -> Driver:
-        """Return a driver of an environment like this one, with nothing behind it."""
+        """Return a fresh driver of an environment like this one."""
         source, another = self.source.again()
         driver = Driver(source, seed)
         driver._probed = self._probed
@@ -118,7 +118,7 @@ class Driver:
 
     def _take_over(self) -> None:
         self._user[0] = self
-        self._now = None  # wherever the environment was, it will not be there
+        self._now = None  # the environment will be somewhere else
 
     def start(self) -> State:
         """Begin a trial."""
@@ -135,7 +135,7 @@ class Driver:
         """Take action ``a`` from state ``s``: the next state, the reward, and whether it is terminal."""
         if (s is not self._now and s != self._now) or self._user[0] is not self:
             self._go_to(s)
-        self._now = None  # nowhere, should the step fail
+        self._now = None  # unknown, should the step fail
         self.steps += 1
         return self._look_ahead(int(a)) if self._ahead else self._go_on(s, int(a))
 
@@ -166,13 +166,13 @@ class Driver:
             set_generator(self.checked_env.env, self.seed, _STREAM, self._looks)
 
     def truncated(self, s: State) -> bool:
-        """Tell whether the environment itself stopped the trial in ``s``, which is not terminal."""
+        """Whether the environment itself stopped the trial in ``s``, which is not terminal."""
         if s is self._now or s == self._now:
             return self._stopped
         return self.history.stopped_at(int(s[0]), int(s[1]))
 
     def memories(self, states: np.ndarray) -> dict[str, np.ndarray]:
-        """Return what is needed to come back to these states, and drop what is not."""
+        """What is needed to restore these states; everything else is dropped."""
         return self.history.to_arrays(self.probed, states, [self._branches, self._looks])
 
     def remember(self, arrays: Mapping[str, np.ndarray]) -> None:
@@ -193,7 +193,7 @@ class History:
 
     def __init__(self) -> None:
         self.count = 0  #: of trials that were begun
-        self.replayed = 0  #: steps that were only taken to come back to a state
+        self.replayed = 0  #: steps that were only taken to restore a state
         self.trials: dict[int, TrialRecord] = {}
         self.latest = TrialRecord(0)
         self.snapshots = Snapshots()
@@ -207,26 +207,26 @@ class History:
     def keep_beginning(
         self, checked: CheckedEnv, probed: ProbeResult, observation: tuple[float, ...]
     ) -> None:
-        """Take a snapshot of the start of the latest trial if its seed will not bring it back."""
+        """Take a snapshot of the start of the latest trial if its seed does not restore it."""
         if probed.method is not None and not probed.replayable:
             moment = TrialPlace(self.latest.seed, 0, (), observation)
             snapshot = attempt(probed.method.take, checked.env, moment, otherwise=None)
             if (
                 snapshot is not None
-            ):  # else this trial cannot be come back to, which is said if it is asked for
+            ):  # else this trial cannot be restored; an attempt to do so raises an error
                 self.latest.beginning = (snapshot, observation)
 
     def is_head(self, trial: int, step: int) -> bool:
-        """Tell whether this is where the latest trial has come to."""
+        """Whether this is the latest state of the latest trial."""
         return trial == self.count - 1 and step == len(self.latest.moves)
 
     def stopped_at(self, trial: int, step: int) -> bool:
-        """Tell whether the environment truncated the trial at this step."""
+        """Whether the environment truncated the trial at this step."""
         known = self.trials.get(trial)
         return known is not None and known.stopped and step == len(known.moves)
 
     def go_to(self, checked: CheckedEnv, probed: ProbeResult, s: State) -> None:
-        """Put the environment into ``s``, a state of one of the trials, and see that it is there."""
+        """Restore ``s``, a state of one of the trials, and check the observation."""
         trial, step, wanted = int(s[0]), int(s[1]), tuple(s[2:])
         if probed.restoring.name == NONE or trial < 0:
             raise _not_restorable(checked.name, probed, trial, step)
@@ -273,13 +273,13 @@ class History:
     def _take(
         self, checked: CheckedEnv, probed: ProbeResult, trial: int, steps: tuple[int, int, int]
     ) -> None:
-        """Take a snapshot on the way: one in so many, and the last before the goal, which is often wanted again.
+        """Take a snapshot during a replay: at intervals, and the last before its end, which is often needed again.
 
         The steps are where the replay began, where it is, and where it goes.
         """
         first, now, last = steps
         known = self.trials[trial]
-        if probed.method is None or last - first <= 2 * probed.price:  # to replay it again costs less
+        if probed.method is None or last - first <= 2 * probed.price:  # another replay costs less
             return
         spacing = max(SPACING, 2 * probed.price, len(known.moves) // MOST_IN_TRIAL)
         if now % spacing == 0 or now == last - 1:
@@ -291,7 +291,7 @@ class History:
     def to_arrays(
         self, probed: ProbeResult, states: np.ndarray, counters: list[int]
     ) -> dict[str, np.ndarray]:
-        """Return what is needed to come back to these states, and drop what is not."""
+        """What is needed to restore these states; everything else is dropped."""
         last = last_steps(states)
         if probed.restoring.name == OPTIONS:  # the states are enough, but the running trial goes on
             last = {trial: step for trial, step in last.items() if trial == self.count - 1}
@@ -326,7 +326,7 @@ def _lost(name: str, probed: ProbeResult, s: State, observation: Any) -> Disting
     trial, step, *wanted = s
     place = StepPlace(int(trial), int(step))
     if probed.restoring.name == OPTIONS:
-        words, advice = "ignores the state it was given", "mend its reset, or leave the option out"
+        words, advice = "ignores the state it was given", "fix its reset, or leave the option out"
     else:
         words, advice = "is not deterministic under replay", "draw all its noise from its own np_random"
     return DistinguoError(f"{name} {words}: {place} expected {tuple(wanted)}, got {observation}; {advice}.")
@@ -383,7 +383,7 @@ class Snapshots:
             self.steps[oldest].discard(at)
 
     def before(self, trial: int, step: int) -> tuple[int, Any] | None:
-        """Return the last snapshot before this step: the step from it shows whether it was restored rightly."""
+        """Return the last snapshot before this step: the step from it shows whether it was restored correctly."""
         nearest = max((at for at in self.steps.get(trial, ()) if at < step), default=None)
         if nearest is None:
             return None
@@ -405,7 +405,7 @@ def last_steps(states: np.ndarray) -> dict[int, int]:
     """
     last: dict[int, int] = {}
     for trial, step in np.asarray(states, dtype=np.float64)[:, :2].astype(np.int64).tolist():
-        if trial >= 0:  # one cannot come back to a look-ahead
+        if trial >= 0:  # a look-ahead cannot be restored
             last[trial] = max(step, last.get(trial, 0))
     return last
 
@@ -413,7 +413,7 @@ def last_steps(states: np.ndarray) -> dict[int, int]:
 def arrays_of_trials(
     trials: Mapping[int, TrialRecord], last: Mapping[int, int], counters: list[int]
 ) -> dict[str, np.ndarray]:
-    """Return trials as arrays, each up to the last step that is needed."""
+    """Return trials as arrays, each up to its last step that is needed."""
     numbers = sorted(set(trials).intersection(last))
     moves = [np.array(trials[number].moves[: last[number]], dtype=np.uint32) for number in numbers]
     return {
@@ -428,7 +428,7 @@ def arrays_of_trials(
 def trials_of_arrays(
     arrays: Mapping[str, np.ndarray], count: int
 ) -> tuple[dict[int, TrialRecord], list[int]]:
-    """Return the trials and the counters from arrays, everything checked; there are ``count`` actions."""
+    """Return the trials and the counters from arrays, after checks; there are ``count`` actions."""
     trials, seeds, moves, offsets, counters = _of_whole_numbers(arrays)
     _require(len(trials) == len(seeds) == len(offsets) - 1, "its parts have different lengths")
     _require(len(counters) == 3 and min(counters) >= 0, "its counters are wrong")
@@ -446,7 +446,7 @@ def _of_whole_numbers(arrays: Mapping[str, np.ndarray]) -> list[list[int]]:
     for name in _NAMES:
         _require(name in arrays, f"it lacks '{name}'")
         whole = arrays[name].ndim == 1 and arrays[name].dtype.kind in "iu"
-        _require(whole, f"'{name}' is no row of whole numbers")
+        _require(whole, f"'{name}' is not a row of whole numbers")
     return [arrays[name].tolist() for name in _NAMES]
 
 

@@ -1,8 +1,8 @@
-"""Tell Gymnasium about our environments.
+"""Register our environments with Gymnasium.
 
-Gymnasium 1.x has no plugins: an environment is known once the package that registers it was imported. Importing
-Gymnasium takes a quarter of a second, which ``import distinguo`` and the command line should not cost; so ours are
-registered at once if Gymnasium is there already, and otherwise at the moment it is imported.
+Gymnasium 1.x has no plugins: an environment is known once the package that registers it is imported. Importing
+Gymnasium takes a quarter of a second, which ``import distinguo`` and the command line should not cost. So ours are
+registered at once if Gymnasium is imported already, and otherwise when it is imported.
 """
 
 from __future__ import annotations

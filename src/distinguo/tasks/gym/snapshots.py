@@ -1,8 +1,8 @@
-"""Ways to restore an earlier state of an environment; Gymnasium itself has none.
+"""Methods to restore an earlier state of an environment; Gymnasium itself has none.
 
-A *snapshot* is taken while the environment is in a state, and restores it later. Which method works is not known
-from the outside: some environments ignore the state they are given, some copies share what they should not.
-:mod:`distinguo.tasks.gym.snapshots` tries them.
+A *snapshot* is taken while the environment is in a state, and restores it later. Which method works cannot be seen
+from outside: some environments ignore the state they are given, and some copies share data with the original.
+:func:`probe` tries the methods.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ StepResult = tuple[tuple[float, ...], float, bool, bool]  #: observation, reward
 
 
 class Restoring(NamedTuple):
-    """How an environment is put back into an earlier state."""
+    """How earlier states of an environment are restored."""
 
     name: str  #: "options", "set_state", "deep copy", "replay" or "none"
-    sentence: str  #: the same in words, with what did not work
+    sentence: str  #: the same as a sentence, with what did not work
 
 
 class TrialPlace(NamedTuple):
-    """Where a trial is, as seen from the outside."""
+    """The place of a trial, as seen from outside."""
 
     seed: int
     step: int
@@ -45,17 +45,17 @@ class TrialPlace(NamedTuple):
 
 
 class SnapshotMethod(Protocol):
-    """One way to take snapshots of an environment and to restore them."""
+    """A method to take snapshots of an environment and to restore them."""
 
     name: str
-    subject: str  #: in words, to say what it does
-    by: str  #: in words: "is put back by ..."
+    subject: str  #: the subject of a sentence on what it does
+    by: str  #: the end of "is put back by ..."
 
     def take(self, env: Any, moment: TrialPlace) -> Any:
         """Return a snapshot of where the environment is."""
 
     def restore(self, env: Any, snapshot: Any) -> tuple[Any, tuple[float, ...] | None]:
-        """Go back there: the environment to go on with, and the observation where it can be had."""
+        """Restore a snapshot: the environment to go on with, and its observation if known."""
 
 
 class ResetOptions:
@@ -69,7 +69,7 @@ class ResetOptions:
         self.view = view
 
     def take(self, env: Any, moment: TrialPlace) -> Any:
-        """Return the observation, and when it was."""
+        """Return the observation and its step."""
         return moment.step, moment.observation
 
     def restore(self, env: Any, snapshot: Any) -> tuple[Any, tuple[float, ...] | None]:
@@ -114,12 +114,12 @@ class DeepCopies:
         return copy.deepcopy(env)
 
     def restore(self, env: Any, snapshot: Any) -> tuple[Any, tuple[float, ...] | None]:
-        """Go on with a copy of the copy, which can then be used again."""
+        """Go on with a copy of the copy, so that the snapshot can be used again."""
         return copy.deepcopy(snapshot), None
 
 
 class Replays:
-    """The trial once more: its seed and all of its actions."""
+    """The trial repeated from its seed and all of its actions."""
 
     name = REPLAY
     subject = "a replay"
@@ -129,7 +129,7 @@ class Replays:
         self.view, self.choices = view, choices
 
     def take(self, env: Any, moment: TrialPlace) -> Any:
-        """Return what the trial was made of."""
+        """The seed and the actions of the trial."""
         return moment._replace(moves=tuple(moment.moves))
 
     def restore(self, env: Any, snapshot: Any) -> tuple[Any, tuple[float, ...] | None]:
@@ -146,7 +146,7 @@ def snapshot_methods(env: Any, view: View, choices: Choices) -> list[SnapshotMet
 
 
 def play_moves(env: Any, view: View, choices: Choices, moves: Sequence[int]) -> list[StepResult]:
-    """Take these actions one after the other, no farther than to the end of the trial."""
+    """Take these actions in order, until the trial ends."""
     results: list[StepResult] = []
     for move in moves:
         observation, reward, terminated, truncated, _ = env.step(move + choices.first)
@@ -157,7 +157,7 @@ def play_moves(env: Any, view: View, choices: Choices, moves: Sequence[int]) -> 
 
 
 def set_clock(env: Any, step: int) -> None:
-    """Tell the time limits around an environment at which step of a trial it now is."""
+    """Set the step count of the time limits around an environment."""
     while isinstance(env, Wrapper):
         if isinstance(env, TimeLimit):
             env._elapsed_steps = step  # type: ignore[assignment] # it begins as None
@@ -165,27 +165,27 @@ def set_clock(env: Any, step: int) -> None:
 
 
 def set_generator(env: Any, *key: int) -> None:
-    """Give the environment a fresh generator of random numbers."""
+    """Give the environment a new random generator."""
     env.unwrapped.np_random = np.random.default_rng(key)
 
 
-# Find out by trying how an environment can be restored, and whether it is stochastic.
+# Try how an environment can be restored, and whether it is stochastic.
 #
 # Nothing here depends on the seed of a run: the same environment always gives the same result.
 
 
-_TRIALS, _LENGTH = 6, 60  # the trials that a method must prove itself in, and the most steps of each
+_TRIALS, _LENGTH = 6, 60  # the trials in which a method is tested, and the most steps of each
 _NOISE_STEPS = 2000  # steps without a difference after which an environment is taken to be deterministic
 
 
 class ProbeResult(NamedTuple):
-    """What trying an environment has shown."""
+    """The result of trying an environment."""
 
     restoring: Restoring
-    stochastic: bool  #: whether the same action in the same state may lead to different ones
-    method: SnapshotMethod | None  #: takes snapshots, other than for a replay
-    replayable: bool  #: whether the seed and the actions of a trial bring it back, or need not
-    price: int  #: of restoring a snapshot, in steps that could be taken instead
+    stochastic: bool  #: whether the same action in the same state may lead to different states
+    method: SnapshotMethod | None  #: takes snapshots; None if only replays work
+    replayable: bool  #: whether the seed and the actions of a trial restore it, or need not
+    price: int  #: of restoring a snapshot, in steps
 
 
 class _Probed(NamedTuple):
@@ -198,7 +198,7 @@ class _Probed(NamedTuple):
 
 
 def probe(env: Any, view: View, choices: Choices, name: str) -> ProbeResult:
-    """Try the snapshot methods in order, the best first; afterwards the environment is anywhere.
+    """Try the snapshot methods, the best first; the environment's state is undefined afterwards.
 
     >>> import gymnasium
     >>> from distinguo.tasks.gym.spaces import choices_of, view_of
@@ -209,7 +209,7 @@ def probe(env: Any, view: View, choices: Choices, name: str) -> ProbeResult:
     """
     probed = _Probed(env, view, choices, name)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what does not work may well warn
+        warnings.simplefilter("ignore")  # a method that does not work may warn
         stochastic = _is_stochastic(probed)
         reasons, best = _first_that_works(probed, stochastic)
         cheap = best is not None and best.name in (OPTIONS, REPLAY)
@@ -244,14 +244,14 @@ def _in_words(name: str, method: SnapshotMethod | None, reasons: list[str]) -> R
 
 
 def _trouble(probed: _Probed, method: SnapshotMethod) -> str:
-    """Return why a method does not work, or nothing if it does."""
+    """Why a method does not work, or nothing if it does."""
     completed = 0
     for trial in range(_TRIALS):
         try:
             answer = _try_in(probed, method, trial)
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # whatever an environment may raise
+        except BaseException as error:  # an environment may raise anything
             return f"raises {reason_of(error)}"
         if answer:
             return answer
@@ -271,7 +271,7 @@ def _try_in(probed: _Probed, method: SnapshotMethod, trial: int) -> str | None:
     middle = len(play_moves(env, view, choices, moves)) // 2
     start = view.flatten(env.reset(seed=trial)[0])
     before = play_moves(env, view, choices, moves[:middle])
-    if before and (before[-1][2] or before[-1][3]):  # only where trials differ although their seeds do not
+    if before and (before[-1][2] or before[-1][3]):  # only if trials differ although their seeds are equal
         return None
     here = before[-1][0] if before else start
     snapshot = method.take(env, TrialPlace(trial, middle, moves[:middle], here))
@@ -299,12 +299,12 @@ def _go_elsewhere(probed: _Probed, method: SnapshotMethod, snapshot: Any, trial:
 
 
 def _is_stochastic(probed: _Probed) -> bool:
-    """Tell whether a trial goes another way when the environment draws other random numbers."""
+    """Whether a trial's outcome depends on the environment's random numbers."""
     steps, draws = 0, False
-    for trial in range(_NOISE_STEPS):  # trials may be of one step
+    for trial in range(_NOISE_STEPS):  # trials may have a single step
         one, drew = attempt(_with_noise, probed, trial, 1, otherwise=(None, False))
         other, _ = attempt(_with_noise, probed, trial, 2, otherwise=(None, False))
-        if one is None or other is None:  # then learning will say what is wrong
+        if one is None or other is None:  # learning will report the fault
             return False
         if one != other:
             return True
@@ -325,7 +325,7 @@ def _with_noise(probed: _Probed, trial: int, stream: int) -> tuple[list[StepResu
 
 
 def _price(probed: _Probed, method: SnapshotMethod) -> int:
-    """Weigh a restoration against steps. Only speed depends on it: both lead to the same state."""
+    """The cost of restoring a snapshot, in steps. Only speed depends on it: both lead to the same state."""
     env, view, choices, _ = probed
     env.reset(seed=0)
     snapshot = method.take(env, TrialPlace(0, 0, (), ()))

@@ -1,4 +1,4 @@
-"""Where an environment comes from: an id with arguments, or an object that somebody made."""
+"""Where an environment comes from: an id with arguments, or an object."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from distinguo.tasks.spec import LARGEST
 LEVELS, LIMIT = "levels", "max_episode_steps"
 
 
-#: Mean returns that solve tasks whose makers name none: the best there is, where that is certain.
-THRESHOLDS = {"CliffWalking-v1": -13.0}  # the shortest way around the cliff
+#: Mean returns that solve tasks without a threshold of their own: the best possible, where that is certain.
+THRESHOLDS = {"CliffWalking-v1": -13.0}  # the shortest path around the cliff
 
 
 class Source(NamedTuple):
@@ -35,17 +35,17 @@ class Source(NamedTuple):
     name: str
     env: Any = None  #: the object, where it is not made from its id
     arguments: Mapping[str, Any] = {}
-    limit: int | None = None  #: steps after which its makers stop a trial
-    threshold: float | None = None  #: the mean return that they call solved
-    was_given: bool = False  #: whether it was an object, of which only the name is left
+    limit: int | None = None  #: its time limit
+    threshold: float | None = None  #: the mean return that solves it
+    was_given: bool = False  #: whether it was an object of which only the name is left
 
     @property
     def is_lost(self) -> bool:
-        """Tell whether the environment has to be handed in to be stepped."""
+        """Whether the environment has to be handed in to be stepped."""
         return self.was_given and self.env is None
 
     def make(self) -> Any:
-        """Return the environment; one that is made from its id does not stop trials for their length."""
+        """Return the environment; one made from its id has no time limit."""
         if self.is_lost:
             raise absence(self.name)
         own = {key: value for key, value in self.arguments.items() if key not in (LEVELS, LIMIT)}
@@ -53,17 +53,17 @@ class Source(NamedTuple):
         return DiscreteActions(env, self.arguments[LEVELS]) if LEVELS in self.arguments else env
 
     def again(self) -> tuple[Source, bool]:
-        """Return a source of an environment like it, and whether that environment is another one."""
+        """Return a source of an equal environment, and whether that is another object."""
         if self.env is None:
             return self, True
-        another = attempt(copy.deepcopy, self.env, otherwise=None)  # it may fail for whatever reason
+        another = attempt(copy.deepcopy, self.env, otherwise=None)  # it may fail for any reason
         return (self, False) if another is None else (self._replace(env=another), True)
 
 
 def absence(name: str) -> DistinguoError:
-    """Return the sentence for an environment object that is asked to step where it is not."""
+    """Return the error for a step of an environment object that is not there."""
     return DistinguoError(
-        f"{name} was learned from an environment object, which its name does not make again; hand one like it in: "
+        f"{name} was learned from an environment object, which cannot be made from its name; hand in an equal one: "
         "open_run(path, task=env), or --task path/to/file.py:Class."
     )
 
@@ -93,7 +93,7 @@ def _source_of_object(env: Any, arguments: Mapping[str, Any]) -> Source:
     unknown = sorted(set(arguments).difference([LEVELS]))
     if unknown:
         raise DistinguoError(
-            f"An environment that is made already takes no '{unknown[0]}'; allowed is '{LEVELS}'; make it with that."
+            f"An existing environment takes no '{unknown[0]}', only '{LEVELS}'; give it to gymnasium.make instead."
         )
     spec = attempt(getattr, env, "spec", otherwise=None)
     if spec is None:
@@ -111,9 +111,9 @@ def _limit(limit: Any, name: str) -> int | None:
 
 
 def registered_spec(identifier: str, may_import: bool = False) -> Any:
-    """Return what Gymnasium knows of an id; it may begin with a module, as in ``"package:Name-v0"``.
+    """Gymnasium's specification of an id; it may begin with a module, as in ``"package:Name-v0"``.
 
-    That module is only imported where the id was named by a person: a file may not have code imported.
+    That module is only imported if a user named the id: no file may cause an import.
     """
     module, _, name = identifier.rpartition(":")
     try:
@@ -140,8 +140,8 @@ def _made(identifier: str, arguments: Mapping[str, Any]) -> Any:
     name = registered_spec(identifier).id  # without the module, which Gymnasium would import
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # those of the packages that it imports
-            # -1 leaves the time limit out; what the checker would find we tell in our own words
+            warnings.simplefilter("ignore", DeprecationWarning)  # of the packages that it imports
+            # -1 leaves the time limit out; we check the environment ourselves
             return gymnasium.make(name, max_episode_steps=-1, disable_env_checker=True, **arguments)
     except (DependencyNotInstalled, ImportError) as error:
         raise _lacking(identifier, error) from error
@@ -174,11 +174,11 @@ def _threshold(spec: Any) -> float | None:
     return THRESHOLDS.get(spec.id) if spec.reward_threshold is None else spec.reward_threshold
 
 
-# An environment whose every answer is checked: what goes wrong is said in one sentence, with trial and step.
+# An environment whose every answer is checked; errors are one sentence, with trial and step.
 
 
 class StepPlace(NamedTuple):
-    """Where something happens: at a step of a trial, or so many steps of a look-ahead farther.
+    """A place in a trial: a step, or a step of a look-ahead from there.
 
     >>> print(StepPlace(3, 17), StepPlace(3, 17, 2), sep=", ")
     in trial 3 at step 17, in a look-ahead from trial 3, step 17, at its step 2
@@ -204,7 +204,7 @@ class CheckedEnv:
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            words = f"{name} does not tell its spaces ({reason_of(error)}); mend the environment."
+            words = f"{name} failed to give its spaces ({reason_of(error)}); fix the environment."
             raise DistinguoError(words) from error
         self.view: View = view_of(seen, name)
         self.choices: Choices = choices_of(acted, name)
@@ -216,7 +216,7 @@ class CheckedEnv:
             answer = self.env.reset(seed=seed)
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # SystemExit too: it is the environment that ends, not the program
+        except BaseException as error:  # SystemExit, too: the environment ends, not the program
             raise self.raised(error, *place) from error
         parts = attempt(tuple, answer, otherwise=())
         if len(parts) != 2 or not isinstance(parts[1], Mapping):
@@ -225,7 +225,7 @@ class CheckedEnv:
         return self._flat(parts[0], *place)
 
     def step(self, a: int, trial: int, step: int, ahead: int = 0) -> StepResult:
-        """Take action ``a``; the numbers say where it leads."""
+        """Take action ``a``; the other numbers are for messages."""
         try:
             answer = self.env.step(a + self.choices.first)
         except KeyboardInterrupt:
@@ -257,28 +257,28 @@ class CheckedEnv:
         if not math.isfinite(amount):
             raise self.fault(f"gave the reward {shown(reward)}, which is not a finite number", *place)
         if abs(amount) > LARGEST:
-            words = f"gave the reward {shown(reward)}; allowed are amounts up to {LARGEST:g}"
+            words = f"gave the reward {shown(reward)}; allowed are numbers up to {LARGEST:g}"
             raise self.fault(words, *place)
         return amount
 
     def _truth(self, name: str, answer: Any, *place: int) -> bool:
-        """Return whether a trial ends: NumPy's booleans, and 0 and 1 will do."""
+        """The answer as a bool; NumPy's booleans, 0 and 1 are accepted."""
         number = number_of(answer)
         if number not in (0.0, 1.0):
             raise self.fault(f"answered {shown(answer)} for {name}; allowed are True and False", *place)
         return number == 1.0
 
     def fault(self, words: str, trial: int, step: int, ahead: int = 0) -> DistinguoError:
-        """Return the sentence for something that the environment did wrong."""
-        return DistinguoError(f"{self.name} {words}, {StepPlace(trial, step, ahead)}; mend the environment.")
+        """Return the error for a fault of the environment."""
+        return DistinguoError(f"{self.name} {words}, {StepPlace(trial, step, ahead)}; fix the environment.")
 
     def raised(self, error: BaseException, trial: int, step: int, ahead: int = 0) -> DistinguoError:
-        """Return the sentence for an exception."""
+        """Return the error for an exception."""
         return self.fault(f"failed ({reason_of(error)})", trial, step, ahead)
 
 
 def number_of(value: Any) -> float:
-    """Return a number of any kind, or an array of one, as a float; NaN for what is none.
+    """Return a number of any kind, or an array of one number, as a float; NaN for anything else.
 
     >>> number_of(np.array([2])), number_of("2"), number_of(10**400)
     (2.0, nan, nan)

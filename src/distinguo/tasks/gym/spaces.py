@@ -1,6 +1,6 @@
-"""What Gymnasium's spaces are to a learner: observations as tuples of floats, actions as numbers from 0.
+"""Gymnasium's spaces for a learner: observations as tuples of floats, actions as numbers from 0.
 
-A *continuous* observation is a point, divided by distances; *categories* are told apart exactly, number by number.
+A *continuous* observation is a point, and distances matter; *categories* are equal or different, number by number.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from gymnasium.utils import RecordConstructorArgs
 from distinguo.errors import DistinguoError, attempt, shown
 from distinguo.tasks.spec import CATEGORIES, CONTINUOUS, LARGEST
 
-#: Bounds beyond this are only the largest numbers of their type, and say nothing about the task.
+#: Bounds beyond this are just the largest numbers of their type and say nothing about the task.
 ASTRONOMICAL = 1e30
 MOST_ACTIONS, MOST_COORDINATES = 10_000, 250_000
 _ALLOWED = "allowed are Box, Discrete, MultiDiscrete, MultiBinary and a Tuple of Discretes"
 
 
 class MisfitError(DistinguoError):
-    """An observation that is not what its space says; ``words`` are the sentence without its subject."""
+    """An observation outside its space; ``words`` are the sentence without its subject."""
 
     def __init__(self, name: str, words: str) -> None:
         super().__init__(f"{name} {words}.")
@@ -51,14 +51,14 @@ class View(NamedTuple):
 
 
 class Choices(NamedTuple):
-    """The actions of an environment: so many numbers from the first."""
+    """The actions of an environment: ``number`` whole numbers from ``first``."""
 
     number: int
     first: int
 
 
 def view_of(space: Any, name: str) -> View:
-    """Return how observations from this space are read; ``name`` is the environment's, for messages.
+    """How observations from this space are read; ``name`` is the environment's, for messages.
 
     >>> view_of(spaces.Box(-1, np.inf, shape=(2, 2)), "Grid-v0").names
     ('o0_0', 'o0_1', 'o1_0', 'o1_1')
@@ -131,13 +131,13 @@ def _continuous(space: spaces.Box, name: str) -> View:
 
     def flatten(observation: Any) -> tuple[float, ...]:
         array = observation if type(observation) is np.ndarray else _array(observation)
-        if array.dtype.char not in "fd":  # only these turn into exact Python floats by themselves
+        if array.dtype.char not in "fd":  # only these turn into exact Python floats directly
             array = _floats(array, observation, space, name)
         if array.shape != shape:
             raise MisfitError(name, f"changed its observation shape from {shape} to {array.shape}")
         values = tuple(array.ravel().tolist())
-        if not sum(map(abs, values)) <= LARGEST:  # most are small: the sum tells faster than every one
-            _check_amounts(values, names, name)
+        if not sum(map(abs, values)) <= LARGEST:  # most are small: one sum is faster than many comparisons
+            _check_numbers(values, names, name)
         return values
 
     def unflatten(values: Sequence[float]) -> Any:
@@ -162,7 +162,7 @@ def _wrong(observation: Any, space: Any, name: str) -> MisfitError:
     return MisfitError(name, f"gave an observation that its space {space} does not hold: {what} ({kind})")
 
 
-def _check_amounts(values: tuple[float, ...], names: tuple[str, ...], name: str) -> None:
+def _check_numbers(values: tuple[float, ...], names: tuple[str, ...], name: str) -> None:
     for coordinate, value in zip(names, values, strict=True):
         if not math.isfinite(value):
             raise MisfitError(name, f"gave an observation that is not finite: {coordinate} is {value}")
@@ -172,7 +172,7 @@ def _check_amounts(values: tuple[float, ...], names: tuple[str, ...], name: str)
 
 
 def _ranges(space: Any) -> tuple[tuple[int, ...], np.ndarray, np.ndarray] | None:
-    """Return the shape of categories and the least and greatest number of each, or nothing if they are none."""
+    """Return the shape of categories and the least and greatest number of each; None for another space."""
     if isinstance(space, spaces.Discrete):
         return (), np.array([int(space.start)]), np.array([int(space.start) + int(space.n) - 1])
     if isinstance(space, spaces.MultiDiscrete):
@@ -189,7 +189,7 @@ def _ranges(space: Any) -> tuple[tuple[int, ...], np.ndarray, np.ndarray] | None
 def _categories(space: Any, name: str, shape: tuple[int, ...], low: np.ndarray, high: np.ndarray) -> View:
     if not len(low):
         raise DistinguoError(f"{name} observes {space}, which is empty; give it a coordinate.")
-    if max(abs(low).max(), abs(high).max()) > 2**53:  # a float does not hold every number beyond
+    if max(abs(low).max(), abs(high).max()) > 2**53:  # a float does not hold every larger number
         raise DistinguoError(f"{name} observes {space}; allowed are numbers up to 2**53; number them from 0.")
     ranges = [range(a, b + 1) for a, b in zip(low.tolist(), high.tolist(), strict=True)]
 
@@ -219,7 +219,7 @@ def _as_in(space: Any, numbers: list[int]) -> Any:
     return np.array(numbers, dtype=space.dtype).reshape(space.shape)
 
 
-# Wrappers that make an environment fit: continuous actions in a few levels, and noisy actions.
+# Wrappers: continuous actions in a few levels, and noisy actions.
 
 
 MOST_COMBINATIONS = 1000
@@ -228,8 +228,8 @@ MOST_COMBINATIONS = 1000
 class DiscreteActions(gymnasium.ActionWrapper[Any, int, Any], RecordConstructorArgs):
     """Choose each coordinate of a continuous action from a few levels, evenly spaced between its bounds.
 
-    With several coordinates the actions are all combinations; the last coordinate changes fastest. A list of actions
-    may be given instead of a number: a number for each, or as many as an action has coordinates.
+    With several coordinates the actions are all combinations; the last coordinate changes fastest. ``levels`` may
+    also list the actions, each a number, or a row with a number per coordinate.
 
     >>> env = DiscreteActions(gymnasium.make("Pendulum-v1"), levels=5)
     >>> env.action_space
@@ -295,7 +295,7 @@ def _box_of(env: Any) -> spaces.Box:
 
 
 def _listed(box: spaces.Box, levels: Sequence[Any]) -> np.ndarray:
-    """Return actions that are given one by one."""
+    """Return the actions of a list."""
     size = math.prod(box.shape)
     rows = attempt(
         lambda: np.array(levels, dtype=np.float64).reshape(len(levels), size), otherwise=np.zeros((0, 1))
@@ -310,7 +310,7 @@ def _listed(box: spaces.Box, levels: Sequence[Any]) -> np.ndarray:
 
 
 def _checked_box(env: Any, levels: Any) -> spaces.Box:
-    """Return the action space if it can be divided into so many levels."""
+    """Return the action space if it can be divided into that many levels."""
     box = _box_of(env)
     if isinstance(levels, bool) or not isinstance(levels, int) or levels < 2:
         raise DistinguoError(f"The levels of an action must be a number from 2, got {levels!r}; try 3.")

@@ -40,7 +40,7 @@ from distinguo.tasks.task import (
 
 
 class GymTask(NamedTuple):
-    """A task that a driver does the work of."""
+    """A task whose steps are taken by a driver."""
 
     driver: Driver
 
@@ -48,7 +48,7 @@ class GymTask(NamedTuple):
 def make_task(origin: Any, arguments: Mapping[str, Any] | None = None, seed: int = 0) -> GymTask:
     """Return an environment as a task; ``origin`` is its id or the environment itself.
 
-    The arguments are those of ``gymnasium.make``; ``levels`` divides continuous actions into so many.
+    The arguments are those of ``gymnasium.make``; ``levels`` divides continuous actions into that many levels.
 
     >>> actions(make_task("Pendulum-v1", {"levels": 5}))
     5
@@ -59,9 +59,9 @@ def make_task(origin: Any, arguments: Mapping[str, Any] | None = None, seed: int
 def make_absent_task(
     name: str, arguments: Mapping[str, Any] | None = None, was_given: bool = False, seed: int = 0
 ) -> GymTask:
-    """Return a task of which only the name is known; its environment is made when it is needed.
+    """Return a task known by its name only; its environment is made when it is needed.
 
-    One that ``was_given`` as an object is not made: another of that name need not be like it.
+    An environment that ``was_given`` as an object is not made: another of that name may differ.
 
     >>> make_absent_task("Nowhere-v0").driver.name
     'Nowhere-v0'
@@ -101,9 +101,9 @@ def gym_spec(
 
 
 def _in_place_of(port: TaskSpec, parameters: Parameters) -> TaskSpec:
-    """Return the description of a compiled port with Gymnasium's environment in its place.
+    """Return the description of a compiled port, with Gymnasium's environment as the task.
 
-    Which of its states can be held is known of the port only.
+    Only the port knows which states are controllable.
     """
     arguments = dict(parameters)
     if port.name == "Pendulum-v1":
@@ -113,7 +113,7 @@ def _in_place_of(port: TaskSpec, parameters: Parameters) -> TaskSpec:
 
 
 def _with_facts(spec: TaskSpec) -> TaskSpec:
-    """Add what trying the environment has shown."""
+    """Add what trying the environment showed."""
     restoring = spec.task.driver.restoring
     return spec._replace(interpreted=True, note=restoring.sentence, restorable=restoring.name != NONE)
 
@@ -121,9 +121,9 @@ def _with_facts(spec: TaskSpec) -> TaskSpec:
 def absent_gym_spec(
     name: str, words: Mapping[str, Any], parameters: Parameters, was_given: bool = False
 ) -> TaskSpec:
-    """Describe an environment by what a run folder says; it is made when the first step is asked for.
+    """Describe an environment by a run folder; it is made at the first step.
 
-    One that was given as an object cannot be made again: it has to be handed in.
+    One that was given as an object cannot be made again and has to be handed in.
     """
     task = make_absent_task(PUCK_ID if name == "puck" else name, dict(parameters), was_given)
     known = {**words, "interpreted": True, "portable": not was_given}
@@ -137,7 +137,7 @@ def _transition(task: GymTask, s: State, a: int) -> tuple[State, float, bool]:
 
 @implements_interpreted(start, GymTask)
 def _start(task: GymTask, rng: np.random.Generator) -> State:
-    """Begin a trial with a seed of its own; the learner's generator is left alone, as by the compiled tasks."""
+    """Begin a trial with a seed of its own; the learner's generator is not used."""
     return task.driver.start()
 
 
@@ -153,7 +153,7 @@ def _unpack(task: GymTask, row: np.ndarray) -> State:
 
 @implements_interpreted(observe, GymTask)
 def _observe(task: GymTask, s: State) -> Observation:
-    """Leave out which trial and step it was."""
+    """Leave out the trial and the step."""
     return s[2:]
 
 
@@ -179,13 +179,12 @@ def _remember(task: GymTask, arrays: dict[str, np.ndarray]) -> None:
     task.driver.remember(arrays)
 
 
-# What is said of an environment beside its spaces: names, units, and which mean return solves it.
-#
-# People may say it; of some environments it stands in Gymnasium's documents.
+# What spaces do not say of an environment: names, units, and which mean return solves it. Users may give it; for
+# some environments Gymnasium's documentation has it.
 
 
 class TaskWords(TypedDict, total=False):
-    """What may be said; Gymnasium's spaces have numbers only, and few environments a threshold."""
+    """Words that users may give; Gymnasium's spaces only have numbers, and few environments have a threshold."""
 
     threshold: float  #: the mean return that solves it
     dimensions: Sequence[str]  #: the names of the coordinates of an observation
@@ -197,7 +196,7 @@ WORDS = tuple(TaskWords.__annotations__)
 
 
 def with_words(spec: TaskSpec, words: TaskWords) -> TaskSpec:
-    """Return a task with the words that are said of it.
+    """Return a task with the user's words.
 
     >>> from distinguo.tasks.gym.task import gym_spec
     >>> lake = with_words(gym_spec("FrozenLake-v1", {}), {"threshold": 0.74, "dimensions": ("field",)})
@@ -256,7 +255,7 @@ _CHECKS = {"threshold": _threshold, "dimensions": _names, "actions": _names, "un
 
 
 class Names(NamedTuple):
-    """What Gymnasium's documents call coordinates, and actions where they are not amounts."""
+    """The names of coordinates, and of discrete actions, in Gymnasium's documentation."""
 
     dimensions: tuple[str, ...]
     actions: tuple[str, ...] = ()
@@ -266,7 +265,7 @@ _LANDER = Names(
     ("x", "y", "vx", "vy", "angle", "spin", "left_leg", "right_leg"),
     ("nothing", "left_engine", "main_engine", "right_engine"),
 )
-#: By id; only environments that are made from their id, as an object may be wrapped into something else.
+#: By id; only for environments that are made from their id, as an object may be wrapped.
 DOCUMENTED = {
     "LunarLander-v2": _LANDER,
     "LunarLander-v3": _LANDER,
@@ -277,7 +276,7 @@ DOCUMENTED = {
 
 
 def dimension_names(name: str, numbered: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what the coordinates of a known environment are called; else their numbers.
+    """The names of the coordinates of a known environment; else their numbers.
 
     >>> dimension_names("MountainCarContinuous-v0", ("o0", "o1")), dimension_names("Own-v0", ("o0",))
     (('x', 'v'), ('o0',))
@@ -287,7 +286,7 @@ def dimension_names(name: str, numbered: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def action_names(name: str, env: Any, number: int) -> tuple[str, ...]:
-    """Return what the actions are called: by their documents, by the amount that they are a level of, or numbers.
+    """The names of the actions: from the documentation, by the value of a level, or numbers.
 
     >>> import gymnasium
     >>> action_names("Own-v0", DiscreteActions(gymnasium.make("Pendulum-v1"), [-2.0, 0.5]), 2)

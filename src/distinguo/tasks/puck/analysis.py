@@ -1,9 +1,9 @@
 """Which states of the puck-on-a-hill task matter (section 4.1 of the paper; the data of Figures 8 and 9).
 
-A state is *doomed* when pushing left for ever still ends at the right wall, or pushing right for ever at the
-left one: if the strongest correction cannot save the puck, nothing can. Any other state is *controllable* as
-long as one of its two pushes leads to another such state. Only pushes that are long or strong against the
-hill can throw the puck from one doomed side to the other; ``analyse`` raises an error when they do.
+A state is *doomed* when pushing left for ever still ends at the right wall, or pushing right for ever at the left
+one: if the strongest correction cannot save the puck, nothing can. Any other state is *controllable* as long as one
+of its two pushes leads to another such state. Only pushes that are long or strong compared with the hill can throw
+the puck from one doomed side to the other; then ``analyse`` raises an error.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ _TOO_COARSE = -1
 #: A puck still on the hill after as many steps as the paper's longest test trials (section 4.2) never fell.
 #: The paper's grid needs 156 at most.
 MAX_PUSHES = 5_000_000
-#: Pushes of less time, in s, are taken together: where they lead hardly depends on it, how many it takes does.
+#: Shorter intervals, in s, are taken together: the result hardly depends on the interval, the number of steps does.
 SHORTEST = 1e-5
 
 
 @part
 def balance_point(task: Puck) -> float:
-    """Return how far from the top a resting puck can just hold its place; infinity if gravity never wins.
+    """The distance from the top at which a resting puck can just hold its place; infinity if gravity never wins.
 
     >>> round(balance_point(Puck()), 2)
     0.54
@@ -56,10 +56,10 @@ def balance_point(task: Puck) -> float:
 def final_wall(task: Puck, s: PuckState, a: int) -> int:
     """Return the wall that pushing one way for ever ends at: -1 left, 1 right, 0 if it ends at neither.
 
-    Under a constant push the hill has at most one balance point, and the puck is accelerated away from it. So
-    a puck that is pulled the way it moves never turns again, and its wall is known. Until then it is braked:
-    ``x`` goes one way and ``v`` towards zero, which must come to a decision or, in floating point, to a
-    standstill. Intervals so short that this would take hours count as ``SHORTEST``, unless nothing moves in them.
+    Under a constant push the hill has at most one balance point, and the puck is accelerated away from it. So a
+    puck that is pulled the way it moves never turns again, and its wall is known. Until then it is braked: ``x``
+    moves one way and ``v`` towards zero, until the direction is decided or, in floating point, the puck stands
+    still. Intervals so short that this would take hours count as ``SHORTEST``, unless nothing moves in them.
 
     >>> final_wall(Puck(), (0.0, 1.0), LEFT), final_wall(Puck(), (0.0, 2.0), LEFT)
     (-1, 1)
@@ -85,10 +85,10 @@ def final_wall(task: Puck, s: PuckState, a: int) -> int:
 
 @kernel
 def controllable(task: Puck, s: PuckState) -> bool:
-    """Say whether some sequence of pushes keeps the puck off both walls for ever.
+    """Whether some sequence of pushes keeps the puck off both walls for ever.
 
-    States beyond a wall are not. A state exactly on a wall is judged by its next steps like any other, as the
-    grid over the paper's closed extent asks for it.
+    States beyond a wall are not controllable. A state exactly on a wall is judged by its next steps like any other,
+    because the grid over the paper's closed extent includes it.
 
     >>> controllable(Puck(), (0.0, 1.0)), controllable(Puck(), (1.0, 0.0)), controllable(Puck(), (1.0, -1.9))
     (True, False, True)
@@ -118,7 +118,7 @@ def _code(task: Puck, s: PuckState) -> int:
 
 @kernel
 def classify(task: Puck, s: PuckState) -> int:
-    """Return the class of a state: what its two pushes lead to decides.
+    """Return the class of a state, by the outcomes of its two pushes.
 
     A state both of whose pushes are doomed is doomed, too; such states exist only where the pushes are too
     long or too strong for the analysis.
@@ -200,19 +200,19 @@ def analyse(
 
 
 def _axis(low: float, high: float, resolution: float) -> np.ndarray:
-    """Multiples of the resolution mirror each other exactly; rounding makes them the decimals one writes."""
+    """The multiples of the resolution, rounded to short decimals; they mirror each other exactly."""
     if not (0 < resolution < math.inf and math.isfinite(high - low) and low <= high):
         raise DistinguoError(
             f"A grid needs a positive resolution and finite low <= high, got resolution = {resolution} "
             f"from {low} to {high}; give for example 0.01 from -2.4 to 2.4."
         )
-    slack = 1e-9  # keeps an end that rounding has put just outside
+    slack = 1e-9  # keeps an end that rounding moved just outside
     first, last = math.ceil(low / resolution - slack), math.floor(high / resolution + slack)
     return np.round(np.arange(first, last + 1) * resolution, 12)
 
 
 def separated_share(puck_map: PuckMap, slope: float) -> float:
-    """Return the share of critical states on their right side of ``v = slope * x``: must-push-left above.
+    """Return the share of critical states on the correct side of ``v = slope * x``: must-push-left above.
 
     >>> round(separated_share(analyse(Puck(), resolution=0.05), -0.43), 2)
     0.65
@@ -226,7 +226,7 @@ def separated_share(puck_map: PuckMap, slope: float) -> float:
 
 
 def separates(puck_map: PuckMap, slope: float) -> bool:
-    """Say whether the line ``v = slope * x`` parts all must-push-left from all must-push-right states.
+    """Whether the line ``v = slope * x`` separates all must-push-left from all must-push-right states.
 
     >>> separates(analyse(Puck(), resolution=0.05), DIAGONAL_SLOPE)
     True
@@ -234,16 +234,16 @@ def separates(puck_map: PuckMap, slope: float) -> bool:
     return separated_share(puck_map, slope) == 1.0
 
 
-# The exact action values of the puck, as features: two of them, of which the values are the plain sum.
+# The exact action values of the puck as two features.
 #
-# A controllable state never has to lose anything. A doomed one is held off longest by pushing away from its wall, and
+# A controllable state is worth 0. In a doomed state, pushing away from the wall delays the fall longest; the state
 # is worth the discounted penalty of the fall. So Definition 1 holds with ``f_a(s) = Q*(s, a)`` and the identity as
 # weights.
 
 
 @kernel
 def exact_value(task: Puck, s: PuckState, gamma: float) -> float:
-    """Return what a state that is not terminal is worth under the best pushes.
+    """The value of a state that is not terminal under the best pushes.
 
     >>> exact_value(Puck(), (0.0, 0.0), 0.99), round(exact_value(Puck(), (2.0, 2.0), 0.99), 3)
     (0.0, -0.923)
@@ -262,7 +262,7 @@ def exact_value(task: Puck, s: PuckState, gamma: float) -> float:
 
 
 class ExactValues(NamedTuple):
-    """The exact action values as features; with ``np.eye(2)`` for weights they are a controller that never errs.
+    """The exact action values as features; with ``np.eye(2)`` as weights they make an optimal controller.
 
     >>> active, strengths = np.zeros(2, dtype=np.int64), np.zeros(2)
     >>> activate(ExactValues(Puck(), 0.99), (0.0, 1.2), active, strengths), strengths.round(3).tolist()
@@ -277,7 +277,7 @@ class ExactValues(NamedTuple):
 def exact_values_at(
     features: ExactValues, s: tuple[float, ...], active: np.ndarray, strengths: np.ndarray
 ) -> int:
-    """Push either way once, and ask what that leads to."""
+    """The values after one push each way."""
     for a in range(2):
         active[a] = a
         strengths[a] = _after(features.puck, (s[0], s[1]), a, features.gamma)

@@ -27,7 +27,7 @@ _PUCK = (17.0, 7.0)  #: half length and half thickness
 _SKY, _EARTH, _GRASS = (236, 242, 248), (121, 134, 112), (84, 100, 78)
 _STONE, _RUBBER, _ARROW = (94, 99, 110), (38, 42, 52), (214, 84, 45)
 _ROWS, _COLUMNS = np.ogrid[0.5:_HEIGHT, 0.5:_WIDTH]
-#: The walls stand where a puck that hits them touches them with its rim, and hide whatever is behind.
+#: The walls stand where the rim of a puck touches them, and hide everything behind.
 _WALLS = np.maximum(_WIDTH / 2 - _MARGIN + _PUCK[0] - np.abs(_COLUMNS - _WIDTH / 2), 60.0 - _ROWS)
 
 
@@ -61,7 +61,7 @@ def _scales(puck: Puck) -> tuple[float, float]:
 
 @functools.lru_cache(maxsize=8)
 def _scene(puck: Puck) -> np.ndarray:
-    """All that does not move; it is drawn once per hill."""
+    """The background, drawn once per hill."""
     frame = np.full((_HEIGHT, _WIDTH, 3), _SKY, dtype=np.float32)
     across, down = _scales(puck)
     x = (_COLUMNS - _WIDTH / 2) / across
@@ -103,9 +103,9 @@ _PAPER = Puck()
 class PuckOnAHillEnv(gymnasium.Env[np.ndarray, int]):
     """Push a puck left (0) or right (1) so that it stays on the hill; hitting a wall is worth -1.
 
-    The parameters are those of ``Puck``. An observation is ``(x, v)``. Its ``x`` lies between the walls until
-    the trial ends, and then as far behind one as the last step carried the puck; as no speed is too high, the
-    space has infinite bounds. ``reset(options={"state": (x, v)})`` starts a trial from a chosen state.
+    The parameters are those of ``Puck``. An observation is ``(x, v)``. Its ``x`` lies between the walls until the
+    last step of a trial, which may carry the puck behind one. Speed has no limit, so the space has infinite bounds.
+    ``reset(options={"state": (x, v)})`` starts a trial from a chosen state.
 
     >>> env = PuckOnAHillEnv()
     >>> env.reset(options={"state": (0.0, 1.0)})
@@ -154,7 +154,7 @@ class PuckOnAHillEnv(gymnasium.Env[np.ndarray, int]):
         return np.array(self.state), {}
 
     def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
-        """Push the puck for one interval; the trial is over when it comes to a wall.
+        """Push the puck for one interval; the trial ends when it hits a wall.
 
         >>> env = PuckOnAHillEnv()
         >>> observation, info = env.reset(options={"state": (2.35, 5.0)})

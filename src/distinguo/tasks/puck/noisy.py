@@ -1,4 +1,4 @@
-"""The puck with pushes of random strength, and which of the two a name and its parameters mean.
+"""The puck with pushes of random strength, and the choice between the two by the parameters.
 
 >>> from distinguo.tasks.task import seeded, transition
 >>> task = seeded(NoisyPuck(noise=0.5), 1)
@@ -32,8 +32,7 @@ from distinguo.tasks.task import transition
 class NoisyPuck(NamedTuple):
     """The puck with pushes of ``force * (1 + noise * z)``, where ``z`` is standard normal.
 
-    A strength below zero, which great noise brings about, pushes the other way: what disturbs the puck was then
-    stronger than its thruster.
+    Strong noise may make the strength negative; then the push goes the other way.
 
     >>> from distinguo.tasks.task import transition
     >>> transition(NoisyPuck(noise=0.0), (0.0, 1.0), 1) == transition(Puck(), (0.0, 1.0), 1)

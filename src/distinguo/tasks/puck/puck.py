@@ -85,7 +85,7 @@ class Puck(NamedTuple):
         return (0.0, 0.0)
 
 
-# The puck as a continuing task: after a fall it is put back on top, and nothing but the reward tells of it.
+# The puck as a continuing task: after a fall it is put back on top, and only the reward shows it.
 
 
 WINDOW = 10_000  #: steps that falls are counted over

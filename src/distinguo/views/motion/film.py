@@ -250,7 +250,7 @@ def play(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     film = play(distinguo.learn("puck", seed=1), f"{folder}/puck.gif", steps=10)
     >>> len(film.moments), film.trial
-    (6, Rollout of puck: 10 steps, gained 0, left after 10 steps)
+    (6, Rollout of puck: 10 steps, return 0; still running when stopped after 10 steps)
     """
     path = None if out is None else _checked_path(path_from(out))
     opened = as_run(run, task)
