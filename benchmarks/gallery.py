@@ -43,10 +43,11 @@ HEAD = """# Gallery of small controllers
 
 This page has, for each task, the smallest controller distilled so far, beside the smallest published one that we know
 of. The returns are means over a hundred new trials of Gymnasium's own environments, from seeds that no distillation
-used, with 95 % intervals. C is the size, in bytes of code and constants, of the header that `distinguo export RUN --to
-c` writes, compiled with `cc -Os`. `python -m benchmarks.teachers` makes the teachers, `python -m benchmarks.distilled`
-the runs, and `python -m benchmarks.gallery` this page; see also [how it works](distil.md). Each controller is the best
-of several seeds, by size and then by return; [the table of all seeds](distil.md#how-well) says what to expect of one.
+used, with 95 % intervals. C is the size, in bytes of code and constants, of the header that `distinguo export RUN
+--to c` writes, compiled with `cc -Os`. `python -m benchmarks.teachers` makes the teachers,
+`python -m benchmarks.distilled` the runs, and `python -m benchmarks.gallery` this page; see also [how it
+works](distil.md). Each controller is the best of several seeds, by size and then by return; [the table of all
+seeds](distil.md#how-well) says what to expect of one.
 
 """
 
