@@ -44,9 +44,10 @@ RULES = f"""\
 rival's greedy policy is frozen and tested when the mean of its last {LATEST} training trials reaches the threshold,
 at most every {SOONEST} steps, and in any case every {EVERY:,} steps. The test is the sequential one that confirms our
 own runs (`distinguo.evaluation.confirmation.judge`), on new starts. The steps of tests are counted apart, so a
-test costs a rival nothing. A run ends when a test is passed or the budget is used up. It counts as solved after the steps before
-that test, or as the whole budget. Our learner claims success itself, when its map reaches the threshold on the starts
-of its race. *Again*: of the solved runs, those whose mean over 100 further trials still reaches the threshold.
+test costs a rival nothing. A run ends when a test is passed or the budget is used up. It counts as solved after the
+steps before that test, or as the whole budget. Our learner claims success itself, when its map reaches the threshold
+on the starts of its race. *Again*: of the solved runs, those whose mean over 100 further trials still reaches the
+threshold.
 
 **What differs.** Our learner restores earlier states, which the others never do: it re-runs a proposal only from the
 first decision that differs. *Ours, from the start* does not restore states: every proposal is a whole trial. Both of
