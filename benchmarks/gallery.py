@@ -39,15 +39,15 @@ COMMANDS = {
     "dqn": "distinguo distil teachers/{task}-dqn.zip --task {task} --seed {seed}",
     "sac": "distinguo distil teachers/{task}-sac.zip --task {task} --seed {seed}{keep}",
 }
-HEAD = """# Gallery: the smallest controllers
+HEAD = """# Gallery of small controllers
 
-For each task the smallest controller that was distilled so far, beside the smallest that others have published
-(as far as we know of them). The returns are means of a hundred new trials of Gymnasium's own environments, from seeds
-that no distillation used, with intervals of 95 %. C is the header that `distinguo export RUN --to c` writes, compiled
-with `cc -Os`: the bytes of code and constants. The teachers are made by `python -m benchmarks.teachers`, the runs by
-`python -m benchmarks.distilled`, this page by `python -m benchmarks.gallery`; [how it works](distil.md). The best of
-several seeds is shown, by size and then by return; [the table of all of them](distil.md#how-well) says what to expect
-of one.
+This page has, for each task, the smallest controller distilled so far, beside the smallest published one that we know
+of. The returns are means over a hundred new trials of Gymnasium's own environments, from seeds that no distillation
+used, with 95 % intervals. C is the size, in bytes of code and constants, of the header that `distinguo export RUN
+--to c` writes, compiled with `cc -Os`. `python -m benchmarks.teachers` makes the teachers,
+`python -m benchmarks.distilled` the runs, and `python -m benchmarks.gallery` this page; see also [how it
+works](distil.md). Each controller is the best of several seeds, by size and then by return; [the table of all
+seeds](distil.md#how-well) says what to expect of one.
 
 """
 

@@ -43,7 +43,7 @@ FIRST = (
     "tests/views/test_planes.py",
     "tests/views/test_tiles.py",
 )
-#: What kills processes, drives terminals, distils whole agents, compiles from nothing, runs the documents, or is about
+#: What kills processes, drives terminals, distils whole agents, compiles from nothing, runs documents, or is about
 #: the lab: `.ci/run` runs it after the README's command (`python -m pytest -m second_stage`).
 SECOND_STAGE = (
     "src/distinguo_lab/",

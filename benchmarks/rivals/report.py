@@ -36,36 +36,35 @@ HEAD = "| rival | size | solved | again | learning steps: median | worst | × ou
 OURS = "ours"
 
 RULES = f"""\
-# Rivals side by side
+# Comparison with other learners
 
-Made by `python -m benchmarks.rivals`, which writes this page, [the runs](rivals.csv) and the picture.
+`python -m benchmarks.rivals` writes this page, [the runs](rivals.csv) and the picture.
 
-**The rules are the same for all.** Every step of a training trial counts, also of candidates that are thrown
-away. A rival's greedy policy, frozen, is put to the test when the mean of its last {LATEST} training trials
-reaches the threshold, at most every {SOONEST} steps, and every {EVERY:,} steps in any case; the test is the
-sequential one that confirms our own runs (`distinguo.evaluation.confirmation.judge`), on new starts. The steps of
-tests are counted apart, so asking costs a rival nothing. A run is over when a test is passed or the budget is
-used up, and then counts as solved after the steps before that test, or as the budget. Our learner claims by
-itself, when its map reaches the threshold on the starts of its race. *Again*: of the solved runs, those whose
-mean over 100 further trials is still at the threshold.
+**What is the same for all.** Every step of a training trial counts, also those of candidates that are discarded. A
+rival's greedy policy is frozen and tested when the mean of its last {LATEST} training trials reaches the threshold,
+at most every {SOONEST} steps, and in any case every {EVERY:,} steps. The test is the sequential one that confirms our
+own runs (`distinguo.evaluation.confirmation.judge`), on new starts. The steps of tests are counted apart, so a
+test costs a rival nothing. A run ends when a test is passed or the budget is used up. It counts as solved after the
+steps before that test, or as the whole budget. Our learner claims success itself, when its map reaches the threshold
+on the starts of its race. *Again*: of the solved runs, those whose mean over 100 further trials still reaches the
+threshold.
 
-**What is not the same.** Our learner puts the task back into an earlier state, which the others never do: it
-re-runs a proposal only from the first decision that differs. *Ours, from the start* does without: every proposal
-is a whole trial. Both of ours learn from the trials of failed tests (their worst starts join the race), and
-random search and the tree take the mean of a failed test for the score of the policy; the others do not. The last
-column says how many steps failed tests took. The map for other learners that a solved run of ours is refined to
-afterwards takes steps of its own, which are not in this table.
+**What differs.** Our learner restores earlier states, which the others never do: it re-runs a proposal only from the
+first decision that differs. *Ours, from the start* does not restore states: every proposal is a whole trial. Both of
+ours learn from the trials of failed tests (their worst starts join the race), and random search and the tree use the
+mean of a failed test as the score of the policy; the others do not. The last column gives the steps of failed tests.
+Refining the map of a solved run for other learners takes further steps, which are not in this table.
 """
 NOTES = """\
-**Who they are** (`benchmarks/rivals/`). *Random search*: 2-4 prototypes at visited states with random actions,
+**The rivals** (`benchmarks/rivals/`). *Random search*: 2-4 prototypes at visited states with random actions,
 the best by three trials. *Evolutionary tree*: axis-parallel cuts, eight parents, eight children a generation, one
 more trial for each. *Grid*: Q-learning (α 0.2, γ 0.99, optimistic) on the 162 boxes of Barto, Sutton and
-Anderson, on 20 × 20 and on 6 × 6 × 5 × 5 boxes. *Tiles*: SARSA(0.9) with replacing traces, optimistic and else
-greedy; MountainCar with ten tilings of 8 × 8 as in Sutton and Barto, the others with sixteen of 6 to the fourth.
-On Acrobot both are given the angles. *ARS* is ours, *DQN* and *PPO* are Stable-Baselines3's, *QR-DQN* is
+Anderson, on 20 × 20 and on 6 × 6 × 5 × 5 boxes. *Tiles*: SARSA(0.9) with replacing traces, greedy with
+optimistic values; MountainCar with ten tilings of 8 × 8 as in Sutton and Barto, the others with sixteen of 6 to the
+fourth. On Acrobot both observe the angles. *ARS* is ours, *DQN* and *PPO* are Stable-Baselines3's, *QR-DQN* is
 sb3-contrib's, with the settings that the RL Zoo publishes (DLR-RM/rl-baselines3-zoo, commit 22e3ff2,
-hyperparams/ars.yml, dqn.yml, ppo.yml, qrdqn.yml); schedules run over the steps published with them. The settings
-of grid, tiles and tree are our own choice on seeds 1000-1001, so others may do better. PPO's settings for
+hyperparams/ars.yml, dqn.yml, ppo.yml, qrdqn.yml); schedules run over the steps published with them. We chose the
+settings of grid, tiles and tree on seeds 1000-1001, so others may do better. PPO's settings for
 MountainCar and Acrobot are meant for a million steps.
 """
 

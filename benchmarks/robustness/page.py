@@ -26,14 +26,14 @@ COLUMNS = ("solved", "again", "prototypes", "steps", "confirmation steps")
 
 HEAD = """# Robustness
 
-How often does the default solve a task that nobody tuned it for, and what is each of its parts worth? One command
+How often does the default solve a task that it was not tuned for, and what is each of its parts worth? One command
 makes this page and [its data](robustness.csv), a line for every run:
 
     python benchmarks/robustness
 
 """
 TERMS = """
-The constants of the learner `probation` ([settings.py](../src/distinguo/learners/probation/memory.py)) were chosen
+The constants of the learner `probation` ([memory.py](../src/distinguo/learners/probation/memory.py)) were chosen
 on the development seeds {development}; every figure below comes from the {kind} seeds {seeds}: the default is
 measured on {every} of them, a variant on {some}, a changed setting on {few}. *Solved*: the run's own confirmation was
 passed. *Again*: solved, and the mean return of {trials} new greedy trials is still at the threshold (for the puck: of

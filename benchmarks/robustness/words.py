@@ -81,7 +81,7 @@ def worth(rows: Sequence[str], figures: Some) -> str:
         *again* counts where a two-sided sign test finds it at {CLEAR:.0%}; with so many comparisons, one or two will
         do so by chance."""
     lines = [sentence(row, figures) for row in rows if row != AS_IT_IS]
-    return f"## What earns its keep\n\n{filled(text)}\n\n" + "\n".join(lines) + "\n"
+    return f"## Which parts help\n\n{filled(text)}\n\n" + "\n".join(lines) + "\n"
 
 
 def sentence(row: str, figures: Some) -> str:
