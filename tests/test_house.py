@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from collections import defaultdict
 from pathlib import Path
 
@@ -36,6 +37,12 @@ def test_the_map_has_every_module_and_nothing_else() -> None:
     for path in MODULES:
         there[path.parent.relative_to(SOURCES).as_posix().removeprefix("distinguo/")].add(path.stem)
     assert rooms_of_the_map() == there
+
+
+def test_the_map_has_the_layers_of_the_contract() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    drawn = " ".join((ROOT / "ARCHITECTURE.md").read_text().split())
+    assert " ► ".join(contracts[0]["layers"]) in drawn
 
 
 def test_every_room_says_what_it_is_for() -> None:

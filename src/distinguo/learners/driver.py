@@ -1,4 +1,4 @@
-"""The driver of trials: one loop for every learner, ours and yours: act, step, learn, and look back at the end.
+"""The driver of trials, a loop that learners share, ours and yours: act, step, learn, and look back at the end.
 
 A learner is known by the class of its memory. It gives the driver :func:`get_action` (learn from a step and choose
 the next action, Figure 1 of the paper) or, as a learner of your own does, ``act`` and ``learn``
