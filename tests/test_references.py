@@ -79,3 +79,25 @@ def paired(inner: Inner, other: Inner) -> float:
 def test_a_field_may_be_a_reference_itself() -> None:
     inner, other = fresh(True)[:2]
     assert paired(inner, other) == paired.py_func(inner, other) == 13.5
+
+
+def made(weight: float) -> Any:
+    """A class of the same name and fields at each call, with a total of its own."""
+
+    class Mine(NamedTuple):
+        rows: np.ndarray
+        scale: float
+
+    implements(total, Mine)(lambda inner: inner.rows.sum() * weight)
+    return Mine
+
+
+@kernel
+def total_of(inner: Any) -> float:
+    return total(by_reference(inner))
+
+
+def test_two_classes_of_one_name_are_two_types() -> None:
+    one, other = made(1.0), made(100.0)
+    assert total_of(one(np.ones(3), 1.0)) == 3.0
+    assert total_of(other(np.ones(3), 1.0)) == 300.0

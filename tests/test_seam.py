@@ -292,11 +292,7 @@ def test_edits_change_the_key_where_kernels_come_from(
     for place, content in files.items():
         (package / place).write_text(content)
     monkeypatch.setattr(kernel_cache, "_PACKAGE", package)
-
-    monkeypatch.setattr(kernel_cache, "_sources_of_kernels", kernel_cache._sources_of_kernels.__wrapped__)
-
-    def key() -> str:
-        return kernel_cache._source_key.__wrapped__(frozenset())
+    key = kernel_cache.package_key.__wrapped__
 
     before = key()
     (package / name).write_text(text)
@@ -306,3 +302,37 @@ def test_edits_change_the_key_where_kernels_come_from(
     else:
         (package / name).unlink()
     assert key() == before
+
+
+def test_two_files_of_one_name_never_share_code(tmp_path: Path) -> None:
+    """In whatever order they are loaded, and although their classes have one name."""
+    source = (
+        "import distinguo as dg\nfrom typing import NamedTuple\n"
+        "@dg.task(name='{name}', states=('x',), actions=('a', 'b'), low=(-1,), high=(1,))\n"
+        "class Cart(NamedTuple):\n"
+        "    def transition(self, s, a):\n        return ({value},), 0.0, False\n"
+        "    def start(self, rng):\n        return (0.0,)\n"
+    )
+    for name, value in (("one", 1.0), ("two", 100.0)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "cart.py").write_text(source.format(name=name, value=value))
+    (tmp_path / "ask.py").write_text(
+        "import sys, numpy as np\nfrom pathlib import Path\nfrom distinguo.cli.parse import load_named\n"
+        "from distinguo.seam import kernel\nfrom distinguo.tasks.world import step, world_of\n"
+        "@kernel\ndef stepped(world, s):\n    return step(world, s, 0, s)\n"
+        "found = {}\n"
+        "for name in sys.argv[1:]:\n"
+        "    kind = load_named(f'{Path(__file__).parent / name / \"cart.py\"}:Cart')\n"
+        "    s = np.zeros(1)\n    stepped(world_of(kind(), 1, 1), s)\n    found[name] = s[0]\n"
+        "print(found['one'], found['two'])\n"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    for order in (("one", "two"), ("two", "one")):
+        done = subprocess.run(
+            [sys.executable, str(tmp_path / "ask.py"), *order],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout.split() == ["1.0", "100.0"]

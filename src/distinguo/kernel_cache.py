@@ -15,10 +15,11 @@ import re
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import llvmlite  # type: ignore[import-untyped]
 import numba
 from numba.core import caching as _caching
 from numba.core import config as _config
@@ -30,27 +31,57 @@ config: Any = _config
 sigutils: Any = _sigutils
 
 _PACKAGE = Path(__file__).parent
-_foreign: set[Path] = set()  #: sources outside the package that compiled code may come from
+#: Sources outside the package that compiled code may come from, single files and whole packages, with their hash when
+#: they were imported.
+_foreign: dict[Path, str] = {}
 _foreign_classes: set[type] = set()  #: classes with an implementation there
+_sourceless: set[type] = set()  #: classes with an implementation that is in no file, such as those of a notebook
+_first_of_name: dict[str, type] = {}  #: the first class in this process that has a name
+_first_of_shape: dict[tuple[str, tuple[str, ...]], type] = {}  #: and that has a name and these fields
 
 #: A module with code for kernels, and the constants that a module takes from another one.
 _COMPILED = re.compile(
-    r"^@(?:\w+\.)?(?:kernel|part|guarded|generic|implements|intrinsic|overload|task|partition|learner)",
+    r"^@(?:\w+\.)?(?:kernel|part|guarded|generic|implements|intrinsic|overload|lower|task|partition|learner)"
+    r"|\bpart\(",
     re.MULTILINE,
 )
-_HOW = ("seam", "linking", "kernel_cache")  #: modules that decide how kernels are compiled
+#: Modules that decide how kernels are compiled, or whose tuples kernels read.
+_HOW = ("seam", "linking", "kernel_cache", "references", "settings")
 _IMPORTS = re.compile(r"^from ([\w.]+) import (\([^)]*\)|[^\n(]*)", re.MULTILINE)
 _CONSTANT = re.compile(r"\b[A-Z][A-Z0-9_]+\b")
 
 
 def watch_source(source: str, kind: type | None = None) -> None:
-    """Make the key depend on a source outside the package, and note the class that it implements something for."""
+    """Make the key depend on a source outside the package, and note the class that it implements something for.
+
+    It is hashed here, as it is imported: an edit while the process runs must not give old code a new key.
+    """
     path = Path(source)
+    if kind is not None and not path.is_file():
+        _sourceless.add(kind)
     if path.is_relative_to(_PACKAGE) or not path.is_file():
         return
-    _foreign.add(path)
+    origin = _origin_of(path)
+    if origin == path or origin not in _foreign:
+        files = [path] if origin == path else sorted(origin.rglob("*.py"))
+        _foreign[origin] = _hash_of(files)
     if kind is not None:
         _foreign_classes.add(kind)
+
+
+def _origin_of(path: Path) -> Path:
+    """The package that a file belongs to, or the file itself."""
+    root = path
+    while (root.parent / "__init__.py").is_file():
+        root = root.parent
+    return root
+
+
+def _hash_of(files: Iterable[Path]) -> str:
+    digest = hashlib.sha256()
+    for path in files:
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
 
 
 def module_of(source: Path) -> str:
@@ -72,6 +103,18 @@ def name_by_file(kind: type) -> None:
     if main is not None and source is not None and kind.__module__ in ("__main__", "__mp_main__"):
         kind.__module__ = module_of(Path(source))
         sys.modules[kind.__module__] = main
+
+
+def name_apart(kind: type) -> None:
+    """Give a class a name of its own if another one has the same name and fields, such as a cell that was run again.
+
+    Numba tells tuples by the name of their class and the types of their fields, and would run the old code.
+    """
+    name, fields = kind.__name__, getattr(kind, "_fields", ())
+    number = 1
+    while _first_of_shape.setdefault((kind.__name__, fields), kind) is not kind:
+        number += 1
+        kind.__name__ = f"{name}_{number}"
 
 
 class CompilingNotice:
@@ -117,7 +160,10 @@ class KernelCache:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
-        self.is_foreign = not Path(function.__code__.co_filename).is_relative_to(_PACKAGE)
+        path = Path(function.__code__.co_filename)
+        self.is_foreign = not path.is_relative_to(_PACKAGE)
+        self.is_loose = self.is_foreign and _origin_of(path) == path
+        package_key()
         self.cache_path = str(_cache_base())
 
     def load_overload(self, signature: Any, target: Any) -> Any:
@@ -135,11 +181,15 @@ class KernelCache:
     def _of(self, signature: Any) -> Any:
         arguments, _ = sigutils.normalize_signature(signature)
         classes = list(_classes_in(arguments))
+        if not all(map(_can_be_kept, classes)):
+            return caching.NullCache()
         foreign = self.is_foreign or any(_is_foreign(c) for c in classes)
-        key = _source_key(frozenset(_foreign_sources()) if foreign else frozenset())
+        loose = self.is_loose or any(_is_loose(c) for c in classes)
+        key = _key(foreign, loose)
+        # the index of a cache finds classes by name, and types do not tell the fields of a tuple
         names = [
-            f"{c.__module__}.{c.__qualname__}" for c in classes
-        ]  # the index of a cache finds classes by name
+            f"{c.__module__}.{c.__qualname__} {_file_of(c)} {getattr(c, '_fields', ())}" for c in classes
+        ]
         version = hashlib.sha256("\0".join([str(arguments), *names]).encode()).hexdigest()[:16]
         return _cache_in(self.function, str(_cache_base() / key / version))
 
@@ -154,22 +204,47 @@ def _classes_in(types: Any) -> Iterator[type]:
         yield from _classes_in(getattr(one, "types", ()))
 
 
+def _can_be_kept(kind: type) -> bool:
+    """Whether the next process would know this very class by its name, and its code by a file."""
+    name = f"{kind.__module__}.{kind.__qualname__}"
+    return kind not in _sourceless and _first_of_name.setdefault(name, kind) is kind
+
+
 def _is_foreign(kind: type) -> bool:
     return kind in _foreign_classes or kind.__module__.partition(".")[0] != _PACKAGE.name
 
 
-def _foreign_sources() -> Iterator[Path]:
-    """Yield foreign sources: single files and whole packages, imported or not."""
-    for path in _foreign:
-        root = path
-        while (root.parent / "__init__.py").is_file():
-            root = root.parent
-        yield from [path] if root == path else _sources_of_kernels(root)
+def _is_loose(kind: type) -> bool:
+    """Whether a class may depend on single files of a user, which can import each other."""
+    if not _is_foreign(kind):
+        return False
+    path = _file_of(kind)
+    return path is None or path.is_relative_to(_PACKAGE) or _origin_of(path) == path
+
+
+def _file_of(kind: type) -> Path | None:
+    source = getattr(sys.modules.get(kind.__module__), "__file__", None)
+    return None if source is None else Path(source)
+
+
+def _key(foreign: bool, loose: bool) -> str:
+    """Hash how code is compiled, and the sources that it may come from."""
+    digest = hashlib.sha256(package_key().encode())
+    digest.update(f"{numba.__version__} {llvmlite.__version__} {config.OPT} {config.BOUNDSCHECK}".encode())
+    for origin in sorted(_foreign) if foreign else ():
+        if loose or origin.is_dir():
+            digest.update(_foreign[origin].encode())
+    return digest.hexdigest()[:16]
 
 
 @functools.cache
-def _sources_of_kernels(package: Path) -> list[Path]:
-    """Return the modules of a package that compiled code may come from, in order."""
+def package_key() -> str:
+    """The hash of our own sources that compiled code may come from, taken when the first kernel is defined."""
+    return _hash_of(sources_of_kernels(_PACKAGE))
+
+
+def sources_of_kernels(package: Path) -> list[Path]:
+    """The modules of a package that compiled code may come from, in order."""
     texts = {path: path.read_text(encoding="utf-8") for path in sorted(package.rglob("*.py"))}
     found = {path for path, text in texts.items() if _COMPILED.search(text) or path.stem in _HOW}
     constants = {
@@ -181,15 +256,6 @@ def _sources_of_kernels(package: Path) -> list[Path]:
 def _module_name(package: Path, path: Path) -> str:
     parts = path.relative_to(package.parent).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-@functools.cache
-def _source_key(foreign: frozenset[Path]) -> str:
-    """Hash how code is compiled, and the sources that it may come from: an edit can never run stale code."""
-    digest = hashlib.sha256(f"{numba.__version__} {config.OPT}".encode())
-    for path in [*_sources_of_kernels(_PACKAGE), *sorted(foreign)]:
-        digest.update(str(path.name).encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()[:16]
 
 
 def _cache_base() -> Path:

@@ -37,6 +37,11 @@ class Reference(types.Type):  # type: ignore[misc]
         super().__init__(f"Reference({referred})")
 
     @property
+    def key(self) -> Any:
+        """The type of the tuple: two classes of one name are two types."""
+        return self.referred
+
+    @property
     def instance_class(self) -> Any:
         """The class of the tuple; generics choose their implementation by it."""
         return self.referred.instance_class

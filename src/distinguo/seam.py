@@ -32,7 +32,7 @@ import numba
 from numba.core import config as _config
 from numba.extending import overload, register_jitable
 
-from distinguo.kernel_cache import KernelCache, name_by_file, watch_source
+from distinguo.kernel_cache import KernelCache, name_apart, name_by_file, watch_source
 from distinguo.linking import KERNEL_OPTIONS, PART_OPTIONS, borrow_generators
 
 config: Any = _config
@@ -113,6 +113,7 @@ def implements(function: Any, kind: type) -> Callable[[F], F]:
     def register(implementation: F) -> F:
         function.register(kind, implementation)
         name_by_file(kind)
+        name_apart(kind)
 
         def pick(first: Any, *rest: Any) -> F | None:
             return implementation if getattr(first, "instance_class", None) is kind else None

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 import distinguo as dg
 from distinguo.errors import DistinguoError
 from distinguo.learners import driver
-from distinguo.seam import kernel
+from distinguo.seam import implements_interpreted, kernel
 from distinguo.tasks import world as worlds
 from distinguo.tasks.catalog import task_spec
-from distinguo.tasks.task import observe, seeded, start, transition, truncated
+from distinguo.tasks.task import observe, seeded, start, transition, truncated, unpack
 from distinguo.tasks.world import (
     AFTER,
     BEFORE,
@@ -175,6 +175,22 @@ def test_any_fields_reach_compiled_code(s: Any, a: int, share: float, times: int
     found = stepped(world_of(task, 3, 3), np.array(s), a, out)
     expected, r, terminal = transition(task, s, a)
     assert (tuple(out), *found) == (expected, float(r), terminal)
+
+
+def test_plain_python_gets_its_own_floats() -> None:
+    kinds = []
+
+    class Plain(NamedTuple):
+        rate: float = 1.0
+
+    for generic, answer in (
+        (transition, lambda task, s, a: (s, kinds.append(type(s[0])) or 0.0, False)),
+        (unpack, lambda task, row: (row[0],)),
+    ):
+        implements_interpreted(generic, Plain)(answer)
+    world = python_world(Plain(), 1, 1)
+    step(world, np.zeros(1), 0, np.zeros(1))
+    assert kinds == [float]
 
 
 def test_an_error_of_the_task_reaches_the_caller() -> None:

@@ -120,6 +120,7 @@ class CompiledTrials:
     def __init__(self, spec: TaskSpec, cap: int) -> None:
         self.spec, self.cap, self.count = spec, cap, Count()
         self._holds = isinstance(spec.goal, Hold)
+        self._width = len(start(seeded(spec.task, 0), np.random.default_rng(0)))  # of a state
         self._pool = ThreadPoolExecutor(os.cpu_count())
         self._known: dict[int, Any] = {}  # first states, by the number of the start
         self._noise: dict[int, Any] = {}  # and the states of the task's own generator
@@ -134,7 +135,7 @@ class CompiledTrials:
 
     def _first(self, number: int) -> Any:
         rng = np.random.default_rng([number, _STREAM])
-        if not self._holds:
+        if not self._holds or self._width != len(self.spec.dimensions):  # where less than a state is observed
             return start(seeded(self.spec.task, number), rng)
         extent = Extent(self.spec.low, self.spec.high)
         for _ in range(TRIES):
@@ -148,8 +149,7 @@ class CompiledTrials:
         """The world of the task that this thread works in."""
         if not hasattr(self._thread, "world"):
             self._thread.task = seeded(self.spec.task, 0)
-            width = self.first_states([0]).shape[1]
-            self._thread.world = world_of(self._thread.task, width, len(self.spec.dimensions))
+            self._thread.world = world_of(self._thread.task, self._width, len(self.spec.dimensions))
         return self._thread.world
 
     def _worlds(self, starts: Sequence[int]) -> Iterator[tuple[Any, Sequence[int]]]:

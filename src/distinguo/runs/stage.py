@@ -327,7 +327,7 @@ class Stage(Account):
     @property
     def steps_at_once(self) -> int:
         """Return the steps until the next check for Ctrl-C or the next pause."""
-        usual = CHUNK if is_compiled(self.task) else self.slow_chunk
+        usual = CHUNK if is_compiled(self.agent.world) else self.slow_chunk
         if self.phase != TRIAL:
             return usual
         usual = min(usual, self.steps_left)

@@ -122,7 +122,7 @@ _OUTCOME = types.Tuple((types.float64, types.boolean))
 
 @kernel
 def _step_through(at: Any, s: np.ndarray, a: int, out: np.ndarray) -> tuple[float, bool]:
-    task = at[0]
+    task = _read_value(at)
     s_next, r, terminal = transition(task, unpack(task, s), a)
     for i in range(len(s_next)):
         out[i] = s_next[i]
@@ -131,14 +131,14 @@ def _step_through(at: Any, s: np.ndarray, a: int, out: np.ndarray) -> tuple[floa
 
 @kernel
 def _begin_through(at: Any, rng: Generator, out: np.ndarray) -> None:
-    s = start(at[0], rng)
+    s = start(_read_value(at), rng)
     for i in range(len(s)):
         out[i] = s[i]
 
 
 @kernel
 def _observe_through(at: Any, s: np.ndarray, out: np.ndarray) -> None:
-    task = at[0]
+    task = _read_value(at)
     seen = observe(task, unpack(task, s))
     for i in range(len(seen)):
         out[i] = seen[i]
@@ -146,13 +146,23 @@ def _observe_through(at: Any, s: np.ndarray, out: np.ndarray) -> None:
 
 @kernel
 def _truncated_through(at: Any, s: np.ndarray) -> bool:
-    task = at[0]
+    task = _read_value(at)
     return bool(truncated(task, unpack(task, s)))
 
 
 @kernel
 def _write(task: Any, buffer: np.ndarray) -> int:
     return _write_value(task, buffer)
+
+
+@extending.intrinsic  # type: ignore[untyped-decorator]
+def _read_value(typingctx: Any, at: Any) -> Any:
+    """Read the value at an address, which :func:`_write_value` wrote."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return context.unpack_value(builder, signature.return_type, args[0])
+
+    return at.dtype(at), codegen
 
 
 @extending.intrinsic  # type: ignore[untyped-decorator]
@@ -253,7 +263,7 @@ def _written(task: Any, owner: np.ndarray) -> int:
     _write(task, buffer)
     address = int(buffer.ctypes.data)
     _tasks[address] = (task, buffer)
-    weakref.finalize(owner, _tasks.pop, address)
+    weakref.finalize(owner, _tasks.pop, address).atexit = False  # a thread may still be at work then
     return address
 
 
@@ -271,9 +281,14 @@ def python_world(task: Any, width: int, dimensions: int) -> PythonWorld:
     return PythonWorld(task, *_rooms(width, dimensions))
 
 
+def _state_in_python(world: PythonWorld, s: np.ndarray) -> tuple[float, ...]:
+    """The state as the task gave it: a tuple of Python's own floats."""
+    return tuple(map(float, unpack(world.task, s)))
+
+
 @implements_interpreted(step, PythonWorld)
 def _step_in_python(world: PythonWorld, s: np.ndarray, a: int, out: np.ndarray) -> tuple[float, bool]:
-    out[:], r, terminal = transition(world.task, unpack(world.task, s), int(a))
+    out[:], r, terminal = transition(world.task, _state_in_python(world, s), int(a))
     return float(r), bool(terminal)
 
 
@@ -286,10 +301,10 @@ def _begin_in_python(world: PythonWorld, rng: Generator, out: np.ndarray) -> Non
 def _look_in_python(world: PythonWorld, s: np.ndarray, row: int) -> Sight:
     if not has_own(observe, world.task):
         return Sight(s)
-    world.sights[row] = observe(world.task, unpack(world.task, s))
+    world.sights[row] = observe(world.task, _state_in_python(world, s))
     return Sight(world.sights[row])
 
 
 @implements_interpreted(stops, PythonWorld)
 def _stops_in_python(world: PythonWorld, s: np.ndarray) -> bool:
-    return bool(truncated(world.task, unpack(world.task, s)))
+    return bool(truncated(world.task, _state_in_python(world, s)))
