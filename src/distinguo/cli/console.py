@@ -156,10 +156,10 @@ class Ending:
             try:
                 return done.result()
             except KeyboardInterrupt as stopped:
-                self.code = _code_of(stopped)
-                say(f"\n{self.first}")
-            try:
-                return done.result()
-            except KeyboardInterrupt:
-                self.leave()
-                raise
+                try:  # the second one may come while the message is being written
+                    self.code = _code_of(stopped)
+                    say(f"\n{self.first}")
+                    return done.result()
+                except KeyboardInterrupt:
+                    self.leave()
+                    raise
