@@ -35,7 +35,7 @@ _PACKAGE = Path(__file__).parent
 #: they were imported.
 _foreign: dict[Path, str] = {}
 _foreign_classes: set[type] = set()  #: classes with an implementation there
-_sourceless: set[type] = set()  #: classes with an implementation that is in no file, such as those of a notebook
+_sourceless: set[type] = set()  #: classes with an implementation in no file, such as those of a notebook
 _first_of_name: dict[str, type] = {}  #: the first class in this process that has a name
 _first_of_shape: dict[tuple[str, tuple[str, ...]], type] = {}  #: and that has a name and these fields
 
