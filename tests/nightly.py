@@ -19,7 +19,7 @@ def so_many(every_day: int, nightly: int) -> int:
 
 @contextmanager
 def interpreted_by_day(kind: type) -> Iterator[None]:
-    """Let a task run as plain Python: the learner's kernels take long to compile, for every class of tasks anew.
+    """Let a task run as plain Python by day, so that nothing has to be compiled for its class.
 
     At night they are compiled. Both speeds run the same source and give the same bits, which other tests compare.
     """

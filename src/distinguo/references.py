@@ -5,7 +5,7 @@ arguments, all of them typed, lowered and copied. :func:`by_reference` puts a tu
 kernel and passes its address; reading a field reads only that field. The source stays the same: a field of a
 reference is read like a field of the tuple, and in plain Python the reference is the tuple.
 
-A reference must not outlive the function that called :func:`by_reference`: it is never returned.
+A reference must not outlive the function that called :func:`by_reference`, which keeps the tuple in its frame.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def guarded(check: Callable[..., None]) -> Callable[[F], F]:
 
 
 def kernel(function: F) -> Any:
-    """Compile a function on first use, cached on disk under a key made from the package's sources."""
+    """Compile a function on first use, cached on disk under a key made from the sources of kernels."""
     if config.DISABLE_JIT:
         function.__dict__["py_func"] = function
         return function

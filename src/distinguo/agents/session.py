@@ -131,7 +131,7 @@ class Session:
 
     @property
     def run(self) -> Run:
-        """Return what was learned so far as a run, with its trials, reasons and history."""
+        """The run as it is so far, with its trials, reasons and history."""
         with unpacked(self.packed(Word()), self._source) as place:
             run = folder.open_run(place)
         return run._replace(configuration=self.configuration, summary=self.summary, path=None)

@@ -396,7 +396,7 @@ class LearningSession:
         return () if self._stage is None else tuple(self._stage.trials)
 
     def run(self) -> Run:
-        """Return what was learned so far as a run, for explanations."""
+        """The run as it is so far, for explanations."""
         if self._run is not None:
             return self._run
         stage = self._stage
