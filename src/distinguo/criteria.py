@@ -1,4 +1,4 @@
-"""When do differences matter? Section 2 of the paper: Definitions 1-9, one function each.
+"""When do differences matter? Section 2 of the paper: Definitions 1-9, one function each; and what they buy.
 
 Action values are vectors with one entry per action: ``q`` for what a region's values say (``Q(s, .)``) and
 ``q1`` for what a one-step look-ahead says (``Q1(s, .)``). Sets of actions are vectors of booleans.
@@ -7,6 +7,9 @@ Action values are vectors with one entry per action: ``q`` for what a region's v
 >>> left, right = np.array([-0.1, -0.9]), np.array([-0.9, -0.1])
 >>> compatible(left, right, epsilon=0.1, delta=0.1)
 False
+
+Epsilon is the reward lost per step. What that adds up to over a trial is bounded by :func:`promise_bound` and
+:func:`loss_bound`; docs/theory.md has the proofs.
 """
 
 from __future__ import annotations
@@ -188,11 +191,22 @@ def compatible(q1: Vector, q2: Vector, epsilon: float, delta: float) -> bool:
 
 
 @guarded(_check_profiles)
+def value_error(q: Vector, q1: Vector) -> float:
+    """Eq. 2 with its sign: ``V(s) - V1(s)``, how much better a state looks than its look-ahead says.
+
+    >>> round(value_error(np.array([0.0, -0.5]), np.array([-0.7, -0.2])), 3)
+    0.2
+    """
+    return state_value(q) - state_value(q1)
+
+
+@guarded(_check_profiles)
 def incremental_regret(q: Vector, q1: Vector, delta: float) -> float:
     """Section 2.2: the reward lost at a state when its region's values ``q`` choose the action.
 
     The agent takes any action of ``pref_delta``; the worst of them counts, so an ``epsilon``-adequate state has
-    a regret of at most ``epsilon``.
+    a regret of at most ``epsilon``. This is the policy half of what the paper calls incremental regret; the value
+    half is :func:`value_error`.
 
     >>> round(incremental_regret(np.array([0.0, -0.5]), np.array([-0.7, -0.2]), delta=0.0), 3)
     0.5
@@ -214,3 +228,72 @@ def stake(q1: Vector, q2: Vector) -> float:
     """
     policy = max(incremental_regret(q1, q2, 0.0), incremental_regret(q2, q1, 0.0))
     return max(policy, abs(state_value(q1) - state_value(q2)))
+
+
+# What the criteria buy: sums of value errors and regrets over a trial (docs/theory.md).
+
+
+def _check_amounts(**amounts: Any) -> None:
+    """Raise unless all are finite numbers from 0."""
+    for name, amount in amounts.items():
+        if not (isinstance(amount, Real) and 0.0 <= float(amount) < np.inf):
+            raise DistinguoError(f"{name} should be a finite number from 0, got {shown(amount)}.")
+
+
+def horizon(gamma: float, steps: float = np.inf) -> float:
+    """The number of steps of a trial, discounted: ``1 + gamma + gamma^2 + ...``, ``steps`` terms.
+
+    ``1 / (1 - gamma)`` for trials without end. For trials of random length, the mean length gives an upper bound.
+
+    >>> round(horizon(0.9), 9), horizon(1.0, 200)
+    (10.0, 200.0)
+    """
+    if not (isinstance(gamma, Real) and 0.0 <= float(gamma) <= 1.0):
+        raise DistinguoError(f"gamma should be a number from 0 to 1, got {shown(gamma)}.")
+    if not (isinstance(steps, Real) and float(steps) >= 0.0):
+        raise DistinguoError(f"steps should be a number from 0, got {shown(steps)}.")
+    if gamma == 1.0 and steps == np.inf:
+        raise DistinguoError("Without a discount the horizon has no end; give the number of steps of a trial.")
+    return float(steps) if gamma == 1.0 else float((1.0 - gamma**steps) / (1.0 - gamma))
+
+
+def shortfall(value_errors: Vector, regrets: Vector, gamma: float) -> float:
+    """What a trial returns less than promised, ``V(s_0) - return``: the discounted sum of its errors and regrets.
+
+    The rows are those of the states of a trial in order: :func:`value_error`, and the regret ``V1 - Q1`` of the
+    action taken. Exact for a deterministic task; the expectation otherwise.
+
+    >>> shortfall(np.array([0.2, -0.1]), np.array([0.0, 0.5]), gamma=0.5)
+    0.4
+    """
+    _check_profiles(value_errors, regrets, gamma)
+    losses = np.asarray(value_errors, float) + np.asarray(regrets, float)
+    return float(losses @ float(gamma) ** np.arange(len(losses)))
+
+
+def promise_bound(over: float, regret: float, horizon: float) -> float:
+    """The most by which the return of a policy can fall short of ``V``, from the states that it visits.
+
+    ``over`` is the greatest value error and ``regret`` the greatest regret of these states; both are at most
+    ``epsilon`` where all of them are ``epsilon``-adequate.
+
+    >>> promise_bound(over=0.005, regret=0.005, horizon=10.0)  # 2 epsilon / (1 - gamma)
+    0.1
+    """
+    _check_amounts(over=over, regret=regret, horizon=horizon)
+    return float((over + regret) * horizon)
+
+
+def loss_bound(over: float, under: float, regret: float, horizon: float) -> float:
+    """The most by which the return of a policy can fall short of the best policy's, from all states.
+
+    ``over`` and ``under`` are the greatest value errors in either direction and ``regret`` the greatest regret, of
+    all states, not only of visited ones. ``horizon`` is that of the policy or of a best policy, whichever is longer.
+
+    >>> round(loss_bound(0.005, 0.005, 0.005, horizon=10.0), 9)  # (1 + 2 gamma) epsilon / (1 - gamma)
+    0.14
+    """
+    _check_amounts(over=over, under=under, regret=regret, horizon=horizon)
+    if horizon < 1.0:
+        raise DistinguoError(f"horizon should be at least 1, as a trial has a step, got {shown(horizon)}.")
+    return float(regret * horizon + (over + under) * (horizon - 1.0))

@@ -193,6 +193,14 @@ def test_people_read_results_on_standard_output_and_programs_one_line_of_json(ca
         assert finding in told.err, command
 
 
+def test_an_audit_compares_the_loss_with_its_bound_if_the_map_has_values(call: Call) -> None:
+    call("learn", "puck", "--seed", "1", "--out", "run", *FAST)
+    told = call("audit", "run", "--visits", "50", "--json").content
+    assert 0.0 < told["least_epsilon"] < 1.0
+    assert told["loss"] <= told["bound"]
+    assert told["ratio"] == told["loss"] / told["bound"]
+
+
 def times_and_bytes(folder: Path) -> dict[Path, tuple[int, bytes | None]]:
     return {
         path: (path.stat().st_mtime_ns, path.read_bytes() if path.is_file() else None)

@@ -49,10 +49,11 @@ def test_states_of_ones_own_are_audited() -> None:
     findings = audit(learn("puck", seed=1), states=[(0.1, 0.2), (2.39, 5.4)])
     assert findings.regions.shape == (2,)
     assert findings.q1[1].tolist() == [-1.0, -1.0]  # it falls at once, whatever it does
-    first, second, third = repr(findings).splitlines()
+    first, second, third, fourth = repr(findings).splitlines()
     assert "2 states are" in first
     assert "Eq. 1" in second
     assert third.startswith("Greatest regret")
+    assert fourth.startswith("All are adequate for an epsilon of")
 
 
 def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:

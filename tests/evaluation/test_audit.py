@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from distinguo.controller import Controller
-from distinguo.criteria import POLICY, VALUE
+from distinguo.controller import Controller, FeatureController
+from distinguo.criteria import POLICY, VALUE, shortfall
 from distinguo.errors import DistinguoError
-from distinguo.evaluation.audit import audit_controller
+from distinguo.evaluation.audit import Audit, Visits, audit_controller, audit_policy
 from distinguo.representations.voronoi import voronoi
+from distinguo.tasks.puck.analysis import ExactValues
 from distinguo.tasks.puck.puck import Puck
 from distinguo.tasks.task import transition
 from tests.oracle import adequate, pref, v
@@ -45,6 +46,57 @@ def test_audit_equals_the_definitions() -> None:
         assert findings.regret[n] == pytest.approx(max(q1) - min(q1[a] for a in pref(q, 0.05)))
     assert 0 < findings.policy_failures < 2000
     assert 0 < findings.value_failures < 2000
+
+
+def trials_of(findings: Audit) -> list[slice]:
+    """Return the rows of each trial; the puck's trials end at a wall, but for the last."""
+    bounds = [*np.flatnonzero(findings.first).tolist(), len(findings.states)]
+    return [slice(*pair) for pair in zip(bounds, bounds[1:], strict=False)]
+
+
+@pytest.mark.parametrize("side", [-1, 1], ids=["falls", "holds"])
+def test_what_trials_return_less_than_promised_is_the_sum_of_errors_and_regrets(side: int) -> None:
+    controller = Controller(TWO, Q[:, ::side])
+    findings = audit_controller(Puck(), controller, Visits(500), gamma=0.95, epsilon=0.1)
+    trials = trials_of(findings)
+    assert (len(trials) > 2) == (side == -1)
+    for rows in trials:
+        cut = rows.stop == 500  # its last state stands for what would follow
+        seen = slice(rows.start, rows.stop - cut)
+        sums = shortfall(findings.value_errors[seen], findings.regret[seen], 0.95) if seen.stop > seen.start else 0.0
+        assert findings.values[rows.start] - findings.returns[rows.start] == pytest.approx(sums)
+        steps = seen.stop - seen.start
+        assert findings.horizons[rows.start] == pytest.approx((1 - 0.95**steps) / 0.05)
+    if side == -1:
+        falls = [-(0.95 ** (rows.stop - rows.start - 1)) for rows in trials[:-1]]
+        assert findings.returns[[rows.start for rows in trials[:-1]]] == pytest.approx(falls)
+    assert findings.loss <= findings.bound
+    assert findings.ratio == findings.loss / findings.bound
+    assert findings.least_epsilon == max(abs(findings.value_errors).max(), findings.regret.max())
+    eased = audit_controller(Puck(), controller, Visits(500), gamma=0.95, epsilon=findings.least_epsilon)
+    assert eased.adequate == 1.0 > findings.adequate
+    assert f"loss {findings.loss:z.4f}, by the bound at most {findings.bound:.4f} (ratio" in repr(findings)
+
+
+def test_with_exact_values_the_loss_is_that_against_the_best_policy() -> None:
+    exact = FeatureController(ExactValues(Puck(), gamma=0.95), np.eye(2))
+    holding, falling = (Controller(TWO, Q[:, ::side]) for side in (1, -1))
+    options = {"gamma": 0.95, "epsilon": 0.1, "values": exact}
+    held = audit_controller(Puck(), holding, Visits(500), **options)
+    fallen = audit_controller(Puck(), falling, Visits(500), **options)
+    assert held.loss == held.bound == 0.0
+    assert np.isnan(held.ratio)
+    assert 0.0 < fallen.loss == pytest.approx(-fallen.returns[fallen.first].mean())
+    assert fallen.loss <= fallen.bound
+
+
+def test_where_no_trial_was_followed_or_there_are_no_values_nothing_is_bounded() -> None:
+    given = audit_controller(Puck(), Controller(TWO, Q), [(0.1, 0.2)], gamma=0.95, epsilon=0.1)
+    without = audit_policy(Puck(), Controller(TWO, Q), Visits(20), longest=50)
+    assert np.isnan([given.loss, given.bound, given.ratio, without.loss, without.bound, without.ratio]).all()
+    assert np.isnan(without.least_epsilon) and not np.isnan(given.least_epsilon)
+    assert len(repr(given).splitlines()) == 4
+    assert len(repr(without).splitlines()) == 3
 
 
 def test_bad_states_get_one_sentence() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -341,6 +342,8 @@ def audit_command(
 ) -> None:
     """Audit the states that a run visits: which are not epsilon-adequate, by which rule, at what cost.
 
+    Also what its trials returned less than its values promised, and the most that this can be.
+
     Example: distinguo audit runs/puck-default-seed0
     """
     from distinguo.cli import parse
@@ -365,6 +368,9 @@ def audit_command(
         "epsilon": findings.epsilon,
         "at": findings.observations[findings.worst].tolist(),
     }
+    for name in ("least_epsilon", "loss", "bound", "ratio"):  # null for a map without values
+        found = getattr(findings, name)
+        content[name] = found if isfinite(found) else None
     answer(content, as_json)
 
 

@@ -6,6 +6,9 @@ region are good for the state itself (policy), and that the state is worth what 
 Features (Definition 1 in general) have no borders between groups: the values of a state are ``Q(s, .)`` at the
 state itself, summed over all features that respond to it. A state is inadequate when these values mislead about its
 own look-ahead values. For a partition as features both readings agree.
+
+Along the trials of the policy, the audit also compares what the values promise at the start with what the trial
+returns, and both with the bound that follows from the errors and regrets found (docs/theory.md).
 """
 
 from __future__ import annotations
@@ -26,7 +29,15 @@ from distinguo.controller import (
     room_for,
     running_parts,
 )
-from distinguo.criteria import POLICY, VALUE, inadequacy, incremental_regret, look_ahead, state_value
+from distinguo.criteria import (
+    POLICY,
+    VALUE,
+    inadequacy,
+    incremental_regret,
+    look_ahead,
+    promise_bound,
+    state_value,
+)
 from distinguo.errors import DistinguoError, shown, whole_number
 from distinguo.features.feature import Workspace
 from distinguo.seam import at_speed, is_compiled, kernel
@@ -37,6 +48,7 @@ from distinguo.tasks.task import observe, start, transition, truncated, unpack
 MOST_VISITS = 10**7
 NO_LIMIT = 2**62  #: steps of a trial
 Watch = Callable[[int, int], None]  #: called with the number of states done and of all states
+GOES_ON, ENDED, CUT = 0, 1, 2  #: what becomes of a trial after a step
 CHUNK, SLOW_CHUNK = (
     20_000,
     20,
@@ -63,7 +75,13 @@ class Audit(NamedTuple):
     q1: np.ndarray  #: (states, actions) look-ahead values
     rules: np.ndarray  #: (states,) the broken rules, as bits of ``criteria.POLICY`` and ``criteria.VALUE``
     regret: np.ndarray  #: (states,) the incremental regret
-    epsilon: float  #: the reward that may be lost
+    epsilon: float  #: the reward that may be lost at a step
+    values: np.ndarray  #: (states,) the value V that look-ahead uses; nan for a map without values
+    #: (states,) the discounted reward from here to the end of the trial, nan for states that were given; where a trial
+    #: is cut, the rest counts as promised
+    returns: np.ndarray
+    horizons: np.ndarray  #: (states,) the number of these steps, discounted
+    first: np.ndarray  #: (states,) whether a trial begins here
 
     @property
     def adequate(self) -> float:
@@ -90,15 +108,57 @@ class Audit(NamedTuple):
         """Return the row of the state with the greatest regret."""
         return int(self.regret.argmax())
 
+    @property
+    def value_errors(self) -> np.ndarray:
+        """How much better each state looks than its look-ahead says, ``V - V1``; nan for a map without values."""
+        return self.values - self.q1.max(axis=1)
+
+    @property
+    def least_epsilon(self) -> float:
+        """The smallest epsilon for which all of these states are adequate."""
+        return float(max(np.abs(self.value_errors).max(), self.regret.max()))
+
+    @property
+    def loss(self) -> float:
+        """What the trials returned less than promised, ``V - return``, on average; nan if no trials were followed."""
+        starts = self.first
+        return float((self.values - self.returns)[starts].mean()) if starts.any() else np.nan
+
+    @property
+    def bound(self) -> float:
+        """The most that :attr:`loss` can be, by the errors and regrets found; for a stochastic task, its mean."""
+        if not self.first.any() or np.isnan(self.values).any():
+            return np.nan
+        over = max(0.0, float(self.value_errors.max()))
+        return promise_bound(over, float(self.regret.max()), float(self.horizons[self.first].mean()))
+
+    @property
+    def ratio(self) -> float:
+        """How much of :attr:`bound` was lost; nan where the bound is 0 or unknown."""
+        return self.loss / self.bound if self.bound > 0.0 else np.nan
+
     def __repr__(self) -> str:
         n, count = self.worst, len(self.states)
         where = f", in region {self.regions[n]}" if self.regions[n] >= 0 else ""
         place = ", ".join(f"{c:.4f}" for c in self.observations[n])
-        return (
-            f"{self.adequate:.1%} of {count:,} states are {self.epsilon:.4g}-adequate.\n"
+        lines = [
+            f"{self.adequate:.1%} of {count:,} states are {self.epsilon:.4g}-adequate.",
             f"Policy rule (Eq. 1) broken at {self.policy_failures:,}, "
-            f"value rule (Eq. 2) at {self.value_failures:,}.\n"
-            f"Greatest regret: {self.regret[n]:.4f} at ({place}){where}."
+            f"value rule (Eq. 2) at {self.value_failures:,}.",
+            f"Greatest regret: {self.regret[n]:.4f} at ({place}){where}.",
+        ]
+        if not np.isnan(self.least_epsilon):
+            lines.append(f"All are adequate for an epsilon of {self.least_epsilon:.4g} or more.")
+        if not np.isnan(self.bound):
+            lines.append(self._promise())
+        return "\n".join(lines)
+
+    def _promise(self) -> str:
+        promised, returned = self.values[self.first].mean(), self.returns[self.first].mean()
+        ratio = "" if np.isnan(self.ratio) else f" (ratio {self.ratio:z.3f})"
+        return (
+            f"Promised at the start: {promised:z.4f}; returned, discounted: {returned:z.4f}; "
+            f"loss {self.loss:z.4f}, by the bound at most {self.bound:.4f}{ratio}."
         )
 
 
@@ -125,13 +185,15 @@ def audit_controller(
     50.0% of 2 states are 0.1-adequate.
     Policy rule (Eq. 1) broken at 0, value rule (Eq. 2) at 1.
     Greatest regret: 0.0000 at (0.0000, 0.0000), in region 0.
+    All are adequate for an epsilon of 0.5 or more.
     """
     check_not_negative("gamma", gamma)
     check_not_negative("epsilon", epsilon)
     whole_number("samples", samples, 1)
     task, judge = restorable_task(task), controller if values is None else values
     parts = (task, *running_parts(controller), *running_parts(judge))
-    rows = visited(task, controller, states) if isinstance(states, Visits) else checked_states(task, states)
+    walk = walked(task, controller, states) if isinstance(states, Visits) else None
+    rows = checked_states(task, states) if walk is None else walk.states
     findings = blank_audit(task, rows, len(room_for(controller).q), epsilon)
     rooms = (room_for(controller), room_for(judge))
     if len(rooms[1].q) != len(rooms[0].q):
@@ -140,7 +202,7 @@ def audit_controller(
         )
     look, at_once = at_speed(_look_ahead, *parts), CHUNK if is_compiled(*parts) else SLOW_CHUNK
     fill_in(findings, at_once, lambda some: look(task, controller, judge, rooms, gamma, samples, some), watch)
-    return findings
+    return findings if walk is None else with_returns(findings, walk, gamma)
 
 
 def fill_in(findings: Audit, at_once: int, find: Callable[[Audit], None], watch: Watch | None) -> None:
@@ -178,6 +240,10 @@ def blank_audit(task: Any, rows: np.ndarray, actions: int, epsilon: float) -> Au
         rules=np.zeros(count, dtype=np.int64),
         regret=np.zeros(count),
         epsilon=epsilon,
+        values=np.full(count, np.nan),
+        returns=np.full(count, np.nan),
+        horizons=np.zeros(count),
+        first=np.zeros(count, dtype=np.bool_),
     )
 
 
@@ -202,29 +268,61 @@ def checked_states(task: Any, states: ArrayLike) -> np.ndarray:
     return rows
 
 
+class Walk(NamedTuple):
+    """The steps of the greedy policy, trial after trial."""
+
+    states: np.ndarray  #: (steps, width of a state) where each step begins
+    rewards: np.ndarray  #: (steps,)
+    fates: np.ndarray  #: (steps,) ``GOES_ON``, ``ENDED`` or ``CUT``
+
+
 def visited(task: Any, controller: Controller | FeatureController, visits: Visits) -> np.ndarray:
     """Return the states that the greedy policy visits, trial after trial."""
+    return walked(task, controller, visits).states
+
+
+def walked(task: Any, controller: Controller | FeatureController, visits: Visits) -> Walk:
+    """Follow the greedy policy, trial after trial."""
     rng = np.random.default_rng(whole_number("The seed", visits.seed))
     count = whole_number("visits", visits.number, 1, MOST_VISITS)
     dimensions = len(start(task, rng))
-    rows, room = np.zeros((count, dimensions)), room_for(controller)
-    at_speed(_visit, task, *running_parts(controller))(task, controller, room, rng, rows, visits.longest)
-    return rows
+    walk = Walk(np.zeros((count, dimensions)), np.zeros(count), np.zeros(count, dtype=np.int64))
+    room = room_for(controller)
+    at_speed(_visit, task, *running_parts(controller))(task, controller, room, rng, walk, visits.longest)
+    return walk
 
 
 @kernel
 def _visit(
-    task: Any, controller: Any, room: Workspace, rng: np.random.Generator, rows: np.ndarray, longest: int
+    task: Any, controller: Any, room: Workspace, rng: np.random.Generator, walk: Walk, longest: int
 ) -> None:
     s, length = start(task, rng), 0
-    for n in range(len(rows)):
+    for n in range(len(walk.states)):
         for i in range(len(s)):
-            rows[n, i] = s[i]
+            walk.states[n, i] = s[i]
         fill_values(controller, observe(task, s), room)
-        s, _, terminal = transition(task, s, choose(room.q, controller.delta, rng))
+        s, walk.rewards[n], terminal = transition(task, s, choose(room.q, controller.delta, rng))
         length += 1
         if terminal or truncated(task, s) or length >= longest:
+            walk.fates[n] = ENDED if terminal else CUT
             s, length = start(task, rng), 0
+    if walk.fates[-1] == GOES_ON:
+        walk.fates[-1] = CUT
+
+
+def with_returns(findings: Audit, walk: Walk, gamma: float) -> Audit:
+    """Add what the trials returned. A trial that is cut counts up to its last state, whose value stands for the rest."""
+    returns, horizons = np.empty(len(walk.rewards)), np.empty(len(walk.rewards))
+    gained, steps = 0.0, 0.0
+    for n in range(len(returns) - 1, -1, -1):
+        if walk.fates[n] == CUT:
+            gained, steps = findings.values[n], 0.0
+        else:
+            on = gamma * (walk.fates[n] == GOES_ON)
+            gained, steps = walk.rewards[n] + on * gained, 1.0 + on * steps
+        returns[n], horizons[n] = gained, steps
+    first = np.concatenate([[True], walk.fates[:-1] != GOES_ON])
+    return findings._replace(returns=returns, horizons=horizons, first=first)
 
 
 @kernel
@@ -245,6 +343,8 @@ def _look_ahead(
             findings.observations[n, i] = seen[i]
         fill_values(controller, seen, here)
         findings.regions[n] = group_in(controller, here)
+        fill_values(judge, seen, there)
+        findings.values[n] = state_value(there.q)
         for a in range(len(here.q)):
             for _ in range(samples):
                 s_next, r, terminal = transition(task, s, a)
