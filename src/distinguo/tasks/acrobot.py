@@ -31,8 +31,8 @@ every other.
 
 The observation is ``cos(angle_1), sin(angle_1), cos(angle_2), sin(angle_2), turning_1, turning_2``, rounded to 32
 bits as Gymnasium returns it. States are the same bits as Gymnasium's wherever NumPy's sine and cosine are those of
-the C library. Gymnasium computes the first observation of a trial with 32-bit sines, so that one may differ in its
-last bit.
+the C library. Gymnasium computes the first observation of a trial by NumPy's 32-bit sines, which may err in the last
+bit. For a state that a trial may start in, so do we, with NumPy's polynomials.
 """
 
 from __future__ import annotations
@@ -56,6 +56,13 @@ AcrobotObservation = tuple[float, float, float, float, float, float]
 _SPREAD = 0.1
 #: Gymnasium's bounds of the observations, on either side.
 _BOUNDS = tuple(rounded(bound) for bound in (1.0, 1.0, 1.0, 1.0, 4 * math.pi, 9 * math.pi))
+#: NumPy's polynomials in the square of a small angle: its cosine, and its sine over the angle, less 1.
+_COSINE = tuple(
+    map(float.fromhex, ("0x1.98e616p-16", "-0x1.6c06dcp-10", "0x1.55553cp-5", "-0x1p-1", "0x1p+0"))
+)
+_SINE = tuple(
+    map(float.fromhex, ("0x1.7d3bbcp-19", "-0x1.a06bbap-13", "0x1.11119ap-7", "-0x1.555556p-3", "0x0p+0"))
+)
 #: Angles beyond this are not wrapped turn by turn, as Gymnasium does: that could take for ever.
 _FAR = 1e4
 
@@ -125,8 +132,11 @@ class Acrobot(NamedTuple):
 
     def observe(self, s: AcrobotState) -> AcrobotObservation:
         """Where the links point and how fast they turn."""
-        first = (rounded(math.cos(s[0])), rounded(math.sin(s[0])))
-        second = (rounded(math.cos(s[1])), rounded(math.sin(s[1])))
+        if _may_start(s):
+            first, second = _short_sines(s[0]), _short_sines(s[1])
+        else:
+            first = (rounded(math.cos(s[0])), rounded(math.sin(s[0])))
+            second = (rounded(math.cos(s[1])), rounded(math.sin(s[1])))
         return (first[0], first[1], second[0], second[1], rounded(s[2]), rounded(s[3]))
 
     def goal_box(self) -> tuple[AcrobotObservation, AcrobotObservation]:
@@ -137,6 +147,30 @@ class Acrobot(NamedTuple):
         leaning = (math.sqrt(max(9.0 + 8.0 * self.height, 0.0)) - 1.0) / 4.0
         low = (-1.0, -1.0, leaning, -1.0, -self.max_speed_1, -self.max_speed_2)
         return low, (-leaning, 1.0, 1.0, 1.0, self.max_speed_1, self.max_speed_2)
+
+
+@part
+def _may_start(s: AcrobotState) -> bool:
+    """Whether all numbers are small and have 32 bits: in the midst of a trial hardly any ever has."""
+    for number in s:
+        if abs(number) > rounded(_SPREAD) or rounded(number) != number:
+            return False
+    return True
+
+
+@part
+def _short_sines(angle: float) -> tuple[float, float]:
+    """Cosine and sine of a small angle of 32 bits, every step rounded to 32 bits as NumPy does.
+
+    >>> import numpy
+    >>> _short_sines(0.03125) == (numpy.cos(numpy.float32(0.03125)), numpy.sin(numpy.float32(0.03125)))
+    True
+    """
+    square = rounded(angle * angle)
+    cosine, sine = _COSINE[0], _SINE[0]
+    for i in range(1, len(_COSINE)):
+        cosine, sine = rounded(cosine * square + _COSINE[i]), rounded(sine * square + _SINE[i])
+    return cosine, rounded(sine * angle + angle)
 
 
 @part
