@@ -59,6 +59,7 @@ def _reproduce_case_study(quick: bool, out: Path | None, seed: int, as_json: boo
     output.tell(f"Report: {report}")
     content = {
         "claims": reproduction.as_json(),
+        "adequacy": {study.reading.name: study.adequacy for study in reproduction.studies},
         "report": str(report),
         "quick": quick,
         "seconds": round(time.perf_counter() - began, 3),

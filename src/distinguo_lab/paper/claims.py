@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import ConfigDict, Field, TypeAdapter
 from scipy import stats
 
+from distinguo.comparison.audit import audit
 from distinguo.comparison.plan import AveragedCurve
 from distinguo.errors import DistinguoError
 from distinguo.evaluation.tester import Batch, outcome_of
@@ -250,6 +251,7 @@ class GeneratedRun(NamedTuple):
     outwards: float  #: rank correlation of value and distance from the centre of the hill
     added: int  #: prototypes that were added to the given ones
     at_ends: bool  #: whether two were, one just before each wall
+    adequate: float | None = None  #: share of epsilon-adequate states where its policy goes; older files have none
 
     @property
     def solved(self) -> bool:
@@ -290,7 +292,8 @@ def facts_of(run: Run, given: int = 1) -> GeneratedRun:
     before_wall = [_is_at_end(run.configuration.spec.task, s) for s in points]
     sides = points[before_wall][:, 0]
     at_ends = len(points) == 2 and all(before_wall) and sides.min() < 0 < sides.max()
-    return GeneratedRun(run.summary, holds(run), falls_outwards(run), len(points), bool(at_ends))
+    adequate = audit(run).adequate
+    return GeneratedRun(run.summary, holds(run), falls_outwards(run), len(points), bool(at_ends), adequate)
 
 
 def _is_at_end(task: Any, s: np.ndarray) -> bool:
@@ -350,6 +353,21 @@ def scratch_claims(runs: Sequence[GeneratedRun]) -> list[Claim]:
             verdict_of(outwards <= OUTWARDS),
         ),
     ]
+
+
+def adequacy_of(runs: Sequence[GeneratedRun]) -> str:
+    """How many of the solved maps are adequate wherever their policy goes, in a sentence.
+
+    No claim of the paper: it reports that its maps work, not that they meet Definition 8.
+    """
+    shares = [run.adequate for run in runs if run.solved and run.adequate is not None]
+    if not shares:
+        return "No solved map from scratch was audited."
+    whole = sum(share == 1.0 for share in shares)
+    return (
+        f"Of {len(shares)} solved maps from scratch, {whole} are ε-adequate at every state that their policy visits; "
+        f"the median map at {np.median(shares):.1%} of these states."
+    )
 
 
 def seeded_claims(runs: Sequence[GeneratedRun], last_trial: int, long: int = LONG_TRIAL) -> list[Claim]:

@@ -27,6 +27,7 @@ from distinguo_lab.learners.ahc import Balanced, balance
 from distinguo_lab.paper.claims import (
     LONG_TRIAL,
     Claim,
+    adequacy_of,
     analysis_claims,
     critic_claim,
     curve_claims,
@@ -79,6 +80,11 @@ class CaseStudy(NamedTuple):
     claims: list[Claim]
     folder: Path
 
+    @property
+    def adequacy(self) -> str:
+        """How adequate the maps learned from scratch are, in a sentence."""
+        return adequacy_of(self.generated.scratch)
+
 
 class Reproduction(NamedTuple):
     """All that the report shows."""
@@ -106,7 +112,7 @@ class Reproduction(NamedTuple):
         for study in self.studies:
             held = sum(claim.holds for claim in study.claims)
             lines += [f"Reading '{study.reading.name}' ({study.reading.words}):", *map(repr, study.claims)]
-            lines += [f"{held} of {len(study.claims)} claims hold.", ""]
+            lines += [f"{held} of {len(study.claims)} claims hold. {study.adequacy}", ""]
         return "\n".join([*lines, self.scope.words])
 
 

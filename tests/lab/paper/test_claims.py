@@ -20,6 +20,7 @@ from distinguo_lab.paper.claims import (
     REPRODUCED,
     Claim,
     GeneratedRun,
+    adequacy_of,
     analysis_claims,
     critic_claim,
     curve_claims,
@@ -163,6 +164,17 @@ def runs_like(count: int = 20, **changes: list[Any]) -> list[GeneratedRun]:
         )
         for row in rows
     ]
+
+
+def test_adequacy_is_told_of_solved_maps_that_were_audited() -> None:
+    shares = [1.0, 1.0, 0.996, 0.0, 0.5, None]
+    runs = [run._replace(adequate=share) for run, share in zip(runs_like(6), shares, strict=True)]
+    runs[4] = runs[4]._replace(summary={"solved": False})
+    assert adequacy_of(runs) == (
+        "Of 4 solved maps from scratch, 2 are ε-adequate at every state that their policy visits; "
+        "the median map at 99.8% of these states."
+    )
+    assert adequacy_of(runs_like(2)) == "No solved map from scratch was audited."
 
 
 SCRATCH: list[tuple[dict[str, list[Any]], dict[str, str]]] = [

@@ -17,6 +17,7 @@ from distinguo.comparison import engines
 from distinguo.comparison.engines import run_cell
 from distinguo_lab.paper import reproduce
 from distinguo_lab.paper import stages as readings
+from distinguo_lab.paper.claims import read_generated
 from distinguo_lab.paper.reproduce import Scope
 
 TINY = Scope(runs=1, cap=2000, seeds=3, last_trial=2000, quick=True)
@@ -192,6 +193,17 @@ def test_a_second_run_uses_what_is_there(made: Made, monkeypatch: Any, capfd: An
     assert answer["claims"] == made.claims
     assert answer["report"] == f"{made.out.name}/report.html"
     assert answer["seconds"] > 0
+    for name in ("paper", "default"):
+        assert answer["adequacy"][name].startswith("Of 3 solved maps from scratch, ")
+        assert answer["adequacy"][name] in made.page
+
+
+def test_runs_of_an_earlier_version_are_read_though_they_were_not_audited(made: Made, tmp_path: Path) -> None:
+    content = json.loads((made.out / "paper" / "generated.json").read_text())
+    for run in content["scratch"]:
+        assert 0.0 <= run.pop("adequate") <= 1.0
+    (tmp_path / "generated.json").write_text(json.dumps(content))
+    assert [run.adequate for run in read_generated(tmp_path / "generated.json").scratch] == [None] * 3
 
 
 def stumbling(payload: dict[str, Any]) -> dict[str, Any]:
