@@ -2,10 +2,11 @@
 
     python benchmarks/theory.py --tasks 400 --picture docs/images/theory-tightness.png
 
-A task has 4 to 12 states and 2 to 4 actions; rewards are uniform in -1 .. 1; chances of the next states are drawn from
-a Dirichlet distribution (parameter 1). States are put into 2 regions or more, but fewer than states, at random. The
-values of the regions are those that Q-learning settles at when all states of a region are visited equally often, and
-the policy is greedy. Of each task the worst state counts. A bound is vacuous if it is no less than what any policy can lose.
+A task has 4 to 12 states and 2 to 4 actions; rewards are uniform in -1 .. 1; chances of the next states are drawn
+from a Dirichlet distribution (parameter 1). States are put into regions at random: two or more, and fewer than there
+are states. The values of the regions are those that Q-learning settles at when all states of a region are visited
+equally often, and the policy is greedy. Of each task the worst state counts. A bound is vacuous if no policy at all
+could lose more.
 """
 
 from __future__ import annotations

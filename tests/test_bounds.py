@@ -45,7 +45,9 @@ def problems(draw: st.DrawFn) -> Problem:
     regions = rng.integers(0, states, states)
     best = optimal_values(chances[..., :states], rewards, gamma)
     ahead = look_ahead(chances[..., :states], rewards, gamma, best)
-    shared = np.array([ahead[regions == one].mean(axis=0) if one in regions else ahead[0] for one in range(states)])
+    shared = np.array(
+        [ahead[regions == one].mean(axis=0) if one in regions else ahead[0] for one in range(states)]
+    )
     q = (shared + rng.normal(0.0, size, shared.shape))[regions]
     delta = draw(st.sampled_from([0.0, size]))
     allowed = np.array([criteria.preferred(row, delta) for row in q]) * rng.random(q.shape)
@@ -219,8 +221,8 @@ GAMMA, EPSILON = 0.75, 0.25
 def test_the_constants_cannot_be_smaller(part: int) -> None:
     """A task of three states where the bounds are met exactly.
 
-    ``y`` looks better than it is by epsilon, and the worse of its actions by epsilon is taken, at every step; ``x`` is
-    better than it looks; at ``s`` the way to ``y`` is taken, which costs epsilon as well.
+    ``y`` looks better than it is by epsilon, and its worse action, by epsilon, is taken at every step; ``x`` is
+    better than it looks; at ``s`` the action that leads to ``y`` is taken, which costs epsilon as well.
     """
     v = np.array([0.0, 1.0, 1.0])  # s, x, y
     chances = np.zeros((3, 2, 3))
@@ -239,7 +241,11 @@ def test_the_constants_cannot_be_smaller(part: int) -> None:
     assert all(criteria.adequate(row, one, EPSILON, 0.0) for row, one in zip(q, f.q1, strict=True))
     horizon = criteria.horizon(GAMMA)
     if part == 0:
-        assert f.v[2] - f.own[2] == criteria.promise_bound(EPSILON, EPSILON, horizon) == 2 * EPSILON / (1 - GAMMA)
+        assert (
+            f.v[2] - f.own[2]
+            == criteria.promise_bound(EPSILON, EPSILON, horizon)
+            == 2 * EPSILON / (1 - GAMMA)
+        )
         assert f.v[1] - f.own[1] == -EPSILON / (1 - GAMMA)
     else:
         most = criteria.loss_bound(EPSILON, EPSILON, EPSILON, horizon)
@@ -250,9 +256,9 @@ def test_the_constants_cannot_be_smaller(part: int) -> None:
     ("call", "sentence"),
     [
         (lambda: criteria.horizon(1.0), "Without a discount the horizon has no end; give the number of steps"),
-        (lambda: criteria.horizon(1.5), "gamma should be a number from 0 to 1, got 1.5."),
-        (lambda: criteria.horizon(float("nan")), "gamma should be a number from 0 to 1, got nan."),
-        (lambda: criteria.horizon(0.9, -1), "steps should be a number from 0, got -1."),
+        (lambda: criteria.horizon(1.5), "gamma should be at most 1, got 1.5."),
+        (lambda: criteria.horizon(float("nan")), "gamma should be a finite number from 0, got nan."),
+        (lambda: criteria.horizon(0.9, -1), "steps should be a finite number from 0, got -1."),
         (lambda: criteria.promise_bound(-0.1, 0, 1), "over should be a finite number from 0, got -0.1."),
         (lambda: criteria.promise_bound(0.1, "much", 1), "regret should be a finite number from 0, got 'much'."),
         (lambda: criteria.loss_bound(0, np.inf, 0, 1), "under should be a finite number from 0, got inf."),

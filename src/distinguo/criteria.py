@@ -248,12 +248,13 @@ def horizon(gamma: float, steps: float = np.inf) -> float:
     >>> round(horizon(0.9), 9), horizon(1.0, 200)
     (10.0, 200.0)
     """
-    if not (isinstance(gamma, Real) and 0.0 <= float(gamma) <= 1.0):
-        raise DistinguoError(f"gamma should be a number from 0 to 1, got {shown(gamma)}.")
-    if not (isinstance(steps, Real) and float(steps) >= 0.0):
-        raise DistinguoError(f"steps should be a number from 0, got {shown(steps)}.")
+    _check_amounts(gamma=gamma, steps=0.0 if steps == np.inf else steps)
+    if gamma > 1.0:
+        raise DistinguoError(f"gamma should be at most 1, got {shown(gamma)}.")
     if gamma == 1.0 and steps == np.inf:
-        raise DistinguoError("Without a discount the horizon has no end; give the number of steps of a trial.")
+        raise DistinguoError(
+            "Without a discount the horizon has no end; give the number of steps of a trial."
+        )
     return float(steps) if gamma == 1.0 else float((1.0 - gamma**steps) / (1.0 - gamma))
 
 

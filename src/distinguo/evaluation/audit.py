@@ -77,8 +77,8 @@ class Audit(NamedTuple):
     regret: np.ndarray  #: (states,) the incremental regret
     epsilon: float  #: the reward that may be lost at a step
     values: np.ndarray  #: (states,) the value V that look-ahead uses; nan for a map without values
-    #: (states,) the discounted reward from here to the end of the trial, nan for states that were given; where a trial
-    #: is cut, the rest counts as promised
+    #: (states,) the discounted reward from here to the end of the trial, nan for states that were given; where a
+    #: trial is cut, the rest counts as promised
     returns: np.ndarray
     horizons: np.ndarray  #: (states,) the number of these steps, discounted
     first: np.ndarray  #: (states,) whether a trial begins here
@@ -155,7 +155,7 @@ class Audit(NamedTuple):
 
     def _promise(self) -> str:
         promised, returned = self.values[self.first].mean(), self.returns[self.first].mean()
-        ratio = "" if np.isnan(self.ratio) else f" (ratio {self.ratio:z.3f})"
+        ratio = f" (ratio {self.ratio:.3f})" if self.ratio > 0.0 else ""
         return (
             f"Promised at the start: {promised:z.4f}; returned, discounted: {returned:z.4f}; "
             f"loss {self.loss:z.4f}, by the bound at most {self.bound:.4f}{ratio}."
@@ -311,7 +311,7 @@ def _visit(
 
 
 def with_returns(findings: Audit, walk: Walk, gamma: float) -> Audit:
-    """Add what the trials returned. A trial that is cut counts up to its last state, whose value stands for the rest."""
+    """Add what the trials returned. Where a trial is cut, the value of its last state stands for the rest."""
     returns, horizons = np.empty(len(walk.rewards)), np.empty(len(walk.rewards))
     gained, steps = 0.0, 0.0
     for n in range(len(returns) - 1, -1, -1):

@@ -251,7 +251,9 @@ class GeneratedRun(NamedTuple):
     outwards: float  #: rank correlation of value and distance from the centre of the hill
     added: int  #: prototypes that were added to the given ones
     at_ends: bool  #: whether two were, one just before each wall
-    adequate: float | None = None  #: share of epsilon-adequate states where its policy goes; older files have none
+    adequate: float | None = (
+        None  #: share of epsilon-adequate states where its policy goes; older files have none
+    )
 
     @property
     def solved(self) -> bool:

@@ -60,7 +60,12 @@ def write_report(reproduction: Reproduction, out: Path) -> Path:
     page = template.render(
         effort=reproduction.scope.words,
         readings=[
-            (study.reading.name, study.reading.words, sum(claim.holds for claim in study.claims), study.adequacy)
+            (
+                study.reading.name,
+                study.reading.words,
+                sum(claim.holds for claim in study.claims),
+                study.adequacy,
+            )
             for study in reproduction.studies
         ],
         rows=reproduction.rows,
