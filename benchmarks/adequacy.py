@@ -6,8 +6,8 @@
 Each row learns the puck with every seed. Where the policy goes: 10,000 states from the top, audited as ``distinguo
 audit`` does, with the learner's own gamma; at epsilon 0.005 under the preset ``paper``, else at the preset's own.
 Everywhere: a grid over all states; V* are the exact values. No policy can lose more than 1 on the puck, so a bound
-of 1 or more is vacuous. ``--faults`` says what is wrong with the maps of the preset ``paper``, and on how many of them
-a fresh learner (200,000 steps) is adequate.
+of 1 or more is vacuous. ``--faults`` says what is wrong with the maps of the preset ``paper``, and on how many of
+them a fresh learner (200,000 steps) is adequate.
 """
 
 from __future__ import annotations

@@ -107,6 +107,9 @@ def test_where_no_trial_was_followed_or_there_are_no_values_nothing_is_bounded()
     assert not np.isnan(given.least_epsilon)
     assert len(repr(given).splitlines()) == 4
     assert len(repr(without).splitlines()) == 3
+    growing = audit_controller(Puck(), Controller(TWO, Q), Visits(2000), gamma=2.0, epsilon=0.1)
+    assert np.isnan(growing.bound)
+    assert len(repr(growing).splitlines()) == 4
 
 
 def test_bad_states_get_one_sentence() -> None:

@@ -127,10 +127,11 @@ class Audit(NamedTuple):
     @property
     def bound(self) -> float:
         """The most that :attr:`loss` can be, by the errors and regrets found; for a stochastic task, its mean."""
-        if not self.first.any() or np.isnan(self.values).any():
+        if not self.first.any():
             return np.nan
-        over = max(0.0, float(self.value_errors.max()))
-        return promise_bound(over, float(self.regret.max()), float(self.horizons[self.first].mean()))
+        over, horizon = max(0.0, float(self.value_errors.max())), float(self.horizons[self.first].mean())
+        known = np.isfinite([over, horizon]).all()  # without a discount below 1 a horizon may overflow
+        return promise_bound(over, float(self.regret.max()), horizon) if known else np.nan
 
     @property
     def ratio(self) -> float:
@@ -313,13 +314,13 @@ def _visit(
 def with_returns(findings: Audit, walk: Walk, gamma: float) -> Audit:
     """Add what the trials returned. Where a trial is cut, the value of its last state stands for the rest."""
     returns, horizons = np.empty(len(walk.rewards)), np.empty(len(walk.rewards))
-    gained, steps = 0.0, 0.0
+    gained, steps, rewards, fates = 0.0, 0.0, walk.rewards.tolist(), walk.fates.tolist()
     for n in range(len(returns) - 1, -1, -1):
-        if walk.fates[n] == CUT:
-            gained, steps = findings.values[n], 0.0
+        if fates[n] == CUT:
+            gained, steps = float(findings.values[n]), 0.0
         else:
-            on = gamma * (walk.fates[n] == GOES_ON)
-            gained, steps = walk.rewards[n] + on * gained, 1.0 + on * steps
+            on = gamma * (fates[n] == GOES_ON)
+            gained, steps = rewards[n] + on * gained, 1.0 + on * steps
         returns[n], horizons[n] = gained, steps
     first = np.concatenate([[True], walk.fates[:-1] != GOES_ON])
     return findings._replace(returns=returns, horizons=horizons, first=first)
