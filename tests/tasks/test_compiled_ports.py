@@ -227,7 +227,9 @@ def test_compiled_and_interpreted_are_the_same_bits(port: Port) -> None:
 def test_trials_start_where_gymnasiums_do(port: Port, seed: int) -> None:
     """Trial after trial, from the same generator, and seen in the same bits."""
     env: Any = port.environment()
-    trials = 10_000 if isinstance(port.task, Acrobot) and seed == 0 else 100  # two in a thousand differed there
+    trials = (
+        10_000 if isinstance(port.task, Acrobot) and seed == 0 else 100
+    )  # two in a thousand differed there
     states, observations = [], []
     for trial in range(trials):
         observation, _ = env.reset(seed=seed if trial == 0 else None)
