@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from distinguo.interrupts import Terminated, held, raise_terminated, termination_raises
+from distinguo.interrupts import Terminated, end_at_once, held, raise_once, termination_raises
 from distinguo.runs import folder
 
 MOMENT = 2.0  #: seconds in which a stopped command should be gone
@@ -27,7 +28,11 @@ def test_both_signals_wait_until_they_are_let_in() -> None:
                 with pytest.raises(KeyboardInterrupt) as caught:
                     let_in()
             assert caught.type is kind
-        assert signal.getsignal(signal.SIGTERM) is raise_terminated
+        assert signal.getsignal(signal.SIGTERM) is raise_once
+        with pytest.raises(Terminated), held() as let_in:
+            signal.raise_signal(signal.SIGTERM)
+            let_in()
+        assert signal.getsignal(signal.SIGTERM) is end_at_once  # another one is the second
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
@@ -158,3 +163,54 @@ def test_an_interrupt_while_a_kernel_is_called_is_an_exception_and_no_crash() ->
     """Numba's own way to hand over a generator ends in a segmentation fault here."""
     done = subprocess.run([sys.executable, "-c", STORM, "ours"], capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout) == (0, "alive 2\n"), done.stderr
+
+
+WHILE_COMPILING = """
+import os, signal, sys
+from llvmlite.binding import ExecutionEngine
+from distinguo.seam import kernel
+
+sent = []
+
+def stop():
+    if not sent:
+        sent.append(os.kill(os.getpid(), signal.SIGINT))
+        for _ in range(1000):
+            pass
+
+def stopping(own):
+    def run(self, *arguments):
+        result = own(self, *arguments)
+        stop()
+        return result
+    return run
+
+name = sys.argv[1]
+setattr(ExecutionEngine, name, stopping(getattr(ExecutionEngine, name)))
+
+def double(x):
+    return 2 * x
+
+double = kernel(double)
+try:
+    print(double(3))
+except KeyboardInterrupt:
+    print("stopped")
+print(double(3), len(sent))
+"""
+
+
+@pytest.mark.second_stage
+@pytest.mark.parametrize("name", ["_find_module_ptr", "add_module"])
+def test_ctrl_c_while_a_kernel_is_compiled_reaches_the_caller_and_not_llvm(tmp_path: Path, name: str) -> None:
+    """The first is called back by LLVM, where an exception would be lost; the second gives a module away."""
+    script = tmp_path / "script.py"
+    script.write_text(WHILE_COMPILING)
+    done = subprocess.run(
+        [sys.executable, str(script), name],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "stopped\n6 1\n", "")

@@ -1,6 +1,22 @@
-"""``python -m distinguo``."""
+"""``python -m distinguo``, and the command ``distinguo``."""
 
-from distinguo.cli import main
+from distinguo.interrupts import end_at_once_by_signals, leave
+
+STOPPED = (130, 143)  #: exit codes of a command that was stopped
+
+
+def main() -> None:
+    """Run the command line; from the first moment, a signal ends it with a sentence."""
+    end_at_once_by_signals()
+    from distinguo.cli import main as run
+
+    try:
+        run()
+    except SystemExit as end:
+        if end.code in STOPPED:  # other threads may be in compiled code
+            leave(int(end.code))
+        raise
+
 
 if __name__ == "__main__":
     main()

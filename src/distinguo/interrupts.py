@@ -1,40 +1,90 @@
-"""Ctrl-C and SIGTERM: held back while work is half done, let through between two pieces of work."""
+"""Ctrl-C and SIGTERM: held back while work is half done, let through between two pieces of work.
+
+Python runs a signal's handler in the main thread, between any two instructions. An exception from there is lost in a
+callback of C code, and tears what is not written for it, such as LLVM's modules while a kernel is compiled. So
+exceptions are raised only where the main thread runs our code or waits; elsewhere a command ends without one.
+"""
 
 from __future__ import annotations
 
+import atexit
+import functools
+import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn, TypeVar
+
+Result = TypeVar("Result")
+SENTENCE = "\nStopped.\n"  #: of a command that ends at once
 
 
 class Terminated(KeyboardInterrupt):
     """The process was asked to end with SIGTERM, as a scheduler or ``kill`` does; handled like Ctrl-C."""
 
 
-def raise_terminated(*_: Any) -> None:
-    """Handle SIGTERM as Python handles Ctrl-C."""
-    raise Terminated
+def code_of(stopped: KeyboardInterrupt) -> int:
+    """The exit code of a process that was stopped, as shells have it."""
+    return 143 if isinstance(stopped, Terminated) else 130
+
+
+def end_at_once(number: int, _: Any = None) -> NoReturn:
+    """End the process with one sentence and the exit code of a shell; other threads are abandoned where they are.
+
+    Python would wait for them, and they would be in compiled code while it is taken down.
+    """
+    try:
+        os.write(2, SENTENCE.encode())
+    finally:
+        os._exit(128 + number)
+
+
+def leave(code: int) -> NoReturn:
+    """End the process with an exit code, and abandon other threads."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        os._exit(code)
+
+
+def end_at_once_by_signals() -> None:
+    """Let both signals end the process at once, from now on; ignored ones, as under ``nohup``, stay ignored."""
+    _replaced(end_at_once)
+
+
+def raise_once(number: int, frame: Any) -> None:
+    """Raise an exception; the next signal ends the process at once."""
+    for one in _KNOWN:
+        if signal.getsignal(one) is raise_once:
+            signal.signal(one, end_at_once)
+    raise _stopped_by(number)
+
+
+def _stopped_by(number: int) -> KeyboardInterrupt:
+    return Terminated() if number == signal.SIGTERM else KeyboardInterrupt()
 
 
 @contextmanager
 def termination_raises() -> Iterator[None]:
-    """Let SIGTERM raise :class:`Terminated` in the main thread instead of ending the process at once."""
-    if not _is_main_thread() or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
-        yield
-        return
-    signal.signal(signal.SIGTERM, raise_terminated)
+    """Let the first signal raise ``KeyboardInterrupt`` or :class:`Terminated` in the main thread, and the next end it.
+
+    Without this block, SIGTERM would end the process at once.
+    """
+    before = _replaced(raise_once)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        _restore(before)
 
 
-#: The handlers that may be held back; a handler that other code installed stays in place.
+#: The handlers that may be replaced; a handler that other code installed stays in place.
 _KNOWN = {
-    signal.SIGINT: (signal.default_int_handler,),
-    signal.SIGTERM: (raise_terminated, signal.SIG_DFL),
+    signal.SIGINT: (signal.default_int_handler, end_at_once, raise_once),
+    signal.SIGTERM: (signal.SIG_DFL, end_at_once, raise_once),
 }
 
 
@@ -58,16 +108,19 @@ def held() -> Iterator[Callable[[], None]]:
 
     def let_in() -> None:
         if came:
-            raise Terminated if came.pop() == signal.SIGTERM else KeyboardInterrupt
+            raise _stopped_by(came.pop())
 
     try:
         yield let_in
         _restore(before)
         let_in()
-    except Terminated:
-        _restore(before)
-        if before.get(signal.SIGTERM) is signal.SIG_DFL:
-            signal.raise_signal(signal.SIGTERM)
+    except KeyboardInterrupt as stopped:
+        number = signal.SIGTERM if isinstance(stopped, Terminated) else signal.SIGINT
+        if before.get(number) in (signal.SIG_DFL, end_at_once):
+            _restore(before)
+            signal.raise_signal(number)
+        for one, handler in before.items():  # another signal is the second
+            before[one] = end_at_once if handler is raise_once else handler
         raise
     finally:
         _restore(before)
@@ -91,3 +144,44 @@ def _restore(handlers: dict[signal.Signals, Any]) -> None:
 
 def _is_main_thread() -> bool:
     return threading.current_thread() is threading.main_thread()
+
+
+_at_work: set[threading.Thread] = set()  #: threads with work that must not be cut off
+
+
+def undisturbed(work: Callable[..., Result], is_within: Callable[[], bool]) -> Callable[..., Result]:
+    """Do some work in another thread, where no signal arrives, while the main thread waits and can be stopped.
+
+    If it is stopped, the work is finished behind its back, and the process waits for it before it ends. Work in
+    other threads, and work within such work, is done where it is.
+    """
+
+    @functools.wraps(work)
+    def run(*arguments: Any) -> Result:
+        if not _is_main_thread() or is_within():
+            return work(*arguments)
+        done: Future[Result] = Future()
+
+        def fulfil() -> None:
+            try:
+                done.set_result(work(*arguments))
+            except BaseException as error:
+                done.set_exception(error)
+            _at_work.discard(thread)
+
+        thread = threading.Thread(target=fulfil, name=work.__name__, daemon=True)
+        _at_work.add(thread)
+        thread.start()
+        return done.result()
+
+    return run
+
+
+@atexit.register
+def _await_work() -> None:
+    """Wait for work that is left, as Python must not be taken down around it; a signal ends the process without."""
+    try:
+        for thread in list(_at_work):
+            thread.join()
+    except KeyboardInterrupt as stopped:
+        leave(code_of(stopped))

@@ -29,12 +29,15 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
+from numba.core import compiler_lock as _compiler_lock
 from numba.core import config as _config
 from numba.extending import overload, register_jitable
 
+from distinguo.interrupts import undisturbed
 from distinguo.kernel_cache import KernelCache, name_apart, name_by_file, watch_source
 from distinguo.linking import KERNEL_OPTIONS, PART_OPTIONS, borrow_generators
 
+compiler_lock: Any = _compiler_lock
 config: Any = _config
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -82,6 +85,7 @@ def kernel(function: F) -> Any:
         return function
     compiled = numba.njit(**_KERNEL_OPTIONS)(function)
     compiled._cache = KernelCache(function)
+    compiled.compile = undisturbed(compiled.compile, compiler_lock.global_compiler_lock.is_locked)
     return compiled
 
 

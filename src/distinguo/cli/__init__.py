@@ -11,7 +11,7 @@ import typer
 
 from distinguo.cli.console import say
 from distinguo.cli.distil import condense_command, distil_command
-from distinguo.cli.grouped import GroupedCommand, GroupedCommands, stopped_well
+from distinguo.cli.grouped import GroupedCommand, GroupedCommands
 from distinguo.cli.learn import learn
 from distinguo.cli.listing import settings_command, tasks_command
 from distinguo.cli.seeing import (
@@ -65,7 +65,7 @@ def _group(command: Callable[..., None]) -> str:
 
 
 for name, command in COMMANDS.items():
-    app.command(name, cls=GroupedCommand, rich_help_panel=_group(command))(stopped_well(command))
+    app.command(name, cls=GroupedCommand, rich_help_panel=_group(command))(command)
 
 
 @app.callback(invoke_without_command=True)

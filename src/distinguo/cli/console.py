@@ -9,18 +9,17 @@ from __future__ import annotations
 import json
 import os
 import sys
-import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any, NamedTuple, TextIO, TypeVar
 
 import typer
 
-from distinguo.interrupts import Terminated, termination_raises
+from distinguo.interrupts import code_of, end_at_once_by_signals, held, termination_raises
 
 Result = TypeVar("Result")
-POOL = "ThreadPoolExecutor"  #: how the names of threads begin that Python would wait for at the end
+POLL_SECONDS = 0.05  #: between two looks whether a signal came
 USUAL_WIDTH = 80  #: of a terminal of unknown width
 Pause = Callable[[], AbstractContextManager[None]]
 _live: list[Pause] = []  #: pauses the live line that is shown at the moment
@@ -110,31 +109,20 @@ def cleared_by(pause: Pause) -> Iterator[None]:
 
 @contextmanager
 def stoppable(text: str) -> Iterator[None]:
-    """On Ctrl-C or SIGTERM, print where the results are and end the command at once."""
+    """On Ctrl-C or SIGTERM, print where the results are and end the command; a second one ends it at once."""
     with termination_raises():
         try:
             yield
         except KeyboardInterrupt as stopped:
+            end_at_once_by_signals()
             say(f"\n{text}")
-            _leave(_code_of(stopped))
-
-
-def _code_of(stopped: KeyboardInterrupt) -> int:
-    return 143 if isinstance(stopped, Terminated) else 130
-
-
-def _leave(code: int) -> None:
-    """End the command and abandon other threads; files are whole at any time."""
-    sys.stdout.flush()
-    if any(one.is_alive() and one.name.startswith(POOL) for one in threading.enumerate()):
-        os._exit(code)
-    raise typer.Exit(code)
+            raise typer.Exit(code_of(stopped)) from None
 
 
 def worked_off(text: str, work: Callable[[], Result]) -> Result:
     """Do some work in another thread and return its result, so that a stop need not wait for compiled code."""
     with stoppable(text):
-        return ThreadPoolExecutor(1, POOL).submit(work).result()
+        return ThreadPoolExecutor(1).submit(work).result()
 
 
 class Ending:
@@ -151,15 +139,16 @@ class Ending:
 
     def worked_off(self, work: Callable[[], Result]) -> Result:
         """Do some work, which polls :meth:`stopping`, and return its result."""
-        with stoppable(self.second):
-            done = ThreadPoolExecutor(1, POOL).submit(work)
-            try:
-                return done.result()
-            except KeyboardInterrupt as stopped:
-                try:  # the second one may come while the message is being written
-                    self.code = _code_of(stopped)
+        done = ThreadPoolExecutor(1).submit(work)
+        with stoppable(self.second), held() as let_in:
+            while not done.done():
+                try:
+                    wait([done], POLL_SECONDS)
+                    let_in()
+                except KeyboardInterrupt as stopped:
+                    if self.asked():
+                        self.leave()
+                        raise
+                    self.code = code_of(stopped)
                     say(f"\n{self.first}")
-                    return done.result()
-                except KeyboardInterrupt:
-                    self.leave()
-                    raise
+            return done.result()

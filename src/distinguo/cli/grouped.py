@@ -11,7 +11,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from distinguo.cli.console import USUAL_WIDTH, stoppable, width_of
+from distinguo.cli.console import USUAL_WIDTH, width_of
 from distinguo.errors import DistinguoError
 from distinguo.registry import COMMANDS, added, docstring_of, load_added
 from distinguo.views.terminal import fitted_lines, listed
@@ -120,23 +120,12 @@ class GroupedCommands(TyperGroup):
 # Commands of installed packages, found by the entry points ``distinguo.commands`` and imported when they are run.
 
 
-def stopped_well(command: Callable[..., None]) -> Callable[..., None]:
-    """Let a command without anything to save end at once, with the usual exit code."""
-
-    @functools.wraps(command)
-    def run(*arguments: Any, **named: Any) -> None:
-        with stoppable("Stopped."):
-            command(*arguments, **named)
-
-    return run
-
-
 def added_command(name: str) -> Any:
     """Return the command of a package; if it cannot be imported, it says so when it is run."""
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
     try:
         function = load_added(COMMANDS, name)
-        app.command(name, cls=GroupedCommand, rich_help_panel=MORE)(stopped_well(function))
+        app.command(name, cls=GroupedCommand, rich_help_panel=MORE)(function)
         return typer.main.get_command(app)
     except DistinguoError as error:
         return typer.core.TyperCommand(

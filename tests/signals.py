@@ -1,0 +1,250 @@
+"""Signals while a command compiles, with an empty cache: it ends with its exit code and one sentence, never a fault.
+
+``python -m tests.signals --count 100`` sends Ctrl-C and SIGTERM, one or two, at random moments from the start of the
+interpreter to the end of compiling, to every kind of command. After each it checks the exit code, what was said,
+and that every file of the cache can be read; after every tenth the same command runs to its end with the same cache.
+``.ci/nightly`` runs it, the tests a small part.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pickle
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+SMALL = ("--set", "stage.cap=2000", "--set", "stage.hold=2000")
+CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
+AGAIN = 10  #: every so many, the command is run to its end with the same cache
+START, COMPILING = 1.5, 8.0  #: seconds from the start, or from the first kernel, in which a signal is sent
+PATIENCE = 600.0  #: seconds for a command to end by itself
+PROMPT = 20.0  #: seconds in which a stopped one has ended, on a busy machine
+TRACES = re.compile(r"Traceback|Error\b|Exception ignored|Fatal|Segmentation|core dumped")
+POLICY = "def swing(seen):\n    return 2 if seen[1] > 0 else 0\n"
+CAUGHT = """
+import distinguo as dg
+try:
+    dg.learn("puck", learner={learner!r}, settings={{"stage.cap": 2000, "stage.hold": 2000}}, out={out!r})
+except KeyboardInterrupt:
+    print("caught", flush=True)
+    raise SystemExit(130)
+"""
+
+
+class Case(NamedTuple):
+    """A command, without its folder; RUN stands for a run that exists, OUT for a folder that does not."""
+
+    name: str
+    words: tuple[str, ...]
+    ends: tuple[int, ...] = (0, 3)  #: exit codes of the command if nothing stops it
+
+
+def learning(learner: str, task: str = "puck", *more: str) -> Case:
+    """Learn with a learner."""
+    return Case(f"learn {learner}", ("learn", task, "--learner", learner, "--out", "OUT", *SMALL, *more))
+
+
+CASES = (
+    learning("model"),
+    learning("economy"),
+    learning("probation", "puck", "--set", "stage.steps=2000"),
+    learning("sweeping", "FrozenLake-v1", "--set", "stage.steps=2000"),
+    learning("surprise"),
+    Case("seeds", ("learn", "puck", "--seeds", "1-2", "--out", "OUT", *SMALL)),
+    Case("test", ("test", "diagonal", "grid:3x3", "--runs", "1", "--steps", "2000", "--cap", "2000",
+                  "--out", "OUT")),
+    Case("processes", ("test", "diagonal", "grid:3x3", "--runs", "1", "--steps", "2000", "--cap", "2000",
+                       "--engine", "processes", "--workers", "2", "--out", "OUT")),
+    Case("distil", ("distil", "POLICY:swing", "--task", "MountainCar-v0", "--out", "OUT",
+                    "--set", "learner.patience=2", "--set", "learner.most=2")),
+    Case("verify", ("verify", "RUN")),
+    Case("show", ("show", "RUN")),
+    Case("explain", ("explain", "RUN")),
+    Case("audit", ("audit", "RUN")),
+    Case("condense", ("condense", "RUN", "--out", "OUT")),
+    Case("studio", ("studio", "--no-browser", "--port", "0", "RUN"), ()),
+    Case("reproduce", ("reproduce", "--quick", "--out", "OUT")),
+    Case("python model", ("-c", "model")),
+    Case("python probation", ("-c", "probation")),
+)  # fmt: skip
+
+
+class Outcome(NamedTuple):
+    """What became of a command that got a signal."""
+
+    case: str
+    sent: str
+    code: int
+    said: str
+    faults: tuple[str, ...]  #: what is wrong; nothing if it ended as it should
+    late: bool  #: whether it had ended before the signal came
+
+
+class Campaign:
+    """Commands in folders of their own below one folder."""
+
+    def __init__(self, base: Path, seed: int) -> None:
+        self.base, self.seed = base, seed
+        self.policy = base / "policy.py"
+        self.policy.write_text(POLICY)
+        self.run = base / "run"
+
+    def prepare(self) -> None:
+        """Learn the run that others look at."""
+        words = ("learn", "puck", "--out", str(self.run), *SMALL)
+        done = subprocess.run(self._program(words), env=self._environment(self.base / "first"), check=False)
+        assert done.returncode == 0
+
+    def one(self, number: int) -> Outcome:
+        """Send a signal or two to a command, and look at what is left."""
+        draw = random.Random(f"{self.seed} {number}")
+        case = CASES[number % len(CASES)]
+        place = self.base / str(number)
+        place.mkdir()
+        cache = place / "cache"
+        words = self._words(case, place)
+        first = draw.choice([signal.SIGINT, signal.SIGTERM])
+        if case.words[0] == "-c":
+            first = signal.SIGINT  # scripts leave SIGTERM to the system
+        twice = draw.random() < 0.3
+        with subprocess.Popen(
+            self._program(words),
+            env=self._environment(cache),
+            cwd=place,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        ) as process:
+            try:
+                moment = self._wait(process, cache, case, draw)
+                late = process.poll() is not None
+                began = time.monotonic()
+                _send(process, first)
+                if twice:
+                    time.sleep(draw.choice([0.0, 0.001, 0.05, 0.3]))
+                    _send(process, first)
+                said, _ = process.communicate(timeout=PATIENCE)
+                took = time.monotonic() - began
+            except subprocess.TimeoutExpired:
+                process.kill()
+                said, took = process.communicate()[0] + "\nnever ended", PATIENCE
+            code = process.returncode
+        sent = f"{first.name}{' twice' if twice else ''} {moment}"
+        late = late or (code in case.ends and "Stopped" not in said)
+        faults = [] if late else list(_faults(case, first, code, said, took))
+        faults += _torn(cache)
+        if number % AGAIN == 0 and case.ends and case.words[0] != "-c":
+            again = subprocess.run(
+                self._program(words), env=self._environment(cache), cwd=place, capture_output=True, text=True,
+                timeout=PATIENCE, check=False,
+            )  # fmt: skip
+            if again.returncode not in case.ends:
+                faults.append(f"the next one ended with {again.returncode}: {again.stderr[-500:]}")
+        shutil.rmtree(place)
+        return Outcome(case.name, sent, code, said, tuple(faults), late)
+
+    def _words(self, case: Case, place: Path) -> tuple[str, ...]:
+        if case.words[0] == "-c":
+            return "-c", CAUGHT.format(learner=case.words[1], out=str(place / "out") if place else None)
+        names = {"RUN": str(self.run), "OUT": str(place / "out"), "POLICY:swing": f"{self.policy}:swing"}
+        return tuple(names.get(word, word) for word in case.words)
+
+    @staticmethod
+    def _program(words: tuple[str, ...]) -> list[str]:
+        return [sys.executable, *words] if words[0] == "-c" else [sys.executable, "-m", "distinguo", *words]
+
+    @staticmethod
+    def _environment(cache: Path) -> dict[str, str]:
+        return {**os.environ, "NUMBA_CACHE_DIR": str(cache), "PYTHONFAULTHANDLER": "1"}
+
+    @staticmethod
+    def _wait(process: subprocess.Popen[str], cache: Path, case: Case, draw: random.Random) -> str:
+        """Wait for a random moment: soon after the start, or while kernels are compiled."""
+        if draw.random() < 0.25 and case.words[0] != "-c":
+            seconds = draw.uniform(0.1, START)
+            time.sleep(seconds)
+            return f"{seconds:.2f} s after the start"
+        until = time.monotonic() + PATIENCE
+        while process.poll() is None and not cache.exists() and time.monotonic() < until:
+            time.sleep(0.01)
+            if not case.ends and time.monotonic() > until - PATIENCE + 2 * START:
+                break  # it waits for somebody
+        seconds = draw.uniform(0.0, COMPILING)
+        began = time.monotonic()
+        while process.poll() is None and time.monotonic() - began < seconds:
+            time.sleep(0.01)
+        return f"{seconds:.2f} s after the first kernel"
+
+
+def _send(process: subprocess.Popen[str], number: signal.Signals) -> None:
+    if process.poll() is None:
+        process.send_signal(number)
+
+
+def _faults(case: Case, number: signal.Signals, code: int, said: str, took: float) -> list[str]:
+    faults = []
+    if code != CODES[number]:
+        faults.append(f"exit code {code}")
+    if TRACES.search(said):
+        faults.append("more than a sentence")
+    elif case.words[0] != "-c" and not 1 <= said.count("Stopp") <= 2:
+        faults.append("no sentence")
+    if took > PROMPT:
+        faults.append(f"ended after {took:.0f} s")
+    return faults
+
+
+def _torn(cache: Path) -> list[str]:
+    """The files of a cache that cannot be read."""
+    torn = []
+    for path in cache.rglob("*.nb[ic]"):
+        data = path.read_bytes()
+        try:
+            pickle.loads(data)
+        except Exception as error:
+            torn.append(f"{path.name}: {error}")
+    return torn
+
+
+def main() -> None:
+    """Run the campaign; the exit code is 1 if anything is wrong."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=100, help="signals that come in time")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--only", default="", help="only cases whose name has this in it")
+    asked = parser.parse_args()
+    global CASES
+    CASES = tuple(case for case in CASES if asked.only in case.name)
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as base:
+        campaign = Campaign(Path(base), asked.seed)
+        campaign.prepare()
+        counted = wrong = late = number = 0
+        with ThreadPoolExecutor(asked.jobs) as pool:
+            while counted < asked.count:
+                wanted = range(number, number + min(asked.count - counted, 20))
+                number = wanted.stop
+                for one in pool.map(campaign.one, wanted):
+                    late += one.late
+                    counted += not one.late
+                    wrong += bool(one.faults)
+                    if one.faults:
+                        print(f"{one.case}, {one.sent}: {'; '.join(one.faults)}\n{one.said}", flush=True)
+        print(f"{counted} signals, {wrong} wrong ({late} commands had ended before the signal came)")
+    sys.exit(wrong > 0)
+
+
+if __name__ == "__main__":
+    main()
