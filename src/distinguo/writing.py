@@ -9,7 +9,6 @@ import json
 import os
 import re
 import socket
-import tempfile
 import time
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
@@ -36,8 +35,8 @@ except ImportError:  # not on this system: no locks
 LONGEST_WORD = 90  #: bytes of a word in a file name
 
 
-#: What a file is called while it is written aside: hidden, its name to be, and a mark.
-_ASIDE = re.compile(r"\..+\.[a-z]+-\w*")
+#: What a file is called while it is written aside: hidden, its name to be, a random word and a digest of the two.
+_ASIDE = re.compile(rb"\.(.+)\.distinguo-([0-9a-f]{8})-([0-9a-f]{8})", re.DOTALL)
 
 
 class WriteError(DistinguoError):
@@ -68,10 +67,21 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 def _aside(path: Path) -> tuple[int, str]:
     """Open a file beside ``path`` and lock it; another process may take it for a leftover before it is locked."""
     while True:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+        word = os.urandom(4).hex().encode()
+        name = os.fsencode(path.name)[:LONGEST_WORD]
+        aside = os.path.join(path.parent, os.fsdecode(b".%s.distinguo-%s-%s" % (name, word, _mark(name, word))))
+        try:
+            handle = os.open(aside, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            continue
         if lock_file(handle) and os.fstat(handle).st_nlink:
-            return handle, name
+            return handle, aside
         os.close(handle)
+
+
+def _mark(name: bytes, word: bytes) -> bytes:
+    """The digest that only we write, so that no file of a user is taken for a leftover by its name."""
+    return hashlib.sha256(b"distinguo\0%s\0%s" % (name, word)).hexdigest()[:8].encode()
 
 
 def lock_file(handle: int) -> bool:
@@ -88,8 +98,9 @@ def lock_file(handle: int) -> bool:
 
 
 def is_leftover(path: Path) -> bool:
-    """Whether a file has the name of one that is written aside."""
-    return _ASIDE.fullmatch(path.name) is not None
+    """Whether a file has the name of one that we write aside."""
+    found = _ASIDE.fullmatch(os.fsencode(path.name))
+    return found is not None and _mark(found[1], found[2]) == found[3]
 
 
 def remove_leftovers(folder: Path) -> None:
@@ -238,7 +249,7 @@ def _state_of(folder: Path, known: tuple[str, ...]) -> list[tuple[int, int]]:
 # One process at a time works in a folder; the lock of a dead process blocks no other.
 
 
-LOCK = ".lock"  #: says which process works in the folder
+LOCK = ".distinguo.lock"  #: says which process works in the folder
 LONGEST = 1000  #: bytes of it that are read
 MOMENT = 0.2  #: seconds to wait: a process that checks whether a folder is locked locks it for that moment
 LOCK_PAUSE = 0.001  #: seconds between two tries

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -14,19 +15,23 @@ from typing import Any
 
 import pytest
 
+import distinguo as dg
 from distinguo import writing as atomic
 from distinguo.cli.parse import load_named
 from distinguo.errors import DistinguoError
 from distinguo.runs import folder
 from distinguo.runs.configuration import Configuration, configure, differences, learn_command
+from distinguo.runs.folder import SETTINGS
 from distinguo.runs.learn import learn_configured
 from distinguo.runs.settings_file import from_toml, to_toml
 from distinguo.runs.stage import Stage
 from distinguo.tasks.catalog import spec_of
+from distinguo.writing import LOCK
 from tests import cuts
 from tests.nightly import so_many
 from tests.runs.corridor import Corridor
 from tests.tasks.test_declare import Gusts
+from tests.writing.test_lock import PIECES, cut_off
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FAST = {"stage.cap": 2000, "stage.hold": 2000}
@@ -36,21 +41,45 @@ def puck() -> Configuration:
     return configure("puck", seed=1, changes=FAST)
 
 
-@pytest.mark.parametrize("left", [[], [".settings.toml-x"], [".lock"], [".settings.toml-a_b1", ".lock"]])
+@pytest.mark.parametrize("left", [[], [SETTINGS], [LOCK], [SETTINGS, LOCK]])
 def test_a_folder_whose_birth_was_cut_off_can_be_used(tmp_path: Path, left: list[str]) -> None:
     out = tmp_path / "run"
     out.mkdir()
     for name in left:
-        (out / name).touch()
+        if name == LOCK:
+            (out / name).touch()
+        else:
+            cut_off(out / name)
     assert learn_configured(puck(), out).solved
     assert [path.name for path in out.iterdir() if path.name.startswith(".")] == []
 
 
-@pytest.mark.parametrize("name", [".hidden", "letter.txt", "settings.txt-x"])
+@pytest.mark.parametrize("name", [".hidden", "letter.txt", "settings.txt-x", ".settings.toml-x", ".lock"])
 def test_a_folder_of_somebody_else_is_not_taken_for_one(tmp_path: Path, name: str) -> None:
     (tmp_path / name).touch()
     with pytest.raises(DistinguoError, match="not a run folder"):
         learn_configured(puck(), tmp_path)
+
+
+def test_files_that_a_user_puts_into_our_folders_stay(tmp_path: Path) -> None:
+    draw = random.Random(0)
+    names = {"." + "".join(draw.choices(PIECES, k=3)) for _ in range(100)} | {".notes.txt-backup", "notes.txt~"}
+
+    def added_to(path: Path) -> Path:
+        path.mkdir(exist_ok=True)
+        for name in names:
+            (path / name).write_text(name)
+        return path
+
+    folder.prepare(tmp_path / "run", puck())
+    learn_configured(puck(), added_to(tmp_path / "run"))
+    for _ in range(2):
+        compared = dg.compare(["grid:2x2"], out=tmp_path / "test", runs=1, steps=100, cap=100)
+        assert compared.curves
+        for part in ("", "cells", "representations"):
+            added_to(tmp_path / "test" / part)
+    for path in [tmp_path / "run", *(tmp_path / "test" / part for part in ("", "cells", "representations"))]:
+        assert {name: (path / name).read_text() for name in names} == {name: name for name in names}
 
 
 def test_two_at_once_in_one_folder_one_is_told(tmp_path: Path) -> None:

@@ -11,9 +11,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from distinguo import writing
 from distinguo.errors import DistinguoError
-from distinguo.writing import LOCK, is_locked, lock_file, locked, remove_leftovers, write_atomically
+from distinguo.writing import (
+    LOCK,
+    is_leftover,
+    is_locked,
+    lock_file,
+    locked,
+    remove_leftovers,
+    write_atomically,
+)
 
 HOLDER = """
 import sys, time
@@ -88,16 +99,32 @@ def test_a_link_in_place_of_the_lock_is_not_followed(tmp_path: Path) -> None:
     assert (tmp_path / "letter.txt").read_text() == "Dear Ada"
 
 
+#: Names of users' files may have something of ours in them.
+PIECES = (".", "-", "~", "settings.toml", "distinguo", ".distinguo-", "lock", "journal.zip", "0123abcd", "-0123abcd")
+
+
+def cut_off(path: Path) -> str:
+    """Begin to write a file, as a process that is killed does, and return the name that it has until then."""
+    handle, name = writing._aside(path)
+    os.close(handle)
+    return Path(name).name
+
+
 def test_what_a_killed_process_was_writing_is_removed_and_nothing_else(tmp_path: Path) -> None:
-    for name in (".settings.toml-x", ".values.npz-ab_12", ".hidden", "trials.csv-1", ".a-b"):
+    left = cut_off(tmp_path / "settings.toml")
+    cut_off(tmp_path / ("x" * 255))
+    others = {".notes.txt-backup", ".hidden", "trials.csv-1", f"x{left}", f"{left}x", left.replace("s", "t")}
+    for name in others:
         (tmp_path / name).touch()
-    alive = os.open(tmp_path / ".result.json-alive", os.O_RDWR | os.O_CREAT)
-    assert lock_file(alive)
+    alive, name = writing._aside(tmp_path / "result.json")
     remove_leftovers(tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        *(".a-b", ".hidden", ".result.json-alive", "trials.csv-1")
-    ]
+    assert {path.name for path in tmp_path.iterdir()} == others | {Path(name).name}
     os.close(alive)
+
+
+@given(st.lists(st.sampled_from(PIECES) | st.text(st.characters(exclude_characters="/\0")), min_size=1).map("".join))
+def test_no_name_of_a_user_is_taken_for_one_of_ours(name: str) -> None:
+    assert not is_leftover(Path("folder") / name)
 
 
 def test_a_file_that_is_taken_for_a_leftover_is_written_all_the_same(
