@@ -24,6 +24,7 @@ from distinguo.comparison.plan import CSV, MARKDOWN, Comparison, Plan, PlanCell,
 from distinguo.errors import DistinguoError, did_you_mean
 from distinguo.evaluation.statistics import Curve
 from distinguo.evaluation.tester import Evaluation, learning_curve
+from distinguo.processes import safe_path
 from distinguo.reading.files import MEBIBYTE, read_bytes, read_json
 from distinguo.representations.file import Representation, can_be_written, dumps, load, loads
 from distinguo.settings import TesterSettings, checked
@@ -81,9 +82,13 @@ def run_all(
     count = workers or os.cpu_count() or 1
     if engine == "threads":
         return _pooled(ThreadPoolExecutor(count), payloads)
-    if engine == "processes":
-        return _in_processes(payloads, count)
-    return _on_cluster(payloads, count, address)
+    return _safely(_in_processes(payloads, count) if engine == "processes" else _on_cluster(payloads, count, address))
+
+
+def _safely(results: Iterator[Result]) -> Iterator[Result]:
+    """Yield results of processes that do not import files of the current folder."""
+    with safe_path():
+        yield from results
 
 
 def _pooled(pool: ThreadPoolExecutor | ProcessPoolExecutor, payloads: Sequence[Payload]) -> Iterator[Result]:

@@ -11,7 +11,6 @@ import json
 import os
 import queue
 import subprocess
-import sys
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +20,7 @@ import numpy as np
 
 from distinguo.distillation.trials import Count, Decide, EnvironmentTrials, Followed, joined
 from distinguo.errors import DistinguoError
+from distinguo.processes import start_python
 from distinguo.search.maps import PrototypeMap
 from distinguo.search.races import Contender
 from distinguo.tasks.spec import TaskSpec
@@ -154,13 +154,10 @@ class _Worker:
 
     def _started(self) -> subprocess.Popen[str]:
         if self._process is None:
-            self._process = subprocess.Popen(  # noqa: S603 # this program
-                [sys.executable, "-m", MODULE],
+            self._process = start_python(
+                MODULE,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                text=True,
-                env=os.environ
-                | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},  # for modules of users
                 start_new_session=True,  # Ctrl-C goes to the asking process only
             )
             assert self._process.stdin is not None
