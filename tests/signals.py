@@ -65,6 +65,8 @@ CASES = (
                   "--out", "OUT")),
     Case("processes", ("test", "diagonal", "grid:3x3", "--runs", "1", "--steps", "2000", "--cap", "2000",
                        "--engine", "processes", "--workers", "2", "--out", "OUT")),
+    Case("dask", ("test", "diagonal", "grid:3x3", "--runs", "1", "--steps", "2000", "--cap", "2000",
+                  "--engine", "dask", "--workers", "2", "--out", "OUT")),
     Case("distil", ("distil", "POLICY:swing", "--task", "MountainCar-v0", "--out", "OUT",
                     "--set", "learner.patience=2", "--set", "learner.most=2")),
     Case("verify", ("verify", "RUN")),
@@ -116,7 +118,7 @@ class Campaign:
         first = draw.choice([signal.SIGINT, signal.SIGTERM])
         if case.words[0] == "-c":
             first = signal.SIGINT  # scripts leave SIGTERM to the system
-        twice = draw.random() < 0.3
+        twice, to_all = draw.random() < 0.3, draw.random() < 0.5 and case.name != "dask"  # its workers speak
         with subprocess.Popen(
             self._program(words),
             env=self._environment(cache),
@@ -131,17 +133,17 @@ class Campaign:
                 moment = self._wait(process, cache, case, draw)
                 late = process.poll() is not None
                 began = time.monotonic()
-                _send(process, first)
+                _send(process, first, to_all)
                 if twice:
                     time.sleep(draw.choice([0.0, 0.001, 0.05, 0.3]))
-                    _send(process, first)
+                    _send(process, first, to_all)
                 said, _ = process.communicate(timeout=PATIENCE)
                 took = time.monotonic() - began
             except subprocess.TimeoutExpired:
                 process.kill()
                 said, took = process.communicate()[0] + "\nnever ended", PATIENCE
             code = process.returncode
-        sent = f"{first.name}{' twice' if twice else ''} {moment}"
+        sent = f"{first.name}{' twice' if twice else ''}{' to all' if to_all else ''} {moment}"
         late = late or (code in case.ends and "Stopped" not in said)
         faults = [] if late else list(_faults(case, first, code, said, took))
         faults += _torn(cache)
@@ -188,9 +190,10 @@ class Campaign:
         return f"{seconds:.2f} s after the first kernel"
 
 
-def _send(process: subprocess.Popen[str], number: signal.Signals) -> None:
+def _send(process: subprocess.Popen[str], number: signal.Signals, to_all: bool) -> None:
+    """Send a signal to a process, or to all that it has started, too, as a terminal does."""
     if process.poll() is None:
-        process.send_signal(number)
+        (os.killpg if to_all else os.kill)(process.pid, number)
 
 
 def _faults(case: Case, number: signal.Signals, code: int, said: str, took: float) -> list[str]:

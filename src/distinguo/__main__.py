@@ -1,9 +1,5 @@
 """``python -m distinguo``, and the command ``distinguo``."""
 
-import contextlib
-import os
-import sys
-
 STOPPED = (130, 143)  #: exit codes of a command that was stopped
 
 
@@ -22,15 +18,5 @@ def main() -> None:
         raise
 
 
-def _leave_out_current_folder() -> None:
-    """Import nothing from the current folder, which ``python -m`` puts first; the command does not have it either."""
-    here, ours = "", os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    with contextlib.suppress(OSError):  # a folder that was deleted
-        here = os.getcwd()
-    if not sys.flags.safe_path and sys.path and sys.path[0] in ("", here) and here != ours:
-        del sys.path[0]
-
-
 if __name__ == "__main__":
-    _leave_out_current_folder()
     main()

@@ -24,7 +24,7 @@ from distinguo.evaluation.simulate import Outcome, evaluate
 from distinguo.evaluation.tester import Evaluation, trained_values
 from distinguo.proof.question import Answer, Finding, Question, Request
 from distinguo.proof.schema import Certificate
-from distinguo.proof.verify import Filed, file_certificate, question_about
+from distinguo.proof.verify import Filed, check_place, file_certificate, question_about
 from distinguo.representations.file import Representation
 from distinguo.runs.configuration import check_seed
 from distinguo.runs.folder import as_run, open_run
@@ -195,6 +195,8 @@ def verify(
     request = Request(subject.spec, subject.controller, seed, cells, steps, disturbance, ranges or {})
     folder = _made(subject.folder if out is None else Path(out))
     question = question_about(subject.spec.task) or BOUNDED
+    if folder is not None and question.certifies:
+        check_place(request, folder, own=folder == subject.folder)
     begun = time.monotonic()
     finding = question.ask(request)
     proving = time.monotonic() - begun

@@ -11,7 +11,7 @@ import re
 import socket
 import time
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -111,6 +111,15 @@ def remove_leftovers(folder: Path) -> None:
             if lock_file(handle):
                 path.unlink(missing_ok=True)
             os.close(handle)
+
+
+def check_ours(folder: Path, written: Iterable[str], marks: Iterable[str]) -> None:
+    """Raise an error if a file that is to be written exists, and nothing in its folder says that it is ours."""
+    there = [name for name in written if (folder / name).exists()]
+    if there and not any((folder / mark).exists() for mark in marks):
+        raise DistinguoError(
+            f"{folder / there[0]} exists and is not a file of distinguo; choose another --out, or delete it."
+        )
 
 
 def pack_arrays(arrays: Mapping[str, np.ndarray]) -> bytes:

@@ -450,12 +450,16 @@ def verify_command(
     from distinguo.cli.live import at_work
     from distinguo.cli.parse import code_or_word
     from distinguo.controls import registered_name
+    from distinguo.runs.folder import SETTINGS
     from distinguo.verification import verify
+    from distinguo.writing import check_ours
 
     name = None if task is None else parse.task_name(task)
     world = parse.task_of_run(task, Path(what)) if Path(what).is_dir() else name
     what = registered_name(code_or_word(what))
     folder = out or _folder(what, name or "puck", seed)
+    if out is not None:
+        check_ours(out, [PICTURE], [SETTINGS, *(path.name for path in out.glob("certificate*.json"))])
     with at_work("Proving"):
         proof = worked_off(
             "Stopped; nothing was proven.",

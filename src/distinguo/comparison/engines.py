@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -82,7 +83,9 @@ def run_all(
     count = workers or os.cpu_count() or 1
     if engine == "threads":
         return _pooled(ThreadPoolExecutor(count), payloads)
-    return _safely(_in_processes(payloads, count) if engine == "processes" else _on_cluster(payloads, count, address))
+    if engine == "processes":
+        return _safely(_in_processes(payloads, count))
+    return _safely(_on_cluster(payloads, count, address))
 
 
 def _safely(results: Iterator[Result]) -> Iterator[Result]:
@@ -106,7 +109,9 @@ def _outcome(future: Future[dict[str, Any]]) -> dict[str, Any] | BaseException:
 
 
 def _end_with_parent() -> None:
-    """Let a worker end when its parent process ends for any reason."""
+    """Let a worker end when its parent process ends for any reason, and not by Ctrl-C, which all in a terminal get."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     parent = parent_process()
     if parent is not None:
         Thread(target=lambda: (wait([parent.sentinel]), os._exit(1)), daemon=True).start()

@@ -19,6 +19,7 @@ from distinguo.proof.schema import ArrivalCertificate, Certificate, HoldCertific
 from distinguo.reading.files import MEBIBYTE, parse_json, read_bytes
 
 FORMAT, VERSION = "distinguo-certificate", 1
+BEGINNING = f'{{"format": "{FORMAT}"'.encode()  #: of the file of any version
 LARGEST_FILE = 64 * MEBIBYTE  #: bytes
 #: What is claimed of a task, by its name.
 KINDS: dict[str, type[HoldCertificate] | type[ArrivalCertificate]] = {

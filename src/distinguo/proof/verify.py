@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.proof.arrive.question import ARRIVES
-from distinguo.proof.certificate import LARGEST_FILE, certificate_text, read_certificate
+from distinguo.proof.certificate import BEGINNING, LARGEST_FILE, certificate_text, read_certificate
 from distinguo.proof.checker.check import check
 from distinguo.proof.hold.question import HOLDS
 from distinguo.proof.question import Question, Request, controller_claim, task_claim
@@ -101,6 +101,13 @@ def file_certificate(certificate: Certificate | None, request: Request, folder: 
         return Filed(None, refusal, path)
     path.unlink()  # it is damaged, or about another controller
     return Filed(None, refusal)
+
+
+def check_place(request: Request, folder: Path, own: bool) -> None:
+    """Refuse a folder with a file in the place of the certificate that is not one, unless the folder is our own."""
+    path = folder / certificate_name(request)
+    if not own and path.exists() and not read_bytes(path, LARGEST_FILE).startswith(BEGINNING):
+        raise DistinguoError(f"{path} exists and is not a certificate; choose another --out, or delete it.")
 
 
 def refusal_in(path: Path, controller: Controller, task: Any) -> str | None:

@@ -21,6 +21,7 @@ from distinguo.explanations.distinctions import Inquiry, distinctions
 from distinguo.explanations.explain import amount, apart_sentence, epsilon_sentence
 from distinguo.explanations.subject import Asked, asked_about
 from distinguo.proof.verify import cited_in
+from distinguo.reading.files import MEBIBYTE, read_bytes
 from distinguo.representations.partition import prototypes_of
 from distinguo.runs.configuration import TABLES, Configuration, flat, learn_command, values_by_table
 from distinguo.runs.folder import is_finished
@@ -36,6 +37,7 @@ from distinguo.writing import write_atomically
 NAME = "report.html"
 PICTURES = 1_400_000  #: bytes of all pictures together, so that a page stays below two megabytes
 MOST_RUNS = 40
+MARK, LARGEST_PAGE = "– distinguo</title>".encode(), 64 * MEBIBYTE  #: in every report, and the bytes of any
 
 AnyRun = Run | str | Path
 
@@ -66,7 +68,10 @@ def _target(given: Sequence[Any], out: str | Path | None) -> Path:
     if out is not None:
         return path_from(out)
     if len(given) > 1:
-        return Path(NAME)
+        here = Path(NAME)
+        if here.exists() and MARK not in read_bytes(here, LARGEST_PAGE):
+            raise DistinguoError(f"{here} exists and is not a report of distinguo; name another file with --out.")
+        return here
     only = given[0].path if isinstance(given[0], Run) else path_from(given[0])
     if only is None:
         raise DistinguoError("This run has no folder to write a report into; say where with out=….")

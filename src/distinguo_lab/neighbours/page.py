@@ -26,7 +26,18 @@ from distinguo.tasks.spec import TaskSpec
 from distinguo.views.pictures import representation_picture
 from distinguo.views.plots import draw_gallery, save_figure
 from distinguo.writing import write_atomically
-from distinguo_lab.neighbours.study import LEARNER, PLANNER, REPRESENTATION, SYSTEMS, Cell, Neighbours, System
+from distinguo_lab.neighbours.study import (
+    LEARNER,
+    PAGE,
+    PICTURE,
+    PLANNER,
+    REPRESENTATION,
+    SYSTEMS,
+    TABLE,
+    Cell,
+    Neighbours,
+    System,
+)
 
 # The comparison as tables: CSV and Markdown, made from the same figures.
 
@@ -133,7 +144,6 @@ def _words(row: Row) -> list[str]:
 # The comparison with the neighbours: a page in Markdown, a table in CSV, a picture of the puck's maps.
 
 
-PAGE, TABLE, PICTURE = "neighbours.md", "neighbours.csv", "neighbours.png"
 PICTURED = "puck"  #: the task whose maps are drawn
 
 

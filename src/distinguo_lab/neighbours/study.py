@@ -22,7 +22,7 @@ from distinguo.runs.configuration import check_seed
 from distinguo.runs.learn import learn
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.spec import Hold, TaskSpec
-from distinguo.writing import write_atomically
+from distinguo.writing import check_ours, write_atomically
 from distinguo_lab.planning import sparse_trials
 
 # One system, one task, one seed: did it succeed, how large is its map, what did it cost, does it carry over?
@@ -236,6 +236,9 @@ class Cell(NamedTuple):
         }
 
 
+PAGE, TABLE, PICTURE = "neighbours.md", "neighbours.csv", "neighbours.png"  #: beside the cells
+
+
 class Neighbours(NamedTuple):
     """All cells, and their folder."""
 
@@ -265,6 +268,7 @@ def compare_neighbours(
     check_seed(seed)
     scale = QUICK if quick else FULL
     folder = Path(out or Path("runs") / f"neighbours-{'quick' if quick else 'full'}-seed{seed}")
+    check_ours(folder, (PAGE, TABLE, PICTURE), ["cells"])
     say, watch = say or (lambda text: None), watch or (lambda done, of: None)
     todo = [(system, task) for task in scale.tasks for system in SYSTEMS]
     cells: list[Cell] = []

@@ -22,7 +22,7 @@ from distinguo.settings import TesterSettings
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.puck.analysis import PuckMap, analyse
 from distinguo.tasks.spec import TaskSpec
-from distinguo.writing import write_atomically
+from distinguo.writing import check_ours, write_atomically
 from distinguo_lab.learners.ahc import Balanced, balance
 from distinguo_lab.paper.claims import (
     LONG_TRIAL,
@@ -66,6 +66,9 @@ class Scope(NamedTuple):
             f"{self.seeds} learning runs; a last trial of {self.last_trial:,} steps is long enough."
         )
 
+
+#: Files in the folder of a reproduction; the figures are others.
+WRITTEN = ("claims.json", "claims.md", "report.html")
 
 FULL = Scope(TesterSettings().runs, TesterSettings().cap, seeds=100, last_trial=LONG_TRIAL, quick=False)
 QUICK = Scope(runs=3, cap=200_000, seeds=20, last_trial=1_000_000, quick=True)
@@ -138,6 +141,7 @@ def reproduce(
     check_seed(seed)
     scope, say = QUICK if quick else FULL, say or (lambda text: None)
     folder = Path(out or Path("runs") / f"reproduce-{'quick' if quick else 'full'}-seed{seed}")
+    check_ours(folder, WRITTEN, ["controls"])
     hill = task_spec("puck")
     say("Analysing the task (Figures 7 to 9) …")
     puck_map = analyse(hill.task)
