@@ -5,9 +5,12 @@ STOPPED = (130, 143)  #: exit codes of a command that was stopped
 
 def main() -> None:
     """Run the command line; from the first moment, a signal ends it with a sentence."""
-    from distinguo.interrupts import end_at_once_by_signals, leave
+    import atexit
+
+    from distinguo.interrupts import end_at_once_by_signals, ignore_signals, leave
 
     end_at_once_by_signals()
+    atexit.register(ignore_signals)  # the first to be registered is the last to be called
     from distinguo.cli import main as run
 
     try:

@@ -56,6 +56,11 @@ def end_at_once_by_signals() -> None:
     _replaced(end_at_once)
 
 
+def ignore_signals() -> None:
+    """Let no signal disturb a process that has done its work while Python is taken down."""
+    _replaced(signal.SIG_IGN)
+
+
 def raise_once(number: int, frame: Any) -> None:
     """Raise an exception; the next signal ends the process at once."""
     for one in _KNOWN:
@@ -126,7 +131,7 @@ def held() -> Iterator[Callable[[], None]]:
         _restore(before)
 
 
-def _replaced(handler: Callable[[int, Any], None]) -> dict[signal.Signals, Any]:
+def _replaced(handler: Callable[[int, Any], None] | signal.Handlers) -> dict[signal.Signals, Any]:
     """Install a handler in place of those that may be held back, and return those."""
     if not _is_main_thread():
         return {}

@@ -90,6 +90,7 @@ def learn_configured(
         return run_of(stage)
     folder.prepare(out, configuration)
     if not folder.is_finished(out):
+        warm(configuration)  # signals are held back below, and compiling takes long
         with folder.alone_in(out):
             if not folder.is_finished(out):  # the journal of a killed process may hold the result
                 _learn_in(out, folder.resume(out, configuration), watch)
