@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -36,7 +37,7 @@ import distinguo as dg
 try:
     dg.learn("puck", learner={learner!r}, settings={{"stage.cap": 2000, "stage.hold": 2000}}, out={out!r})
 except KeyboardInterrupt:
-    print("caught", flush=True)
+    say("caught")
     raise SystemExit(130)
 """
 
@@ -95,8 +96,8 @@ class Outcome(NamedTuple):
 class Campaign:
     """Commands in folders of their own below one folder."""
 
-    def __init__(self, base: Path, seed: int) -> None:
-        self.base, self.seed = base, seed
+    def __init__(self, base: Path, seed: int, cases: Sequence[Case]) -> None:
+        self.base, self.seed, self.cases = base, seed, cases
         self.policy = base / "policy.py"
         self.policy.write_text(POLICY)
         self.run = base / "run"
@@ -110,7 +111,7 @@ class Campaign:
     def one(self, number: int) -> Outcome:
         """Send a signal or two to a command, and look at what is left."""
         draw = random.Random(f"{self.seed} {number}")
-        case = CASES[number % len(CASES)]
+        case = self.cases[number % len(self.cases)]
         place = self.base / str(number)
         place.mkdir()
         cache = place / "cache"
@@ -147,7 +148,7 @@ class Campaign:
         late = late or (code in (0, *case.ends) and "Stopped" not in said)
         faults = [] if late else list(_faults(case, first, code, said, took))
         faults += _torn(cache)
-        if number % AGAIN == 0 and case.ends and case.words[0] != "-c":
+        if number % AGAIN == 0 and not late and case.ends and case.words[0] != "-c":
             again = subprocess.run(
                 self._program(words), env=self._environment(cache), cwd=place, capture_output=True, text=True,
                 timeout=PATIENCE, check=False,
@@ -204,7 +205,9 @@ def _faults(case: Case, number: signal.Signals, code: int, said: str, took: floa
         faults.append("more than a sentence")
     elif case.words[0] != "-c" and not 1 <= said.count("Stopp") <= 2:
         faults.append("no sentence")
-    if took > PROMPT and case.words[0] != "-c":  # a script waits for the kernel, as Python cannot end without it
+    if (
+        took > PROMPT and case.words[0] != "-c"
+    ):  # a script waits for the kernel, as Python cannot end without it
         faults.append(f"ended after {took:.0f} s")
     return faults
 
@@ -221,6 +224,12 @@ def _torn(cache: Path) -> list[str]:
     return torn
 
 
+def say(text: str) -> None:
+    """Print a line."""
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
 def main() -> None:
     """Run the campaign; the exit code is 1 if anything is wrong."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -229,10 +238,8 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", default="", help="only cases whose name has this in it")
     asked = parser.parse_args()
-    global CASES
-    CASES = tuple(case for case in CASES if asked.only in case.name)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as base:
-        campaign = Campaign(Path(base), asked.seed)
+        campaign = Campaign(Path(base), asked.seed, [case for case in CASES if asked.only in case.name])
         campaign.prepare()
         counted = wrong = late = number = 0
         with ThreadPoolExecutor(asked.jobs) as pool:
@@ -244,8 +251,8 @@ def main() -> None:
                     counted += not one.late
                     wrong += bool(one.faults)
                     if one.faults:
-                        print(f"{one.case}, {one.sent}: {'; '.join(one.faults)}\n{one.said}", flush=True)
-        print(f"{counted} signals, {wrong} wrong ({late} commands had ended before the signal came)")
+                        say(f"{one.case}, {one.sent}: {'; '.join(one.faults)}\n{one.said}")
+        say(f"{counted} signals, {wrong} wrong ({late} commands had ended before the signal came)")
     sys.exit(wrong > 0)
 
 

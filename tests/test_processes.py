@@ -57,7 +57,9 @@ def named_in(text: str) -> set[str]:
 
 
 def test_every_process_that_we_start_is_listed() -> None:
-    paths = [path for folder in ("distinguo", "distinguo_lab") for path in (ROOT / "src" / folder).rglob("*.py")]
+    paths = [
+        path for folder in ("distinguo", "distinguo_lab") for path in (ROOT / "src" / folder).rglob("*.py")
+    ]
     found = {
         (path.relative_to(ROOT).as_posix(), name)
         for path in paths
@@ -74,7 +76,9 @@ def hostile(tmp_path: Path) -> Path:
     folder = tmp_path / "hostile"
     folder.mkdir()
     for name in {*sys.stdlib_module_names, "numpy", "gymnasium", "numba", "distributed", "policy"}:
-        (folder / f"{name}.py").write_text(f"import os; os.open({str(tmp_path / 'got-in')!r} + __name__, os.O_CREAT)\n")
+        (folder / f"{name}.py").write_text(
+            f"import os; os.open({str(tmp_path / 'got-in')!r} + __name__, os.O_CREAT)\n"
+        )
     return folder
 
 
@@ -117,7 +121,9 @@ def test_nor_does_one_that_a_library_starts(hostile: Path) -> None:
     assert (done.stdout, done.stderr, got_in(hostile)) == ("alive\n", "", [])
 
 
-CONSOLE = "from distinguo.__main__ import main\nif __name__ == '__main__':\n    main()\n"  #: the command distinguo
+CONSOLE = (
+    "from distinguo.__main__ import main\nif __name__ == '__main__':\n    main()\n"  #: the command distinguo
+)
 POLICY = "def swing(seen):\n    return [1.0 if seen[1] > 0 else -1.0]\n"
 CHANGES = [word for name, value in QUICKEST.items() for word in ("--set", f"{name}={str(value).lower()}")]
 TESTED = ("test", "grid:2x2", "--runs", "2", "--steps", "100", "--cap", "100", "--workers", "2")

@@ -75,7 +75,7 @@ def _stopped_by(number: int) -> KeyboardInterrupt:
 
 @contextmanager
 def termination_raises() -> Iterator[None]:
-    """Let the first signal raise ``KeyboardInterrupt`` or :class:`Terminated` in the main thread, and the next end it.
+    """Let the first signal raise ``KeyboardInterrupt`` or :class:`Terminated` here, and the next end it.
 
     Without this block, SIGTERM would end the process at once.
     """

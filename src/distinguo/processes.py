@@ -17,7 +17,7 @@ SAFE = "PYTHONSAFEPATH"  #: what ``-P`` is called in the environment
 
 
 def start_python(module: str, **options: Any) -> subprocess.Popen[str]:
-    """Start a module of ours with the paths of this process, so that it finds the modules that a user has imported."""
+    """Start a module of ours with the paths of this process, so that it finds the modules of a user."""
     return subprocess.Popen(  # noqa: S603 # this program
         [sys.executable, "-P", "-m", module],
         text=True,

@@ -69,7 +69,9 @@ def _aside(path: Path) -> tuple[int, str]:
     while True:
         word = os.urandom(4).hex().encode()
         name = os.fsencode(path.name)[:LONGEST_WORD]
-        aside = os.path.join(path.parent, os.fsdecode(b".%s.distinguo-%s-%s" % (name, word, _mark(name, word))))
+        aside = os.path.join(
+            path.parent, os.fsdecode(b".%s.distinguo-%s-%s" % (name, word, _mark(name, word)))
+        )
         try:
             handle = os.open(aside, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:

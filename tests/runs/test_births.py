@@ -63,7 +63,10 @@ def test_a_folder_of_somebody_else_is_not_taken_for_one(tmp_path: Path, name: st
 
 def test_files_that_a_user_puts_into_our_folders_stay(tmp_path: Path) -> None:
     draw = random.Random(0)
-    names = {"." + "".join(draw.choices(PIECES, k=3)) for _ in range(100)} | {".notes.txt-backup", "notes.txt~"}
+    names = {"." + "".join(draw.choices(PIECES, k=3)) for _ in range(100)} | {
+        ".notes.txt-backup",
+        "notes.txt~",
+    }
 
     def added_to(path: Path) -> Path:
         path.mkdir(exist_ok=True)

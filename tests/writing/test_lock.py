@@ -100,7 +100,18 @@ def test_a_link_in_place_of_the_lock_is_not_followed(tmp_path: Path) -> None:
 
 
 #: Names of users' files may have something of ours in them.
-PIECES = (".", "-", "~", "settings.toml", "distinguo", ".distinguo-", "lock", "journal.zip", "0123abcd", "-0123abcd")
+PIECES = (
+    ".",
+    "-",
+    "~",
+    "settings.toml",
+    "distinguo",
+    ".distinguo-",
+    "lock",
+    "journal.zip",
+    "0123abcd",
+    "-0123abcd",
+)
 
 
 def cut_off(path: Path) -> str:
@@ -122,7 +133,11 @@ def test_what_a_killed_process_was_writing_is_removed_and_nothing_else(tmp_path:
     os.close(alive)
 
 
-@given(st.lists(st.sampled_from(PIECES) | st.text(st.characters(exclude_characters="/\0")), min_size=1).map("".join))
+@given(
+    st.lists(st.sampled_from(PIECES) | st.text(st.characters(exclude_characters="/\0")), min_size=1).map(
+        "".join
+    )
+)
 def test_no_name_of_a_user_is_taken_for_one_of_ours(name: str) -> None:
     assert not is_leftover(Path("folder") / name)
 

@@ -109,7 +109,7 @@ def _outcome(future: Future[dict[str, Any]]) -> dict[str, Any] | BaseException:
 
 
 def _end_with_parent() -> None:
-    """Let a worker end when its parent process ends for any reason, and not by Ctrl-C, which all in a terminal get."""
+    """Let a worker end with its parent process, and not by Ctrl-C, which all of a terminal get."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     parent = parent_process()

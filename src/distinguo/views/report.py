@@ -70,7 +70,9 @@ def _target(given: Sequence[Any], out: str | Path | None) -> Path:
     if len(given) > 1:
         here = Path(NAME)
         if here.exists() and MARK not in read_bytes(here, LARGEST_PAGE):
-            raise DistinguoError(f"{here} exists and is not a report of distinguo; name another file with --out.")
+            raise DistinguoError(
+                f"{here} exists and is not a report of distinguo; name another file with --out."
+            )
         return here
     only = given[0].path if isinstance(given[0], Run) else path_from(given[0])
     if only is None:
