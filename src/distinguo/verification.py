@@ -2,6 +2,7 @@
 
     proof = verify("runs/puck-default-seed0")
     proof.holds, proof.share                     # proven from its start? for which share of the others?
+    proof.verdict                                # proven, not proven, refuted or not provable
     Shield(env, proof.certificate)               # lets no agent leave what is proven
 
 Where nothing can be proven, trials give exact bounds; ``proof.holds`` never takes them for a proof.
@@ -22,6 +23,7 @@ from distinguo.controller import Controller
 from distinguo.errors import DistinguoError, checks_names
 from distinguo.evaluation.simulate import Outcome, evaluate
 from distinguo.evaluation.tester import Evaluation, trained_values
+from distinguo.proof.actions import possible
 from distinguo.proof.question import Answer, Finding, Question, Request
 from distinguo.proof.schema import Certificate
 from distinguo.proof.verify import Filed, check_place, file_certificate, question_about
@@ -29,6 +31,7 @@ from distinguo.representations.file import Representation
 from distinguo.runs.configuration import check_seed
 from distinguo.runs.folder import as_run, open_run
 from distinguo.runs.run import Run
+from distinguo.seam import has_own
 from distinguo.settings import TesterSettings, tester_suited
 from distinguo.tasks.catalog import spec_of, task_spec
 from distinguo.tasks.extent import Extent
@@ -95,6 +98,10 @@ def _refuse_another_task(what: str, representation: Representation, spec: TaskSp
         raise DistinguoError(f"{what} was learned on {home}, not on {spec.name}; give --task {home}.")
 
 
+#: The verdicts: no proof was found; a trial shows the claim to be false; there is no way to prove it.
+PROVEN, NOT_PROVEN, REFUTED, NOT_PROVABLE = "proven", "not proven", "refuted", "not provable"
+
+
 class Proof(NamedTuple):
     """What was proven of a controller, and the checker's verdict."""
 
@@ -110,6 +117,19 @@ class Proof(NamedTuple):
     def holds(self) -> bool:
         """Whether it is proven and checked that the controller does what it should from every start asked about."""
         return self.answer.proven
+
+    @property
+    def verdict(self) -> str:
+        """``proven``, ``not proven``, ``refuted`` (a trial fails) or ``not provable`` (only trials are possible).
+
+        >>> verify("grid:2x2x2x2", task="CartPole-v1").verdict
+        'refuted'
+        """
+        if self.holds:
+            return PROVEN
+        if self.answer.refuted:
+            return REFUTED
+        return NOT_PROVEN if self.question.certifies else NOT_PROVABLE
 
     @property
     def share(self) -> float:
@@ -147,6 +167,7 @@ class Proof(NamedTuple):
     def as_json(self) -> dict[str, Any]:
         """Return the proof as ``distinguo verify --json`` prints it."""
         content = {
+            "verdict": self.verdict,
             "proven": self.holds,
             "share_of_controllable_starts": self.share,
             "cells": self.answer.cells,
@@ -194,7 +215,9 @@ def verify(
     subject = subject_of(what, task, check_seed(seed))
     request = Request(subject.spec, subject.controller, seed, cells, steps, disturbance, ranges or {})
     folder = _made(subject.folder if out is None else Path(out))
-    question = question_about(subject.spec.task) or BOUNDED
+    question = question_about(subject.spec.task)
+    if question is None or not has_own(possible, subject.controller.partition):
+        question = BOUNDED
     if folder is not None and question.certifies:
         check_place(request, folder, own=folder == subject.folder)
     begun = time.monotonic()
@@ -281,7 +304,7 @@ class TrialsFinding(NamedTuple):
             "mean": float(scores.mean()),
             "asked_steps": self.asked,
         }
-        return Answer(False, 0.0, 0, details, trial_sentences(details))
+        return Answer(False, 0.0, 0, details, trial_sentences(details), fails(details))
 
 
 def run_trials(request: Request) -> TrialsFinding:
@@ -314,9 +337,23 @@ def _threshold(spec: TaskSpec) -> float | None:
     return spec.threshold if spec.score == RETURN else None
 
 
+def fails(details: dict[str, Any]) -> bool:
+    """Whether trials refute a controller: one that should go on has ended, or the mean return is below the threshold.
+
+    A task with a threshold asks for the mean return, so a single trial below it refutes nothing.
+    """
+    if details["bound"] is None:
+        return False
+    if details["threshold"] is not None:
+        return not details["mean"] >= details["threshold"]
+    return bool(details["held"] < details["trials"])
+
+
 def trial_sentences(details: dict[str, Any]) -> list[str]:
     """What the trials show, and that it is not a proof."""
-    head = f"There is no enclosure for this task, so this is {details['label']}:"
+    head = f"Not provable: there is no proof for this task and this kind of map, so this is {details['label']}:"
+    if fails(details):
+        head = "Refuted by trials:"
     if details["bound"] is None:
         low, high = details["median_return"]
         return [
@@ -328,10 +365,13 @@ def trial_sentences(details: dict[str, Any]) -> list[str]:
     did, do = f"were still running after {steps:,} steps", "are"
     if threshold is not None:
         did, do = f"had a return of at least {threshold:g} within {steps:,} steps", "have"
-    return [
+    lines = [
         f"{head} {details['held']} of {details['trials']} trials {did}, so with 95 % confidence {low:.1%} to "
         f"{high:.1%} {do}."
     ]
+    if threshold is not None:
+        lines.append(f"Their mean return is {details['mean']:.4g}; {threshold:g} solves the task.")
+    return lines
 
 
 #: Asked of every task that no other question can be asked about.

@@ -27,7 +27,8 @@ def reproduce_command(
     """Reproduce the paper: every figure and claim of its case study, ours beside the paper's, in one HTML report.
 
     Everything is done twice: with constants that give the paper's own numbers, and with our defaults. A claim is
-    reproduced, better, or differs; the report gives the criterion of each.
+    reproduced, better, or differs; the report gives the criterion of each. The exit code is 3 if a claim differs
+    under the paper's constants.
 
     Examples:
       distinguo reproduce --quick
@@ -39,6 +40,7 @@ def reproduce_command(
         _reproduce_case_study(quick, out, seed, as_json)
 
 
+NOT_REPRODUCED = 3  #: the exit code if a claim differs under the paper's constants; 2 is for errors
 STOPPED = "Stopped; finished parts are saved. The same command continues from there."
 
 
@@ -65,6 +67,8 @@ def _reproduce_case_study(quick: bool, out: Path | None, seed: int, as_json: boo
         "seconds": round(time.perf_counter() - began, 3),
     }
     answer(content, as_json)
+    if not reproduction.holds:
+        raise typer.Exit(NOT_REPRODUCED)
 
 
 def _reproduce_neighbours(quick: bool, out: Path | None, seed: int, as_json: bool) -> None:

@@ -120,6 +120,21 @@ def test_many_seeds_give_a_list_in_their_order(call: Call) -> None:
         assert Path(run["run"], "representation.json").is_file()
 
 
+def test_one_seed_of_many_that_is_not_solved_is_told_by_the_exit_code(call: Call) -> None:
+    answer = call("learn", "puck", "--seeds", "1-2", "--json", *FAST, "--set", "stage.trials=16")
+    assert [run["solved"] for run in answer.content["runs"]] == [False, True]
+    assert answer.code == 3
+    assert call("learn", "puck", "--seeds", "2", "--json", *FAST).code == 0
+
+
+@pytest.mark.second_stage
+def test_a_smaller_map_that_does_not_keep_the_return_is_told_by_the_exit_code(call: Call) -> None:
+    call("learn", "puck", "--seed", "1", "--out", "run", *FAST)
+    answer = call("condense", "run", "--regions", "1")
+    assert "is NOT kept" in answer.out
+    assert answer.code == 3
+
+
 def test_a_seed_among_many_learns_what_it_learns_alone(call: Call) -> None:
     call("learn", "puck", "--seeds", "2-3", "--out", "many", *FAST)
     call("learn", "puck", "--seed", "3", "--out", "alone", *FAST)
@@ -191,6 +206,10 @@ def test_people_read_results_on_standard_output_and_programs_one_line_of_json(ca
         told = call(command, "run", *words, "--json")
         assert isinstance(told.content, dict), command
         assert finding in told.err, command
+    unproven = call("export", "run", "--to", "json")
+    assert unproven.err == (
+        "No certificate: nothing is proven about this controller; see distinguo verify run.\n"
+    )
 
 
 def test_an_audit_compares_the_loss_with_its_bound_if_the_map_has_values(call: Call) -> None:

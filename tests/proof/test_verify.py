@@ -14,14 +14,18 @@ from numba import config
 from typer.testing import CliRunner
 
 import distinguo
+from distinguo.cli.seeing import VERDICTS
 from distinguo.cli.seeing import verify_command as command
 from distinguo.errors import DistinguoError
 from distinguo.proof.certificate import load_certificate
 from distinguo.proof.checker.check import check
+from distinguo.proof.hold.question import ask_hold
 from distinguo.proof.question import Request
 from distinguo.proof.verify import file_certificate
+from distinguo.representations.declare import FunctionPartition
 from distinguo.representations.file import Representation, dumps
 from distinguo.tasks.mountain_car import MountainCar
+from distinguo.tasks.puck.noisy import NoisyPuck
 from distinguo.verification import binomial_bound, verify
 from tests.nightly import interpreted_by_day
 
@@ -39,7 +43,7 @@ def run(*words):
     return json.loads(result.stdout.splitlines()[-1])
 
 
-ALWAYS = {"proven", "share_of_controllable_starts", "cells", "certificate", "checked", "seconds", "run"}
+ALWAYS = {"verdict", "proven", "share_of_controllable_starts", "cells", "certificate", "checked", "seconds", "run"}
 PROOF = ALWAYS | {"refusal", "earlier_certificate", "failure", "picture", "seconds_proving"}
 
 
@@ -157,16 +161,56 @@ def test_a_failed_proof_leaves_what_was_proven_before(tmp_path):
     assert kept.path.read_bytes() == before
 
 
-def test_the_exit_code_tells(tmp_path):
+def verdict_of(*words):
+    """The exit code, and the verdict of the JSON object."""
     app = typer.Typer()
     app.command()(command)
-    for words, code in (
-        (["diagonal", *FEW], 0),
-        (["diagonal", *FEW, "--disturbance", "5"], 3),
-        (["grid:2x2x2x2", "--task", "CartPole-v1"], 0),  # nothing could be proven of it
-    ):
-        assert CliRunner().invoke(app, [*words, "--out", str(tmp_path)]).exit_code == code
+    result = CliRunner().invoke(app, [*words, "--json"], catch_exceptions=False)
+    content = json.loads(result.stdout.splitlines()[-1])
+    assert content["proven"] is (result.exit_code == 0)
+    return result.exit_code, content["verdict"]
+
+
+def test_only_a_proof_exits_with_0(tmp_path):
+    out = ["--out", str(tmp_path)]
+    assert verdict_of("diagonal", *FEW, *out) == (0, "proven")
     assert (tmp_path / "certificate.json").exists()
+    assert verdict_of("diagonal", *FEW, "--disturbance", "5", *out) == (3, "not proven")
+    assert verdict_of("grid:3x3", *FEW, *out) == (4, "refuted")
+    assert verdict_of("grid:1x1", "--task", "MountainCar-v0", "--cells", "1000", *out) == (4, "refuted")
+    assert verdict_of("grid:2x2x2x2", "--task", "CartPole-v1", *out) == (4, "refuted")
+    assert set(VERDICTS.values()).isdisjoint({1, 2, 130, 143})  # errors and signals
+
+
+def test_a_noisy_puck_that_always_falls_is_refuted(tmp_path):
+    with interpreted_by_day(NoisyPuck):
+        settings = {"task.noise": 5.0, "stage.steps": 200}
+        distinguo.learn("puck", seed=0, settings=settings, out=tmp_path / "run")
+        assert verdict_of(str(tmp_path / "run")) == (4, "refuted")
+        proof = verify(tmp_path / "run")
+        assert proof.answer.details["held"] < 100
+        assert proof.sentences[0].startswith(f"Refuted by trials: {proof.answer.details['held']} of 100 trials")
+        few = verify(tmp_path / "run", steps=1)  # nothing falls that soon
+        assert (few.verdict, few.sentences[0][:13]) == ("not provable", "Not provable:")
+    assert verdict_of(str(tmp_path / "run"), "--steps", "1") == (5, "not provable")
+
+
+def test_a_map_without_an_enclosure_is_not_provable(tmp_path):
+    ideal = Representation(FunctionPartition(lambda s: int(s[0] + s[1] < 0), 2), ("x", "v"))
+    run = distinguo.learn("puck", seed=1)._replace(representation=ideal, q=np.array([[1.0, 0.0], [0.0, 1.0]]))
+    proof = verify(run, steps=100)
+    assert (proof.verdict, proof.answer.details["held"]) == ("not provable", 100)
+    worse = run._replace(q=run.q[::-1])
+    assert verify(worse, steps=100).verdict == "refuted"
+
+
+def test_a_trial_outside_of_the_range_refutes_nothing():
+    """The trial that looks for a failure is of a puck that the question is about."""
+    kept = verify("diagonal", cells=2_000).subject
+    slow = kept.spec._replace(task=kept.spec.task._replace(interval=1.0))  # it acts too seldom to be held
+    asked = Request(slow, kept.controller, cells=2_000)
+    assert ask_hold(asked).answer(False).refuted
+    assert not ask_hold(asked._replace(ranges={"interval": (0.02, 0.02)})).answer(False).refuted
 
 
 def test_what_cannot_be_verified_is_said():
@@ -237,8 +281,9 @@ def test_bounds_what_cannot_be_proven(tmp_path):
     assert content["asked_steps"] == 500
     assert content["bound"] == list(binomial_bound(content["held"], content["trials"]))
     assert (content["held"] == 100) == (content["mean"] >= 475.0)
+    assert content["verdict"] == ("not provable" if content["mean"] >= 475.0 else "refuted")
     fewer = run(str(tmp_path / "run"), "--steps", "400")
-    assert fewer["held"] == 0  # nobody has a return of 475 by then
+    assert (fewer["held"], fewer["verdict"]) == (0, "refuted")  # nobody has a return of 475 by then
 
 
 def test_options_that_mean_nothing_for_a_task_are_refused(tmp_path):

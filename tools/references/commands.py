@@ -9,8 +9,18 @@ from tools.references.markdown import page, table
 
 _INTRODUCTION = """\
 `distinguo COMMAND --help` says the same. Every command takes `--json`: one JSON object as the last line of standard
-output. Exit codes: 0, well; 2, bad input, with one sentence; 3, `learn` ended without success or `verify` without a
-proof; 130 and 143, stopped by Ctrl-C or SIGTERM. Each command is a function in [Python](api.md), too."""
+output. Each command is a function in [Python](api.md), too.
+
+| exit code | meaning |
+|---|---|
+| 0 | done; for `learn`: solved, for `distil` and `condense`: the return is kept, for `verify`: proven |
+| 1 | some cells of `test` failed; the same command runs only those again |
+| 2 | bad input, or a file that cannot be used, with one sentence |
+| 3 | done without success: `learn` did not solve the task (with `--seeds`: for some seed), `distil` or `condense` did not \
+keep the return, `verify` found no proof, `reproduce` found a claim that differs under the paper's constants |
+| 4 | `verify`: refuted by a trial |
+| 5 | `verify`: not provable, as this task or this kind of map has no proofs; the trials do not refute it |
+| 130, 143 | stopped by Ctrl-C or SIGTERM |"""
 
 
 def commands() -> dict[str, Any]:

@@ -33,8 +33,8 @@ app = typer.Typer(
     help="Learn which differences between states matter.\n\n"
     "Start with: distinguo learn puck\n\n"
     "Every command takes --json (one JSON object as the last line of standard output) and exits with 2 and one "
-    "sentence on bad input; learn exits with 3 if the task was not solved, distil if the return was not kept, "
-    "verify if it was not proven.",
+    "sentence on bad input; learn exits with 3 if the task was not solved, distil and condense if the return was not "
+    "kept, verify with 3, 4 or 5 if it was not proven, refuted, or cannot be proven.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,

@@ -276,3 +276,5 @@ def condense_command(
     answer(
         {**saved.summary, "run": str(path), "picture": str(picture), "dial": str(path / "dial.csv")}, as_json
     )
+    if not smaller.kept:
+        raise typer.Exit(NOT_KEPT)

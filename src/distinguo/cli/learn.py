@@ -256,6 +256,8 @@ def _learn_many(wanted: list[Configuration], out: Path | None, as_json: bool) ->
     output.tell(distribution(summaries))
     output.tell(f"Runs: {base}")
     answer({"task": first.spec.name, "preset": first.preset, "runs": summaries}, as_json)
+    if first.spec.goal.can_be_solved and not all(run.solved for run in runs):
+        raise typer.Exit(NOT_SOLVED)
 
 
 def _folder_of_many(wanted: list[Configuration]) -> Path:

@@ -378,7 +378,8 @@ def audit_command(
 
 
 PICTURE = "proof.png"  #: the name of its file in the folder
-NOT_PROVEN = 3  #: the exit code if a possible proof was not found; 2 is for errors
+#: The exit codes by verdict; 1 and 2 are for errors.
+VERDICTS = {"proven": 0, "not proven": 3, "refuted": 4, "not provable": 5}
 
 
 def verify_command(
@@ -440,8 +441,11 @@ def verify_command(
     """Prove that the greedy policy of a run never fails, or that it arrives; write a certificate and check it.
 
     The puck should never fail; MountainCar-v0 should reach its goal. For other tasks, trials give exact bounds, which
-    are not a proof. A control has no values of its own: they are learned as the tester learns them, with --seed. The
-    exit code is 3 if a proof is possible but was not found.
+    are not a proof. A control has no values of its own: they are learned as the tester learns them, with --seed.
+
+    The exit code is 0 only if it is proven: 3 means that no proof was found, 4 that trials refute it (one that should
+    go on or arrive does not, or the mean return is below the threshold), 5 that this task or this kind of map has no
+    proofs and the trials were good or the task does not say what is good.
 
     Example: distinguo verify runs/puck-default-seed0
     """
@@ -480,8 +484,7 @@ def verify_command(
     for path in picture.values():
         output.tell(f"Picture: {path}")
     answer({**proof.as_json(), **picture}, as_json)
-    if proof.question.certifies and not proof.holds:
-        raise typer.Exit(NOT_PROVEN)
+    raise typer.Exit(VERDICTS[proof.verdict])
 
 
 def _folder(what: str, task: str, seed: int) -> Path:
@@ -549,6 +552,8 @@ def export_command(
     path, (certificate, refused) = write_controller(run, to, out, name, force)
     for why in refused:
         say(why)
+    if certificate is None and not refused:
+        say(f"No certificate: nothing is proven about this controller; see distinguo verify {run}.")
     output_for(as_json).tell(f"Controller: {path}")
     cited = certificate and certificate.file
     answer({"path": str(path), "format": to, "certificate": cited, "not_cited": list(refused)}, as_json)

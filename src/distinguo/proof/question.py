@@ -85,6 +85,7 @@ class Answer(NamedTuple):
     cells: int  #: of the proof
     details: dict[str, Any]  #: what else is known, by the keys of ``distinguo verify --json``
     sentences: list[str]
+    refuted: bool = False  #: whether a trial shows that the claim is false
 
 
 class Finding(Protocol):

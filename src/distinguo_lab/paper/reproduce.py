@@ -110,6 +110,11 @@ class Reproduction(NamedTuple):
             for paper, default in self.rows
         ]
 
+    @property
+    def holds(self) -> bool:
+        """Whether every claim holds under the reading of the paper's own constants."""
+        return all(claim.holds for study in self.studies if study.reading.like_paper for claim in study.claims)
+
     def __repr__(self) -> str:
         lines = []
         for study in self.studies:

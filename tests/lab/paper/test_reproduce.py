@@ -68,7 +68,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
 @pytest.mark.end_to_end
 def test_every_claim_is_there_once_and_in_order(made: Made) -> None:
-    assert made.code == 0
+    assert made.code == (0 if all(row["holds"] for row in made.claims) else 3)
     assert [row["id"] for row in made.claims] == IDS
     for row in made.claims:
         assert all(row[key] for key in ("claim", "paper", "criterion", "ours"))

@@ -36,7 +36,7 @@ class ArrivalFinding(NamedTuple):
             "failure": failure and {"start": list(failure[0]), **failure[1].as_json()},
         }
         share = proof.share(self.asked) if checked else 0.0
-        answer = Answer(proven, share, int(proof.proven.sum()), details, [])
+        answer = Answer(proven, share, int(proof.proven.sum()), details, [], failure is not None)
         return answer._replace(sentences=_sentences(answer, failure))
 
     def _failure(self) -> tuple[tuple[float, float], GreedyTrial] | None:
@@ -72,9 +72,15 @@ def mean_return_at_least(spec: TaskSpec, proof: Arrivals, asked: int) -> float |
 
 def _sentences(answer: Answer, failure: tuple[tuple[float, float], GreedyTrial] | None) -> list[str]:
     details = answer.details
-    lines = [
-        f"Not proven: {answer.share:.2%} of the starts are proven to arrive within {details['asked_steps']:,} steps."
-    ]
+    share = f"{answer.share:.2%} of the starts are proven to arrive within {details['asked_steps']:,} steps."
+    lines = [f"Not proven: {share}"]
+    if failure is not None:
+        (x, v), trial = failure
+        lines = [
+            f"Refuted: a trial from ({x:.4f}, {v:.4f}) has not arrived after {trial.steps:,} steps; it is at "
+            f"{trial.place}.",
+            share,
+        ]
     if answer.proven:
         lines = [
             f"Proven: every start arrives within {details['steps']:,} steps ({answer.cells:,} boxes of starts)."
@@ -84,11 +90,6 @@ def _sentences(answer: Answer, failure: tuple[tuple[float, float], GreedyTrial] 
         lines.append(
             f"So the mean return over all starts, of trials that are stopped after {details['asked_steps']:,} steps, "
             f"is at least {details['mean_return_at_least']:.1f}{solved}."
-        )
-    if failure is not None:
-        (x, v), trial = failure
-        lines.append(
-            f"A trial from ({x:.4f}, {v:.4f}) has not arrived after {trial.steps:,} steps; it is at {trial.place}."
         )
     return lines
 

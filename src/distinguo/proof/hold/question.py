@@ -42,7 +42,8 @@ class HoldFinding(NamedTuple):
             "share_of_start_box_doomed": doomed,
             "failure": failure and failure.as_json(),
         }
-        answer = Answer(proven, share if checked else 0.0, self.proof.held.cells, details, [])
+        held = share if checked else 0.0
+        answer = Answer(proven, held, self.proof.held.cells, details, [], failure is not None)
         return answer._replace(sentences=_sentences(answer, failure))
 
     def codes(self, xs: np.ndarray, vs: np.ndarray) -> np.ndarray:
@@ -68,8 +69,8 @@ class HoldFinding(NamedTuple):
 
     def _failure(self) -> GreedyTrial | None:
         """Return a trial from the start that fails; None if it does not fail within ``CAP`` steps."""
-        request = self.request
-        trial = greedy_trial(request.spec.task, request.controller, request.seed, CAP)
+        request, task = self.request, self.proof.task.middle  # one of those that the claim is about
+        trial = greedy_trial(task, request.controller, request.seed, CAP)
         return trial if trial.ended else None
 
 
@@ -83,6 +84,8 @@ def ask_hold(request: Request) -> HoldFinding:
 
 def _sentences(answer: Answer, failure: GreedyTrial | None) -> list[str]:
     lines = ["Not proven: the start is not among the states that are proven."]
+    if failure is not None:
+        lines = [f"Refuted: a trial from the start fails after {failure.steps:,} steps, at {failure.place}."]
     if answer.proven:
         lines = [f"Proven: from its start the controller never fails ({answer.cells:,} cells)."]
     lines.append(
@@ -90,8 +93,6 @@ def _sentences(answer: Answer, failure: GreedyTrial | None) -> list[str]:
         f"{answer.details['share_of_provable']:.2%} of what can be proven for any controller; "
         f"{answer.details['share_of_start_box_doomed']:.1%} of the start box is doomed whatever is done."
     )
-    if failure is not None:
-        lines.append(f"A trial from the start fails after {failure.steps:,} steps, at {failure.place}.")
     return lines
 
 
