@@ -351,7 +351,9 @@ def fails(details: dict[str, Any]) -> bool:
 
 def trial_sentences(details: dict[str, Any]) -> list[str]:
     """What the trials show, and that it is not a proof."""
-    head = f"Not provable: there is no proof for this task and this kind of map, so this is {details['label']}:"
+    head = (
+        f"Not provable: there is no proof for this task and this kind of map, so this is {details['label']}:"
+    )
     if fails(details):
         head = "Refuted by trials:"
     if details["bound"] is None:

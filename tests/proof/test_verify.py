@@ -43,7 +43,16 @@ def run(*words):
     return json.loads(result.stdout.splitlines()[-1])
 
 
-ALWAYS = {"verdict", "proven", "share_of_controllable_starts", "cells", "certificate", "checked", "seconds", "run"}
+ALWAYS = {
+    "verdict",
+    "proven",
+    "share_of_controllable_starts",
+    "cells",
+    "certificate",
+    "checked",
+    "seconds",
+    "run",
+}
 PROOF = ALWAYS | {"refusal", "earlier_certificate", "failure", "picture", "seconds_proving"}
 
 
@@ -189,7 +198,9 @@ def test_a_noisy_puck_that_always_falls_is_refuted(tmp_path):
         assert verdict_of(str(tmp_path / "run")) == (4, "refuted")
         proof = verify(tmp_path / "run")
         assert proof.answer.details["held"] < 100
-        assert proof.sentences[0].startswith(f"Refuted by trials: {proof.answer.details['held']} of 100 trials")
+        assert proof.sentences[0].startswith(
+            f"Refuted by trials: {proof.answer.details['held']} of 100 trials"
+        )
         few = verify(tmp_path / "run", steps=1)  # nothing falls that soon
         assert (few.verdict, few.sentences[0][:13]) == ("not provable", "Not provable:")
     assert verdict_of(str(tmp_path / "run"), "--steps", "1") == (5, "not provable")

@@ -113,7 +113,9 @@ class Reproduction(NamedTuple):
     @property
     def holds(self) -> bool:
         """Whether every claim holds under the reading of the paper's own constants."""
-        return all(claim.holds for study in self.studies if study.reading.like_paper for claim in study.claims)
+        return all(
+            claim.holds for study in self.studies if study.reading.like_paper for claim in study.claims
+        )
 
     def __repr__(self) -> str:
         lines = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 import distinguo
 from distinguo.errors import DistinguoError
 from distinguo.representations.partition import prototypes_of
+from distinguo.views.studio import sources
 from distinguo.views.studio.messages import Learn
 from distinguo.views.studio.panes import MOST_SESSIONS, LearningSessions, catalogued, configured
 from distinguo.views.studio.sources import LearningSession
@@ -26,7 +28,9 @@ def asked(**wishes: Any) -> Learn:
 
 
 @pytest.fixture
-def sessions() -> Iterator[LearningSessions]:
+def sessions(monkeypatch: pytest.MonkeyPatch) -> Iterator[LearningSessions]:
+    """Sessions that learn although no page shows them."""
+    monkeypatch.setattr(sources, "UNWATCHED", math.inf)
     sessions = LearningSessions()
     yield sessions
     sessions.close()

@@ -127,6 +127,7 @@ def _equal(x: Any, y: Any) -> bool:
 
 
 MOST_SESSIONS = 6
+MOST_ENDING = 6  #: sessions that have to end before another one begins
 
 
 def catalogued(name: str) -> TaskSpec:
@@ -162,23 +163,34 @@ class LearningSessions:
 
     def __init__(self) -> None:
         self._sessions: dict[str, LearningSession] = {}
+        self._ending: list[LearningSession] = []
+        self._alone = Lock()
 
     def begin(self, asked: Learn) -> LearningSession:
         """Begin a session; if there are too many, end the oldest one that is over or that no pane shows."""
-        if asked.instead in self._sessions:
-            self._sessions.pop(asked.instead).control("close")
-        if len(self._sessions) >= MOST_SESSIONS:
-            self._make_room()
-        session = LearningSession(configured(asked), asked.speed)
-        self._sessions[session.identity] = session
-        return session
+        configuration = configured(asked)
+        with self._alone:
+            if asked.instead in self._sessions:
+                self._end(asked.instead)
+            if len(self._sessions) >= MOST_SESSIONS:
+                self._make_room()
+            self._ending = [one for one in self._ending if one.is_at_work]
+            if len(self._ending) >= MOST_ENDING:
+                raise DistinguoError("Earlier sessions are still ending; try again in a moment.")
+            session = LearningSession(configuration, asked.speed)
+            self._sessions[session.identity] = session
+            return session
+
+    def _end(self, identity: str) -> None:
+        self._ending.append(self._sessions.pop(identity))
+        self._ending[-1].control("close")
 
     def _make_room(self) -> None:
         unwatched = [one for one in self._sessions.values() if not one.watchers]
         gone = next((one for one in unwatched if one.is_over), unwatched[0] if unwatched else None)
         if gone is None:
             raise DistinguoError(f"{MOST_SESSIONS} sessions are open already; close one of them first.")
-        self._sessions.pop(gone.identity).control("close")
+        self._end(gone.identity)
 
     def source(self, identity: str) -> LearningSession:
         """Return a session by its identity."""
@@ -189,8 +201,8 @@ class LearningSessions:
     def entries(self) -> list[dict[str, Any]]:
         """Return the sessions to choose from, the newest first."""
         return [
-            {"id": one.identity, "name": one.head()["name"], "state": one.state}
-            for one in reversed(self._sessions.values())
+            {"id": one.identity, "name": one.name, "state": one.state}
+            for one in reversed(list(self._sessions.values()))
         ]
 
     def close(self) -> None:

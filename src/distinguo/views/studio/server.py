@@ -24,14 +24,14 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from distinguo.errors import DistinguoError
+from distinguo.views.studio.connections import PING_SECONDS, GuardedPage, GuardedRequests, gives_way
 from distinguo.views.studio.security import LARGEST_MESSAGE, App, Door, Gate, token_for
 
 if TYPE_CHECKING:
-    from distinguo.views.studio.sockets import Shelf
+    from distinguo.views.studio.sockets import Conversation, Shelf
 
 
 PORT = 8421
-MOST_CONNECTIONS = 400  #: more are answered with 503
 
 
 def listening(host: str, port: int) -> socket.socket:
@@ -82,14 +82,14 @@ def make_server(base: Path, door: Door) -> uvicorn.Server:
             log_level="critical",
             server_header=False,
             proxy_headers=False,
-            http="h11",
+            http=GuardedRequests,
             h11_max_incomplete_event_size=LARGEST_MESSAGE,
-            ws="websockets-sansio",
+            ws=GuardedPage,
             ws_max_size=LARGEST_MESSAGE,
             ws_max_queue=8,
             ws_per_message_deflate=False,
-            limit_concurrency=MOST_CONNECTIONS,
-            timeout_keep_alive=5,
+            ws_ping_interval=PING_SECONDS,
+            ws_ping_timeout=PING_SECONDS,
             timeout_graceful_shutdown=1,
         )
     )
@@ -98,8 +98,11 @@ def make_server(base: Path, door: Door) -> uvicorn.Server:
 # The pages of the studio: a fixed table of files, and one socket.
 
 
-MOST_SOCKETS = 64
-THREADS = 4
+MOST_PAGES = 64
+GAVE_WAY = (
+    4000  #: the code that closes a page which another one replaces; it waits until somebody looks at it again
+)
+THREADS = 4  #: for quick work, and as many for slow work
 KINDS = {
     "html": "text/html; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
@@ -129,10 +132,10 @@ class _Talk:
     """The shared state behind all pages, loaded in a thread while the browser draws the first page."""
 
     def __init__(self, base: Path) -> None:
-        self.threads = ThreadPoolExecutor(THREADS)
+        self.quick, self.slow = ThreadPoolExecutor(THREADS), ThreadPoolExecutor(THREADS)
         self._base, self._alone = base, Lock()
         self._shelf: Shelf | None = None
-        self._open = 0
+        self._pages: list[Conversation] = []
 
     def load(self) -> None:
         """Load the modules needed to answer, then those needed to draw and to learn."""
@@ -146,29 +149,34 @@ class _Talk:
                 from distinguo.views.studio.library import Library
                 from distinguo.views.studio.sockets import Shelf
 
-                self._shelf = Shelf(Library(self._base), self.threads)
+                self._shelf = Shelf(Library(self._base), self.quick, self.slow)
             return self._shelf
 
     async def with_page(self, socket: WebSocket) -> None:
-        """Talk to a page until it is gone, unless there are too many of them."""
+        """Talk to a page until it is gone; if there are too many, the one that is least in use gives way."""
         await socket.accept()
-        if self._open >= MOST_SOCKETS:
-            await socket.close(1013, f"The studio talks to {MOST_SOCKETS} pages at most; close one.")
-            return
-        self._open += 1
-        try:
-            shelf = await get_running_loop().run_in_executor(self.threads, self.shelf)
-            from distinguo.views.studio.sockets import Conversation
+        shelf = self._shelf or await get_running_loop().run_in_executor(self.quick, self.shelf)
+        from distinguo.views.studio.sockets import Conversation
 
-            await Conversation(socket, shelf).go_on()
+        page = Conversation(socket, shelf)
+        if len(self._pages) >= MOST_PAGES:
+            last = gives_way(self._pages, lambda one: one.client, lambda one: one.use)
+            assert last is not None
+            self._pages.remove(last)
+            last.end(GAVE_WAY, f"The studio talks to {MOST_PAGES} pages; click here to return to this one.")
+        self._pages.append(page)
+        try:
+            await page.go_on()
         finally:
-            self._open -= 1
+            if page in self._pages:
+                self._pages.remove(page)
 
     def close(self) -> None:
         """End all work."""
         if self._shelf is not None:
             self._shelf.close()
-        self.threads.shutdown(wait=False, cancel_futures=True)
+        for threads in (self.quick, self.slow):
+            threads.shutdown(wait=False, cancel_futures=True)
 
 
 def studio_app(base: Path, door: Door) -> App:
@@ -183,7 +191,7 @@ def studio_app(base: Path, door: Door) -> App:
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        talk.threads.submit(talk.load)
+        talk.quick.submit(talk.load)
         yield
         talk.close()
 

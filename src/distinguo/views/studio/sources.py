@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Condition, Lock, RLock, Thread
 from typing import Any, Protocol
@@ -193,6 +194,7 @@ def _signature(path: Path) -> tuple[Any, ...]:
 
 BEAT = 1 / 60  #: seconds between two pieces of a slowed-down run
 PUBLISH = 1 / 45  #: seconds between two published versions
+UNWATCHED = 1.0  #: seconds after which a session that no page shows rests; it goes on when one shows it again
 LONG = 40  #: most pieces of a trial before they double in length, so that every trial ends soon
 COMPILING, LEARNING, PAUSED, FINISHING = "compiling", "learning", "paused", "finishing"
 FINISHED, FAILED, CLOSED = "finished", "failed", "closed"
@@ -202,8 +204,12 @@ class LearningSession:
     """A learning run that pages watch and control."""
 
     def __init__(self, configuration: Configuration, speed: float | None) -> None:
-        self.identity, self.version, self.watchers = secrets.token_hex(8), 0, 0
+        self.identity, self.version = secrets.token_hex(8), 0
         self.configuration = configuration
+        self.name = f"{configuration.spec.name}, seed {configuration.seed}"
+        self._watchers, self._left = 0, time.monotonic()
+        self._progress: dict[str, Any] = {}
+        self._askers: list[None] = []  #: one for every thread that waits for the stage
         self.speed = speed  #: environment steps per second; None for full speed
         self.state, self._words, self._kept = COMPILING, "", ""
         self._wish = "run"  #: run, pause, step, trial or close
@@ -217,6 +223,17 @@ class LearningSession:
         self._published = 0.0
         self._thread = Thread(target=self._work, name=f"studio-{self.identity}", daemon=True)
         self._thread.start()
+
+    @property
+    def watchers(self) -> int:
+        """The panes that show it."""
+        return self._watchers
+
+    @watchers.setter
+    def watchers(self, count: int) -> None:
+        with self._changed:
+            self._watchers, self._left = count, time.monotonic()
+            self._changed.notify_all()
 
     # ---- what the page asks for -----------------------------------------------------------------------------------
 
@@ -241,6 +258,11 @@ class LearningSession:
     def is_over(self) -> bool:
         """Whether the session is over."""
         return self.state in (FINISHED, FAILED, CLOSED)
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether its thread has not ended yet."""
+        return self._thread.is_alive()
 
     # ---- the thread -----------------------------------------------------------------------------------------------
 
@@ -269,6 +291,8 @@ class LearningSession:
                 if len(stage.trials) != trials:
                     self._note_frame()
             self._publish()
+            if self._askers:
+                time.sleep(BEAT)  # or the lock would never be free for long enough
             if self.speed is not None and stage.environment_steps != before and stage.phase == TRIAL:
                 self._rest(began + BEAT)
         self._conclude(stage)
@@ -286,13 +310,18 @@ class LearningSession:
                 self._wish == "trial" and len(stage.trials) > self._goal[1]
             ):
                 self._wish = "pause"
-            while self._wish == "pause":
+            while self._wish == "pause" or self._is_left_alone:
                 if self.state != PAUSED:
                     self.state = PAUSED
                     self._publish(now=True)
                 self._changed.wait()
             self.state = LEARNING
             return self._wish != "close"
+
+    @property
+    def _is_left_alone(self) -> bool:
+        """Whether no page has shown it for a while, as after a reload that did not come."""
+        return self._wish != "close" and not self._watchers and time.monotonic() - self._left > UNWATCHED
 
     def _count(self) -> tuple[int, int]:
         stage = self._stage
@@ -341,7 +370,7 @@ class LearningSession:
         self._published = time.monotonic()
         if self._stage is not None:
             with self._whole:
-                self._latest = self._snapshot()
+                self._latest, self._progress = self._snapshot(), self._progress_of(self._stage)
         self.version += 1
 
     @property
@@ -356,7 +385,7 @@ class LearningSession:
         """Return the description of the session."""
         return {
             **task_document(self.configuration),
-            "name": f"{self.configuration.spec.name}, seed {self.configuration.seed}",
+            "name": self.name,
             "session": self.identity,
             "state": self.state,
             "solved": bool(self._run and self._run.solved),
@@ -364,27 +393,20 @@ class LearningSession:
             "speed": self.speed,
             "kept": self._kept,
             "notes": [],
-            **self._progress(),
+            **self._progress,
         }
 
-    def _progress(self) -> dict[str, Any]:
-        stage = self._stage
-        if stage is None:
-            return {}
-        with self._whole:
-            now = (
-                observe(stage.task, tuple(stage.agent.progress.now.tolist()))
-                if stage.phase == TRIAL
-                else None
-            )
-            return {
-                "trial": stage.count_trials,
-                "length": stage.trial_length,
-                "steps": stage.environment_steps,
-                "attempt": stage.attempts,
-                "confirming": stage.phase == CONFIRMING,
-                "now": now,
-            }
+    @staticmethod
+    def _progress_of(stage: Stage) -> dict[str, Any]:
+        is_trial = stage.phase == TRIAL
+        return {
+            "trial": stage.count_trials,
+            "length": stage.trial_length,
+            "steps": stage.environment_steps,
+            "attempt": stage.attempts,
+            "confirming": stage.phase == CONFIRMING,
+            "now": observe(stage.task, tuple(stage.agent.progress.now.tolist())) if is_trial else None,
+        }
 
     def frames(self) -> Sequence[Frame]:
         """Return the map after every trial, and as it is now."""
@@ -402,7 +424,7 @@ class LearningSession:
         stage = self._stage
         if stage is None:
             raise DistinguoError("Nothing has been learned yet; wait until the first trial has begun.")
-        with self._whole:
+        with self._stage_at_rest():
             if stage.phase != DONE:
                 stage.take_reasons()
             values = stage.values()
@@ -415,6 +437,15 @@ class LearningSession:
                 list(stage.trials),
                 of_these_regions(list(stage.reasons)),
             )
+
+    @contextmanager
+    def _stage_at_rest(self) -> Iterator[None]:
+        self._askers.append(None)
+        try:
+            with self._whole:
+                yield
+        finally:
+            self._askers.pop()
 
 
 def _detached(kept: Any) -> Any:

@@ -2,6 +2,7 @@
 
 const FIRST_WAIT = 400; // milliseconds before the first new attempt
 const LONGEST_WAIT = 5000;
+const GAVE_WAY = 4000; // another page took the place of this one, which returns when it is clicked
 
 export class Link {
   /** Handlers: onMessage(message), onChange(isOpen). */
@@ -20,6 +21,10 @@ export class Link {
     this.socket.addEventListener("message", (event) => this.handlers.onMessage(JSON.parse(event.data)));
     this.socket.addEventListener("close", (event) => {
       this.handlers.onChange(false, event.reason);
+      if (event.code === GAVE_WAY) {
+        addEventListener("pointerdown", () => this.connect(), { once: true });
+        return;
+      }
       setTimeout(() => this.connect(), this.wait);
       this.wait = Math.min(LONGEST_WAIT, 2 * this.wait);
     });
