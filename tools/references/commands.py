@@ -16,8 +16,8 @@ output. Each command is a function in [Python](api.md), too.
 | 0 | done; for `learn`: solved, for `distil` and `condense`: the return is kept, for `verify`: proven |
 | 1 | some cells of `test` failed; the same command runs only those again |
 | 2 | bad input, or a file that cannot be used, with one sentence |
-| 3 | done without success: `learn` did not solve the task (with `--seeds`: for some seed), `distil` or `condense` did not \
-keep the return, `verify` found no proof, `reproduce` found a claim that differs under the paper's constants |
+| 3 | done without success: `learn` did not solve the task (with `--seeds`: for some seed), `distil` or `condense` \
+did not keep the return, `verify` found no proof, `reproduce` found a claim that differs under the paper's constants |
 | 4 | `verify`: refuted by a trial |
 | 5 | `verify`: not provable, as this task or this kind of map has no proofs; the trials do not refute it |
 | 130, 143 | stopped by Ctrl-C or SIGTERM |"""

@@ -11,9 +11,10 @@ import os
 import socket
 import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,17 @@ def is_over(link: socket.socket, seconds: float = 5.0) -> bool:
     return True
 
 
+def is_cut(link: socket.socket, pieces: Iterable[bytes], pause: float = 0.0) -> bool:
+    """Whether the other side ends a connection while pieces are sent."""
+    try:
+        for piece in pieces:
+            link.sendall(piece)
+            time.sleep(pause)
+    except ConnectionError:
+        return True
+    return False
+
+
 def answers_soon(studio: Served) -> None:
     """The page of a user, and its socket, come in and are answered."""
     began = time.monotonic()
@@ -128,11 +140,9 @@ def test_slow_headers_are_not_waited_for(hasty_studio: Served) -> None:
     """A byte now and then does not extend the time, in a first or a second request."""
     whole = f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{hasty_studio.port}\r\n".encode()
     for first in (b"", whole + b"\r\n"):
-        with plug(hasty_studio) as slow, pytest.raises(ConnectionError):
+        with plug(hasty_studio) as slow:
             slow.sendall(first)
-            for n in range(100):
-                slow.sendall(whole[n : n + 1] or b"x")
-                time.sleep(0.05)
+            assert is_cut(slow, (whole[n : n + 1] or b"x" for n in range(100)), pause=0.05)
     answers_soon(hasty_studio)
 
 
@@ -145,9 +155,7 @@ def test_an_answer_that_nobody_reads_is_dropped(
     small = (socket.SO_RCVBUF, 4096)
     with plug(hasty_studio, small) as deaf:
         deaf.settimeout(5)
-        with pytest.raises(ConnectionError):
-            for _ in range(2_000):
-                deaf.sendall(asked)
+        assert is_cut(deaf, repeat(asked, 2_000))
     answers_soon(hasty_studio)
 
 
@@ -164,9 +172,8 @@ def test_a_page_that_does_not_answer_pings_is_let_go(hasty_studio: Served) -> No
 
 def test_pings_that_nobody_reads_the_answers_of_end_the_page(studio: Served) -> None:
     flood = frame(PING, b"x" * 100) * 1000
-    with raw_page(studio, (socket.SO_RCVBUF, 4096)) as deaf, pytest.raises(ConnectionError):
-        for _ in range(1000):  # 100 MB at most
-            deaf.sendall(flood)
+    with raw_page(studio, (socket.SO_RCVBUF, 4096)) as deaf:
+        assert is_cut(deaf, repeat(flood, 1000))  # 100 MB at most
     answers_soon(studio)
 
 

@@ -1,8 +1,8 @@
 """Connections of the studio that cannot be held for nothing.
 
-A request must arrive in time, and its answer must be read in time; uvicorn has no limits for either. If there are too
-many connections, of one client or in all, the one that has been idle for longest gives way to the new one. A page that
-neither reads nor answers pings is let go.
+A request must arrive in time, and its answer must be read in time; uvicorn has no limits for either. If there are
+too many connections, of one client or in all, the one that has been idle for longest gives way to the new one. A page
+that neither reads nor answers pings is let go.
 """
 
 from __future__ import annotations

@@ -271,17 +271,18 @@ class LearningSession:
             warm(self.configuration)
             self._stage = Stage(self.configuration)
             self._note_frame()
+            self._publish(now=True)
             self._learn(self._stage)
         except DistinguoError as error:
-            self._end(FAILED, str(error))
+            self._turn(FAILED, str(error))
         except Exception as error:  # an environment's error ends its session, not the studio
-            self._end(FAILED, f"Learning {self.configuration.spec.name} failed: {reason_of(error)}.")
+            self._turn(FAILED, f"Learning {self.configuration.spec.name} failed: {reason_of(error)}.")
 
     def _learn(self, stage: Stage) -> None:
         work = stage.work()
         while stage.phase != DONE:
             if not self._may_go_on(stage):
-                self._end(CLOSED, "Ended before it was finished.")
+                self._turn(CLOSED, "Ended before it was finished.")
                 return
             began, before = time.monotonic(), stage.environment_steps
             trials = len(stage.trials)
@@ -298,10 +299,9 @@ class LearningSession:
         self._conclude(stage)
 
     def _conclude(self, stage: Stage) -> None:
-        self.state = FINISHING
-        self._publish(now=True)
+        self._turn(FINISHING)
         self._run = run = run_of(stage)  # takes long for some learners; meanwhile the stage does not change
-        self._end(FINISHED, outcome_sentence(run))
+        self._turn(FINISHED, outcome_sentence(run))
 
     def _may_go_on(self, stage: Stage) -> bool:
         """Wait while the session is paused; return whether it continues."""
@@ -312,8 +312,7 @@ class LearningSession:
                 self._wish = "pause"
             while self._wish == "pause" or self._is_left_alone:
                 if self.state != PAUSED:
-                    self.state = PAUSED
-                    self._publish(now=True)
+                    self._turn(PAUSED)
                 self._changed.wait()
             self.state = LEARNING
             return self._wish != "close"
@@ -344,9 +343,11 @@ class LearningSession:
             if left > 0:
                 self._changed.wait(left)
 
-    def _end(self, state: str, words: str) -> None:
-        self.state, self._words = state, words
+    def _turn(self, state: str, words: str = "") -> None:
+        """Change the state, once the progress up to it is published."""
         self._publish(now=True)
+        self.state, self._words = state, words
+        self.version += 1
 
     # ---- what is to be seen ---------------------------------------------------------------------------------------
 
