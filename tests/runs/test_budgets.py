@@ -141,3 +141,10 @@ def test_a_cut_trial_does_not_change_an_exact_resume(
     resumed = learned(tmp_path / "cut")
     assert whole.summary | {"seconds": 0} == resumed.summary | {"seconds": 0}
     assert whole.q.tobytes() == resumed.q.tobytes()
+
+
+def test_a_budget_of_one_prototype_ends() -> None:
+    """A fresh map has one already; without a trial in each attempt the stage began again for ever."""
+    settings = {"stage.prototypes": 1, "stage.restart": 5, "stage.steps": 300, "stage.cap": 100}
+    run = dg.learn("puck", settings=settings)
+    assert 0 < run.summary["environment_steps"] <= 300

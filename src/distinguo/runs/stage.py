@@ -286,8 +286,9 @@ class Stage(Account):
     # ---- attempts -------------------------------------------------------------------------------------------------
 
     def _attempt_is_over(self) -> bool:
-        stage = self.configuration.stage
-        full = stage.restart > 0 and self.prototypes >= stage.prototypes
+        stage, counts = self.configuration.stage, self.agent.progress.counts
+        begun = counts["trials"][0] > counts["since"][0]  # a fresh map may be full already
+        full = stage.restart > 0 and begun and self.prototypes >= stage.prototypes
         return full or is_over(self.agent.progress, stage.restart)
 
     def restart(self) -> None:
