@@ -155,7 +155,9 @@ class _Talk:
     async def with_page(self, socket: WebSocket) -> None:
         """Talk to a page until it is gone; if there are too many, the one that is least in use gives way."""
         await socket.accept()
-        shelf: Shelf = self._shelf or await get_running_loop().run_in_executor(self.quick, self.shelf)
+        shelf = self._shelf
+        if shelf is None:  # not in a thread otherwise, where it would wait for the work of others
+            shelf = await get_running_loop().run_in_executor(self.quick, self.shelf)
         from distinguo.views.studio.sockets import Conversation
 
         page = Conversation(socket, shelf)
