@@ -2,6 +2,7 @@
 
 python -m tests.fuzz                       # 20,000 files for each reader, as by night
 python -m tests.fuzz --files 500 plan      # fewer, for some readers
+python -m tests.fuzz --folders --files 50  # spoilt folders of every kind through the commands (tests/folders.py)
 """
 
 from __future__ import annotations
@@ -172,15 +173,28 @@ def _peak() -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("readers", nargs="*", default=list(READERS))
+    parser.add_argument("readers", nargs="*", help="names of readers or, with --folders, kinds of folders")
+    parser.add_argument("--folders", action="store_true", help="spoil folders instead of single files")
     parser.add_argument("--files", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", type=Path, help="where the file that made trouble is left")
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     with tempfile.TemporaryDirectory() as name:
+        if asked.folders:
+            from tests.folders import KINDS, fuzz_folders
+
+            failed = False
+            for kind in asked.readers or KINDS:
+                folders = fuzz_folders(kind, asked.files, asked.seed, Path(name), asked.keep)
+                sys.stdout.write(json.dumps({"kind": kind, **folders._asdict()}) + "\n")
+                sys.stdout.flush()
+                failed |= bool(folders.defects) or folders.grown > MEGABYTES
+            sys.exit(failed)
         place = asked.keep or Path(name)
-        accounts = {reader: fuzz(reader, asked.files, asked.seed, place) for reader in asked.readers}
+        accounts = {
+            reader: fuzz(reader, asked.files, asked.seed, place) for reader in asked.readers or READERS
+        }
     for reader, account in accounts.items():
         sys.stdout.write(json.dumps({"reader": reader, **account._asdict()}) + "\n")
     sys.exit(any(a.slowest > SECONDS or a.grown > MEGABYTES for a in accounts.values()))

@@ -42,7 +42,7 @@ def facts_of(path: Path) -> dict[str, object]:
         "updates": int(run.updates.sum()),
         "regions": run.representation.regions,
         "carried": run.carried.regions if run.carried else None,
-        "trials": [len(run.trials), run.trials[-1].environment_steps],
+        "trials": [len(run.trials), run.trials[-1].environment_steps if run.trials else 0],
         "reasons": [len(run.reasons), *sorted({reason["event"] for reason in run.reasons})],
         "frames": [frame.representation.regions for frame in run.history],
     }

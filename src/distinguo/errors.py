@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import functools
 import inspect
+import re
 import reprlib
 import traceback
 from collections.abc import Callable, Iterable, Mapping
@@ -67,8 +68,24 @@ def one_line(text: str, most: int = 200) -> str:
     'two lines'
     """
     words = text if len(text) <= 8 * most else f"{text[: 4 * most]} … {text[-most:]}"
+    words = visible(" ".join(words.split()))
     line = " ".join("".join(c if c.isprintable() else " " for c in words).split())
     return line if len(line) <= most else f"{line[: 2 * most // 3]} … {line[-(most // 4) :]}"
+
+
+#: Characters that move the cursor, change colours or turn the direction of a text, and halves of characters.
+_CONTROL = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+def visible(text: str) -> str:
+    r"""Show control characters in foreign text as escapes, so that they do nothing to a terminal; lines stay.
+
+    >>> print(visible("left\x1b[31m"), visible("caf\u00e9"))
+    left\x1b[31m café
+    """
+    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def check_known(given: Iterable[str], known: Iterable[str], table: str, beside: Iterable[str] = ()) -> None:

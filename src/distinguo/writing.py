@@ -249,9 +249,7 @@ def _state_of(folder: Path, known: tuple[str, ...]) -> list[tuple[int, int]]:
     """Return numbers that change when one of the files is replaced."""
     state = []
     for name in (*known, JOURNAL):
-        with contextlib.suppress(
-            FileNotFoundError, NotADirectoryError
-        ):  # a writer may remove its journal at any moment
+        with contextlib.suppress(OSError):  # a writer may remove its journal at any moment
             one = (folder / name).stat()
             state.append((one.st_ino, one.st_mtime_ns))
     return state

@@ -162,11 +162,8 @@ def test_a_run_with_a_harmed_file_is_refused_in_one_sentence(tmp_path: Path, nam
     assert name in str(caught.value)
 
 
-#: A run without a result was stopped; one without reasons may never have split; an old one has no history.
-HARMLESS = {
-    *(("result.json", "deleted"), ("reasons.jsonl", "emptied"), ("trials.csv", "emptied")),
-    *(("history.jsonl", "emptied"), ("history.jsonl", "deleted")),
-}
+#: A run without a result was stopped, and an old one has no history.
+HARMLESS = {("result.json", "deleted"), ("history.jsonl", "deleted")}
 
 
 def test_files_of_different_runs_are_not_taken_for_one(tmp_path: Path) -> None:

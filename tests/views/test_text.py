@@ -77,10 +77,18 @@ def test_reasons_name_prototypes_and_the_regions_that_these_belong_to_now() -> N
     run = made_up("puck", 12, seed=3, merged=0.5)
     partition = run.representation.partition
     by_rule = {"event": "split", "trial": 1, "prototypes": [0, 7], "regret": 0.5, "rules": ["value (Eq. 4)"]}
+    by_rule |= {"step": 9, "profiles": [[0.0, 0.5], [1.0, 0.0]]}
     here = {**by_rule, "states": partition.prototypes[[0, 7]].tolist()}
     elsewhere = {**by_rule, "states": [[9.0, 9.0], [8.0, 8.0]]}  # of a map that was condensed since
-    price = {"event": "price", "prototypes": [3, 5], "regions": [1, 2], "lost": 2.5}
-    old_price = {"event": "price", "regions": [3, 5], "lost": 2.5}
+    price = {
+        "event": "price",
+        "prototypes": [3, 5],
+        "regions": [1, 2],
+        "lost": 2.5,
+        "actions": [0, 1],
+        "starts": 20,
+    }
+    old_price = {"event": "price", "regions": [3, 5], "lost": 2.5, "actions": [0, 1], "starts": 20}
     lines = text.reasons_table(run._replace(reasons=[here, elsewhere, price, old_price])).splitlines()
     assert lines[0].split()[:4] == ["trial", "event", "prototypes", "regions"]
     now = partition.regions[[0, 7]].tolist()

@@ -17,7 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from distinguo.agents import session as archive
 from distinguo.agents import session as environment
-from distinguo.agents.session import Interface, Session, chosen_actions, interface_of
+from distinguo.agents.session import Interface, Session, chosen_actions, interface_of, saved_interface
 from distinguo.errors import DistinguoError, check_known
 from distinguo.interrupts import held
 from distinguo.learners.economy.learner import ECONOMY
@@ -30,7 +30,6 @@ from distinguo.runs.stage import DONE, Stage
 from distinguo.settings import LearnerSettings
 from distinguo.tasks.catalog import spec_of
 from distinguo.tasks.gym.task import WORDS
-from distinguo.tasks.spec import TaskSpec
 
 #: Every call to ``learn`` gives the steps, so the stage itself has no budget by default.
 UNLIMITED = {"stage.trials": 10**9, "stage.steps": 10**15}
@@ -181,7 +180,7 @@ class Economy(Verbs):
             session.configuration = _unlimited(session.configuration)
         if env is not None:
             session.configuration = environment.placed(session.configuration, env)
-        interface = _interface(session.configuration.spec, None if env is not None else word)
+        interface = saved_interface(session.configuration.spec, None if env is not None else word)
         agent = cls.__new__(cls)
         agent._set_up(session, interface, env, tensorboard_log, verbose)
         agent.num_timesteps = word.num_timesteps if word else session.summary.get("environment_steps", 0)
@@ -250,13 +249,6 @@ class Economy(Verbs):
 def _unlimited(configuration: Configuration) -> Configuration:
     """Remove the budgets of the stage, which ended with the run."""
     return configuration._replace(stage=configuration.stage._replace(**of_table(UNLIMITED, "stage")))
-
-
-def _interface(spec: TaskSpec, word: archive.Word | None) -> Interface:
-    """Return the interface for a task; without its environment, by what was saved of it."""
-    if not spec.interpreted or word is None or word.shape is None:
-        return interface_of(spec)
-    return interface_of(spec, tuple(word.shape), word.first_action)
 
 
 def _whole(name: str, given: Any, least: int) -> int:

@@ -28,10 +28,12 @@ from distinguo.representations.file import Representation
 from distinguo.representations.partition import regions_of
 from distinguo.runs import folder
 from distinguo.runs.configuration import Configuration
+from distinguo.runs.digests import DIGESTS, digests_text
 from distinguo.runs.history import HISTORY, TrialRow, ending_with
 from distinguo.runs.run import Run, summarise
 from distinguo.runs.settings_file import to_toml
 from distinguo.runs.stage import BETWEEN, DONE, SAMPLE, TRIAL, Stage
+from distinguo.tasks.catalog import is_absent
 from distinguo.tasks.catalog import task_spec as known
 from distinguo.tasks.gym.registration import PUCK_ID
 from distinguo.tasks.gym.spaces import View, view_of
@@ -71,7 +73,7 @@ class Session:
             run = folder.open_run(place)
         session = cls(run.configuration)
         session._files, session._source = files, source
-        session._summary = run.summary if word is None else word.summary
+        session._summary = run.summary if word is None else {"solved": False, **word.summary}
         values = {"q": run.q, "updates": run.updates}
         session._learned = Acting(run.representation, run.controller, values)
         session.recent.extend(run.trials[-WINDOW:])
@@ -141,7 +143,10 @@ class Session:
         if self._stage is not None or not self._files:
             self._files = self._written(self.stage)
         word = word.model_copy(update={"summary": self.summary})
-        return {**self._files, **self._ended(), AGENT: word.model_dump_json(indent=2).encode()}
+        files = {**self._files, **self._ended(), AGENT: word.model_dump_json(indent=2).encode()}
+        free = (folder.SETTINGS, folder.CHECKPOINT, DIGESTS)  # a checkpoint itself says what it belongs to
+        bound = {name: content for name, content in files.items() if name not in free}
+        return {**files, DIGESTS: digests_text(bound).encode()}
 
     def _ended(self) -> Files:
         """Return the history up to the end of the stage; the saved one ends at its checkpoint."""
@@ -196,10 +201,10 @@ LARGEST = 2**30  #: bytes of an agent's files, unpacked
 #: The files that are read and written; others are ignored.
 NAMES = (
     *(folder.SETTINGS, folder.REPRESENTATION, folder.VALUES, *folder.GROWING),
-    *(folder.RESULT, folder.CHECKPOINT, AGENT),
+    *(folder.RESULT, folder.CHECKPOINT, AGENT, DIGESTS),
 )
 Files = dict[str, bytes]
-_Count = Annotated[int, Field(ge=0)]
+_Count = Annotated[int, Field(ge=0, lt=2**63)]
 
 
 class Word(BaseModel):
@@ -279,6 +284,8 @@ def read_word(files: Files, source: str) -> Word | None:
         content = parse_json(files[AGENT], AGENT)
         newer = content["version"] > VERSION
         word = Word.model_validate(content)
+        if word.summary and not folder.is_result(word.summary):
+            raise ValueError("the summary is damaged")
     except (ValueError, TypeError, LookupError):
         raise DistinguoError(f"{source}/{AGENT} is damaged; take a whole copy.") from None
     if newer:
@@ -376,6 +383,29 @@ class Interface(NamedTuple):
             )
         rows = [self.view.flatten(one) for one in observation]
         return np.array(rows).reshape(len(rows), len(self.view.names)), False
+
+
+def saved_interface(spec: TaskSpec, word: Word | None) -> Interface:
+    """Return the interface of a task for a saved agent.
+
+    Where the environment is missing, what was saved says how observations come in and actions go out; otherwise the
+    environment says it, and both must agree.
+    """
+    if word is None or word.shape is None:
+        return interface_of(spec)
+    saved = (tuple(word.shape), word.first_action)
+    if spec.interpreted and (is_absent(spec) or not spec.portable):
+        return interface_of(spec, *saved)
+    try:
+        found = interface_of(spec)
+    except DistinguoError:  # its packages are missing
+        return interface_of(spec, *saved)
+    if found[1:] != saved:
+        raise DistinguoError(
+            f"{AGENT} says that observations have the shape {saved[0]} and actions begin at {saved[1]}, but those of "
+            f"{spec.name} have {found.shape} and begin at {found.first}; take a whole copy, or pass env=…."
+        )
+    return found
 
 
 def interface_of(spec: TaskSpec, shape: tuple[int, ...] | None = None, first: int | None = None) -> Interface:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TextIO, TypeVar
 
 import typer
 
+from distinguo.errors import visible
 from distinguo.interrupts import code_of, end_at_once_by_signals, held, termination_raises
 
 Result = TypeVar("Result")
@@ -59,9 +60,13 @@ class Output(NamedTuple):
     width: int | None  #: cells of a line; None for no limit
     colours: bool
 
-    def tell(self, text: str = "", style: str = "") -> None:
-        """Print a result; long lines are broken at spaces."""
-        fitted = self._fitted(text, style)
+    def tell(self, text: str = "", style: str = "", *, is_painted: bool = False) -> None:
+        """Print a result; long lines are broken at spaces.
+
+        Names in it may come from foreign files: control characters are printed as escapes. A text that
+        ``is_painted`` was cleaned before our colours were put into it.
+        """
+        fitted = self._fitted(text if is_painted else visible(text), style)
         with ExitStack() as stack:
             for pause in _live:
                 stack.enter_context(pause())
@@ -94,7 +99,7 @@ def say(text: str = "", style: str = "") -> None:
 def answer(content: dict[str, Any], as_json: bool) -> None:
     """Print the result as JSON, if asked for."""
     if as_json:
-        print(json.dumps(content), flush=True)
+        print(json.dumps(content).replace("\x7f", r"\u007f"), flush=True)
 
 
 @contextmanager

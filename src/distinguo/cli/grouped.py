@@ -5,14 +5,15 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from distinguo.cli.console import USUAL_WIDTH, width_of
-from distinguo.errors import DistinguoError
+from distinguo.errors import DistinguoError, visible
 from distinguo.registry import COMMANDS, added, docstring_of, load_added
 from distinguo.views.terminal import fitted_lines, listed
 
@@ -58,7 +59,7 @@ def _write(formatter: Any, sections: Iterable[tuple[str, Records]]) -> None:
     width = help_width()
     for title, records in sections:
         lines = listed([[INDENT + name, text] for name, text in records], width)
-        formatter.write("\n".join(["", f"{title}:", *lines, ""]))
+        formatter.write(visible("\n".join(["", f"{title}:", *lines, ""])))
 
 
 def _grouped(command: Any, ctx: Any) -> dict[str, Records]:
@@ -80,7 +81,7 @@ class GroupedCommand(TyperCommand):
 
     def format_help_text(self, ctx: Any, formatter: Any) -> None:
         """Write the description and the examples."""
-        formatter.write("\n" + help_text(self.help or "", help_width()) + "\n")
+        formatter.write("\n" + visible(help_text(self.help or "", help_width())) + "\n")
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the options, those without a group last."""
@@ -92,7 +93,17 @@ class GroupedCommands(TyperGroup):
 
     def format_help_text(self, ctx: Any, formatter: Any) -> None:
         """Write what the program does."""
-        formatter.write("\n" + help_text(self.help or "", help_width()) + "\n")
+        formatter.write("\n" + visible(help_text(self.help or "", help_width())) + "\n")
+
+    def make_context(self, *arguments: Any, **named: Any) -> Any:
+        """Read the words before the name of a command."""
+        with _clean_errors():
+            return super().make_context(*arguments, **named)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Read the words of a command, and run it."""
+        with _clean_errors():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of our commands, then those of installed packages."""
@@ -115,6 +126,17 @@ class GroupedCommands(TyperGroup):
             group = MORE if own is None else own.rich_help_panel or OTHERS
             commands.setdefault(group, []).append((name, " ".join(first.split())))
         _write(formatter, [*commands.items(), (OPTIONS, _grouped(self, ctx)[OPTIONS])])
+
+
+@contextmanager
+def _clean_errors() -> Iterator[None]:
+    """Errors of the parser quote the words that were given, which a shell may have taken from names of files."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(message := getattr(error, "message", None), str):
+            error.message = visible(message)  # type: ignore[attr-defined]
+        raise
 
 
 # Commands of installed packages, found by the entry points ``distinguo.commands`` and imported when they are run.

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from distinguo.cli.console import cleared_by, say, width_of
+from distinguo.errors import visible
 
 REFRESH_SECONDS = 0.1  #: between two states of a live line
 LINE_SECONDS = 2.0  #: between two plain lines without a terminal
@@ -105,7 +106,9 @@ class _Line:
         from distinguo.views.terminal import cut
 
         width = width_of(sys.stderr)
-        text = cut(text, None if width is None else width - 1)  # the last cell would wrap the line
+        text = cut(
+            visible(text).replace("\n", " "), None if width is None else width - 1
+        )  # the last cell would wrap the line
         if text != self._shown:
             self._write(CLEAR + text)
             self._shown = text

@@ -61,6 +61,7 @@ def show_command(
     from distinguo.errors import DistinguoError
     from distinguo.runs.folder import open_run
     from distinguo.views.show import draw_run, view_named
+    from distinguo.views.words import presentable
 
     opened, output, wanted = open_run(run), output_for(as_json), code_or_word(view)
     if isinstance(wanted, str):
@@ -73,7 +74,7 @@ def show_command(
     if out is not None:
         with at_work("Drawing"):
             picture = draw_run(opened, wanted, out)
-    _tell(opened, run, output)
+    _tell(presentable(opened), run, output)
     output.tell(f"Picture: {picture}" if picture else _how_to_draw(run))
     answer({**opened.summary, "run": str(run), "picture": picture and str(picture)}, as_json)
 
@@ -100,11 +101,8 @@ def _tell(opened: Run, folder: Path, output: Output) -> None:
 
     width = output.width
     with live_line():  # a kernel that finds regions may have to be compiled
-        parts = [
-            text_map(opened, width, output.colours),
-            regions_table(opened, width=width),
-            _in_words(opened, width),
-        ]
+        output.tell(text_map(opened, width, output.colours) + "\n", is_painted=True)
+        parts = [regions_table(opened, width=width), _in_words(opened, width)]
     parts.append(reasons_table(opened, width=width))
     output.tell("\n\n".join(filter(None, parts)) + "\n")
     if is_finished(folder):

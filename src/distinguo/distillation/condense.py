@@ -17,25 +17,24 @@ import numpy as np
 
 from distinguo.controller import Controller
 from distinguo.criteria import preferred, state_value
-from distinguo.errors import DistinguoError, checks_names, shown
+from distinguo.errors import DistinguoError, attempt, checks_names, shown, whole_number
 from distinguo.evaluation.confirmation import OPEN, PASSED, ReturnQuestion, judge
 from distinguo.learners.refinement.improvement import Improvement
+from distinguo.reading.files import MEBIBYTE, read_text
 from distinguo.representations.file import Representation
 from distinguo.representations.voronoi import Voronoi
 from distinguo.runs.configuration import check_seed
-from distinguo.runs.folder import is_finished, write_run
+from distinguo.runs.folder import CURVE, is_finished, write_run
 from distinguo.runs.history import Frame
 from distinguo.runs.run import Run
 from distinguo.search.maps import controller_of, drop_prototype, map_of
 from distinguo.search.races import Candidate
-from distinguo.tasks.spec import TaskSpec
-from distinguo.writing import write_atomically
+from distinguo.tasks.spec import LARGEST, TaskSpec
 
 STARTS = 20  #: trials that decide on proposals
 TRIALS = 100  #: new trials for the return of every size
 PATIENCE = 60  #: proposals without a gain before a size is accepted as it is
 CAP = 10_000  #: steps of a trial at most, where the task has no limit
-CURVE_FILE = "dial.csv"
 _STREAM = 3  #: follows the seed in the key of the random numbers
 
 
@@ -224,8 +223,7 @@ def save_condensed(run: Run, condensed: Condensed, path: Path) -> Run:
         carried=None,
         history=[*run.history, _last_frame(run, representation, q)],
     )
-    write_run(smaller, path)
-    write_atomically(path / CURVE_FILE, curve_csv(condensed.dial, chosen.size))
+    write_run(smaller, path, {CURVE: curve_csv(condensed.dial, chosen.size)})
     return smaller
 
 
@@ -235,11 +233,42 @@ def _last_frame(run: Run, representation: Representation, q: np.ndarray) -> Fram
     return Frame(trials, steps, representation, q, run.controller.delta)
 
 
+_COLUMNS = ("prototypes", "mean_return", "standard_error", "trials", "chosen")
+LARGEST_CURVE = MEBIBYTE  #: bytes of the table
+
+
+class CurvePoint(NamedTuple):
+    """A row of the table of a size-return curve."""
+
+    size: int
+    mean: float
+    error: float
+    is_chosen: bool
+
+
+def read_curve(path: Path) -> list[CurvePoint]:
+    """Read the table of a size-return curve, the smallest map first."""
+    header, *lines = read_text(path, LARGEST_CURVE).splitlines() or [""]
+    rows = attempt(lambda: sorted(map(_point, lines)), otherwise=[])
+    sizes, chosen = {row.size for row in rows}, sum(row.is_chosen for row in rows)
+    if header != ",".join(_COLUMNS) or len(sizes) < len(rows) or chosen != 1:
+        raise DistinguoError(f"{path} is damaged; write it again with distinguo condense.")
+    return rows
+
+
+def _point(line: str) -> CurvePoint:
+    size, mean, error, _, chosen = line.split(",")
+    point = CurvePoint(whole_number("the size", int(size), 1), float(mean), float(error), chosen == "1")
+    if not abs(point.mean) <= LARGEST or not 0.0 <= point.error <= LARGEST:
+        raise ValueError("a return is out of range")
+    return point
+
+
 def curve_csv(curve: Iterable[Candidate], chosen: int) -> str:
     """Return a size-return curve as a table; ``chosen`` is the size that was taken."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(("prototypes", "mean_return", "standard_error", "trials", "chosen"))
+    writer.writerow(_COLUMNS)
     for one in curve:
         writer.writerow((one.size, one.mean, one.error, len(one.returns), int(one.size == chosen)))
     return buffer.getvalue()

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from distinguo.distillation.condense import CAP, CURVE_FILE, TRIALS, curve_csv
+from distinguo.distillation.condense import CAP, TRIALS, curve_csv
 from distinguo.distillation.costs import Questions
 from distinguo.distillation.descent import (
     BestOfSize,
@@ -23,7 +23,7 @@ from distinguo.distillation.descent import (
     target_return,
     threshold_of,
 )
-from distinguo.distillation.fidelity import Fidelity, fidelity_of, write_fidelity
+from distinguo.distillation.fidelity import Fidelity, fidelity_of, fidelity_text
 from distinguo.distillation.levels import Levelled, levelled, levels_of_run, without_unused
 from distinguo.distillation.teachers import Policy, Teacher, teacher_of, watched
 from distinguo.distillation.trials import Count, Followed, Trials, trials_of
@@ -33,7 +33,7 @@ from distinguo.learners.catalog import DISTILLED
 from distinguo.learners.distilled import MOST_PROTOTYPES, DistilSettings
 from distinguo.representations.file import Representation
 from distinguo.runs.configuration import Configuration, configure, of_table
-from distinguo.runs.folder import is_finished, is_free, write_run
+from distinguo.runs.folder import CURVE, FIDELITY, is_finished, is_free, write_run
 from distinguo.runs.history import Frame
 from distinguo.runs.run import Run
 from distinguo.search.maps import PrototypeMap, controller_of
@@ -42,7 +42,6 @@ from distinguo.search.races import Candidate, Contender
 from distinguo.settings import checked
 from distinguo.tasks.spec import CATEGORIES, Hold, TaskSpec
 from distinguo.versions import software
-from distinguo.writing import write_atomically
 
 HOLDING = 2_000  #: steps after which a trial that should never end counts as a success
 TOGETHER = 10  #: trials of a confirmation that are run side by side
@@ -426,7 +425,6 @@ def check_free(path: Path) -> None:
 
 def write_distilled(run: Run, curve: list[Candidate], fidelity: Fidelity, path: Path) -> Run:
     """Write a distilled run into a folder of its own."""
-    write_run(run, path)
-    write_atomically(path / CURVE_FILE, curve_csv(curve, int(run.summary["prototypes"])))
-    write_fidelity(fidelity, path)
+    sizes = curve_csv(curve, int(run.summary["prototypes"]))
+    write_run(run, path, {CURVE: sizes, FIDELITY: fidelity_text(fidelity)})
     return run._replace(path=path)

@@ -5,20 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from distinguo.distillation.costs import Questions
 from distinguo.distillation.trials import Followed
 from distinguo.errors import DistinguoError
 from distinguo.evaluation.audit import NEXT_TO_NOTHING
 from distinguo.evaluation.statistics import interval
-from distinguo.reading.files import MEBIBYTE, parse_json, read_text
+from distinguo.reading.files import MEBIBYTE, read_json
 from distinguo.search.maps import PrototypeMap
-from distinguo.writing import write_atomically
 
-FIDELITY = "fidelity.json"
 LARGEST_FIDELITY = 64 * MEBIBYTE  #: bytes
 SHOWN = 2_000  #: states that are saved
 ASKED = 500  #: disagreements whose cost is found
@@ -80,11 +79,50 @@ class Fidelity(NamedTuple):
         }
 
 
-#: The keys of its document.
-DOCUMENT = (
-    *("agreement_on_teacher_states", "agreement_on_map_states", "teacher", "map", "confusion"),
-    *("regret_of_disagreements", "free_disagreements", "regret_by", "actions", "seen", "agreed"),
-)
+_Share = Annotated[float, Field(ge=0, le=1)]
+_Count = Annotated[int, Field(ge=0, lt=2**63)]
+_STRICT = ConfigDict(strict=True, allow_inf_nan=False)
+
+
+class _Return(BaseModel):
+    model_config = _STRICT
+    mean: float
+    low: float
+    high: float
+    trials: _Count
+
+
+class _Document(BaseModel):
+    """The file of a fidelity."""
+
+    model_config = _STRICT
+    agreement_on_teacher_states: _Share
+    agreement_on_map_states: _Share
+    teacher: _Return
+    map: _Return
+    confusion: Annotated[list[list[_Count]], Field(min_length=1)]
+    regret_of_disagreements: float | None
+    free_disagreements: _Share | None
+    regret_by: str
+    actions: list[str]
+    seen: list[list[float]]
+    agreed: list[bool]
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        sizes = {
+            len(self.confusion),
+            *map(len, self.confusion),
+            *([len(self.actions)] if self.actions else []),
+        }
+        if len(sizes) > 1 or len(self.seen) != len(self.agreed) or len({len(row) for row in self.seen}) > 1:
+            raise ValueError("its tables do not have the same length")
+        if (self.regret_of_disagreements is None) != (self.free_disagreements is None):
+            raise ValueError("one of two prices is missing")
+        return self
+
+
+DOCUMENT = tuple(_Document.model_fields)  #: the keys of its document
 
 
 def fidelity_of(
@@ -125,18 +163,16 @@ def _price_of(
     return float(costs.mean()), float((costs <= NEXT_TO_NOTHING * usual).mean())
 
 
-def write_fidelity(fidelity: Fidelity, folder: Path) -> None:
-    """Write the fidelity into the folder of a run."""
-    write_atomically(folder / FIDELITY, json.dumps(fidelity.document()) + "\n")
+def fidelity_text(fidelity: Fidelity) -> str:
+    """Return the content of the file of a fidelity."""
+    return json.dumps(fidelity.document()) + "\n"
 
 
 def read_fidelity(path: Path) -> dict[str, Any]:
     """Read the fidelity of a map to its teacher."""
-    known = parse_json(read_text(path, LARGEST_FIDELITY), str(path))
-    if (
-        not isinstance(known, dict)
-        or not set(DOCUMENT) <= known.keys()
-        or len(known["seen"]) != len(known["agreed"])
-    ):
-        raise DistinguoError(f"{path} is damaged; distil again to write it anew.")
-    return known
+    known = read_json(path, LARGEST_FIDELITY)
+    try:
+        _Document.model_validate(known)
+    except ValidationError:
+        raise DistinguoError(f"{path} is damaged; distil again to write it anew.") from None
+    return dict(known)

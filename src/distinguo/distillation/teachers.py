@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import csv
 import inspect
-import json
+import io
 import math
-import zipfile
-import zlib
+from array import array
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -24,8 +23,9 @@ from scipy.spatial import cKDTree
 
 from distinguo.controller import Controller
 from distinguo.distillation.fit import standard_of
-from distinguo.errors import DistinguoError, attempt, call_user_code, reason_of, shown
-from distinguo.reading.files import MEBIBYTE, read_text
+from distinguo.errors import DistinguoError, attempt, call_user_code, one_line, reason_of, shown
+from distinguo.reading.arrays import read_zip
+from distinguo.reading.files import MEBIBYTE, parse_json, regular_file
 from distinguo.representations.partition import regions_of
 from distinguo.runs.run import Run
 from distinguo.tasks.gym.source import number_of
@@ -386,7 +386,7 @@ def _box_of(registered: Any) -> spaces.Box | None:
 # ---- tables of decisions -------------------------------------------------------------------------------------------
 
 
-LARGEST_TABLE = 256 * MEBIBYTE  #: bytes
+LARGEST_TABLE = 128 * MEBIBYTE  #: bytes
 ACTION = "action"  #: the column of actions
 
 
@@ -430,8 +430,18 @@ def read_table(path: Path, spec: TaskSpec) -> Teacher:
     It is CSV with a column for every coordinate of the task, by its name, and a column ``action`` with the number or
     the name of one.
     """
-    lines = read_text(path, LARGEST_TABLE).splitlines()
-    reader = csv.DictReader(lines)
+    with regular_file(path, LARGEST_TABLE) as file, io.TextIOWrapper(file, "utf-8", newline="") as text:
+        try:
+            seen, taken = _decisions(csv.DictReader(text), path, spec)
+        except (csv.Error, UnicodeDecodeError) as error:
+            raise DistinguoError(
+                f"{path} is no table in CSV ({one_line(str(error))}); write it again, as text in UTF-8."
+            ) from None
+    return table_teacher(np.array(seen).reshape(-1, len(spec.dimensions)), np.array(taken), str(path))
+
+
+def _decisions(reader: csv.DictReader[str], path: Path, spec: TaskSpec) -> tuple[array[float], array[int]]:
+    """Read the coordinates of all rows, one after the other, and their actions."""
     wanted = (*spec.dimensions, ACTION)
     missing = [name for name in wanted if name not in (reader.fieldnames or ())]
     if missing:
@@ -443,17 +453,17 @@ def read_table(path: Path, spec: TaskSpec) -> Teacher:
         **{str(a): a for a in range(len(spec.actions))},
         **{word: a for a, word in enumerate(spec.actions)},
     }
-    seen, taken = [], []
+    seen, taken = array("d"), array("q")
     for row in reader:
         numbers = [attempt(float, row[name], otherwise=np.nan) for name in spec.dimensions]
         if not np.isfinite(numbers).all() or row[ACTION] not in names:
             raise DistinguoError(
                 f"Line {reader.line_num} of {path} should have a number in each of {', '.join(spec.dimensions)} and "
-                f"one of {', '.join(names)} as its action, got {shown(lines[reader.line_num - 1])}."
+                f"one of {', '.join(names)} as its action, got {shown(','.join(map(str, row.values())))}."
             )
-        seen.append(numbers)
+        seen.extend(numbers)
         taken.append(names[row[ACTION]])
-    return table_teacher(seen, taken, str(path))
+    return seen, taken
 
 
 # ---- agents that Stable-Baselines3 has saved -----------------------------------------------------------------------
@@ -477,25 +487,21 @@ MARKS = {
     "sac": ("target_entropy",),
     "dqn": ("exploration_final_eps",),
 }
-LARGEST_DATA = 64 * 1024 * 1024  #: bytes
+LARGEST_DATA, LARGEST_ZIP = 16 * MEBIBYTE, 2**32  #: bytes of its data, unpacked, and of the whole zip
 
 
 def kind_of_zip(path: Path) -> str:
     """The kind of agent in a zip, by the names in it; no code in it is run."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            info = archive.getinfo("data")
-            if info.file_size > LARGEST_DATA:
-                raise DistinguoError(f"{path} is too large: its data take {info.file_size:,} bytes.")
-            data = json.loads(archive.read(info).decode("utf-8"))
-    except FileNotFoundError:
+        data = parse_json(read_zip(path, ("data",), LARGEST_DATA, LARGEST_ZIP)["data"], "its data")
+    except (DistinguoError, KeyError) as error:
+        if not path.exists():
+            raise DistinguoError(
+                f"There is no file {path}; give the path of a zip that model.save wrote."
+            ) from None
+        why = str(error).rstrip(".") if isinstance(error, DistinguoError) else "it has no data"
         raise DistinguoError(
-            f"There is no file {path}; give the path of a zip that model.save wrote."
-        ) from None
-    except (zipfile.BadZipFile, zlib.error, KeyError, ValueError, OSError, EOFError, RuntimeError) as error:
-        raise DistinguoError(
-            f"{path} is damaged, or no agent of Stable-Baselines3 ({reason_of(error)}); save it again with "
-            "model.save."
+            f"{path} is damaged, or no agent of Stable-Baselines3 ({why}); save it again with model.save."
         ) from None
     if isinstance(data, dict):
         policy = str(data.get("policy_class", "")).lower()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from distinguo.controller import Controller
-from distinguo.errors import DistinguoError, attempt, shown
+from distinguo.errors import DistinguoError, attempt, shown, whole_number
 from distinguo.learners.catalog import ECONOMY, MODEL, SURPRISE
 from distinguo.learners.economy.memory import KINDS
 from distinguo.learners.learner import learner_or_absent
@@ -134,7 +134,7 @@ def _carried(asked: Asked) -> Asked:
     settled = run.path is not None and (run.path / CARRIED_VALUES).is_file()
     if settled and run.path is not None:
         own = read_arrays(run.path / CARRIED_VALUES).get("q")
-        if own is None or own.shape != q.shape or own.dtype != q.dtype:
+        if own is None or own.shape != q.shape or own.dtype != q.dtype or not np.isfinite(own).all():
             raise DistinguoError(
                 f"{run.path / CARRIED_VALUES} does not belong to its map: q should be of shape {q.shape}."
             )
@@ -229,6 +229,7 @@ class PriceEntry(NamedTuple):
     actions: tuple[int, int]
     lost: float
     starts: int
+    regions: tuple[int, int] | None = None  #: that they belonged to; None in entries of earlier versions
 
     def document(self) -> dict[str, Any]:
         """Return the price as plain values."""
@@ -236,12 +237,25 @@ class PriceEntry(NamedTuple):
         return {**numbers, "lost": self.lost, "starts": self.starts}
 
 
+class KeptEntry(NamedTuple):
+    """Changes of a small map that paid on probation."""
+
+    trial: int
+    changes: tuple[str, ...]
+    prototypes: tuple[int, int]  #: how many there were before, and after
+    worst_start: Row  #: the return from the worst start before, and after
+    gain: float
+
+
+Reason = ReasonEvent | PriceEntry | KeptEntry
+
+
 class ReasonLog(NamedTuple):
     """The log of a run, by kinds of entries."""
 
     events: tuple[ReasonEvent, ...] = ()
     prices: tuple[PriceEntry, ...] = ()
-    kept: tuple[Mapping[str, Any], ...] = ()  #: changes of a map that paid on probation
+    kept: tuple[KeptEntry, ...] = ()
     unreadable: int = 0  #: entries that could not be understood
 
 
@@ -251,28 +265,26 @@ def read_log(entries: Iterable[Mapping[str, Any]]) -> ReasonLog:
     >>> read_log([{"event": "split", "trial": 3}, {"event": "restart", "trial": 9}]).unreadable
     1
     """
-    events, prices, kept, unreadable = [], [], [], 0
-    for entry in entries:
-        kind = entry.get("event")
-        if kind in KINDS:
-            event = attempt(_event, entry, otherwise=None)
-            events += [event] if event else []
-            unreadable += event is None
-        elif kind == "price":
-            price = attempt(_price, entry, otherwise=None)
-            prices += [price] if price else []
-            unreadable += price is None
-        elif kind == "kept":
-            kept.append(entry)
-    return ReasonLog(tuple(events), tuple(prices), tuple(kept), unreadable)
+    known = [understood(entry) for entry in entries if entry.get("event") in _UNDERSTOOD]
+    events, prices, kept = (
+        tuple(one for one in known if isinstance(one, kind)) for kind in (ReasonEvent, PriceEntry, KeptEntry)
+    )
+    return ReasonLog(events, prices, kept, known.count(None))  # type: ignore[arg-type]
+
+
+def understood(entry: Mapping[str, Any]) -> Reason | None:
+    """Return an entry of a kind that is ours as a value; None if it makes no sense, or is of another kind."""
+    read = _UNDERSTOOD.get(entry.get("event"))
+    known: Reason | None = attempt(read, entry, otherwise=None) if read else None
+    return known
 
 
 def _event(entry: Mapping[str, Any]) -> ReasonEvent:
     return ReasonEvent(
         event=entry["event"],
-        trial=int(entry["trial"]),
-        step=int(entry["step"]),
-        prototypes=_pair_of_numbers(entry["prototypes"]),
+        trial=_count(entry["trial"]),
+        step=_count(entry["step"]),
+        prototypes=_two_of(entry["prototypes"]),
         states=_pair_of_rows(entry["states"]),
         profiles=_pair_of_rows(entry["profiles"]),
         rules=_words(entry["rules"]) or _unruled(entry["event"]),
@@ -294,13 +306,40 @@ def _unruled(kind: str) -> tuple[str, ...]:
 def _price(entry: Mapping[str, Any]) -> PriceEntry:
     pair = entry.get("prototypes", entry["regions"])  # earlier versions used the wrong name
     actions = _pair_of_numbers(entry["actions"])
-    return PriceEntry(_pair_of_numbers(pair), actions, _finite(entry["lost"]), int(entry["starts"]))
+    regions = _pair_of_numbers(entry["regions"]) if {"prototypes", "regions"} <= entry.keys() else None
+    return PriceEntry(_two_of(pair), actions, _finite(entry["lost"]), _count(entry["starts"]), regions)
+
+
+def _kept(entry: Mapping[str, Any]) -> KeptEntry:
+    old, new = map(_finite, entry["worst_start"])
+    sizes = _pair_of_numbers(entry["prototypes"])
+    return KeptEntry(
+        _count(entry["trial"]), _words(entry["changes"]), sizes, (old, new), _finite(entry["gain"])
+    )
+
+
+#: How an entry is read, by its kind.
+_UNDERSTOOD: dict[Any, Callable[[Mapping[str, Any]], Reason]] = {
+    **dict.fromkeys(KINDS, _event),
+    "price": _price,
+    "kept": _kept,
+}
+
+
+def _count(number: Any) -> int:
+    return whole_number("a count", number)
 
 
 def _pair_of_numbers(pair: Any) -> tuple[int, int]:
-    first, second = pair
-    if not all(isinstance(number, int) and number >= 0 for number in pair):
-        raise ValueError("prototypes and actions are counted from 0")
+    first, second = map(_count, pair)
+    return first, second
+
+
+def _two_of(pair: Any) -> tuple[int, int]:
+    """Return the numbers of two prototypes."""
+    first, second = _pair_of_numbers(pair)
+    if first == second:
+        raise ValueError("they are one")
     return first, second
 
 
@@ -310,8 +349,7 @@ def _pair_of_rows(pair: Any) -> tuple[Row, Row]:
 
 
 def _finite(number: Any) -> float:
-    value = float(number)
-    if not math.isfinite(value):
+    if isinstance(number, str) or not math.isfinite(value := float(number)):
         raise ValueError("it is not a finite number")
     return value
 

@@ -91,6 +91,7 @@ def check_arrays(memory: Any, **sizes: int) -> None:
 RUNNING, TERMINAL, CAPPED, PAUSED, SPENT = 0, 1, 2, 3, 4
 NO_BUDGET = 2**62  #: steps left where there is no budget
 NO_ACTION = -1
+MOST_COUNTED = 2**53  #: counters of a run are less
 LEAST, GREATEST = 0, 1  #: rows of ``Progress.extent``
 
 #: Counters, as one record.

@@ -49,9 +49,15 @@ def read_array(path: str | os.PathLike[str]) -> np.ndarray:
         return array
 
 
-def read_zip(path: str | os.PathLike[str], names: tuple[str, ...], most: int) -> dict[str, bytes]:
-    """Read the files of these names in a zip; they may unpack to at most ``most`` bytes."""
-    with _damage(f"{path} is damaged or not a zip", "take a whole copy"), regular_file(path, most) as file:
+def read_zip(
+    path: str | os.PathLike[str], names: tuple[str, ...], most: int, largest: int | None = None
+) -> dict[str, bytes]:
+    """Read the files of these names in a zip; they may unpack to at most ``most`` bytes.
+
+    ``largest`` are the bytes that the zip itself may have, if it holds other files besides.
+    """
+    damage = _damage(f"{path} is damaged or not a zip", "take a whole copy")
+    with damage, regular_file(path, most if largest is None else largest) as file:
         archive = _opened_zip(file, str(path), most, names, PACKING)
         return {name: archive.read(name) for name in names if name in archive.NameToInfo}
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import warnings
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from distinguo.errors import DistinguoError, one_line
-from distinguo.learners.agent import check_arrays
+from distinguo.learners.agent import MOST_COUNTED, check_arrays
 from distinguo.learners.learner import leaves, with_leaves
 from distinguo.reading.arrays import read_arrays
 from distinguo.reading.files import parse_json
@@ -26,7 +26,7 @@ from distinguo.versions import changed, software
 from distinguo.writing import pack_arrays, write_atomically
 
 _PLAIN = ("phase", "solved", "score", "confirmation_steps", "seconds", "returns", "held", "purpose", "tested")
-_Count = Annotated[int, Field(ge=0)]
+_Count = Annotated[int, Field(ge=0, lt=2**63)]
 _Numbers = list[float]
 #: The errors that a damaged file may cause.
 _DAMAGE = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError)
@@ -48,7 +48,7 @@ class _Facts(BaseModel):
     version: int
     phase: Literal["between trials", "trial", "confirming", "done"]
     solved: bool
-    score: int | float
+    score: Annotated[int, Field(gt=-(2**63), lt=2**63)] | float
     returns: _Numbers
     held: _Count
     tested: _Count = 0
@@ -57,28 +57,38 @@ class _Facts(BaseModel):
     purpose: Literal["claim", "attempt over", "stage over"]
     best: _BestFacts | None
     confirmation_steps: _Count
-    seconds: float
+    seconds: Annotated[float, Field(ge=0)]
     extent: (
         Annotated[list[_Numbers], Field(min_length=2, max_length=2)] | None
     )  #: None in files of earlier versions: as before the first trial
     rng: dict[str, Any]
     noise: dict[str, Any] | None  #: the task's own generator
     sizes: dict[str, _Count]
+    checksums: dict[
+        str, _Count
+    ]  #: CRC-32 of so many bytes of the growing files; empty in files of earlier versions
     versions: dict[str, str] = {}  #: of the software; empty in files of earlier versions
 
 
-def write_checkpoint(stage: Stage, path: Path, sizes: dict[str, int]) -> None:
-    """Write a checkpoint; ``sizes`` are the bytes of the growing files that belong to it."""
+class Growing(NamedTuple):
+    """The growing files that belong to a checkpoint, by name: how many bytes of each, and the CRC-32 of those."""
+
+    sizes: dict[str, int]
+    checksums: dict[str, int]
+
+
+def write_checkpoint(stage: Stage, path: Path, growing: Growing) -> None:
+    """Write a checkpoint."""
     arrays = {f"memory.{name}": array for name, array in leaves(stage.agent.memory).items()}
     arrays |= {f"progress.{name}": array for name, array in leaves(stage.agent.progress).items()}
     if stage.best is not None:
         arrays |= {f"best.{name}": array for name, array in leaves(stage.best.memory).items()}
     arrays |= {f"task.{name}": array for name, array in memories(stage.task, _needed(stage)).items()}
-    arrays["facts"] = np.frombuffer(json.dumps(_facts(stage, sizes)).encode(), dtype=np.uint8)
+    arrays["facts"] = np.frombuffer(json.dumps(_facts(stage, growing)).encode(), dtype=np.uint8)
     write_atomically(path, pack_arrays(arrays))
 
 
-def _facts(stage: Stage, sizes: dict[str, int]) -> dict[str, Any]:
+def _facts(stage: Stage, growing: Growing) -> dict[str, Any]:
     own, best = randomness(stage.task), stage.best
     return {name: getattr(stage, name) for name in _PLAIN} | {
         "version": VERSION,
@@ -88,7 +98,7 @@ def _facts(stage: Stage, sizes: dict[str, int]) -> dict[str, Any]:
         "least": None if np.isinf(stage.least) else stage.least,
         "greatest": None if np.isinf(stage.greatest) else stage.greatest,
         "extent": [list(stage.extent.low), list(stage.extent.high)],
-        "sizes": sizes,
+        **growing._asdict(),
         "versions": software(),
     }
 
@@ -99,7 +109,7 @@ def _needed(stage: Stage) -> np.ndarray:
     return now if wanted is None else np.concatenate([wanted, now])
 
 
-def load_checkpoint(path: Path, configuration: Configuration) -> tuple[Stage, dict[str, int]]:
+def load_checkpoint(path: Path, configuration: Configuration) -> tuple[Stage, Growing]:
     """Read a checkpoint of a run with this configuration."""
     arrays = read_arrays(path)
     stage = Stage(configuration)
@@ -117,7 +127,7 @@ def load_checkpoint(path: Path, configuration: Configuration) -> tuple[Stage, di
         raise DistinguoError(
             f"{path} is damaged ({one_line(str(error))}); delete it to learn from the start."
         ) from None
-    return stage, facts.sizes
+    return stage, Growing(facts.sizes, facts.checksums)
 
 
 def _say_if_changed(path: Path, versions: dict[str, str]) -> None:
@@ -145,6 +155,8 @@ def _restore(stage: Stage, facts: _Facts, arrays: dict[str, np.ndarray]) -> None
         own.bit_generator.state = facts.noise
     remember(stage.task, _table(arrays, "task"))
     if facts.extent is not None:
+        if not len(facts.extent[0]) == len(facts.extent[1]) == len(stage.configuration.spec.dimensions):
+            raise ValueError("the extent has other coordinates than the task")
         stage.extent = Extent(*(tuple(side) for side in facts.extent))
     if facts.least is not None and facts.greatest is not None:
         stage.least, stage.greatest = facts.least, facts.greatest
@@ -161,8 +173,21 @@ def _memory(stage: Stage, arrays: dict[str, np.ndarray]) -> Any:
     return stage.learner.checked(with_leaves(fresh, arrays), fresh)
 
 
+_NO_COUNTS = ("action", "gained")  #: fields of the counters that are something else
+
+
 def _check_progress(stage: Stage, progress: Any) -> None:
     like = stage.agent.progress
     check_arrays(progress, width=len(like.now), dimensions=like.extent.shape[1])
     if not -1 <= progress.counts["action"][0] < len(stage.configuration.spec.actions):
         raise ValueError("the next action does not exist")
+    counts = [int(progress.counts[name][0]) for name in progress.counts.dtype.names if name not in _NO_COUNTS]
+    if (
+        not all(0 <= count < MOST_COUNTED for count in counts)
+        or progress.counts["since"] > progress.counts["trials"]
+    ):
+        raise ValueError("a counter is out of range")
+    if not np.isfinite(progress.counts["gained"]).all() or not np.isfinite(progress.now).all():
+        raise ValueError("a number is not finite")
+    if np.isnan(progress.extent).any():
+        raise ValueError("the extent is not a number")

@@ -4,7 +4,8 @@
 (why), ``trials.csv`` (the trials), ``history.jsonl`` (earlier maps), ``result.json`` (the summary),
 ``checkpoint.npz`` (to resume), ``partition.png`` (the picture). If the controller's map is not the one for other
 learners, the former is ``controller-map.json`` with ``values.npz``, and the latter ``representation.json`` with
-``representation-values.npz``. ``distinguo verify`` adds ``certificate.json`` and ``proof.png``.
+``representation-values.npz``. ``distinguo verify`` adds ``certificate.json`` and ``proof.png``; ``distil`` and
+``condense`` add ``dial.csv``, and ``fidelity.json``. ``digests.json`` binds what was saved together (digests.py).
 """
 
 from __future__ import annotations
@@ -12,20 +13,23 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterable, Sequence
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from distinguo.errors import DistinguoError, path_from, shown
-from distinguo.reading.arrays import read_arrays
-from distinguo.reading.files import MEBIBYTE, parse_json, read_text
+from distinguo.reading.arrays import LARGEST_TABLE, read_arrays
+from distinguo.reading.files import MEBIBYTE, parse_json, read_bytes, read_text, regular_file
 from distinguo.representations import file as representation_file
 from distinguo.representations.partition import prototypes_of
-from distinguo.runs.checkpoint import load_checkpoint, write_checkpoint
+from distinguo.runs.checkpoint import Growing, load_checkpoint, write_checkpoint
 from distinguo.runs.configuration import Configuration, differences, learn_command
+from distinguo.runs.digests import DIGESTS, check_digests, digests_text
 from distinguo.runs.history import (
     HISTORY,
     TRIALS,
@@ -56,14 +60,47 @@ SETTINGS, REPRESENTATION, VALUES = "settings.toml", "representation.json", "valu
 CONTROLLER, CARRIED_VALUES = "controller-map.json", "representation-values.npz"
 REASONS, RESULT = "reasons.jsonl", "result.json"
 CHECKPOINT, PICTURE = "checkpoint.npz", "partition.png"
+CURVE, FIDELITY = "dial.csv", "fidelity.json"  #: of a distilled or condensed run
 GROWING = (TRIALS, REASONS, HISTORY)
 #: Files that are written together; other names in a journal are rejected.
-TOGETHER = (REPRESENTATION, VALUES, CONTROLLER, CARRIED_VALUES, TRIALS, REASONS, HISTORY, RESULT)
+TOGETHER = (
+    *(REPRESENTATION, VALUES, CONTROLLER, CARRIED_VALUES),
+    *(TRIALS, REASONS, HISTORY, CURVE, FIDELITY, DIGESTS, RESULT),
+)
+#: Files that are never written but with the others that they belong to.
+BOUND = (REPRESENTATION, VALUES, CONTROLLER, CARRIED_VALUES, CURVE, FIDELITY, RESULT)
 LARGEST_SETTINGS, LARGEST_RESULT = 16 * MEBIBYTE, 4 * MEBIBYTE  #: bytes
-#: The keys that the result of every run has.
+#: The keys that the result of every run has, and those that a distilled one has besides.
 PROMISED = (
     *("task", "seed", "solved", "score", "regions", "prototypes"),
     *("trials", "environment_steps", "investigation_steps", "seconds"),
+)
+DISTILLED = ("kept", "teacher_score", "bar")
+#: The keys of a result whose values are text, whole numbers from 0, or other numbers.
+_TEXTS = ("task", "preset", "learner", "teacher")
+_COUNTS = (
+    *(
+        "seed",
+        "regions",
+        "prototypes",
+        "trials",
+        "environment_steps",
+        "investigation_steps",
+        "final_trial_steps",
+    ),
+    *("confirmation_steps", "confirmation_trials", "attempts", "representation_regions", "price_steps"),
+    *("representation_prototypes", "representation_steps", "condensed_from", "condense_steps"),
+)
+_NUMBERS = (
+    "score",
+    "score_low",
+    "score_high",
+    "teacher_score",
+    "fidelity",
+    "bar",
+    "share",
+    "seconds",
+    "epsilon",
 )
 
 
@@ -109,13 +146,19 @@ def resume(path: Path, configuration: Configuration) -> Stage:
         for name in GROWING:
             (path / name).unlink(missing_ok=True)
         return Stage(configuration)
-    stage, sizes = load_checkpoint(path / CHECKPOINT, configuration)
-    if set(sizes) != set(GROWING):
+    stage, (sizes, checksums) = load_checkpoint(path / CHECKPOINT, configuration)
+    if set(sizes) != set(GROWING) or (checksums and set(checksums) != set(GROWING)):
         raise DistinguoError(f"{path / CHECKPOINT} is damaged; delete it to learn from the start.")
     for name, size in sizes.items():
         if _size(path / name) < size:
             raise DistinguoError(
                 f"{path / name} is shorter than its checkpoint says; delete the folder to learn anew."
+            )
+        stage.checksums[name] = _checksum(path / name, size)
+        if checksums and checksums[name] != stage.checksums[name]:
+            raise DistinguoError(
+                f"{path / name} is not the file that its checkpoint was saved with; take a whole copy, or delete the "
+                "folder to learn anew."
             )
     for name, size in sizes.items():
         if (path / name).exists():  # a run of an earlier version has no history
@@ -128,21 +171,35 @@ def _size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
+def _checksum(path: Path, size: int) -> int:
+    """Return the CRC-32 of the first bytes of a file; it can be continued, as no SHA-256 can."""
+    if not size:
+        return 0
+    with regular_file(path, LARGEST_TABLE) as file:
+        found = 0
+        while size and (data := file.read(min(size, MEBIBYTE))):
+            found, size = zlib.crc32(data, found), size - len(data)
+        return found
+
+
 def save_checkpoint(path: Path, stage: Stage) -> None:
-    """Append to the growing files, then write the checkpoint with their sizes."""
+    """Append to the growing files, then write the checkpoint with their sizes and checksums."""
     stage.take_reasons()
-    _append(path / TRIALS, trials_text(stage.trials, header=not (path / TRIALS).exists()))
-    _append(path / REASONS, _lines(stage.reasons))
-    _append(path / HISTORY, "".join(stage.frames))
+    _append(path / TRIALS, trials_text(stage.trials, header=not (path / TRIALS).exists()), stage)
+    _append(path / REASONS, _lines(stage.reasons), stage)
+    _append(path / HISTORY, "".join(stage.frames), stage)
     stage.trials, stage.reasons, stage.frames = [], [], []
-    write_checkpoint(stage, path / CHECKPOINT, {n: (path / n).stat().st_size for n in GROWING})
+    sizes = {name: (path / name).stat().st_size for name in GROWING}
+    write_checkpoint(stage, path / CHECKPOINT, Growing(sizes, stage.checksums))
 
 
-def _append(path: Path, text: str) -> None:
-    with path.open("a", encoding="utf-8", newline="") as file:
-        file.write(text)
+def _append(path: Path, text: str, stage: Stage) -> None:
+    data = text.encode()
+    with path.open("ab") as file:
+        file.write(data)
         file.flush()
         os.fsync(file.fileno())
+    stage.checksums[path.name] = zlib.crc32(data, stage.checksums.get(path.name, 0))
 
 
 def _lines(reasons: Iterable[dict[str, Any]]) -> str:
@@ -151,7 +208,13 @@ def _lines(reasons: Iterable[dict[str, Any]]) -> str:
 
 def save_learned(path: Path, stage: Stage) -> None:
     """Write the representation and the values as they are now."""
-    write_together(path, _learned(stage))
+    _write_bound(path, _learned(stage))
+
+
+def _write_bound(path: Path, files: Mapping[str, str | bytes], there: Iterable[str] = ()) -> None:
+    """Replace files that belong together and to those that are ``there``, with the digests of all."""
+    bound = {name: content for name, content in files.items() if name != SETTINGS}
+    write_together(path, {DIGESTS: digests_text(bound, (path / name for name in there)), **files})
 
 
 def _learned(stage: Stage) -> dict[str, str | bytes]:
@@ -169,10 +232,11 @@ def save_finished(path: Path, stage: Stage, summary: dict[str, Any]) -> None:
         files[REPRESENTATION] = representation_file.dumps(other)
     if stage.refined is not None:
         files[CARRIED_VALUES] = pack({"q": stage.refined.representation.q})
-    reasons = (path / REASONS).read_text(encoding="utf-8") + _lines(stage.reasons)
-    frames = (path / HISTORY).read_text(encoding="utf-8").splitlines(keepends=True)
+    reasons = read_text(path / REASONS, LARGEST_TABLE) + _lines(stage.reasons)
+    frames = read_text(path / HISTORY, LARGEST_TABLE).splitlines(keepends=True)
     history = "".join(ending_with(frames, stage.frame()))
-    write_together(path, {**files, REASONS: reasons, HISTORY: history, RESULT: result_text(summary)})
+    files |= {REASONS: reasons, HISTORY: history, RESULT: result_text(summary)}
+    _write_bound(path, files, there=[TRIALS])
 
 
 def result_text(summary: dict[str, Any]) -> str:
@@ -180,8 +244,8 @@ def result_text(summary: dict[str, Any]) -> str:
     return json.dumps(summary, indent=2) + "\n"
 
 
-def write_run(run: Run, path: Path) -> None:
-    """Write a finished run into a folder of its own."""
+def write_run(run: Run, path: Path, others: Mapping[str, str] | None = None) -> None:
+    """Write a finished run, and other files that belong to it, into a folder of its own."""
     prepare(path, run.configuration)
     files: dict[str, str | bytes] = {
         REPRESENTATION: representation_file.dumps(run.representation),
@@ -189,10 +253,11 @@ def write_run(run: Run, path: Path) -> None:
         TRIALS: trials_text(run.trials, header=True),
         REASONS: _lines(run.reasons),
         HISTORY: "".join(frame_line(frame) for frame in run.history),
+        **(others or {}),
         RESULT: result_text(run.summary),
     }
     with alone_in(path):
-        write_together(path, files)
+        _write_bound(path, files)
 
 
 def read_settings(path: Path) -> Configuration:
@@ -237,7 +302,7 @@ def _read_run(path: Path, reasons: bool) -> Run:
             f"{path / REPRESENTATION} has other dimensions than the task of {path / SETTINGS}."
         )
     q, updates = _read_values(path, representation, len(configuration.spec.actions))
-    return Run(
+    run = Run(
         configuration,
         representation,
         q,
@@ -249,6 +314,9 @@ def _read_run(path: Path, reasons: bool) -> Run:
         representation_file.load(path / REPRESENTATION) if is_apart else None,
         _read_history(path, configuration),
     )
+    unread = () if reasons else (REASONS,)  # those of an unfinished run still grow
+    check_digests(path, BOUND, unread if is_finished(path) else GROWING, missing=(RESULT, HISTORY))
+    return run
 
 
 def _read_history(path: Path, configuration: Configuration) -> Sequence[Frame]:
@@ -272,6 +340,8 @@ def _read_values(
             raise DistinguoError(
                 f"{path / VALUES} does not belong to {path / REPRESENTATION}: {name} should have shape {shape}."
             )
+    if not np.isfinite(values["q"]).all() or (values["updates"] < 0).any():
+        raise DistinguoError(f"{path / VALUES} is damaged: a value is not finite, or a count is negative.")
     return values["q"], values["updates"]
 
 
@@ -284,20 +354,33 @@ def _by_region(values: np.ndarray, representation: representation_file.Represent
 
 
 def _read_result(path: Path) -> dict[str, Any]:
-    text = read_text(path, LARGEST_RESULT)
+    data = read_bytes(path, LARGEST_RESULT)
     with contextlib.suppress(DistinguoError):
-        result = parse_json(text, str(path))
-        if isinstance(result, dict) and all(_is_promised(name, result.get(name)) for name in PROMISED):
-            return result
+        result = parse_json(data, str(path))
+        if is_result(result):
+            return dict(result)
     raise DistinguoError(f"{path} is damaged; delete it and learn again to write it anew.")
 
 
-def _is_promised(name: str, value: Any) -> bool:
-    """Whether a value of a result has the right type: text for the task, a bool, or a number."""
-    kinds = {"task": str, "solved": bool}
-    if name in kinds:
-        return isinstance(value, kinds[name])
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def is_result(content: Any) -> bool:
+    """Whether a content is the summary of a run: complete, and every value of its type."""
+    if not isinstance(content, dict):
+        return False
+    needed = {*PROMISED, *(DISTILLED if "teacher" in content else ())}
+    return content.keys() >= needed and all(starmap(_is_right, content.items()))
+
+
+def _is_right(name: str, value: Any) -> bool:
+    """Whether a value of a result is of the right type and in range; names that we do not know may be anything."""
+    if name in _TEXTS:
+        return isinstance(value, str)
+    if name == "solved":
+        return isinstance(value, bool)
+    if name in _COUNTS:
+        return type(value) is int and 0 <= value < 2**63
+    if name in _NUMBERS:
+        return type(value) is float or (type(value) is int and abs(value) < 2**63)
+    return name != "kept" or isinstance(value, int)  # whether the return was kept, or how many changes were
 
 
 # The environment, or the user's task, that a run was learned from, handed in again. A run folder describes its task

@@ -249,7 +249,7 @@ def check_complete(table: str, given: Mapping[str, Any], needed: Iterable[str], 
 # Upgrades of checkpoints of earlier versions: old runs can still be continued.
 
 
-CHECKPOINT_VERSION = 4
+CHECKPOINT_VERSION = 5
 Arrays = dict[str, np.ndarray]
 #: The places that counters had in versions 1 and 2.
 _PROGRESS = ("trials", "trial_steps", "investigation_steps")
@@ -265,6 +265,8 @@ def upgraded(facts: dict[str, Any], arrays: Arrays) -> tuple[dict[str, Any], Arr
         facts, arrays = _facts_of_3(facts, arrays), _arrays_of_3(arrays)
     if facts["version"] <= 3:
         facts = {**facts, "sizes": {HISTORY: 0, **facts["sizes"]}}  # frames are taken since version 4
+    if facts["version"] <= 4:
+        facts = {**facts, "checksums": {}}  # of the growing files, since version 5
     return {**facts, "version": CHECKPOINT_VERSION}, arrays
 
 

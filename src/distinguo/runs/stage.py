@@ -80,6 +80,7 @@ class Stage(Account):
         self.seconds = 0.0
         self.trials: list[TrialRow] = []  #: finished since the last checkpoint
         self.reasons: list[dict[str, Any]] = []  #: found since the last checkpoint
+        self.checksums: dict[str, int] = {}  #: of the files that grow with every checkpoint
         self.frames: list[str] = []  #: lines of the history since the last checkpoint
         self.history_size = 0  #: bytes of all of them
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -13,10 +11,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from distinguo.comparison.plan import AveragedCurve
-from distinguo.distillation.condense import Condensed, regions_by_epsilon
+from distinguo.distillation.condense import Condensed, CurvePoint, read_curve, regions_by_epsilon
 from distinguo.errors import DistinguoError
 from distinguo.evaluation.statistics import interval
-from distinguo.reading.files import MEBIBYTE, read_text
+from distinguo.runs.folder import CURVE
 from distinguo.runs.run import Run
 from distinguo.search.races import Candidate
 from distinguo.views.plots import (
@@ -179,9 +177,6 @@ def spans_decades(values: Sequence[float]) -> bool:
 # The dial, a size-return curve: the return of every number of prototypes, and the number of regions by epsilon.
 
 
-LARGEST_DIAL = MEBIBYTE  #: bytes of the table
-
-
 class DialPicture(NamedTuple):
     """Return against prototypes with standard errors, and regions against epsilon.
 
@@ -243,22 +238,10 @@ def dial_of(run: Run) -> DialPicture:
     return DialPicture(title, sizes, means, errors, bar, sizes[chosen.index(True)], ())
 
 
-def _written_dial(run: Run) -> list[tuple[int, float, float, bool]]:
+def _written_dial(run: Run) -> list[CurvePoint]:
     """Return the rows of the table that ``distinguo condense`` writes, by size; none if there is none."""
-    path = None if run.path is None else run.path / "dial.csv"
-    if path is None or not path.is_file():
-        return []
-    try:
-        table = list(csv.DictReader(read_text(path, LARGEST_DIAL).splitlines()))
-        rows = [
-            (int(r["prototypes"]), float(r["mean_return"]), float(r["standard_error"]), r["chosen"] == "1")
-            for r in table
-        ]
-    except (KeyError, ValueError, TypeError):
-        rows = []
-    if not any(row[3] for row in rows) or not all(map(math.isfinite, (n for row in rows for n in row[:3]))):
-        raise DistinguoError(f"{path} is damaged; write it again with distinguo condense.")
-    return sorted(rows)
+    path = None if run.path is None else run.path / CURVE
+    return [] if path is None or not path.exists() else read_curve(path)
 
 
 @draw.register(DialPicture)

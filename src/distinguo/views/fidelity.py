@@ -9,9 +9,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from distinguo.distillation.fidelity import FIDELITY, read_fidelity
-from distinguo.errors import DistinguoError
+from distinguo.distillation.fidelity import read_fidelity
+from distinguo.errors import DistinguoError, visible
 from distinguo.representations.geometry import Pair
+from distinguo.runs.folder import FIDELITY
 from distinguo.runs.run import Run
 from distinguo.views.pictures import PartitionPicture
 from distinguo.views.places import plane_picture
@@ -54,10 +55,12 @@ def fidelity_picture(run: Run) -> FidelityPicture:
             "This run has no fidelity: it was not distilled, or has no folder; see distinguo distil."
         )
     known, dimensions = read_fidelity(run.path / FIDELITY), run.configuration.spec.dimensions
+    names = tuple(map(visible, known["actions"])) or run.configuration.spec.actions
+    if any(len(row) != len(dimensions) for row in known["seen"][:1]) or len(known["confusion"]) != len(names):
+        raise DistinguoError(f"{run.path / FIDELITY} is of another task than its run; take a whole copy.")
     picture = plane_picture(run) if len(dimensions) > 1 else None
     places = [(row[0], 0.0) if picture is None else picture.plane.corner(row, 0.5) for row in known["seen"]]
     marked = list(zip(places, known["agreed"], strict=True))
-    names = run.configuration.spec.actions
     counts = np.array(known["confusion"], dtype=float)
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
     return FidelityPicture(
@@ -66,7 +69,7 @@ def fidelity_picture(run: Run) -> FidelityPicture:
         dimensions[0],
         tuple(place for place, same in marked if same),
         tuple(place for place, same in marked if not same),
-        tuple(known["actions"]) or names,
+        names,
         tuple(tuple(row) for row in shares.tolist()),
         _note(known),
     )

@@ -5,11 +5,12 @@ from __future__ import annotations
 import base64
 from html import escape
 
-from distinguo.errors import DistinguoError
+from distinguo.errors import DistinguoError, visible
 from distinguo.explanations.subject import Asked
 from distinguo.runs.run import Run
 from distinguo.tasks.spec import CATEGORIES
 from distinguo.views.show import show
+from distinguo.views.words import presentable
 
 DPI = 150
 LEFT = 'style="text-align:left"'
@@ -18,8 +19,8 @@ LEFT = 'style="text-align:left"'
 def run_html(run: Run) -> str:
     """Return the map of a run's regions beside its figures, as HTML that loads nothing."""
     rows = "".join(
-        f"<tr><th {LEFT}>{escape(name)}</th><td {LEFT}>{escape(text)}</td></tr>"
-        for name, text in _figures(run)
+        f"<tr><th {LEFT}>{escape(name)}</th><td {LEFT}>{escape(visible(text))}</td></tr>"
+        for name, text in _figures(presentable(run))
     )
     style = "display:flex;flex-wrap:wrap;gap:1.5em;align-items:center"
     return f'<div style="{style}"><table>{rows}</table>{_map(run)}</div>'

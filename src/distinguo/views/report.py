@@ -16,7 +16,15 @@ from markupsafe import Markup, escape
 from matplotlib.figure import Figure
 from pydantic.fields import FieldInfo
 
-from distinguo.errors import DistinguoError, call_user_code, checks_names, one_line, path_from, shown
+from distinguo.errors import (
+    DistinguoError,
+    call_user_code,
+    checks_names,
+    one_line,
+    path_from,
+    shown,
+    visible,
+)
 from distinguo.explanations.distinctions import Inquiry, distinctions
 from distinguo.explanations.explain import amount, apart_sentence, epsilon_sentence
 from distinguo.explanations.subject import Asked, asked_about
@@ -31,7 +39,7 @@ from distinguo.views.curves import runs_picture
 from distinguo.views.descriptions import regions_in_words
 from distinguo.views.notebook import views_of
 from distinguo.views.plots import INK, draw, hue_of, rendered
-from distinguo.views.words import outcome_sentence, why_nothing
+from distinguo.views.words import outcome_sentence, presentable, why_nothing
 from distinguo.writing import write_atomically
 
 NAME = "report.html"
@@ -86,7 +94,8 @@ def page_of(given: Sequence[AnyRun], audit: bool = False) -> str:
     opened: list[Asked] = []
     for run in given:
         try:
-            opened.append(asked_about(run))
+            asked = asked_about(run)
+            opened.append(asked._replace(run=presentable(asked.run)))
         except DistinguoError as error:
             if len(given) == 1:
                 raise
@@ -100,7 +109,7 @@ def page_of(given: Sequence[AnyRun], audit: bool = False) -> str:
     template = Environment(
         loader=PackageLoader("distinguo.views"), autoescape=True, trim_blocks=True, lstrip_blocks=True
     ).get_template("run_report.html")
-    return template.render(
+    page = template.render(
         title=chapters[0].title if alone else f"{len(chapters)} runs compared",
         chapters=chapters,
         alone=alone,
@@ -110,6 +119,7 @@ def page_of(given: Sequence[AnyRun], audit: bool = False) -> str:
         failed=failed,
         made_by=", ".join(f"{name} {version}" for name, version in software().items()),
     )
+    return visible(page)  # names of folders need not be text
 
 
 def _name(run: AnyRun) -> str:

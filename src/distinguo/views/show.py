@@ -13,6 +13,7 @@ from distinguo.errors import DistinguoError, call_user_code, checks_names, did_y
 from distinguo.runs.folder import open_run
 from distinguo.runs.run import Run
 from distinguo.views.pictures import PartitionPicture, ValuePicture, partition_picture
+from distinguo.views.words import presentable
 from distinguo.writing import slug
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ def show(
     """
     from distinguo.views.plots import draw, save_figure
 
-    opened = run if isinstance(run, Run) else open_run(run)
+    opened = presentable(run if isinstance(run, Run) else open_run(run))
     name = view if isinstance(view, str) else view.__name__
     picture = call_user_code(
         f"The view '{name}'", view_named(name) if isinstance(view, str) else view, opened

@@ -5,18 +5,28 @@ from __future__ import annotations
 import math
 import string
 from collections import deque
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from distinguo.controller import Controller
+from distinguo.explanations.subject import (
+    MERGE,
+    KeptEntry,
+    PriceEntry,
+    Reason,
+    ReasonEvent,
+    belongs_to,
+    understood,
+)
 from distinguo.representations.file import Representation
 from distinguo.representations.partition import has_labels, prototypes_of, region, regions_of
 from distinguo.runs.run import Run
 from distinguo.tasks.spec import TaskSpec
 from distinguo.views.pictures import category_name, frame_of, names_of, note_of, plane_of, tiles_of
 from distinguo.views.terminal import columns_of, fitted_lines, painted_letters, table_with_remarks
+from distinguo.views.words import presentable
 
 # The places of a coarse map: rows of states, with the words beside and below them.
 
@@ -111,11 +121,13 @@ def text_map(run: Run, width: int | None = None, colours: bool = False) -> str:
 
     The first coordinate grows to the right, the second upwards. A space of more dimensions is shown by a slice,
     categories by one letter each. The map fits lines of ``width`` cells; with colours, each action has its hue.
+    Control characters in names are shown as escapes.
 
     >>> import distinguo
     >>> print(text_map(distinguo.learn("puck", seed=1)).splitlines()[0])
     v  greedy action: l = left, r = right
     """
+    run = presentable(run)
     spec = run.configuration.spec
     if run.representation.regions == 1:
         return f"(no map: all is one region, where {_everywhere(run)})"
@@ -245,19 +257,17 @@ def reasons_table(run: Run, most: int = 12, width: int | None = None) -> str:
 
     Reasons name prototypes, which keep their numbers; the regions they belong to now are beside them.
     """
-    count, known = 0, deque[dict[str, Any]](maxlen=most)
-    for reason in run.reasons:
-        if reason["event"] in _REASONS:
+    count, known = 0, deque[Reason](maxlen=most)
+    for entry in run.reasons:
+        if (reason := understood(entry)) is not None:
             count += 1
             known.append(reason)
     if not known:
         return "Nothing was split, merged or detached."
     rows, remarks = [["trial", "event", "prototypes", "regions", "at stake"]], ["why"]
     for reason in known:
-        numbers, stake, remark = _REASONS[reason["event"]](reason)
-        rows.append(
-            [str(reason.get("trial", "")), reason["event"], numbers, _regions_now(run, reason), stake]
-        )
+        *cells, remark = _told(run, reason)
+        rows.append(cells)
         remarks.append(remark)
     lines = table_with_remarks(rows, remarks, width)
     if count > most:
@@ -265,48 +275,28 @@ def reasons_table(run: Run, most: int = 12, width: int | None = None) -> str:
     return "\n".join(lines)
 
 
-def _regions_now(run: Run, reason: Mapping[str, Any]) -> str:
-    """Return the regions of a reason's prototypes; empty if the map has other prototypes now."""
+def _told(run: Run, reason: Reason) -> tuple[str, ...]:
+    """Return the cells of the row of a reason, and a remark."""
+    if isinstance(reason, KeptEntry):
+        (before, after), (old, new) = reason.prototypes, reason.worst_start
+        change = " and ".join(reason.changes) or "a drift"
+        remark = f"{change}: {old:g} became {new:g} on the worst start"
+        return str(reason.trial), "kept", f"{before} -> {after}", "", f"{reason.gain:g}", remark
+    pair = " / ".join(map(str, reason.prototypes))
+    if isinstance(reason, PriceEntry):
+        regions = " / ".join(map(str, reason.regions or ()))
+        remark = "the mean return that would be lost if they were one"
+        return "", "price", pair, regions, f"{reason.lost:g}", remark
+    remark = "compatible" if reason.event == MERGE and not reason.rules else ", ".join(reason.rules)
+    return str(reason.trial), reason.event, pair, _regions_now(run, reason), f"{reason.regret:.4f}", remark
+
+
+def _regions_now(run: Run, event: ReasonEvent) -> str:
+    """Return the regions of an event's prototypes; empty if the map has other prototypes now."""
     known = prototypes_of(run.representation.partition)
-    if known is None or "states" not in reason:
-        return (
-            " / ".join(map(str, reason["regions"])) if "prototypes" in reason and "regions" in reason else ""
-        )
-    named = list(zip(reason["prototypes"], reason["states"], strict=True))
-    if not all(p < len(known.points) and known.points[p].tolist() == state for p, state in named):
+    if known is None or not belongs_to(known.points, event):
         return ""
-    return " / ".join(str(known.regions[p]) for p, _ in named)
-
-
-def _by_rule(reason: Mapping[str, Any]) -> tuple[str, str, str]:
-    return _pair(reason["prototypes"]), f"{reason['regret']:.4f}", ", ".join(reason["rules"]) or "compatible"
-
-
-def _by_trial(reason: Mapping[str, Any]) -> tuple[str, str, str]:
-    before, after = reason["prototypes"]
-    old, new = reason["worst_start"]
-    change = " and ".join(reason["changes"]) or "a drift"
-    remark = f"{change}: {old:g} became {new:g} on the worst start"
-    return f"{before} -> {after}", f"{reason['gain']:g}", remark
-
-
-def _by_price(reason: Mapping[str, Any]) -> tuple[str, str, str]:
-    pair = reason.get("prototypes", reason["regions"])  # earlier versions used the wrong name
-    return _pair(pair), f"{reason['lost']:g}", "the mean return that would be lost if they were one"
-
-
-def _pair(numbers: Sequence[int]) -> str:
-    return " / ".join(map(str, numbers))
-
-
-#: For each kind of reason: the cells of its row, and a remark.
-_REASONS = {
-    "split": _by_rule,
-    "merge": _by_rule,
-    "detach": _by_rule,
-    "kept": _by_trial,
-    "price": _by_price,
-}
+    return " / ".join(str(known.regions[p]) for p in event.prototypes)
 
 
 # A run as text: a coarse map for the terminal, and tables of its regions and reasons.

@@ -8,14 +8,37 @@ from typing import Any
 
 import numpy as np
 
+from distinguo.errors import visible
 from distinguo.learners.catalog import ECONOMY, PROBATION, SURPRISE
 from distinguo.learners.learner import learner_or_absent
+from distinguo.representations.file import Representation
 from distinguo.representations.partition import prototypes_of
 from distinguo.runs.configuration import Configuration
 from distinguo.runs.run import Run
 from distinguo.tasks.spec import Hold, TaskSpec
 
 NOISE = {"no": "deterministic", "some": "slightly stochastic", "strong": "stochastic"}
+
+
+def presentable(run: Run) -> Run:
+    """Return a run whose names can be printed and drawn: control characters in them are shown as escapes."""
+    spec, summary = run.configuration.spec, run.summary
+    names: dict[str, Any] = {"name": visible(spec.name), "note": visible(spec.note)}
+    for field in ("dimensions", "actions", "units"):
+        names[field] = tuple(map(visible, getattr(spec, field)))
+    words = {key: visible(value) for key, value in summary.items() if isinstance(value, str)}
+    if all(getattr(spec, key) == value for key, value in names.items()) and words.items() <= summary.items():
+        return run
+
+    def named(one: Representation) -> Representation:
+        return one._replace(dimensions=tuple(map(visible, one.dimensions)))
+
+    return run._replace(
+        configuration=run.configuration._replace(spec=spec._replace(**names)),
+        representation=named(run.representation),
+        carried=None if run.carried is None else named(run.carried),
+        summary={**summary, **words},
+    )
 
 
 def way_sentence(configuration: Configuration) -> str:

@@ -8,7 +8,15 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from distinguo.criteria import BEST, POLICY, VALUE, Vector, incompatibility, stake
-from distinguo.learners.agent import ROOM, Agent, check_arrays, field, fresh_arrays, larger_arrays
+from distinguo.learners.agent import (
+    MOST_COUNTED,
+    ROOM,
+    Agent,
+    check_arrays,
+    field,
+    fresh_arrays,
+    larger_arrays,
+)
 from distinguo.representations.growing import grown
 from distinguo.seam import part
 from distinguo.settings import LearnerSettings
@@ -95,6 +103,11 @@ def checked_memory(memory: Any) -> Any:
     size, primary = int(partition.size[0]), partition.primary
     if not 1 <= size <= room or not ((primary[:size] >= 0) & (primary[:size] < size)).all():
         raise ValueError("the prototypes are inconsistent")
+    counters = [memory.counters[name][0] for name in COUNTERS.names or ()]
+    if min(memory.updates.min(), memory.pushed_at.min(), *counters) < 0 or max(counters) >= MOST_COUNTED:
+        raise ValueError("a counter is out of range")
+    if not np.isfinite(memory.q).all() or not np.isfinite(partition.prototypes[:size]).all():
+        raise ValueError("a number is not finite")
     return memory
 
 
