@@ -1,8 +1,8 @@
 """Folders of every kind, spoilt in every way: everything that reads them answers, or refuses in one sentence.
 
 A case is a copy of a folder with one file spoilt. It is opened in Python and goes through one of ``show``,
-``explain``, ``report``, ``verify``, ``export``, the studio's reading and other readers of Python. A command may succeed
-or print one sentence; no control character reaches the terminal, nothing waits, and nothing takes much memory.
+``explain``, ``report``, ``verify``, ``export``, the studio's reading and other readers of Python. A command may
+succeed or print one sentence; no control character reaches the terminal; nothing waits or takes much memory.
 """
 
 from __future__ import annotations
@@ -431,12 +431,14 @@ class FolderAccount(NamedTuple):
     defects: tuple[str, ...]
 
 
-def fuzz_folders(name: str, count: int, seed: int, place: Path, keep: Path | None = None) -> FolderAccount:
-    """Put spoilt folders of one kind through everything that reads them."""
+def fuzz_folders(
+    name: str, count: int, seed: int, place: Path, keep: Path | None = None, whole: bool = True
+) -> FolderAccount:
+    """Put spoilt folders of one kind through everything that reads them; before, if asked for, ``whole`` ones."""
     kind, rng = KINDS[name], random.Random(f"{name} {seed}")
     cli.app = COMMAND_LINE  # type: ignore[assignment]
-    for whole in dict.fromkeys(kind.wholes):
-        path = copied(name, whole, place)
+    for one in dict.fromkeys(kind.wholes if whole else ()):
+        path = copied(name, one, place)
         _calls(kind, path, None)
         shutil.rmtree(path)
     before = _peak()

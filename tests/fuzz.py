@@ -25,13 +25,16 @@ from distinguo.agents import session as archive
 from distinguo.agents.session import Session
 from distinguo.comparison import engines as storage
 from distinguo.comparison.plan import load_plan, write_plan
+from distinguo.distillation.condense import read_curve
+from distinguo.distillation.fidelity import read_fidelity
 from distinguo.errors import LONGEST_SENTENCE, DistinguoError
 from distinguo.evaluation.statistics import Curve
 from distinguo.proof.certificate import certificate_text, load_certificate
-from distinguo.reading.arrays import read_array
+from distinguo.reading.arrays import read_array, read_arrays
 from distinguo.representations import file as representation
 from distinguo.runs import folder
 from distinguo.runs.checkpoint import load_checkpoint
+from distinguo.runs.digests import read_digests
 from distinguo.runs.history import read_history, read_trials
 from distinguo.runs.restarts import read_reasons
 from distinguo.runs.settings_file import from_toml, to_toml
@@ -97,6 +100,10 @@ def _extent(path: Path) -> None:
     storage._columns(path, Extent)
 
 
+def _carried(path: Path) -> None:
+    read_arrays(path).get("q")
+
+
 def _runs(name: str) -> tuple[Path, ...]:
     found = tuple(path for path in sorted((FORMATS / "runs").glob(f"*/{name}")) if path.stat().st_size)
     return (*found[:1], *found[-1:], *found)  # the newest and the oldest more often
@@ -122,6 +129,11 @@ READERS: dict[str, Reader] = {
     "certificate": Reader(_certificate, (FORMATS / "certificate-small.json",), TEXT),
     "arrival": Reader(_certificate, (FORMATS / "runs" / "hill-6" / "certificate.json",), TEXT),
     "agent": Reader(_agent, (FORMATS / "agent-1.zip", FORMATS / "agent-2.zip"), ZIP),
+    "fidelity": Reader(read_fidelity, _runs("fidelity.json"), TEXT),
+    "dial": Reader(read_curve, _runs("dial.csv"), TEXT),
+    "digests": Reader(read_digests, _runs("digests.json"), TEXT),
+    "controller": Reader(_representation, _runs("controller-map.json"), TEXT),
+    "carried": Reader(_carried, _runs("representation-values.npz"), ZIP),
     "generated": Reader(read_generated, (FORMATS / "generated-2.json",), TEXT),
     "cell": Reader(_cell, _tests("cells/*.json"), TEXT),
     "extent": Reader(_extent, _tests("extent.json"), TEXT),

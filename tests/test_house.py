@@ -112,3 +112,74 @@ def test_kinds_of_partition_are_capabilities() -> None:
             lines = path.read_text().splitlines()
             asked += [f"{path.name}: {line.strip()}" for line in lines if pattern.search(line)]
     assert len(asked) <= 8, asked
+
+
+#: Modules that may open files themselves, and why.
+OPENERS = {
+    "distinguo/reading/files.py": "it is what checks kinds and sizes",
+    "distinguo/reading/arrays.py": "the same, for arrays and zips",
+    "distinguo/writing.py": "locks, and its own journal, which must be a plain file",
+    "distinguo/registry.py": "the source of an installed package",
+    "distinguo/kernel_cache.py": "source files that were imported",
+    "distinguo/views/studio/server.py": "files of this package",
+    "distinguo_lab/bench/reference.py": "files of this package",
+}
+OPENING = {
+    "open",
+    "read_text",
+    "read_bytes",
+    "load",
+    "ZipFile",
+    "fromfile",
+    "loadtxt",
+    "genfromtxt",
+    "memmap",
+}
+OF_MODULES = {"np", "numpy", "json", "tomllib", "zipfile", "os", "io", "tarfile", "pickle"}
+
+
+def opens_a_file(node: ast.AST) -> bool:
+    """Tell whether a call opens a file to read it: not through reading/, and not to write."""
+    if not isinstance(node, ast.Call):
+        return False
+    words = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+    if any(re.fullmatch("[awx]b?", word) for word in words):
+        return False
+    if isinstance(node.func, ast.Name):
+        return node.func.id == "open"
+    if not isinstance(node.func, ast.Attribute) or node.func.attr not in OPENING:
+        return False
+    owner = node.func.value.id if isinstance(node.func.value, ast.Name) else ""
+    if node.func.attr in ("read_text", "read_bytes", "open"):
+        return owner not in ("webbrowser", "archive")
+    return owner in OF_MODULES
+
+
+def test_files_are_opened_by_the_room_for_reading_alone() -> None:
+    """A pipe would be waited for, and a huge file read to its end, by anything else."""
+    found = {
+        path.relative_to(SOURCES).as_posix()
+        for path in SOURCES.rglob("*.py")
+        if any(map(opens_a_file, ast.walk(ast.parse(path.read_text()))))
+    }
+    assert found == set(OPENERS)
+
+
+def test_opening_a_file_is_noticed() -> None:
+    for line in (
+        "open(p)",
+        "p.read_text()",
+        "Path(p).read_bytes()",
+        "np.load(p)",
+        "zipfile.ZipFile(p)",
+        "json.load(f)",
+    ):
+        assert any(map(opens_a_file, ast.walk(ast.parse(line)))), line
+    for line in (
+        "p.open('ab')",
+        "zipfile.ZipFile(b, 'w')",
+        "json.loads(t)",
+        "read_text(p, 5)",
+        "kind.load(p)",
+    ):
+        assert not any(map(opens_a_file, ast.walk(ast.parse(line)))), line

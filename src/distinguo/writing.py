@@ -194,6 +194,8 @@ def _unpacked(journal: Path, known: tuple[str, ...]) -> dict[str, bytes]:
         with zipfile.ZipFile(journal) as archive:
             entries = archive.infolist()
             foreign = [entry.filename for entry in entries if entry.filename not in known]
+            if any(entry.compress_type != zipfile.ZIP_STORED for entry in entries):
+                raise ValueError("it is packed")  # ours never are, and a packed one may be a bomb
             if foreign or sum(entry.file_size for entry in entries) > LARGEST:
                 raise ValueError(f"it holds {foreign[0]!r}" if foreign else "it is too large")
             return {entry.filename: archive.read(entry) for entry in entries}

@@ -21,6 +21,8 @@ from distinguo.registry import REPRESENTATIONS, added
 if TYPE_CHECKING:
     from distinguo.comparison.plan import Plan
 
+LARGEST_CODE = 2**26  #: bytes of a file of code
+
 
 def compare_command(
     what: Annotated[
@@ -185,9 +187,10 @@ def _default_folder(plan: Plan, words: list[str]) -> Path:
 
     from distinguo.cli.parse import names_code
     from distinguo.comparison.plan import write_plan
+    from distinguo.reading.files import read_bytes
 
     digest = hashlib.sha256(write_plan(plan).encode())
     for word in words:
         if names_code(word):
-            digest.update(word.encode() + Path(word.rpartition(":")[0]).read_bytes())
+            digest.update(word.encode() + read_bytes(word.rpartition(":")[0], LARGEST_CODE))
     return Path("runs") / f"test-{plan.spec.name}-{digest.hexdigest()[:8]}"

@@ -18,8 +18,8 @@ from distinguo.evaluation.statistics import interval
 from distinguo.reading.files import MEBIBYTE, read_json
 from distinguo.search.maps import PrototypeMap
 
-LARGEST_FIDELITY = 64 * MEBIBYTE  #: bytes
-SHOWN = 2_000  #: states that are saved
+LARGEST_FIDELITY = 16 * MEBIBYTE  #: bytes
+SHOWN, MOST_NUMBERS = 2_000, 200_000  #: states that are saved, and their numbers
 ASKED = 500  #: disagreements whose cost is found
 
 
@@ -135,7 +135,8 @@ def fidelity_of(
     confusion = np.zeros((len(names), len(names)), dtype=np.int64)
     np.add.at(confusion, (said, own.taken), 1)
     regret, free = _price_of(questions, own, starts, np.flatnonzero(~agreed))
-    some = slice(None, None, max(1, len(said) // SHOWN))
+    shown = max(1, min(SHOWN, MOST_NUMBERS // own.seen.shape[1]))
+    some = slice(None, None, max(1, len(said) // shown))
     return Fidelity(
         float((map_.choose(taught.seen) == taught.taken).mean()),
         float(agreed.mean()),

@@ -42,7 +42,7 @@ def check_digests(
     path = folder / DIGESTS
     if not path.exists() and not path.is_symlink():
         return
-    sums = _sums(path)
+    sums = read_digests(path)
     for name, expected in sums.items():
         if name in unread or (name in missing and not (folder / name).exists()):
             continue
@@ -68,7 +68,8 @@ def digest_of(path: Path) -> str:
         return hashlib.file_digest(cast("io.BufferedReader", file), "sha256").hexdigest()
 
 
-def _sums(path: Path) -> dict[str, str]:
+def read_digests(path: Path) -> dict[str, str]:
+    """Read the digests of files, by name."""
     content = read_json(path, LARGEST_DIGESTS)
     sums = content.get("sha256") if isinstance(content, dict) else None
     if not isinstance(sums, dict) or type(version := content.get("version")) is not int:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.errors import DistinguoError, attempt, checks_names, path_from, reason_of, shown
+from distinguo.reading.files import read_bytes
 from distinguo.representations.geometry import Pair
 from distinguo.representations.partition import has_labels, regions_of
 from distinguo.runs.folder import as_run
@@ -224,6 +225,7 @@ def _gone_through(env: Any, driver: Driver, trial: Rollout, seed: int) -> Images
 GIF, MP4 = ".gif", ".mp4"
 STEPS = 500  #: the default limit of a trial
 DPI = 80
+LARGEST_FILM = 2**32  #: bytes
 SILENT = ("agg", "cairo", "pdf", "pgf", "ps", "svg", "template")  #: backends of matplotlib without a window
 
 
@@ -338,4 +340,4 @@ def _save(film: Film, path: Path, watch: Callable[[int, int], None] | None) -> N
         aside = Path(folder) / f"film{path.suffix.lower()}"
         with writer.saving(figure, str(aside), DPI):
             draw_film(film, screen, writer, watch)
-        write_atomically(path, aside.read_bytes())
+        write_atomically(path, read_bytes(aside, LARGEST_FILM))
