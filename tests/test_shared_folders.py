@@ -333,17 +333,10 @@ except DistinguoError:
 
 
 @pytest.mark.second_stage
-@pytest.mark.parametrize("bomb", [b"[", b'"', b"1,", b"{", b"[["], ids=str)
-def test_a_bomb_takes_a_few_times_its_size(bomb: bytes, tmp_path: Path) -> None:
+@pytest.mark.parametrize("bomb", ["[", '"'])
+def test_a_bomb_takes_a_few_times_its_size(bomb: str, tmp_path: Path) -> None:
     path = tmp_path / "fidelity.json"
-    path.write_bytes(bomb * (LARGEST_FIDELITY // len(bomb)))
-    answer = subprocess.run(
-        [sys.executable, "-c", MEASURE, str(path)], capture_output=True, text=True, check=True
-    )
+    path.write_text(bomb * LARGEST_FIDELITY)
+    command = [sys.executable, "-c", MEASURE, str(path)]
+    answer = subprocess.run(command, capture_output=True, text=True, check=True)
     assert float(answer.stdout) < 4 * LARGEST_FIDELITY / MEBIBYTE
-    with path.open("ab") as file:
-        file.truncate(60 * MEBIBYTE)
-    answer = subprocess.run(
-        [sys.executable, "-c", MEASURE, str(path)], capture_output=True, text=True, check=True
-    )
-    assert float(answer.stdout) < 10

@@ -153,7 +153,7 @@ def word(**values: Any) -> bytes:
         ({"values_npz": b"none"}, "damaged"),
         ({"checkpoint_npz": None}, "can act, but not learn on"),
         ({"checkpoint_npz": b"PK none"}, "damaged"),
-        ({"trials_csv": b""}, "trials.csv was not saved with the other files"),
+        ({"trials_csv": b""}, "shorter than its checkpoint"),
         ({"agent_json": b"[" * 100_000}, "damaged"),
         ({"agent_json": word(version=99)}, "newer distinguo"),
         ({"agent_json": word(version="1")}, "damaged"),

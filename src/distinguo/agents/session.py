@@ -73,7 +73,7 @@ class Session:
             run = folder.open_run(place)
         session = cls(run.configuration)
         session._files, session._source = files, source
-        session._summary = run.summary if word is None else {"solved": False, **word.summary}
+        session._summary = run.summary if word is None else word.summary or {"solved": False}
         values = {"q": run.q, "updates": run.updates}
         session._learned = Acting(run.representation, run.controller, values)
         session.recent.extend(run.trials[-WINDOW:])
