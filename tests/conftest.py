@@ -55,6 +55,7 @@ SECOND_STAGE = (
     "tests/distillation/test_cli.py",
     "tests/distillation/test_distil.py",
     "tests/distillation/test_levels.py",
+    "tests/distillation/test_life.py",
     "tests/distillation/test_stop.py",
     "tests/distillation/test_whole.py",
     "tests/distillation/test_worker_trials.py",
@@ -72,6 +73,7 @@ SECOND_STAGE = (
     "tests/test_interrupts.py",
     "tests/test_registry.py",
     "tests/test_seam.py",
+    "tests/test_step_budgets.py",
     "tests/views/studio/",
 )
 

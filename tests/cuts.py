@@ -34,6 +34,11 @@ from distinguo_lab.paper import stages as readings
 CRASHED = 99  #: exit code of a process that ended itself before it touched a file
 SMALL = ("--set", "stage.cap=2000", "--set", "stage.hold=2000")
 OWN = str(Path(__file__).parents[1] / "examples" / "own_learner.py") + ":GridLearner"
+SWING = str(Path(__file__).parent / "distillation" / "policies.py") + ":swing"
+HILL = str(Path(__file__).parent / "golden" / "formats" / "runs" / "hill-6")
+DISTIL = ("distil", SWING, "--task", "MountainCar-v0", "--keep=-120", "--set", "learner.most=3",
+          "--set", "learner.starts=8", "--set", "learner.rounds=1", "--set", "learner.restarts=2",
+          "--set", "learner.states=500", "--set", "learner.trials=5")  # fmt: skip
 WORKERS = (1, 2)
 
 
@@ -63,7 +68,17 @@ CASES = (
     Case("test", ("test", "diagonal", "grid:4x4", "--runs", "3", "--steps", "4000", "--cap", "20000"),
          workers=True),
     Case("reproduce", ("reproduce", "--quick")),
+    Case("distil", (*DISTIL, "--set", "learner.patience=16", "--set", "learner.steps=1000000")),
+    Case("levels", ("distil", SWING.replace("swing", "push"), "--task", "MountainCarContinuous-v0", "--keep=50",
+                    *DISTIL[5:], "--set", "learner.patience=16", "--set", "learner.steps=400000")),
+    Case("budget", (*DISTIL, "--set", "learner.patience=64", "--set", "learner.steps=250000")),
+    Case("condense", ("condense", HILL)),
 )  # fmt: skip
+
+
+def case_named(name: str) -> Case:
+    """Return a command by its name."""
+    return next(case for case in CASES if case.name == name)
 
 
 def prepare_commands() -> None:
@@ -134,6 +149,8 @@ def without_times(files: dict[str, Any]) -> dict[str, Any]:
 def is_finished(case: Case, out: Path) -> bool:
     """Tell whether the last file of a command is there."""
     last = {"test": "results.md", "reproduce": "claims.md"}.get(case.name, "result.json")
+    if (out / "request.json").exists():  # its result may be that of a stop
+        return False
     return (
         (out / last).exists()
         if case.name != "many"

@@ -25,10 +25,12 @@ from distinguo.agents import session as archive
 from distinguo.agents.session import Session
 from distinguo.comparison import engines as storage
 from distinguo.comparison.plan import load_plan, write_plan
-from distinguo.distillation.condense import read_curve
+from distinguo.distillation.condense import CurveProgress, load_progress, read_curve
 from distinguo.distillation.fidelity import read_fidelity
+from distinguo.distillation.ledger import Ledger
 from distinguo.errors import LONGEST_SENTENCE, DistinguoError
 from distinguo.evaluation.statistics import Curve
+from distinguo.learners.refinement.improvement import Improvement
 from distinguo.proof.certificate import certificate_text, load_certificate
 from distinguo.reading.arrays import read_array, read_arrays
 from distinguo.representations import file as representation
@@ -36,8 +38,10 @@ from distinguo.runs import folder
 from distinguo.runs.checkpoint import load_checkpoint
 from distinguo.runs.digests import read_digests
 from distinguo.runs.history import read_history, read_trials
+from distinguo.runs.request import request_in
 from distinguo.runs.restarts import read_reasons
 from distinguo.runs.settings_file import from_toml, to_toml
+from distinguo.search.maps import map_of
 from distinguo.tasks.extent import Extent
 from distinguo_lab.paper.claims import read_generated
 from tests.mutations import ARRAY, TEXT, ZIP, Mutator, mutated
@@ -78,6 +82,26 @@ def _values(path: Path) -> None:
 
 def _checkpoint(path: Path) -> None:
     load_checkpoint(path, folder.read_settings(PUCK))
+
+
+def _request(path: Path) -> None:
+    assert request_in(path).command(path).startswith("distinguo ")
+
+
+def _answers(path: Path) -> None:
+    ledger = Ledger()
+    with ledger.recorded_in(path):
+        for number in range(3):
+            ledger.answer(["what", number], lambda: {"a": np.zeros(2)}, lambda arrays: len(arrays["a"]) >= 0)
+
+
+def _condensing(path: Path) -> None:
+    hill = folder.open_run(FORMATS / "runs" / "hill-6")
+    spec = hill.configuration.spec
+    work = Improvement(spec, map_of(hill.controller), 200, np.random.default_rng(0))
+    progress = CurveProgress(work)
+    load_progress(progress, path)
+    assert progress.curve
 
 
 def _certificate(path: Path) -> None:
@@ -122,6 +146,9 @@ READERS: dict[str, Reader] = {
     "values": Reader(_values, (PUCK / "values.npz",), ZIP),
     "prototypes": Reader(read_array, (FORMATS / "prototypes.npy",), ARRAY),
     "checkpoint": Reader(_checkpoint, (PUCK / "checkpoint.npz",), ZIP),
+    "request": Reader(_request, (FORMATS / "unfinished" / "request.json",), TEXT),
+    "answers": Reader(_answers, (FORMATS / "unfinished" / "answers.bin",), ARRAY),
+    "condensing": Reader(_condensing, (FORMATS / "unfinished" / "checkpoint.npz",), ZIP),
     "reasons": Reader(lambda path: list(read_reasons(path)), _runs("reasons.jsonl"), TEXT),
     "trials": Reader(lambda path: list(read_trials(path)), _runs("trials.csv"), TEXT),
     "history": Reader(lambda path: list(read_history(path)), _runs("history.jsonl"), TEXT),

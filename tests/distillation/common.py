@@ -20,7 +20,7 @@ SMALL: dict[str, Any] = {
     "learner.states": 500,
     "learner.trials": 5,
     "learner.patience": 16,
-    "learner.steps": 200_000,
+    "learner.steps": 400_000,
 }
 QUICK = SMALL | {"learner.costs": False}  #: nothing is tried to find out what a wrong action costs
 #: The fit alone, of two prototypes.

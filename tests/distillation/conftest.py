@@ -20,4 +20,5 @@ def swung(tmp_path_factory: pytest.TempPathFactory) -> Distilled:
 def held(tmp_path_factory: pytest.TempPathFactory) -> Distilled:
     """Return the diagonal of the puck, in a folder."""
     out = tmp_path_factory.mktemp("distilled") / "diagonal"
-    return dg.distil(dg.Policy(DIAGONAL, name="diagonal"), "puck", seed=1, settings=QUICK, out=out)
+    settings = QUICK | {"learner.steps": 4_000_000}  # trials of 2,000 steps
+    return dg.distil(dg.Policy(DIAGONAL, name="diagonal"), "puck", seed=1, settings=settings, out=out)

@@ -63,9 +63,12 @@ def test_json_is_all_of_standard_output_and_holds_what_was_promised(call: Call) 
         assert Path("run", name).is_file()
     assert dg.open_run("run").summary["fidelity"] == content["fidelity"]
     assert call("show", "run", "--json").code == 0
-    again = call("distil", "policies.py:swing", *EASY, "--out", "run")
-    assert (again.code, again.out) == (2, "")
-    assert "holds a run" in again.err
+    again = call("distil", "policies.py:swing", *EASY, "--out", "run", "--seed", "1", "--json")
+    assert (again.code, again.content) == (0, content)
+    assert "run is finished already; showing it." in again.err
+    other = call("distil", "policies.py:swing", *EASY, "--out", "run")
+    assert (other.code, other.out) == (2, "")
+    assert "holds a run" in other.err
 
 
 def test_people_read_the_dial_and_where_to_look(call: Call) -> None:

@@ -197,15 +197,18 @@ def test_nothing_is_written_where_nobody_asked(tmp_path: Path, monkeypatch: pyte
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_failure_half_way_leaves_nothing(tmp_path: Path) -> None:
-    asked = [0]
+@pytest.mark.parametrize(("asked", "left"), [(3, []), (900, ["answers.bin", "request.json"])])
+def test_a_failure_leaves_what_was_done_before_and_nothing_else(
+    tmp_path: Path, asked: int, left: list[str]
+) -> None:
+    times = iter(range(10**6))
 
     def tire(rows: np.ndarray) -> np.ndarray:
-        asked[0] += 1
-        return SWINGS.predict(rows) if asked[0] < 300 else 1 / 0
+        return SWINGS.predict(rows) if next(times) < asked else 1 / 0
 
-    refused(lambda: distilled(Predicts(tire), out=tmp_path / "run"), "ZeroDivisionError")
-    assert not (tmp_path / "run").exists()
+    refused(lambda: distilled(Predicts(tire), out=tmp_path / "new" / "run"), "ZeroDivisionError")
+    assert sorted(path.name for path in (tmp_path / "new" / "run").glob("*")) == left
+    assert (tmp_path / "new").exists() == bool(left)
 
 
 def test_ctrl_c_comes_through() -> None:
@@ -219,8 +222,7 @@ def test_ctrl_c_comes_through() -> None:
 
 def test_an_environment_object_is_a_task() -> None:
     env = gymnasium.make(CAR)
-    settings = QUICKEST | {"learner.steps": 1_000}
-    small = distilled(Predicts(lambda rows: SWINGING.choose(np.atleast_2d(rows))), env, settings=settings)
+    small = distilled(Predicts(lambda rows: SWINGING.choose(np.atleast_2d(rows))), env, settings=QUICKEST)
     assert small.run.configuration.spec.interpreted
     assert small.fidelity.on_map > 0.8
 

@@ -105,6 +105,8 @@ def test_stopped_again_it_ends_at_once(tmp_path: Path) -> None:
         wait_for_line(process, "Stopping")
         process.send_signal(signal.SIGINT)
         said = process.communicate(timeout=60)[1]
-    assert "Stopped; nothing was written." in said
+    out = tmp_path / "run"
+    assert f"Stopped; saved in {out}. The same command continues from there." in said
     assert process.returncode == 130
-    assert not (tmp_path / "run").exists()
+    with pytest.raises(dg.DistinguoError, match="is not finished: distinguo distil was interrupted"):
+        dg.open_run(out)

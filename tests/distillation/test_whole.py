@@ -16,9 +16,10 @@ import distinguo as dg
 from distinguo.agents.regions import RegionObservation
 from distinguo.distillation.costs import Questions
 from distinguo.distillation.distil import Distilled
-from distinguo.distillation.fidelity import DOCUMENT, FIDELITY, fidelity_of, gained_by, read_fidelity
+from distinguo.distillation.fidelity import DOCUMENT, fidelity_of, gained_by, read_fidelity
 from distinguo.distillation.teachers import Teacher
 from distinguo.distillation.trials import CompiledTrials
+from distinguo.runs.folder import FIDELITY
 from distinguo.search.maps import prototype_map
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.task import transition

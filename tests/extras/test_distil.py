@@ -126,7 +126,7 @@ def test_the_lander_is_distilled_in_other_processes(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         pytest.importorskip("Box2D")
-    settings = QUICKEST | {"learner.steps": 1_000, "learner.starts": 2, "learner.states": 200}
+    settings = QUICKEST | {"learner.starts": 2, "learner.states": 200}
 
     def fall_upright(seen: np.ndarray) -> int:
         """Fire against the tilt, and against a fall."""

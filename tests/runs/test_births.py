@@ -212,13 +212,18 @@ def _configured_by(command: str) -> Configuration:
     return seen[0]
 
 
-def test_cut_off_at_any_touch_of_a_file_and_by_signals(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "every", "least"), [("puck", 53, 8), ("distil", 31, 2), ("condense", 41, 2)]
+)
+def test_cut_off_at_any_touch_of_a_file_and_by_signals(
+    tmp_path: Path, name: str, every: int, least: int
+) -> None:
     """A small part of what ``python tests/cuts.py`` does; in a process of its own, which forks."""
     program = (
         "import random, sys; from pathlib import Path; from tests import cuts; cuts.prepare_commands(); "
-        "tally = cuts.Tally(); place = Path(sys.argv[1]); case = cuts.CASES[0]; "
-        f"cuts.crashes(case, place / 'crashes', {so_many(53, nightly=29)}, tally, 500); "
-        "cuts.cut_at_random(case, place / 'cuts', random.Random(1), tally, 3); "
+        f"tally = cuts.Tally(); place = Path(sys.argv[1]); case = cuts.case_named({name!r}); "
+        f"cuts.crashes(case, place / 'crashes', {so_many(every, nightly=every // 2)}, tally, 500); "
+        f"cuts.cut_at_random(case, place / 'cuts', random.Random(1), tally, {3 if name == 'puck' else 1}); "
         "print(tally.cuts, tally.early, *tally.wrong, sep='\\n')"
     )
     done = subprocess.run(
@@ -230,5 +235,5 @@ def test_cut_off_at_any_touch_of_a_file_and_by_signals(tmp_path: Path) -> None:
     )
     count, early, *wrong = done.stdout.splitlines()
     assert wrong == []
-    assert int(count) > so_many(8, nightly=10), done.stderr
+    assert int(count) > so_many(least, nightly=least + 2), done.stderr
     assert int(early) > int(count) // 2

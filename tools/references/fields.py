@@ -22,6 +22,8 @@ FILES = {
     "dial.png": "the picture of that",
     "fidelity.json": "from `distinguo distil`: where map and teacher agree, what both gain, what disagreements cost",
     "fidelity.png": "the picture of that",
+    "request.json": "what was asked of a `distil` or `condense` that is not finished; the same command completes it",
+    "answers.bin": "from such a `distil`: the answers so far, to go on with the same bits; not a format for others",
 }
 
 REPRESENTATION = {

@@ -14,7 +14,7 @@ from gymnasium.utils import RecordConstructorArgs
 from distinguo.errors import DistinguoError
 from distinguo.representations.file import Representation, load
 from distinguo.representations.partition import regions_of
-from distinguo.runs.folder import REPRESENTATION
+from distinguo.runs.folder import map_file
 from distinguo.tasks.gym.spaces import view_of
 
 
@@ -67,7 +67,7 @@ def opened(given: Any) -> tuple[Representation, str]:
             f"The representation should be a Representation, or the path of its file or of a run folder, got {kind}."
         )
     path = Path(given)
-    known = load(path / REPRESENTATION if path.is_dir() else path)
+    known = load(map_file(path) if path.is_dir() else path)
     return known.with_regions("An observation of regions"), str(path)
 
 

@@ -133,9 +133,8 @@ def worked_off(text: str, work: Callable[[], Result]) -> Result:
 class Ending:
     """Work that ends with its results so far at the first Ctrl-C or SIGTERM, and at once at the second."""
 
-    def __init__(self, first: str, second: str, leave: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, first: str, second: str) -> None:
         self.first, self.second = first, second  #: the messages for these
-        self.leave = leave  #: clean-up before it ends at once
         self.code = 0  #: exit code of the command
 
     def asked(self) -> bool:
@@ -152,7 +151,6 @@ class Ending:
                     let_in()
                 except KeyboardInterrupt as stopped:
                     if self.asked():
-                        self.leave()
                         raise
                     self.code = code_of(stopped)
                     say(f"\n{self.first}")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,8 @@ from distinguo.errors import DistinguoError
 
 if TYPE_CHECKING:
     from distinguo.distillation.distil import Distilled
+    from distinguo.runs.request import RunRequest
+    from distinguo.runs.run import Run
 
 
 # ``distinguo distil``: a small map of an existing policy.
@@ -58,7 +61,10 @@ def distil_command(
     seed: Annotated[int, typer.Option(help="Seed of all random choices.", rich_help_panel=WHAT)] = 0,
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder of the run; by default runs/TASK-distilled-seedN.", rich_help_panel=WHERE),
+        typer.Option(
+            help="Folder of the run; by default runs/TASK-distilled-seedN. An interrupted one is continued.",
+            rich_help_panel=WHERE,
+        ),
     ] = None,
     assignments: Annotated[
         list[str] | None,
@@ -77,7 +83,7 @@ def distil_command(
 
     Finds the smallest map that keeps the return. Writes a run folder for all other commands, with tables and pictures
     of the dial (return against prototypes) and the fidelity (where map and teacher agree, and what disagreements
-    cost). Ctrl-C ends it with the smallest map so far.
+    cost). Ctrl-C ends it with the smallest map so far; the same command continues from there.
 
     Examples:
       distinguo distil policies.py:land --task LunarLander-v3
@@ -93,41 +99,80 @@ def distil_command(
     from distinguo.cli import parse
     from distinguo.cli.console import Ending, output_for, say
     from distinguo.cli.live import live_line
-    from distinguo.distillation.distil import distil, write_distilled
+    from distinguo.distillation.distil import Wish, check_changes, distilled_in
+    from distinguo.distillation.ledger import RECORD
     from distinguo.distillation.teachers import Policy
-    from distinguo.interrupts import held
     from distinguo.runs.configuration import of_table
 
-    changes = parse.changes(assignments or [])
+    asked = changes = check_changes(parse.changes(assignments or []))
     world = _task(task, of_table(changes, "task"))
     policy = _teacher(teacher, task, of_table(changes, "task"), say)
     if hasattr(world, "action_space"):  # an environment, already made with them
         changes = {
             key: v for key, v in changes.items() if not key.startswith("task.") or key == "task.levels"
         }
-    path, made = _claimed(out, task, seed)
-    ending = Ending(
-        "Stopping: confirming and saving the smallest map so far; press Ctrl-C again to quit without it.",
-        "Stopped; nothing was written.",
-        leave=lambda: _given_back(made),
-    )
+    wish = Wish(Policy(policy, teacher), world, seed, regions, keep, changes)
+    request = wish.request(teacher, task, asked)
+    path = out or _default_folder(task, seed, request)
+    output = output_for(as_json)
+    run = _finished(path, request, RECORD)
+    if run is None:
+        ending = Ending(
+            "Stopping: confirming and saving the smallest map so far; press Ctrl-C again to quit without it.",
+            f"Stopped; saved in {path}. The same command continues from there.",
+        )
 
-    def watch(text: str) -> None:
-        line(text)
-        if ending.asked():
-            raise StopIteration
+        def watch(text: str) -> None:
+            line(text)
+            if ending.asked():
+                raise StopIteration
 
-    options: dict[str, Any] = {"seed": seed, "regions": regions, "keep": keep, "settings": changes}
+        with _saved_in(path), live_line() as line:
+            small = ending.worked_off(lambda: distilled_in(path, wish, request, watch, _draw_distilled))
+        for note in small.notes:
+            say(note)
+        if small.run.summary["stopped"]:
+            say("The same command continues from there.")
+        run, code = small.run, ending.code
+    else:
+        say(f"{path} is finished already; showing it.")
+        code = 0
+    _tell(run, path, output, as_json)
+    if code or not run.summary["kept"]:
+        raise typer.Exit(code or NOT_KEPT)
+
+
+@contextmanager
+def _saved_in(path: Path) -> Iterator[None]:
+    """Add to an error where the work before it was saved."""
+    from distinguo.runs.request import REQUEST
+    from distinguo.writing import InUseError
+
     try:
-        with live_line() as line:
-            small = ending.worked_off(lambda: distil(Policy(policy, teacher), world, **options, watch=watch))
-        with held():  # everything is written, or nothing
-            small = small._replace(run=write_distilled(small.run, small.dial, small.fidelity, path))
-    finally:
-        _given_back(made)
-    _tell(small, path, output_for(as_json), as_json)
-    if ending.asked() or not small.kept:
-        raise typer.Exit(ending.code or NOT_KEPT)
+        yield
+    except InUseError:
+        raise
+    except DistinguoError as error:
+        began = (path / REQUEST).exists() and "holds another run" not in str(error)
+        saved = f" What was done before is saved in {path}; the same command continues from there."
+        raise DistinguoError(f"{error}{saved if began else ''}") from error
+
+
+def _finished(path: Path, request: RunRequest, saved: str) -> Run | None:
+    """Return the run in a folder if it is finished and the same was asked; None if there is work to do."""
+    from distinguo.runs.folder import alone_in, is_finished, open_run
+    from distinguo.runs.request import REQUEST, plain
+    from distinguo.writing import LOCK, InUseError
+
+    if not is_finished(path) or (path / REQUEST).exists():
+        return None
+    run = open_run(path)
+    if run.summary.get("request") != plain(request.asked):
+        return None
+    if (path / saved).exists() or (path / LOCK).exists():  # a kill came before they were removed
+        with suppress(InUseError), alone_in(path):
+            (path / saved).unlink(missing_ok=True)
+    return run
 
 
 def _task(word: str, parameters: dict[str, Any]) -> Any:
@@ -164,56 +209,63 @@ def _teacher(word: str, task: str, parameters: dict[str, Any], say: Any) -> Any:
     )
 
 
-def _claimed(out: Path | None, task: str, seed: int) -> tuple[Path, list[Path]]:
-    """Make the folder before the work, to reserve it and to report problems with it at once."""
-    from distinguo.distillation.distil import check_free
+def _default_folder(task: str, seed: int, request: RunRequest) -> Path:
+    """Return the first folder under ``runs`` that is free or holds this run."""
+    from distinguo.distillation.ledger import RECORD
+    from distinguo.runs.folder import is_free
+    from distinguo.runs.request import read_request
     from distinguo.writing import slug
 
     stem = f"{slug(Path(task).name)}-distilled-seed{seed}"
-    usual = (Path("runs") / (stem if n == 1 else f"{stem}-{n}") for n in range(1, 10_000))
-    for path in usual if out is None else (out,):
-        made = [one for one in (path, *path.parents) if not one.exists()]
-        if out is not None:
-            check_free(path)
-        try:
-            path.mkdir(parents=True, exist_ok=out is not None)
-        except FileExistsError:
-            continue
-        except OSError as error:
-            raise DistinguoError(f"Cannot write to {path}: {error.strerror}; choose another --out.") from None
-        return path, made
-    raise DistinguoError(f"{out or 'runs'} cannot take a run; choose another --out.")
+    for number in range(1, 10_000):
+        path = Path("runs") / (stem if number == 1 else f"{stem}-{number}")
+        with suppress(DistinguoError):
+            if is_free(path) or _finished(path, request, RECORD) is not None:
+                return path
+            begun = read_request(path)
+            if begun is not None and not request.differences(begun.asked):
+                return path
+    raise DistinguoError(f"runs has no free name left for {stem}; choose one with --out.")
 
 
-def _given_back(made: list[Path]) -> None:
-    """Remove the folders that were made if they are still empty."""
-    with suppress(OSError):
-        for path in made:
-            path.rmdir()
-
-
-def _tell(small: Distilled, path: Path, output: Any, as_json: bool) -> None:
-    from distinguo.cli.console import answer, say
+def _draw_distilled(small: Distilled) -> None:
+    """Draw the pictures of a distilled run into its folder."""
     from distinguo.views.curves import picture_of_curve
     from distinguo.views.fidelity import fidelity_picture
     from distinguo.views.plots import draw, save_figure
     from distinguo.views.show import draw_run
-    from distinguo.views.terminal import ASIDE, GOOD, POOR
 
-    for note in small.notes:
-        say(note)
-    summary, size = small.run.summary, int(small.run.summary["prototypes"])
-    for one in small.dial:
-        mark = "  <- taken" if one.size == size else ""
-        output.tell(f"{one.size:4} prototypes: mean return {one.mean:.1f} ± {one.error:.1f}{mark}")
-    output.tell(repr(small), GOOD if small.kept else POOR)
-    dial = picture_of_curve(str(summary["task"]), small.dial, small.bar, size)
+    path, summary = small.run.path, small.run.summary
+    assert path is not None
+    dial = picture_of_curve(str(summary["task"]), small.dial, small.bar, int(summary["prototypes"]))
     save_figure(draw(dial), path / "dial.png")
     save_figure(draw(fidelity_picture(small.run)), path / "fidelity.png")
-    picture = draw_run(small.run)
+    draw_run(small.run)
+
+
+def _tell(run: Run, path: Path, output: Any, as_json: bool) -> None:
+    from distinguo.cli.console import answer
+    from distinguo.distillation.distil import result_lines
+    from distinguo.distillation.fidelity import read_fidelity
+    from distinguo.runs.folder import CURVE, FIDELITY, PICTURE
+    from distinguo.views.terminal import ASIDE, GOOD, POOR
+
+    summary, picture = run.summary, path / PICTURE
+    _tell_curve(run, output, "taken")
+    kept = summary["kept"]
+    output.tell(result_lines(summary, read_fidelity(path / FIDELITY)), GOOD if kept else POOR)
     output.tell(f"Pictures: {picture}, {path / 'dial.png'}, {path / 'fidelity.png'}")
     output.tell(f"Look again with: distinguo show {path}", ASIDE)
-    answer({**summary, "run": str(path), "picture": str(picture), "dial": str(path / "dial.csv")}, as_json)
+    answer({**summary, "run": str(path), "picture": str(picture), "dial": str(path / CURVE)}, as_json)
+
+
+def _tell_curve(run: Run, output: Any, word: str) -> None:
+    """Print the mean return of every size, the largest first."""
+    from distinguo.views.curves import written_dial
+
+    for size, mean, error, chosen in reversed(written_dial(run)):
+        mark = f"  <- {word}" if chosen else ""
+        output.tell(f"{size:4} prototypes: mean return {mean:.1f} ± {error:.1f}{mark}")
 
 
 # ``distinguo condense``: the smallest map that keeps the return of a run.
@@ -225,8 +277,19 @@ def condense_command(
     regions: Annotated[
         int | None, typer.Option(min=1, help="Ask for at most so many prototypes, whatever that costs.")
     ] = None,
+    steps: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="The most environment steps; by default 1,000,000,000, or 10,000,000 if the task runs as plain "
+            "Python.",
+        ),
+    ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder of the smaller run; by default RUN-condensed.")
+        Path | None,
+        typer.Option(
+            help="Folder of the smaller run; by default RUN-condensed. An interrupted one is continued."
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
@@ -240,41 +303,46 @@ def condense_command(
 
       distinguo condense runs/puck-default-seed0 --regions 2
     """
-    from distinguo.cli.console import answer, output_for, worked_off
+    from distinguo.cli.console import answer, output_for, say, worked_off
     from distinguo.cli.live import live_line
-    from distinguo.distillation.condense import condense, save_condensed
-    from distinguo.runs.folder import open_run
+    from distinguo.distillation.condense import Condensed, condense_request, condensed_in
+    from distinguo.runs.folder import CHECKPOINT, CURVE, PICTURE, open_run
     from distinguo.views.curves import dial_picture
     from distinguo.views.plots import draw, save_figure
     from distinguo.views.show import draw_run
 
     learned = open_run(run)
     path = out or run.with_name(f"{run.name}-condensed")
-    with live_line() as line:
-        smaller = worked_off(
-            "Stopped; nothing was written.",
-            lambda: condense(
-                learned, seed=seed, regions=regions, watch=lambda size: line(f"{size} prototypes left")
-            ),
-        )
-    saved = save_condensed(learned, smaller, path)
-    save_figure(draw(dial_picture(learned.configuration.spec.name, smaller)), path / "dial.png")
-    picture = draw_run(saved)
-    output = output_for(as_json)
-    for one in smaller.dial:
-        mark = "  <- kept" if one.size == smaller.chosen.size else ""
-        output.tell(f"{one.size:4} prototypes: mean return {one.mean:.1f} ± {one.error:.1f}{mark}")
+
+    def draw_in(saved: Run, condensed: Condensed) -> None:
+        save_figure(draw(dial_picture(learned.configuration.spec.name, condensed)), path / "dial.png")
+        draw_run(saved)
+
+    asked: dict[str, Any] = {"seed": seed, "regions": regions, "steps": steps}
+    saved = _finished(path, condense_request(learned, **asked), CHECKPOINT)
+    if saved is not None:
+        say(f"{path} is finished already; showing it.")
+    else:
+        with _saved_in(path), live_line() as line:
+            saved, condensed = worked_off(
+                f"Stopped; saved in {path}. The same command continues from there.",
+                lambda: condensed_in(
+                    path,
+                    learned,
+                    **asked,
+                    watch=lambda size: line(f"{size} prototypes left"),
+                    draw=draw_in,
+                ),
+            )
+        if condensed.ended:
+            say("The budget of environment steps ended; with more, smaller maps may do: --steps.")
+    output, summary = output_for(as_json), saved.summary
+    _tell_curve(saved, output, "kept")
     output.tell(
-        f"{learned.representation.prototypes} prototypes condensed to {smaller.chosen.size}; "
-        + (
-            f"a mean return of {smaller.bar:.4g} is kept."
-            if smaller.kept
-            else f"a mean return of {smaller.bar:.4g} is NOT kept."
-        )
+        f"{learned.representation.prototypes} prototypes condensed to {summary['prototypes']}; a mean return of "
+        f"{summary['bar']:.4g} is {'kept' if summary['kept'] else 'NOT kept'}."
     )
     output.tell(f"Folder: {path} (dial.png shows what each prototype is worth)")
-    answer(
-        {**saved.summary, "run": str(path), "picture": str(picture), "dial": str(path / "dial.csv")}, as_json
-    )
-    if not smaller.kept:
+    answer({**summary, "run": str(path), "picture": str(path / PICTURE), "dial": str(path / CURVE)}, as_json)
+    if not summary["kept"]:
         raise typer.Exit(NOT_KEPT)

@@ -179,7 +179,9 @@ def prototypes(text: str, dimensions: Sequence[str]) -> Any:
         return PAPER_SEEDS
     path = Path(text)
     if path.is_dir():
-        path = path / "representation.json"
+        from distinguo.runs.folder import map_file
+
+        path = map_file(path)
     if path.exists() or text.endswith(".json"):
         return _from_file(path, dimensions)
     return [_point(point, text) for point in text.split(";") if point.strip()]

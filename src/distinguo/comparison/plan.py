@@ -25,6 +25,7 @@ from distinguo.writing import slug
 TABLES = ("plan", "task", "tester", "variant")
 DEFAULT_VARIANT = "plain"
 LARGEST_PLAN = 4 * MEBIBYTE  #: bytes
+SLOW_CAP = 10_000  #: steps of a test trial of an environment in plain Python that has no time limit
 MOST_VARIANTS, MOST_CELLS = 1_000, 1_000_000
 
 
@@ -102,7 +103,8 @@ def make_plan(
         raise DistinguoError(
             f"A plan may have {MOST_VARIANTS:,} variants at most, got {len(variants or ()):,}."
         )
-    base = {**tester_suited(spec.score, spec.kind), **(tester or {})}
+    endless = {"cap": SLOW_CAP} if spec.interpreted and spec.limit is None else {}
+    base = {**tester_suited(spec.score, spec.kind), **endless, **(tester or {})}
     settings = {
         name: checked(TesterSettings, {**base, **changes}, "tester")
         for name, changes in (variants or {DEFAULT_VARIANT: {}}).items()

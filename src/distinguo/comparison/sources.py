@@ -13,7 +13,7 @@ from distinguo.representations.file import Representation, load
 from distinguo.representations.partition import region
 from distinguo.representations.voronoi import voronoi
 from distinguo.runs.configuration import check_prototypes
-from distinguo.runs.folder import REPRESENTATION
+from distinguo.runs.folder import map_file
 from distinguo.runs.run import Run
 from distinguo.seam import has_own
 from distinguo.tasks.extent import task_extent
@@ -62,7 +62,7 @@ def name_of(what: Any) -> str:
 def _by_name(word: str, spec: TaskSpec, seed: int) -> Representation:
     path = Path(word)
     if path.is_dir():
-        return load(path / REPRESENTATION)
+        return load(map_file(path))
     if path.suffix == ".npy":
         return _prototypes(path, spec)
     if path.exists() or path.suffix == ".json":

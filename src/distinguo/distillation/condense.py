@@ -8,7 +8,11 @@ with its return, is the size-return curve.
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
+import json
+import math
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,24 +21,37 @@ import numpy as np
 
 from distinguo.controller import Controller
 from distinguo.criteria import preferred, state_value
-from distinguo.errors import DistinguoError, attempt, checks_names, shown, whole_number
+from distinguo.errors import DistinguoError, attempt, checks_names, one_line, shown, whole_number
 from distinguo.evaluation.confirmation import OPEN, PASSED, ReturnQuestion, judge
-from distinguo.learners.refinement.improvement import Improvement
-from distinguo.reading.files import MEBIBYTE, read_text
+from distinguo.interrupts import held
+from distinguo.learners.refinement.improvement import Improvement, OutOfStepsError
+from distinguo.reading.arrays import read_arrays
+from distinguo.reading.files import MEBIBYTE, parse_json, read_text
 from distinguo.representations.file import Representation
 from distinguo.representations.voronoi import Voronoi
+from distinguo.runs import learn as learning
 from distinguo.runs.configuration import check_seed
-from distinguo.runs.folder import CURVE, is_finished, write_run
+from distinguo.runs.folder import CHECKPOINT, CURVE, working_on, write_whole
 from distinguo.runs.history import Frame
+from distinguo.runs.request import RunRequest, plain
 from distinguo.runs.run import Run
-from distinguo.search.maps import controller_of, drop_prototype, map_of
+from distinguo.seam import is_compiled
+from distinguo.search.maps import PrototypeMap, controller_of, drop_prototype, map_of, prototype_map
 from distinguo.search.races import Candidate
+from distinguo.search.trials import Trail, fresh_trail
 from distinguo.tasks.spec import LARGEST, TaskSpec
+from distinguo.tasks.task import memories
+from distinguo.writing import pack_arrays, write_atomically
 
 STARTS = 20  #: trials that decide on proposals
 TRIALS = 100  #: new trials for the return of every size
 PATIENCE = 60  #: proposals without a gain before a size is accepted as it is
 CAP = 10_000  #: steps of a trial at most, where the task has no limit
+STEPS, SLOW_STEPS = (
+    10**9,
+    10**7,
+)  #: the usual budget of a compiled task, and of one that is run as plain Python
+LEARNING = 0.9  #: the share of the budget after which no smaller map is tried; the rest confirms one
 _STREAM = 3  #: follows the seed in the key of the random numbers
 
 
@@ -48,6 +65,9 @@ class Condensed(NamedTuple):
     by_epsilon: list[tuple[float, int]]  #: epsilon, and the regions left if values that close are merged
     steps: int
     confirmation_steps: int
+    ended: bool = (
+        False  #: whether the budget of steps ended before all sizes were tried, or before one was confirmed
+    )
 
     @property
     def chosen(self) -> Candidate:
@@ -58,34 +78,69 @@ class Condensed(NamedTuple):
 
 @checks_names()
 def condense(
-    run: Run, *, seed: int = 0, regions: int | None = None, watch: Callable[[int], None] | None = None
+    run: Run,
+    *,
+    seed: int = 0,
+    regions: int | None = None,
+    steps: int | None = None,
+    watch: Callable[[int], None] | None = None,
 ) -> Condensed:
     """Return the controller with the fewest prototypes that keeps the return of a run.
 
     The target is the threshold of the task or, if the run does not reach it, its own mean return. A smaller map
     counts only if new trials confirm it (evaluation/confirmation.py), else the next larger one is tried.
-    ``regions`` is the most prototypes to keep, whatever that costs.
+    ``regions`` is the most prototypes to keep, whatever that costs. ``steps`` is the most environment steps, by
+    default 1,000,000,000, or 10,000,000 if the task runs as plain Python.
     """
+    return _condensed(run, seed, regions, steps, watch, None)
+
+
+def _condensed(
+    run: Run,
+    seed: int,
+    regions: int | None,
+    steps: int | None,
+    watch: Callable[[int], None] | None,
+    saved: Path | None,
+) -> Condensed:
+    """Condense, from the checkpoint in a file if there is one."""
     check_seed(seed)
     if not isinstance(run, Run):
         raise DistinguoError(f"A run is condensed, got {shown(run)}; open its folder with open_run.")
     spec, controller = run.configuration.spec, run.controller
     _check(spec, controller, regions)
-    work = Improvement(spec, map_of(controller), spec.cap(CAP), np.random.default_rng([seed, _STREAM]))
-    curve = size_return_curve(work, 1, watch)
-    target = _target_return(spec, curve[0])
-    curve_steps, chosen, kept = work.steps, curve[0], True
-    for candidate in reversed(curve):
-        if regions is not None and candidate.size > regions:
-            continue
-        chosen, kept = candidate, is_kept(work, candidate, target, curve)
-        if kept:
-            break
-    if regions is not None and not kept:  # the best of the allowed sizes
-        chosen = max((one for one in curve if one.size <= regions), key=lambda one: one.mean)
+    usual = STEPS if is_compiled(spec.task) else SLOW_STEPS
+    budget = usual if steps is None else whole_number("steps", steps, 1, 10**15)
+    rng = np.random.default_rng([seed, _STREAM])
+    work = Improvement(spec, map_of(controller), spec.cap(CAP), rng, math.floor(LEARNING * budget))
+    progress = CurveProgress(work, saved)
+    try:
+        size_return_curve(work, 1, watch, progress)
+    except OutOfStepsError:
+        if not progress.curve:
+            raise DistinguoError(
+                f"{budget:,} environment steps do not suffice to run the map of {spec.name} {TRIALS} times; allow "
+                "more with --steps."
+            ) from None
+        progress.ended = True
+    curve, target = progress.curve, _target_return(spec, progress.curve[0])
+    curve_steps, work.most = progress.curve_steps, budget
+    sizes = [one for one in reversed(curve) if regions is None or one.size <= regions]
+    if not sizes:
+        raise DistinguoError(
+            f"{budget:,} environment steps do not suffice to come down to {regions} prototypes; allow more with "
+            "--steps."
+        )
+    kept = progress.confirmed(sizes, target)
+    chosen = sizes[len(progress.verdicts) - 1] if progress.verdicts else curve[0]
+    if not kept and regions is None:
+        chosen = curve[0]
+    elif not kept:  # the best of the allowed sizes
+        chosen = max(sizes, key=lambda one: one.mean)
     taken = controller_of(chosen.map, len(spec.actions))
     merged = regions_by_epsilon(controller)
-    return Condensed(taken, kept, target, curve, merged, curve_steps, work.steps - curve_steps)
+    confirming = work.steps - curve_steps
+    return Condensed(taken, kept, target, curve, merged, curve_steps, confirming, progress.ended)
 
 
 def _check(spec: TaskSpec, controller: Controller, regions: int | None) -> None:
@@ -104,9 +159,12 @@ def _check(spec: TaskSpec, controller: Controller, regions: int | None) -> None:
 
 
 def size_return_curve(
-    work: Improvement, smallest: int = 1, watch: Callable[[int], None] | None = None
+    work: Improvement,
+    smallest: int = 1,
+    watch: Callable[[int], None] | None = None,
+    progress: CurveProgress | None = None,
 ) -> list[Candidate]:
-    """Return the best map of every size, from that of ``work`` down to the smallest.
+    """Return the best map of every size, from that of ``work`` down to the smallest; ``progress`` may hold some.
 
     >>> from distinguo.search.maps import prototype_map
     >>> from distinguo.tasks.catalog import task_spec
@@ -115,16 +173,62 @@ def size_return_curve(
     >>> [(candidate.size, candidate.mean > -130) for candidate in size_return_curve(car)]
     [(3, True), (2, True), (1, False)]
     """
-    work.trails = work.fresh_trails(STARTS)
-    curve = [_measured(work)]
-    level = _total(work)
-    while work.map.size > smallest:
+    done = progress or CurveProgress(work)
+    if not done.curve:
+        work.trails = work.fresh_trails(STARTS)
+        done.level = _total(work)
+        done.add(_measured(work))
+    while work.map.size > smallest and not done.verdicts:
         _leave_one_out(work)
-        _regain(work, level)
-        curve.append(_measured(work))
+        _regain(work, done.level)
+        done.add(_measured(work))
         if watch:
             watch(work.map.size)
-    return curve
+    return done.curve
+
+
+class CurveProgress:
+    """The curve so far and what was confirmed; with a file, saved there now and then to go on from.
+
+    >>> from distinguo.search.maps import prototype_map
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> one = prototype_map([[-0.5, 0.02]], [2], [1.8, 0.14])
+    >>> CurveProgress(Improvement(task_spec("MountainCar-v0"), one, 200, np.random.default_rng(0))).curve
+    []
+    """
+
+    def __init__(self, work: Improvement, path: Path | None = None) -> None:
+        self.work, self.path = work, path
+        self.level = 0.0  #: the return of the whole map over its starts
+        self.curve: list[Candidate] = []
+        self.verdicts: list[bool] = []  #: of the smallest sizes, the smallest first
+        self.curve_steps = 0
+        self.ended = False
+        self._saved = time.monotonic()
+        if path is not None and path.exists():
+            load_progress(self, path)
+
+    def add(self, candidate: Candidate) -> None:
+        """Add the best map of the next size."""
+        self.curve.append(candidate)
+        self.curve_steps = self.work.steps
+        self._save()
+
+    def confirmed(self, sizes: list[Candidate], target: float) -> bool:
+        """Whether new trials confirm that one of some sizes keeps the return; the first that does ends it."""
+        try:
+            while not any(self.verdicts) and len(self.verdicts) < len(sizes):
+                candidate = sizes[len(self.verdicts)]
+                self.verdicts.append(is_kept(self.work, candidate, target, self.curve))
+                self._save()
+        except OutOfStepsError:
+            self.ended = True
+        return any(self.verdicts)
+
+    def _save(self) -> None:
+        if self.path is not None and time.monotonic() - self._saved > learning.CHECKPOINT_SECONDS:
+            save_progress(self, self.path)
+            self._saved = time.monotonic()
 
 
 def _total(work: Improvement) -> float:
@@ -197,10 +301,50 @@ def _left(kinds: list[Any], values: np.ndarray, epsilon: float) -> int:
     return count
 
 
+def condensed_in(
+    path: Path,
+    run: Run,
+    *,
+    seed: int = 0,
+    regions: int | None = None,
+    steps: int | None = None,
+    watch: Callable[[int], None] | None = None,
+    draw: Callable[[Run, Condensed], None] = lambda run, condensed: None,
+) -> tuple[Run, Condensed]:
+    """Condense in a folder, from where an interrupted process stopped; ``draw`` adds pictures to the folder."""
+    request = condense_request(run, seed, regions, steps)
+    with working_on(path, request, CHECKPOINT) as finish:
+        condensed = _condensed(run, seed, regions, steps, watch, path / CHECKPOINT)
+        saved = _written(run, condensed, path, request)
+        draw(saved, condensed)
+        finish()
+    return saved, condensed
+
+
+def condense_request(run: Run, seed: int, regions: int | None, steps: int | None) -> RunRequest:
+    """What is asked, as the folder records it; a run that cannot be condensed is rejected."""
+    _check(run.configuration.spec, run.controller, regions)
+    map_, name = map_of(run.controller), "run" if run.path is None else str(run.path)
+    digest = hashlib.sha256(run.configuration.spec.name.encode())
+    for array in (map_.prototypes, map_.actions, map_.scale):
+        digest.update(array.tobytes())
+    words = ["condense", name, "--seed", str(seed)]
+    words += [] if regions is None else ["--regions", str(regions)]
+    words += [] if steps is None else ["--steps", str(steps)]
+    asked = {"run": digest.hexdigest(), "seed": seed, "regions": regions, "steps": steps}
+    return RunRequest(asked, words)
+
+
 def save_condensed(run: Run, condensed: Condensed, path: Path) -> Run:
     """Write the smaller controller as a run folder of its own, with its size-return curve."""
-    if is_finished(path):
-        raise DistinguoError(f"{path} holds a run; choose another --out, or delete it.")
+    request = condense_request(run, 0, None, None)
+    with working_on(path, request, CHECKPOINT) as finish:
+        saved = _written(run, condensed, path, request)
+        finish()
+    return saved
+
+
+def _written(run: Run, condensed: Condensed, path: Path, request: RunRequest) -> Run:
     chosen = condensed.chosen
     figures = {
         "solved": bool(run.summary["solved"]) and condensed.kept,
@@ -209,8 +353,10 @@ def save_condensed(run: Run, condensed: Condensed, path: Path) -> Run:
         "prototypes": chosen.size,
         "condensed_from": run.representation.prototypes,
         "kept": condensed.kept,
+        "bar": condensed.bar,
         "condense_steps": condensed.steps,
         "confirmation_steps": condensed.confirmation_steps,
+        "request": plain(request.asked),
     }
     representation = run.representation._replace(partition=condensed.controller.partition)
     q = condensed.controller.q
@@ -223,7 +369,8 @@ def save_condensed(run: Run, condensed: Condensed, path: Path) -> Run:
         carried=None,
         history=[*run.history, _last_frame(run, representation, q)],
     )
-    write_run(smaller, path, {CURVE: curve_csv(condensed.dial, chosen.size)})
+    with held():
+        write_whole(smaller, path, {CURVE: curve_csv(condensed.dial, chosen.size)})
     return smaller
 
 
@@ -272,3 +419,95 @@ def curve_csv(curve: Iterable[Candidate], chosen: int) -> str:
     for one in curve:
         writer.writerow((one.size, one.mean, one.error, len(one.returns), int(one.size == chosen)))
     return buffer.getvalue()
+
+
+# ---- checkpoints ---------------------------------------------------------------------------------------------------
+
+
+def save_progress(progress: CurveProgress, path: Path) -> None:
+    """Write the state of a descent, whole or not at all."""
+    work = progress.work
+    facts = {
+        "version": 1,
+        "rng": work.rng.bit_generator.state,
+        "steps": work.steps,
+        "curve_steps": progress.curve_steps,
+        "level": progress.level,
+        "verdicts": progress.verdicts,
+        "ended": progress.ended,
+        "curve": len(progress.curve),
+        "trails": len(work.trails),
+    }
+    arrays = {"facts": np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)}
+    for name, map_ in [("map", work.map), *((f"curve.{n}", one.map) for n, one in enumerate(progress.curve))]:
+        arrays |= {f"{name}.prototypes": map_.prototypes, f"{name}.scale": map_.scale}
+        arrays[f"{name}.actions"] = map_.actions[: map_.size]
+    for n, one in enumerate(progress.curve):
+        arrays[f"curve.{n}.returns"] = one.returns
+    for n, trail in enumerate(work.trails):
+        length = int(trail.length[0])
+        arrays[f"trail.{n}.states"] = trail.states[: length + 1]
+        for name in _OF_STEPS:
+            arrays[f"trail.{n}.{name}"] = getattr(trail, name)[:length]
+    states = np.vstack([arrays[f"trail.{n}.states"] for n in range(len(work.trails))])
+    arrays |= {f"task.{name}": array for name, array in memories(work.spec.task, states).items()}
+    write_atomically(path, pack_arrays(arrays))
+
+
+_OF_STEPS = ("regions", "actions", "rewards")  #: the parts of a trail with an entry for every step
+
+
+def load_progress(progress: CurveProgress, path: Path) -> None:
+    """Go on from the state of a descent in a file."""
+    arrays, work = read_arrays(path), progress.work
+    try:
+        facts = parse_json(arrays["facts"].tobytes(), str(path))
+        if facts["version"] != 1:
+            raise ValueError("its version is unknown")
+        map_ = _map_of(arrays, "map", work)
+        for n in range(facts["curve"]):
+            returns = arrays[f"curve.{n}.returns"]
+            if returns.shape != (TRIALS,) or not np.isfinite(returns).all():
+                raise ValueError("its returns are wrong")
+            progress.curve.append(Candidate(_map_of(arrays, f"curve.{n}", work), returns))
+        trails = [_trail_of(arrays, n, work) for n in range(facts["trails"])]
+        if not progress.curve or len(trails) != STARTS:
+            raise ValueError("its parts are missing")
+        known = {k.removeprefix("task."): v for k, v in arrays.items() if k.startswith("task.")}
+        work.go_on(map_, trails, int(facts["steps"]), facts["rng"], known)
+        progress.level, progress.curve_steps = float(facts["level"]), int(facts["curve_steps"])
+        progress.verdicts = [verdict is True for verdict in facts["verdicts"]]
+        progress.ended = facts["ended"] is True
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError) as error:
+        raise DistinguoError(
+            f"{path} is damaged ({one_line(str(error))}); delete it to begin from the start."
+        ) from None
+
+
+def _map_of(arrays: dict[str, np.ndarray], name: str, work: Improvement) -> PrototypeMap:
+    prototypes, actions, scale = (arrays[f"{name}.{part}"] for part in ("prototypes", "actions", "scale"))
+    spec = work.spec
+    if prototypes.ndim != 2 or prototypes.shape[1] != len(spec.dimensions) or not len(prototypes):
+        raise ValueError("its prototypes are wrong")
+    if actions.shape != (len(prototypes),) or scale.shape != (len(spec.dimensions),):
+        raise ValueError("the parts of a map do not fit each other")
+    if not (np.isfinite(prototypes).all() and np.isfinite(scale).all() and (scale > 0).all()):
+        raise ValueError("its numbers are not finite")
+    if actions.dtype.kind != "i" or actions.min() < 0 or actions.max() >= len(spec.actions):
+        raise ValueError("it has an unknown action")
+    return prototype_map(prototypes, actions, scale)
+
+
+def _trail_of(arrays: dict[str, np.ndarray], n: int, work: Improvement) -> Trail:
+    states, parts = arrays[f"trail.{n}.states"], [arrays[f"trail.{n}.{name}"] for name in _OF_STEPS]
+    length = len(states) - 1
+    if states.ndim != 2 or not 0 < length <= work.cap or any(part.shape != (length,) for part in parts):
+        raise ValueError("its trials are wrong")
+    if not np.isfinite(states).all() or not np.isfinite(parts[2]).all():
+        raise ValueError("its numbers are not finite")
+    trail = fresh_trail(states[0], work.cap)
+    trail.states[: length + 1] = states
+    for name, part in zip(_OF_STEPS, parts, strict=True):
+        getattr(trail, name)[:length] = part
+    trail.length[0] = length
+    return trail

@@ -14,9 +14,9 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from distinguo.distillation.fit import standard_of
+from distinguo.distillation.ledger import BudgetEndedError
 from distinguo.distillation.teachers import Teacher
 from distinguo.distillation.trials import CompiledTrials, Decide, EnvironmentTrials, Followed, Trials, in_step
-from distinguo.distillation.workers import WorkerTrials
 from distinguo.evaluation.audit import NEXT_TO_NOTHING
 from distinguo.search.trials import TrialLanes, step_lanes
 from distinguo.tasks.spec import Hold
@@ -96,10 +96,20 @@ class AskedCosts:
 
     def regret(self, states: np.ndarray, left: np.ndarray) -> np.ndarray:
         """The cost of each action from these states, held for a moment, in trials with ``left`` steps left."""
-        actions = len(self.trials.spec.actions)
-        worth = np.column_stack([self._worth(states, left, a) for a in range(actions)])
-        usual = self._worth(states, left, None)
-        return np.maximum(usual[:, None] - worth, 0.0)
+        actions, ledger = len(self.trials.spec.actions), self.trials.ledger
+
+        def run() -> dict[str, np.ndarray]:
+            if (actions + 1) * int(left.sum()) > ledger.left:
+                raise BudgetEndedError
+            worth = np.column_stack([self._worth(states, left, a) for a in range(actions)])
+            usual = self._worth(states, left, None)
+            return {"regret": np.maximum(usual[:, None] - worth, 0.0)}
+
+        def fits(arrays: dict[str, np.ndarray]) -> bool:
+            regret = arrays.get("regret", np.zeros(0))
+            return regret.shape == (len(states), actions) and bool(np.isfinite(regret).all())
+
+        return ledger.answer(["regret", states, left], run, fits)["regret"]
 
     def _worth(self, states: np.ndarray, left: np.ndarray, a: int | None) -> np.ndarray:
         """The return from states, with an action held at first or with the teacher alone."""
@@ -111,13 +121,13 @@ class AskedCosts:
             rows = np.flatnonzero(lanes.running & (left > steps))
             step_lanes(world, lanes, rows, np.full(len(rows), a))
             gained[rows] += 1.0 if holds else lanes.rewards[rows]
-            self.trials.count_more([], len(rows))
+            self.trials.ledger.spend(0, len(rows))
             steps += 1
         rows = np.flatnonzero(lanes.running & (left > steps))
         if len(rows):
             followed = in_step(world, self.decide, lanes.states[rows], left[rows] - steps, holds)
             gained[rows] += followed.returns
-            self.trials.count_more([len(rows)], int(followed.lengths.sum()))
+            self.trials.ledger.spend(len(rows), int(followed.lengths.sum()))
         return gained
 
     def of(self, seen: np.ndarray) -> np.ndarray:
@@ -184,7 +194,7 @@ class Questions:
         self, followed: Followed, starts: Sequence[int], rows: np.ndarray
     ) -> tuple[np.ndarray, float] | None:
         """Replay trials up to these steps, and go on with the teacher, at once or after holding the action."""
-        if not isinstance(self.trials, EnvironmentTrials | WorkerTrials) or not self.trials.spec.restorable:
+        if not isinstance(self.trials, EnvironmentTrials) or not self.trials.spec.restorable:
             return None
         some = rows[:: max(1, len(rows) // REPLAYED)]
         trial = np.repeat(np.arange(len(followed.lengths)), followed.lengths)

@@ -286,6 +286,7 @@ class Descent:
             self.watch(text)
         except StopIteration:
             self.stopped = True
+            self.trials.ledger.stop_keeping()  # what follows is not asked if it goes on later
 
     # ---- the teacher's answers
     # ------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from distinguo.distillation.condense import CAP, TRIALS, curve_csv
-from distinguo.distillation.costs import Questions
+from distinguo.distillation.costs import Questions, TaughtLabel
 from distinguo.distillation.descent import (
     BestOfSize,
     Descent,
@@ -23,18 +23,21 @@ from distinguo.distillation.descent import (
     target_return,
     threshold_of,
 )
-from distinguo.distillation.fidelity import Fidelity, fidelity_of, fidelity_text
+from distinguo.distillation.fidelity import Fidelity, Gained, fidelity_of
+from distinguo.distillation.ledger import RECORD, BudgetEndedError, Count, Ledger
 from distinguo.distillation.levels import Levelled, levelled, levels_of_run, without_unused
 from distinguo.distillation.teachers import Policy, Teacher, teacher_of, watched
-from distinguo.distillation.trials import Count, Followed, Trials, trials_of
-from distinguo.errors import DistinguoError, checks_names, path_from, shown, whole_number
+from distinguo.distillation.trials import Followed, Trials, trials_of
+from distinguo.errors import DistinguoError, attempt, checks_names, path_from, shown, whole_number
 from distinguo.evaluation.confirmation import OPEN, PASSED, ReturnQuestion, judge
+from distinguo.interrupts import held
 from distinguo.learners.catalog import DISTILLED
 from distinguo.learners.distilled import MOST_PROTOTYPES, DistilSettings
 from distinguo.representations.file import Representation
-from distinguo.runs.configuration import Configuration, configure, of_table
-from distinguo.runs.folder import CURVE, FIDELITY, is_finished, is_free, write_run
+from distinguo.runs.configuration import Configuration, assigned_text, configure, of_table
+from distinguo.runs.folder import CURVE, FIDELITY, working_on, write_whole
 from distinguo.runs.history import Frame
+from distinguo.runs.request import RunRequest, plain
 from distinguo.runs.run import Run
 from distinguo.search.maps import PrototypeMap, controller_of
 from distinguo.search.prices import STARTS, neighbouring_prototypes, prices
@@ -43,6 +46,9 @@ from distinguo.settings import checked
 from distinguo.tasks.spec import CATEGORIES, Hold, TaskSpec
 from distinguo.versions import software
 
+#: The shares of the budget up to which steps are taken to learn, to confirm a map, to follow the teacher, also with
+#: continuous actions, to follow the map, and to find what their differences cost; prices may take all the rest.
+LEARNING, CONFIRMING, TAUGHT, AMOUNTS, COMPARED, PRICED = 0.9, 0.95, 0.96, 0.97, 0.98, 0.99
 HOLDING = 2_000  #: steps after which a trial that should never end counts as a success
 TOGETHER = 10  #: trials of a confirmation that are run side by side
 MARGIN = 0.1  #: around the observed extent, as a share of it
@@ -66,17 +72,22 @@ class Distilled(NamedTuple):
 
     def __repr__(self) -> str:
         """Return the result in a few lines."""
-        fidelity, summary = self.fidelity, self.run.summary
-        what = f"a mean return of {self.bar:.4g}"
-        if self.share is not None:
-            what = f"{self.share:.0%} of the teacher's return, start by start,"
-        return (
-            f"{summary['teacher']} on {summary['task']}: {summary['prototypes']} prototypes; {what} is "
-            f"{'kept' if self.kept else 'NOT kept'}\n"
-            f"  the map gains {fidelity.map}, the teacher {fidelity.teacher}\n"
-            f"  they agree in {fidelity.on_map:.1%} of the map's states and in {fidelity.on_teacher:.1%} of the "
-            "teacher's"
-        )
+        return result_lines(self.run.summary, self.fidelity.document())
+
+
+def result_lines(summary: Mapping[str, Any], fidelity: Mapping[str, Any]) -> str:
+    """Return a result in a few lines, from the files of its folder."""
+    what = f"a mean return of {summary['bar']:.4g}"
+    if "share" in summary:
+        what = f"{summary['share']:.0%} of the teacher's return, start by start,"
+    of_map, of_teacher = (Gained(**fidelity[name]) for name in ("map", "teacher"))
+    return (
+        f"{summary['teacher']} on {summary['task']}: {summary['prototypes']} prototypes; {what} is "
+        f"{'kept' if summary['kept'] else 'NOT kept'}\n"
+        f"  the map gains {of_map}, the teacher {of_teacher}\n"
+        f"  they agree in {fidelity['agreement_on_map_states']:.1%} of the map's states and in "
+        f"{fidelity['agreement_on_teacher_states']:.1%} of the teacher's"
+    )
 
 
 @checks_names()
@@ -99,49 +110,145 @@ def distil(
     what :func:`~distinguo.learn` takes. The map has the fewest prototypes that reach the threshold of the task or,
     if the teacher does not reach it, keep most of its return. ``keep`` names another mean return to keep, and
     ``regions`` the most prototypes, whatever that costs. ``settings`` are changes by dotted name, such as
-    ``learner.steps``; ``out`` is a folder for the run. ``watch`` is called with lines of progress; if it raises
-    StopIteration, the smallest map so far is confirmed and returned.
+    ``learner.steps``, the most environment steps in all; ``out`` is a folder for the run, continued if it was
+    interrupted. ``watch`` is called with lines of progress; if it raises StopIteration, the smallest map so far is
+    confirmed and returned.
 
     >>> swing = lambda s: 2 if s[1] > 0 else 0
     >>> small = distil(swing, "MountainCar-v0", settings={"learner.most": 3})
     >>> small.run.summary["prototypes"], small.kept, small.fidelity.on_map > 0.9
     (2, True, True)
     """
-    began = time.perf_counter()
     path = None if out is None else path_from(out)
-    if path is not None:
-        check_free(path)
     if watch is not None and not callable(watch):
         raise DistinguoError(f"watch should be a function of a text, got {shown(watch)}.")
-    _check_asked(regions, keep)
-    changes = _checked_changes(settings)
-    share = checked(DistilSettings, of_table(changes, "learner"), "learner").keep
-    thing = teacher.policy if isinstance(teacher, Policy) else teacher
-    found = levelled(
-        partial(teacher_of, teacher),
-        task,
-        levels_of_run(thing, task, of_table(changes, "task")),
-        lambda spec, returns: target_return(spec, returns, keep, share, CAP)[0],
-        numbers=isinstance(thing, Run | Teacher),
-    )
-    configuration = _configured(found.spec, found.teacher, seed, regions, changes)
-    trials = trials_of(found.spec, found.spec.cap(HOLDING if isinstance(found.spec.goal, Hold) else CAP))
-    # the matrices of L-BFGS are so small that threads of BLAS make it 30 times slower
-    with threadpool_limits(limits=1, user_api="blas"):
-        work = Distillation(configuration, found.teacher, trials, watch or (lambda text: None))
-        try:
-            distilled = work.done(keep, regions, found, began)
-        finally:
-            work.close()
+    wish = Wish(teacher, task, seed, regions, keep, check_changes(settings))
     if path is None:
-        return distilled
-    run = write_distilled(distilled.run, distilled.dial, distilled.fidelity, path)
-    return distilled._replace(run=run)
+        return distilled(wish, Ledger(), watch)
+    return distilled_in(path, wish, wish.request(), watch)
 
 
-def _checked_changes(settings: Any) -> dict[str, Any]:
+class Wish(NamedTuple):
+    """What is to be distilled, and how."""
+
+    teacher: Any
+    task: Any
+    seed: int
+    regions: int | None
+    keep: float | None
+    changes: Mapping[str, Any]  #: of settings, by dotted name
+
+    def request(
+        self, teacher: str = "", task: str = "", changes: Mapping[str, Any] | None = None
+    ) -> RunRequest:
+        """What is asked, as the folder records it; the command line has words of its own for teacher and task."""
+        made = changes or self.changes
+        words = ["distil", teacher or self._name(self.teacher), "--task", task or self._name(self.task)]
+        words += ["--seed", str(self.seed)]
+        words += [] if self.regions is None else ["--regions", str(self.regions)]
+        words += [] if self.keep is None else [f"--keep={self.keep}"]
+        for name, value in made.items():
+            words += ["--set", f"{name}={assigned_text(value)}"]
+        asked = {"teacher": words[1], "task": words[3], "seed": self.seed, "regions": self.regions}
+        return RunRequest(asked | {"keep": self.keep, **made}, words)
+
+    @staticmethod
+    def _name(thing: Any) -> str:
+        if isinstance(thing, str):
+            return thing
+        if isinstance(thing, TaskSpec | Policy | Teacher) and thing.name:
+            return thing.name
+        if isinstance(thing, Run) and thing.path is not None:
+            return str(thing.path)
+        made = attempt(lambda: thing.spec.id, otherwise=None)  # of an environment
+        return str(made or getattr(thing, "__name__", type(thing).__name__))
+
+
+class NoMapError(DistinguoError):
+    """The budget of environment steps ended before there was a map."""
+
+
+def distilled_in(
+    path: Path,
+    wish: Wish,
+    request: RunRequest,
+    watch: Watch | None = None,
+    draw: Callable[[Distilled], None] = lambda small: None,
+) -> Distilled:
+    """Distil in a folder, from where an interrupted process stopped; ``draw`` adds pictures to the folder."""
+    _check_asked(wish.regions, wish.keep)
+    ledger = Ledger()
+    with working_on(path, request, RECORD) as finish:
+        try:
+            with ledger.recorded_in(path / RECORD):
+                small = distilled(wish, ledger, watch)
+        except NoMapError:  # to go on would end in the same way
+            finish()
+            raise
+        run = small.run._replace(path=path, summary=small.run.summary | {"request": plain(request.asked)})
+        small = small._replace(run=run)
+        size = int(run.summary["prototypes"])
+        with held():
+            write_whole(run, path, {CURVE: curve_csv(small.dial, size), FIDELITY: small.fidelity.text()})
+        draw(small)
+        if not run.summary["stopped"]:
+            finish()
+    return small
+
+
+def distilled(wish: Wish, ledger: Ledger, watch: Watch | None = None) -> Distilled:
+    """Distil in memory; every step is taken through the ledger."""
+    began = time.perf_counter()
+    _check_asked(wish.regions, wish.keep)
+    teacher, task, changes = wish.teacher, wish.task, wish.changes
+    known = checked(DistilSettings, of_table(changes, "learner"), "learner")
+    ledger.budget = ledger.ceiling = known.steps
+    thing = teacher.policy if isinstance(teacher, Policy) else teacher
+    work = None
+    try:
+        # the matrices of L-BFGS are so small that threads of BLAS make it 30 times slower
+        with threadpool_limits(limits=1, user_api="blas"):
+            with ledger.up_to(LEARNING):
+                found = levelled(
+                    partial(teacher_of, teacher),
+                    task,
+                    levels_of_run(thing, task, of_table(changes, "task")),
+                    lambda spec, returns: target_return(spec, returns, wish.keep, known.keep, CAP)[0],
+                    numbers=isinstance(thing, Run | Teacher),
+                    ledger=ledger,
+                )
+            configuration = _configured(found.spec, found.teacher, wish.seed, wish.regions, changes)
+            ledger.budget = ledger.ceiling = configuration.learner.steps
+            cap = found.spec.cap(HOLDING if isinstance(found.spec.goal, Hold) else CAP)
+            with ledger.up_to(LEARNING):
+                work = Distillation(
+                    configuration,
+                    found.teacher,
+                    trials_of(found.spec, cap, ledger),
+                    watch or (lambda text: None),
+                )
+            return work.done(wish.keep, wish.regions, found, began)
+    except BudgetEndedError:
+        steps = int(ledger.budget)
+        raise NoMapError(
+            f"The budget of {steps:,} environment steps ended before there was a map; allow more with --set "
+            f"learner.steps={10 * max(steps, 1_000)}."
+        ) from None
+    finally:
+        if work is not None:
+            work.close()
+
+
+def check_changes(settings: Any) -> dict[str, Any]:
+    """Return the changes of settings that a distillation takes; all others are rejected."""
     if settings is not None and not isinstance(settings, Mapping):
         raise DistinguoError(f"Settings are a dictionary by dotted name, got {shown(settings)}.")
+    for name in settings or {}:
+        if str(name).partition(".")[0] == "stage" or name == "learner.teacher":
+            raise DistinguoError(
+                f"distil does not use the setting {name}; it takes those of the tables task and learner, such as "
+                "learner.steps, its budget of environment steps; distinguo settings distilled lists them."
+            )
     return dict(settings or {})
 
 
@@ -184,18 +291,57 @@ class Distillation:
 
     def __init__(self, configuration: Configuration, teacher: Teacher, trials: Trials, watch: Watch) -> None:
         self.configuration, self.trials = configuration, trials
-        rows = trials.follow_teacher(teacher.answer, range(2)).seen
-        self.teacher = watched(teacher, rows)
         settings, seed = configuration.learner, configuration.seed
+        self.descent = Descent(trials, self._label, settings, seed, watch)
+        try:
+            rows = trials.follow_teacher(teacher.answer, range(2)).seen
+            self.teacher = watched(teacher, rows, trials.ledger)
+        except BaseException:
+            self.close()
+            raise
         rng = np.random.default_rng([seed, 5])
         self.questions = Questions(self.teacher, trials, settings.costs, rng)
-        self.descent = Descent(trials, self.questions.label, settings, seed, watch)
+        self.ended = ""  # what was cut short because the budget ended
+
+    def _label(self, followed: Followed) -> TaughtLabel:
+        return self.questions.label(followed)
 
     def done(self, keep: float | None, regions: int | None, found: Levelled, began: float) -> Distilled:
         """Distil: follow the teacher, go down through the sizes, confirm the smallest map that keeps the return.
 
         ``began`` is the start time, on the clock of ``time.perf_counter``.
         """
+        ledger, settings = self.trials.ledger, self.configuration.learner
+        with ledger.up_to(LEARNING):
+            target, remarks, sizes = self._descended(keep, regions, found)
+        stopped, learned = self.descent.stopped, ledger.count
+        with ledger.up_to(CONFIRMING):
+            chosen, kept = self._chosen(sizes, target, regions)
+        self.descent.tell("comparing the map with the teacher")
+        fidelity, own = self._compared(chosen, found)
+        findings = Findings(
+            target=target.value,
+            share=None if target.teacher is None else settings.keep,
+            kept=kept,
+            stopped=stopped,
+            learning=learned,
+            confirming=ledger.count.steps - learned.steps,
+            began=began,
+        )
+        run = self._run(chosen, own, fidelity, findings)
+        said = (
+            *(*found.notes, *remarks, *self._of_teacher(), *_of_stop(stopped, sizes[-1].size, regions)),
+            *_of_budget(self.ended, settings.steps),
+        )
+        curve = [
+            best.candidate._replace(returns=best.compared) for best in sizes
+        ]  # as compared with the target
+        return Distilled(run, curve, _fewest_fitted(sizes), target.value, kept, fidelity, said)
+
+    def _descended(
+        self, keep: float | None, regions: int | None, found: Levelled
+    ) -> tuple[TargetReturn, tuple[str, ...], list[BestOfSize]]:
+        """Return the target, notes on it, and the best map of every size that the budget allows, at least of one."""
         spec, settings = self.configuration.spec, self.configuration.learner
         self.descent.tell("following the teacher")
         taught = self.trials.follow_teacher(self.teacher.answer, self.descent.fresh(TRIALS))
@@ -208,40 +354,33 @@ class Distillation:
         target = TargetReturn(value)
         if keep is None and value != threshold_of(spec, self.trials.cap):
             target = TargetReturn(value, remembered(self._teacher_gains), mean)
-        sizes = list(self.descent.sizes(target, mean >= value, regions))
-        stopped, learned = self.descent.stopped, self.trials.count
-        chosen, kept = self._chosen(sizes, target, regions)
-        self.descent.tell("comparing the map with the teacher")
-        fidelity, own, uncounted = self._compared(chosen, found)
-        findings = Findings(
-            target=value,
-            share=None if target.teacher is None else settings.keep,
-            kept=kept,
-            stopped=stopped,
-            learning=found.spent.more(*learned),
-            confirming=self.trials.count.steps - learned.steps + uncounted,
-            began=began,
-        )
-        run = self._run(chosen, own, fidelity, findings)
-        said = (*found.notes, *remarks, *self._of_teacher(), *_of_stop(stopped, sizes[-1].size, regions))
-        curve = [
-            best.candidate._replace(returns=best.compared) for best in sizes
-        ]  # as compared with the target
-        return Distilled(run, curve, _fewest_fitted(sizes), value, kept, fidelity, said)
+        sizes: list[BestOfSize] = []
+        try:
+            sizes.extend(self.descent.sizes(target, mean >= value, regions))
+        except BudgetEndedError:
+            if not sizes:
+                raise
+            self.ended = "before smaller maps were tried"
+        return target, remarks, sizes
 
     def _teacher_gains(self, starts: Sequence[int]) -> np.ndarray:
         return self.trials.follow_teacher(self.teacher.answer, starts).returns
 
-    def _compared(self, map_: PrototypeMap, found: Levelled) -> tuple[Fidelity, Followed, int]:
-        """Compare a map with its teacher in new trials; also return the map's trials, and steps not counted yet."""
-        starts = self.descent.fresh(TRIALS)
-        taught = self.trials.follow_teacher(self.teacher.answer, starts)
-        gained, steps = taught.returns, 0
+    def _compared(self, map_: PrototypeMap, found: Levelled) -> tuple[Fidelity, Followed]:
+        """Compare a map with its teacher in new trials; also return the map's trials."""
+        starts, ledger = self.descent.fresh(TRIALS), self.trials.ledger
+        with ledger.up_to(TAUGHT):
+            taught = self.trials.follow_teacher(self.teacher.answer, starts, partly=True)
+        gained = taught.returns
         if found.amounts is not None:
-            gained, taken = found.amounts.trials(starts)
-            steps = len(taken)
-        own = self.trials.follow(map_, starts)
-        return fidelity_of(map_, self.questions, taught._replace(returns=gained), own, starts), own, steps
+            with ledger.up_to(AMOUNTS):
+                gained, _ = found.amounts.trials(starts, partly=True)
+        with ledger.up_to(COMPARED):
+            own = self.trials.follow(map_, starts, partly=True)
+        if min(len(gained), len(own.returns)) < TRIALS:
+            self.ended = self.ended or "while the map was compared with its teacher"
+        with ledger.up_to(PRICED):
+            return fidelity_of(map_, self.questions, taught._replace(returns=gained), own, starts), own
 
     def _of_teacher(self) -> tuple[str, ...]:
         if not self.teacher.stochastic:
@@ -260,8 +399,12 @@ class Distillation:
         for best in reversed(allowed):
             if best.compared.mean() >= target.value:
                 self.descent.tell(f"confirming {best.size} prototypes")
-                if is_confirmed(self.trials, best.map, target, seen, self.descent.fresh):
-                    return best.map, True
+                try:
+                    if is_confirmed(self.trials, best.map, target, seen, self.descent.fresh):
+                        return best.map, True
+                except BudgetEndedError:
+                    self.ended = self.ended or "before a map was confirmed"
+                    break
         return max(allowed, key=lambda best: float(best.compared.mean())).map, False
 
     def _run(self, chosen: PrototypeMap, own: Followed, fidelity: Fidelity, findings: Findings) -> Run:
@@ -270,7 +413,10 @@ class Distillation:
         before = self.trials.count.steps
         some = own.seen[:: max(1, len(own.seen) // TRIALS)]
         starts = self.descent.fresh(TRIALS)
-        reasons = prices_of_neighbours(self.trials, chosen, regions, some, starts)
+        try:
+            reasons = prices_of_neighbours(self.trials, chosen, regions, some, starts)
+        except BudgetEndedError:
+            reasons, self.ended = [], self.ended or "before its distinctions were priced"
         for entry in reasons:  # with the action numbers after unused levels are removed
             entry["actions"] = map_.actions[entry["prototypes"]].tolist()
         threshold = threshold_of(spec, self.trials.cap)
@@ -285,6 +431,7 @@ class Distillation:
             **({} if findings.share is None else {"share": findings.share}),
             "kept": findings.kept,
             "stopped": findings.stopped,
+            **({"budget_ended": self.ended} if self.ended else {}),
             "trials": findings.learning.trials,
             "environment_steps": findings.learning.steps,
             "confirmation_steps": findings.confirming,
@@ -305,6 +452,14 @@ def _of_stop(stopped: bool, size: int, regions: int | None) -> tuple[str, ...]:
     if regions is not None and size > regions:
         return (f"It was stopped at {size} prototypes, before it reached the {regions} that were asked for.",)
     return (f"It was stopped at {size} prototypes; fewer may do.",)
+
+
+def _of_budget(ended: str, steps: int) -> tuple[str, ...]:
+    if not ended:
+        return ()
+    return (
+        f"The budget of {steps:,} environment steps ended {ended}; allow more with --set learner.steps={10 * steps}.",
+    )
 
 
 def _fewest_fitted(sizes: list[BestOfSize]) -> int | None:
@@ -414,17 +569,3 @@ def shown_extent(spec: TaskSpec, seen: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return np.where(np.isfinite(bounds[0]), bounds[0], lower), np.where(
         np.isfinite(bounds[1]), bounds[1], upper
     )
-
-
-def check_free(path: Path) -> None:
-    """Raise an error unless a run can be written to a folder."""
-    if not is_free(path):
-        holds = "holds a run" if is_finished(path) else "is not empty"
-        raise DistinguoError(f"{path} {holds}; choose another --out, or delete it.")
-
-
-def write_distilled(run: Run, curve: list[Candidate], fidelity: Fidelity, path: Path) -> Run:
-    """Write a distilled run into a folder of its own."""
-    sizes = curve_csv(curve, int(run.summary["prototypes"]))
-    write_run(run, path, {CURVE: sizes, FIDELITY: fidelity_text(fidelity)})
-    return run._replace(path=path)

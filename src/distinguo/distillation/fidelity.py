@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from distinguo.distillation.costs import Questions
+from distinguo.distillation.ledger import BudgetEndedError
 from distinguo.distillation.trials import Followed
 from distinguo.errors import DistinguoError
 from distinguo.evaluation.audit import NEXT_TO_NOTHING
@@ -61,6 +62,10 @@ class Fidelity(NamedTuple):
     actions: tuple[str, ...]  #: the names of the actions of the confusion
     seen: np.ndarray  #: some states of the map's trials
     agreed: np.ndarray  #: whether they agree there
+
+    def text(self) -> str:
+        """The content of its file."""
+        return json.dumps(self.document()) + "\n"
 
     def document(self) -> dict[str, Any]:
         """Return everything as plain values."""
@@ -157,7 +162,10 @@ def _price_of(
 ) -> tuple[float | None, float | None]:
     """Return the mean cost of disagreements, and the share of them that cost nothing; None if unknown."""
     some = rows[:: max(1, len(rows) // ASKED)]
-    known = questions.costs(own, starts, some) if len(some) else None
+    try:
+        known = questions.costs(own, starts, some) if len(some) else None
+    except BudgetEndedError:
+        known = None
     if known is None:
         return None, None
     costs, usual = known

@@ -9,8 +9,9 @@ import gymnasium
 import numpy as np
 from scipy.cluster.vq import kmeans2
 
+from distinguo.distillation.ledger import Arrays, BudgetEndedError, Count, Ledger
 from distinguo.distillation.teachers import Room, Teacher, room_of, watched
-from distinguo.distillation.trials import Count, trials_of
+from distinguo.distillation.trials import trials_of
 from distinguo.errors import DistinguoError, call_user_code
 from distinguo.runs.run import Run
 from distinguo.search.maps import PrototypeMap
@@ -45,34 +46,69 @@ class Amounts(NamedTuple):
     env: Any
     room: Room
     cap: int
+    ledger: Ledger
+    levels: np.ndarray | None = None  #: that replace its actions
 
-    def trials(self, seeds: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-        """Run it: the returns, and all actions that it took."""
-        returns, taken = [], []
-        what = f"The environment {self.room.name}"
-        for seed in seeds:
-            seen, _ = call_user_code(what, lambda seed=seed: self.env.reset(seed=seed))
-            gained, ended, steps = 0.0, False, 0
-            while not ended and steps < self.cap:
+    def trials(self, seeds: Sequence[int], partly: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """Run it: the returns, and all actions that it took.
+
+        ``partly`` allows fewer trials where the budget ends, the last of them perhaps incomplete.
+        """
+
+        def run() -> Arrays:
+            returns: list[float] = []
+            taken: list[np.ndarray] = []
+            try:
+                for seed in seeds:
+                    returns.append(self._trial(seed, taken, partly and not returns))
+            except BudgetEndedError:
+                if not partly or not returns:
+                    raise
+            return {"returns": np.array(returns), "taken": np.array(taken)}
+
+        def fits(arrays: Arrays) -> bool:
+            returns, taken = arrays["returns"], arrays["taken"]
+            return (
+                0 < len(returns) <= len(seeds)
+                and taken.shape[1:] == (int(np.prod(self.room.box.shape)),)
+                and bool(np.isfinite(returns).all() and np.isfinite(taken).all())
+            )
+
+        question = ["amounts", self.room.name, self.cap, list(seeds), self.levels, partly]
+        found = self.ledger.answer(question, run, fits)
+        return found["returns"], found["taken"]
+
+    def _trial(self, seed: int, taken: list[np.ndarray], cut: bool) -> float:
+        """Run one trial within the steps that are left; unless ``cut`` is allowed, it must end within them."""
+        what, box = f"The environment {self.room.name}", self.room.box
+        most = int(min(self.cap, self.ledger.left))
+        if most < 1:
+            raise BudgetEndedError
+        seen, _ = call_user_code(what, lambda: self.env.reset(seed=seed))
+        gained, ended, steps = 0.0, False, 0
+        try:
+            while not ended and steps < most:
                 row = np.array([self.room.view.flatten(seen)])  # type: ignore[union-attr]
                 action = self.teacher.answer(row)[0]
+                if self.levels is not None:
+                    action = self.levels[_nearest(self.levels, action[None])[0]]
                 taken.append(action)
-                box = self.room.box
+                steps += 1
                 seen, reward, terminated, truncated, _ = call_user_code(
                     what, self.env.step, action.reshape(box.shape).astype(box.dtype)
                 )
-                gained, ended, steps = gained + float(reward), terminated or truncated, steps + 1
-            if not np.isfinite(gained):
-                raise DistinguoError(f"{what} gave rewards that are not finite in trial {seed}; fix it.")
-            returns.append(gained)
-        return np.array(returns), np.array(taken)
+                gained, ended = gained + float(reward), terminated or truncated
+        finally:
+            self.ledger.spend(1, steps)
+        if not np.isfinite(gained):
+            raise DistinguoError(f"{what} gave rewards that are not finite in trial {seed}; fix it.")
+        if most < self.cap and not ended and not cut:
+            raise BudgetEndedError
+        return gained
 
     def on(self, levels: np.ndarray) -> Amounts:
         """Return the same with a teacher that takes the nearest of these levels."""
-        answer = self.teacher.answer
-        return self._replace(
-            teacher=self.teacher._replace(answer=lambda rows: levels[_nearest(levels, answer(rows))])
-        )
+        return self._replace(levels=levels)
 
 
 def _nearest(levels: np.ndarray, given: np.ndarray) -> np.ndarray:
@@ -115,6 +151,7 @@ def levelled(
     parameters: Mapping[str, Any],
     keep: Callable[[TaskSpec, np.ndarray], float],
     numbers: bool = False,
+    ledger: Ledger | None = None,
 ) -> Levelled:
     """Return a teacher and its task, with levels if its actions are continuous.
 
@@ -122,32 +159,32 @@ def levelled(
     returns of the teacher. Given levels are used as they are. A teacher that answers with ``numbers`` of actions
     needs no levels.
     """
+    ledger = ledger or Ledger()
     if numbers or not has_amounts(task, parameters):
         spec = task_spec(task, parameters) if isinstance(task, str) else spec_of(task, parameters)
         return Levelled(teacher(room_of(spec)), spec)
-    amounts = _with_amounts(teacher, task, parameters)
+    amounts = _with_amounts(teacher, task, parameters, ledger)
     if LEVELS in parameters:
         spec = _spec(task, parameters, parameters[LEVELS])
         found, first = _with_levels(amounts, _given(amounts, parameters[LEVELS]), spec), np.zeros(0)
     else:
         first, taken = amounts.trials(range(TRIALS))
         found = _fewest(amounts, task, parameters, first, taken, keep)
-    more, taken = amounts.trials(range(len(first), TRIALS + MORE_TRIALS))
+    more, _ = amounts.trials(range(len(first), TRIALS + MORE_TRIALS))
     returns = np.concatenate([first, more])
     assert found.levels is not None
-    alike, also_taken = amounts.on(found.levels).trials(range(len(returns)))
-    spent = found.spent.more(len(more) + len(alike), len(taken) + len(also_taken))
-    return found._replace(amounts=amounts, returns=returns, mean=float(alike.mean()), spent=spent)
+    alike, _ = amounts.on(found.levels).trials(range(len(returns)))
+    return found._replace(amounts=amounts, returns=returns, mean=float(alike.mean()), spent=ledger.count)
 
 
-def _with_amounts(teacher: Any, task: Any, parameters: Mapping[str, Any]) -> Amounts:
+def _with_amounts(teacher: Any, task: Any, parameters: Mapping[str, Any], ledger: Ledger) -> Amounts:
     source = source_of(task, _without_levels(parameters) if isinstance(task, str) else {})
     env = source.make()
     view = view_of(env.observation_space, source.name)
     room = Room(source.name, len(view.names), 0, 0, view, env.action_space)
     made = teacher(room)
     rows = np.array([view.flatten(env.reset(seed=seed)[0]) for seed in range(16)])
-    return Amounts(watched(made, rows), env, room, source.limit or CAP)
+    return Amounts(watched(made, rows, ledger), env, room, source.limit or CAP, ledger)
 
 
 def _given(amounts: Amounts, levels: Any) -> np.ndarray:
@@ -165,30 +202,30 @@ def _fewest(
 ) -> Levelled:
     """Return the fewest levels with which the teacher keeps its return; if none do, the best."""
     tried: list[tuple[float, Levelled]] = []
-    spent = Count(len(returns), len(taken))
     for count in range(2, MOST_LEVELS + 1):
         levels = chosen_levels(taken, count)
         if len(levels) < count:
             break
         written = levels.ravel().tolist() if levels.shape[1] == 1 else levels.tolist()
         one = _with_levels(amounts, levels, _spec(task, parameters, written))
-        trials = trials_of(one.spec, one.spec.cap(CAP))
-        gained = trials.follow_teacher(one.teacher.answer, range(TRIALS)).returns
-        trials.close()
-        spent = spent.more(*trials.count)
+        trials = trials_of(one.spec, one.spec.cap(CAP), amounts.ledger)
+        try:
+            gained = trials.follow_teacher(one.teacher.answer, range(TRIALS)).returns
+        finally:
+            trials.close()
         words = (
             f"{one.spec.name} has continuous actions; {count} levels replace them, {_words(levels)}: with them "
             f"the teacher's mean return is {gained.mean():.4g}, and {returns.mean():.4g} without."
         )
         tried.append((float(gained.mean()), one._replace(notes=(words,))))
         if gained.mean() >= keep(one.spec, returns) + float(gained.std()) / np.sqrt(len(gained)):
-            return tried[-1][1]._replace(spent=spent)
+            return tried[-1][1]
     if not tried:
         raise DistinguoError(
             f"The teacher {amounts.teacher.name} always takes the same action on {amounts.room.name}; there is "
             "nothing to distil."
         )
-    return max(tried, key=lambda pair: pair[0])[1]._replace(spent=spent)
+    return max(tried, key=lambda pair: pair[0])[1]
 
 
 def chosen_levels(taken: np.ndarray, count: int) -> np.ndarray:

@@ -23,6 +23,7 @@ from scipy.spatial import cKDTree
 
 from distinguo.controller import Controller
 from distinguo.distillation.fit import standard_of
+from distinguo.distillation.ledger import Ledger
 from distinguo.errors import DistinguoError, attempt, call_user_code, one_line, reason_of, shown
 from distinguo.reading.arrays import read_zip
 from distinguo.reading.files import MEBIBYTE, parse_json, regular_file
@@ -241,16 +242,55 @@ def _network_values(thing: Any, room: Room, name: str) -> Answer | None:
     return values
 
 
-def watched(teacher: Teacher, rows: np.ndarray) -> Teacher:
-    """Ask a teacher the same several times; one that answers differently is asked more often from then on."""
-    if teacher.stochastic:  # known already, and its answers are settled
-        return teacher
+def watched(teacher: Teacher, rows: np.ndarray, ledger: Ledger | None = None) -> Teacher:
+    """Ask a teacher the same several times; one that answers differently is asked more often from then on.
+
+    With a ledger, its answers are those of the ledger.
+    """
     some = rows[:: max(1, len(rows) // PROBES)][:PROBES]
-    first = teacher.answer(some)
-    again = [teacher.answer(some) for _ in range(ASKED_AGAIN)]
-    if all(np.array_equal(first, other) for other in again):
+    if teacher.stochastic:  # known already, and its answers are settled
+        return _recorded(teacher, ledger)
+    first = _recorded(teacher, ledger).answer(some)
+
+    def ask() -> dict[str, np.ndarray]:
+        again = [teacher.answer(some) for _ in range(ASKED_AGAIN)]
+        return {"stochastic": np.array(not all(np.array_equal(first, other) for other in again))}
+
+    found = ask() if ledger is None else ledger.answer(["watched", some], ask, _is_truth)
+    settled = teacher._replace(stochastic=True).settled() if found["stochastic"] else teacher
+    return _recorded(settled, ledger)
+
+
+def _is_truth(arrays: dict[str, np.ndarray]) -> bool:
+    return arrays["stochastic"].shape == ()
+
+
+def _recorded(teacher: Teacher, ledger: Ledger | None) -> Teacher:
+    """Return a teacher whose answers are those of a ledger; one that no longer gives them is rejected."""
+    if ledger is None:
         return teacher
-    return teacher._replace(stochastic=True).settled()
+
+    def answer(rows: np.ndarray) -> np.ndarray:
+        asked = []
+
+        def ask() -> dict[str, np.ndarray]:
+            asked.append(rows)
+            return {"said": teacher.answer(rows)}
+
+        said = ledger.answer(["said", rows], ask, lambda arrays: len(arrays["said"]) == len(rows))["said"]
+        if not asked and not teacher.stochastic:
+            some = slice(None, None, max(1, len(rows) // PROBES))
+            alike = np.array_equal(teacher.answer(rows[some]), said[some])
+            if not alike and not np.array_equal(
+                teacher.answer(rows), said
+            ):  # many at once may round otherwise
+                raise DistinguoError(
+                    f"The teacher {teacher.name} no longer gives the answers that it gave before the interruption; "
+                    "give the same teacher, or choose another --out."
+                )
+        return said
+
+    return teacher._replace(answer=answer)
 
 
 # ---- observations and actions of a teacher

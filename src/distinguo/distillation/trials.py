@@ -4,6 +4,9 @@ A start is a number. It decides where a trial begins and, in a stochastic task, 
 on equal terms. The results do not depend on how many trials run side by side. Compiled tasks run maps at full speed
 and teachers in lock-step, so that a teacher answers for many trials at once. An environment of Gymnasium runs one
 trial after the other, here or in other processes (workers.py).
+
+Every question is answered through a ledger (ledger.py). Where the steps that are left might not suffice for all
+trials of a question, they are run one after the other, and none takes more steps than are left.
 """
 
 from __future__ import annotations
@@ -11,12 +14,15 @@ from __future__ import annotations
 import itertools
 import os
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple, Protocol
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from distinguo.distillation.ledger import Arrays, BudgetEndedError, Count, Ledger
 from distinguo.representations.voronoi import nearest_of
 from distinguo.seam import is_compiled, kernel
 from distinguo.search.maps import PrototypeMap
@@ -53,57 +59,157 @@ class Followed(NamedTuple):
         return np.concatenate([np.arange(length) for length in self.lengths])
 
 
-class Count(NamedTuple):
-    """The number of trials, and of their steps."""
+class Trials(ABC):
+    """Runs trials of one task, of at most ``cap`` steps each and never more than the ledger allows."""
 
-    trials: int = 0
-    steps: int = 0
-
-    def more(self, trials: int, steps: int) -> Count:
-        """Return the count plus these trials and steps."""
-        return Count(self.trials + trials, self.steps + steps)
-
-
-class Trials(Protocol):
-    """Runs trials of one task."""
-
-    spec: TaskSpec
-    cap: int  #: steps of a trial at most
+    def __init__(self, spec: TaskSpec, cap: int, ledger: Ledger | None = None) -> None:
+        self.spec, self.cap, self.ledger = spec, cap, ledger or Ledger()
+        self._before = self.ledger.count
 
     @property
     def count(self) -> Count:
         """The trials and steps so far."""
-        ...
-
-    def follow(self, map_: PrototypeMap, starts: Sequence[int]) -> Followed:
-        """Run a map from these starts, and return the trials step by step."""
-        ...
-
-    def follow_teacher(self, decide: Decide, starts: Sequence[int]) -> Followed:
-        """Run a teacher from these starts."""
-        ...
+        now, before = self.ledger.count, self._before
+        return Count(now.trials - before.trials, now.steps - before.steps)
 
     def judge(self, contenders: Sequence[Contender]) -> list[np.ndarray]:
         """Return the returns of maps; for one that was given up, only the first ones."""
-        ...
+        starts = [len(one.starts) for one in contenders]
 
+        def run() -> Arrays:
+            enough = sum(starts) * self.cap <= self.ledger.left
+            results = self._judge(contenders) if enough else [self._judge_one(one) for one in contenders]
+            return {str(n): returns for n, returns in enumerate(results)}
+
+        def fits(arrays: Arrays) -> bool:
+            return len(arrays) == len(starts) and all(
+                _are_numbers(arrays.get(str(n)), 1) and 0 < len(arrays[str(n)]) <= most
+                for n, most in enumerate(starts)
+            )
+
+        asked = [part for one in contenders for part in (*_parts(one.map), list(one.starts), one.present)]
+        arrays = self.ledger.answer(self._question("judge", *asked), run, fits)
+        return [arrays[str(n)] for n in range(len(contenders))]
+
+    def _judge_one(self, contender: Contender) -> np.ndarray:
+        return judged(contender, lambda starts: np.array([self._gained_by(contender.map, n) for n in starts]))
+
+    def _gained_by(self, map_: PrototypeMap, number: int) -> float:
+        return float(self._within(lambda most: self._follow_map(map_, [number], most)).returns[0])
+
+    def follow(self, map_: PrototypeMap, starts: Sequence[int], partly: bool = False) -> Followed:
+        """Run a map from these starts, and return the trials step by step.
+
+        ``partly`` allows fewer trials than starts where the budget ends: the complete ones, or else the first as far
+        as it went.
+        """
+        question = self._question("follow", *_parts(map_), list(starts), partly)
+        return self._followed(question, starts, partly, lambda some, most: self._follow_map(map_, some, most))
+
+    def follow_teacher(self, decide: Decide, starts: Sequence[int], partly: bool = False) -> Followed:
+        """Run a teacher from these starts; ``partly`` as above."""
+        question = self._question("teacher", list(starts), partly)
+        return self._followed(
+            question, starts, partly, lambda some, most: self._follow_teacher(decide, some, most)
+        )
+
+    def _followed(
+        self,
+        question: Sequence[Any],
+        starts: Sequence[int],
+        partly: bool,
+        follow: Callable[[Sequence[int], int], Followed],
+    ) -> Followed:
+        def run() -> Arrays:
+            if len(starts) * self.cap <= self.ledger.left:
+                return follow(starts, self.cap)._asdict()
+            whole: list[Followed] = []
+            try:
+                for number in starts:
+                    whole.append(self._within(partial(follow, [number]), partly and not whole))
+            except BudgetEndedError:
+                if not partly or not whole:
+                    raise
+            return joined(whole)._asdict()
+
+        def fits(arrays: Arrays) -> bool:
+            return set(arrays) == set(Followed._fields) and _belong_together(
+                Followed(**arrays), self.spec, len(starts), self.cap
+            )
+
+        return Followed(**self.ledger.answer(question, run, fits))
+
+    def _within(self, follow: Callable[[int], Followed], cut: bool = False) -> Followed:
+        """Run one trial with at most the steps that are left; unless ``cut`` is allowed, it must end within them."""
+        most = int(min(self.cap, self.ledger.left))
+        if most < 1:
+            raise BudgetEndedError
+        followed = follow(most)
+        if most < self.cap and not cut and followed.lengths[0] >= most:
+            raise BudgetEndedError
+        return followed
+
+    def _question(self, what: str, *parts: Any) -> list[Any]:
+        return [what, self.spec.name, dict(self.spec.parameters), self.cap, *parts]
+
+    @abstractmethod
+    def _judge(self, contenders: Sequence[Contender]) -> list[np.ndarray]:
+        """The returns of maps, run side by side."""
+
+    @abstractmethod
+    def _follow_map(self, map_: PrototypeMap, starts: Sequence[int], most: int) -> Followed:
+        """The trials of a map, of at most ``most`` steps each."""
+
+    @abstractmethod
+    def _follow_teacher(self, decide: Decide, starts: Sequence[int], most: int) -> Followed:
+        """The trials of a teacher, of at most ``most`` steps each."""
+
+    @abstractmethod
     def close(self) -> None:
         """Release threads and processes."""
-        ...
 
 
-def trials_of(spec: TaskSpec, cap: int) -> Trials:
+def _parts(map_: PrototypeMap) -> tuple[np.ndarray, ...]:
+    return map_.prototypes, map_.actions[: map_.size], map_.scale, map_.partition.weight
+
+
+def _are_numbers(array: np.ndarray | None, dimensions: int, kind: str = "f") -> bool:
+    return (
+        array is not None
+        and (array.ndim, array.dtype.kind) == (dimensions, kind)
+        and bool(np.isfinite(array).all())
+    )
+
+
+def _belong_together(followed: Followed, spec: TaskSpec, most: int, cap: int) -> bool:
+    """Whether the parts of recorded trials fit each other and the task."""
+    returns, lengths, seen, taken, states = followed
+    return (
+        _are_numbers(returns, 1)
+        and _are_numbers(lengths, 1, "i")
+        and 0 < len(returns) == len(lengths) <= most
+        and bool(((lengths > 0) & (lengths <= cap)).all())
+        and _are_numbers(seen, 2)
+        and seen.shape == (lengths.sum(), len(spec.dimensions))
+        and _are_numbers(taken, 1, "i")
+        and len(taken) == len(seen) == len(states)
+        and bool(((taken >= 0) & (taken < len(spec.actions))).all())
+        and _are_numbers(states, 2)
+    )
+
+
+def trials_of(spec: TaskSpec, cap: int, ledger: Ledger | None = None) -> Trials:
     """The runner for trials of a task: compiled, in other processes, or in the given environment."""
     from distinguo.distillation.workers import WorkerTrials
 
     if is_compiled(spec.task):
-        return CompiledTrials(spec, cap)
+        return CompiledTrials(spec, cap, ledger)
     if spec.interpreted and spec.portable:
-        others = WorkerTrials(spec, cap)
+        others = WorkerTrials(spec, cap, ledger=ledger)
         if others.knows_task():
             return others
         others.close()
-    return EnvironmentTrials(spec, cap)
+    return EnvironmentTrials(spec, cap, ledger)
 
 
 def joined(parts: Sequence[Followed]) -> Followed:
@@ -114,11 +220,11 @@ def joined(parts: Sequence[Followed]) -> Followed:
 # ---- compiled tasks ------------------------------------------------------------------------------------------------
 
 
-class CompiledTrials:
+class CompiledTrials(Trials):
     """Runs trials of a compiled task, several maps at once."""
 
-    def __init__(self, spec: TaskSpec, cap: int) -> None:
-        self.spec, self.cap, self.count = spec, cap, Count()
+    def __init__(self, spec: TaskSpec, cap: int, ledger: Ledger | None = None) -> None:
+        super().__init__(spec, cap, ledger)
         self._holds = isinstance(spec.goal, Hold)
         self._width = len(start(seeded(spec.task, 0), np.random.default_rng(0)))  # of a state
         self._pool = ThreadPoolExecutor(os.cpu_count())
@@ -180,9 +286,7 @@ class CompiledTrials:
             steps += int(lengths.sum())
         return np.concatenate(gained), steps
 
-    def judge(self, contenders: Sequence[Contender]) -> list[np.ndarray]:
-        """Return the returns of maps; for one that was given up, only the first ones."""
-
+    def _judge(self, contenders: Sequence[Contender]) -> list[np.ndarray]:
         def one(contender: Contender) -> tuple[np.ndarray, int]:
             took = [0]
 
@@ -194,25 +298,19 @@ class CompiledTrials:
             return judged(contender, run), took[0]
 
         results = list(self._pool.map(one, contenders))
-        self.count_more([len(returns) for returns, _ in results], sum(steps for _, steps in results))
+        self.ledger.spend(sum(len(returns) for returns, _ in results), sum(steps for _, steps in results))
         return [returns for returns, _ in results]
 
-    def count_more(self, trials: Sequence[int], steps: int) -> None:
-        """Count trials that were run."""
-        self.count = self.count.more(sum(trials), steps)
+    def _follow_map(self, map_: PrototypeMap, starts: Sequence[int], most: int) -> Followed:
+        return self._follow_teacher(map_.choose, starts, most)
 
-    def follow(self, map_: PrototypeMap, starts: Sequence[int]) -> Followed:
-        """Run a map from these starts, and return the trials step by step."""
-        return self.follow_teacher(map_.choose, starts)
-
-    def follow_teacher(self, decide: Decide, starts: Sequence[int]) -> Followed:
-        """Run a teacher, or any function from observations to actions, from these starts."""
+    def _follow_teacher(self, decide: Decide, starts: Sequence[int], most: int) -> Followed:
         parts = [
-            in_step(world, decide, self.first_states(some), self.cap, self._holds)
+            in_step(world, decide, self.first_states(some), most, self._holds)
             for world, some in self._worlds(starts)
         ]
         followed = joined(parts)
-        self.count_more([len(followed.lengths)], int(followed.lengths.sum()))
+        self.ledger.spend(len(followed.lengths), int(followed.lengths.sum()))
         return followed
 
     def close(self) -> None:
@@ -249,31 +347,24 @@ def in_step(world: Any, decide: Decide, first: np.ndarray, cap: int | np.ndarray
 # ---- environments --------------------------------------------------------------------------------------------------
 
 
-class EnvironmentTrials:
+class EnvironmentTrials(Trials):
     """Runs trials of the one environment of a task."""
 
-    def __init__(self, spec: TaskSpec, cap: int) -> None:
-        self.spec, self.cap, self.count = spec, cap, Count()
+    def __init__(self, spec: TaskSpec, cap: int, ledger: Ledger | None = None) -> None:
+        super().__init__(spec, cap, ledger)
         self._checked: CheckedEnv = spec.task.driver.checked_env
 
-    def judge(self, contenders: Sequence[Contender]) -> list[np.ndarray]:
-        """Return the returns of maps; for one that was given up, only the first ones."""
-        return [self._judge(one) for one in contenders]
+    def _judge(self, contenders: Sequence[Contender]) -> list[np.ndarray]:
+        return [self._judge_one(one) for one in contenders]
 
-    def _judge(self, contender: Contender) -> np.ndarray:
-        act = action_by(contender.map)
-        return judged(contender, lambda starts: np.array([self._run(act, n)[0] for n in starts]))
+    def _follow_map(self, map_: PrototypeMap, starts: Sequence[int], most: int) -> Followed:
+        return self._follow(action_by(map_), starts, most)
 
-    def follow(self, map_: PrototypeMap, starts: Sequence[int]) -> Followed:
-        """Run a map from these starts, and return the trials step by step."""
-        return self._follow(action_by(map_), starts)
+    def _follow_teacher(self, decide: Decide, starts: Sequence[int], most: int) -> Followed:
+        return self._follow(lambda seen: int(decide(np.array([seen]))[0]), starts, most)
 
-    def follow_teacher(self, decide: Decide, starts: Sequence[int]) -> Followed:
-        """Run a teacher from these starts."""
-        return self._follow(lambda seen: int(decide(np.array([seen]))[0]), starts)
-
-    def _follow(self, act: Act, starts: Sequence[int]) -> Followed:
-        trials = [self._run(act, n) for n in starts]
+    def _follow(self, act: Act, starts: Sequence[int], most: int) -> Followed:
+        trials = [self._run(act, n, most) for n in starts]
         return Followed(
             np.array([gained for gained, _, _ in trials]),
             np.array([len(taken) for _, _, taken in trials]),
@@ -282,19 +373,21 @@ class EnvironmentTrials:
             np.zeros((len(taken), 0)),
         )
 
-    def _run(self, act: Act, number: int) -> tuple[float, list[tuple[float, ...]], list[int]]:
+    def _run(self, act: Act, number: int, most: int) -> tuple[float, list[tuple[float, ...]], list[int]]:
         """Run a trial: its return, its observations and its actions."""
         now = self._checked.reset(number, number)
         seen: list[tuple[float, ...]] = []
         taken: list[int] = []
         gained, ended = 0.0, False
-        while not ended and len(taken) < self.cap:
-            seen.append(now)
-            taken.append(act(now))
-            now, reward, terminated, truncated = self._checked.step(taken[-1], number, len(taken))
-            gained += reward
-            ended = terminated or truncated
-        self.count = self.count.more(1, len(taken))
+        try:
+            while not ended and len(taken) < most:
+                seen.append(now)
+                taken.append(act(now))
+                now, reward, terminated, truncated = self._checked.step(taken[-1], number, len(taken))
+                gained += reward
+                ended = terminated or truncated
+        finally:  # Ctrl-C and faults count, too
+            self.ledger.spend(1, len(taken))
         return gained, seen, taken
 
     def gained_instead(self, decide: Decide, number: int, moves: Sequence[int], held: Sequence[int]) -> float:
@@ -309,7 +402,12 @@ class EnvironmentTrials:
             return begun[step] if step < len(begun) else int(decide(np.array([seen]))[0])
 
         steps = itertools.count()
-        return self._run(act, number)[0]
+        question = self._question("instead", number, begun)
+        run = partial(self._within, partial(self._follow, act, [number]))
+        found = self.ledger.answer(
+            question, lambda: {"gained": run().returns}, lambda arrays: _are_numbers(arrays.get("gained"), 1)
+        )
+        return float(found["gained"][0])
 
     def close(self) -> None:
         """Do nothing: there is nothing to release."""

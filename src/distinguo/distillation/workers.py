@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from distinguo.distillation.trials import Count, Decide, EnvironmentTrials, Followed, joined
+from distinguo.distillation.ledger import Ledger
+from distinguo.distillation.trials import EnvironmentTrials, Followed, joined
 from distinguo.errors import DistinguoError
 from distinguo.processes import start_python
 from distinguo.search.maps import PrototypeMap
@@ -30,13 +31,13 @@ PARTS = 4  #: into which followed trials are divided
 TRIES = 3  #: how often a question is asked if the process dies of it
 
 
-class WorkerTrials:
-    """Runs trials of an environment that its id makes, in as many processes as there are cores."""
+class WorkerTrials(EnvironmentTrials):
+    """Runs maps in an environment that its id makes, in as many processes as there are cores; teachers run here."""
 
-    def __init__(self, spec: TaskSpec, cap: int, workers: int | None = None) -> None:
-        self.spec, self.cap = spec, cap
-        self._own = EnvironmentTrials(spec, cap)  # where teachers live
-        self._asked = Count()  # of the processes
+    def __init__(
+        self, spec: TaskSpec, cap: int, workers: int | None = None, ledger: Ledger | None = None
+    ) -> None:
+        super().__init__(spec, cap, ledger)
         count = workers or os.cpu_count() or 1
         self._free: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
         for _ in range(count):
@@ -51,34 +52,21 @@ class WorkerTrials:
         finally:
             self._free.put(worker)
 
-    @property
-    def count(self) -> Count:
-        """The trials and steps so far, in this process and the others."""
-        return self._own.count.more(*self._asked)
-
-    def judge(self, contenders: Sequence[Contender]) -> list[np.ndarray]:
-        """Return the returns of maps; for one that was given up, only the first ones."""
+    def _judge(self, contenders: Sequence[Contender]) -> list[np.ndarray]:
         answers = self._ask_all([_question("judge", one.map, one.starts, one.present) for one in contenders])
         return [np.array(answer["returns"]) for answer in answers]
 
-    def follow(self, map_: PrototypeMap, starts: Sequence[int]) -> Followed:
-        """Run a map from these starts, and return the trials step by step."""
+    def _follow_map(self, map_: PrototypeMap, starts: Sequence[int], most: int) -> Followed:
+        if most < self.cap:
+            return super()._follow_map(map_, starts, most)
         parts = [part.tolist() for part in np.array_split(np.array(starts), min(PARTS, len(starts)))]
         answers = self._ask_all([_question("follow", map_, some) for some in parts])
         return joined([_followed(answer) for answer in answers])
 
-    def follow_teacher(self, decide: Decide, starts: Sequence[int]) -> Followed:
-        """Run a teacher from these starts, here."""
-        return self._own.follow_teacher(decide, starts)
-
-    def gained_instead(self, decide: Decide, number: int, moves: Sequence[int], held: Sequence[int]) -> float:
-        """The return of a trial that takes these moves, then the held ones, and then follows a teacher."""
-        return self._own.gained_instead(decide, number, moves, held)
-
     def _ask_all(self, questions: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         answers = list(self._pool.map(self._ask, questions))
         for answer in answers:
-            self._asked = self._asked.more(*answer["count"])
+            self.ledger.spend(*answer["count"])
         return answers
 
     def _ask(self, question: dict[str, Any]) -> dict[str, Any]:

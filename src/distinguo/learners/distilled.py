@@ -41,7 +41,12 @@ class DistilSettings(NamedTuple):
         int, Field(ge=1, le=10**6, description="changes without a gain before a size is taken as it is")
     ] = 160
     steps: Annotated[
-        int, Field(ge=0, le=10**12, description="environment steps after which no change is tried any more")
+        int,
+        Field(
+            ge=0,
+            le=10**12,
+            description="budget of environment steps: of all trials, the confirmation and the prices included",
+        ),
     ] = 3_000_000
     keep: Annotated[
         float,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -16,13 +15,14 @@ from distinguo.learners.learner import leaves, with_leaves
 from distinguo.reading.arrays import read_arrays
 from distinguo.reading.files import parse_json
 from distinguo.runs.configuration import Configuration
+from distinguo.runs.request import say_if_changed
 from distinguo.runs.restarts import Best
 from distinguo.runs.settings_file import CHECKPOINT_VERSION as VERSION
 from distinguo.runs.settings_file import upgraded
 from distinguo.runs.stage import Stage
 from distinguo.tasks.extent import Extent
 from distinguo.tasks.task import memories, randomness, remember
-from distinguo.versions import changed, software
+from distinguo.versions import software
 from distinguo.writing import pack_arrays, write_atomically
 
 _PLAIN = ("phase", "solved", "score", "confirmation_steps", "seconds", "returns", "held", "purpose", "tested")
@@ -119,7 +119,7 @@ def load_checkpoint(path: Path, configuration: Configuration) -> tuple[Stage, Gr
             raise DistinguoError(f"{path} was written by a newer distinguo; upgrade to resume it.")
         written, arrays = upgraded(written, arrays)
         facts = _Facts.model_validate(written)
-        _say_if_changed(path, facts.versions)
+        say_if_changed(path.parent, facts.versions)
         _restore(stage, facts, arrays)
     except DistinguoError:
         raise
@@ -128,15 +128,6 @@ def load_checkpoint(path: Path, configuration: Configuration) -> tuple[Stage, Gr
             f"{path} is damaged ({one_line(str(error))}); delete it to learn from the start."
         ) from None
     return stage, Growing(facts.sizes, facts.checksums)
-
-
-def _say_if_changed(path: Path, versions: dict[str, str]) -> None:
-    if words := changed(versions):
-        warnings.warn(
-            f"{path.parent} was begun with other software: now {words}; the result may differ from one that was "
-            "never stopped.",
-            stacklevel=2,
-        )
 
 
 def _restore(stage: Stage, facts: _Facts, arrays: dict[str, np.ndarray]) -> None:

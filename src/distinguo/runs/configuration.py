@@ -267,7 +267,7 @@ def learn_command(configuration: Configuration, out: Path) -> str:
     asked, usual = flat(configuration), flat(plain)
     for name, value in asked.items():
         if "." in name and usual.get(name) != value:
-            words += ["--set", f"{name}={_written(value)}"]
+            words += ["--set", f"{name}={assigned_text(value)}"]
     return shlex.join([*words, "--out", str(out)])
 
 
@@ -279,7 +279,7 @@ def _distil_command(configuration: Configuration, out: Path) -> str:
     words += ["--seed", str(configuration.seed)]
     for name, value in learner._asdict().items():
         if name != "teacher" and value != suited.get(f"learner.{name}", getattr(usual, name)):
-            words += ["--set", f"learner.{name}={_written(value)}"]
+            words += ["--set", f"learner.{name}={assigned_text(value)}"]
     return shlex.join([*words, "--out", str(out)])
 
 
@@ -321,5 +321,6 @@ def _plain(configuration: Configuration, learner: str | None = None) -> Configur
     )
 
 
-def _written(value: Any) -> str:
+def assigned_text(value: Any) -> str:
+    """Write the value of a setting as ``--set`` takes it."""
     return value if isinstance(value, str) else json.dumps(value)

@@ -5,7 +5,8 @@
 ``checkpoint.npz`` (to resume), ``partition.png`` (the picture). If the controller's map is not the one for other
 learners, the former is ``controller-map.json`` with ``values.npz``, and the latter ``representation.json`` with
 ``representation-values.npz``. ``distinguo verify`` adds ``certificate.json`` and ``proof.png``; ``distil`` and
-``condense`` add ``dial.csv``, and ``fidelity.json``. ``digests.json`` binds what was saved together (digests.py).
+``condense`` add ``dial.csv``, and ``fidelity.json``. ``digests.json`` binds what was saved together (digests.py). A folder
+with a ``request.json`` is not finished (request.py).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import contextlib
 import json
 import os
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import starmap
 from pathlib import Path
@@ -40,6 +41,7 @@ from distinguo.runs.history import (
     read_trials,
     trials_text,
 )
+from distinguo.runs.request import REQUEST, RunRequest, interruption, read_request, say_if_changed
 from distinguo.runs.restarts import read_reasons
 from distinguo.runs.run import Run, carried
 from distinguo.runs.settings_file import from_toml, to_toml
@@ -64,7 +66,7 @@ CURVE, FIDELITY = "dial.csv", "fidelity.json"  #: of a distilled or condensed ru
 GROWING = (TRIALS, REASONS, HISTORY)
 #: Files that are written together; other names in a journal are rejected.
 TOGETHER = (
-    *(REPRESENTATION, VALUES, CONTROLLER, CARRIED_VALUES),
+    *(SETTINGS, REPRESENTATION, VALUES, CONTROLLER, CARRIED_VALUES),
     *(TRIALS, REASONS, HISTORY, CURVE, FIDELITY, DIGESTS, RESULT),
 )
 #: Files that are never written but with the others that they belong to.
@@ -138,6 +140,58 @@ def alone_in(path: Path) -> AbstractContextManager[None]:
 def is_finished(path: Path) -> bool:
     """Whether the run in this folder is finished."""
     return (path / RESULT).exists()
+
+
+@contextlib.contextmanager
+def working_on(path: Path, request: RunRequest, saved: str) -> Iterator[Callable[[], None]]:
+    """Work on a request in a folder, alone and from where an interrupted process stopped.
+
+    ``saved`` is the file that holds what was done before. The given function marks the folder as finished. If the
+    work fails before anything is saved, nothing is left.
+    """
+    check_free(path)
+    made = [one for one in (path, *path.parents) if not one.exists()]
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DistinguoError(f"Cannot write to {path}: {error.strerror}; choose another --out.") from None
+    try:
+        with alone_in(path):
+            check_free(path)  # another process may have been faster
+            _check_request(path, request)
+
+            def finish() -> None:
+                for name in (REQUEST, saved):
+                    (path / name).unlink(missing_ok=True)
+
+            try:
+                yield finish
+            finally:
+                if not (path / saved).exists() and not is_finished(path):
+                    finish()
+    finally:
+        with contextlib.suppress(OSError):  # those that are still empty
+            for one in made:
+                one.rmdir()
+
+
+def _check_request(path: Path, request: RunRequest) -> None:
+    before = read_request(path)
+    if before is None:
+        write_atomically(path / REQUEST, request.text())
+        return
+    if changed := request.differences(before.asked):
+        raise DistinguoError(
+            f"{path} holds another run (asked now: {changed}); choose another --out, or ask for the same."
+        )
+    say_if_changed(path, before.versions)
+
+
+def check_free(path: Path) -> None:
+    """Raise an error unless a run can be written to a folder, or the folder was begun and is not finished."""
+    if not (path / REQUEST).is_file() and not is_free(path):
+        holds = "holds a run" if is_finished(path) else "is not empty"
+        raise DistinguoError(f"{path} {holds}; choose another --out, or delete it.")
 
 
 def resume(path: Path, configuration: Configuration) -> Stage:
@@ -244,20 +298,34 @@ def result_text(summary: dict[str, Any]) -> str:
     return json.dumps(summary, indent=2) + "\n"
 
 
-def write_run(run: Run, path: Path, others: Mapping[str, str] | None = None) -> None:
-    """Write a finished run, and other files that belong to it, into a folder of its own."""
+def write_run(run: Run, path: Path) -> None:
+    """Write a finished run into a folder of its own."""
     prepare(path, run.configuration)
+    with alone_in(path):
+        write_whole(run, path, {})
+
+
+def write_whole(run: Run, path: Path, others: Mapping[str, str]) -> None:
+    """Write a finished run, and other files that belong to it, into a folder in which this process works alone."""
     files: dict[str, str | bytes] = {
+        SETTINGS: to_toml(run.configuration),
         REPRESENTATION: representation_file.dumps(run.representation),
         VALUES: pack({"q": run.q, "updates": run.updates}),
         TRIALS: trials_text(run.trials, header=True),
         REASONS: _lines(run.reasons),
         HISTORY: "".join(frame_line(frame) for frame in run.history),
-        **(others or {}),
+        **others,
         RESULT: result_text(run.summary),
     }
-    with alone_in(path):
-        _write_bound(path, files)
+    _write_bound(path, files)
+
+
+def map_file(path: Path) -> Path:
+    """The file of the map for other learners in a run folder."""
+    file = path / REPRESENTATION
+    if not file.exists() and (unfinished := interruption(path)):
+        raise DistinguoError(unfinished)
+    return file
 
 
 def read_settings(path: Path) -> Configuration:
@@ -288,7 +356,7 @@ def _with_task(run: Run, task: Any) -> Run:
 
 def _read_run(path: Path, reasons: bool) -> Run:
     if not (path / SETTINGS).is_file():
-        raise DistinguoError(f"{path} is not a run folder: it has no {SETTINGS}.")
+        raise DistinguoError(interruption(path) or f"{path} is not a run folder: it has no {SETTINGS}.")
     if not (path / REPRESENTATION).is_file():
         raise DistinguoError(
             f"{path} has no {REPRESENTATION} yet; the command that began it goes on with it: "

@@ -222,7 +222,7 @@ def dial_of(run: Run) -> DialPicture:
     >>> dial_of(distinguo.learn("puck", seed=1)).by_epsilon[0]
     (0.0, 4)
     """
-    spec, rows = run.configuration.spec, _written_dial(run)
+    spec, rows = run.configuration.spec, written_dial(run)
     pairs = () if rows else tuple(regions_by_epsilon(run.controller))
     if not rows and len(pairs) < 2:
         raise DistinguoError(
@@ -238,7 +238,7 @@ def dial_of(run: Run) -> DialPicture:
     return DialPicture(title, sizes, means, errors, bar, sizes[chosen.index(True)], ())
 
 
-def _written_dial(run: Run) -> list[CurvePoint]:
+def written_dial(run: Run) -> list[CurvePoint]:
     """Return the rows of the table that ``distinguo condense`` writes, by size; none if there is none."""
     path = None if run.path is None else run.path / CURVE
     return [] if path is None or not path.exists() else read_curve(path)

@@ -25,7 +25,7 @@ from distinguo.search.maps import (
 from distinguo.search.races import FEWEST, Contender, judged
 from distinguo.search.trials import Trail, Try, fresh_trail, rerun, return_of
 from distinguo.tasks.spec import TaskSpec
-from distinguo.tasks.task import observe, start, unpack
+from distinguo.tasks.task import observe, remember, start, unpack
 from distinguo.tasks.world import world_of
 
 INVESTIGATED = 0.5  #: share of the proposals that come from investigation, if it finds something
@@ -62,9 +62,24 @@ class Improvement:
 
     def _begun(self) -> Trail:
         first = np.array(start(self.spec.task, self.rng), dtype=np.float64)
-        if self._world is None:
-            self._world = world_of(self.spec.task, len(first), len(self.spec.dimensions))
+        self._enter_world(len(first))
         return fresh_trail(first, self.cap)
+
+    def _enter_world(self, width: int) -> None:
+        if self._world is None:
+            self._world = world_of(self.spec.task, width, len(self.spec.dimensions))
+
+    def go_on(
+        self, begun: PrototypeMap, trails: list[Trail], steps: int, rng: Any, known: dict[str, np.ndarray]
+    ) -> None:
+        """Go on from where another process stopped; ``known`` is what the task needs to restore its states."""
+        width = len(start(self.spec.task, np.random.default_rng(0)))
+        if any(trail.states.shape[1] != width for trail in trails):
+            raise ValueError("its states are wrong")
+        self._enter_world(width)
+        remember(self.spec.task, known)
+        self.map, self.trails, self.steps = begun, trails, steps
+        self.rng.bit_generator.state = rng
 
     def _check_budget(self) -> None:
         if self.steps + self.cap > self.most:

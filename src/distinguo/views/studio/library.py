@@ -14,8 +14,9 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from distinguo.errors import DistinguoError, one_line
+from distinguo.errors import LONGEST_SENTENCE, DistinguoError, one_line
 from distinguo.reading.files import MEBIBYTE, parse_json, parse_toml, read_text
+from distinguo.runs.request import REQUEST, interruption
 
 MOST_RUNS, DEEPEST = 500, 3  #: runs listed, and depth of the folders searched
 MOST_FOLDERS = 5_000
@@ -60,6 +61,8 @@ class Library:
     def _entry(self, path: Path) -> dict[str, Any]:
         entry: dict[str, Any] = {"id": self._identity(path), "name": self._name(path)}
         try:
+            if not (path / SETTINGS).exists():
+                return entry | {"trouble": one_line(interruption(path), LONGEST_SENTENCE)}
             asked = parse_toml(read_text(path / SETTINGS, 16 * MEBIBYTE), SETTINGS).get("run", {})
             entry |= {"task": one_line(str(asked["task"])), "seed": int(asked["seed"])}
             if (path / RESULT).is_file():
@@ -101,7 +104,7 @@ def _run_folders(base: Path) -> Iterator[Path]:
             inside = list(os.scandir(path))
         except OSError:
             continue
-        if any(one.name == SETTINGS and one.is_file(follow_symlinks=False) for one in inside):
+        if any(one.name in (SETTINGS, REQUEST) and one.is_file(follow_symlinks=False) for one in inside):
             yield path
         elif depth < DEEPEST:
             waiting += [(Path(one.path), depth + 1) for one in inside if one.is_dir(follow_symlinks=False)]
