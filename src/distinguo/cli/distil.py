@@ -161,13 +161,13 @@ def _saved_in(path: Path) -> Iterator[None]:
 def _finished(path: Path, request: RunRequest, saved: str) -> Run | None:
     """Return the run in a folder if it is finished and the same was asked; None if there is work to do."""
     from distinguo.runs.folder import alone_in, is_finished, open_run
-    from distinguo.runs.request import REQUEST, plain
+    from distinguo.runs.request import REQUEST, as_asked
     from distinguo.writing import LOCK, InUseError
 
     if not is_finished(path) or (path / REQUEST).exists():
         return None
     run = open_run(path)
-    if run.summary.get("request") != plain(request.asked):
+    if run.summary.get("request") != as_asked(request.asked):
         return None
     if (path / saved).exists() or (path / LOCK).exists():  # a kill came before they were removed
         with suppress(InUseError), alone_in(path):

@@ -33,7 +33,7 @@ from distinguo.runs import learn as learning
 from distinguo.runs.configuration import check_seed
 from distinguo.runs.folder import CHECKPOINT, CURVE, working_on, write_whole
 from distinguo.runs.history import Frame
-from distinguo.runs.request import RunRequest, plain
+from distinguo.runs.request import RunRequest, as_asked
 from distinguo.runs.run import Run
 from distinguo.seam import is_compiled
 from distinguo.search.maps import PrototypeMap, controller_of, drop_prototype, map_of, prototype_map
@@ -356,7 +356,7 @@ def _written(run: Run, condensed: Condensed, path: Path, request: RunRequest) ->
         "bar": condensed.bar,
         "condense_steps": condensed.steps,
         "confirmation_steps": condensed.confirmation_steps,
-        "request": plain(request.asked),
+        "request": as_asked(request.asked),
     }
     representation = run.representation._replace(partition=condensed.controller.partition)
     q = condensed.controller.q

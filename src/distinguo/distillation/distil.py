@@ -37,7 +37,7 @@ from distinguo.representations.file import Representation
 from distinguo.runs.configuration import Configuration, assigned_text, configure, of_table
 from distinguo.runs.folder import CURVE, FIDELITY, working_on, write_whole
 from distinguo.runs.history import Frame
-from distinguo.runs.request import RunRequest, plain
+from distinguo.runs.request import RunRequest, as_asked
 from distinguo.runs.run import Run
 from distinguo.search.maps import PrototypeMap, controller_of
 from distinguo.search.prices import STARTS, neighbouring_prototypes, prices
@@ -185,7 +185,7 @@ def distilled_in(
         except NoMapError:  # to go on would end in the same way
             finish()
             raise
-        run = small.run._replace(path=path, summary=small.run.summary | {"request": plain(request.asked)})
+        run = small.run._replace(path=path, summary=small.run.summary | {"request": as_asked(request.asked)})
         small = small._replace(run=run)
         size = int(run.summary["prototypes"])
         with held():

@@ -40,7 +40,7 @@ class RunRequest(NamedTuple):
 
     def differences(self, other: Mapping[str, Any]) -> str:
         """What is asked otherwise than before, for a message; empty if nothing is."""
-        mine, before = plain(self.asked), plain(other)
+        mine, before = as_asked(self.asked), as_asked(other)
         return ", ".join(
             f"{name} {json.dumps(mine.get(name))} instead of {json.dumps(before.get(name))}"
             for name in mine | before
@@ -48,7 +48,7 @@ class RunRequest(NamedTuple):
         )
 
 
-def plain(asked: Mapping[str, Any]) -> dict[str, Any]:
+def as_asked(asked: Mapping[str, Any]) -> dict[str, Any]:
     """What was asked as its file would say it."""
     read: dict[str, Any] = json.loads(json.dumps(dict(asked), default=shown))
     return read
