@@ -119,6 +119,7 @@ OPENERS = {
     "distinguo/reading/files.py": "it is what checks kinds and sizes",
     "distinguo/reading/arrays.py": "the same, for arrays and zips",
     "distinguo/writing.py": "locks, and its own journal, which must be a plain file",
+    "distinguo/distillation/ledger.py": "the record that it appends to, which must be a plain file of limited size",
     "distinguo/registry.py": "the source of an installed package",
     "distinguo/kernel_cache.py": "source files that were imported",
     "distinguo/views/studio/server.py": "files of this package",

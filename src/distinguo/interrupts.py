@@ -26,7 +26,7 @@ class Terminated(KeyboardInterrupt):
     """The process was asked to end with SIGTERM, as a scheduler or ``kill`` does; handled like Ctrl-C."""
 
 
-def code_of(stopped: KeyboardInterrupt) -> int:
+def exit_code_of(stopped: KeyboardInterrupt) -> int:
     """The exit code of a process that was stopped, as shells have it."""
     return 143 if isinstance(stopped, Terminated) else 130
 
@@ -189,4 +189,4 @@ def _await_work() -> None:
         for thread in list(_at_work):
             thread.join()
     except KeyboardInterrupt as stopped:
-        leave(code_of(stopped))
+        leave(exit_code_of(stopped))

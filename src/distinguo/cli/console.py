@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TextIO, TypeVar
 import typer
 
 from distinguo.errors import visible
-from distinguo.interrupts import code_of, end_at_once_by_signals, held, termination_raises
+from distinguo.interrupts import exit_code_of, end_at_once_by_signals, held, termination_raises
 
 Result = TypeVar("Result")
 POLL_SECONDS = 0.05  #: between two looks whether a signal came
@@ -121,7 +121,7 @@ def stoppable(text: str) -> Iterator[None]:
         except KeyboardInterrupt as stopped:
             end_at_once_by_signals()
             say(f"\n{text}")
-            raise typer.Exit(code_of(stopped)) from None
+            raise typer.Exit(exit_code_of(stopped)) from None
 
 
 def worked_off(text: str, work: Callable[[], Result]) -> Result:
@@ -152,6 +152,6 @@ class Ending:
                 except KeyboardInterrupt as stopped:
                     if self.asked():
                         raise
-                    self.code = code_of(stopped)
+                    self.code = exit_code_of(stopped)
                     say(f"\n{self.first}")
             return done.result()

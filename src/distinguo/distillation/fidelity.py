@@ -172,11 +172,6 @@ def _price_of(
     return float(costs.mean()), float((costs <= NEXT_TO_NOTHING * usual).mean())
 
 
-def fidelity_text(fidelity: Fidelity) -> str:
-    """Return the content of the file of a fidelity."""
-    return json.dumps(fidelity.document()) + "\n"
-
-
 def read_fidelity(path: Path) -> dict[str, Any]:
     """Read the fidelity of a map to its teacher."""
     known = read_json(path, LARGEST_FIDELITY)

@@ -5,8 +5,8 @@
 ``checkpoint.npz`` (to resume), ``partition.png`` (the picture). If the controller's map is not the one for other
 learners, the former is ``controller-map.json`` with ``values.npz``, and the latter ``representation.json`` with
 ``representation-values.npz``. ``distinguo verify`` adds ``certificate.json`` and ``proof.png``; ``distil`` and
-``condense`` add ``dial.csv``, and ``fidelity.json``. ``digests.json`` binds what was saved together (digests.py). A folder
-with a ``request.json`` is not finished (request.py).
+``condense`` add ``dial.csv``, and ``fidelity.json``. ``digests.json`` binds what was saved together (digests.py). A
+folder with a ``request.json`` is not finished (request.py).
 """
 
 from __future__ import annotations
