@@ -13,6 +13,7 @@ FILES = {
     "history.jsonl": "the map and its values after some of the trials, oldest first; see [below](#historyjsonl)",
     "trials.csv": "a line for every trial; see [below](#trialscsv)",
     "result.json": "the result in short; where it is, the run is finished; see [below](#resultjson)",
+    "digests.json": "SHA-256 digests of the files that were saved together; a file of another run among them is noticed",
     "checkpoint.npz": "everything that is needed to go on with the same bits; not a format for others",
     "partition.png": "the picture of the map",
     "certificate.json": "what `distinguo verify` proved; see [below](#certificatejson)",

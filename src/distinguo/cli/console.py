@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TextIO, TypeVar
 import typer
 
 from distinguo.errors import visible
-from distinguo.interrupts import exit_code_of, end_at_once_by_signals, held, termination_raises
+from distinguo.interrupts import end_at_once_by_signals, exit_code_of, held, termination_raises
 
 Result = TypeVar("Result")
 POLL_SECONDS = 0.05  #: between two looks whether a signal came
