@@ -161,7 +161,7 @@ def test_values_of_another_map_are_noticed(name: str, tmp_path: Path) -> None:
     assert open_run(run).representation.regions > 0
 
 
-@pytest.mark.parametrize("name", [name for name in folder.TOGETHER if name != DIGESTS])
+@pytest.mark.parametrize("name", [name for name in folder.TOGETHER if name not in (DIGESTS, folder.SETTINGS)])
 def test_every_file_that_was_saved_with_others_is_bound(name: str, tmp_path: Path) -> None:
     wholes = [path.parent for path in RUNS.glob(f"*/{name}") if (path.parent / DIGESTS).exists()]
     for whole in wholes[:1]:

@@ -63,7 +63,11 @@ def test_returns_are_judged_by_their_mean_and_say_so(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("task", "suited"),
-    [("puck", {}), ("CartPole-v1", TESTER_BY_RETURN), ("CliffWalking-v1", TESTER_OF_CATEGORIES)],
+    [
+        ("puck", {}),
+        ("CartPole-v1", TESTER_BY_RETURN),
+        ("CliffWalking-v1", {**TESTER_OF_CATEGORIES, "cap": 10_000}),
+    ],
 )
 def test_the_tester_suits_the_task_unless_it_is_told_otherwise(task: str, suited: dict[str, Any]) -> None:
     (found,) = plan_for(["diagonal"], task=task).variants.values()

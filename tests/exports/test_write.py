@@ -276,7 +276,7 @@ def test_bad_input_gets_one_sentence(run: Path, tmp_path: Path) -> None:
         q = arrays(run).q.copy()
         q[0, 0] = np.nan
         values.write_bytes(pack_arrays({"q": q, "updates": arrays(run).updates}))
-        with pytest.raises(DistinguoError, match="not a finite number"):
+        with pytest.raises(DistinguoError, match="a value is not finite"):
             export(run, "c", out=tmp_path / "c.h")
     finally:
         values.write_bytes(content)

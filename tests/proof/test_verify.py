@@ -149,8 +149,9 @@ def test_trials_leave_the_certificate_of_others_alone(tmp_path):
     (tmp_path / "certificate.json").write_text("somebody's")
     assert not verify("grid:2x2x2x2", task="CartPole-v1", out=tmp_path).holds
     assert (tmp_path / "certificate.json").read_text() == "somebody's"
-    assert not verify("grid:3x3", cells=40_000, out=tmp_path).holds
-    assert not (tmp_path / "certificate.json").exists()  # it would not be about this controller
+    with pytest.raises(DistinguoError, match="exists and is not a certificate; choose another --out"):
+        verify("grid:3x3", cells=40_000, out=tmp_path)
+    assert (tmp_path / "certificate.json").read_text() == "somebody's"
 
 
 def test_a_failed_proof_leaves_what_was_proven_before(tmp_path):
@@ -256,6 +257,7 @@ def run_with(folder, name, representation, q):
     """The folder of a short run whose controller is replaced by one made by hand."""
     with interpreted_by_day(MountainCar):
         distinguo.learn(name, seed=0, out=folder, settings={"stage.steps": 1_000})
+    (folder / "digests.json").unlink()  # its controller is no longer what was saved
     (folder / "representation.json").write_text(dumps(representation))
     np.savez(folder / "values.npz", q=q, updates=np.zeros(q.shape, dtype=np.int64))
     return str(folder)

@@ -163,7 +163,10 @@ def _answers() -> Iterator[Fault]:
 
 def _exceptions() -> Iterator[Fault]:
     for error, words in (
-        (ValueError("two\nlines\r\n\x1b[31mand\x00more."), "failed (ValueError: two lines [31mand more)"),
+        (
+            ValueError("two\nlines\r\n\x1b[31mand\x00more."),
+            r"failed (ValueError: two lines \x1b[31mand\x00more)",
+        ),
         (RuntimeError("x" * 5000), "failed (RuntimeError: xxx"),
         (SystemExit(3), "failed (SystemExit: 3)"),
         (GeneratorExit(), "failed (GeneratorExit)"),

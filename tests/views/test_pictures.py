@@ -335,7 +335,16 @@ def test_the_table_of_regions_counts_their_prototypes() -> None:
 
 def test_the_table_of_reasons_shows_the_latest(learned: Run) -> None:
     reasons = [
-        {"event": "split", "trial": n, "prototypes": [0, n], "regret": 0.25, "rules": ["policy (Eq. 3)"]}
+        {
+            "event": "split",
+            "trial": n,
+            "step": 10 * n,
+            "prototypes": [0, n],
+            "regret": 0.25,
+            "states": [[0.0, 0.0], [1.0, 0.0]],
+            "profiles": [[0.0, -1.0], [-1.0, 0.0]],
+            "rules": ["policy (Eq. 3)"],
+        }
         for n in range(1, 6)
     ]
     told = text.reasons_table(learned._replace(reasons=reasons), most=2).splitlines()

@@ -134,9 +134,10 @@ def test_what_a_killed_process_was_writing_is_removed_and_nothing_else(tmp_path:
 
 
 @given(
-    st.lists(st.sampled_from(PIECES) | st.text(st.characters(exclude_characters="/\0")), min_size=1).map(
-        "".join
-    )
+    st.lists(
+        st.sampled_from(PIECES) | st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"])),
+        min_size=1,
+    ).map("".join)
 )
 def test_no_name_of_a_user_is_taken_for_one_of_ours(name: str) -> None:
     assert not is_leftover(Path("folder") / name)

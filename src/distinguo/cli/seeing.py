@@ -452,16 +452,14 @@ def verify_command(
     from distinguo.cli.live import at_work
     from distinguo.cli.parse import code_or_word
     from distinguo.controls import registered_name
-    from distinguo.runs.folder import SETTINGS
     from distinguo.verification import verify
-    from distinguo.writing import check_ours
 
     name = None if task is None else parse.task_name(task)
     world = parse.task_of_run(task, Path(what)) if Path(what).is_dir() else name
     what = registered_name(code_or_word(what))
     folder = out or _folder(what, name or "puck", seed)
     if out is not None:
-        check_ours(out, [PICTURE], [SETTINGS, *(path.name for path in out.glob("certificate*.json"))])
+        _check_picture(out / PICTURE)
     with at_work("Proving"):
         proof = worked_off(
             "Stopped; nothing was proven.",
@@ -483,6 +481,17 @@ def verify_command(
         output.tell(f"Picture: {path}")
     answer({**proof.as_json(), **picture}, as_json)
     raise typer.Exit(VERDICTS[proof.verdict])
+
+
+def _check_picture(path: Path) -> None:
+    """Refuse a place where there is a picture that is not one of ours."""
+    from distinguo.errors import DistinguoError
+    from distinguo.reading.files import MEBIBYTE, read_bytes
+
+    if path.exists() and b"Software\0distinguo" not in read_bytes(path, 64 * MEBIBYTE):
+        raise DistinguoError(
+            f"{path} exists and is not a picture of distinguo; choose another --out, or delete it."
+        )
 
 
 def _folder(what: str, task: str, seed: int) -> Path:

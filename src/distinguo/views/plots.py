@@ -213,7 +213,7 @@ TICKS = 16  #: words along an axis that are all written
 DPI = 220
 #: File formats, each with metadata that omits the date: the same picture gives the same bytes.
 FORMATS: dict[str, dict[str, Any]] = {
-    ".png": {},
+    ".png": {"metadata": {"Software": "distinguo"}},
     ".svg": {"metadata": {"Date": None}},
     ".pdf": {"metadata": {"CreationDate": None}},
 }
