@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import typer
 
-from distinguo.cli.console import say
+from distinguo.cli.console import forget_odd_sizes, say
 from distinguo.cli.distil import condense_command, distil_command
 from distinguo.cli.grouped import GroupedCommand, GroupedCommands
 from distinguo.cli.learn import learn
@@ -83,6 +83,7 @@ def main() -> None:
     """Run the command line."""
     warnings.showwarning = lambda message, *_: say(f"distinguo: {message}")
     _print_anything()
+    forget_odd_sizes()
     try:
         app()
     except DistinguoError as error:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -22,8 +23,25 @@ from distinguo.interrupts import end_at_once_by_signals, exit_code_of, held, ter
 Result = TypeVar("Result")
 POLL_SECONDS = 0.05  #: between two looks whether a signal came
 USUAL_WIDTH = 80  #: of a terminal of unknown width
+NARROW = 40  #: cells; a narrower terminal has no room for a bar
 Pause = Callable[[], AbstractContextManager[None]]
 _live: list[Pause] = []  #: pauses the live line that is shown at the moment
+
+
+def is_size(text: str) -> bool:
+    """Whether COLUMNS or LINES is the size of a terminal.
+
+    >>> [is_size(text) for text in ("80", "0", "-5", "abc", "²", "99999")]
+    [True, False, False, False, False, False]
+    """
+    return re.fullmatch("[1-9][0-9]{0,3}", text) is not None
+
+
+def forget_odd_sizes() -> None:
+    """Remove COLUMNS and LINES if they are no sizes: libraries would fail on them."""
+    for name in ("COLUMNS", "LINES"):
+        if not is_size(os.environ.get(name, "1")):
+            del os.environ[name]
 
 
 def width_of(stream: TextIO) -> int | None:
@@ -35,8 +53,7 @@ def width_of(stream: TextIO) -> int | None:
     """
     if not stream.isatty():
         return None
-    asked = os.environ.get("COLUMNS", "")
-    if asked.isdigit() and int(asked) > 0:
+    if (asked := os.environ.get("COLUMNS")) is not None and is_size(asked):
         return int(asked)
     try:
         return os.get_terminal_size(stream.fileno()).columns or USUAL_WIDTH

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from distinguo.cli.console import cleared_by, say, width_of
+from distinguo.cli.console import NARROW, cleared_by, say, width_of
 from distinguo.errors import visible
 
 REFRESH_SECONDS = 0.1  #: between two states of a live line
@@ -218,8 +218,8 @@ def at_work(text: str) -> Iterator[None]:
 
 @contextmanager
 def progress_bar(text: str) -> Iterator[Callable[[int, int], None]]:
-    """Show how many pieces are done and the time left: a bar on a terminal, lines elsewhere."""
-    if not is_live():
+    """Show how many pieces are done: a bar and the time left on a terminal that has room for it, or a line."""
+    if not is_live() or (width_of(sys.stderr) or NARROW) < NARROW:
         with live_line() as line:
             yield lambda done, total: line(f"{text}: {done} of {total}")
         return

@@ -78,6 +78,8 @@ def cut(line: str, width: int | None) -> str:
     """
     if width is None or cells_of(line) <= width:
         return line
+    if width < 1:
+        return ""
     kept = ""
     for piece in re.findall(r" *[^ ]+", line):
         if cells_of(kept + piece) + 2 > width:

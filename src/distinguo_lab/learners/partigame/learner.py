@@ -114,13 +114,19 @@ def with_goal(memory: PartiMemory, setup: Setup) -> PartiMemory:
     memory.origin[:] = setup.low
     memory.width[:] = np.subtract(setup.high, setup.low)
     low, high = goal_box(setup.task) or (setup.low, setup.high)
+    faces = (np.array([low, high]) - memory.origin) / memory.width
+    inner = (faces > [np.zeros(len(low)), np.maximum(faces[0], 0.0)]) & (faces < 1.0)
+    if (cells := 1 + int(inner.sum())) > (most := setup.settings.most_cells):
+        raise DistinguoError(
+            f"The goal of this task is cut out by {cells} cells, and learner.most_cells is {most}; set it to {cells} "
+            "or more."
+        )
     goal = 0
     for axis in range(len(setup.low)):
-        faces = (np.array([low[axis], high[axis]]) - memory.origin[axis]) / memory.width[axis]
-        if 0.0 < faces[0] < 1.0:
-            goal = split_at(memory, goal, axis, faces[0])
-        if memory.low[goal, axis] < faces[1] < 1.0:
-            split_at(memory, goal, axis, faces[1])
+        if inner[0, axis]:
+            goal = split_at(memory, goal, axis, faces[0, axis])
+        if inner[1, axis]:
+            split_at(memory, goal, axis, faces[1, axis])
     memory.counters["goal"][0] = goal
     list_neighbours(memory)
     solve_game(memory, setup.settings.count_steps)
