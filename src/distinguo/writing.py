@@ -64,6 +64,19 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         ) from error
 
 
+def check_place(path: Path) -> None:
+    """Raise before the work is done if its file could not be written."""
+    why = ""
+    if path.is_dir():
+        why = "it is a folder"
+    elif not path.parent.is_dir():
+        why = f"there is no folder {path.parent}"
+    elif not os.access(path.parent, os.W_OK | os.X_OK):
+        why = f"files cannot be made in the folder {path.parent}"
+    if why:
+        raise WriteError(f"Cannot write {path}: {why}; choose another place.")
+
+
 def _aside(path: Path) -> tuple[int, str]:
     """Open a file beside ``path`` and lock it; another process may take it for a leftover before it is locked."""
     while True:

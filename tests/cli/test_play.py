@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -67,6 +68,26 @@ def test_a_film_for_a_player_is_written_by_ffmpeg(
         pytest.skip("ffmpeg is not on this machine")
     distinguo.play(puck, tmp_path / "film.mp4", steps=4)
     assert (tmp_path / "film.mp4").read_bytes()[4:8] == b"ftyp"
+
+
+def test_what_cannot_be_written_or_kept_is_refused_before_it_is_drawn(
+    puck: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(play_module, "film_of", lambda *_: pytest.fail("it was drawn"))
+    (tmp_path / "folder.gif").mkdir()
+    for name, why in (("folder.gif", "it is a folder"), ("none/film.gif", "there is no folder")):
+        with pytest.raises(DistinguoError, match=why):
+            distinguo.play(puck, tmp_path / name, steps=2)
+        with pytest.raises(DistinguoError, match=why):
+            distinguo.report(puck, tmp_path / name)
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(DistinguoError, match="files cannot be made in the folder"):
+        distinguo.play(puck, tmp_path / "film.gif", steps=2)
+    monkeypatch.undo()
+    for steps in (0, -1, 10**6 + 1, 10**18, 2.5, True):
+        with pytest.raises(DistinguoError, match="steps should be a whole number from 1 to 1000000, got"):
+            distinguo.rollout(puck, steps=steps)
+    assert [one.name for one in tmp_path.iterdir()] == ["folder.gif"]
 
 
 @pytest.mark.parametrize("speed", [0, -1, math.nan, math.inf, 1000, True, "fast"])

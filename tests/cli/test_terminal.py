@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import distinguo
 from distinguo.cli import live
+from distinguo.cli.console import forget_odd_sizes
 from distinguo.cli.learn import _progress
 from distinguo.cli.live import at_work, live_line, progress_bar
 from distinguo.runs.configuration import configure
@@ -55,12 +56,12 @@ def test_lines_are_broken_at_spaces_only_and_fit(text: list[str], width: int) ->
         assert cells_of(line) <= width or len(line.split()) == 1
 
 
-@given(words, st.integers(2, 60))
+@given(words, st.integers(0, 60))
 def test_a_live_line_is_never_wider_than_it_may_be(text: list[str], width: int) -> None:
     line = "  ".join(text)
     shown = cut(line, width)
     assert cells_of(shown) <= width
-    assert shown == line or shown.endswith("…")
+    assert shown == line or shown.endswith("…") or width == 0
     if " " in shown:  # whole words are left
         assert text[: len(shown.split()) - 1] == shown.split()[:-1]
 
@@ -169,6 +170,30 @@ def test_the_line_of_a_learning_run_never_floods(monkeypatch: pytest.MonkeyPatch
         assert screen.raw.count("trial") == 1
         assert width - 20 < screen.widest < width
         assert screen.lines == [""]  # it leaves nothing behind
+
+
+@pytest.mark.parametrize("width", [1, 20])
+def test_progress_fits_a_narrow_terminal(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("COLUMNS", raising=False)
+    with terminal(width, "stderr") as screen, progress_bar("testing") as bar:
+        bar(100_000, 5_000_000)
+        time.sleep(0.25)
+    assert screen.widest < width
+    assert screen.lines == [""]
+    assert ("testing:" in screen.raw) == (width == 20)
+
+
+@pytest.mark.parametrize("columns", ["abc", "", "0", "-5", "²", "9" * 30])
+def test_columns_that_are_no_width_are_ignored(columns: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    wide = typed(80, "tasks", NO_COLOR="1")
+    assert typed(80, "tasks", NO_COLOR="1", COLUMNS=columns, LINES=columns).raw == wide.raw
+    for name, value in (("COLUMNS", columns), ("LINES", columns), ("TERM", "xterm")):
+        monkeypatch.setenv(name, value)
+    forget_odd_sizes()
+    with terminal(80, "stderr") as screen, progress_bar("testing"):
+        pass
+    assert "testing" in screen.raw
 
 
 def fresh_kernel(folder: Path, number: int) -> Callable[[float], float]:

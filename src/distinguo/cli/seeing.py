@@ -216,7 +216,10 @@ def play_command(
         typer.Option(metavar="X,V,…", help="Where to begin; by default a start of the task."),
     ] = None,
     steps: Annotated[
-        int | None, typer.Option(min=1, help="The most steps; by default the task's limit, but at most 500.")
+        int | None,
+        typer.Option(
+            min=1, max=1_000_000, help="The most steps; by default the task's limit, but at most 500."
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the task's start and of tied actions.")] = 0,
     out: Annotated[

@@ -11,12 +11,16 @@ arrays, larger ones, and the check of arrays from a file follow from that.
 
 from __future__ import annotations
 
+import math
+import os
+import sys
 from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
 
 import numpy as np
 
+from distinguo.errors import DistinguoError
 from distinguo.seam import part
 
 ROOM = "room"  #: the axis of prototypes: rows are kept when there is room for more of them
@@ -29,10 +33,13 @@ class Field(NamedTuple):
     shape: tuple[Any, ...]  #: numbers, or the names of sizes
     first: Any  #: the value, or the values, that it begins with
 
+    def shape_for(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
+        """The shape for these sizes."""
+        return tuple(sizes[axis] if isinstance(axis, str) else axis for axis in self.shape)
+
     def array(self, sizes: Mapping[str, int]) -> np.ndarray:
         """Return the array in its first state."""
-        shape = tuple(sizes[axis] if isinstance(axis, str) else axis for axis in self.shape)
-        made = np.zeros(shape, dtype=self.dtype)
+        made = np.zeros(self.shape_for(sizes), dtype=self.dtype)
         if self.first is not None:
             made[...] = self.first
         return made
@@ -58,7 +65,25 @@ def _declared(memory: Any) -> Mapping[str, Field]:
 
 def fresh_arrays(kind: Any, given: Mapping[str, Any] | None = None, **sizes: int) -> Any:
     """Return a tuple of arrays in their first state; ``given`` are the fields that are not declared arrays."""
-    return kind(**(given or {}), **{name: f.array(sizes) for name, f in fields_of(kind).items()})
+    fields = fields_of(kind)
+    needed = sum(math.prod(f.shape_for(sizes)) * f.dtype.itemsize for f in fields.values())
+    try:
+        if needed > physical_memory():
+            raise MemoryError
+        return kind(**(given or {}), **{name: f.array(sizes) for name, f in fields.items()})
+    except MemoryError:
+        raise DistinguoError(
+            f"The learner would need {needed / 2**30:,.1f} GiB of memory, which this machine does not have; lower the "
+            "setting that says how much it keeps, such as learner.capacity."
+        ) from None
+
+
+def physical_memory() -> int:
+    """The bytes of memory of this machine; very many where they are unknown."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return sys.maxsize
 
 
 def larger_arrays(memory: Any, given: Mapping[str, Any], size: int, **sizes: int) -> Any:

@@ -17,6 +17,7 @@ from distinguo.tasks.spec import LARGEST, TaskSpec
 from distinguo.tasks.task import State, observe, seeded, start, transition, truncated, unpack
 
 STEPS = 1_000  #: after which a trial is stopped if nothing else ends it
+MOST_STEPS = 1_000_000  #: of a trial, because every step of it is kept
 TERMINAL, STOPPED, LEFT = "terminal", "stopped", "left"
 
 
@@ -64,13 +65,14 @@ def rollout(
 
     It begins where trials of the task begin, or at ``start``, a state. An environment that is run as plain Python
     only has its own starts; the seed chooses one. The trial is stopped after ``steps`` steps, by default the time
-    limit of the task or 1,000. ``task`` is the environment, or your own task, that the run was learned from.
+    limit of the task or 1,000; at most 1,000,000, because every step is kept. ``task`` is the environment, or your
+    own task, that the run was learned from.
     """
     opened = as_run(run, task)
     spec, controller = opened.configuration.spec, opened.controller
     rng = np.random.default_rng(check_seed(seed))
     world = seeded(spec.task, seed)
-    most = whole_number("steps", spec.cap(STEPS) if steps is None else steps, 1)
+    most = whole_number("steps", spec.cap(STEPS) if steps is None else steps, 1, MOST_STEPS)
     s = _first(spec, world, start, rng)
     seen, ended = [observe(world, s)], LEFT
     regions: list[int] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from distinguo.errors import DistinguoError
 from distinguo.views.studio.security import LARGEST_MESSAGE, POLICY, Door, token_for
-from distinguo.views.studio.server import assets
+from distinguo.views.studio.server import assets, opened
 from tests.views.studio.served import Served, serving
 
 TOKEN = "a-token-that-is-long-enough"
@@ -182,6 +183,25 @@ def test_without_the_token_nobody_comes_in(base: Path) -> None:
             assert page.wait("lists")["runs"] == []
 
 
+def test_a_token_among_other_things_is_found_or_refused(base: Path) -> None:
+    """Cookies of other servers of this host come with every request, and not all of them are tidy."""
+    with serving(base, TOKEN) as studio:
+        right = f"distinguo-{studio.port}={TOKEN}"
+        for others in ('theme={"dark": true}; ', "a b; ", "=; ;;", "x=é; ", f"distinguo-1={TOKEN[::-1]}; "):
+            assert studio.ask(headers={"Cookie": f"{others}{right}"})[0] == 200, others
+        for wrong in (f"a={right}", f'{right}"', f"distinguo-{studio.port}", f"{right}x; {right}x", "=" * 9000):
+            assert studio.ask(headers={"Cookie": wrong})[0] == 403, wrong
+        assert studio.ask(f"/?{'a=b&' * 100}token={TOKEN}&more")[0] == 200
+        for path in ("/?" + "&" * 100, "/?" + "a=b&" * 100, "/?token=%ff%00", f"/?token=x&token={TOKEN}"):
+            status, headers, body = studio.ask(path)
+            assert (status, headers["content-security-policy"]) == (403, POLICY)
+            assert b"requires a token" in body
+            assert TOKEN.encode() not in body
+        for referer in (f"{studio.origin}/?token={TOKEN}", f"http://evil.example/?token={TOKEN}"):
+            assert studio.ask(headers={"Referer": referer})[0] == 403
+            assert refused(studio, additional_headers={"Referer": referer}) == 403
+
+
 def test_a_token_is_made_for_other_addresses() -> None:
     made = {token_for("0.0.0.0", None) for _ in range(5)}
     assert len(made) == 5
@@ -190,6 +210,20 @@ def test_a_token_is_made_for_other_addresses() -> None:
     for bad in ("", "short", "with spaces in it, and long", "x" * 1000, "ünïcödé-is-not-for-urls"):
         with pytest.raises(DistinguoError, match="--token should be"):
             token_for("127.0.0.1", bad)
+
+
+@pytest.mark.parametrize(
+    ("host", "name"), [("0.0.0.0", ""), ("0", ""), ("127.0.0.2", "127.0.0.2"), ("127.2", "127.2")]
+)
+def test_another_address_requires_a_token_however_it_is_written(host: str, name: str) -> None:
+    with opened(host, 0, None) as (door, _):
+        assert len(door.token) == 43
+        shown = door.address.partition("?token=")[0]
+        assert shown == f"http://{name or socket.gethostname()}:{door.port}/"
+        assert door.knows(f"{name or '192.168.1.5'}:{door.port}")
+        assert not door.knows(f"evil.example:{door.port}")
+    with opened("localhost", 0, None) as (door, _):
+        assert door.token == ""
 
 
 def test_names_are_not_known_at_any_address() -> None:

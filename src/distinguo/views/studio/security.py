@@ -11,9 +11,7 @@ import ipaddress
 import secrets
 import socket
 from collections.abc import Awaitable, Callable, MutableMapping
-from http.cookies import CookieError, SimpleCookie
 from typing import Any, NamedTuple
-from urllib.parse import parse_qs
 
 from distinguo.errors import DistinguoError, shown
 
@@ -143,15 +141,14 @@ class Gate:
             await self.app(scope, receive, _with_headers(send, HEADERS))
 
     def _is_known(self, headers: dict[str, str]) -> bool:
-        try:
-            kept = SimpleCookie(headers.get("cookie", "")).get(self.door.cookie)
-        except CookieError:
-            return False
-        return kept is not None and self.door.has_token(kept.value)
+        """Whether a cookie has the token; those of other servers on this host may have any form."""
+        kept = [pair.strip().partition("=") for pair in headers.get("cookie", "").split(";")]
+        return any(name == self.door.cookie and self.door.has_token(value) for name, _, value in kept)
 
     def _brings_token(self, scope: Scope) -> bool:
-        given = parse_qs(scope["query_string"].decode("latin-1"), max_num_fields=8).get("token", [""])
-        return scope["path"] == "/" and self.door.has_token(given[0])
+        pairs = (pair.partition("=") for pair in scope["query_string"].decode("latin-1").split("&"))
+        given = next((value for name, _, value in pairs if name == "token"), "")
+        return scope["path"] == "/" and self.door.has_token(given)
 
 
 def _single(raw: list[tuple[bytes, bytes]]) -> dict[str, str]:

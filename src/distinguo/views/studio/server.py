@@ -8,9 +8,9 @@ import socket
 import threading
 import webbrowser
 from asyncio import get_running_loop
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from importlib import import_module, resources
 from pathlib import Path
 from threading import Lock
@@ -25,7 +25,7 @@ from starlette.websockets import WebSocket
 
 from distinguo.errors import DistinguoError
 from distinguo.views.studio.connections import PING_SECONDS, GuardedPage, GuardedRequests, gives_way
-from distinguo.views.studio.security import LARGEST_MESSAGE, App, Door, Gate, token_for
+from distinguo.views.studio.security import ANYWHERE, LARGEST_MESSAGE, App, Door, Gate, token_for
 
 if TYPE_CHECKING:
     from distinguo.views.studio.sockets import Conversation, Shelf
@@ -53,6 +53,14 @@ def listening(host: str, port: int) -> socket.socket:
         raise DistinguoError(f"Cannot listen on {host}, port {port}: {why}; try another --port.") from None
 
 
+@contextmanager
+def opened(host: str, port: int, token: str | None) -> Iterator[tuple[Door, socket.socket]]:
+    """Listen, and decide by the address itself, not by how it is written, whether a token is required."""
+    with listening(host, port) as taken:
+        address, number = taken.getsockname()[:2]
+        yield Door(address if address in ANYWHERE else host, number, token_for(address, token)), taken
+
+
 def studio(
     base: Path,
     host: str = "127.0.0.1",
@@ -62,9 +70,7 @@ def studio(
     browser: bool = False,
 ) -> None:
     """Serve the runs of a folder until Ctrl-C."""
-    secret = token_for(host, token)
-    with listening(host, port) as taken:
-        door = Door(host, taken.getsockname()[1], secret)
+    with opened(host, port, token) as (door, taken):
         say(door.address)
         server = make_server(base, door)
         if browser and not os.environ.get("CI"):
