@@ -25,6 +25,7 @@ from websockets.exceptions import ConnectionClosed
 from distinguo.views.studio import connections, server, sources
 from distinguo.views.studio.connections import MOST_CONNECTIONS, MOST_OF_A_CLIENT, gives_way
 from distinguo.views.studio.library import Library
+from distinguo.views.studio.panes import MOST_SESSIONS
 from distinguo.views.studio.server import GAVE_WAY, MOST_PAGES
 from distinguo.views.studio.sockets import Conversation, Shelf
 from tests.views.studio.served import Page, Served, serving
@@ -218,15 +219,15 @@ def test_of_many_tabs_the_least_used_gives_way(studio: Served) -> None:
 
 
 def test_sockets_that_come_and_go_leave_room_for_a_session(studio: Served) -> None:
-    """They were not noticed to be gone if they went while something was being sent to them."""
+    """A session whose page is gone is shown by nobody, and gives way."""
     with ExitStack() as stack:
         watched = stack.enter_context(studio.page())
         watched.send(do="learn", pane=0, task="puck", seed=1, speed=500.0)
         watched.wait("show", _learns)
-        for seed in range(80):
+        for seed in range(2 * MOST_SESSIONS):
             with studio.page() as page:
                 page.send(do="learn", pane=0, task="puck", seed=seed, speed=500.0)
-                page.wait("lists", seconds=SOON)
+                page.wait("show", seconds=SOON)
         began = time.monotonic()
         with studio.page() as page:
             page.send(do="learn", pane=0, task="puck", seed=3, speed=500.0)
