@@ -73,8 +73,8 @@ def fresh_arrays(kind: Any, given: Mapping[str, Any] | None = None, **sizes: int
         return kind(**(given or {}), **{name: f.array(sizes) for name, f in fields.items()})
     except MemoryError:
         raise DistinguoError(
-            f"The learner would need {needed / 2**30:,.1f} GiB of memory, which this machine does not have; lower the "
-            "setting that says how much it keeps, such as learner.capacity."
+            f"The learner would need {needed / 2**30:,.1f} GiB of memory, which this machine does not have; lower "
+            "the setting that says how much it keeps, such as learner.capacity."
         ) from None
 
 

@@ -224,6 +224,6 @@ def test_a_trial_that_is_stopped_is_a_stuck_aim() -> None:
 def test_too_few_cells_for_the_goal_are_refused() -> None:
     """They were cut out of arrays that had no room for them."""
     for most in (2, 4):
-        with pytest.raises(DistinguoError, match="is cut out by 5 cells, and learner.most_cells is"):
+        with pytest.raises(DistinguoError, match=r"by 5 cells, and learner\.most_cells is"):
             stage_for("maze", 1, most_cells=most)
     assert trials(stage_for("maze", 1, most_cells=5), 200)
