@@ -184,6 +184,18 @@ def test_progress_fits_a_narrow_terminal(width: int, monkeypatch: pytest.MonkeyP
     assert ("testing:" in screen.raw) == (width == 20)
 
 
+@pytest.mark.parametrize("width", [1, 20])
+@pytest.mark.parametrize(
+    "words", [["tasks"], ["settings", "table"], ["show", "{run}"], ["show", "/nowhere"], ["verify", "--help"]]
+)
+def test_a_narrow_terminal_shows_everything(width: int, words: list[str], run: Path) -> None:
+    words = [word.format(run=run) for word in words]
+    narrow, wide = typed(width, *words, NO_COLOR="1"), typed(1000, *words, NO_COLOR="1")
+    assert narrow.code == wide.code
+    plain = [word for line in wide.lines if " |" not in line for word in line.split()]
+    assert [word for word in plain if word not in narrow.words] == []
+
+
 @pytest.mark.parametrize("columns", ["abc", "", "0", "-5", "²", "9" * 30])
 def test_columns_that_are_no_width_are_ignored(columns: str, monkeypatch: pytest.MonkeyPatch) -> None:
     wide = typed(80, "tasks", NO_COLOR="1")

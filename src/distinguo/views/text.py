@@ -161,7 +161,7 @@ def _everywhere(run: Run) -> str:
 
 
 def _below(sheet: Sheet, beside: int, width: int) -> str:
-    ends = f"{sheet.left}{sheet.right:>{max(width - len(sheet.left), 0)}}"
+    ends = f"{sheet.left} {sheet.right:>{max(width - len(sheet.left) - 1, 0)}}"
     return f"{'':{beside + 2}}{ends.rstrip()}  {sheet.axes[0]}".rstrip()
 
 
