@@ -64,7 +64,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         ) from error
 
 
-def check_place(path: Path) -> None:
+def check_file_place(path: Path) -> None:
     """Raise before the work is done if its file could not be written."""
     why = ""
     if path.is_dir():

@@ -40,7 +40,7 @@ from distinguo.views.descriptions import regions_in_words
 from distinguo.views.notebook import views_of
 from distinguo.views.plots import INK, draw, hue_of, rendered
 from distinguo.views.words import outcome_sentence, presentable, why_nothing
-from distinguo.writing import check_place, write_atomically
+from distinguo.writing import check_file_place, write_atomically
 
 NAME = "report.html"
 PICTURES = 1_400_000  #: bytes of all pictures together, so that a page stays below two megabytes
@@ -75,7 +75,7 @@ def report(runs: AnyRun | Sequence[AnyRun], out: str | Path | None = None, *, au
 def _target(given: Sequence[Any], out: str | Path | None) -> Path:
     if out is not None:
         place = path_from(out)
-        check_place(place)
+        check_file_place(place)
         return place
     if len(given) > 1:
         here = Path(NAME)

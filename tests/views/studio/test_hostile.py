@@ -12,7 +12,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from distinguo.errors import DistinguoError
 from distinguo.views.studio.security import LARGEST_MESSAGE, POLICY, Door, token_for
-from distinguo.views.studio.server import assets, opened
+from distinguo.views.studio.server import assets, open_door
 from tests.views.studio.served import Served, serving
 
 TOKEN = "a-token-that-is-long-enough"
@@ -222,13 +222,13 @@ def test_a_token_is_made_for_other_addresses() -> None:
     ("host", "name"), [("0.0.0.0", ""), ("0", ""), ("127.0.0.2", "127.0.0.2"), ("127.2", "127.2")]
 )
 def test_another_address_requires_a_token_however_it_is_written(host: str, name: str) -> None:
-    with opened(host, 0, None) as (door, _):
+    with open_door(host, 0, None) as (door, _):
         assert len(door.token) == 43
         shown = door.address.partition("?token=")[0]
         assert shown == f"http://{name or socket.gethostname()}:{door.port}/"
         assert door.knows(f"{name or '192.168.1.5'}:{door.port}")
         assert not door.knows(f"evil.example:{door.port}")
-    with opened("localhost", 0, None) as (door, _):
+    with open_door("localhost", 0, None) as (door, _):
         assert door.token == ""
 
 

@@ -21,7 +21,7 @@ from distinguo.tasks.gym.driver import Driver, trial_seed
 from distinguo.tasks.spec import CATEGORIES, TaskSpec
 from distinguo.views.motion.scenes import Scene, scene_for, seconds_of_step
 from distinguo.views.pictures import OTHER, PartitionPicture, partition_picture, squares_of, tiles_of
-from distinguo.writing import check_place, write_atomically
+from distinguo.writing import check_file_place, write_atomically
 
 # A trial as a film: which moments are shown, for how long, and where each is on the map.
 
@@ -278,7 +278,7 @@ def _checked_path(path: Path) -> Path:
         raise DistinguoError(
             f"{MP4} needs the program ffmpeg, which is not on this machine; install it, or write a {GIF}."
         )
-    check_place(path)
+    check_file_place(path)
     return path
 
 

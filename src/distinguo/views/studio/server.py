@@ -54,7 +54,7 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 @contextmanager
-def opened(host: str, port: int, token: str | None) -> Iterator[tuple[Door, socket.socket]]:
+def open_door(host: str, port: int, token: str | None) -> Iterator[tuple[Door, socket.socket]]:
     """Listen, and decide by the address itself, not by how it is written, whether a token is required."""
     with listening(host, port) as taken:
         address, number = taken.getsockname()[:2]
@@ -70,7 +70,7 @@ def studio(
     browser: bool = False,
 ) -> None:
     """Serve the runs of a folder until Ctrl-C."""
-    with opened(host, port, token) as (door, taken):
+    with open_door(host, port, token) as (door, taken):
         say(door.address)
         server = make_server(base, door)
         if browser and not os.environ.get("CI"):
