@@ -216,6 +216,6 @@ def history_figure(run: Run) -> Figure:
         panel.plot(*broken_line(picture.borders), "-", color="white", linewidth=0.7)
         panel.set_xlim(picture.low[0], picture.high[0])
         panel.set_ylim(picture.low[1], picture.high[1])
-        panel.set_title(picture.title, fontsize=SMALL, color=INK)
+        panel.set_title(plain(picture.title), fontsize=SMALL, color=INK)
     entitle(figure, f"{run.configuration.spec.name}, seed {run.configuration.seed}: the map on the way")
     return figure

@@ -22,7 +22,7 @@ from matplotlib.colors import LinearSegmentedColormap, Normalize, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from distinguo.errors import DistinguoError, did_you_mean
+from distinguo.errors import DistinguoError, did_you_mean, visible
 from distinguo.representations.geometry import Pair
 from distinguo.views.areas import MOST_JOINED, Label, Segment
 from distinguo.views.pictures import PartitionPicture, ValuePicture
@@ -111,12 +111,12 @@ def broken_line(segments: Sequence[Segment]) -> tuple[list[float], list[float]]:
 
 
 def plain(text: str) -> str:
-    r"""Escape text so that matplotlib does not read it as a formula.
+    r"""Escape text so that matplotlib does not read it as a formula, and can draw every letter of it.
 
-    >>> plain("$x")
-    '\\$x'
+    >>> plain("$x"), plain("runs/caf\udce9")
+    ('\\$x', 'runs/caf\\udce9')
     """
-    return text.replace("$", r"\$")
+    return visible(text).replace("$", r"\$")
 
 
 def patch(colour: str) -> Line2D:
