@@ -213,3 +213,46 @@ def test_ctrl_c_while_a_kernel_is_compiled_reaches_the_caller_and_not_llvm(tmp_p
         timeout=120,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "stopped\n6 1\n", "")
+
+
+#: Python imports a module of this name before anything else.
+CUSTOM = """
+import os, sys
+
+class Stopping:
+    def find_spec(self, name, *_):
+        if name == os.environ["WHERE"]:
+            os.kill(os.getpid(), int(os.environ["NUMBER"]))
+
+sys.meta_path.insert(0, Stopping())
+"""
+COMMAND = [str(Path(sys.executable).with_name("distinguo"))]
+MODULE = [sys.executable, "-m", "distinguo"]
+
+
+@pytest.mark.parametrize(
+    ("words", "where", "number", "code", "said"),
+    [
+        (MODULE, "distinguo.tasks", signal.SIGINT, -2, ""),  # shells have 130 for it, too
+        (COMMAND, "distinguo.tasks", signal.SIGINT, -2, ""),
+        (MODULE, "distinguo.interrupts", signal.SIGTERM, 143, "\nStopped.\n"),
+        (COMMAND, "distinguo.interrupts", signal.SIGINT, 130, "\nStopped.\n"),
+        (MODULE, "typer", signal.SIGINT, 130, "\nStopped.\n"),
+    ],
+)
+def test_a_signal_while_a_command_is_imported_ends_it_without_a_traceback(
+    tmp_path: Path, words: list[str], where: str, number: signal.Signals, code: int, said: str
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(CUSTOM)
+    environment = {"PYTHONPATH": str(tmp_path), "WHERE": where, "NUMBER": str(int(number))}
+    done = subprocess.run(
+        [*words, "tasks"], env={**os.environ, **environment}, capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (code, said)
+
+
+def test_importing_the_package_changes_no_handler() -> None:
+    script = "import signal, distinguo; print(signal.getsignal(2) is signal.default_int_handler)"
+    for words in (["-c", script], ["-c", script, "distinguo"], ["-c", script, "-m", "distinguo"]):
+        done = subprocess.run([sys.executable, *words], capture_output=True, text=True, timeout=60)
+        assert done.stdout == "True\n"

@@ -12,12 +12,25 @@ definitions (``criteria``); and five decorators for your own code: ``task``, ``p
 ``learner`` and ``view``, with ``check_task`` and ``check_partition`` to test it.
 """
 
-from __future__ import annotations
+import _signal  # as the module signal, which imports others
+import os
+import sys
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+def _is_command() -> bool:
+    """Whether this process is the command ``distinguo`` or ``python -m distinguo``, by its command line."""
+    name = sys.orig_argv[-len(sys.argv)] if 0 < len(sys.argv) < len(sys.orig_argv) else ""
+    return name == ("distinguo" if sys.argv[0] == "-m" else f"{os.path.dirname(sys.executable)}/distinguo")
+
+
+if _is_command() and _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+    # Ctrl-C while the rest is imported ends the command, without a traceback; other programs keep their handlers
+    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+
+TYPE_CHECKING = False  # the module typing would take longer to import than all of this
 if TYPE_CHECKING:
+    from typing import Any
+
     from distinguo import criteria
     from distinguo.agents.economy import Economy
     from distinguo.agents.regions import RegionObservation
@@ -61,7 +74,7 @@ if TYPE_CHECKING:
     from distinguo.views.report import report
     from distinguo.views.show import show, view
 
-from distinguo.tasks.gym.registration import register_with_gymnasium
+from distinguo.tasks.gym.registration import register_with_gymnasium  # noqa: E402 # after the signals
 
 __version__ = "0.1.0"
 
@@ -188,7 +201,9 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
+    from importlib import import_module
+
     if name in _MODULES:
         return import_module(f"distinguo.{name}")
     if name not in _HOMES:
@@ -197,7 +212,7 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(module), own or name)
 
 
-def _added(name: str) -> Any:
+def _added(name: str) -> "Any":
     """Return a public name that the lab adds; no package can add others."""
     from distinguo.registry import NAMES, added, load_added
 

@@ -1,15 +1,17 @@
 """``python -m distinguo``, and the command ``distinguo``."""
 
+from distinguo.endings import begin_command, leave
+
 STOPPED = (130, 143)  #: exit codes of a command that was stopped
 
 
 def main() -> None:
     """Run the command line; from the first moment, a signal ends it with a sentence."""
+    begin_command()  # before anything that takes time is imported
     import atexit
 
-    from distinguo.interrupts import end_at_once_by_signals, ignore_signals, leave
+    from distinguo.interrupts import ignore_signals
 
-    end_at_once_by_signals()
     atexit.register(ignore_signals)  # the first to be registered is the last to be called
     from distinguo.cli import main as run
 

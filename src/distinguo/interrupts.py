@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import atexit
 import functools
-import os
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
+
+from distinguo.endings import end_at_once, leave
 
 Result = TypeVar("Result")
-SENTENCE = "\nStopped.\n"  #: of a command that ends at once
 
 
 class Terminated(KeyboardInterrupt):
@@ -29,26 +28,6 @@ class Terminated(KeyboardInterrupt):
 def exit_code_of(stopped: KeyboardInterrupt) -> int:
     """The exit code of a process that was stopped, as shells have it."""
     return 143 if isinstance(stopped, Terminated) else 130
-
-
-def end_at_once(number: int, _: Any = None) -> NoReturn:
-    """End the process with one sentence and the exit code of a shell; other threads are abandoned where they are.
-
-    Python would wait for them, and they would be in compiled code while it is taken down.
-    """
-    try:
-        os.write(2, SENTENCE.encode())
-    finally:
-        os._exit(128 + number)
-
-
-def leave(code: int) -> NoReturn:
-    """End the process with an exit code, and abandon other threads."""
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    finally:
-        os._exit(code)
 
 
 def end_at_once_by_signals() -> None:

@@ -2,16 +2,20 @@
 
 Gymnasium 1.x has no plugins: an environment is known once the package that registers it is imported. Importing
 Gymnasium takes a quarter of a second, which ``import distinguo`` and the command line should not cost. So ours are
-registered at once if Gymnasium is imported already, and otherwise when it is imported.
+registered at once if Gymnasium is imported already, and otherwise when it is imported. Every process that imports
+distinguo imports this module, so it imports next to nothing itself.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec, PathFinder
-from types import ModuleType
+from importlib.machinery import PathFinder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
 
 #: The name of the puck-on-a-hill task for ``gymnasium.make``.
 PUCK_ID = "distinguo/PuckOnAHill-v0"
@@ -33,7 +37,7 @@ def register_environments() -> None:
         register(id=PUCK_ID, entry_point="distinguo.tasks.puck.environment:PuckOnAHillEnv")
 
 
-class _AfterGymnasium(MetaPathFinder):
+class _AfterGymnasium:
     """Finds Gymnasium as usual, and registers our environments when it has been executed."""
 
     def find_spec(
