@@ -2,8 +2,8 @@
 
 ``python -m tests.signals --count 100`` sends Ctrl-C and SIGTERM, one or two, at random moments from the start of the
 interpreter to the end of compiling, to every kind of command. After each it checks the exit code, what was said,
-and that every file of the cache can be read; after every tenth the same command runs to its end with the same cache.
-``.ci/nightly`` runs it, the tests a small part.
+and that every file of the cache can be read. After every tenth the same command runs to its end with the same cache,
+and what it leaves and prints is compared with that of a command that nothing has stopped. ``.ci/nightly`` runs it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from tests.cuts import files_of, without_times
 
 SMALL = ("--set", "stage.cap=2000", "--set", "stage.hold=2000")
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
@@ -91,6 +93,7 @@ class Outcome(NamedTuple):
     said: str
     faults: tuple[str, ...]  #: what is wrong; nothing if it ended as it should
     late: bool  #: whether it had ended before the signal came
+    early: bool  #: whether Python itself was still starting
 
 
 class Campaign:
@@ -119,7 +122,7 @@ class Campaign:
         first = draw.choice([signal.SIGINT, signal.SIGTERM])
         if case.words[0] == "-c":
             first = signal.SIGINT  # scripts leave SIGTERM to the system
-        twice, to_all = draw.random() < 0.3, draw.random() < 0.5 and case.name != "dask"  # its workers speak
+        twice, to_all = draw.random() < 0.3, draw.random() < 0.5
         with subprocess.Popen(
             self._program(words),
             env=self._environment(cache),
@@ -146,17 +149,36 @@ class Campaign:
             code = process.returncode
         sent = f"{first.name}{' twice' if twice else ''}{' to all' if to_all else ''} {moment}"
         late = late or (code in (0, *case.ends) and "Stopped" not in said)
-        faults = [] if late else list(_faults(case, first, code, said, took))
+        early = not late and _is_early(first, code, said)
+        faults = [] if late or early else list(_faults(case, first, code, said, took))
         faults += _torn(cache)
-        if number % AGAIN == 0 and not late and case.ends and case.words[0] != "-c":
-            again = subprocess.run(
-                self._program(words), env=self._environment(cache), cwd=place, capture_output=True, text=True,
-                timeout=PATIENCE, check=False,
-            )  # fmt: skip
-            if again.returncode not in case.ends:
-                faults.append(f"the next one ended with {again.returncode}: {again.stderr[-500:]}")
+        if number % AGAIN == 0 and case.ends and case.words[0] != "-c":
+            faults += self._differs(case, place)
         shutil.rmtree(place)
-        return Outcome(case.name, sent, code, said, tuple(faults), late)
+        return Outcome(case.name, sent, code, said, tuple(faults), late, early)
+
+    def _differs(self, case: Case, place: Path) -> list[str]:
+        """What is other than usual if a command that was stopped is run again."""
+        if case.name in ("distil", "condense"):  # they want a new folder
+            shutil.rmtree(place / "out", ignore_errors=True)
+        whole = self.base / f"whole {case.name}"
+        whole.mkdir(exist_ok=True)
+        found = self._result(case, place, place / "cache")
+        usual = self._result(case, whole, self.base / "first")
+        odd = sorted(name for name in found.keys() | usual.keys() if found.get(name) != usual.get(name))
+        return [f"the next one differs in {', '.join(odd)}: {found['said']}"] if odd else []
+
+    def _result(self, case: Case, place: Path, cache: Path) -> dict[str, Any]:
+        """Run a command to its end and return its files, what it printed and its exit code."""
+        done = subprocess.run(
+            self._program(self._words(case, place)), env=self._environment(cache), cwd=place, timeout=PATIENCE,
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        said = re.sub(r"[\d.]+ (s|seconds)\b", "TIME", done.stdout.replace(str(place), "PLACE"))
+        ended = (
+            done.returncode if done.returncode in case.ends else f"{done.returncode}: {done.stderr[-500:]}"
+        )
+        return {**without_times(files_of(place / "out")), "said": said, "ended": ended}
 
     def _words(self, case: Case, place: Path) -> tuple[str, ...]:
         if case.words[0] == "-c":
@@ -195,6 +217,11 @@ def _send(process: subprocess.Popen[str], number: signal.Signals, to_all: bool) 
     """Send a signal to a process, or to all that it has started, too, as a terminal does."""
     if process.poll() is None:
         (os.killpg if to_all else os.kill)(process.pid, number)
+
+
+def _is_early(number: signal.Signals, code: int, said: str) -> bool:
+    """Whether a signal came before the first line of ours, so that Python ended as it always does."""
+    return (code == -number and not said) or ("Traceback" in said and "distinguo" not in said)
 
 
 def _faults(case: Case, number: signal.Signals, code: int, said: str, took: float) -> list[str]:
@@ -241,18 +268,21 @@ def main() -> None:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as base:
         campaign = Campaign(Path(base), asked.seed, [case for case in CASES if asked.only in case.name])
         campaign.prepare()
-        counted = wrong = late = number = 0
+        counted = wrong = late = early = number = 0
         with ThreadPoolExecutor(asked.jobs) as pool:
             while counted < asked.count:
                 wanted = range(number, number + min(asked.count - counted, 20))
                 number = wanted.stop
                 for one in pool.map(campaign.one, wanted):
                     late += one.late
-                    counted += not one.late
+                    early += one.early
+                    counted += not (one.late or one.early)
                     wrong += bool(one.faults)
                     if one.faults:
                         say(f"{one.case}, {one.sent}: {'; '.join(one.faults)}\n{one.said}")
-        say(f"{counted} signals, {wrong} wrong ({late} commands had ended before the signal came)")
+        say(
+            f"{counted} signals, {wrong} wrong (and {late} after the command had ended, {early} while Python started)"
+        )
     sys.exit(wrong > 0)
 
 

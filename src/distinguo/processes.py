@@ -7,12 +7,17 @@ and dask start. A file there called ``base64.py`` would run in place of Python's
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from typing import Any
 
+QUIET = (
+    "ignore::UserWarning:multiprocessing.resource_tracker"  #: it tells of what a stopped process leaves to it
+)
 SAFE = "PYTHONSAFEPATH"  #: what ``-P`` is called in the environment
 
 
@@ -38,12 +43,38 @@ def _handed_on(paths: list[str]) -> str:
 @contextmanager
 def safe_path() -> Iterator[None]:
     """Keep the current folder off the path of the Python processes that a library starts within the block."""
-    before = os.environ.get(SAFE)
-    os.environ[SAFE] = "1"
+    with _environment(SAFE, "1"):
+        yield
+
+
+@contextmanager
+def _environment(name: str, value: str) -> Iterator[None]:
+    """Set a variable for the processes that are started within the block."""
+    before = os.environ.get(name)
+    os.environ[name] = value
     try:
         yield
     finally:
         if before is None:
-            del os.environ[SAFE]
+            del os.environ[name]
         else:
-            os.environ[SAFE] = before
+            os.environ[name] = before
+
+
+@contextmanager
+def without_ctrl_c() -> Iterator[None]:
+    """Spare the processes that a library starts here, or from threads that it starts here, the Ctrl-C of a terminal.
+
+    A terminal sends it to all processes of a command, and the first of them stops the others. What a thread has
+    blocked is inherited by its threads and processes, so they do not get it even while they start.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    with _environment("PYTHONWARNINGS", QUIET):
+        resource_tracker.ensure_running()  # it lets Ctrl-C in again where it is started, so it is started first
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

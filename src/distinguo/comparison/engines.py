@@ -7,11 +7,13 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import nullcontext
 from multiprocessing import parent_process
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -25,7 +27,7 @@ from distinguo.comparison.plan import CSV, MARKDOWN, Comparison, Plan, PlanCell,
 from distinguo.errors import DistinguoError, did_you_mean
 from distinguo.evaluation.statistics import Curve
 from distinguo.evaluation.tester import Evaluation, learning_curve
-from distinguo.processes import safe_path
+from distinguo.processes import safe_path, without_ctrl_c
 from distinguo.reading.files import MEBIBYTE, read_bytes, read_json
 from distinguo.representations.file import Representation, can_be_written, dumps, load, loads
 from distinguo.settings import TesterSettings, checked
@@ -96,7 +98,8 @@ def _safely(results: Iterator[Result]) -> Iterator[Result]:
 
 def _pooled(pool: ThreadPoolExecutor | ProcessPoolExecutor, payloads: Sequence[Payload]) -> Iterator[Result]:
     try:
-        futures = {pool.submit(run_cell, payload): payload["key"] for payload in payloads}
+        with without_ctrl_c() if isinstance(pool, ProcessPoolExecutor) else nullcontext():
+            futures = {pool.submit(run_cell, payload): payload["key"] for payload in payloads}
         for future in as_completed(futures):
             yield futures[future], _outcome(future)
     finally:
@@ -165,9 +168,15 @@ def _import_distributed() -> Any:
 def _client(distributed: Any, count: int, address: str | None) -> Any:
     if address is None:
         free = "127.0.0.1:0"  # any free port, as there may be another cluster
-        return distributed.Client(
-            n_workers=count, threads_per_worker=1, processes=True, dashboard_address=free, host="127.0.0.1"
-        )
+        with without_ctrl_c():
+            return distributed.Client(
+                n_workers=count,
+                threads_per_worker=1,
+                processes=True,
+                dashboard_address=free,
+                host="127.0.0.1",
+                silence_logs=logging.CRITICAL,  # failures are told by us; the rest is about workers that are stopped
+            )
     try:
         return distributed.Client(address, timeout=CONNECT_SECONDS)
     except (OSError, TimeoutError, ValueError) as error:
