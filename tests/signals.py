@@ -39,7 +39,7 @@ import distinguo as dg
 try:
     dg.learn("puck", learner={learner!r}, settings={{"stage.cap": 2000, "stage.hold": 2000}}, out={out!r})
 except KeyboardInterrupt:
-    say("caught")
+    print("caught")
     raise SystemExit(130)
 """
 
@@ -265,7 +265,9 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", default="", help="only cases whose name has this in it")
     asked = parser.parse_args()
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have switched it off, for children too
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a shell may have switched it off, for children too
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as base:
         campaign = Campaign(Path(base), asked.seed, [case for case in CASES if asked.only in case.name])
         campaign.prepare()

@@ -7,10 +7,12 @@ exceptions are raised only where the main thread runs our code or waits; elsewhe
 
 from __future__ import annotations
 
+import _thread
 import atexit
 import functools
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -19,6 +21,7 @@ from typing import Any, TypeVar
 from distinguo.endings import end_at_once, leave
 
 Result = TypeVar("Result")
+PATIENCE = 10.0  #: seconds that a signal waits for a piece of work to end
 
 
 class Terminated(KeyboardInterrupt):
@@ -76,8 +79,9 @@ _KNOWN = {
 def held() -> Iterator[Callable[[], None]]:
     """Hold back Ctrl-C and SIGTERM until the given function is called or the block ends.
 
-    Only the main thread ever sees a signal. A process with the system's handler for SIGTERM still ends by it, after
-    everything is saved.
+    A piece of work that goes on for ``PATIENCE`` seconds after a signal, such as a step of an environment that hangs,
+    is cut off where it is; what was saved before stays. Only the main thread ever sees a signal. A process with the
+    system's handler for SIGTERM still ends by it, after everything is saved.
 
     >>> with held() as let_in:
     ...     signal.raise_signal(signal.SIGINT)  # nothing happens yet
@@ -88,12 +92,20 @@ def held() -> Iterator[Callable[[], None]]:
     'stopped'
     """
     came: list[int] = []
-    before = _replaced(lambda number, _: came.append(number))
+    overdue: list[int] = []
+
+    def note(number: int, _: Any) -> None:
+        if overdue:
+            raise _stopped_by(number)
+        came.append(number)
+        if len(came) == 1:  # without the locks of the module threading, which may be held here
+            _thread.start_new_thread(_send_again, (number, came, overdue))
 
     def let_in() -> None:
         if came:
             raise _stopped_by(came.pop())
 
+    before = _replaced(note)
     try:
         yield let_in
         _restore(before)
@@ -107,7 +119,16 @@ def held() -> Iterator[Callable[[], None]]:
             before[one] = end_at_once if handler is raise_once else handler
         raise
     finally:
+        came.clear()
         _restore(before)
+
+
+def _send_again(number: int, came: list[int], overdue: list[int]) -> None:
+    """Send a signal that was not let in to the main thread once more, which may wait in a call of the system."""
+    time.sleep(PATIENCE)
+    if came:
+        overdue.append(number)
+        signal.pthread_kill(threading.main_thread().ident or 0, number)
 
 
 def _replaced(handler: Callable[[int, Any], None] | signal.Handlers) -> dict[signal.Signals, Any]:
