@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from distinguo import interrupts
 from distinguo.interrupts import Terminated, end_at_once, held, raise_once, termination_raises
 from distinguo.runs import folder
 
@@ -39,6 +40,30 @@ def test_one_that_comes_at_the_end_is_not_lost() -> None:
     with pytest.raises(KeyboardInterrupt), held():
         signal.raise_signal(signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_piece_of_work_that_does_not_end_is_cut_off(
+    monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    monkeypatch.setattr(interrupts, "PATIENCE", 0.05)
+    began = time.monotonic()
+    with termination_raises(), pytest.raises(KeyboardInterrupt), held():
+        signal.raise_signal(number)
+        time.sleep(3)  # a step of an environment
+    assert time.monotonic() - began < 2
+
+
+def test_one_that_was_let_in_is_not_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interrupts, "PATIENCE", 0.05)
+    with held() as let_in:
+        signal.raise_signal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            let_in()
+        time.sleep(0.2)
+    with pytest.raises(KeyboardInterrupt), held():
+        signal.raise_signal(signal.SIGINT)
+    time.sleep(0.2)
 
 
 def test_handlers_of_others_stay(monkeypatch: pytest.MonkeyPatch) -> None:

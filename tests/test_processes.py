@@ -121,6 +121,38 @@ def test_nor_does_one_that_a_library_starts(hostile: Path) -> None:
     assert (done.stdout, done.stderr, got_in(hostile)) == ("alive\n", "", [])
 
 
+MASKED = """
+import signal
+from multiprocessing import get_context
+from threading import Thread
+from distinguo.processes import without_ctrl_c
+
+def tell():
+    print(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []))
+
+def start():
+    for _ in range(2):
+        process = get_context("spawn").Process(target=tell)
+        process.start()
+        process.join()
+
+if __name__ == "__main__":
+    with without_ctrl_c():
+        thread = Thread(target=start)
+        thread.start()
+    tell()
+    thread.join()
+"""
+
+
+def test_ctrl_c_of_a_terminal_does_not_reach_processes_of_a_library(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(MASKED)
+    done = subprocess.run(
+        [sys.executable, tmp_path / "script.py"], capture_output=True, text=True, timeout=60
+    )
+    assert sorted(done.stdout.split()) == ["False", "True", "True"], done.stderr
+
+
 CONSOLE = (
     "from distinguo.__main__ import main\nif __name__ == '__main__':\n    main()\n"  #: the command distinguo
 )
