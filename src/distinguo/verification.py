@@ -26,7 +26,7 @@ from distinguo.evaluation.tester import Evaluation, trained_values
 from distinguo.proof.actions import possible
 from distinguo.proof.question import Answer, Finding, Question, Request
 from distinguo.proof.schema import Certificate
-from distinguo.proof.verify import Filed, check_place, file_certificate, question_about
+from distinguo.proof.verify import PLAIN, Filed, check_place, file_certificate, question_about
 from distinguo.representations.file import Representation
 from distinguo.runs.configuration import check_seed
 from distinguo.runs.folder import as_run, open_run
@@ -37,6 +37,7 @@ from distinguo.tasks.catalog import spec_of, task_spec
 from distinguo.tasks.extent import Extent
 from distinguo.tasks.spec import LENGTH, RETURN, TaskSpec
 from distinguo.tasks.task import seeded, start
+from distinguo.writing import check_file_place
 
 
 class Subject(NamedTuple):
@@ -233,6 +234,7 @@ def _made(folder: Path | None) -> Path | None:
     try:
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
+            check_file_place(folder / PLAIN)
     except OSError as error:
         raise DistinguoError(f"Cannot write to {folder}: {error.strerror}.") from None
     return folder

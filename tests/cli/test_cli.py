@@ -127,6 +127,14 @@ def test_one_seed_of_many_that_is_not_solved_is_told_by_the_exit_code(call: Call
     assert call("learn", "puck", "--seeds", "2", "--json", *FAST).code == 0
 
 
+def test_many_seeds_do_not_go_into_the_folder_of_one_run(call: Call) -> None:
+    call("learn", "puck", "--seed", "1", "--out", "run", *FAST)
+    answer = call("learn", "puck", "--seeds", "1-2", "--out", "run", *FAST)
+    assert answer.code == 2
+    assert "run holds one run, and --seeds makes a folder for each; choose another --out." in answer.err
+    assert not Path("run", "seed-1").exists()
+
+
 @pytest.mark.second_stage
 def test_a_smaller_map_that_does_not_keep_the_return_is_told_by_the_exit_code(call: Call) -> None:
     call("learn", "puck", "--seed", "1", "--out", "run", *FAST)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import json
+import os
 import re
 from pathlib import Path
 
@@ -143,6 +144,13 @@ def test_options_that_make_no_sense_are_refused():
             verify("diagonal", **options)
     with pytest.raises(DistinguoError, match="option steps should be a whole number from 1 to 100000, got 0"):
         verify("grid:2x2", task="MountainCar-v0", steps=0)
+
+
+def test_a_folder_that_cannot_be_written_to_is_refused_before_the_work(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    monkeypatch.setattr("distinguo.verification.question_about", None)  # not even asked
+    with pytest.raises(DistinguoError, match=r"files cannot be made in the folder .*; choose another place"):
+        verify("diagonal", out=tmp_path)
 
 
 def test_trials_leave_the_certificate_of_others_alone(tmp_path):

@@ -168,8 +168,12 @@ def learn(
 
 def _check_folder(first: Configuration, out: Path | None, many: bool) -> None:
     """Refuse a folder that cannot be used, before anything else is printed."""
-    from distinguo.runs.folder import prepare
+    from distinguo.runs.folder import SETTINGS, prepare
 
+    if many and out is not None and (out / SETTINGS).exists():
+        raise DistinguoError(
+            f"{out} holds one run, and --seeds makes a folder for each; choose another --out."
+        )
     if out is not None:
         prepare(out / f"seed-{first.seed}" if many else out, first)
 
