@@ -25,6 +25,7 @@ import distinguo as dg
 from distinguo.exports.write import FORMATS
 from distinguo.representations import file
 from distinguo.runs.configuration import configure
+from distinguo.runs.digests import DIGESTS
 from distinguo.runs.folder import REASONS, open_run, write_run
 from distinguo.runs.run import Run
 from distinguo.views.show import draw_run
@@ -122,6 +123,7 @@ def reasons(size: int, place: Path) -> None:
         "states": [[0.0, 0.0], [0.5, 0.5]],
     }
     line = json.dumps({**entry, "profiles": [[0.0, 1.0]] * 2, "rules": ["value (Eq. 4)"], "regret": 0.25})
+    (place / "run" / DIGESTS).unlink()  # these reasons were not saved with the rest
     with (place / "run" / REASONS).open("w") as file:
         for _ in range(size):
             file.write(f"{line}\n")

@@ -54,7 +54,15 @@ def test_a_picture_of_very_many_cells_says_how_it_was_drawn() -> None:
 
 def test_of_very_many_reasons_only_the_latest_are_kept() -> None:
     """They may be read one by one from a file: whoever keeps them all takes the memory of all."""
-    entry = {"event": "split", "prototypes": [0, 1], "regret": 0.5, "rules": []}
+    entry = {
+        "event": "split",
+        "step": 9,
+        "prototypes": [0, 1],
+        "regret": 0.5,
+        "rules": [],
+        "states": [[0.0, 0.0], [0.5, 0.5]],
+        "profiles": [[0.0, 1.0], [1.0, 0.0]],
+    }
     run = made_up("puck", 5)._replace(reasons=Reasons(50_000, json.dumps(entry)))  # type: ignore[arg-type]
     tracemalloc.start()
     table = reasons_table(run)

@@ -146,7 +146,7 @@ def test_a_reader_sees_the_files_of_one_moment(tmp_path: Path) -> None:
     learned = [learn_configured(configure("puck", seed=n, changes=FAST), tmp_path / str(n)) for n in (1, 2)]
     shutil.copytree(tmp_path / "1", out)
     files = [
-        {name: (run.path / name).read_bytes() for name in (folder.REPRESENTATION, folder.VALUES)}
+        {name: (run.path / name).read_bytes() for name in folder.TOGETHER if (run.path / name).exists()}
         for run in learned
         if run.path
     ]
@@ -213,7 +213,7 @@ def _configured_by(command: str) -> Configuration:
 
 
 @pytest.mark.parametrize(
-    ("name", "every", "least"), [("puck", 53, 8), ("distil", 31, 2), ("condense", 41, 2)]
+    ("name", "every", "least"), [("puck", 53, 8), ("distil", 50, 2), ("condense", 60, 2)]
 )
 def test_cut_off_at_any_touch_of_a_file_and_by_signals(
     tmp_path: Path, name: str, every: int, least: int

@@ -187,7 +187,7 @@ def test_a_second_run_uses_what_is_there(made: Made, monkeypatch: Any, capfd: An
     before = kept(made.out)
     monkeypatch.setattr(engines, "run_cell", lambda payload: pytest.fail(f"{payload['key']} was run again"))
     capfd.readouterr()
-    assert run_tiny(made.out.parent, made.out.name) == 0
+    assert run_tiny(made.out.parent, made.out.name) == made.code
     assert kept(made.out) == before
     answer = json.loads(capfd.readouterr().out)
     assert answer["claims"] == made.claims
