@@ -140,7 +140,7 @@ OF_MODULES = {"np", "numpy", "json", "tomllib", "zipfile", "os", "io", "tarfile"
 
 
 def opens_a_file(node: ast.AST) -> bool:
-    """Tell whether a call opens a file to read it: not through reading/, and not to write."""
+    """Whether a call opens a file to read it, other than through reading/."""
     if not isinstance(node, ast.Call):
         return False
     words = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]

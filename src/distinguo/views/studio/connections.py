@@ -30,7 +30,7 @@ Held = TypeVar("Held")
 def gives_way(
     held: Iterable[Held], client: Callable[[Held], Hashable], since: Callable[[Held], Any]
 ) -> Held | None:
-    """Return what gives way when there is no room: of the client that holds most, the one with the least ``since``.
+    """The one to close when there is no room: the one with the least ``since`` of the client that holds most.
 
     >>> gives_way(["a2", "b3", "a1"], client=lambda one: one[0], since=lambda one: int(one[1]))
     'a1'
@@ -129,7 +129,7 @@ class GuardedPage(WebSocketsSansIOProtocol):
         self.transport.abort()
 
     def handle_ping(self) -> None:
-        """Answer a ping, unless nobody reads the answers."""
+        """Answer a ping, unless the answers are not read."""
         if self.writable.is_set():
             super().handle_ping()
         else:
