@@ -157,7 +157,7 @@ def push_back(seen: np.ndarray) -> int:
 FORMULAS = {HEURISTIC: land, DIAGONAL: push_back}
 
 
-def new_returns(run: Any) -> np.ndarray:
+def new_returns(run: Any, first: int = FIRST, trials: int = TRIALS) -> np.ndarray:
     """Follow a map through new trials of Gymnasium's own environment, with its own time limit.
 
     Of a task that has no end but failure, the steps are counted, up to a bound.
@@ -167,9 +167,9 @@ def new_returns(run: Any) -> np.ndarray:
     env = gymnasium.make(PUCK_ID if spec.name == "puck" else spec.name)
     if not isinstance(env.action_space, gymnasium.spaces.Discrete):
         env = dg.DiscreteActions(env, list(spec.parameters["levels"]))
-    returns = np.zeros(TRIALS)
-    for trial in range(TRIALS):
-        seen, _ = env.reset(seed=FIRST + trial)
+    returns = np.zeros(trials)
+    for trial in range(trials):
+        seen, _ = env.reset(seed=first + trial)
         ended = False
         while not ended:
             seen, reward, terminated, truncated, _ = env.step(run.controller.action(seen))

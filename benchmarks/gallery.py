@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from benchmarks.distilled import FORMULAS
+from benchmarks.distilled import FORMULAS, new_returns
 
 import distinguo as dg
 from distinguo.proof.verify import question_about
 from distinguo.views.descriptions import border_in_words, regions_in_words
 
+SHOWN, SHOWN_TRIALS = 3_000_000, 300  #: the first seed of the trials that are shown, and how many
 #: The smallest published, or found by others, as regions or leaves with their return; None if we know of none.
 PUBLISHED = {
     "LunarLander-v3": "14 leaves, 200.7; 18 leaves, 233 (trees)",
@@ -42,8 +43,8 @@ COMMANDS = {
 HEAD = """# Gallery of small controllers
 
 This page has, for each task, the smallest controller distilled so far, beside the smallest published one that we know
-of. The returns are means over a hundred new trials of Gymnasium's own environments, from seeds that no distillation
-used, with 95 % intervals. C is the size, in bytes of code and constants, of the header that `distinguo export RUN
+of. The returns are means over 300 trials of Gymnasium's own environments, with 95 % intervals, from seeds that neither
+a distillation nor the choice of the controller used. C is the size, in bytes of code and constants, of the header that `distinguo export RUN
 --to c` writes, compiled with `cc -Os`. `python -m benchmarks.teachers` makes the teachers,
 `python -m benchmarks.distilled` the runs, and `python -m benchmarks.gallery` this page; see also [how it
 works](distil.md). Each controller is the best of several seeds, by size and then by return; [the table of all
@@ -85,8 +86,8 @@ def smallest(folders: list[Path]) -> list[tuple[Path, dict[str, str]]]:
 def entry(folder: Path, row: dict[str, str], out: Path) -> dict[str, Any]:
     """Return the line and the section of a task."""
     run = dg.open_run(folder / f"{row['name']}-{row['seed']}")
-    task, spread = row["task"], 1.96 * float(row["new_error"])
-    mean = float(row["new_score"])
+    task, returns = row["task"], new_returns(run, SHOWN, SHOWN_TRIALS)
+    mean, spread = float(returns.mean()), 1.96 * float(returns.std(ddof=1)) / np.sqrt(len(returns))
     picture = f"gallery-{row['name'].lower()}.png"
     dg.show(run, path=out / "images" / picture)
     size = bytes_of(run)

@@ -17,10 +17,10 @@ import distinguo as dg
 from distinguo.cli import COMMANDS, app
 from distinguo.cli.seeing import VERDICTS
 from distinguo.comparison.audit import LONGEST
-from distinguo.evaluation.confirmation import PATIENCE, USUAL
 from distinguo.explanations.distinctions import MOST_PAIRS
 from distinguo.explanations.investigation import MOST_STEPS, SEARCH, SEARCHES
 from distinguo.runs.rollout import STEPS
+from distinguo.runs.stage import USUAL
 from distinguo.tasks.catalog import task_spec
 from distinguo.verification import TRIALS
 from tests.cli.test_cli import Call, call
@@ -85,10 +85,10 @@ DISTIL = ("--set", "learner.most=2", "--set", "learner.rounds=1", "--set", "lear
           "learner.states=100", "--set", "learner.trials=2", "--set", "learner.starts=2")  # fmt: skip
 #: A command on RUN or TASK, and the most steps that it may take beside probing the environment.
 TABLE: dict[str, tuple[tuple[str, ...], int]] = {
-    "learn": (("learn", "TASK", "--learner", "economy", *LEARN), 200 + 5 * (PATIENCE * 30 + USUAL * LIMIT)),
+    "learn": (("learn", "TASK", "--learner", "economy", *LEARN), 200 + 5 * (30 + USUAL * LIMIT)),
     "learn probation": (
         ("learn", "TASK", "--learner", "probation", *LEARN),
-        200 + 5 * (PATIENCE * 30 + USUAL * LIMIT),
+        200 + 5 * (30 + USUAL * LIMIT),
     ),
     "distil": (("distil", "policy.py:go", "--task", "TASK", *DISTIL, "--set", "learner.steps=7000"), 7000),
     "distil, one step": (("distil", "policy.py:go", "--task", "TASK", "--set", "learner.steps=1"), 1),

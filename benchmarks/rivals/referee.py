@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from benchmarks.rivals.world import Policy, World
 
-from distinguo.evaluation.confirmation import OPEN, PASSED, USUAL, ReturnQuestion, judge
+from distinguo.evaluation.confirmation import OPEN, PASSED, ReturnQuestion, judge, spent_error
+from distinguo.runs.stage import USUAL
 
 LATEST = 3  #: trials whose mean is a claim, if it reaches the threshold
 SOONEST = 500  #: learning steps between two tests, at least
@@ -41,7 +42,7 @@ class Referee:
         self.least, self.greatest = np.inf, -np.inf
         self.latest: deque[float] = deque(maxlen=LATEST)
         self.curve: list[tuple[int, float]] = []  #: learning steps, and mean return of the test after them
-        self.steps = self.asked = self.failed_steps = 0
+        self.steps = self.asked = self.failed_steps = self.tests = 0
         self.policy: Policy | None = None  #: that was tested last
         self.passed = False
         self.began = time.perf_counter()
@@ -70,9 +71,12 @@ class Referee:
     def _test(self, policy: Policy) -> Look:
         """Test a policy as our own are, with new starts."""
         before, returns, outcome = self.world.steps, [], OPEN
+        self.tests += 1
+        question = ReturnQuestion(
+            self.threshold, self.least, self.greatest, error=spent_error(self.tests), is_claim=True
+        )
         while outcome == OPEN:
             returns.append(self.world.trial(policy))
-            question = ReturnQuestion(self.threshold, self.least, self.greatest)
             outcome = judge(returns, self.world.steps - before, question)
             self._note(returns[-1])
         self.passed = outcome == PASSED

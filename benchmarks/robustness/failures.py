@@ -1,4 +1,4 @@
-"""Three runs that do badly, replayed with the same seed, and why: every figure is computed from the replay."""
+"""Two runs that do badly, replayed with the same seed, and why: every figure is computed from the replay."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from measure import ANEW, PLACES, new_trials
 from words import filled
 
 from distinguo.controller import region_at
-from distinguo.evaluation.confirmation import ReturnQuestion, capital
 from distinguo.runs.configuration import configure
 from distinguo.runs.run import Run, run_of
 from distinguo.runs.stage import Stage
@@ -40,35 +39,12 @@ def replay(task: str, seed: int, changes: dict[str, Any]) -> Replay:
 
 def written_failures() -> str:
     """Return the section of the page."""
-    parts = (lucky_confirmation(), one_sided_map(), no_threshold())
-    return "## Three failures, replayed\n\n" + "\n".join(parts)
+    parts = (one_sided_map(), no_threshold())
+    return "## Two failures, replayed\n\n" + "\n".join(parts)
 
 
 def _headed(title: str, command: str, text: str) -> str:
     return f"### {title}\n\n    {command}\n\n{filled(text)}\n"
-
-
-def lucky_confirmation() -> str:
-    """A light cart: the confirmation was passed by luck."""
-    light = {"task.cart_mass": 0.3}
-    stage, run = replay("CartPole-v1", 80_001, light)
-    strict = replay("CartPole-v1", 80_001, {**light, "stage.confirm_steps": 10**6}).run
-    returns, others = (new_trials(one, MANY, np.random.default_rng([80_001, ANEW])) for one in (run, strict))
-    whole, tests = float((returns >= 500).mean()), len(stage.returns)
-    evidence = capital(stage.returns, 475.0, ReturnQuestion(475.0, stage.least, stage.greatest).room)
-    text = f"""
-        Solved after {run.summary["environment_steps"]:,} steps with {run.summary["prototypes"]} prototypes: the
-        {tests} trials of its confirmation had a mean of {np.mean(stage.returns):.0f}. But the mean of {MANY:,} new
-        trials is {returns.mean():.0f}, below 475: {whole:.1%} of them last 500 steps, and the others fall after
-        {np.median(returns[returns < 500]):.0f} (median), at once or never. *Cause:* so small a share of bad starts is
-        missed by {tests} trials with a chance of {whole**tests:.0%}. The capital of the confirmation had grown to
-        {evidence:.1f}: enough for the weaker level, 1 in 4, that will do once its 14,000 steps are used up, not
-        for 1 in 20. Held to the strict level (`--set stage.confirm_steps=1000000`) the same seed goes on learning to
-        {strict.summary["environment_steps"]:,} steps, and has a mean of {others.mean():.0f} then, for
-        {strict.summary["confirmation_steps"]:,} steps of confirmation instead of
-        {run.summary["confirmation_steps"]:,}."""
-    command = "distinguo learn CartPole-v1 --seed 80001 --set task.cart_mass=0.3"
-    return _headed("A confirmation passed by luck", command, text)
 
 
 def one_sided_map() -> str:

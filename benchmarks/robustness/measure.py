@@ -17,7 +17,7 @@ from distinguo.tasks.extent import TEST, observed_extent
 from distinguo.tasks.spec import MeanReturn
 from distinguo.tasks.task import start
 
-TRIALS = 100  #: new greedy trials of a task that asks for a mean return
+TRIALS = 300  #: new greedy trials of a task that asks for a mean return
 PLACES, LONG = (
     50,
     5_000_000,
@@ -39,6 +39,8 @@ class Figures(NamedTuple):
     prototypes: int
     environment_steps: int
     confirmation_steps: int
+    failed_confirmation_steps: int
+    total_steps: int
     attempts: int
 
 
@@ -55,6 +57,8 @@ def measure(job: Job) -> Figures:
         summary["prototypes"],
         summary["environment_steps"],
         summary["confirmation_steps"],
+        summary["failed_confirmation_steps"],
+        summary["total_steps"],
         summary["attempts"],
     )
 

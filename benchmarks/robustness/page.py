@@ -22,7 +22,7 @@ from plan import (
 from words import ASKED, Some, filled, listed, middle_ratio, select, shortfalls, worth
 
 WORST, RARE = 90, 95  #: percentiles: one run in ten, or in twenty, is worse
-COLUMNS = ("solved", "again", "prototypes", "steps", "confirmation steps")
+COLUMNS = ("solved", "again", "prototypes", "steps", "with failed claims", "total steps")
 
 HEAD = """# Robustness
 
@@ -38,8 +38,10 @@ on the development seeds {development}; every figure below comes from the {kind}
 measured on {every} of them, a variant on {some}, a changed setting on {few}. *Solved*: the run's own confirmation was
 passed. *Again*: solved, and the mean return of {trials} new greedy trials is still at the threshold (for the puck: of
 {places} new starts in the central quarter, those that are not doomed last {long:,} steps in the median). *Steps* are
-those of learning; confirmation is counted apart. Two figures are the median and the worst decile of all runs, or,
-where a table says so, the median and the 95th percentile; a run that is not solved has used up its budget.
+those of learning. Claims that did not pass teach, too: *with failed claims* adds their steps. *Total steps* are all
+that the task took, the confirmation, values and prices included. Two figures are the median and the worst decile of
+all runs, or, where a table says so, the median and the 95th percentile; a run that is not solved has used up its
+budget.
 """
 
 
@@ -129,8 +131,9 @@ def table(first: str, rows: Mapping[str, list[str]], columns: Sequence[str]) -> 
 def cells(some: Some, worst: int = WORST) -> list[str]:
     """Return the cells of a row."""
     first = [f"{sum(one.solved for one in some)} of {len(some)}", f"{sum(one.again for one in some)}"]
-    names = ("prototypes", "environment_steps", "confirmation_steps")
-    return first + [spread([getattr(one, name) for one in some], worst) for name in names]
+    learning = [one.environment_steps + one.failed_confirmation_steps for one in some]
+    numbers = [[one.prototypes for one in some], [one.environment_steps for one in some], learning]
+    return first + [spread(values, worst) for values in (*numbers, [one.total_steps for one in some])]
 
 
 def spread(values: Sequence[float], worst: int = WORST) -> str:

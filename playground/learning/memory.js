@@ -25,6 +25,13 @@ export class Memory {
     for (const s of prototypes) this.add(s);
   }
 
+  /** What the map was made of, to be looked at later. */
+  copy() {
+    const made = new Memory([]);
+    [made.x, made.v, made.primary, made.q] = [[...this.x], [...this.v], [...this.primary], this.q.map((row) => [...row])];
+    return made;
+  }
+
   get size() {
     return this.x.length;
   }

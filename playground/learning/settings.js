@@ -59,7 +59,7 @@ export const STARTS = {
 };
 
 /** What a reader chooses. */
-export const USUAL = Object.freeze({ preset: "default", seed: 1n, start: "scratch", epsilon: null, gamma: null });
+export const USUAL = Object.freeze({ preset: "default", seed: 1n, start: "scratch", epsilon: null, gamma: null, compare: null });
 
 /** The settings that a choice means; epsilon and gamma are the preset's unless they are given. */
 export function settingsOf({ preset, epsilon, gamma }) {
@@ -75,6 +75,7 @@ const READERS = {
   start: (word) => (Object.hasOwn(STARTS, word) ? word : undefined),
   epsilon: (word) => numberIn(word, (n) => n > 0 && n <= 10),
   gamma: (word) => numberIn(word, (n) => n > 0 && n < 1),
+  compare: (word) => twoOf(word.split(",").map((one) => READERS.epsilon(one.trim()))),
 };
 const WISHES = {
   preset: "default, fast or paper",
@@ -82,11 +83,17 @@ const WISHES = {
   start: "scratch or seeds",
   epsilon: "a number above 0 and at most 10",
   gamma: "a number between 0 and 1",
+  compare: "two values of epsilon, such as 0.02,0.5",
 };
 
 function numberIn(word, allowed) {
   const number = /^[\d.eE+-]+$/.test(word) ? Number(word) : NaN;
   return allowed(number) ? number : undefined;
+}
+
+/** Two numbers, or nothing. */
+function twoOf(numbers) {
+  return numbers.length === 2 && !numbers.includes(undefined) ? numbers : undefined;
 }
 
 /** Read the choice that a link carries after its "#", and say what could not be read. */

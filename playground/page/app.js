@@ -6,9 +6,10 @@ import { mergingEpsilon } from "../learning/criteria.js";
 import { BETWEEN, CONFIRMING, learnt } from "../learning/stage.js";
 import { PRESETS } from "../learning/settings.js";
 import { Controls } from "./controls.js";
+import { Duel } from "./duel.js";
 import { Guide } from "./guide.js";
 import { HillView } from "./hill.js";
-import { Pictures } from "./picture.js";
+import { Pictures, aboutPoint } from "./picture.js";
 import { FREE, HELD, LEARNING, PAUSED, Player } from "./player.js";
 import { placeOf } from "./reasons.js";
 import { Why } from "./why.js";
@@ -35,8 +36,13 @@ class App {
     this.map = new MapView(byId("map"), {
       ...hands,
       onPick: (point) => this.ask(point),
-      onCursor: (point, cell) => this.say(`${placeOf(point)}: region ${cell?.region ?? "unknown"}`),
+      onHover: (point) => this.hover(point),
+      onCursor: (point) => {
+        this.hover(point);
+        this.say(byId("hover").textContent);
+      },
     });
+    this.duel = new Duel({ choice: this.controls.choice, onChange: (compare) => this.compare(compare) });
     this.listen();
     this.forget();
     this.last = performance.now();
@@ -46,14 +52,49 @@ class App {
   listen() {
     const on = (id, act) => byId(id).addEventListener("click", act);
     on("play", () => (this.player.mode === LEARNING ? this.player.pause() : this.play()));
-    on("step", () => this.player.step());
-    on("trial", () => this.player.trial());
+    on("step", () => this.newest(() => this.player.step()));
+    on("trial", () => this.newest(() => this.player.trial()));
     on("restart", () => this.restart(this.controls.choice));
     on("clear", () => this.clear());
+    on("newest", () => this.look(null));
+    byId("time").addEventListener("input", () => {
+      const moment = Number(byId("time").value);
+      this.look(moment < this.player.maps.length ? moment : null);
+    });
     on("example", () => this.example());
   }
 
+  /** The map that is shown: the newest, or that after an earlier trial. */
+  get memory() {
+    return this.moment === null ? this.player.stage.memory : this.player.maps[this.moment];
+  }
+
+  /** Look at the map after an earlier trial, from 0, or at the newest (null); marks of another time are dropped. */
+  look(moment) {
+    if (moment === this.moment) return;
+    this.moment = moment;
+    this.picture = null;
+    this.clear();
+    this.hover(null);
+  }
+
+  newest(act) {
+    this.look(null);
+    act();
+  }
+
+  hover(point) {
+    byId("hover").textContent = point ? aboutPoint(this.memory, this.player.stage.settings.delta, point) : "";
+  }
+
+  /** Compare two values of ε; the address carries them. */
+  compare(compare) {
+    this.controls.remember({ compare });
+    this.duel.take(this.controls.choice);
+  }
+
   play() {
+    this.look(null);
     if (this.player.isOver) this.restart(this.controls.choice);
     this.player.learn();
   }
@@ -62,13 +103,14 @@ class App {
     const { speed } = this.player;
     this.player.restart(choice);
     this.player.speed = speed;
+    this.duel.take(choice);
     this.clear();
     this.forget();
   }
 
   /** Forget what was drawn: everything is drawn anew. */
   forget() {
-    this.picture = null;
+    this.picture = this.moment = null;
     this.drawnTrials = -1;
     this.rows = new Set(this.player.stage.memory.primaries());
     this.glow = new Map();
@@ -76,11 +118,13 @@ class App {
   }
 
   hold(s) {
+    this.look(null);
     this.player.hold(s);
     this.dirty = true;
   }
 
   release(s) {
+    this.look(null);
     this.player.release(s);
     this.guide.tick("drag");
     this.dirty = true;
@@ -88,6 +132,10 @@ class App {
 
   ask(point) {
     this.player.pause();
+    if (this.moment !== null) {
+      this.why.tellThen(aboutPoint(this.memory, this.player.stage.settings.delta, point), this.moment + 1);
+      return;
+    }
     this.why.ask(point);
     const found = this.why.answer(this.player.stage);
     if (found.states.length === 2) this.guide.tick("why");
@@ -96,6 +144,7 @@ class App {
 
   /** Ask about two prototypes whose regions parted last. */
   example() {
+    this.look(null);
     const { memory, learner } = this.player.stage;
     const parted = learner.reasons.findLast((reason) => {
       const [j, k] = reason.prototypes.map((p) => memory.primary[p]);
@@ -117,6 +166,7 @@ class App {
     this.last = now;
     const moved = this.player.frame(seconds);
     this.glowOn(seconds);
+    this.duel.frame(seconds, now);
     if (moved || this.dirty || this.glow.size || this.player.mode !== this.drawnMode) this.draw(now);
     requestAnimationFrame((next) => this.frame(next));
   }
@@ -139,9 +189,11 @@ class App {
     const { s, action } = this.player.shown;
     const rows = stage.memory.primaries();
     const glow = Object.fromEntries([...this.glow].map(([p, strength]) => [rows.indexOf(p), strength]));
-    this.map.draw({ ...this.picture, trail: this.player.trail, now: s, marks: this.why.marks, glow });
+    const present = this.moment === null ? { trail: this.player.trail, now: s, glow } : {};
+    this.map.draw({ ...this.picture, marks: this.why.marks, ...present });
     this.hill.draw(s, action);
     this.status();
+    if (!performance.getEntriesByName("first drawing").length) performance.mark("first drawing");
   }
 
   /** Take a new picture of the map; curves change only with the trials. */
@@ -149,7 +201,7 @@ class App {
     const { stage } = this.player;
     this.drawnAt = now;
     this.drawnSteps = stage.learner.counts.trialSteps;
-    this.picture = this.pictures.of(stage.memory, stage.settings.delta);
+    this.picture = this.pictures.of(this.memory, stage.settings.delta);
     if (stage.trials.length === this.drawnTrials) return;
     this.drawnTrials = stage.trials.length;
     const rows = new Set(stage.memory.primaries());
@@ -180,8 +232,21 @@ class App {
     byId("count-length").textContent = (stage.phase === CONFIRMING ? stage.held : length).toLocaleString("en");
     byId("count-regions").textContent = String(stage.regions);
     byId("count-prototypes").textContent = String(stage.memory.size);
+    this.showTime();
     const words = player.free ? this.freeWords() : this.learningWords(stage);
     if (byId("status").textContent !== words) byId("status").textContent = words;
+  }
+
+  showTime() {
+    const { maps } = this.player;
+    const shown = this.moment ?? maps.length;
+    byId("time").max = String(maps.length);
+    byId("time").value = String(shown);
+    byId("time").disabled = !maps.length;
+    byId("newest").setAttribute("aria-pressed", String(this.moment === null));
+    const words = this.moment === null ? "newest" : `after trial ${shown + 1}: ${plural(maps[shown].primaries().length, "region")}`;
+    byId("moment").textContent = words;
+    byId("time").setAttribute("aria-valuetext", words);
   }
 
   playWord() {

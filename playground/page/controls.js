@@ -11,6 +11,11 @@ const SLIDERS = {
   gamma: { from: (at) => 1 - 10 ** -at, to: (value) => -Math.log10(1 - value), digits: 3 },
 };
 
+/** Where a document of the repository is on the built site, which has a folder for each page. */
+function siteLink(place) {
+  return place.includes("README") ? "./" : place.replace(/(index)?\.md$/, "/").replace(/^\/$/, "./");
+}
+
 export class Controls {
   /** onChoice is called with every new choice, onSpeed with the number of a speed. */
   constructor({ onChoice, onSpeed }) {
@@ -30,6 +35,9 @@ export class Controls {
       this.showSpeed();
     });
     byId("copy").addEventListener("click", () => this.copy());
+    if (location.protocol.startsWith("http")) {
+      for (const link of document.querySelectorAll("nav a")) link.href = siteLink(link.getAttribute("href"));
+    }
     addEventListener("hashchange", () => this.follow());
     this.show(this.choice);
     this.showSpeed();
@@ -56,11 +64,16 @@ export class Controls {
   }
 
   choose(changes) {
+    this.remember(changes);
+    this.show(this.choice);
+    this.onChoice(this.choice);
+  }
+
+  /** Write a choice into the address. */
+  remember(changes) {
     this.choice = { ...this.choice, ...changes };
     const hash = hashOf(this.choice);
     history.replaceState(null, "", hash ? `#${hash}` : location.pathname + location.search);
-    this.show(this.choice);
-    this.onChoice(this.choice);
   }
 
   /** The reader went to another link on the same page. */

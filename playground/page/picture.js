@@ -2,6 +2,7 @@
 
 import { prefers, stateValue } from "../learning/criteria.js";
 import { ACTIONS, HIGH, LOW } from "../learning/puck.js";
+import { placeOf, written } from "./reasons.js";
 
 const [WIDE, TALL] = [HIGH[0] - LOW[0], HIGH[1] - LOW[1]];
 
@@ -35,6 +36,15 @@ function nearerSide(outline, [ax, ay], [bx, by]) {
 export function policyOf(q, delta) {
   const good = q.flatMap((_, a) => (prefers(q, a, delta) ? [a] : []));
   return good.length === 1 ? good[0] : -1;
+}
+
+/** A state of the map in words: its region, what is best there and what each push is worth. */
+export function aboutPoint(memory, delta, point) {
+  const j = memory.region(point);
+  const q = memory.q[j];
+  const best = policyOf(q, delta);
+  const worth = ACTIONS.map((name, a) => `${name} ${written(q[a], 3)}`).join(", ");
+  return `${placeOf(point)}: region ${memory.primaries().indexOf(j)}, ${best < 0 ? "the pushes are tied" : `push ${ACTIONS[best]} is best`} (${worth})`;
 }
 
 /** Makes pictures of a memory; outlines are computed anew only when there are other prototypes. */

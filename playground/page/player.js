@@ -28,6 +28,7 @@ export class Player {
   /** Begin from scratch, with these settings. */
   restart(choice) {
     this.stage = new Stage(choice);
+    this.maps = []; // the map after every trial
     this.mode = PAUSED;
     this.way = [];
     this.due = 0;
@@ -92,7 +93,10 @@ export class Player {
     if (phase === BETWEEN) this.way = [];
     const taken = stage.work(steps, this.visit);
     if (stage.phase === CONFIRMING && phase !== CONFIRMING) this.way = []; // it begins again on the top
-    if (stage.trials.length > before) this.resting = SPEEDS[this.speed].rest;
+    if (stage.trials.length > before) {
+      this.resting = SPEEDS[this.speed].rest;
+      this.maps.push(stage.memory.copy());
+    }
     return taken;
   }
 

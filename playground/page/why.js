@@ -27,6 +27,14 @@ export class Why {
     this.place.replaceChildren();
   }
 
+  /** Say something about an earlier map; reasons are those of the newest. */
+  tellThen(words, moment) {
+    this.place.replaceChildren(
+      element("p", `${words}.`),
+      element("p", `This is the map after trial ${moment}. Press Newest to ask why.`, { class: "hint" }),
+    );
+  }
+
   /** Answer by what is known now. */
   answer(stage) {
     if (!this.marks.length) return null;

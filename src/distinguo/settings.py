@@ -117,10 +117,28 @@ class StageSettings(NamedTuple):
         Field(
             ge=1,
             le=10**12,
-            description="steps of a confirmation after which weaker evidence will do; five times as many end it, "
-            "at once where trials have no time limit, else when the running trial has ended",
+            description="steps after which a confirmation ends undecided, if it has run three times the trials of a "
+            "perfect policy; at once where trials have no time limit",
         ),
-    ] = 14_000
+    ] = 70_000
+    confidence: Annotated[
+        float,
+        Field(
+            ge=0.5,
+            le=0.999999,
+            description="probability that a run does not say solved of a policy below the threshold, over all its "
+            "claims together",
+        ),
+    ] = 0.95
+    refine_steps: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=10**6,
+            description="environment steps to improve a solved map for other learners, 0 for none; for controllers "
+            "that trials can be repeated for",
+        ),
+    ] = 0
 
 
 class TesterSettings(NamedTuple):

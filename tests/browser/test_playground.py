@@ -119,7 +119,7 @@ def test_start_pause_step_trial_and_restart(opened: Open) -> None:
     assert page.inner_text("#play") == "Go on"
     page.click("#restart")
     assert page.evaluate(counts)["trials"] == 0
-    assert page.inner_text("#count-trials") == "0"
+    page.wait_for_function("document.getElementById('count-trials').textContent === '0'")
 
 
 def test_learning_in_view_gives_the_same_map(opened: Open) -> None:
@@ -325,11 +325,12 @@ def test_the_keyboard_reaches_everything(opened: Open) -> None:
     """Tab comes to every control; keys move the puck and ask about states."""
     page = opened()
     reached = []
-    for _ in range(16):
+    for _ in range(25):
         page.keyboard.press("Tab")
-        reached.append(page.evaluate("document.activeElement.id"))
+        reached.append(page.evaluate("document.activeElement.id || document.activeElement.localName"))
     wanted = (
-        "hill play step trial restart speed map example clear epsilon gamma seed another preset start copy"
+        "a a a hill play step trial restart speed map newest example clear epsilon gamma seed another preset start "
+        "copy duel-epsilon-0 duel-map-0 duel-epsilon-1 duel-map-1 duel-learn"
     )
     assert reached == wanted.split()
     learn_fast(page)
@@ -346,6 +347,141 @@ def test_the_keyboard_reaches_everything(opened: Open) -> None:
     for key in ("ArrowLeft", "ArrowLeft", "Enter"):
         page.keyboard.press(key)
     assert page.evaluate("playground.app.player.way[0][1]") == 0
+
+
+def test_hovering_shows_region_values_and_what_is_best(opened: Open) -> None:
+    """What the controller of the package says, at the pointer and at the keyboard's cursor."""
+    page = opened("#seed=1")
+    learn_fast(page)
+    controller = learned(Case(seed=1)).controller
+    for point in ((-1.0, 2.0), (0.6, 0.9), (1.5, 4.0)):
+        page.mouse.move(*place(page, *point))
+        region = controller.region(point)
+        action = ("left", "right")[int(controller.policy[region])]
+        left, right = (f"{value:.3f}".replace("-", "−") for value in controller.q[region])
+        assert page.inner_text("#hover").endswith(
+            f": region {region}, push {action} is best (left {left}, right {right})"
+        )
+    page.mouse.move(5, 5)
+    assert page.inner_text("#hover") == ""
+    page.focus("#map")
+    page.keyboard.press("ArrowRight")
+    assert page.inner_text("#spoken") == page.inner_text("#hover") != ""
+
+
+def test_the_time_slider_shows_earlier_maps_and_no_marks_of_now(opened: Open) -> None:
+    """The map after every trial is that of the package; asking there leads to the newest map."""
+    page = opened("#seed=1")
+    assert page.is_disabled("#time")
+    learn_fast(page)
+    history = learned(Case(seed=1)).history
+    assert page.evaluate("playground.app.player.maps.length") == len(history)
+    page.mouse.click(*place(page, -1.0, 2.0))
+    assert page.evaluate("playground.app.why.marks.length") == 1
+    for moment in (0, 5, len(history) - 1):
+        page.locator("#time").fill(str(moment))
+        page.wait_for_function(
+            "moment => playground.app.moment === moment && playground.app.picture", arg=moment
+        )
+        frame, shown = history[moment], page.evaluate("playground.app.map.picture")
+        assert shown["prototypes"] == frame.representation.partition.prototypes.tolist()
+        assert max(cell["region"] for cell in shown["cells"]) + 1 == frame.representation.regions
+        values = "(({memory}) => memory.primaries().map((p) => memory.q[p]))(playground.app)"
+        assert page.evaluate(values) == frame.q.tolist()
+        assert shown["marks"] == []
+        assert "now" not in shown
+        assert page.inner_text("#moment").startswith(f"after trial {moment + 1}: ")
+        assert page.inner_text("#answer") == ""
+    page.mouse.click(*place(page, -1.0, 2.0))
+    assert f"This is the map after trial {len(history)}. Press Newest to ask why." in page.inner_text(
+        "#answer"
+    )
+    page.click("#newest")
+    page.wait_for_function("playground.app.map.picture.now")
+    assert page.inner_text("#answer") == ""
+    assert page.inner_text("#moment") == "newest"
+
+
+def test_two_learners_side_by_side(opened: Open) -> None:
+    """Both learn what the package learns with their ε; the address carries both."""
+    page = opened("#seed=2")
+    page.click("#duel-learn")
+    assert page.evaluate("location.hash") == "#seed=2&compare=0.02%2C0.5"
+    other = opened("#seed=2&compare=0.02%2C0.5")
+    for one in (page, other):
+        one.wait_for_function("playground.app.duel.sides.every((side) => side.player.isOver)")
+        one.wait_for_function(
+            "playground.app.duel.sides.every((side) => side.words.textContent.startsWith('solved'))"
+        )
+        for n, epsilon in enumerate((0.02, 0.5)):
+            trace = json.loads(
+                one.evaluate(f"JSON.stringify(playground.app.duel.sides[{n}].player.stage.trace())")
+            )
+            assert differences(Case(seed=2, epsilon=epsilon, changes={}), trace) == []
+    assert page.inner_text("#duel-words-0") == "solved: 15 trials, 5 regions, 5 prototypes"
+    assert page.inner_text("#duel-words-1") == "solved: 15 trials, 3 regions, 5 prototypes"
+    page.fill("#duel-epsilon-1", "much")
+    page.click("#duel-learn")
+    assert "not “0.02,much”" in page.inner_text("#duel-problem")
+    page.fill("#duel-epsilon-1", "0.1")
+    page.keyboard.press("Enter")
+    assert page.evaluate("location.hash") == "#seed=2&compare=0.02%2C0.1"
+    assert page.inner_text("#duel-problem") == ""
+    assert other.evaluate("playground.app.player.stage.settings.epsilon") == 0.1
+
+
+def test_links_lead_to_files_of_the_repository(opened: Open) -> None:
+    """Installation, documentation and the paper."""
+    links = opened().evaluate(
+        "[...document.querySelectorAll('nav a')].map((link) => link.getAttribute('href'))"
+    )
+    assert len(links) == 3
+    docs = Path(__file__).parents[2] / "docs"
+    assert [link for link in links if not (docs / link).is_file()] == []
+
+
+def test_links_on_the_site_lead_to_its_pages(new_page: Open) -> None:
+    """There every document has a folder of its own."""
+    page = new_page()
+    text = (Path(__file__).parents[2] / "docs" / "playground.html").read_text(encoding="utf-8")
+    page.route("http://site.example/**", lambda route: route.fulfill(body=text, content_type="text/html"))
+    page.goto("http://site.example/docs/playground.html")
+    links = page.evaluate("[...document.querySelectorAll('nav a')].map((link) => link.href)")
+    site = "http://site.example/docs/"
+    assert links == [site, site, f"{site}paper-explained/"]
+
+
+def test_the_first_drawing_comes_within_a_second(opened: Open) -> None:
+    """Of a busy machine the best of three counts."""
+    taken = []
+    for _ in range(3):
+        page = opened()
+        taken.append(page.evaluate("performance.getEntriesByName('first drawing')[0].startTime"))
+    assert min(taken) <= 1000, taken
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_action_on_every_screen(opened: Open, size: tuple[int, int], scheme: str) -> None:
+    """All buttons and sliders by keyboard alone; nothing is wider than the screen; the console stays silent."""
+    page = opened("#seed=1", viewport={"width": size[0], "height": size[1]}, color_scheme=scheme)
+    presses = {"speed": "End", "play": "Enter"}
+    for name, key in presses.items():
+        page.focus(f"#{name}")
+        page.keyboard.press(key)
+    page.wait_for_function("playground.app.player.isOver")
+    for name in ("example", "clear", "another", "restart", "step", "trial", "newest", "copy", "duel-learn"):
+        page.focus(f"#{name}")
+        page.keyboard.press("Enter")
+        page.wait_for_timeout(30)
+    page.wait_for_function("playground.app.player.maps.length")
+    for name, key in (("time", "Home"), ("epsilon", "ArrowLeft"), ("gamma", "ArrowLeft"), ("map", "ArrowUp")):
+        page.focus(f"#{name}")
+        page.keyboard.press(key)
+    page.wait_for_function(
+        "playground.app.duel.sides.every((side) => side.player.stage.settings.gamma < 0.99)"
+    )
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
 
 
 def test_it_fits_a_phone_and_the_night(opened: Open) -> None:

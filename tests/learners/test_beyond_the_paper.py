@@ -122,7 +122,7 @@ def test_a_cart_pole_whose_actions_are_noisy_is_solved() -> None:
     seeds = range(71_000, 71_008) if NIGHTLY else [71_002]
     with interpreted_by_day(ActionNoise):
         runs = [
-            learn("CartPole-v1", seed=s, settings={"task.noisy_actions": 0.1, "stage.confirm": 20})
+            learn("CartPole-v1", seed=s, settings={"task.noisy_actions": 0.1, "stage.confidence": 0.5})
             for s in seeds
         ]
     assert sum(run.solved for run in runs) >= len(runs) - len(runs) // 8

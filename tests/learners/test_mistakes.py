@@ -146,8 +146,8 @@ def test_the_tester_learns_in_every_region_it_comes_through() -> None:
 def test_a_few_lucky_trials_do_not_solve_a_task() -> None:
     cart = ReturnQuestion(475.0, 9.0, 500.0)
     assert judge([500.0] * 3, 1_500, cart) == OPEN
-    assert judge([500.0] * 27, 13_500, cart) == OPEN
-    assert judge([500.0] * 28, 14_000, cart) == PASSED
+    assert judge([500.0] * 53, 26_500, cart) == OPEN
+    assert judge([500.0] * 54, 27_000, cart) == PASSED
     assert judge([500.0, 300.0] * 10, 8_000, cart) == FAILED
 
 

@@ -13,9 +13,8 @@ from gymnasium.spaces import Box, Discrete
 from gymnasium.wrappers import TimeLimit
 
 import distinguo as dg
-from distinguo.evaluation.confirmation import PATIENCE, USUAL
 from distinguo.runs.configuration import configure
-from distinguo.runs.stage import Stage
+from distinguo.runs.stage import USUAL, Stage
 from distinguo.tasks.catalog import spec_of
 from tests.nightly import so_many
 
@@ -93,15 +92,15 @@ def test_steps_are_never_more_than_the_budget(learner: str, labels: bool, limite
         stage, asked = counted(learner, labels, limited, ends, settings, seed)
         assert stage.environment_steps + stage.confirmation_steps == asked, (budget, seed)
         assert stage.investigation_steps <= stage.environment_steps <= budget
-        assert stage.tested <= PATIENCE * confirm_steps + (USUAL * LIMIT if limited else 0)
+        assert stage.tested <= confirm_steps + (USUAL * LIMIT if limited else 0)
         assert np.isfinite(stage.score)
 
 
 def test_an_endless_trial_is_cut_at_the_budget_and_confirmed_within_its_own() -> None:
     settings = {"stage.steps": 3000, "stage.confirm_steps": 1000}
     stage, asked = counted("economy", False, False, False, settings, seed=0)
-    assert (stage.environment_steps, stage.confirmation_steps) == (3000, 5000)
-    assert asked == 8000
+    assert (stage.environment_steps, stage.confirmation_steps) == (3000, 1000)
+    assert asked == 4000
     assert (stage.count_trials, len(stage.trials), len(stage.returns)) == (1, 0, 1)
 
 
@@ -110,7 +109,7 @@ def test_the_trials_of_a_confirmation_that_were_not_cut_count() -> None:
     settings = {"stage.steps": 300, "stage.confirm_steps": 30, "stage.confirm": 30}
     for seed in range(0, 20, 2):
         stage, _ = counted("sweeping", True, False, True, settings, seed)
-        assert stage.tested <= PATIENCE * 30
+        assert stage.tested <= 30
         if len(stage.returns) > 1:
             assert stage.score == pytest.approx(np.mean(stage.returns))
 
@@ -139,7 +138,8 @@ def test_a_cut_trial_does_not_change_an_exact_resume(
     with pytest.raises(Stop):
         learned(tmp_path / "cut", stop)
     resumed = learned(tmp_path / "cut")
-    assert whole.summary | {"seconds": 0} == resumed.summary | {"seconds": 0}
+    again = {"seconds": 0, "replayed_steps": 0, "total_steps": 0}  # to go on, states are restored
+    assert whole.summary | again == resumed.summary | again
     assert whole.q.tobytes() == resumed.q.tobytes()
 
 

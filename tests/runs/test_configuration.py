@@ -47,10 +47,11 @@ def test_a_configuration_survives_its_file(configuration: Configuration) -> None
 
 
 def test_every_setting_is_in_the_file_with_a_comment() -> None:
-    lines = to_toml(configure("puck")).splitlines()
-    for kind in (Puck, LearnerSettings, StageSettings):
+    tables = to_toml(configure("puck")).split("\n[")
+    for kind, table in ((Puck, "task]"), (LearnerSettings, "learner]"), (StageSettings, "stage]")):
+        (text,) = [text for text in tables if text.startswith(table)]
         for name in kind._fields:
-            (line,) = [line for line in lines if line.startswith(f"{name} = ")]
+            (line,) = [line for line in text.splitlines() if line.startswith(f"{name} = ")]
             assert len(line.partition(" # ")[2]) > 3, line
 
 

@@ -30,7 +30,7 @@ WORDS: dict[str, Any] = {
     "actions": ("back", "on"),
     "units": ("m",),
 }
-SETTINGS = {"stage.steps": 2000, "stage.confirm": 20}
+SETTINGS = {"stage.steps": 2000, "stage.confidence": 0.5}
 
 
 @pytest.fixture(scope="module")
@@ -163,7 +163,7 @@ def handed(spec: Any, given: Any) -> Any:
 
 
 def test_an_agent_takes_the_same_words() -> None:
-    agent = dg.Economy(Corridor(), **WORDS, settings={"stage.confirm": 20}).learn(2000)
+    agent = dg.Economy(Corridor(), **WORDS, settings={"stage.confidence": 0.5}).learn(2000)
     assert agent.solved
     assert agent.configuration.spec.axes == ("field (m)",)
     assert isinstance(agent.run, Run)

@@ -102,6 +102,13 @@ def learn(
             help="The mean return that solves a Gymnasium id whose makers name none.", rich_help_panel=WHAT
         ),
     ] = None,
+    confidence: Annotated[
+        float | None,
+        typer.Option(
+            help="How sure a run must be to say 'solved', over all its claims together; 0.95 if not given.",
+            rich_help_panel=HOW,
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Learn a representation of a task: which of its states must be kept apart.
@@ -111,7 +118,7 @@ def learn(
 
       distinguo learn CartPole-v1
 
-      distinguo learn MountainCar-v0 --regions 2
+      distinguo learn MountainCar-v0 --regions 2 --confidence 0.99
 
       distinguo learn MountainCarContinuous-v0 --set task.levels=3
 
@@ -152,6 +159,8 @@ def learn(
 
     if regions is not None:
         changes["learner.regions"] = regions
+    if confidence is not None:
+        changes["stage.confidence"] = confidence
     if seed is not None and seeds is not None:
         raise DistinguoError("--seed and --seeds exclude each other; give one of them.")
     numbers = [seed or 0] if seeds is None else parse.seeds(seeds)

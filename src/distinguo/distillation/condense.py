@@ -22,7 +22,7 @@ import numpy as np
 from distinguo.controller import Controller
 from distinguo.criteria import preferred, state_value
 from distinguo.errors import DistinguoError, attempt, checks_names, one_line, shown, whole_number
-from distinguo.evaluation.confirmation import OPEN, PASSED, ReturnQuestion, judge
+from distinguo.evaluation.confirmation import is_reached, spent_error
 from distinguo.interrupts import held
 from distinguo.learners.refinement.improvement import Improvement, OutOfStepsError
 from distinguo.reading.arrays import read_arrays
@@ -131,7 +131,7 @@ def _condensed(
             f"{budget:,} environment steps do not suffice to come down to {regions} prototypes; allow more with "
             "--steps."
         )
-    kept = progress.confirmed(sizes, target)
+    kept = progress.confirmed(sizes, target, run.configuration.stage.confidence)
     chosen = sizes[len(progress.verdicts) - 1] if progress.verdicts else curve[0]
     if not kept and regions is None:
         chosen = curve[0]
@@ -214,12 +214,13 @@ class CurveProgress:
         self.curve_steps = self.work.steps
         self._save()
 
-    def confirmed(self, sizes: list[Candidate], target: float) -> bool:
+    def confirmed(self, sizes: list[Candidate], target: float, confidence: float) -> bool:
         """Whether new trials confirm that one of some sizes keeps the return; the first that does ends it."""
         try:
             while not any(self.verdicts) and len(self.verdicts) < len(sizes):
                 candidate = sizes[len(self.verdicts)]
-                self.verdicts.append(is_kept(self.work, candidate, target, self.curve))
+                error = spent_error(len(self.verdicts) + 1, confidence)
+                self.verdicts.append(is_kept(self.work, candidate, target, self.curve, error))
                 self._save()
         except OutOfStepsError:
             self.ended = True
@@ -262,16 +263,17 @@ def _target_return(spec: TaskSpec, whole: Candidate) -> float:
     return spec.threshold
 
 
-def is_kept(work: Improvement, candidate: Candidate, target: float, curve: list[Candidate]) -> bool:
+def is_kept(
+    work: Improvement, candidate: Candidate, target: float, curve: list[Candidate], error: float = 0.05
+) -> bool:
     """Whether a smaller map keeps the return in new trials."""
-    seen = np.concatenate([one.returns for one in curve])
-    question = ReturnQuestion(target, float(seen.min()), float(seen.max()))
     work.map = candidate.map
-    returns: list[float] = []
-    began = work.steps
-    while (outcome := judge(returns, work.steps - began, question) if returns else OPEN) == OPEN:
-        returns += [trail.total for trail in work.fresh_trails(1)]
-    return outcome == PASSED
+
+    def some() -> tuple[list[float], int]:
+        began = work.steps
+        return [trail.total for trail in work.fresh_trails(1)], work.steps - began
+
+    return is_reached(target, np.concatenate([one.returns for one in curve]), some, error)
 
 
 def regions_by_epsilon(controller: Controller) -> list[tuple[float, int]]:

@@ -29,7 +29,7 @@ from distinguo.distillation.levels import Levelled, levelled, levels_of_run, wit
 from distinguo.distillation.teachers import Policy, Teacher, teacher_of, watched
 from distinguo.distillation.trials import Followed, Trials, trials_of
 from distinguo.errors import DistinguoError, attempt, checks_names, path_from, shown, whole_number
-from distinguo.evaluation.confirmation import OPEN, PASSED, ReturnQuestion, judge
+from distinguo.evaluation.confirmation import is_reached, spent_error
 from distinguo.interrupts import held
 from distinguo.learners.catalog import DISTILLED
 from distinguo.learners.distilled import MOST_PROTOTYPES, DistilSettings
@@ -43,7 +43,9 @@ from distinguo.search.maps import PrototypeMap, controller_of
 from distinguo.search.prices import STARTS, neighbouring_prototypes, prices
 from distinguo.search.races import Candidate, Contender
 from distinguo.settings import checked
+from distinguo.tasks.gym.snapshots import steps_of_probes
 from distinguo.tasks.spec import CATEGORIES, Hold, TaskSpec
+from distinguo.tasks.task import uncounted_steps
 from distinguo.versions import software
 
 #: The shares of the budget up to which steps are taken to learn, to confirm a map, to follow the teacher, also with
@@ -199,6 +201,9 @@ def distilled_in(
 def distilled(wish: Wish, ledger: Ledger, watch: Watch | None = None) -> Distilled:
     """Distil in memory; every step is taken through the ledger."""
     began = time.perf_counter()
+    probed = (
+        uncounted_steps(wish.task.task)[0] if isinstance(wish.task, TaskSpec) else 0
+    ) - steps_of_probes()
     _check_asked(wish.regions, wish.keep)
     teacher, task, changes = wish.teacher, wish.task, wish.changes
     known = checked(DistilSettings, of_table(changes, "learner"), "learner")
@@ -227,7 +232,7 @@ def distilled(wish: Wish, ledger: Ledger, watch: Watch | None = None) -> Distill
                     trials_of(found.spec, cap, ledger),
                     watch or (lambda text: None),
                 )
-            return work.done(wish.keep, wish.regions, found, began)
+            return work.done(wish.keep, wish.regions, found, (began, probed))
     except BudgetEndedError:
         steps = int(ledger.budget)
         raise NoMapError(
@@ -284,6 +289,7 @@ class Findings(NamedTuple):
     learning: Count  #: trials and steps until the curve was complete
     confirming: int  #: steps of its confirmation and of its comparison with the teacher
     began: float  #: on the clock of ``time.perf_counter``
+    probed: int  #: minus the steps of probes that are not this distillation's
 
 
 class Distillation:
@@ -306,10 +312,12 @@ class Distillation:
     def _label(self, followed: Followed) -> TaughtLabel:
         return self.questions.label(followed)
 
-    def done(self, keep: float | None, regions: int | None, found: Levelled, began: float) -> Distilled:
+    def done(
+        self, keep: float | None, regions: int | None, found: Levelled, began: tuple[float, int]
+    ) -> Distilled:
         """Distil: follow the teacher, go down through the sizes, confirm the smallest map that keeps the return.
 
-        ``began`` is the start time, on the clock of ``time.perf_counter``.
+        ``began`` is the start time, on the clock of ``time.perf_counter``, and minus the steps of all probes by then.
         """
         ledger, settings = self.trials.ledger, self.configuration.learner
         with ledger.up_to(LEARNING):
@@ -326,7 +334,8 @@ class Distillation:
             stopped=stopped,
             learning=learned,
             confirming=ledger.count.steps - learned.steps,
-            began=began,
+            began=began[0],
+            probed=began[1],
         )
         run = self._run(chosen, own, fidelity, findings)
         said = (
@@ -396,11 +405,14 @@ class Distillation:
         """Return the smallest map that new trials confirm; if none, the best."""
         allowed = [best for best in sizes if regions is None or best.size <= regions] or sizes[-1:]
         seen = np.concatenate([best.compared for best in sizes])
+        claim = 0
         for best in reversed(allowed):
             if best.compared.mean() >= target.value:
+                claim += 1
+                error = spent_error(claim, self.configuration.learner.confidence)
                 self.descent.tell(f"confirming {best.size} prototypes")
                 try:
-                    if is_confirmed(self.trials, best.map, target, seen, self.descent.fresh):
+                    if is_confirmed(self.trials, best.map, target, seen, self.descent.fresh, error):
                         return best.map, True
                 except BudgetEndedError:
                     self.ended = self.ended or "before a map was confirmed"
@@ -436,6 +448,12 @@ class Distillation:
             "environment_steps": findings.learning.steps,
             "confirmation_steps": findings.confirming,
             "price_steps": self.trials.count.steps - before,
+            "probe_steps": (probed := findings.probed + steps_of_probes()),
+            "total_steps": findings.learning.steps
+            + findings.confirming
+            + self.trials.count.steps
+            - before
+            + probed,
             "seconds": round(time.perf_counter() - findings.began, 4),
         }
         return run_of_map(self.configuration._replace(spec=spec), map_, own.seen, summary, reasons)
@@ -475,20 +493,21 @@ def is_confirmed(
     target: TargetReturn,
     seen: np.ndarray,
     fresh: Callable[[int], list[int]],
+    error: float = 0.05,
 ) -> bool:
     """Whether new trials confirm, by the sequential test of evaluation/confirmation, that a map keeps the return.
 
     ``seen`` are the returns of earlier maps, compared with the target: they show the range of returns.
     """
-    question = ReturnQuestion(target.value, float(seen.min()), float(seen.max()))
-    returns: list[float] = []
-    began, outcome = trials.count.steps, OPEN
-    while outcome == OPEN:
+
+    def some() -> tuple[list[float], int]:
+        began, returns = trials.count.steps, []
         groups = [Contender(map_, fresh(TOGETHER // 2)) for _ in range(2)]
         for group, gained in zip(groups, trials.judge(groups), strict=True):
             returns += target.compared(gained, group.starts).tolist()
-        outcome = judge(returns, trials.count.steps - began, question)
-    return outcome == PASSED
+        return returns, trials.count.steps - began
+
+    return is_reached(target.value, seen, some, error)
 
 
 def prices_of_neighbours(

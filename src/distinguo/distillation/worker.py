@@ -39,7 +39,7 @@ def answer_all(questions: TextIO, out: TextIO) -> None:
         question = json.loads(line)
         try:
             if trials is None:
-                spec = task_spec(asked["task"], asked["parameters"], interpreted=True)
+                spec = task_spec(asked["task"], asked["parameters"], interpreted=True, probing=False)
                 trials = EnvironmentTrials(spec, asked["cap"])
             content = {"known": True} if question["do"] == "know" else answer_to(question, trials)
         except DistinguoError as error:

@@ -54,6 +54,14 @@ class DistilSettings(NamedTuple):
             gt=0, le=1, description="share of the teacher's return to keep, if that is below the threshold"
         ),
     ] = 0.95
+    confidence: Annotated[
+        float,
+        Field(
+            ge=0.5,
+            le=0.999999,
+            description="probability that a map does not count as keeping a return that it does not keep",
+        ),
+    ] = 0.95
     costs: Annotated[
         bool, Field(description="weigh states by what a wrong action costs, where that is known")
     ] = True

@@ -15,7 +15,7 @@ from distinguo.runs.configuration import Configuration
 from distinguo.runs.history import LARGEST_HISTORY, Frame, ending_with, fits, frame_line, is_due
 from distinguo.tasks.extent import Extent, Preliminaries, completed, preliminary_series
 from distinguo.tasks.spec import CONTINUOUS, LARGEST
-from distinguo.tasks.task import observe, start
+from distinguo.tasks.task import observe, start, uncounted_steps
 
 #: The provenance in a frame of the history.
 _OF_A_FRAME = ("task", "preset", "seed", "extent", "observed")
@@ -27,6 +27,8 @@ class Account:
     configuration: Configuration
     learner: Learner
     agent: Agent
+    task: Any  #: with a generator of its own
+    replayed_before: int  #: steps to restore states, in earlier processes
     preliminaries: Preliminaries
     extent: Extent  #: of the observations, as far as it is known
     solved: bool
@@ -108,6 +110,16 @@ class Account:
     def environment_steps(self) -> int:
         """Return the steps of all trials and mini-trials, and of the preliminary series if there was one."""
         return self._count("trial_steps") + self.investigation_steps + self.preliminaries.steps
+
+    @property
+    def probe_steps(self) -> int:
+        """The steps that it took to find out what the task allows, before the first trial."""
+        return uncounted_steps(self.task)[0]
+
+    @property
+    def replayed_steps(self) -> int:
+        """The steps that were only taken to restore a state."""
+        return self.replayed_before + uncounted_steps(self.task)[1]
 
     @property
     def final_trial_steps(self) -> int:

@@ -25,7 +25,10 @@ from distinguo.tasks.task import memories, randomness, remember
 from distinguo.versions import software
 from distinguo.writing import pack_arrays, write_atomically
 
-_PLAIN = ("phase", "solved", "score", "confirmation_steps", "seconds", "returns", "held", "purpose", "tested")
+_PLAIN = (
+    *("phase", "solved", "score", "seconds", "returns", "held", "purpose", "tested"),
+    *("confirmation_steps", "failed_confirmation_steps", "claimed", "answer"),
+)
 _Count = Annotated[int, Field(ge=0, lt=2**63)]
 _Numbers = list[float]
 #: The errors that a damaged file may cause.
@@ -57,6 +60,11 @@ class _Facts(BaseModel):
     purpose: Literal["claim", "attempt over", "stage over"]
     best: _BestFacts | None
     confirmation_steps: _Count
+    failed_confirmation_steps: _Count = 0  #: 0 in files of earlier versions, as the next ones
+    claimed: _Count = 0
+    answer: Literal["", "passed", "failed", "undecided"] = ""
+    replayed_steps: _Count = 0
+    bounds: Annotated[_Numbers, Field(min_length=2, max_length=2)] | None = None
     seconds: Annotated[float, Field(ge=0)]
     extent: (
         Annotated[list[_Numbers], Field(min_length=2, max_length=2)] | None
@@ -97,6 +105,8 @@ def _facts(stage: Stage, growing: Growing) -> dict[str, Any]:
         "best": best and {"score": best.score, "attempt": best.attempt, "trials": best.trials},
         "least": None if np.isinf(stage.least) else stage.least,
         "greatest": None if np.isinf(stage.greatest) else stage.greatest,
+        "replayed_steps": stage.replayed_steps,
+        "bounds": None if np.isinf(stage.bounds).any() else list(stage.bounds),
         "extent": [list(stage.extent.low), list(stage.extent.high)],
         **growing._asdict(),
         "versions": software(),
@@ -151,6 +161,11 @@ def _restore(stage: Stage, facts: _Facts, arrays: dict[str, np.ndarray]) -> None
         stage.extent = Extent(*(tuple(side) for side in facts.extent))
     if facts.least is not None and facts.greatest is not None:
         stage.least, stage.greatest = facts.least, facts.greatest
+    stage.replayed_before = facts.replayed_steps
+    if facts.bounds is not None:
+        stage.bounds = (facts.bounds[0], facts.bounds[1])
+    elif facts.phase == "confirming":  # of an earlier version, which did not keep them
+        stage.bounds = (stage.least, stage.greatest)
     for name in _PLAIN:
         setattr(stage, name, getattr(facts, name))
 

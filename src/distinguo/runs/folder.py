@@ -79,7 +79,7 @@ PROMISED = (
 )
 DISTILLED = ("kept", "teacher_score", "bar")
 #: The keys of a result whose values are text, whole numbers from 0, or other numbers.
-_TEXTS = ("task", "preset", "learner", "teacher")
+_TEXTS = ("task", "preset", "learner", "teacher", "answer")
 _COUNTS = (
     *(
         "seed",
@@ -91,12 +91,14 @@ _COUNTS = (
         "final_trial_steps",
     ),
     *("confirmation_steps", "confirmation_trials", "attempts", "representation_regions", "price_steps"),
+    *("failed_confirmation_steps", "confirmations", "probe_steps", "replayed_steps", "total_steps"),
     *("representation_prototypes", "representation_steps", "condensed_from", "condense_steps"),
 )
 _NUMBERS = (
     "score",
     "score_low",
     "score_high",
+    "confidence",
     "teacher_score",
     "fidelity",
     "bar",
@@ -135,6 +137,38 @@ def is_free(path: Path) -> bool:
 def alone_in(path: Path) -> AbstractContextManager[None]:
     """Work in a run folder as the only process, after carrying out what a killed one had begun."""
     return working_alone(path, TOGETHER)
+
+
+#: Other files that commands write into a run folder.
+BESIDE = (
+    *(CHECKPOINT, PICTURE, REQUEST, LOCK, "proof.png", "report.html"),
+    *("controller.h", "controller.json", "controller.dot", "controller.npz"),
+)
+
+
+def delete(path: Path) -> None:
+    """Delete a run folder: files that commands write there, and nothing if it holds any other or is in use."""
+    with alone_in(path):
+        files = sorted(
+            path.iterdir(), key=lambda one: one.name in (SETTINGS, REQUEST)
+        )  # it is a run until the end
+        others = [one.name for one in files if not _is_of_a_run(one)]
+        if others:
+            raise DistinguoError(
+                f"{path.name} also holds {shown(others[0])}, which is not a file of a run; nothing was deleted. "
+                "Delete the folder yourself."
+            )
+        for one in files:
+            if one.name != LOCK:
+                one.unlink()
+    with contextlib.suppress(FileNotFoundError):
+        (path / LOCK).unlink()
+    path.rmdir()
+
+
+def _is_of_a_run(path: Path) -> bool:
+    is_known = path.name in (*TOGETHER, *BESIDE) or is_leftover(path) or path.match("certificate*.json")
+    return is_known and path.is_file() and not path.is_symlink()
 
 
 def is_finished(path: Path) -> bool:

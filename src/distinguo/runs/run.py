@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from distinguo.controller import Controller
-from distinguo.evaluation.confirmation import lower_bound
+from distinguo.evaluation.confirmation import UNDECIDED, lower_bound, spent_error, trials_to_pass
 from distinguo.representations.file import Representation
 from distinguo.runs.configuration import Configuration
 from distinguo.runs.history import Frame, TrialRow, packed_history
 from distinguo.runs.restarts import of_these_regions
-from distinguo.runs.stage import Stage
-from distinguo.tasks.spec import Hold
+from distinguo.runs.stage import ReturnStage, Stage
 from distinguo.versions import software
 
 if TYPE_CHECKING:
@@ -24,6 +23,9 @@ if TYPE_CHECKING:
     from distinguo.evaluation.audit import Audit
     from distinguo.runs.rollout import Rollout
     from distinguo.verification import Proof
+
+
+MOST_TRIALS = 10**9  #: of an estimate; a policy that would take more does not get there
 
 
 # The public functions on a run as methods of the same names.
@@ -247,9 +249,13 @@ def summarise(stage: Stage) -> dict[str, Any]:
     """Return a summary of the result of a stage.
 
     ``environment_steps`` counts trials and mini-trials, without the final long trial of a solved run, which is
-    listed separately, and without the confirmation.
+    listed separately, and without the confirmation. ``total_steps`` counts every step that the task took.
     """
-    final = stage.final_trial_steps
+    final, of_map = stage.final_trial_steps, _of_representation(stage)
+    after = of_map.get("representation_steps", 0) + of_map.get("price_steps", 0)
+    spent = (
+        stage.environment_steps + stage.confirmation_steps + stage.probe_steps + stage.replayed_steps + after
+    )
     return {
         "task": stage.configuration.spec.name,
         "seed": stage.configuration.seed,
@@ -264,9 +270,13 @@ def summarise(stage: Stage) -> dict[str, Any]:
         "investigation_steps": stage.investigation_steps,
         "final_trial_steps": final,
         "confirmation_steps": stage.confirmation_steps,
+        "failed_confirmation_steps": stage.failed_confirmation_steps,
         **_of_confirmation(stage),
         "attempts": stage.attempts,
-        **_of_representation(stage),
+        **of_map,
+        "probe_steps": stage.probe_steps,
+        "replayed_steps": stage.replayed_steps,
+        "total_steps": spent,
         **stage.learner.figures(stage.agent.memory, stage.configuration.learner),
         "seconds": round(stage.seconds, 4),
         "versions": software(),
@@ -284,11 +294,33 @@ def _of_representation(stage: Stage) -> dict[str, Any]:
     return figures
 
 
+def _what_it_takes(stage: ReturnStage, more: float) -> dict[str, Any]:
+    """How many more trials would pass, None if none would, and settings that allow twice as many."""
+    if more >= MOST_TRIALS:
+        return {"trials_to_pass": None, "settings_to_pass": {}}
+    trials = len(stage.returns) + 2 * round(more)
+    steps, limits = round(stage.tested / len(stage.returns) * trials), stage.configuration.stage
+    allow = {"stage.confirm": trials} if trials > limits.confirm else {}
+    allow |= {"stage.confirm_steps": steps} if steps > limits.confirm_steps else {}
+    return {"trials_to_pass": round(more), "settings_to_pass": allow}
+
+
 def _of_confirmation(stage: Stage) -> dict[str, Any]:
-    """The number of trials behind the score, and its lower bound with 95 % confidence."""
-    if isinstance(stage.configuration.spec.goal, Hold) or not stage.returns:
+    """The number of trials behind the score, its lower bound, and the answer to whether the threshold is reached.
+
+    The bound has the error of its confirmation, so that with those of all earlier ones it keeps the confidence.
+    """
+    if not isinstance(stage, ReturnStage) or not stage.returns:
         return {}
-    return {
+    error = spent_error(max(stage.claimed, 1), stage.configuration.stage.confidence)
+    facts: dict[str, Any] = {
         "confirmation_trials": len(stage.returns),
-        "score_low": lower_bound(stage.returns, stage.least),
+        "confirmations": stage.claimed,
+        "confidence": stage.configuration.stage.confidence,
+        "score_low": lower_bound(stage.returns, stage.least, error),
     }
+    if stage.answer:
+        facts["answer"] = stage.answer
+    if stage.answer == UNDECIDED and stage.threshold is not None:
+        facts |= _what_it_takes(stage, trials_to_pass(stage.returns, stage.question(stage.threshold)))
+    return facts

@@ -180,6 +180,8 @@ _ADDED_TO_1 = {
 }
 #: Settings of the stage that a file of version 1 has, by a setting of the learner that was added with or after them.
 _ADDED_WITH = {"samples": "confirm", "rescale": "restart", "review_merged": "confirm_steps"}
+#: Settings of the stage that no file of version 1 has.
+_ADDED_SINCE = ("confidence", "refine_steps")
 #: A removed setting that files of version 1 may have, and its only value.
 _GONE = ("initial", 0.0)
 
@@ -235,7 +237,7 @@ def _later(tables: Mapping[str, Mapping[str, Any]], learner: Learner) -> dict[st
         needed = set(_ADDED_TO_1["stage"]) if learner.name == PROBATION else {"restart", "confirm"}
     else:
         needed = {also for key, also in _ADDED_WITH.items() if key in tables["learner"]}
-    late["stage"] = [key for key in late["stage"] if key not in needed]
+    late["stage"] = [*(key for key in late["stage"] if key not in needed), *_ADDED_SINCE]
     return late
 
 

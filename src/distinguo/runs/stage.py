@@ -16,7 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from distinguo.evaluation.confirmation import FAILED, OPEN, PASSED, PATIENCE, USUAL, ReturnQuestion, judge
+from distinguo.evaluation.confirmation import (
+    FAILED,
+    OPEN,
+    PASSED,
+    UNDECIDED,
+    ReturnQuestion,
+    judge,
+    spent_error,
+)
 from distinguo.evaluation.simulate import follow, follow_in
 from distinguo.learners.agent import CAPPED, NO_BUDGET, PAUSED, SPENT, TERMINAL, Agent, fresh_progress
 from distinguo.learners.learner import OwnTests, Setup, learner_or_absent
@@ -34,6 +42,8 @@ from distinguo.tasks.world import python_world, world_of
 #: Why a confirmation is run: a good trial claims success; an attempt, or the stage, is over.
 CLAIM, ATTEMPT_OVER, STAGE_OVER = "claim", "attempt over", "stage over"
 SAMPLE = 20  #: greedy trials that measure an attempt when it is over
+AGAIN = 300  #: further trials that should reach the threshold, too, where the map may still become better
+USUAL = 100  #: greedy trials that measure a policy where no mean return is asked for
 
 #: The phases of the stage.
 BETWEEN, TRIAL, CONFIRMING, DONE = "between trials", "trial", "confirming", "done"
@@ -70,10 +80,15 @@ class Stage(Account):
         self.solved = False
         self.score: float = 0  #: of the greedy policy in the last confirmation
         self.confirmation_steps = 0
+        self.failed_confirmation_steps = 0  #: of those that did not pass
+        self.replayed_before = 0  #: steps to restore states, in the processes that this one goes on from
+        self.claimed = 0  #: confirmations so far that could have said "solved"
         self.returns: list[float] = []  #: of the confirmation that is under way
         self.held = 0  #: steps of its trial so far
         self.tested = 0  #: steps of all its trials so far
         self.least, self.greatest = np.inf, -np.inf  #: the extreme returns of all trials
+        self.bounds = (np.inf, -np.inf)  #: the same before this confirmation, which its bets rest on
+        self.answer = ""  #: of the last confirmation that asked whether the threshold is reached
         self.purpose = CLAIM  #: of that confirmation
         self.best: Best | None = None
         self.refined: Refined | None = None  #: the map for other learners, made after a solved run
@@ -227,6 +242,8 @@ class Stage(Account):
     def begin_confirmation(self, purpose: str) -> None:
         """Begin to confirm the greedy policy."""
         self.returns, self.tested, self.purpose, self.phase = [], 0, purpose, CONFIRMING
+        self.bounds = (self.least, self.greatest)
+        self.claimed += purpose != ATTEMPT_OVER
         if self._own_tests is not None:
             self._own_tests.begin(self.agent)
         self.begin_greedy_trial()
@@ -281,7 +298,9 @@ class Stage(Account):
         """Make a map for other learners from a controller that solves its task, and price its distinctions."""
         if self.refined is None and self.solved and self.learner.only_controls:
             spec = self.configuration.spec._replace(task=self.task)
-            self.refined = refine_controller(spec, self.controller, self.configuration.seed)
+            self.refined = refine_controller(
+                spec, self.controller, self.configuration.seed, self.configuration.stage.refine_steps
+            )
             self.reasons += self.refined.prices if self.refined else []
 
     # ---- attempts -------------------------------------------------------------------------------------------------
@@ -356,6 +375,7 @@ class HoldStage(Stage):
         fell = self.follow(hold - self.held)
         self.score = self.held
         if fell:
+            self.failed_confirmation_steps += self.tested
             self.settle()
             self.end_trial("cap")
             self.refute()
@@ -405,20 +425,20 @@ class ReturnStage(Stage):
             return
         if not whole and len(self.returns) > 1:  # the complete trials say more
             self.returns.pop()
-        outcome = self._judge()
-        if outcome == OPEN and spent:
-            outcome = FAILED
-        if outcome == OPEN:
+        answer = self._judge()
+        if answer == OPEN and spent:
+            answer = UNDECIDED
+        if answer == OPEN:
             self.begin_greedy_trial()
         else:
-            self._conclude(outcome == PASSED)
+            self._conclude(answer)
 
     @property
     def _most_steps(self) -> int:
         """The steps after which a confirmation ends in any case, where trials have no limit of their own."""
         if self.configuration.spec.limit is not None:
             return NO_BUDGET
-        return PATIENCE * self.configuration.stage.confirm_steps
+        return self.configuration.stage.confirm_steps
 
     def _judge(self) -> str:
         """Judge the trials so far; a small sample is enough if there is no threshold or an attempt is over."""
@@ -426,19 +446,28 @@ class ReturnStage(Stage):
         if self.threshold is None or self.purpose == ATTEMPT_OVER:
             enough = min(most, SAMPLE if self.purpose == ATTEMPT_OVER else USUAL)
             return FAILED if count >= enough else OPEN
-        question = ReturnQuestion(
-            self.threshold,
-            self.least,
-            self.greatest,
-            steps=self.configuration.stage.confirm_steps,
-            most=most,
-            alone=not self.learner.only_controls,
-        )
-        return judge(self.returns, self.tested, question, final=self.purpose != CLAIM)
+        return judge(self.returns, self.tested, self.question(self.threshold), final=self.purpose != CLAIM)
 
-    def _conclude(self, passed: bool) -> None:
+    def question(self, threshold: float) -> ReturnQuestion:
+        """The question of the confirmation that is under way, or else of the last."""
+        stage = self.configuration.stage
+        return ReturnQuestion(
+            threshold,
+            *self.bounds,
+            error=spent_error(max(self.claimed, 1), stage.confidence),
+            refusal=1.0 - stage.confidence,
+            steps=stage.confirm_steps,
+            most=stage.confirm,
+            is_claim=self.purpose == CLAIM,
+            again=AGAIN if self.purpose == CLAIM and self.learner.only_controls else 0,
+        )
+
+    def _conclude(self, answer: str) -> None:
         """Act on the result; a small sample is enough to save an attempt, not to call it solved."""
         self.score = float(np.mean(self.returns))
+        passed = answer == PASSED
+        self.failed_confirmation_steps += 0 if passed else self.tested
+        self.answer = answer if self.threshold is not None and self.purpose != ATTEMPT_OVER else ""
         if self.purpose == ATTEMPT_OVER:
             self.keep_if_best()
             self.restart()

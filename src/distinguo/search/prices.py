@@ -18,11 +18,15 @@ Means = Callable[
 
 
 def prices(
-    given: PrototypeMap, regions: np.ndarray, pairs: Sequence[tuple[int, int]], means: Means
+    given: PrototypeMap,
+    regions: np.ndarray,
+    pairs: Sequence[tuple[int, int]],
+    means: Means,
+    starts: int = STARTS,
 ) -> list[dict[str, Any]]:
     """The loss if the prototypes of each pair act alike; pairs with the same action are left out.
 
-    ``regions`` are the regions of the prototypes.
+    ``regions`` are the regions of the prototypes, ``starts`` the number of trials behind each mean.
 
     >>> from distinguo.search.maps import prototype_map
     >>> line = prototype_map([[0.0], [1.0]], [0, 1], [1.0])
@@ -44,7 +48,7 @@ def prices(
             "regions": regions[[i, j]].tolist(),
             "actions": actions[[i, j]].tolist(),
             "lost": whole - max(rest[2 * n], rest[2 * n + 1]),
-            "starts": STARTS,
+            "starts": starts,
         }
         for n, (i, j) in enumerate(priced)
     ]

@@ -63,10 +63,13 @@ UNITS = "units"  #: files of earlier versions do not have them
 OWN = (Puck, NoisyPuck, ContinuingPuck, Maze, CartPole, MountainCar, Acrobot, Pendulum, PendulumOfTorques)
 
 
-def task_spec(name: str, parameters: Parameters | None = None, interpreted: bool = False) -> TaskSpec:
+def task_spec(
+    name: str, parameters: Parameters | None = None, interpreted: bool = False, *, probing: bool = True
+) -> TaskSpec:
     """Return the task of that name, with some of its parameters changed.
 
-    It is compiled if we have a port of it, unless ``interpreted`` asks for Gymnasium's own environment.
+    It is compiled if we have a port of it, unless ``interpreted`` asks for Gymnasium's own environment. Without
+    ``probing`` no step is taken in an environment to find out what it allows.
 
     >>> task_spec("CartPole-v1").limit
     500
@@ -84,7 +87,7 @@ def task_spec(name: str, parameters: Parameters | None = None, interpreted: bool
     from distinguo.tasks.gym.task import gym_spec
 
     _check_name(name)
-    return gym_spec(name, parameters or {}, SPECS.get(name))
+    return gym_spec(name, parameters or {}, SPECS.get(name), probing=probing)
 
 
 def _check_name(name: str) -> None:

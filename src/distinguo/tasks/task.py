@@ -88,6 +88,15 @@ def remember(task: Any, memories: dict[str, np.ndarray]) -> None:
 
 
 @generic_with_default
+def uncounted_steps(task: Any) -> tuple[int, int]:
+    """The steps that nobody asked for: to find out what the task allows, and to restore states; by default none.
+
+    Only called from Python.
+    """
+    return 0, 0
+
+
+@generic_with_default
 def goal_box(task: Any) -> tuple[Observation, Observation] | None:
     """Return the corners of a box of observations in which trials end in success; by default there is none.
 

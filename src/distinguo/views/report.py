@@ -259,7 +259,10 @@ def _figures(run: Run) -> list[tuple[str, str]]:
         "trials",
         "environment_steps",
         "investigation_steps",
+        "confirmation_steps",
+        "failed_confirmation_steps",
         "confirmation_trials",
+        "total_steps",
         "seconds",
     )
     known = [(name.replace("_", " "), _count(run.summary[name])) for name in names if name in run.summary]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from distinguo.errors import visible
+from distinguo.evaluation.confirmation import UNDECIDED
 from distinguo.learners.catalog import ECONOMY, PROBATION, SURPRISE
 from distinguo.learners.learner import learner_or_absent
 from distinguo.representations.file import Representation
@@ -124,6 +125,8 @@ def outcome_sentence(run: Run) -> str:
     summary = run.summary
     size = f"{_count(summary['regions'], 'region')} ({_count(summary['prototypes'], 'prototype')})"
     cost = f"{_count(summary['trials'], 'trial')}, {summary['environment_steps']:,} environment steps"
+    if "total_steps" in summary:
+        cost += f" ({_steps_in_all(summary)})"
     if run.is_distilled:
         return f"{_distilled(summary)} with {size}, found in {cost}."
     if run.configuration.spec.score != "length":
@@ -134,6 +137,14 @@ def outcome_sentence(run: Run) -> str:
         f"Not solved within the budget: {size} after {cost}; try another --seed, or --set stage.trials=1000 "
         f"with another --out."
     )
+
+
+def _steps_in_all(summary: Mapping[str, Any]) -> str:
+    """The steps of everything, with those of the confirmations."""
+    failed = summary.get("failed_confirmation_steps", 0)
+    tests = f"{summary.get('confirmation_steps', 0):,} of them confirm"
+    tests += f", {failed:,} in claims that did not pass" if failed else ""
+    return f"{summary['total_steps']:,} in all, {tests}"
 
 
 def _distilled(summary: Mapping[str, Any]) -> str:
@@ -159,7 +170,18 @@ def _mean_return(run: Run) -> str:
     found = f"the greedy policy's mean return{trials} is {score_text(summary['score'], threshold)}"
     if threshold is None:
         return f"{summary['task']} names no return that solves it (set one with --threshold): {found}"
+    if summary.get("answer") == UNDECIDED:
+        return f"Undecided: {found} ({threshold:g} is needed), and {_what_it_takes(summary)},"
     return f"{'Solved' if run.solved else 'Not solved within the budget'}: {found} ({threshold:g} is needed)"
+
+
+def _what_it_takes(summary: Mapping[str, Any]) -> str:
+    """How an undecided confirmation could be decided."""
+    more = summary.get("trials_to_pass")
+    if more is None:
+        return "more trials of the same kind would not confirm it"
+    allow = " ".join(f"--set {name}={value}" for name, value in summary["settings_to_pass"].items())
+    return f"about {_count(more, 'more trial')} would confirm it" + (f" ({allow})" if allow else "")
 
 
 def score_text(score: float, threshold: float | None) -> str:
@@ -187,7 +209,8 @@ def distribution(summaries: list[dict[str, Any]]) -> str:
     solved = sum(bool(s["solved"]) for s in summaries)
     lines = [f"Solved: {solved} of {len(summaries)} seeds.", ""]
     lines.append(f"{'':22}{'least':>9}{'5 %':>9}{'median':>9}{'95 %':>9}{'most':>9}")
-    for key in ("regions", "prototypes", "trials", "environment_steps", "investigation_steps"):
+    keys = ("regions", "prototypes", "trials", "environment_steps", "investigation_steps", "total_steps")
+    for key in (key for key in keys if all(key in summary for summary in summaries)):
         values = np.array([s[key] for s in summaries])
         spread = np.percentile(values, [0, 5, 50, 95, 100])
         lines.append(f"{key.replace('_', ' '):22}" + "".join(f"{v:9,.0f}" for v in spread))

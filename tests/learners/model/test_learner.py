@@ -86,7 +86,7 @@ def test_an_environment_that_can_only_be_reset_and_stepped_is_learned() -> None:
 
 
 def test_in_a_task_without_an_end_falls_go_to_none() -> None:
-    windows = {"stage.confirm": 2} if NIGHTLY else {"stage.confirm": 2, "stage.cap": 2_000}
+    windows = {} if NIGHTLY else {"stage.confidence": 0.5, "stage.cap": 2_000}
     for seed in SEEDS if NIGHTLY else SEEDS[:2]:
         with interpreted_by_day(ContinuingPuck):
             run = dg.learn("puck-continuing", learner="model", seed=seed, settings=windows)

@@ -19,7 +19,7 @@ from distinguo.tasks.catalog import spec_of, task_spec
 from tests.nightly import NIGHTLY
 
 #: No imagining, which takes long in plain Python.
-BRIEF = {"stage.confirm": 5, "learner.screen": 1}
+BRIEF = {"stage.confidence": 0.5, "learner.screen": 1}
 
 
 @pytest.mark.parametrize(("name", "steps"), [("CartPole-v1", 1500), ("MountainCar-v0", 2500)])
@@ -68,14 +68,14 @@ class Slope(gymnasium.Env[Any, int]):
         return np.array([self.x, self.v]), 1.0, abs(self.x) > 3.0, self.steps >= 60, {}
 
 
-STEPS = ("environment_steps", "confirmation_steps", "representation_steps", "price_steps")
+STEPS = ("environment_steps", "confirmation_steps", "representation_steps", "price_steps", "probe_steps")
 
 
 @pytest.mark.parametrize("threshold", [58.0, 61.0], ids=["solved", "out of reach"])
 def test_every_step_that_is_taken_is_counted(threshold: float) -> None:
     """Those by which a state is come back to from its start, too; those of what follows a solution apart."""
-    spec = spec_of(Slope())._replace(threshold=threshold)
     Slope.taken = 0
+    spec = spec_of(Slope())._replace(threshold=threshold)
     run = learn_configured(configure(spec, seed=1, changes={**BRIEF, "stage.steps": 3000}))
     assert run.solved == (threshold < 60)
     assert run.solved or run.summary["kept"] > 0
@@ -105,7 +105,7 @@ class Gusts(NamedTuple):
 
 def test_a_task_of_chance_is_learned_by_pairs_of_trials() -> None:
     """One action everywhere lasts six steps or so; what is learned lasts at least four times as long."""
-    brief = {"learner.screen": 1, "stage.steps": 5000, "stage.confirm_steps": 3000}
+    brief = {"learner.screen": 1, "stage.steps": 5000, "stage.confirm_steps": 3000, "stage.confidence": 0.8}
     runs = [learn(Gusts(), seed=seed, settings=brief) for seed in range(5)]
     assert all(run.configuration.learner_name == "probation" for run in runs)
     assert sum(run.solved for run in runs) >= 3

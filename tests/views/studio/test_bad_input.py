@@ -201,6 +201,24 @@ def test_trails_follow_the_greedy_policy_of_what_is_shown(page: Page, base: Path
     assert page.wait("trail")["ended"]
 
 
+def test_files_of_runs_that_have_none(page: Page) -> None:
+    """A sentence for a run that is not finished, that is damaged, or that is none; files for all others."""
+    known = {name: one["id"] for name, one in entries(page).items()}
+    for name, words in {"begun": "", "half": "", "cut": "settings.toml"}.items():
+        page.send(do="fetch", run=known[name], what="report")
+        said = page.sentence()
+        assert words in said
+        assert "did not work" not in said
+    page.send(do="fetch", run="0" * 16, what="c")
+    assert "That run is no longer there" in page.sentence()
+    page.send(do="fetch", run=known["whole"], what="exe")
+    assert "should be 'report', 'c' or 'json'" in page.sentence()
+    for name in ("whole", "unhistorical", "unreasonable"):
+        for what in ("report", "c", "json"):
+            page.send(do="fetch", run=known[name], what=what)
+            assert page.wait("file")["name"].startswith(f"{name}-")
+
+
 def test_two_panes_of_one_page(page: Page) -> None:
     first, second = opened(page, "whole", 0), None
     page.send(do="learn", pane=1, task="puck", seed=3)

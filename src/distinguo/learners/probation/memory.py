@@ -285,7 +285,15 @@ class ProbationSettings(NamedTuple):
     ] = 12
     counterexamples: Annotated[
         int, Field(ge=0, le=8, description="starts of a failed confirmation that join the race")
-    ] = 3
+    ] = 2
+    margin: Annotated[
+        float,
+        Field(
+            ge=0,
+            le=1,
+            description="how far above the threshold a map is claimed at once, in ranges from a constant action",
+        ),
+    ] = 0.02
     regions: Annotated[int, Field(ge=1, le=MOST_PROTOTYPES, description="prototypes of a map at most")] = 12
     stall: Annotated[
         int,
@@ -308,7 +316,7 @@ class ProbationSettings(NamedTuple):
     stretch: Annotated[float, Field(ge=0, le=5, description="log-normal factor of a changed weight")] = 0.5
     screen: Annotated[
         int, Field(ge=1, le=100, description="proposals that are imagined for one that is tried; 1 for none")
-    ] = 10
+    ] = 20
     plain: Annotated[float, Field(ge=0, le=1, description="share of proposals tried without imagining")] = 0.2
     model: Annotated[
         int, Field(ge=1, le=10**5, description="latest transitions of each action that imagining rests on")

@@ -243,11 +243,11 @@ NEVER = -1e300  #: a return that any trial reaches
 
 @part
 def allowed_loss_to_shrink(agent: Agent) -> float:
-    """The loss allowed over all starts to save a prototype: the surplus above the threshold."""
+    """The loss allowed over all starts to save a prototype: the surplus above what is claimed at once."""
     memory = agent.memory
     if memory.status["shrink"][0] == 0:
         return 0.0
-    return max(0.0, (mean_on_starts(agent) - memory.facts["threshold"][0]) * memory.status["starts"][0])
+    return max(0.0, (mean_on_starts(agent) - claim_level(agent)) * memory.status["starts"][0])
 
 
 @part
@@ -273,12 +273,28 @@ def mean_on_starts(agent: Agent) -> float:
 
 @part
 def is_claimable(agent: Agent) -> bool:
-    """Whether the present map reaches the threshold on its starts and has not been refuted."""
+    """Whether the present map is above the threshold on its starts, by a margin, and has not been refuted.
+
+    A map without the margin is claimed when half the patience for a better one is used up.
+    """
     memory = agent.memory
     status = memory.status
     if status["phase"][0] != RACE or not status["changed"][0] or status["shrink"][0] > 0:
         return False
-    return mean_on_starts(agent) >= memory.facts["threshold"][0]
+    mean = mean_on_starts(agent)
+    if mean >= claim_level(agent):
+        return True
+    patience = 0.5 * agent.settings.stall * luby(status["attempt"][0])
+    return mean >= memory.facts["threshold"][0] and status["stalled"][0] >= patience
+
+
+@part
+def claim_level(agent: Agent) -> float:
+    """The mean return on its starts at which a map is claimed at once: the threshold and a margin."""
+    threshold = agent.memory.facts["threshold"][0]
+    if agent.memory.facts["hold"][0]:  # no trial is longer
+        return threshold
+    return threshold + agent.settings.margin * max(threshold - agent.memory.status["baseline"][0], 0.0)
 
 
 @part

@@ -1,12 +1,13 @@
 """From a controller to a representation: a map on which another learner, with fresh values, does well.
 
-A controller may only just solve its task, on the trials that confirmed it. A learner that finds the best policy on
-its map can do no better, and fails when its own trials are less lucky. So the map is improved on probation until
-the mean of a hundred new trials would reach the threshold with some *assurance*.
+Its values are measured by investigation, on a few new trials: the value of an action in a region is the mean return
+from the first step there, if the region takes that action for the rest of the trial. Regions that no trial visits are
+removed. The same trials give the price of every distinction.
 
-Then its values are measured by investigation: the value of an action in a region is the mean return from the first
-step there, if the region takes that action for the rest of the trial. Regions that no trial visits are removed. How
-many distinctions a fresh learner can handle is in docs/readings.md, "The tester".
+A controller may only just solve its task. A learner that finds the best policy on its map can do no better, and
+fails when its own trials are less lucky. So, if steps are allowed for it (``stage.refine_steps``), the map is first
+improved on probation until the mean of a hundred new trials would reach the threshold with some *assurance*. How many
+distinctions a fresh learner can handle is in docs/readings.md, "The tester".
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from distinguo.search.trials import Trail
 from distinguo.tasks.spec import TaskSpec
 
 FRESH_TRIALS = 100  #: trials that judge a fresh learner
+FEW_TRIALS = 12  #: new trials that values and prices are measured on, where the map is not improved
 PRICE_STEPS = 1_000_000  #: at most; prices that take more are left out
 CAP = 10_000  #: steps of a trial at most, where the task has no limit
 _STREAM = 2  #: follows the seed in the key of the random numbers, so that they are not the learner's
@@ -75,7 +77,12 @@ def representation_from(
             "controller's own map."
         )
     work = Improvement(spec, map_of(controller), spec.cap(CAP), rng, settings.most_steps)
-    fresh = work.trails = work.fresh_trails(settings.starts)
+    return _settle(work, work.fresh_trails(settings.starts), settings)
+
+
+def _settle(work: Improvement, fresh: list[Trail], settings: RepresentationSettings) -> Settled:
+    """Improve a map until new trials like the ``fresh`` ones are assured, or steps run out; measure its values."""
+    spec, work.trails = work.spec, fresh
     while not (assured := is_assured(fresh, spec.threshold, settings)) and _improve(work, settings):
         fresh = work.fresh_trails(settings.starts)
         work.trails = [*work.trails, *fresh][-settings.most_starts :]
@@ -154,25 +161,33 @@ class Refined(NamedTuple):
     price_steps: int
 
 
-def refine_controller(spec: TaskSpec, controller: Controller, seed: int) -> Refined | None:
-    """Refine a controller; None if trials cannot be repeated from the same starts, or are too long."""
+def refine_controller(spec: TaskSpec, controller: Controller, seed: int, steps: int = 0) -> Refined | None:
+    """Refine a controller, with at most ``steps`` steps to improve its map.
+
+    None if trials cannot be repeated from the same starts, or are too long.
+    """
     if not spec.restorable or spec.stochastic != "no" or not isinstance(controller.partition, Voronoi):
         return None
+    settings = RepresentationSettings(steps=steps) if steps else RepresentationSettings(FEW_TRIALS, steps=0)
     rng = np.random.default_rng([seed, _STREAM])
+    work = Improvement(spec, map_of(controller), spec.cap(CAP), rng, settings.most_steps)
     try:
-        settled = representation_from(spec, controller, rng)
+        fresh = work.fresh_trails(settings.starts)
+        settled = _settle(work, fresh, settings)
     except OutOfStepsError:
         return None
-    work = Improvement(spec, map_of(controller), spec.cap(CAP), rng, PRICE_STEPS)
+    work.map, work.trails, work.most = map_of(controller), fresh[:FEW_TRIALS], work.steps + PRICE_STEPS
     try:
         entries = prices_by_reruns(work, controller.partition.regions)
     except OutOfStepsError:
         entries = []
-    return Refined(settled.controller, settled.assured, settled.steps, entries, work.steps)
+    return Refined(settled.controller, settled.assured, settled.steps, entries, work.steps - settled.steps)
 
 
 def prices_by_reruns(work: Improvement, regions: np.ndarray) -> list[dict[str, Any]]:
     """Return the price of every distinction between prototypes; ``regions`` are those of the prototypes.
+
+    They are measured on the trials of the work, or on new ones if it has none.
 
     >>> from distinguo.search.maps import prototype_map
     >>> from distinguo.tasks.catalog import task_spec
@@ -182,9 +197,10 @@ def prices_by_reruns(work: Improvement, regions: np.ndarray) -> list[dict[str, A
     >>> [(price["regions"], price["actions"], price["lost"] > 50) for price in entries]
     [([0, 1], [2, 0], True)]
     """
-    trails = work.fresh_trails(STARTS)
+    trails = work.trails or work.fresh_trails(STARTS)
 
     def mean(given: PrototypeMap) -> float:
         return float(np.mean([trail.total for trail in work.rerun_all(given, trails)]))
 
-    return prices(work.map, regions, all_pairs(work.map), lambda maps: [mean(one) for one in maps])
+    pairs = all_pairs(work.map)
+    return prices(work.map, regions, pairs, lambda maps: [mean(one) for one in maps], len(trails))

@@ -245,8 +245,8 @@ class History:
         for place in range(at, step):
             if place > at:
                 self._take(checked, probed, trial, (at, place, step))
+            self.replayed += 1
             observation = checked.step(known.moves[place], trial, place + 1)[0]
-        self.replayed += step - at
         return observation
 
     def _nearest(self, checked: CheckedEnv, probed: ProbeResult, trial: int, step: int) -> tuple[int, Any]:

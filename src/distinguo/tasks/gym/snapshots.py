@@ -125,8 +125,8 @@ class Replays:
     subject = "a replay"
     by = "a replay of the trial's seed and actions"
 
-    def __init__(self, view: View, choices: Choices) -> None:
-        self.view, self.choices = view, choices
+    def __init__(self, player: Player) -> None:
+        self.player = player
 
     def take(self, env: Any, moment: TrialPlace) -> Any:
         """The seed and the actions of the trial."""
@@ -134,26 +134,34 @@ class Replays:
 
     def restore(self, env: Any, snapshot: Any) -> tuple[Any, tuple[float, ...] | None]:
         """Take the same actions again."""
-        observation = self.view.flatten(env.reset(seed=snapshot.seed)[0])
-        results = play_moves(env, self.view, self.choices, snapshot.moves)
+        observation = self.player.view.flatten(env.reset(seed=snapshot.seed)[0])
+        results = self.player.play(env, snapshot.moves)
         return env, results[-1][0] if results else observation
 
 
-def snapshot_methods(env: Any, view: View, choices: Choices) -> list[SnapshotMethod]:
+def snapshot_methods(env: Any, player: Player) -> list[SnapshotMethod]:
     """Return the methods that this environment may allow, the best first."""
     own = [StateMethods(*pair) for pair in METHODS if all(hasattr(env.unwrapped, name) for name in pair)]
-    return [ResetOptions(view), *own, DeepCopies(), Replays(view, choices)]
+    return [ResetOptions(player.view), *own, DeepCopies(), Replays(player)]
 
 
-def play_moves(env: Any, view: View, choices: Choices, moves: Sequence[int]) -> list[StepResult]:
-    """Take these actions in order, until the trial ends."""
-    results: list[StepResult] = []
-    for move in moves:
-        observation, reward, terminated, truncated, _ = env.step(move + choices.first)
-        results.append((view.flatten(observation), float(reward), bool(terminated), bool(truncated)))
-        if terminated or truncated or not math.isfinite(float(reward)):
-            break
-    return results
+class Player:
+    """Takes steps in environments with this view and these actions, and counts them."""
+
+    def __init__(self, view: View, choices: Choices) -> None:
+        self.view, self.choices = view, choices
+        self.steps = 0  #: taken so far
+
+    def play(self, env: Any, moves: Sequence[int]) -> list[StepResult]:
+        """Take these actions in order, until the trial ends."""
+        results: list[StepResult] = []
+        for move in moves:
+            self.steps += 1
+            observation, reward, terminated, truncated, _ = env.step(move + self.choices.first)
+            results.append((self.view.flatten(observation), float(reward), bool(terminated), bool(truncated)))
+            if terminated or truncated or not math.isfinite(float(reward)):
+                break
+        return results
 
 
 def set_clock(env: Any, step: int) -> None:
@@ -178,6 +186,14 @@ _TRIALS, _LENGTH = 6, 60  # the trials in which a method is tested, and the most
 _NOISE_STEPS = 2000  # steps without a difference after which an environment is taken to be deterministic
 
 
+_PROBED = [0]  # steps of all probes in this process
+
+
+def steps_of_probes() -> int:
+    """The steps that all probes in this process have taken so far."""
+    return _PROBED[0]
+
+
 class ProbeResult(NamedTuple):
     """The result of trying an environment."""
 
@@ -186,15 +202,18 @@ class ProbeResult(NamedTuple):
     method: SnapshotMethod | None  #: takes snapshots; None if only replays work
     replayable: bool  #: whether the seed and the actions of a trial restore it, or need not
     price: int  #: of restoring a snapshot, in steps
+    steps: int  #: that were taken to find this out
 
 
 class _Probed(NamedTuple):
     """An environment that is being tried."""
 
     env: Any
-    view: View
-    choices: Choices
-    name: str
+    player: Player
+
+    def play(self, moves: Sequence[int]) -> list[StepResult]:
+        """Take these actions in order, until the trial ends."""
+        return self.player.play(self.env, moves)
 
 
 def probe(env: Any, view: View, choices: Choices, name: str) -> ProbeResult:
@@ -207,7 +226,7 @@ def probe(env: Any, view: View, choices: Choices, name: str) -> ProbeResult:
     >>> probe(env, view, choices, "CartPole-v1").restoring.name
     'deep copy'
     """
-    probed = _Probed(env, view, choices, name)
+    probed = _Probed(env, Player(view, choices))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a method that does not work may warn
         stochastic = _is_stochastic(probed)
@@ -216,16 +235,18 @@ def probe(env: Any, view: View, choices: Choices, name: str) -> ProbeResult:
         replayable = cheap or (best is not None and not _trouble(probed, _replay(probed)))
         price = 0 if best is None or cheap else attempt(_price, probed, best, otherwise=0)
     method = None if best is None or best.name == REPLAY else best
-    return ProbeResult(_in_words(name, best, reasons), stochastic, method, replayable, price)
+    said = _in_words(name, best, reasons)
+    _PROBED[0] += probed.player.steps
+    return ProbeResult(said, stochastic, method, replayable, price, probed.player.steps)
 
 
 def _replay(probed: _Probed) -> SnapshotMethod:
-    return snapshot_methods(probed.env, probed.view, probed.choices)[-1]
+    return snapshot_methods(probed.env, probed.player)[-1]
 
 
 def _first_that_works(probed: _Probed, stochastic: bool) -> tuple[list[str], SnapshotMethod | None]:
     reasons: list[str] = []
-    for method in snapshot_methods(probed.env, probed.view, probed.choices):
+    for method in snapshot_methods(probed.env, probed.player):
         if stochastic and method.name in (OPTIONS, SET_STATE):
             reasons.append(f"{method.subject} would not restore the trial's own noise")
             continue
@@ -260,22 +281,22 @@ def _trouble(probed: _Probed, method: SnapshotMethod) -> str:
 
 
 def _moves(probed: _Probed, *key: int) -> list[int]:
-    return np.random.default_rng(key).integers(probed.choices.number, size=_LENGTH).tolist()
+    return np.random.default_rng(key).integers(probed.player.choices.number, size=_LENGTH).tolist()
 
 
 def _try_in(probed: _Probed, method: SnapshotMethod, trial: int) -> str | None:
     """Take a snapshot in the middle of a trial, and restore it from the end and from elsewhere."""
-    env, view, choices, _ = probed
+    env, player = probed
     moves = _moves(probed, trial)
     env.reset(seed=trial)
-    middle = len(play_moves(env, view, choices, moves)) // 2
-    start = view.flatten(env.reset(seed=trial)[0])
-    before = play_moves(env, view, choices, moves[:middle])
+    middle = len(probed.play(moves)) // 2
+    start = player.view.flatten(env.reset(seed=trial)[0])
+    before = probed.play(moves[:middle])
     if before and (before[-1][2] or before[-1][3]):  # only if trials differ although their seeds are equal
         return None
     here = before[-1][0] if before else start
     snapshot = method.take(env, TrialPlace(trial, middle, moves[:middle], here))
-    expected = play_moves(env, view, choices, moves[middle:])
+    expected = probed.play(moves[middle:])
     for excursion in range(3):
         env, observation = method.restore(env, snapshot)
         if observation is not None and observation != here:
@@ -284,7 +305,7 @@ def _try_in(probed: _Probed, method: SnapshotMethod, trial: int) -> str | None:
                 if method.name == OPTIONS
                 else "does not lead to the same state"
             )
-        if play_moves(env, view, choices, moves[middle:]) != expected:
+        if player.play(env, moves[middle:]) != expected:
             return "does not lead to the same state"
         _go_elsewhere(probed._replace(env=env), method, snapshot, trial, excursion)
     return ""
@@ -295,7 +316,7 @@ def _go_elsewhere(probed: _Probed, method: SnapshotMethod, snapshot: Any, trial:
     env = method.restore(probed.env, snapshot)[0] if excursion == 0 else probed.env
     if excursion > 0:
         env.reset(seed=_TRIALS + trial)
-    play_moves(env, probed.view, probed.choices, _moves(probed, trial, excursion + 1)[:5])
+    probed.player.play(env, _moves(probed, trial, excursion + 1)[:5])
 
 
 def _is_stochastic(probed: _Probed) -> bool:
@@ -316,23 +337,23 @@ def _is_stochastic(probed: _Probed) -> bool:
 
 def _with_noise(probed: _Probed, trial: int, stream: int) -> tuple[list[StepResult], bool]:
     """Play a trial with random numbers from a stream: what happened, and whether any were drawn."""
-    env, view, choices, _ = probed
+    env = probed.env
     env.reset(seed=trial)
     set_generator(env, trial, stream)
     before = env.unwrapped.np_random.bit_generator.state
-    results = play_moves(env, view, choices, _moves(probed, trial))
+    results = probed.play(_moves(probed, trial))
     return results, env.unwrapped.np_random.bit_generator.state != before
 
 
 def _price(probed: _Probed, method: SnapshotMethod) -> int:
     """The cost of restoring a snapshot, in steps. Only speed depends on it: both lead to the same state."""
-    env, view, choices, _ = probed
+    env, player = probed
     env.reset(seed=0)
     snapshot = method.take(env, TrialPlace(0, 0, (), ()))
     begun = time.perf_counter()
     for _ in range(3):
         env, _ = method.restore(env, snapshot)
     restored = time.perf_counter()
-    steps = len(play_moves(env, view, choices, _moves(probed, 0)))
+    steps = len(player.play(env, _moves(probed, 0)))
     played = time.perf_counter()
     return math.ceil((restored - begun) / 3 / max((played - restored) / steps, 1e-9))

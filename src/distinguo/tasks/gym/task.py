@@ -35,6 +35,7 @@ from distinguo.tasks.task import (
     start,
     transition,
     truncated,
+    uncounted_steps,
     unpack,
 )
 
@@ -70,15 +71,22 @@ def make_absent_task(
 
 
 def gym_spec(
-    origin: Any, parameters: Parameters, port: Callable[[Parameters], TaskSpec] | None = None
+    origin: Any,
+    parameters: Parameters,
+    port: Callable[[Parameters], TaskSpec] | None = None,
+    *,
+    probing: bool = True,
 ) -> TaskSpec:
     """Describe an environment; its compiled port, if it has one, knows better names and bounds.
+
+    ``probing`` tries by some steps whether its states can be restored and whether chance decides; without it both are
+    left open.
 
     >>> gym_spec("FrozenLake-v1", {}).kind
     'categories'
     """
     if port is not None:
-        return _in_place_of(port(parameters), parameters)
+        return _with_facts(_in_place_of(port(parameters), parameters), probing)
     task = make_task(origin, dict(parameters))
     source, checked = task.driver.source, task.driver.checked_env
     known = source.name if isinstance(origin, str) else ""
@@ -94,10 +102,10 @@ def gym_spec(
         threshold=source.threshold,
         limit=source.limit,
         parameters=dict(parameters),
-        stochastic="strong" if task.driver.stochastic else "no",
+        stochastic="strong" if probing and task.driver.stochastic else "no",
         portable=isinstance(origin, str),
     )
-    return _with_facts(spec)
+    return _with_facts(spec, probing)
 
 
 def _in_place_of(port: TaskSpec, parameters: Parameters) -> TaskSpec:
@@ -109,11 +117,13 @@ def _in_place_of(port: TaskSpec, parameters: Parameters) -> TaskSpec:
     if port.name == "Pendulum-v1":
         arguments.setdefault("levels", port.parameters["levels"])
     task = make_task(PUCK_ID if port.name == "puck" else port.name, arguments)
-    return _with_facts(port._replace(task=task, controllable=None, parameters=arguments))
+    return port._replace(task=task, controllable=None, parameters=arguments)
 
 
-def _with_facts(spec: TaskSpec) -> TaskSpec:
+def _with_facts(spec: TaskSpec, probing: bool) -> TaskSpec:
     """Add what trying the environment showed."""
+    if not probing:
+        return spec._replace(interpreted=True)
     restoring = spec.task.driver.restoring
     return spec._replace(interpreted=True, note=restoring.sentence, restorable=restoring.name != NONE)
 
@@ -177,6 +187,11 @@ def _memories(task: GymTask, states: np.ndarray) -> dict[str, np.ndarray]:
 @implements_interpreted(remember, GymTask)
 def _remember(task: GymTask, arrays: dict[str, np.ndarray]) -> None:
     task.driver.remember(arrays)
+
+
+@implements_interpreted(uncounted_steps, GymTask)
+def _uncounted_steps(task: GymTask) -> tuple[int, int]:
+    return task.driver.probed.steps, task.driver.replayed
 
 
 # What spaces do not say of an environment: names, units, and which mean return solves it. Users may give it; for

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import deque
 from collections.abc import Sequence
 from itertools import islice
@@ -13,9 +14,12 @@ import numpy as np
 
 from distinguo.controller import Controller, choose
 from distinguo.errors import DistinguoError, shown
+from distinguo.exports.tables import labelled
+from distinguo.exports.write import FORMATS, render
 from distinguo.representations.partition import has_labels, region
 from distinguo.runs.configuration import Configuration
 from distinguo.runs.history import Frame, TrialRow
+from distinguo.runs.run import Run
 from distinguo.tasks.acrobot import Acrobot
 from distinguo.tasks.catalog import SPECS, check_imported, task_spec
 from distinguo.tasks.pendulum import Pendulum, PendulumOfTorques
@@ -97,6 +101,31 @@ def task_document(configuration: Configuration) -> dict[str, Any]:
             name: getattr(learner, name) for name in ("epsilon", "gamma", "regions") if hasattr(learner, name)
         },
     }
+
+
+#: The figures of a finished run by which two are compared.
+COMPARED = ("score", "trials", "environment_steps", "regions", "prototypes")
+
+
+def result_document(run: Run | None) -> dict[str, Any]:
+    """Return the figures of a finished run."""
+    return {name: run.summary[name] for name in COMPARED if name in run.summary} if run else {}
+
+
+def file_document(source: Any, what: str) -> dict[str, Any]:
+    """Return a file of a run for the reader to save: its report, or its controller; nothing is written here."""
+    run: Run = source.run()
+    if not result_document(run):
+        raise DistinguoError(f"{source.name} is not finished; wait until it is, then save its files.")
+    if what == "report":
+        from distinguo.views.report import NAME, page_of
+
+        name, kind, text = NAME, "text/html", page_of([run])
+    else:
+        name, kind = FORMATS[what].file, "application/json" if what == "json" else "text/plain"
+        text = str(render(labelled(run), what))
+    words = re.sub(r"[^A-Za-z0-9.]+", "-", source.name).strip("-.")
+    return {"about": "file", "name": f"{words}-{name}", "kind": kind, "text": text}
 
 
 def frames_document(frames: Sequence[Frame]) -> list[list[int]]:

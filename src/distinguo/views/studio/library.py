@@ -60,11 +60,13 @@ class Library:
 
     def _entry(self, path: Path) -> dict[str, Any]:
         entry: dict[str, Any] = {"id": self._identity(path), "name": self._name(path)}
+        entry["changed"] = _changed(path) // 10**9
         try:
             if not (path / SETTINGS).exists():
                 return entry | {"trouble": one_line(interruption(path), LONGEST_SENTENCE)}
             asked = parse_toml(read_text(path / SETTINGS, 16 * MEBIBYTE), SETTINGS).get("run", {})
             entry |= {"task": one_line(str(asked["task"])), "seed": int(asked["seed"])}
+            entry["learner"] = one_line(str(asked.get("learner", "economy")))
             if (path / RESULT).is_file():
                 result = parse_json(read_text(path / RESULT, 4 * MEBIBYTE), RESULT)
                 entry |= {"solved": bool(result["solved"]), "regions": int(result["regions"])}
@@ -76,6 +78,22 @@ class Library:
     def _name(self, path: Path) -> str:
         inner = path.relative_to(self.base).as_posix()
         return one_line(self.base.resolve().name if inner == "." else inner)
+
+    def delete(self, identity: str) -> str:
+        """Delete the run of an identity, and return its name; the folder of the studio itself stays."""
+        from distinguo.runs import folder  # loads the compiler
+
+        with self._alone:
+            path = self._places.get(identity)
+            if path is None or path.is_symlink() or not path.is_dir():
+                raise DistinguoError("That run is no longer there.")
+            if path == self.base:
+                raise DistinguoError("The studio shows this folder itself; it does not delete it.")
+            folder.delete(path)
+            self._places.pop(identity)
+            self._opened.pop(identity, None)
+            self._looked = -LOOK_SECONDS
+        return self._name(path)
 
     def source(self, identity: str) -> Any:
         """Return the run of an identity; it is read once and shared by all panes."""

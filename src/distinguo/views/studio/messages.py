@@ -100,6 +100,21 @@ class Pace(_Message):
     speed: _Speed | None
 
 
+class Fetch(_Message):
+    """Make a file of a run or a session: its report, or its controller for other programs."""
+
+    do: Literal["fetch"]
+    run: _Id
+    what: Literal["report", "c", "json"]
+
+
+class Delete(_Message):
+    """Delete a run of the folder."""
+
+    do: Literal["delete"]
+    run: _Id
+
+
 class Close(_Message):
     """Empty a pane."""
 
@@ -107,7 +122,7 @@ class Close(_Message):
     pane: _Pane
 
 
-Asked = Open | Learn | Join | Look | Drive | Explain | Control | Pace | Close
+Asked = Open | Learn | Join | Look | Drive | Explain | Control | Pace | Fetch | Delete | Close
 _ADAPTER: TypeAdapter[Asked] = TypeAdapter(Annotated[Asked, Field(discriminator="do")])
 
 

@@ -198,6 +198,10 @@ class LearningSessions:
             raise DistinguoError("That session is over; start another.")
         return self._sessions[identity]
 
+    def has(self, identity: str) -> bool:
+        """Whether there is a session of this identity."""
+        return identity in self._sessions
+
     def entries(self) -> list[dict[str, Any]]:
         """Return the sessions to choose from, the newest first."""
         return [

@@ -21,8 +21,10 @@ from distinguo.views.studio.messages import (
     Asked,
     Close,
     Control,
+    Delete,
     Drive,
     Explain,
+    Fetch,
     Join,
     Learn,
     Look,
@@ -142,6 +144,10 @@ class Conversation:
         elif isinstance(asked, Explain):
             view = self._view(asked.pane)
             self._do(("reason", asked.pane), lambda: view.reason(asked), is_slow=True)
+        elif isinstance(asked, Fetch):
+            self._do(("file", asked.run), lambda: self._file(asked), is_slow=True)
+        elif isinstance(asked, Delete):
+            self._do(("delete", asked.run), lambda: self._delete(asked.run))
         else:
             self._do(("control", asked.session), lambda: self._control(asked))
 
@@ -155,6 +161,17 @@ class Conversation:
         if isinstance(asked, Open):
             return self.shelf.library.source(asked.run)
         return sessions.begin(asked) if isinstance(asked, Learn) else sessions.source(asked.session)
+
+    def _file(self, asked: Fetch) -> dict[str, Any]:
+        from distinguo.views.studio.documents import file_document
+
+        sessions, run = self.shelf.sessions, asked.run
+        source = sessions.source(run) if sessions.has(run) else self.shelf.library.source(run)
+        return file_document(source, asked.what)
+
+    def _delete(self, run: str) -> dict[str, Any]:
+        name = self.shelf.library.delete(run)
+        return {"about": "deleted", "run": run, "text": f"Deleted {name}."}
 
     def _show(self, pane: int, source: Any) -> None:
         """Show a source; never in the thread that found it, which may outlive the page."""

@@ -22,7 +22,7 @@ from distinguo.runs.restarts import of_these_regions
 from distinguo.runs.run import Run, run_of
 from distinguo.runs.stage import CONFIRMING, DONE, TRIAL, Stage
 from distinguo.tasks.task import observe
-from distinguo.views.studio.documents import task_document
+from distinguo.views.studio.documents import result_document, task_document
 from distinguo.views.words import outcome_sentence
 
 
@@ -144,6 +144,7 @@ class RecordedRun:
             "solved": bool(self._run and self._run.solved),
             "words": self._trouble or self._words(),
             "notes": notes,
+            "result": result_document(None if self._is_growing else self._run),
         }
 
     def _words(self) -> str:
@@ -394,6 +395,7 @@ class LearningSession:
             "speed": self.speed,
             "kept": self._kept,
             "notes": [],
+            "result": result_document(self._run),
             **self._progress,
         }
 

@@ -1,9 +1,11 @@
 // The page: panes, lists and the form, around one socket to the studio.
 
+import { compare } from "./comparison.js";
 import { LearnForm } from "./form.js";
 import { Link } from "./link.js";
 import { Pane } from "./pane.js";
-import { showLists } from "./runs.js";
+import { RunList } from "./runs.js";
+import { showTips } from "./tips.js";
 
 const NARROW = matchMedia("(max-width: 900px)");
 const main = document.querySelector("#panes");
@@ -59,10 +61,16 @@ const heed = {
     if (!pane || !wanted[news.pane]) return;
     if (news.head.session) remember(news.pane, { session: news.head.session });
     pane.show(news);
+    showComparison();
   },
   trail: (piece) => panes[piece.pane]?.player.take(piece),
   reason: (answer) => panes[answer.pane]?.reasonCame(answer),
   word: ({ text }) => say(text),
+  file: save,
+  deleted({ run, text }) {
+    wanted.forEach((what, pane) => what?.run === run && close(pane));
+    say(text);
+  },
   trouble({ text, pane }) {
     panes[pane]?.tell(text);
     if (pane !== null && !panes[pane]?.isShown) forget(pane);
@@ -74,6 +82,16 @@ function send(message) {
   const sent = link.send(message);
   if (!sent) complain("The studio is not there; start it again with: distinguo studio");
   return sent;
+}
+
+/** Give the reader a file that the studio made. */
+function save({ name, kind, text }) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: kind }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+  say(`Saved ${name}.`);
 }
 
 /** Ask for what a pane is to show. */
@@ -112,6 +130,13 @@ function paneAt(number) {
   return panes[number];
 }
 
+/** Two runs that are shown are compared below them. */
+function showComparison() {
+  const box = document.querySelector("#compared");
+  box.hidden = !(panes.length === 2 && panes.every((pane) => pane.isShown));
+  if (!box.hidden) compare(box.querySelector("table"), panes);
+}
+
 function close(number) {
   link.send({ do: "close", pane: number });
   forget(number);
@@ -119,6 +144,7 @@ function close(number) {
     panes.pop().element.remove();
     main.classList.remove("is-two");
   } else panes[0].reset();
+  showComparison();
 }
 
 function restart(number) {
@@ -149,8 +175,14 @@ function fromAddress() {
   });
 }
 
+const runList = new RunList({
+  onOpen: open,
+  onFetch: (run, what) => send({ do: "fetch", run, what }) && say("Making the file …"),
+  onDelete: (run) => send({ do: "delete", run }),
+});
+
 function refreshLists() {
-  showLists(lists, wanted.filter(Boolean).map((one) => one.run ?? one.session), open);
+  runList.show(lists, wanted.filter(Boolean).map((one) => one.run ?? one.session));
 }
 
 // ---- the reader -----------------------------------------------------------------------------------------------------
@@ -201,6 +233,7 @@ function frame(now) {
 }
 
 if (location.search) history.replaceState(null, "", `/${location.hash}`); // the token is in a cookie now
+showTips();
 paneAt(0);
 fromAddress();
 requestAnimationFrame(frame);

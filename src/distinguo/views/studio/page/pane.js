@@ -26,13 +26,14 @@ export class Pane {
       onPick: (point) => this.ask(point),
       onDrag: (point) => this.drag(point),
       onRelease: (point) => this.letGo(point),
+      onCancel: () => this.drop(),
       onCursor: (point, cell) => this.readCursor(point, cell),
     });
     this.lengths = new CurveView(find(".lengths"));
     this.sizes = new CurveView(find(".sizes"));
     this.player = new Player((message) => this.head && this.send(message), (end) => this.trialEnded(end));
     this.scene = new SceneView(find(".scene canvas"), this.player, () => this.showCourse("let go"));
-    this.transport = new Transport(this.element, { send: this.send, onRestart, onLook: () => this.glow.forget() });
+    this.transport = new Transport(this.element, { send: this.send, onRestart, onLook: (moment) => this.turn(moment) });
     this.glow = new Glow();
     find(".again").addEventListener("click", () => this.player.begin());
     find(".away").addEventListener("click", onClose);
@@ -42,13 +43,27 @@ export class Pane {
   /** Empty the pane before another run is shown in it. */
   reset() {
     this.head = this.picture = this.trials = null;
-    this.marks = [];
     this.isFresh = this.isDue = false;
     this.sinceCurves = 0;
+    this.awaited = undefined; // the moment that the reader turned to, until it is shown; null for the newest
+    this.forgetTime();
+    this.showBusy("");
+    this.element.classList.add("is-empty");
+  }
+
+  /** Drop what belongs to another time: marks, their answer, the running trial and what glows. */
+  forgetTime() {
+    this.marks = [];
     this.glow.forget();
+    this.drop();
     this.player.clear();
     this.find(".told").replaceChildren(this.hint ??= this.find(".told").firstElementChild);
-    this.element.classList.add("is-empty");
+    this.isDue = true;
+  }
+
+  /** The number of regions of the map that is shown. */
+  get regions() {
+    return this.picture ? new Set(this.picture.cells.map((cell) => cell.region)).size : undefined;
   }
 
   get isShown() {
@@ -70,9 +85,15 @@ export class Pane {
       this.player.setInterval(news.head.interval);
       this.isDue = true;
     }
-    if (isNew && this.picture) this.player.begin();
-    else if (this.picture && !this.player.number) this.player.begin();
+    if (this.picture && (isNew || !this.player.number || this.arrives(news))) this.player.begin();
     if (news.trials || isNew) this.isFresh = true;
+  }
+
+  /** Whether this shows the moment that the reader turned to. */
+  arrives({ at, follows }) {
+    if (this.awaited === undefined || (this.awaited === null ? !follows : at !== this.awaited)) return false;
+    this.awaited = undefined;
+    return true;
   }
 
   take(picture) {
@@ -102,41 +123,50 @@ export class Pane {
     return `Trial ${trial}, ${plain(length)} steps so far, ${plain(steps)} in all${attempt > 1 ? `, attempt ${attempt}` : ""}.`;
   }
 
-  showBusy() {
-    const { state } = this.head;
+  /** A bar with what is being done and for how long; the compiler does not say how much is left. */
+  showBusy(state = this.head.state) {
     const words = {
-      compiling: "Compiling the learner for this machine: half a minute the first time, a moment afterwards.",
+      compiling: "Compiling the learner for this machine: up to half a minute the first time, a moment afterwards.",
       finishing: "Solved. Putting a price on every distinction …",
     }[state];
     const busy = this.find(".busy");
+    if (this.busyWords === words) return;
+    this.busyWords = words;
     clearTimeout(this.busyTimer);
-    if (!words) busy.hidden = true;
-    else this.busyTimer = setTimeout(() => {
+    busy.hidden = true;
+    if (!words) return;
+    const began = performance.now();
+    const tick = () => {
+      if (busy.hidden) this.say(words);
       busy.hidden = false;
       busy.querySelector("p").textContent = words;
-      this.say(words);
-    }, 500);
+      busy.querySelector("small").textContent = `${Math.round((performance.now() - began) / 1000)} s so far`;
+      this.busyTimer = setTimeout(tick, 1000);
+    };
+    this.busyTimer = setTimeout(tick, 500);
   }
 
   showLegend() {
-    const { actions, note } = this.picture;
-    if (this.legend !== actions.join()) {
-      this.legend = actions.join();
-      this.find(".legend").replaceChildren(...actions.map((name, action) => {
-        const item = document.createElement("span");
-        const chip = document.createElement("i");
-        chip.style.background = hueOf(action);
-        item.append(chip, glyphOf(name) === name ? name : `${glyphOf(name)} ${name}`);
-        return item;
-      }));
+    const { actions, note, cells, primary } = this.picture;
+    const isTied = cells.some((cell) => cell.action < 0);
+    const hasMerged = primary.some((is) => !is);
+    const shown = [...actions, isTied, primary.length, hasMerged].join();
+    if (this.legend !== shown) {
+      this.legend = shown;
+      const names = actions.map((name) => (glyphOf(name) === name ? name : `${glyphOf(name)} ${name}`));
+      const items = names.map((name, action) => legendItem(name, "", hueOf(action)));
+      if (isTied) items.push(legendItem("undecided", "", hueOf(-1)));
+      items.push(legendItem("stronger: higher value", "shades"));
+      if (primary.length) items.push(legendItem("prototype", "dot"));
+      if (hasMerged) items.push(legendItem("merged", "dot hollow"));
+      this.find(".legend").replaceChildren(...items);
     }
     this.find(".note").textContent = note;
   }
 
   tell(trouble) {
     if (this.player.isAsked) this.player.refused();
-    clearTimeout(this.busyTimer);
-    this.find(".busy").hidden = true;
+    this.showBusy("");
     return trouble;
   }
 
@@ -153,21 +183,45 @@ export class Pane {
     if (this.marks.length === 2) this.marks = [];
     this.marks.push(observation);
     this.isDue = true;
-    const wait = document.createElement("p");
-    wait.className = "hint";
-    wait.textContent = "Asking …";
-    this.find(".told").replaceChildren(wait);
-    this.send({ do: "explain", observations: this.marks });
+    if (this.transport.isNewest) {
+      this.find(".told").replaceChildren(paragraph("Asking …", "hint"));
+      this.send({ do: "explain", observations: this.marks });
+    } else this.tellThen();
   }
 
+  /** What an earlier map says of the marked states; reasons are those of the newest map. */
+  tellThen() {
+    const lines = this.marks.map((mark, n) => {
+      const point = placeIn(this.picture, mark);
+      return paragraph(`${"AB"[n]}: ${this.aboutPlace(point, point && this.map.cellAt(point))}.`);
+    });
+    const note = paragraph(`This is the map of ${this.transport.words}. Press Newest to ask why.`, "hint");
+    this.find(".told").replaceChildren(...lines, note);
+  }
+
+  /** Turn to another moment of the history. */
+  turn(moment) {
+    this.forgetTime();
+    this.awaited = moment;
+  }
+
+  /** Take the system in hand: the scene shows the state below the pointer, and the trial stops. */
   drag(point) {
     this.dragged = point;
     this.isDue = true;
+    const observation = observationAt(this.picture, point);
+    if (observation) this.player.hold(this.scene.stateOf(observation));
     this.find(".course").textContent = `Let go at ${inWords(this.picture.axes.filter(Boolean), point)}`;
   }
 
-  letGo(point) {
+  /** Put down what was in hand, where it was. */
+  drop() {
     this.dragged = null;
+    this.player.hold(null);
+  }
+
+  letGo(point) {
+    this.drop();
     const observation = observationAt(this.picture, point);
     if (!observation) return;
     this.player.begin({ observation });
@@ -176,9 +230,14 @@ export class Pane {
   }
 
   readCursor(point, cell) {
-    const where = inWords(this.picture.axes.filter(Boolean), point);
+    this.say(this.aboutPlace(point, cell), 250);
+  }
+
+  /** A place of the map in words: the state, its region, what is preferred there and its value. */
+  aboutPlace(point, cell) {
+    const where = point ? inWords(this.picture.axes.filter(Boolean), point) : "not on this map";
     const action = this.picture.actions[cell?.action] ?? "undecided";
-    this.say(cell ? `${where}: region ${cell.region}, ${action}, value ${plain(cell.value)}` : where, 250);
+    return cell ? `${where}: region ${cell.region}, ${action}, value ${plain(cell.value)}` : where;
   }
 
   trialEnded({ steps, gained }) {
@@ -234,4 +293,19 @@ export class Pane {
     this.isDue = this.isFresh = true;
     this.sinceCurves = Infinity;
   }
+}
+
+function legendItem(words, kind, colour = "") {
+  const [item, chip] = [document.createElement("span"), document.createElement("i")];
+  chip.className = kind;
+  if (colour) chip.style.background = colour;
+  item.append(chip, words);
+  return item;
+}
+
+function paragraph(words, kind = "") {
+  const made = document.createElement("p");
+  made.textContent = words;
+  made.className = kind;
+  return made;
 }

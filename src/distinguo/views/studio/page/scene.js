@@ -42,6 +42,11 @@ export class SceneView {
     this.player.hold(this.scene.stateAt(placeOf(this.canvas, event), this.player.state, clientWidth, clientHeight));
   }
 
+  /** The state behind an observation. */
+  stateOf(observation) {
+    return this.scene?.stateOf?.(observation) ?? observation;
+  }
+
   draw() {
     const { ctx, width, height } = fitted(this.canvas);
     const { state, action } = this.player;

@@ -11,6 +11,7 @@ export class Transport {
     this.send = send;
     this.head = null;
     this.moments = [];
+    this.isNewest = true; // whether the newest map is shown
     const find = (selector) => element.querySelector(selector);
     [this.toggleButton, this.slider, this.newest] = [find(".toggle"), find(".slider"), find(".newest")];
     [this.pace, this.moment] = [find(".pace select"), find(".moment")];
@@ -21,10 +22,8 @@ export class Transport {
     find(".keep").addEventListener("click", () => this.control("keep"));
     for (const [speed, words] of SPEEDS) this.pace.append(new Option(words, speed ?? ""));
     this.pace.addEventListener("change", () => this.sendPlain({ do: "pace", speed: Number(this.pace.value) || null }));
-    this.slider.addEventListener("input", () => {
-      onLook();
-      this.look(Number(this.slider.value));
-    });
+    this.onLook = onLook;
+    this.slider.addEventListener("input", () => this.look(Number(this.slider.value)));
     this.newest.addEventListener("click", () => this.look(null));
   }
 
@@ -42,6 +41,7 @@ export class Transport {
   }
 
   look(moment) {
+    this.onLook(moment);
     this.send({ do: "look", moment });
   }
 
@@ -65,13 +65,14 @@ export class Transport {
     if (at === undefined) return;
     if (follows || document.activeElement !== this.slider) this.slider.value = String(at);
     this.newest.setAttribute("aria-pressed", String(follows));
+    this.isNewest = follows || at === this.moments.length - 1;
     this.showMoment(at);
   }
 
   showMoment(at) {
     const [trial, steps, regions] = this.moments[at] ?? [0, 0, 0];
-    const words = `trial ${plain(trial)}, ${plain(steps)} steps, ${regions} region${regions === 1 ? "" : "s"}`;
-    this.moment.textContent = words;
-    this.slider.setAttribute("aria-valuetext", words);
+    this.words = `trial ${plain(trial)}, ${plain(steps)} steps, ${regions} region${regions === 1 ? "" : "s"}`;
+    this.moment.textContent = this.words;
+    this.slider.setAttribute("aria-valuetext", this.words);
   }
 }

@@ -133,7 +133,7 @@ function drawAxes(ctx, { axes }, scale, colours) {
   }
   ctx.textAlign = "center";
   ctx.textBaseline = "top";
-  for (const x of ticksBetween(scale.x0, scale.x1, Math.max(2, Math.floor(scale.width / 70)))) {
+  for (const x of ticksBetween(scale.x0, scale.x1, Math.max(2, Math.floor(scale.width / 45)))) {
     ctx.fillText(shortly(x), scale.place(x, scale.y0)[0], bottom + 5);
   }
   ctx.fillText(axes[0], scale.left + scale.width / 2, bottom + 20);

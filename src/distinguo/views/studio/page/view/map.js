@@ -19,11 +19,14 @@ const NOTHING = () => {};
 export class MapView {
   /**
    * Handlers get states [x, y]: onPick after a click or Enter, onDrag while a pointer is dragged, onRelease when it is
-   * let go (or for Shift and Enter), onCursor when the keyboard's cursor moves, with the cell below it.
+   * let go (or for Shift and Enter), onCancel when a drag leads nowhere, onCursor when the keyboard's cursor moves and
+   * onHover when a pointer does, both with the cell below (onHover gets nothing when the pointer leaves).
    */
-  constructor(canvas, { onPick = NOTHING, onDrag = NOTHING, onRelease = NOTHING, onCursor = NOTHING } = {}) {
+  constructor(canvas, {
+    onPick = NOTHING, onDrag = NOTHING, onRelease = NOTHING, onCancel = NOTHING, onCursor = NOTHING, onHover = NOTHING,
+  } = {}) {
     this.canvas = canvas;
-    this.handlers = { onPick, onDrag, onRelease, onCursor };
+    this.handlers = { onPick, onDrag, onRelease, onCancel, onCursor, onHover };
     this.picture = null;
     this.cursor = null;
     this.press = null;
@@ -43,7 +46,8 @@ export class MapView {
     canvas.addEventListener("pointerdown", (event) => this.pressed(event));
     canvas.addEventListener("pointermove", (event) => this.moved(event));
     canvas.addEventListener("pointerup", (event) => this.released(event));
-    canvas.addEventListener("pointercancel", () => { this.press = null; });
+    canvas.addEventListener("pointercancel", () => this.cancelled());
+    canvas.addEventListener("pointerleave", () => this.handlers.onHover(null));
     canvas.addEventListener("keydown", (event) => this.key(event));
     for (const event of ["focus", "blur"]) canvas.addEventListener(event, () => this.redraw());
   }
@@ -114,11 +118,24 @@ export class MapView {
   }
 
   moved(event) {
-    if (!this.press) return;
     const place = placeOf(this.canvas, event);
+    if (!this.press) {
+      this.hovered(place);
+      return;
+    }
     const [dx, dy] = [place[0] - this.press.place[0], place[1] - this.press.place[1]];
     this.press.isDrag ||= Math.hypot(dx, dy) > FAR;
     if (this.press.isDrag) this.handlers.onDrag(this.frame.state(place));
+  }
+
+  hovered(place) {
+    const point = this.frame?.has(place) ? this.frame.state(place) : null;
+    this.handlers.onHover(point, point && this.cellAt(point));
+  }
+
+  cancelled() {
+    if (this.press?.isDrag) this.handlers.onCancel();
+    this.press = null;
   }
 
   released(event) {

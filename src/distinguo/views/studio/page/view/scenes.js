@@ -1,6 +1,7 @@
 // The systems as a reader would see them: drawn from a state, and put into a state by pointing.
 //
-// A scene draws on a context in CSS pixels; stateAt returns the state, at rest, that a point of the canvas means.
+// A scene draws on a context in CSS pixels; stateAt returns the state, at rest, that a point of the canvas means, and
+// stateOf the state behind an observation, where the two differ.
 
 import { hueOf, theme } from "./colours.js";
 
@@ -196,6 +197,11 @@ const acrobot = {
     turn(ctx, elbow, 22, [-1, 0, 1][action] ?? 0, hueOf(action ?? -1));
   },
 
+  /** The state behind an observation, which has the cosine and the sine of each angle. */
+  stateOf([cos1, sin1, cos2, sin2, ...turning]) {
+    return [Math.atan2(sin1, cos1), Math.atan2(sin2, cos2), ...turning];
+  },
+
   stateAt(point, state, width, height) {
     const { length, bar, elbow } = acrobot.links(state, width, height);
     const [dx, dy] = [point[0] - bar[0], point[1] - bar[1]];
@@ -231,6 +237,10 @@ const pendulum = {
     line(ctx, [pivot, tip], hueOf(5), 16);
     disc(ctx, pivot, 6, colours.ink, colours.paper);
     turn(ctx, pivot, 30, action >= 0 ? (action - STILL) / STILL : 0, hueOf(action ?? -1));
+  },
+
+  stateOf([cos, sin, turning]) {
+    return [Math.atan2(sin, cos), turning];
   },
 
   stateAt([across, down], _state, width, height) {

@@ -1,0 +1,75 @@
+"""No table goes stale in silence: rows of every current CSV in docs/ are made again; the others name their commit."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from benchmarks.confirmation import LAWS, row
+
+from tests.nightly import NIGHTLY, so_many
+
+DOCS = Path(__file__).parents[2] / "docs"
+#: Tables of the present code, with the tests below.
+CURRENT = {"robustness.csv", "confirmation.csv"}
+#: Tables of an earlier commit, and the page that names it.
+EARLIER = {
+    "distilled.csv": "distil.md",
+    "distilled-trees.csv": "distil.md",
+    "neighbours.csv": "neighbours.md",
+    "rivals.csv": "rivals.md",
+    "schedulers.csv": "schedulers.md",
+}
+
+
+def rows_of(name: str) -> list[dict[str, str]]:
+    with (DOCS / name).open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_every_table_is_current_or_names_its_commit() -> None:
+    assert {path.name for path in DOCS.rglob("*.csv")} == CURRENT | set(EARLIER)
+    for table, page in EARLIER.items():
+        text = (DOCS / page).read_text()
+        assert table in text
+        assert re.search(r"[Mm]ade at commit [0-9a-f]{7}", text), page
+
+
+@pytest.fixture
+def robustness(monkeypatch: pytest.MonkeyPatch) -> Path:
+    place = DOCS.parent / "benchmarks" / "robustness"
+    monkeypatch.syspath_prepend(str(place))
+    return place
+
+
+def test_rows_of_robustness_are_made_again(robustness: Path) -> None:
+    from measure import measure
+    from plan import Job
+
+    rows = rows_of("robustness.csv")
+    drawn = np.random.default_rng(len(rows)).permutation(len(rows))[: so_many(6, 60)]
+    for number in drawn:
+        wanted = rows[number]
+        job = Job(wanted["table"], wanted["row"], wanted["task"], int(wanted["seed"]))
+        found = {name: str(value) for name, value in measure(job)._asdict().items()}
+        assert found == wanted
+
+
+def test_rows_of_the_confirmation_are_made_again() -> None:
+    """By day a quick one; all of them take a quarter of an hour."""
+    rows = {line["distribution"]: line for line in rows_of("confirmation.csv")}
+    assert set(rows) == {law.name for law in LAWS}
+    assert all(int(line["runs"]) == 5_000 and int(line["claims"]) == 20 for line in rows.values())
+    assert all(float(line["false_solved_upper"]) <= 0.06 for line in rows.values())
+    assert all(float(line["refused_upper"]) <= 0.05 for line in rows.values())
+    page = (DOCS / "confirmation.md").read_text()
+    for line in rows.values():
+        false = f"{float(line['false_solved']):.1%} ({float(line['false_solved_upper']):.1%})"
+        assert re.search(rf"\| {re.escape(line['distribution'])} \|.*\| {re.escape(false)} \|", page), line
+    if NIGHTLY:
+        law = LAWS[int(np.random.default_rng().integers(len(LAWS)))]
+        made = {name: str(value) for name, value in row(law, 5_000, 20).items()}
+        assert made == rows[law.name]
