@@ -43,9 +43,9 @@ COMMANDS = {
 HEAD = """# Gallery of small controllers
 
 This page has, for each task, the smallest controller distilled so far, beside the smallest published one that we know
-of. The returns are means over 300 trials of Gymnasium's own environments, with 95 % intervals, from seeds that neither
-a distillation nor the choice of the controller used. C is the size, in bytes of code and constants, of the header that `distinguo export RUN
---to c` writes, compiled with `cc -Os`. `python -m benchmarks.teachers` makes the teachers,
+of. The returns are means over 300 trials of Gymnasium's own environments, with 95 % intervals, from seeds that no
+distillation and no choice of a controller has used. C is the size, in bytes of code and constants, of the header that
+`distinguo export RUN --to c` writes, compiled with `cc -Os`. `python -m benchmarks.teachers` makes the teachers,
 `python -m benchmarks.distilled` the runs, and `python -m benchmarks.gallery` this page; see also [how it
 works](distil.md). Each controller is the best of several seeds, by size and then by return; [the table of all
 seeds](distil.md#how-well) says what to expect of one.

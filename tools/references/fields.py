@@ -115,7 +115,7 @@ RESULT = {
     "investigation_steps": "those of them in mini-trials",
     "final_trial_steps": "steps of the last trial, where it was stopped because it would not end",
     "confirmation_steps": "steps of the trials that confirmed the result",
-    "failed_confirmation_steps": "those of them in confirmations that did not pass; they teach, so they are learning, too",
+    "failed_confirmation_steps": "those of them that did not pass; they teach, so they count as learning",
     "confirmation_trials": "trials of the last confirmation",
     "confirmations": "how often the run asked whether the threshold is reached",
     "confidence": "probability that a run does not say solved of a policy below the threshold",
