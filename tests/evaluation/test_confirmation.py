@@ -57,6 +57,26 @@ def test_the_capital_is_what_the_bets_leave(values: list[float], bar: float) -> 
     assert (paths >= 0.0).all()
 
 
+def test_the_capital_agrees_with_another_package() -> None:
+    """``confseq.betting.betting_mart`` (version 0.0.11) at the same stakes, its processes added up by their shares."""
+    theirs = [
+        1.052557874886201,
+        1.1082121305416666,
+        0.19142635702549526,
+        0.19609630646202647,
+        0.16032958818492993,
+    ]
+    theirs += [
+        0.16403017860534402,
+        0.1678394145203583,
+        0.16911668344229774,
+        0.1196757653562627,
+        0.12216422892843479,
+    ]
+    seen = np.array([500.0, 500.0, 9.0, 500.0, 250.0, 500.0, 500.0, 480.0, 100.0, 500.0])
+    assert np.exp(log_capital(seen, 470.34, 9.0)) == pytest.approx(theirs, rel=1e-14)
+
+
 @pytest.mark.parametrize("mean", [100.0, 300.0, 470.0])
 def test_a_fair_bet_is_not_expected_to_gain(mean: float) -> None:
     """Exactly: the mean over all outcomes of three trials is the stake that one began with."""
