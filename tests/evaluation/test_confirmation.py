@@ -58,7 +58,7 @@ def test_the_capital_is_what_the_bets_leave(values: list[float], bar: float) -> 
 
 
 def test_the_capital_agrees_with_another_package() -> None:
-    """``confseq.betting.betting_mart`` (version 0.0.11) at the same stakes, its processes added up by their shares."""
+    """``confseq.betting.betting_mart`` 0.0.11 at the same stakes, its processes added up by their shares."""
     theirs = [
         1.052557874886201,
         1.1082121305416666,
