@@ -6,12 +6,14 @@ import itertools
 import math
 from collections.abc import Sequence
 
+import gymnasium
 import numpy as np
 import pytest
 from benchmarks.confirmation import LAWS, Law, falsely_solved, outcome, upper
 from hypothesis import given
 from hypothesis import strategies as st
 
+import distinguo as dg
 from distinguo.evaluation.confirmation import (
     FAILED,
     OPEN,
@@ -226,3 +228,25 @@ def test_a_lower_bound_comes_near_the_mean() -> None:
     assert 460.0 < lower_bound(values, least=250.0) < np.mean(values)
     assert lower_bound(values[:20], least=250.0) < lower_bound(values, least=250.0)
     assert lower_bound([-1e98] * 5, least=-1e98) == -1e98
+
+
+def test_one_trial_decides_where_all_are_the_same() -> None:
+    cliff = ReturnQuestion(-13.0, -2_000.0, -13.0, certain=True)
+    assert judge([-13.0], 13, cliff) == PASSED
+    assert judge([-14.0], 14, cliff) == FAILED
+    assert judge([-13.0], 13, cliff._replace(certain=False)) == OPEN
+
+
+def test_a_threshold_close_to_zero_does_not_take_the_tolerance_away() -> None:
+    assert ReturnQuestion(0.001, -10.0, 5.0).bar == pytest.approx(0.001 - 0.01 * 4.999)
+    assert ReturnQuestion(-0.06, -10.0, -0.05, spread=3.0).bar == pytest.approx(-0.09)
+
+
+@pytest.mark.parametrize(("slippery", "certain"), [(False, True), (True, False)])
+def test_only_a_deterministic_task_with_one_start_is_certain(slippery: bool, certain: bool) -> None:
+    lake = gymnasium.make("FrozenLake-v1", is_slippery=slippery)
+    run = dg.learn(lake, seed=1, threshold=0.9, settings={"stage.steps": 2_000, "stage.confirm": 30})
+    assert run.solved == certain
+    assert (run.summary["confirmation_trials"] == 1) == certain
+    if certain:
+        assert run.summary["score_low"] == run.summary["score"] == 1.0

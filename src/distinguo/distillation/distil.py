@@ -362,7 +362,8 @@ class Distillation:
         mean = float(taught.returns.mean()) if found.mean is None else found.mean
         target = TargetReturn(value)
         if keep is None and value != threshold_of(spec, self.trials.cap):
-            target = TargetReturn(value, remembered(self._teacher_gains), mean)
+            spread = float(taught.returns.std())
+            target = TargetReturn(value, remembered(self._teacher_gains), mean, spread)
         sizes: list[BestOfSize] = []
         try:
             sizes.extend(self.descent.sizes(target, mean >= value, regions))
@@ -507,7 +508,7 @@ def is_confirmed(
             returns += target.compared(gained, group.starts).tolist()
         return returns, trials.count.steps - began
 
-    return is_reached(target.value, seen, some, error)
+    return is_reached(target.value, seen, some, error, target.spread)
 
 
 def prices_of_neighbours(

@@ -8,12 +8,14 @@ Waudby-Smith and Ramdas, "Estimating means of bounded random variables by bettin
 soon as it does. A second capital bets on the opposite, so that a policy below the threshold is turned down.
 
 There are three answers: *passed*, *failed* (the mean is below the threshold) and *undecided*, which says that the
-trials allowed are too few for this policy. Three things are assumed:
+trials allowed are too few for this policy. Four things are assumed:
 
 - No return is below the least one that the run has seen before the test began. A lower one ends the test undecided.
-- "Below the threshold" means by more than a hundredth of the threshold, or of the range of returns below it if that
-  is smaller: no number of trials can separate equal means. Where no return before the test was above the threshold,
-  it means a twentieth.
+- "Below the threshold" means by more than a hundredth of the threshold (of the range above it, if that is more), or
+  of the range of returns below it if that is smaller: no number of trials can separate equal means. Where no return
+  before the test was above the threshold, it means a twentieth.
+- Where a task is deterministic, has one start as far as fifty starts show, and the policy is nowhere tied, all trials
+  are the same, and one of them decides.
 - A run that claims more than once spends its error on all its claims (:func:`spent_error`), so that the probability
   of any false *solved* in the whole run is at most ``1 - confidence``.
 
@@ -70,6 +72,8 @@ class ReturnQuestion(NamedTuple):
     is_claim: bool = (
         False  #: whether learning goes on after a test that did not pass, so that it may end early
     )
+    spread: float = 0.0  #: a usual distance between returns, if that is known to be more than the threshold
+    certain: bool = False  #: whether every trial is the same, so that one tells all
     again: int = (
         0  #: further trials whose mean should reach the threshold, too; for claims that can become better
     )
@@ -89,7 +93,8 @@ class ReturnQuestion(NamedTuple):
         """The mean at or below which a policy must not pass."""
         room = self.threshold - self.floor
         share = TOLERANCE if self.greatest > self.threshold else TOP_TOLERANCE
-        return self.threshold - share * min(abs(self.threshold) or room, room)
+        scale = max(abs(self.threshold), self.greatest - self.threshold, self.spread) or room
+        return self.threshold - share * min(scale, room)
 
     @property
     def perfect(self) -> int:
@@ -155,6 +160,8 @@ def answers(
     >>> answers(np.array([475.0, 500.0, 8.0]), np.array([475, 975, 983]), cart).tolist()
     ['open', 'open', 'undecided']
     """
+    if question.certain:
+        return np.where(np.minimum.accumulate(returns) >= question.threshold, PASSED, FAILED)
     count = np.arange(1, len(returns) + 1)
     enough = count >= (FEWEST_FINAL if final else 2)
     passed = log_capital(returns, question.bar, question.floor) >= -math.log(question.error)
@@ -218,11 +225,13 @@ def is_reached(
     seen: np.ndarray,
     trials: Callable[[], tuple[Sequence[float], int]],
     error: float = 1.0 - CONFIDENCE,
+    spread: float = 0.0,
 ) -> bool:
     """Whether new trials confirm that a mean return is reached; ``trials`` runs some: their returns and steps.
 
     ``seen`` are earlier returns: they show the range. A test that a still lower return ends is begun anew with the
-    wider range; together they have the given error.
+    wider range; together they have the given error. ``spread`` is a usual distance between returns, for thresholds
+    that are close to 0.
 
     >>> is_reached(475.0, np.array([9.0, 500.0]), lambda: ([500.0] * 10, 5_000))
     True
@@ -230,7 +239,7 @@ def is_reached(
     least, greatest = float(seen.min()), float(seen.max())
     for number in itertools.count(1):
         allowed = spent_error(number, 1.0 - error)
-        question = ReturnQuestion(threshold, least, greatest, error=allowed, is_claim=True)
+        question = ReturnQuestion(threshold, least, greatest, error=allowed, is_claim=True, spread=spread)
         returns: list[float] = []
         steps, answer = 0, OPEN
         while answer == OPEN:

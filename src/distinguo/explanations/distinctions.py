@@ -146,7 +146,7 @@ class Inquiry:
             regions=(j, k),
             prototypes=(self.primary(j), self.primary(k)),
             profiles=(own, others),
-            learned=None if self.asked.values_name_actions else (self._row(j), self._row(k)),
+            learned=self._both(self.learned(j), self.learned(k)),
             then=then,
             price=price,
             rules=self._rules(j, k, then, price, found),
@@ -157,8 +157,13 @@ class Inquiry:
             epsilon_half=merging_epsilon(own.q1, others.q1, HALF) if in_rewards else None,
         )
 
-    def _row(self, j: int) -> Row:
-        return tuple(self.asked.controller.q[j].tolist())
+    def learned(self, j: int) -> Row | None:
+        """The learned action values of a region; None if they are not rewards."""
+        return None if self.asked.values_name_actions else tuple(self.asked.controller.q[j].tolist())
+
+    @staticmethod
+    def _both(one: Row | None, other: Row | None) -> tuple[Row, Row] | None:
+        return None if one is None or other is None else (one, other)
 
     def _rules_now(self, own: ActionProfile, other: ActionProfile) -> tuple[str, ...]:
         """Return the rules of Definition 9 that two profiles break, as Figure 6 has it: with delta = ε.

@@ -14,12 +14,31 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distinguo.criteria import incremental_regret, preferred, state_value
+from distinguo.criteria import incremental_regret, state_value
+from distinguo.explanations.choices import (
+    LEARNED,
+    NOTHING,
+    NOW,
+    THEN,
+    ProfileRow,
+    amount,
+    amounts,
+    best_actions,
+    profile_row,
+)
 from distinguo.explanations.distinctions import BY_LEARNER, GIVEN_RULE, Distinction, Inquiry
 from distinguo.explanations.family import FIRST, GIVEN, Member
-from distinguo.explanations.investigation import MINI_TRIALS, STARTS, TRIALS, VALUES, ActionProfile
+from distinguo.explanations.investigation import MINI_TRIALS, STARTS, TRIALS, ActionProfile
 from distinguo.explanations.subject import BY_SURPRISE as SURPRISE
-from distinguo.explanations.subject import DETACH, MERGE, Asked, ReasonEvent, asked_about, checked_state
+from distinguo.explanations.subject import (
+    DETACH,
+    MERGE,
+    Asked,
+    PriceEntry,
+    ReasonEvent,
+    asked_about,
+    checked_state,
+)
 from distinguo.learners.economy.memory import RULES
 from distinguo.runs.run import Run
 from distinguo.tasks.spec import CATEGORIES, TaskSpec
@@ -33,6 +52,7 @@ class StateFacts(NamedTuple):
     prototype: int | None  #: the nearest one
     action: str  #: the preferred one; the first of tied ones
     actions: tuple[str, ...]  #: all that are preferred
+    learned: tuple[float, ...] | None  #: the action values of its region; None if they only name its action
     value: float | None  #: of its region; by trials if the map's values are not rewards
     profile: ActionProfile  #: what each action is worth here, now
     loss: float | None  #: reward lost here by the action of the region (section 2.2); None if unknown
@@ -62,27 +82,36 @@ class Explanation(NamedTuple):
     distinction: Distinction | None  #: between the two states, if there were two
     notes: tuple[str, ...]  #: sentences on what could not be read or done
     action_names: tuple[str, ...]
+    delta: float = 0.0  #: learned values this close to the best are tied
 
     def __repr__(self) -> str:
         return "\n".join([*self.sentences, *self.notes, "", *self.figures()])
 
+    @property
+    def table(self) -> tuple[ProfileRow, ...]:
+        """What each action was or is worth, for each state: then, by the learned values, and now."""
+        sides = [side for side in (self.facts, self.other) if side is not None]
+        rows = []
+        for n, side in enumerate(sides):
+            of = f"region {side.region}"
+            found = self.distinction
+            if found is not None and found.then is not None:
+                then = found.then
+                rows.append(profile_row(THEN, f"prototype {then.prototypes[n]}", then.profiles[n]))
+            if side.learned is not None:
+                rows.append(profile_row(LEARNED, of, side.learned, self.delta))
+            profile = found.profiles[n] if found else side.profile
+            if profile.source == NOW:
+                rows.append(profile_row(NOW, of, profile.values))
+        return tuple(rows)
+
     def figures(self) -> list[str]:
         """Return the figures as lines of text."""
-        sides = [side for side in (self.facts, self.other) if side is not None]
-        width = max(8, *map(len, self.action_names)) + 2
-        lines = [_row("", self.action_names, width)]
-        then = self.distinction.then if self.distinction else None
-        for n, side in enumerate(sides):
-            if then is not None:
-                lines.append(
-                    _row(f"then, prototype {then.prototypes[n]}", map(amount, then.profiles[n]), width)
-                )
-            if self.distinction is not None and self.distinction.learned is not None:
-                values = map(amount, self.distinction.learned[n])
-                lines.append(_row(f"learned, region {side.region}", values, width))
-            profile = self.distinction.profiles[n] if self.distinction else side.profile
-            lines.append(_row(f"now, region {side.region}", map(amount, profile.values), width))
-        return lines
+        rows = self.table
+        cells = [cell for row in rows for cell in row.written]
+        width = max([8, *map(len, self.action_names), *map(len, cells)]) + 2
+        lines = [_row(f"{row.source}, {row.of}", row.written, width) for row in rows]
+        return [_row("", self.action_names, width), *lines] if lines else []
 
     def document(self) -> dict[str, Any]:
         """Return everything as plain values, as ``distinguo explain --json`` prints it."""
@@ -92,6 +121,7 @@ class Explanation(NamedTuple):
             "sentences": list(self.sentences),
             "notes": list(self.notes),
             "action_names": list(self.action_names),
+            "table": [row.document() for row in self.table],
         }
         if self.other is not None and self.distinction is not None:
             content |= {"other": self.other.document(), **self.distinction.document()}
@@ -135,15 +165,16 @@ def answered(inquiry: Inquiry, state: Sequence[float], other: Sequence[float] | 
         found = inquiry.distinction(facts.state, second.state)
         said = _about_two(inquiry, facts, second, found)
     sentences = tuple(sentence for sentence in said if sentence)
-    return Explanation(sentences, facts, second, found, _notes(asked), asked.spec.actions)
+    delta = asked.controller.delta
+    return Explanation(sentences, facts, second, found, _notes(asked), asked.spec.actions, delta)
 
 
 def _facts(inquiry: Inquiry, s: tuple[float, ...]) -> StateFacts:
     asked, controller = inquiry.asked, inquiry.asked.controller
     j, profile, names = inquiry.region(s), inquiry.profile(s), inquiry.asked.spec.actions
-    preferred = np.flatnonzero(controller.preferred(s)).tolist()
+    chosen = best_actions(controller.q[j], controller.delta)
     primary = inquiry.primary(j)
-    seen = profile.way != VALUES
+    seen = profile.source == NOW
     value: float | None = controller.value(s)
     if asked.values_name_actions:
         value = state_value(profile.q1) if seen else None
@@ -151,8 +182,9 @@ def _facts(inquiry: Inquiry, s: tuple[float, ...]) -> StateFacts:
         state=s,
         region=j,
         prototype=inquiry.nearest(s),
-        action=names[preferred[0]],
-        actions=tuple(names[a] for a in preferred),
+        action=names[chosen[0]],
+        actions=tuple(names[a] for a in chosen),
+        learned=inquiry.learned(j),
         value=value,
         profile=profile,
         loss=incremental_regret(controller.q[j], profile.q1, controller.delta) if seen else None,
@@ -162,13 +194,10 @@ def _facts(inquiry: Inquiry, s: tuple[float, ...]) -> StateFacts:
 
 def _about_one(inquiry: Inquiry, facts: StateFacts) -> list[str]:
     asked = inquiry.asked
-    spec, names = asked.spec, asked.spec.actions
-    doing = " or ".join(acting(spec, names.index(name)) for name in facts.actions)
-    worth = "" if facts.value is None else f", and it is worth {amount(facts.value)}"
-    loss = "" if facts.loss is None else f" That loses {amount(facts.loss)} of reward here (section 2.2)."
     fallen = None if facts.prototype is None else inquiry.family.members[facts.prototype]
     return [
-        f"{place(spec, facts.state)} lies in region {facts.region}, where {doing} is preferred{worth}.{loss}",
+        f"{place(asked.spec, facts.state)} lies in region {facts.region}: {_preference(asked, facts)}.",
+        worth_sentence(asked, facts),
         birth_sentence(asked, facts.region, facts.primary),
         merged_sentence(fallen),
         now_sentence(asked, [facts.profile], inquiry.investigator.obstacle),
@@ -178,19 +207,33 @@ def _about_one(inquiry: Inquiry, facts: StateFacts) -> list[str]:
 def _about_two(inquiry: Inquiry, facts: StateFacts, second: StateFacts, found: Distinction) -> list[str]:
     asked = inquiry.asked
     why = together_sentence(asked, found) if found.same_region else apart_sentence(asked, found)
+    own, others = (
+        side._replace(profile=profile) for side, profile in zip((facts, second), found.profiles, strict=True)
+    )
     return [
         why,
-        _side("Here", asked, facts),
-        _side("There", asked, second),
+        f"Here is {place(asked.spec, own.state)}, in region {own.region}: {_preference(asked, own)}.",
+        f"There is {place(asked.spec, others.state)}, in region {others.region}: {_preference(asked, others)}.",
         parting_sentence(found),
         epsilon_sentence(asked, found),
         now_sentence(asked, found.profiles, inquiry.investigator.obstacle),
     ]
 
 
-def _side(word: str, asked: Asked, facts: StateFacts) -> str:
-    doing = " or ".join(acting(asked.spec, asked.spec.actions.index(name)) for name in facts.actions)
-    return f"{word} is {place(asked.spec, facts.state)}, in region {facts.region}: {doing} is preferred."
+def _preference(asked: Asked, facts: StateFacts) -> str:
+    """What the map does in a state, by its source, and what a look-ahead says now where there is one."""
+    spec, chosen = asked.spec, [asked.spec.actions.index(name) for name in facts.actions]
+    named = facts.learned is None
+    source = "by the map" if named else "by the learned values"
+    tied = (
+        f", within δ = {amount(asked.controller.delta)}" if asked.controller.delta and len(chosen) > 1 else ""
+    )
+    if facts.profile.source != NOW:
+        return f"{source}, {preference(spec, chosen)}{tied}"
+    best = best_actions(facts.profile.values)
+    if set(best) == set(chosen):
+        return f"{source} and now, {preference(spec, chosen)}{tied}"
+    return f"{source}, {preference(spec, chosen)}{tied}; now, {preference(spec, best)}"
 
 
 def _notes(asked: Asked) -> tuple[str, ...]:
@@ -202,7 +245,6 @@ def _notes(asked: Asked) -> tuple[str, ...]:
 # Reasons in plain sentences: what is lost, since when, by which rule.
 
 
-NOTHING = 1e-9  #: less reward is written as 0
 #: Verbs for the actions of our own tasks; other actions are "taken".
 VERBS = {
     "puck": "pushing",
@@ -212,24 +254,13 @@ VERBS = {
     "Pendulum-v1": "the torque",
 }
 _POLICY, _VALUE, _BEST = RULES.values()
-#: What it means that a rule is broken.
+#: What it means that a rule was broken when an entry was written.
 MEANINGS = {
-    _POLICY: "different actions are good",
-    _VALUE: "they are not worth the same",
-    _BEST: "different actions are best",
+    _POLICY: "the actions that were good enough differed",
+    _VALUE: "they were not worth the same",
+    _BEST: "their best actions differed",
     SURPRISE: "a step differed from what the region predicted",
 }
-
-
-def amount(number: float) -> str:
-    """Return a number with the digits worth reading.
-
-    >>> amount(0.8712), amount(-104.37), amount(-1.1e-54)
-    ('0.871', '-104.4', '0')
-    """
-    if abs(number) < NOTHING:
-        return "0"
-    return f"{number:.1f}" if abs(number) >= 100 else f"{number:.3g}"
 
 
 def place(spec: TaskSpec, s: Sequence[float]) -> str:
@@ -257,41 +288,104 @@ def acting(spec: TaskSpec, a: int) -> str:
     return f"taking '{name}'" if verb is None or name == "none" else f"{verb} {name}"
 
 
+def preference(spec: TaskSpec, actions: Sequence[int]) -> str:
+    """What is best, in words: one action, or several that are tied.
+
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> preference(task_spec("puck"), [1]), preference(task_spec("puck"), [0, 1])
+    ('pushing right is best', 'pushing left and pushing right are tied')
+    """
+    if len(actions) == 1:
+        return f"{acting(spec, actions[0])} is best"
+    if len(actions) == len(spec.actions) > 2:
+        return f"all {len(actions)} actions are tied"
+    names = [acting(spec, a) for a in actions]
+    return f"{', '.join(names[:-1])} and {names[-1]} are tied"
+
+
+def worth_sentence(asked: Asked, facts: StateFacts) -> str:
+    """What a state is worth, and what the map's action loses there now."""
+    worth = loss = ""
+    if facts.value is not None:
+        source = "now" if asked.values_name_actions else "by the learned values"
+        worth = f"It is worth {amount(facts.value)} {source}."
+    if facts.loss is not None:
+        subject = "this action loses" if len(facts.actions) == 1 else "the worst of these actions loses"
+        lost = "nothing" if facts.loss < NOTHING else f"{amount(facts.loss)} of reward"
+        loss = f"Now, {subject} {lost} here (section 2.2)."
+    return f"{worth} {loss}".strip()
+
+
 def apart_sentence(asked: Asked, found: Distinction) -> str:
     """Return why two states are kept apart, or that nothing would be lost if they were merged now.
 
     The reason is the price that was measured by trials or, without one, what is lost at a visit.
     """
     if found.price is not None:
-        when = "it was distilled" if asked.run.is_distilled else "the run had solved its task"
-        return (
-            f"Kept apart: without this distinction a trial loses {amount(found.price.lost)} of reward, "
-            f"by {found.price.starts} trials with and without it when {when}."
-        )
+        return _by_price(asked, found.price)
     if found.regret is None:
         return "Kept apart by the learner; what that is worth is unknown without the task."
-    if not found.rules_now:
-        return _without_rule(asked, found)
     here, there = (profile.q1 for profile in found.profiles)
     losses = incremental_regret(there, here, 0.0), incremental_regret(here, there, 0.0)
-    if max(losses) >= abs(state_value(here) - state_value(there)):
+    values = state_value(here), state_value(there)
+    rules, source = found.rules_now, _source(found)
+    if _BEST in rules and (_VALUE not in rules or max(losses) >= abs(values[0] - values[1])):
         at_first = losses[0] >= losses[1]
-        wrong = _worst_choice(*((there, here) if at_first else (here, there)))
+        wrong, tied = _worst_choice(*((there, here) if at_first else (here, there)))
         at, other = ("here", "there") if at_first else ("there", "here")
+        best = "is tied for best" if tied else "is best"
         return (
-            f"Kept apart: {acting(asked.spec, wrong)} is best {other}, but {at} it loses "
+            f"Kept apart: {source}, {acting(asked.spec, wrong)} {best} {other}, but {at} it loses "
             f"{amount(max(losses))} of reward{_each(found)}."
         )
+    if _VALUE in rules:
+        own, others = amounts(*values)
+        return (
+            f"Kept apart: {source}, they are not worth the same, {own} here and {others} there; one value for both "
+            f"would be wrong by {amount(abs(values[0] - values[1]))}{_each(found)}."
+        )
+    if _POLICY in rules:
+        return _good_in_one_only(asked, found)
+    return _without_rule(asked, found)
+
+
+def _by_price(asked: Asked, price: PriceEntry) -> str:
+    when = "it was distilled" if asked.run.is_distilled else "the run had solved its task"
+    trials = f"{price.starts} trials with and without it when {when}"
+    if amount(price.lost) == "0":
+        return f"Kept apart by the learner: this distinction made no difference to {trials}."
+    verb = "loses" if price.lost > 0.0 else "gains"
+    word = "Kept apart" if price.lost > 0.0 else "Kept apart by the learner"
     return (
-        f"Kept apart: they are not worth the same, {amount(state_value(here))} here and "
-        f"{amount(state_value(there))} there; one value for both would be wrong by {amount(found.regret)} of "
-        f"reward{_each(found)}."
+        f"{word}: without this distinction a trial {verb} {amount(abs(price.lost))} of reward, by {trials}."
     )
 
 
-def _worst_choice(q: np.ndarray, q1: np.ndarray) -> int:
-    """Return, of the actions that are best by ``q``, the one that is worst by ``q1``."""
-    return int(np.where(preferred(q, 0.0), q1, np.inf).argmin())
+def _good_in_one_only(asked: Asked, found: Distinction) -> str:
+    """The same action is best in both, and another is good enough in one of them only (Eq. 3)."""
+    assert asked.epsilon is not None
+    lost = [state_value(profile.q1) - profile.q1 for profile in found.profiles]
+    good = [loss <= asked.epsilon for loss in lost]
+    costs = [np.where(good[1 - n] & ~good[n], lost[n], -np.inf) for n in range(2)]
+    n = int(costs[1].max() > costs[0].max())
+    wrong = int(costs[n].argmax())
+    at, other = ("here", "there") if n == 0 else ("there", "here")
+    loss, epsilon = amounts(float(lost[n][wrong]), asked.epsilon)
+    return (
+        f"Kept apart: {_source(found)}, {acting(asked.spec, wrong)} is within ε = {epsilon} of the best {other}, but "
+        f"{at} it loses {loss} of reward{_each(found)}."
+    )
+
+
+def _worst_choice(q: np.ndarray, q1: np.ndarray) -> tuple[int, bool]:
+    """Of the actions that are best by ``q``, the one that is worst by ``q1``, and whether several are best."""
+    best = best_actions(q)
+    return min(best, key=lambda a: q1[a]), len(best) > 1
+
+
+def _source(found: Distinction) -> str:
+    """Where the values of a distinction come from."""
+    return "now" if found.profiles[0].source == NOW else "by the learned values"
 
 
 def _each(found: Distinction) -> str:
@@ -303,7 +397,7 @@ def _without_rule(asked: Asked, found: Distinction) -> str:
     most = (
         "nothing" if found.regret < NOTHING else f"at most {amount(found.regret)} of reward per {found.per}"
     )
-    cost = f"today, merging them would cost {most}"
+    cost = f"{_source(found)}, merging them would cost {most}"
     if GIVEN_RULE in found.rules:
         return f"Kept apart because the run began with both; {cost}."
     if BY_LEARNER in found.rules:
@@ -316,16 +410,21 @@ def together_sentence(asked: Asked, found: Distinction) -> str:
     """Return why two states are in one region."""
     cost = ""
     if found.regret is not None:
-        cost = f" Ignoring the difference costs at most {amount(found.regret)} of reward per {found.per}"
-        if asked.epsilon is not None:
+        cost = _source(found).capitalize()
+        if asked.epsilon is None:
+            cost = f" {cost}, ignoring the difference costs at most {amount(found.regret)} of reward per {found.per}."
+        else:
+            regret, epsilon = amounts(found.regret, asked.epsilon)
             within = "within" if found.regret <= asked.epsilon else "more than"
-            cost += f", {within} the ε of {amount(asked.epsilon)} that may be lost"
-        cost += "."
+            cost = (
+                f" {cost}, ignoring the difference costs at most {regret} of reward per {found.per}, {within} the ε "
+                f"of {epsilon} that may be lost."
+            )
     if found.then is not None:
         joined = found.then
         return (
             f"Together in region {found.regions[0]}: prototypes {joined.prototypes[0]} and {joined.prototypes[1]} "
-            f"were merged at trial {joined.trial:,} (step {joined.step:,}) because no rule kept them apart.{cost}"
+            f"were merged at trial {joined.trial:,} (step {joined.step:,}) as no rule kept them apart then.{cost}"
         )
     return f"Together in region {found.regions[0]}: no difference between them has mattered so far.{cost}"
 
@@ -360,7 +459,7 @@ def by_rules(event: ReasonEvent) -> str:
     >>> rows = {"states": [[0.0], [1.0]], "profiles": [[0.0], [1.0]], "prototypes": [0, 1]}
     >>> entry = {"event": "split", "trial": 1, "step": 9, **rows, "rules": ["value (Eq. 4)"], "regret": 1.0}
     >>> by_rules(read_log([entry]).events[0])
-    'they are not worth the same (value, Eq. 4)'
+    'they were not worth the same (value, Eq. 4)'
     """
     return " and ".join(f"{MEANINGS.get(rule, 'as the log says')} ({_name(rule)})" for rule in event.rules)
 
@@ -371,16 +470,17 @@ def _name(rule: str) -> str:
 
 def epsilon_sentence(asked: Asked, found: Distinction) -> str:
     """Return at which ε two states would be merged; empty if that is unknown."""
-    if found.same_region or found.regret is None:
+    if found.same_region or found.epsilon_half is None:  # no rewards are known
         return ""
-    used = "" if asked.epsilon is None else f" (this run: {amount(asked.epsilon)})"
+    source = _source(found).capitalize()
+    written = amounts(*(one for one in (found.epsilon, asked.epsilon) if one is not None))
+    used = "" if asked.epsilon is None else f" (this run: {written[-1]})"
     if found.epsilon is not None:
         if found.epsilon == 0.0:
-            return f"Today, they would be merged even at ε = 0{used}."
-        return f"They would be merged from ε = {amount(found.epsilon)} on{used}."
-    half = found.epsilon_half
-    looser = "" if half is None else f"; with δ = ε/2, by Eq. 5, they would be merged at {amount(half)}"
-    return f"No ε would merge them{used}: Eq. 6 never merges states with different best actions{looser}."
+            return f"{source}, these two states would be merged even at ε = 0{used}."
+        return f"{source}, these two states would be merged at ε = {written[0]}{used}."
+    looser = f"; with δ = ε/2, by Eq. 5, they would be merged at {amount(found.epsilon_half)}"
+    return f"{source}, no ε would merge them{used}: Eq. 6 never merges states with different best actions{looser}."
 
 
 def now_sentence(asked: Asked, profiles: Sequence[ActionProfile], obstacle: str) -> str:

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from distinguo.controller import Controller
-from distinguo.evaluation.confirmation import UNDECIDED, lower_bound, spent_error, trials_to_pass
+from distinguo.evaluation.confirmation import (
+    FAILED,
+    PASSED,
+    UNDECIDED,
+    lower_bound,
+    spent_error,
+    trials_to_pass,
+)
 from distinguo.representations.file import Representation
 from distinguo.runs.configuration import Configuration
 from distinguo.runs.history import Frame, TrialRow, packed_history
@@ -317,7 +324,9 @@ def _of_confirmation(stage: Stage) -> dict[str, Any]:
         "confirmation_trials": len(stage.returns),
         "confirmations": stage.claimed,
         "confidence": stage.configuration.stage.confidence,
-        "score_low": lower_bound(stage.returns, stage.least, error),
+        "score_low": stage.score
+        if stage.certain and stage.answer in (PASSED, FAILED)
+        else lower_bound(stage.returns, stage.least, error),
     }
     if stage.answer:
         facts["answer"] = stage.answer

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from distinguo.controller import TIED
 from distinguo.evaluation.confirmation import (
     FAILED,
     OPEN,
@@ -36,7 +37,7 @@ from distinguo.runs.restarts import RESTART, Best, better, is_over, returned_to
 from distinguo.seam import at_speed, is_compiled
 from distinguo.tasks.extent import Extent, completed
 from distinguo.tasks.spec import CATEGORIES, MeanReturn
-from distinguo.tasks.task import actions, observe, seeded, start
+from distinguo.tasks.task import actions, has_one_start, observe, seeded, start
 from distinguo.tasks.world import python_world, world_of
 
 #: Why a confirmation is run: a good trial claims success; an attempt, or the stage, is over.
@@ -88,6 +89,7 @@ class Stage(Account):
         self.tested = 0  #: steps of all its trials so far
         self.least, self.greatest = np.inf, -np.inf  #: the extreme returns of all trials
         self.bounds = (np.inf, -np.inf)  #: the same before this confirmation, which its bets rest on
+        self._one_start: bool | None = None  # once it was asked
         self.answer = ""  #: of the last confirmation that asked whether the threshold is reached
         self.purpose = CLAIM  #: of that confirmation
         self.best: Best | None = None
@@ -425,7 +427,7 @@ class ReturnStage(Stage):
             return
         if not whole and len(self.returns) > 1:  # the complete trials say more
             self.returns.pop()
-        answer = self._judge()
+        answer = OPEN if self.certain and not whole else self._judge()
         if answer == OPEN and spent:
             answer = UNDECIDED
         if answer == OPEN:
@@ -448,6 +450,15 @@ class ReturnStage(Stage):
             return FAILED if count >= enough else OPEN
         return judge(self.returns, self.tested, self.question(self.threshold), final=self.purpose != CLAIM)
 
+    @property
+    def certain(self) -> bool:
+        """Whether all trials of the greedy policy are the same."""
+        if self.configuration.spec.stochastic != "no" or (self.controller.policy == TIED).any():
+            return False
+        if self._one_start is None:
+            self._one_start = has_one_start(self.task)
+        return self._one_start
+
     def question(self, threshold: float) -> ReturnQuestion:
         """The question of the confirmation that is under way, or else of the last."""
         stage = self.configuration.stage
@@ -459,6 +470,7 @@ class ReturnStage(Stage):
             steps=stage.confirm_steps,
             most=stage.confirm,
             is_claim=self.purpose == CLAIM,
+            certain=self.certain,
             again=AGAIN if self.purpose == CLAIM and self.learner.only_controls else 0,
         )
 

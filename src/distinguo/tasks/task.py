@@ -96,6 +96,24 @@ def uncounted_steps(task: Any) -> tuple[int, int]:
     return 0, 0
 
 
+SAME_STARTS = 50  #: that are drawn to see whether a task has one start only
+
+
+@generic_with_default
+def has_one_start(task: Any) -> bool:
+    """Whether every trial begins in the same state, as far as :data:`SAME_STARTS` starts show.
+
+    Only called from Python.
+
+    >>> from distinguo.tasks.cart_pole import CartPole
+    >>> from distinguo.tasks.puck.puck import Puck
+    >>> has_one_start(Puck()), has_one_start(CartPole())
+    (True, False)
+    """
+    first = tuple(start(task, np.random.default_rng(0)))
+    return all(tuple(start(task, np.random.default_rng(n))) == first for n in range(1, SAME_STARTS))
+
+
 @generic_with_default
 def goal_box(task: Any) -> tuple[Observation, Observation] | None:
     """Return the corners of a box of observations in which trials end in success; by default there is none.

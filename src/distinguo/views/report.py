@@ -25,8 +25,9 @@ from distinguo.errors import (
     shown,
     visible,
 )
+from distinguo.explanations.choices import amount
 from distinguo.explanations.distinctions import Inquiry, distinctions
-from distinguo.explanations.explain import amount, apart_sentence, epsilon_sentence
+from distinguo.explanations.explain import apart_sentence, epsilon_sentence
 from distinguo.explanations.subject import Asked, asked_about
 from distinguo.proof.verify import cited_in
 from distinguo.reading.files import MEBIBYTE, read_bytes

@@ -20,6 +20,7 @@ from gymnasium.wrappers import TimeLimit
 
 from distinguo.errors import attempt, reason_of
 from distinguo.tasks.gym.spaces import Choices, View
+from distinguo.tasks.task import SAME_STARTS
 
 OPTIONS, SET_STATE, DEEP_COPY, REPLAY, NONE = "options", "set_state", "deep copy", "replay", "none"
 #: Pairs of methods that some environments have: what gives the state, and what takes it back.
@@ -203,6 +204,7 @@ class ProbeResult(NamedTuple):
     replayable: bool  #: whether the seed and the actions of a trial restore it, or need not
     price: int  #: of restoring a snapshot, in steps
     steps: int  #: that were taken to find this out
+    one_start: bool  #: whether all trials begin, and with the same actions go on, in the same way
 
 
 class _Probed(NamedTuple):
@@ -230,6 +232,7 @@ def probe(env: Any, view: View, choices: Choices, name: str) -> ProbeResult:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a method that does not work may warn
         stochastic = _is_stochastic(probed)
+        one_start = not stochastic and attempt(_has_one_start, probed, otherwise=False)
         reasons, best = _first_that_works(probed, stochastic)
         cheap = best is not None and best.name in (OPTIONS, REPLAY)
         replayable = cheap or (best is not None and not _trouble(probed, _replay(probed)))
@@ -237,7 +240,7 @@ def probe(env: Any, view: View, choices: Choices, name: str) -> ProbeResult:
     method = None if best is None or best.name == REPLAY else best
     said = _in_words(name, best, reasons)
     _PROBED[0] += probed.player.steps
-    return ProbeResult(said, stochastic, method, replayable, price, probed.player.steps)
+    return ProbeResult(said, stochastic, method, replayable, price, probed.player.steps, one_start)
 
 
 def _replay(probed: _Probed) -> SnapshotMethod:
@@ -333,6 +336,21 @@ def _is_stochastic(probed: _Probed) -> bool:
         if steps >= (_NOISE_STEPS if draws else _LENGTH) and trial >= _TRIALS:
             return False
     return False
+
+
+def _has_one_start(probed: _Probed) -> bool:
+    """Whether resets with other seeds show the same, and the first of them also lead to the same trial."""
+    moves = _moves(probed, 0)
+
+    def begun(seed: int) -> tuple[Any, list[StepResult]]:
+        seen = probed.player.view.flatten(probed.env.reset(seed=seed)[0])
+        return seen, probed.play(moves) if seed < _TRIALS else []
+
+    seen, results = begun(0)
+    for seed in range(1, SAME_STARTS):
+        if begun(seed) != (seen, results if seed < _TRIALS else []):
+            return False
+    return True
 
 
 def _with_noise(probed: _Probed, trial: int, stream: int) -> tuple[list[StepResult], bool]:

@@ -28,6 +28,7 @@ from distinguo.tasks.task import (
     Observation,
     State,
     actions,
+    has_one_start,
     memories,
     observe,
     remember,
@@ -187,6 +188,11 @@ def _memories(task: GymTask, states: np.ndarray) -> dict[str, np.ndarray]:
 @implements_interpreted(remember, GymTask)
 def _remember(task: GymTask, arrays: dict[str, np.ndarray]) -> None:
     task.driver.remember(arrays)
+
+
+@implements_interpreted(has_one_start, GymTask)
+def _has_one_start(task: GymTask) -> bool:
+    return task.driver.probed.one_start
 
 
 @implements_interpreted(uncounted_steps, GymTask)
