@@ -63,7 +63,7 @@ class TargetReturn(NamedTuple):
     value: float
     teacher: Gains | None = None
     mean: float = 0.0  #: the teacher's mean return
-    spread: float = 0.0  #: the standard deviation of its returns
+    spread: float = 0.0  #: between its least and its greatest return
 
     def compared(self, returns: np.ndarray, starts: Sequence[int]) -> np.ndarray:
         """Return returns corrected by how much better or worse the teacher does from the same starts than on

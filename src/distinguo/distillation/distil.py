@@ -362,7 +362,7 @@ class Distillation:
         mean = float(taught.returns.mean()) if found.mean is None else found.mean
         target = TargetReturn(value)
         if keep is None and value != threshold_of(spec, self.trials.cap):
-            spread = float(taught.returns.std())
+            spread = float(np.ptp(taught.returns))
             target = TargetReturn(value, remembered(self._teacher_gains), mean, spread)
         sizes: list[BestOfSize] = []
         try:

@@ -14,8 +14,8 @@ trials allowed are too few for this policy. Four things are assumed:
 - "Below the threshold" means by more than a hundredth of the threshold (of the range above it, if that is more), or
   of the range of returns below it if that is smaller: no number of trials can separate equal means. Where no return
   before the test was above the threshold, it means a twentieth.
-- Where a task is deterministic, has one start as far as fifty starts show, and the policy is nowhere tied, all trials
-  are the same, and one of them decides.
+- Where a task is deterministic, has one start as far as fifty starts show, and no action was chosen at random among
+  tied ones, all trials are the same, and one of them decides.
 - A run that claims more than once spends its error on all its claims (:func:`spent_error`), so that the probability
   of any false *solved* in the whole run is at most ``1 - confidence``.
 
@@ -246,7 +246,8 @@ def is_reached(
             gained, took = trials()
             returns += gained
             steps += took
-            answer = judge(returns, steps, question)
+            short = question.steps * len(returns) // max(steps, 1)  # trials that the usual steps allow
+            answer = judge(returns, steps, question._replace(most=max(question.most, short)))
         if answer != UNDECIDED or min(returns) >= question.floor:
             return answer == PASSED
         least, greatest = min(returns), max(greatest, *returns)

@@ -26,7 +26,7 @@ from distinguo.versions import software
 from distinguo.writing import pack_arrays, write_atomically
 
 _PLAIN = (
-    *("phase", "solved", "score", "seconds", "returns", "held", "purpose", "tested"),
+    *("phase", "solved", "score", "seconds", "returns", "held", "purpose", "tested", "tied"),
     *("confirmation_steps", "failed_confirmation_steps", "claimed", "answer"),
 )
 _Count = Annotated[int, Field(ge=0, lt=2**63)]
@@ -62,6 +62,7 @@ class _Facts(BaseModel):
     confirmation_steps: _Count
     failed_confirmation_steps: _Count = 0  #: 0 in files of earlier versions, as the next ones
     claimed: _Count = 0
+    tied: bool = False
     answer: Literal["", "passed", "failed", "undecided"] = ""
     replayed_steps: _Count = 0
     bounds: Annotated[_Numbers, Field(min_length=2, max_length=2)] | None = None

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from distinguo.controller import TIED
 from distinguo.evaluation.confirmation import (
     FAILED,
     OPEN,
@@ -87,6 +86,7 @@ class Stage(Account):
         self.returns: list[float] = []  #: of the confirmation that is under way
         self.held = 0  #: steps of its trial so far
         self.tested = 0  #: steps of all its trials so far
+        self.tied = False  #: whether they chose among tied actions at random
         self.least, self.greatest = np.inf, -np.inf  #: the extreme returns of all trials
         self.bounds = (np.inf, -np.inf)  #: the same before this confirmation, which its bets rest on
         self._one_start: bool | None = None  # once it was asked
@@ -243,7 +243,7 @@ class Stage(Account):
 
     def begin_confirmation(self, purpose: str) -> None:
         """Begin to confirm the greedy policy."""
-        self.returns, self.tested, self.purpose, self.phase = [], 0, purpose, CONFIRMING
+        self.returns, self.tested, self.tied, self.purpose, self.phase = [], 0, False, purpose, CONFIRMING
         self.bounds = (self.least, self.greatest)
         self.claimed += purpose != ATTEMPT_OVER
         if self._own_tests is not None:
@@ -269,6 +269,7 @@ class Stage(Account):
 
     def follow(self, most: int) -> bool:
         """Follow the greedy policy for at most ``most`` steps; return whether the trial ended."""
+        before = self.rng.bit_generator.state
         if self._own_tests is not None:
             steps, gained = self._own_tests.run(self.agent, most)
             ended = True
@@ -280,6 +281,7 @@ class Stage(Account):
             else:  # a user's partition may need states as tuples
                 run = at_speed(follow, self.task, self.controller.partition)
                 steps, ended, gained = run(self.task, self.controller, self.rng, now, most)
+        self.tied |= self.rng.bit_generator.state != before  # only a choice among tied actions is random
         self.confirmation_steps += steps
         self.held += steps
         self.tested += steps
@@ -452,8 +454,8 @@ class ReturnStage(Stage):
 
     @property
     def certain(self) -> bool:
-        """Whether all trials of the greedy policy are the same."""
-        if self.configuration.spec.stochastic != "no" or (self.controller.policy == TIED).any():
+        """Whether all trials of the confirmation that is under way, or else of the last, are the same."""
+        if self.configuration.spec.stochastic != "no" or self.tied:
             return False
         if self._one_start is None:
             self._one_start = has_one_start(self.task)

@@ -20,7 +20,7 @@ from tests.lab.learners.table.toys import LENGTH, Chain, Fork, Ring
 from tests.nightly import interpreted_by_day, so_many
 
 SEEDS = range(so_many(3, nightly=50))
-QUICK = {"learner.counts": LENGTH, "stage.confirm": 200, "stage.confirm_steps": 3_000, "stage.trials": 300}
+QUICK = {"learner.counts": LENGTH, "stage.confirm": 400, "stage.confirm_steps": 10_000, "stage.trials": 300}
 PAIRS_OF_CHAIN, PAIRS_OF_FORK = 2 * LENGTH, 2 * (2 * LENGTH - 1)
 
 
