@@ -208,10 +208,10 @@ _BY = "(by the learned values(?: and now)?|by the map(?: and now)?)"
 _WHO = r"(Region \d+ \(prototype \d+\)|Their families parted when prototype \d+)"
 _LATER = "(Now|By the learned values)"
 PATTERNS = {
-    "policy": rf"Kept apart: {SOURCE}, (.+) (is best|is tied for best) {_SIDE}, {_LOSES}",
-    "value": rf"Kept apart: {SOURCE}, they are not worth the same, (\S+) here and (\S+) there; one value for both "
+    "policy": rf"Kept apart {SOURCE}: (.+) (is best|is tied for best) {_SIDE}, {_LOSES}",
+    "value": rf"Kept apart {SOURCE}: they are not worth the same, (\S+) here and (\S+) there; one value for both "
     rf"would be wrong by (\S+?){_EACH}\.",
-    "good": rf"Kept apart: {SOURCE}, (.+) is within ε = (\S+) of the best {_SIDE}, {_LOSES}",
+    "good": rf"Kept apart {SOURCE}: (.+) is within ε = (\S+) of the best {_SIDE}, {_LOSES}",
     "earlier": rf"Kept apart because {_EARLIER}; {SOURCE}, merging them would cost (.+)\.",
     "price": r"(Kept apart|Kept apart by the learner): without this distinction a trial (loses|gains) (\S+) of "
     rf"reward, by {_TRIALS}\.",
@@ -313,7 +313,7 @@ def test_the_pair_of_the_first_hour() -> None:
     )
     assert (
         why.sentences[0]
-        == "Kept apart: now, pushing left is tied for best here, but there it loses 0.807 of reward."
+        == "Kept apart now: pushing left is tied for best here, but there it loses 0.807 of reward."
     )
 
 

@@ -335,13 +335,13 @@ def apart_sentence(asked: Asked, found: Distinction) -> str:
         at, other = ("here", "there") if at_first else ("there", "here")
         best = "is tied for best" if tied else "is best"
         return (
-            f"Kept apart: {source}, {acting(asked.spec, wrong)} {best} {other}, but {at} it loses "
+            f"Kept apart {source}: {acting(asked.spec, wrong)} {best} {other}, but {at} it loses "
             f"{amount(max(losses))} of reward{_each(found)}."
         )
     if _VALUE in rules:
         own, others = amounts(*values)
         return (
-            f"Kept apart: {source}, they are not worth the same, {own} here and {others} there; one value for both "
+            f"Kept apart {source}: they are not worth the same, {own} here and {others} there; one value for both "
             f"would be wrong by {amount(abs(values[0] - values[1]))}{_each(found)}."
         )
     if _POLICY in rules:
@@ -372,7 +372,7 @@ def _good_in_one_only(asked: Asked, found: Distinction) -> str:
     at, other = ("here", "there") if n == 0 else ("there", "here")
     loss, epsilon = amounts(float(lost[n][wrong]), asked.epsilon)
     return (
-        f"Kept apart: {_source(found)}, {acting(asked.spec, wrong)} is within ε = {epsilon} of the best {other}, but "
+        f"Kept apart {_source(found)}: {acting(asked.spec, wrong)} is within ε = {epsilon} of the best {other}, but "
         f"{at} it loses {loss} of reward{_each(found)}."
     )
 

@@ -24,7 +24,7 @@ function tableOf(figures) {
   const table = document.createElement("table");
   if (states.length === 2) addRow(table, "", ["A", "B"], "th");
   addRow(table, "region", states.map((one) => plain(one.region)));
-  addRow(table, "preferred", states.map((one) => one.actions.join(", ")));
+  addRow(table, "best by the map", states.map((one) => one.actions.join(", ")));
   addRow(table, "value", states.map((one) => plain(one.value)));
   addProfiles(table, figures, states);
   addRow(table, "born", states.map((one) => birth(one.born)));
@@ -32,15 +32,22 @@ function tableOf(figures) {
   return table;
 }
 
-/** The action profiles, as they were when the two were split and as they are now. */
+/** What each action is worth by each source, as the sentences have it; the best ones are marked. */
 function addProfiles(table, figures, states) {
-  const then = figures.profiles?.then?.values;
-  figures.action_names.forEach((name, action) => {
-    if (then) addRow(table, `${name}, at the split`, then.map((values) => plain(values[action])));
-    const now = states.map(({ profile }) =>
-      profile && plain(profile.values[action]) + (profile.reliable[action] ? "" : " (not reliable)"));
-    addRow(table, `${name}, now`, now);
-  });
+  const each = figures.table.length / states.length;
+  for (let n = 0; n < each; n += 1) {
+    const sides = states.map((_, side) => figures.table[side * each + n]);
+    figures.action_names.forEach((name, action) => {
+      const cells = sides.map((row, side) => {
+        const unsure = row.source === "now" && !states[side].profile.reliable[action] ? " (not reliable)" : "";
+        return row.written[action].replace("-", "−") + unsure;
+      });
+      addRow(table, `${name}, ${sides[0].source}`, cells);
+      sides.forEach((row, side) => {
+        if (row.best.includes(action)) table.rows[table.rows.length - 1].cells[side + 1].className = "best";
+      });
+    });
+  }
 }
 
 function birth(born) {
@@ -52,8 +59,8 @@ function birth(born) {
 }
 
 function addPair(table, { rules, rules_now: now, regret, per, epsilon, epsilon_half: half, price }) {
-  addRow(table, "told apart by", [rules.join(", ")]);
-  addRow(table, "today by", [now?.join(", ")]);
+  addRow(table, "kept apart by", [rules.join(", ")]);
+  addRow(table, "now by", [now?.join(", ")]);
   addRow(table, `lost per ${per ?? "visit"} if merged`, [number(regret)]);
   addRow(table, "lost per trial", [price && number(price.lost)]);
   addRow(table, "ε that would merge them", [number(epsilon) ?? (number(half) && `none; ${number(half)} with δ = ε/2`)]);
