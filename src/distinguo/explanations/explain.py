@@ -293,12 +293,12 @@ def preference(spec: TaskSpec, actions: Sequence[int]) -> str:
 
     >>> from distinguo.tasks.catalog import task_spec
     >>> preference(task_spec("puck"), [1]), preference(task_spec("puck"), [0, 1])
-    ('pushing right is best', 'pushing left and pushing right are tied')
+    ('pushing right is best', 'either action will do')
     """
     if len(actions) == 1:
         return f"{acting(spec, actions[0])} is best"
-    if len(actions) == len(spec.actions) > 2:
-        return f"all {len(actions)} actions are tied"
+    if len(actions) == len(spec.actions):
+        return f"{'either' if len(actions) == 2 else 'any'} action will do"
     names = [acting(spec, a) for a in actions]
     return f"{', '.join(names[:-1])} and {names[-1]} are tied"
 
@@ -331,11 +331,12 @@ def apart_sentence(asked: Asked, found: Distinction) -> str:
     rules, source = found.rules_now, _source(found)
     if _BEST in rules and (_VALUE not in rules or max(losses) >= abs(values[0] - values[1])):
         at_first = losses[0] >= losses[1]
-        wrong, tied = _worst_choice(*((there, here) if at_first else (here, there)))
         at, other = ("here", "there") if at_first else ("there", "here")
-        best = "is tied for best" if tied else "is best"
+        q, q1 = (there, here) if at_first else (here, there)
+        good = best_actions(q)
+        wrong = acting(asked.spec, min(good, key=lambda a: q1[a])) if len(good) > 1 else "it"
         return (
-            f"Kept apart {source}: {acting(asked.spec, wrong)} {best} {other}, but {at} it loses "
+            f"Kept apart {source}: {preference(asked.spec, good)} {other}, but {at} {wrong} loses "
             f"{amount(max(losses))} of reward{_each(found)}."
         )
     if _VALUE in rules:
@@ -375,12 +376,6 @@ def _good_in_one_only(asked: Asked, found: Distinction) -> str:
         f"Kept apart {_source(found)}: {acting(asked.spec, wrong)} is within ε = {epsilon} of the best {other}, but "
         f"{at} it loses {loss} of reward{_each(found)}."
     )
-
-
-def _worst_choice(q: np.ndarray, q1: np.ndarray) -> tuple[int, bool]:
-    """Of the actions that are best by ``q``, the one that is worst by ``q1``, and whether several are best."""
-    best = best_actions(q)
-    return min(best, key=lambda a: q1[a]), len(best) > 1
 
 
 def _source(found: Distinction) -> str:
