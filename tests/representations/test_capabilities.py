@@ -249,3 +249,11 @@ def test_what_does_not_compile_is_told_why() -> None:
 
     with pytest.raises(DistinguoError, match=r"Wordy cannot be compiled \(.*\); use only what Numba knows"):
         check_partition(Wordy(), [-1.0], [1.0])
+
+
+@pytest.mark.parametrize("width", [40, 600])
+def test_rows_of_many_coordinates_are_looked_up(width: int) -> None:
+    rng = np.random.default_rng(width)
+    points, rows = rng.normal(size=(5, width)), rng.normal(size=(30, width))
+    nearest = ((rows[:, None] - points[None]) ** 2).sum(axis=2).argmin(axis=1)
+    assert regions_of(voronoi(points, [1.0] * width), rows).tolist() == nearest.tolist()

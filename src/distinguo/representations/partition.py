@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numba.extending import overload
+from numba.np.unsafe.ndarray import to_fixed_tuple
 
 from distinguo.errors import DistinguoError, attempt, shown
 from distinguo.features.feature import activate, are_memberships, coordinates_of, count_features, room_needed
@@ -102,6 +103,9 @@ def _as_floats(s: Any) -> tuple[float, ...]:
     return tuple(float(x) if not isinstance(x, str | bytes) else math.nan for x in s)
 
 
+WIDEST = 200  #: coordinates for which looking up rows is compiled: tuples of more take long to compile
+
+
 def regions_of(partition: Any, rows: np.ndarray) -> np.ndarray:
     """Return the region of every row of observations, compiled where the partition is.
 
@@ -109,8 +113,9 @@ def regions_of(partition: Any, rows: np.ndarray) -> np.ndarray:
     >>> regions_of(voronoi([[0.0, 0.0], [1.0, 1.0]], [1.0, 1.0]), np.array([[0.9, 0.8], [0.1, 0.2]]))
     array([1, 0])
     """
-    regions = np.empty(len(rows), dtype=np.int64)
-    at_speed(_fill_regions, partition)(partition, rows, (0.0,) * rows.shape[1], regions)
+    regions, width = np.empty(len(rows), dtype=np.int64), rows.shape[1]
+    fill = at_speed(_fill_regions, partition) if width <= WIDEST else _fill_regions.py_func
+    fill(partition, rows, (0.0,) * width, regions)
     return regions
 
 
@@ -127,9 +132,8 @@ def as_state(like: State, row: np.ndarray, first: int) -> State:
 
 @overload(as_state, jit_options={"nogil": True, "error_model": "numpy"}, strict=False)
 def _as_state_compiled(like: Any, row: Any, first: Any) -> Any:
-    if len(like) == 1:
-        return lambda like, row, first: (row[first],)
-    return lambda like, row, first: (row[first], *as_state(like[1:], row, first + 1))
+    count = len(like)
+    return lambda like, row, first: to_fixed_tuple(row[first : first + count], count)
 
 
 class OneHot(NamedTuple):
