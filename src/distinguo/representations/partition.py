@@ -133,7 +133,7 @@ def as_state(like: State, row: np.ndarray, first: int) -> State:
 @overload(as_state, jit_options={"nogil": True, "error_model": "numpy"}, strict=False)
 def _as_state_compiled(like: Any, row: Any, first: Any) -> Any:
     count = len(like)
-    return lambda like, row, first: to_fixed_tuple(row[first : first + count], count)
+    return lambda like, row, first: to_fixed_tuple(row[first : first + count], count)  # type: ignore[call-arg]
 
 
 class OneHot(NamedTuple):
