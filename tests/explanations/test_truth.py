@@ -312,7 +312,7 @@ def test_a_lie_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     run = dg.learn("puck", seed=0)
     read_back(run)
     for name, lie in {
-        "best_actions": lambda values, tolerance=0.0: (int(np.argmin(values)),),
+        "tied_best": lambda values, tolerance=0.0: (int(np.argmin(values)),),
         "amount": lambda value: "0.123",
         "_source": lambda found: "by the learned values",
     }.items():

@@ -2,7 +2,7 @@
 
 Values come from three sources: *then* (what the learner knew when it split or merged), *learned* (the values that
 the map acts on), and *now* (a look-ahead made for the question). The first two are taken as they are, because the
-learner acted on them to the last bit. A look-ahead is rounded to :data:`DECIMALS` (:func:`settled`), so that noise of
+learner acted on them to the last bit. A look-ahead is rounded to :data:`DECIMALS` (:func:`without_noise`), so that noise of
 the arithmetic does not count as a difference. A table writes as many digits as it takes to see which values are
 equal, so that a sentence and the table below it cannot disagree.
 """
@@ -21,19 +21,19 @@ DECIMALS = 9  #: of a look-ahead that count
 NOTHING = 10.0**-DECIMALS  #: less reward is written as 0
 
 
-def settled(values: Iterable[float]) -> tuple[float, ...]:
+def without_noise(values: Iterable[float]) -> tuple[float, ...]:
     """The values of a look-ahead without the noise of its arithmetic.
 
-    >>> settled([0.1 + 0.2, 0.3, -1e-17])
+    >>> without_noise([0.1 + 0.2, 0.3, -1e-17])
     (0.3, 0.3, 0.0)
     """
     return tuple(round(float(value), DECIMALS) + 0.0 for value in values)
 
 
-def best_actions(values: Sequence[float] | np.ndarray, tolerance: float = 0.0) -> tuple[int, ...]:
+def tied_best(values: Sequence[float] | np.ndarray, tolerance: float = 0.0) -> tuple[int, ...]:
     """The actions whose value is within the tolerance of the greatest: one, or several that are tied.
 
-    >>> best_actions([-0.8, -0.8]), best_actions([-0.8, -0.7]), best_actions([-0.8, -0.7], 0.2)
+    >>> tied_best([-0.8, -0.8]), tied_best([-0.8, -0.7]), tied_best([-0.8, -0.7], 0.2)
     ((0, 1), (1,), (0, 1))
     """
     return tuple(np.flatnonzero(preferred(np.asarray(values, dtype=float), tolerance)).tolist())
@@ -97,4 +97,4 @@ def profile_row(source: str, of: str, values: Sequence[float], tolerance: float 
     (0, 1)
     """
     row = tuple(values)
-    return ProfileRow(source, of, row, amounts(*row), best_actions(row, tolerance))
+    return ProfileRow(source, of, row, amounts(*row), tied_best(row, tolerance))

@@ -23,7 +23,7 @@ from distinguo.explanations.choices import (
     ProfileRow,
     amount,
     amounts,
-    best_actions,
+    tied_best,
     profile_row,
 )
 from distinguo.explanations.distinctions import BY_LEARNER, GIVEN_RULE, Distinction, Inquiry
@@ -172,7 +172,7 @@ def answered(inquiry: Inquiry, state: Sequence[float], other: Sequence[float] | 
 def _facts(inquiry: Inquiry, s: tuple[float, ...]) -> StateFacts:
     asked, controller = inquiry.asked, inquiry.asked.controller
     j, profile, names = inquiry.region(s), inquiry.profile(s), inquiry.asked.spec.actions
-    chosen = best_actions(controller.q[j], controller.delta)
+    chosen = tied_best(controller.q[j], controller.delta)
     primary = inquiry.primary(j)
     seen = profile.source == NOW
     value: float | None = controller.value(s)
@@ -230,7 +230,7 @@ def _preference(asked: Asked, facts: StateFacts) -> str:
     )
     if facts.profile.source != NOW:
         return f"{source}, {preference(spec, chosen)}{tied}"
-    best = best_actions(facts.profile.values)
+    best = tied_best(facts.profile.values)
     if set(best) == set(chosen):
         return f"{source} and now, {preference(spec, chosen)}{tied}"
     return f"{source}, {preference(spec, chosen)}{tied}; now, {preference(spec, best)}"
@@ -333,7 +333,7 @@ def apart_sentence(asked: Asked, found: Distinction) -> str:
         at_first = losses[0] >= losses[1]
         at, other = ("here", "there") if at_first else ("there", "here")
         q, q1 = (there, here) if at_first else (here, there)
-        good = best_actions(q)
+        good = tied_best(q)
         wrong = acting(asked.spec, min(good, key=lambda a: q1[a])) if len(good) > 1 else "it"
         return (
             f"Kept apart {source}: {preference(asked.spec, good)} {other}, but {at} {wrong} loses "

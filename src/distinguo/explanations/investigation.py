@@ -19,7 +19,7 @@ import numpy as np
 
 from distinguo.controller import Controller, choose
 from distinguo.errors import DistinguoError, reason_of
-from distinguo.explanations.choices import LEARNED, NOW, settled
+from distinguo.explanations.choices import LEARNED, NOW, without_noise
 from distinguo.explanations.subject import Asked
 from distinguo.learners.agent import NO_ACTION, Agent, fresh_progress
 from distinguo.learners.economy.figures import repeated_mini_trial
@@ -163,7 +163,7 @@ class Investigator:
         j = region(memory.partition, look(world, first, BEFORE).seen)
         found = [repeated_mini_trial(agent, first, j, a) for a in range(run.q.shape[1])]
         steps = int(progress.counts["investigation_steps"][0])
-        values, reliable = settled(one[0] for one in found), tuple(bool(one[1]) for one in found)
+        values, reliable = without_noise(one[0] for one in found), tuple(bool(one[1]) for one in found)
         return ActionProfile(values, reliable, MINI_TRIALS, steps, samples)
 
     def _by_trials(self, s: State) -> ActionProfile:
@@ -215,7 +215,7 @@ class Investigator:
 
 def _of_trials(trials: list[list[tuple[float, int]]], way: str) -> ActionProfile:
     """Return the profile of mean returns of each action's trials."""
-    values = settled(float(np.mean([gained for gained, _ in of_action])) for of_action in trials)
+    values = without_noise(float(np.mean([gained for gained, _ in of_action])) for of_action in trials)
     steps = sum(length for of_action in trials for _, length in of_action)
     return ActionProfile(values, (True,) * len(trials), way, steps, len(trials[0]))
 
