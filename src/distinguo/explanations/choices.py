@@ -2,9 +2,9 @@
 
 Values come from three sources: *then* (what the learner knew when it split or merged), *learned* (the values that
 the map acts on), and *now* (a look-ahead made for the question). The first two are taken as they are, because the
-learner acted on them to the last bit. A look-ahead is rounded to :data:`DECIMALS` (:func:`without_noise`), so that noise of
-the arithmetic does not count as a difference. A table writes as many digits as it takes to see which values are
-equal, so that a sentence and the table below it cannot disagree.
+learner acted on them to the last bit. A look-ahead is rounded to :data:`DECIMALS` (:func:`without_noise`), so that
+noise of the arithmetic does not count as a difference. A table writes as many digits as it takes to see which values
+are equal, so that a sentence and the table below it cannot disagree.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def amounts(*numbers: float) -> tuple[str, ...]:
     """Numbers to be compared by a reader: written with as many digits as it takes to see which are equal.
 
     >>> amounts(0.1, 0.1004), amounts(-104.37, -104.41), amounts(0.0, -1.1e-54)
-    (('0.1', '0.1004'), ('-104.4', '-104.41'), ('0', '-1.1e-54'))
+    (('0.1', '0.1004'), ('-104.37', '-104.41'), ('0', '-1.1e-54'))
     """
     written = [amount(number) for number in numbers]
     for digits in range(4, 18):

@@ -3,7 +3,7 @@
 >>> import distinguo
 >>> run = distinguo.learn("puck", seed=1)
 >>> print(explain(run, (0.5, 1.0), (-0.5, -1.0)).sentences[0])
-Kept apart: ...
+Kept apart now: ...
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from distinguo.explanations.choices import (
     ProfileRow,
     amount,
     amounts,
-    tied_best,
     profile_row,
+    tied_best,
 )
 from distinguo.explanations.distinctions import BY_LEARNER, GIVEN_RULE, Distinction, Inquiry
 from distinguo.explanations.family import FIRST, GIVEN, Member
