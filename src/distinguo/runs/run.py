@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from distinguo.runs.stage import ReturnStage, Stage
 from distinguo.versions import software
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from distinguo.evaluation.audit import Audit
@@ -42,16 +43,37 @@ class Verbs:
     def _as_run(self) -> Run:
         raise NotImplementedError
 
-    def plot(self, view: str | Callable[[Run], Any] = "partition", path: str | Path | None = None) -> Figure:
-        """Draw the map, or another view of the run; with a path it is written there, too. See ``distinguo.show``.
+    @overload
+    def plot(
+        self, view: str | Callable[[Run], Any] = ..., path: str | Path | None = ..., *, ax: Axes
+    ) -> Axes: ...
+
+    @overload
+    def plot(
+        self,
+        view: str | Callable[[Run], Any] = ...,
+        path: str | Path | None = ...,
+        *,
+        figsize: tuple[float, float] = ...,
+    ) -> Figure: ...
+
+    def plot(
+        self, view: str | Callable[[Run], Any] = "partition", path: str | Path | None = None, **options: Any
+    ) -> Figure | Axes:
+        """Draw the map, or another view of the run; with a path it is written there, too.
+
+        The figure shows itself in a notebook; elsewhere its method ``show`` opens a window. See ``distinguo.show``
+        for the options: ``figsize``, or ``ax`` to draw into a figure of your own.
 
         >>> import distinguo
-        >>> distinguo.learn("puck", seed=1).plot().axes[0].get_ylabel()
-        'v...'
+        >>> figure = distinguo.learn("puck", seed=1).plot(figsize=(5, 4))
+        >>> figure.axes[0].get_ylabel(), figure.get_size_inches().tolist()
+        ('v (m/s)', [5.0, 4.0])
         """
         import distinguo
 
-        return distinguo.show(self._as_run(), view, path)
+        drawn: Figure | Axes = distinguo.show(self._as_run(), view, path, **options)
+        return drawn
 
     def rollout(
         self, start: Sequence[float] | None = None, *, steps: int | None = None, seed: int = 0
@@ -125,7 +147,7 @@ class Verbs:
         return written
 
     def play(self, out: str | Path | None = None, **options: Any) -> Any:
-        """Animate the greedy policy, in a window or to a file. See ``distinguo.play`` for the options.
+        """Animate the greedy policy, in a notebook, a window or a file. See ``distinguo.play`` for the options.
 
         >>> import distinguo, tempfile
         >>> with tempfile.TemporaryDirectory() as place:

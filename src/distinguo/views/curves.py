@@ -158,6 +158,7 @@ def curves_figure(curves: list[AveragedCurve]) -> Figure:
         axes.plot(curve.training_steps, curve.scores.T, color=colour, alpha=0.3, linewidth=0.4)
     if spans_decades([value for curve in curves for value in curve.scores.ravel()]):
         axes.set_yscale("symlog", linthresh=10)
+    axes.xaxis.set_major_locator(MaxNLocator(5))
     scores = " and ".join(sorted({curve.score for curve in curves}))
     dress(axes, "training steps", f"{scores} of greedy trials")
     axes.legend(fontsize=SMALL, labelcolor=INK, framealpha=0.0)
