@@ -75,7 +75,9 @@ def test_what_cannot_be_shown_is_said_in_a_sentence(learned: Run, tmp_path: Path
         show(learned, path=tmp_path / "a.gif")
     with pytest.raises(DistinguoError, match="Cannot write"):
         show(learned, path=tmp_path / "no" / "a.png")
-    with pytest.raises(DistinguoError, match="no trials to show"):
+    with pytest.raises(
+        DistinguoError, match="no trials to show: it was distilled, or its history was not kept"
+    ):
         show(made_up("puck", 3), view="trials")
 
 
@@ -278,6 +280,20 @@ def test_names_cannot_leave_their_place_in_the_page() -> None:
     odd = run._replace(configuration=run.configuration._replace(spec=spec))
     assert "<script>" not in run_html(odd)
     Page(run_html(odd))
+
+
+def test_a_map_of_one_region_says_so_and_what_to_do() -> None:
+    one = made_up("puck", 1)
+    lost = one._replace(summary={**one.summary, "solved": False})
+    for run, advice in ((one, "One action is enough"), (lost, "Learn longer, with another seed")):
+        assert (
+            f"The map has one region: no difference between states has mattered so far. {advice}"
+            in run_html(run)
+        )
+    assert "one region" not in run_html(made_up("puck", 3))
+    with pytest.raises(DistinguoError, match=r"one region, so it makes no distinction.*smaller epsilon"):
+        show(one, "dial")
+    assert repr(one).endswith("not finished, 1 region so far")
 
 
 # The example.

@@ -20,7 +20,7 @@ from distinguo.runs.run import Run
 from distinguo.tasks.spec import CATEGORIES
 from distinguo.verification import Proof
 from distinguo.views.show import show
-from distinguo.views.words import presentable
+from distinguo.views.words import presentable, why_nothing
 
 DPI = 150
 LEFT = 'style="text-align:left"'
@@ -33,7 +33,18 @@ def run_html(run: Run) -> str:
         for name, text in _figures(presentable(run))
     )
     style = "display:flex;flex-wrap:wrap;gap:1.5em;align-items:center"
-    return f'<div style="{style}"><table>{rows}</table>{_map(run)}</div>'
+    said = "".join(f"<p>{escape(visible(sentence))}</p>" for sentence in _remarks(run))
+    return f'<div style="{style}"><table>{rows}</table>{_map(run)}</div>{said}'
+
+
+def _remarks(run: Run) -> list[str]:
+    """Return why a run came to little, and what to do."""
+    if run.representation.regions > 1:
+        return why_nothing(run)
+    alone = "The map has one region: no difference between states has mattered so far. "
+    if run.solved:
+        return [alone + "One action is enough for this task, so there is nothing to tell apart."]
+    return [alone + "Learn longer, with another seed, or with a smaller ε.", *why_nothing(run)]
 
 
 def _figures(run: Run) -> list[tuple[str, str]]:
