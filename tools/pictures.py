@@ -18,6 +18,8 @@ from matplotlib.figure import Figure
 import distinguo as dg
 from distinguo.comparison.compare import compare
 from distinguo.controls import PAPER_SEEDS, build_representation
+from distinguo.exports.tables import labelled
+from distinguo.exports.write import render
 from distinguo.presets import tester_preset
 from distinguo.runs.run import Run
 from distinguo.tasks.catalog import task_spec
@@ -25,10 +27,11 @@ from distinguo.tasks.puck.analysis import PuckMap, analyse
 from distinguo.tasks.puck.puck import Puck
 from distinguo.views.curves import curves_figure
 from distinguo.views.pictures import representation_picture
-from distinguo.views.plots import draw_partition, save_figure
+from distinguo.views.plots import INK, MIDDLE, SMALL, draw_partition, dress, hue_of, new_figure, plain, save_figure
 from distinguo_lab.paper.report import draw_hill, draw_map
 
 FOLDER = Path(__file__).parents[1] / "docs" / "images"
+SHAPE = (5.2, 3.25)  #: inches of the pictures in the README
 SEED = 700000  #: of the runs with the paper's constants: the first of those that the README counts
 
 
@@ -50,6 +53,44 @@ def from_scratch() -> Run:
     return dg.learn("puck", seed=SEED, preset="paper")
 
 
+def why() -> Figure:
+    """Draw two states on the map, and what each action is worth in them."""
+    states = ((0.2, 0.8), (-0.2, -0.8))
+    answer, actions = dg.explain(learned(), *states), learned().configuration.spec.actions
+    assert answer.distinction is not None
+    figure = new_figure(*reversed(SHAPE))
+    plane, bars = figure.subplots(1, 2, width_ratios=(3, 2))
+    learned().plot(ax=plane)
+    figure.axes[-1].remove()  # the bar of values
+    plane.get_legend().remove()
+    plane.set_title("here (+) and there (×)", fontsize=MIDDLE, color=INK)
+    for (x, v), mark in zip(states, "Px", strict=True):
+        plane.plot(x, v, mark, color="white", markeredgecolor="black", markersize=8)
+    rows = [
+        (f"{action} {'there' if n else 'here'}", a, round(float(profile.values[a]), 3) + 0.0)
+        for n, profile in enumerate(answer.distinction.profiles)
+        for a, action in enumerate(actions)
+    ]
+    for row, (name, a, worth) in enumerate(rows):
+        bars.barh(row, worth, color=hue_of(a), height=0.6)
+        bars.annotate(f"{name}: {worth:g} ", (0.02, row), va="center", fontsize=SMALL, color=INK)
+    bars.set(xlim=(-1, 1.1), ylim=(3.6, -0.6), yticks=(), xticks=(-1, -0.5, 0))
+    dress(bars, "expected reward", "")
+    bars.set_title("what each push is worth", fontsize=MIDDLE, color=INK)
+    return figure
+
+
+def header() -> Figure:
+    """Draw the part of an exported header that decides, as an editor would show it."""
+    text = str(render(labelled(learned()), "c"))
+    first, last = text.index("static const double distinguo_prototypes"), text.index("#if defined(__clang__)")
+    shown = text[first:last].rstrip() + "\n\n" + text[text.index("/* The action to take") :].split("\n\n")[0]
+    figure = new_figure(*reversed(SHAPE))
+    figure.set_layout_engine("none")
+    figure.text(0.03, 0.5, plain(shown), family="monospace", fontsize=6, va="center", color=INK, linespacing=1.6)
+    return figure
+
+
 def control(name: str) -> Figure:
     """Draw a control representation."""
     spec = task_spec("puck")
@@ -69,6 +110,9 @@ PICTURES: dict[str, Callable[[], Figure]] = {
     "trials": lambda: dg.show(learned(), view="trials"),
     "phase": lambda: dg.show(learned(), view="phase"),
     "family": lambda: dg.show(learned(), view="family"),
+    "why": why,
+    "proof": lambda: dg.show(learned().verify(), figsize=SHAPE),
+    "c": header,
     "hill": lambda: draw_hill(Puck()),
     "controllable": lambda: draw_map(analysed(), critical=False),
     "ideal": lambda: draw_map(analysed(), critical=True),
