@@ -8,6 +8,7 @@ writes docs/images/NAME.png. The pages give, beside each picture, the command by
 
 from __future__ import annotations
 
+import csv
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -27,7 +28,20 @@ from distinguo.tasks.puck.analysis import PuckMap, analyse
 from distinguo.tasks.puck.puck import Puck
 from distinguo.views.curves import curves_figure
 from distinguo.views.pictures import representation_picture
-from distinguo.views.plots import INK, MIDDLE, SMALL, draw_partition, dress, hue_of, new_figure, plain, save_figure
+from distinguo.views.plots import (
+    HUES,
+    INK,
+    MIDDLE,
+    SMALL,
+    draw_partition,
+    dress,
+    explain_marks,
+    hue_of,
+    new_figure,
+    patch,
+    plain,
+    save_figure,
+)
 from distinguo_lab.paper.report import draw_hill, draw_map
 
 FOLDER = Path(__file__).parents[1] / "docs" / "images"
@@ -87,7 +101,64 @@ def header() -> Figure:
     shown = text[first:last].rstrip() + "\n\n" + text[text.index("/* The action to take") :].split("\n\n")[0]
     figure = new_figure(*reversed(SHAPE))
     figure.set_layout_engine("none")
-    figure.text(0.03, 0.5, plain(shown), family="monospace", fontsize=6, va="center", color=INK, linespacing=1.6)
+    figure.text(
+        0.03, 0.5, plain(shown), family="monospace", fontsize=6, va="center", color=INK, linespacing=1.6
+    )
+    return figure
+
+
+def rows_of(table: str) -> list[dict[str, str]]:
+    """Return the rows of a measured table of the documents."""
+    with (FOLDER.parent / f"{table}.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def robustness() -> Figure:
+    """Draw the steps of runs until they were solved, failed claims included, from the quickest to the slowest."""
+    figure = new_figure()
+    axes = figure.add_subplot()
+    found = [row for row in rows_of("robustness") if row["table"] == "default"]
+    tasks = list(dict.fromkeys(row["task"] for row in found))
+    for hue, task in zip(HUES, tasks, strict=False):
+        runs = [row for row in found if row["task"] == task and row["solved"] == "1"]
+        steps = sorted(int(r["environment_steps"]) + int(r["failed_confirmation_steps"]) for r in runs)
+        axes.step(steps, range(1, len(steps) + 1), where="post", color=hue, linewidth=1.3)
+    axes.set_xscale("log")
+    dress(axes, "steps, failed claims included", "runs solved, of 100")
+    explain_marks(figure, [(task, patch(hue)) for hue, task in zip(HUES, tasks, strict=False)])
+    return figure
+
+
+def confirmation() -> Figure:
+    """Draw how often a policy below the threshold is said to solve its task, by the distribution of returns."""
+    found = rows_of("confirmation")
+    figure = new_figure(3.4, 5.2)
+    axes = figure.add_subplot()
+    rates = [100 * float(row["false_solved"]) for row in found]
+    over = [100 * float(row["false_solved_upper"]) - rate for row, rate in zip(found, rates, strict=True)]
+    places = range(len(found))
+    axes.barh(places, rates, xerr=[[0.0] * len(over), over], color=HUES[0], ecolor=INK, error_kw={"lw": 0.8})
+    axes.axvline(5.0, color=HUES[5], linestyle="--", linewidth=1.0)
+    axes.set_yticks(places, [row["distribution"] for row in found])
+    axes.invert_yaxis()
+    dress(axes, "% said to be solved although below the threshold; at most 5 % are allowed", "")
+    return figure
+
+
+def schedulers() -> Figure:
+    """Draw the median steps of every scheduler over a learned model, and how many runs were solved."""
+    found = [row for row in rows_of("schedulers") if row["part"] == "model"]
+    figure = new_figure(2.6, 5.2)
+    axes = figure.add_subplot()
+    places = range(len(found))
+    axes.barh(places, [int(row["environment_steps"]) for row in found], color=HUES[0])
+    for n, row in zip(places, found, strict=True):
+        words = f" {row['solved']} of {row['seeds']} solved"
+        axes.annotate(words, (int(row["environment_steps"]), n), va="center", fontsize=SMALL, color=INK)
+    axes.set_yticks(places, [" ".join(filter(None, (row["scheduler"], row["changed"]))) for row in found])
+    axes.invert_yaxis()
+    axes.margins(x=0.25)
+    dress(axes, "median environment steps", "")
     return figure
 
 
@@ -113,6 +184,9 @@ PICTURES: dict[str, Callable[[], Figure]] = {
     "why": why,
     "proof": lambda: dg.show(learned().verify(), figsize=SHAPE),
     "c": header,
+    "robustness": robustness,
+    "confirmation": confirmation,
+    "schedulers": schedulers,
     "hill": lambda: draw_hill(Puck()),
     "controllable": lambda: draw_map(analysed(), critical=False),
     "ideal": lambda: draw_map(analysed(), critical=True),

@@ -20,7 +20,10 @@ import distinguo as dg
 
 IMAGE = Path(__file__).parents[1] / "docs" / "images" / "studio.png"
 SIZE = {"width": 1280, "height": 800}
-STATES = ((0.58, 0.38), (0.42, 0.62))  #: places on the map that are clicked, as shares of its width and height
+STATES = (
+    (0.58, 0.38),
+    (0.42, 0.62),
+)  #: places on the map that are clicked, as shares of its width and height
 
 
 def main() -> None:
