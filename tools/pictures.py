@@ -141,7 +141,7 @@ def confirmation() -> Figure:
     axes.axvline(5.0, color=HUES[5], linestyle="--", linewidth=1.0)
     axes.set_yticks(places, [row["distribution"] for row in found])
     axes.invert_yaxis()
-    dress(axes, "% said to be solved although below the threshold; at most 5 % are allowed", "")
+    dress(axes, "% said to be solved; 5 % are allowed", "")
     return figure
 
 

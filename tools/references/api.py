@@ -50,14 +50,14 @@ _OTHERS = "Others"
 PICTURES: dict[str, tuple[tuple[str, str, str], ...]] = {
     "Learn": (("the length of trials and the size of the map", "trials", 'learn("puck").plot("trials")'),),
     "See and ask": (
-        ("a map", "map", "show(run)"),
+        ("the regions of a map", "map", "show(run)"),
         ("where the policy leads", "phase", 'show(run, view="phase")'),
         ("the family of regions", "family", 'show(run, view="family")'),
     ),
     "Judge": (("learning curves", "curves-best", "show(compare([…]))"),),
     "Prove and use": (
         ("what is proven", "proof", "show(verify(run))"),
-        ("a header", "c", 'export(run, "c")'),
+        ("a header in C", "c", 'export(run, "c")'),
     ),
 }
 
