@@ -14,7 +14,7 @@ from distinguo.errors import DistinguoError, checks_names, path_from, shown
 from distinguo.interrupts import held
 from distinguo.learners.economy.learner import ECONOMY
 from distinguo.presets import DEFAULT
-from distinguo.progress import show_progress
+from distinguo.progress import ProgressPlace, show_progress
 from distinguo.runs import folder
 from distinguo.runs.configuration import Configuration, configure, differences, of_table
 from distinguo.runs.run import Run, run_of, summarise
@@ -78,7 +78,9 @@ def learn(
     )
     with show_progress(f"Learning {configuration.spec.name}") as tell:
         place = None if out is None else path_from(out)
-        return learn_configured(configuration, place, watch or (lambda stage: tell(_so_far(stage))))
+        if watch is None and ProgressPlace.line is not None:
+            return learn_configured(configuration, place, lambda stage: tell(_so_far(stage)))
+        return learn_configured(configuration, place, watch)
 
 
 def _so_far(stage: Stage) -> str:
