@@ -181,6 +181,10 @@ PICTURES: dict[str, Callable[[], Figure]] = {
     "trials": lambda: dg.show(learned(), view="trials"),
     "phase": lambda: dg.show(learned(), view="phase"),
     "family": lambda: dg.show(learned(), view="family"),
+    "labels": lambda: dg.show(
+        dg.learn("CliffWalking-v1", seed=1, learner="sweeping", settings={"stage.steps": 5_000}),
+        figsize=(6.0, 3.2),
+    ),
     "why": why,
     "proof": lambda: dg.show(learned().verify(), figsize=SHAPE),
     "c": header,
