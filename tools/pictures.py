@@ -157,7 +157,7 @@ def schedulers() -> Figure:
         axes.annotate(words, (int(row["environment_steps"]), n), va="center", fontsize=SMALL, color=INK)
     axes.set_yticks(places, [" ".join(filter(None, (row["scheduler"], row["changed"]))) for row in found])
     axes.invert_yaxis()
-    axes.margins(x=0.25)
+    axes.margins(x=0.35)
     dress(axes, "median environment steps", "")
     return figure
 
