@@ -45,6 +45,11 @@ with show_progress("Learning"):
     notice.begin()
     time.sleep(2.2)
     notice.end()""",
+    "said": """\
+notice.wanted = True  # as in a new kernel, where nothing was compiled yet
+notice.begin()
+time.sleep(1.6)
+notice.end()""",
     "axes": """\
 from matplotlib import pyplot as plt
 figure, (left, right) = plt.subplots(1, 2)
@@ -161,6 +166,8 @@ def test_long_work_is_one_line_that_is_rewritten_and_short_work_none(outputs: di
     (line,) = outputs["compiling"]
     assert re.fullmatch(r"Learning, [2-9] s, [1-9] of them compiling", line["data"]["text/plain"])
     assert "Learning: compiling for this machine, once, 1 s" in outputs["updates"]
+    (line,) = outputs["said"]  # where there is no line of work
+    assert line["data"]["text/plain"] == "compiling for this machine; this takes some seconds, once …"
     assert not any(
         o["output_type"] == "stream" for name in CELLS for o in outputs[name] if name != "not last"
     )
