@@ -59,6 +59,7 @@ SECOND_STAGE = (
     "tests/distillation/test_stop.py",
     "tests/distillation/test_whole.py",
     "tests/distillation/test_worker_trials.py",
+    "tests/docs/test_lesson.py::test_a_page_runs_as_a_notebook",
     "tests/docs/test_shell.py",
     "tests/evaluation/lockstep/test_boxes.py",
     "tests/lab/",
@@ -75,6 +76,7 @@ SECOND_STAGE = (
     "tests/test_seam.py",
     "tests/test_step_budgets.py",
     "tests/views/studio/",
+    "tests/views/test_notebook.py",
 )
 
 

@@ -33,6 +33,7 @@ STARTED = {
     ("src/distinguo/comparison/engines.py", "ProcessPoolExecutor"),
     ("src/distinguo/comparison/engines.py", "Client"),
     ("src/distinguo/views/motion/film.py", "FFMpegWriter"),
+    ("src/distinguo/views/report.py", "open"),
     ("src/distinguo/views/studio/server.py", "open"),
     ("src/distinguo_lab/bench/reference.py", "run"),
 }

@@ -1,47 +1,67 @@
-"""The lesson as a notebook, made from its page.
+"""The lesson as a notebook, made from its page and executed.
 
     python -m tools.notebook
 
-Text becomes cells of text, examples become cells of code without prompts and outputs; answers stay folded, code and
-all. tests/docs/test_lesson.py says whether the notebook is current, and runs it.
+Text becomes cells of text, examples become cells of code without prompts, with what they show; answers stay folded,
+code and all. tests/docs/test_lesson.py says whether the notebook is current, and executes it again.
 """
 
 from __future__ import annotations
 
 import doctest
-import json
 import re
+import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import nbformat
+from nbclient import NotebookClient
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE, NOTEBOOK = DOCS / "lesson.md", DOCS / "lesson.ipynb"
 #: An answer as a whole, or an example outside of one.
 _PIECES = re.compile(r"(<details.*?</details>|^```python\n.*?^```)", re.MULTILINE | re.DOTALL)
-_FORMAT = {"nbformat": 4, "nbformat_minor": 5}
+_PICTURES = re.compile(
+    r"^!\[[^\n]*\]\(images/[^\n]*\)\n\n", re.MULTILINE
+)  #: of the page; a notebook makes its own
 _METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
+SECONDS = 600  #: for one cell, which may compile
 
 
-def notebook_text(page: str) -> str:
-    """Return the notebook of a page in Markdown, as the text of its file."""
-    cells: list[dict[str, Any]] = []
-    for piece in _PIECES.split(page):
-        if piece.startswith("```python"):
-            cells.append(_code(piece, len(cells)))
-        elif piece.startswith("<details") and cells and cells[-1]["cell_type"] == "markdown":
-            cells[-1]["source"] += "\n\n" + piece
-        elif piece.strip():
-            cells.append(_cell("markdown", piece.strip(), len(cells)))
-    return json.dumps({"cells": cells, "metadata": _METADATA, **_FORMAT}, indent=1, ensure_ascii=False) + "\n"
+class Piece(NamedTuple):
+    """A cell of a notebook to be: text, or code with what its page says that it prints."""
+
+    is_code: bool
+    source: str
+    printed: str = ""
 
 
-def _code(fenced: str, number: int) -> dict[str, Any]:
-    examples = doctest.DocTestParser().get_examples(fenced.removeprefix("```python\n").removesuffix("```"))
-    source = _with_room("".join(example.source for example in examples).strip())
-    return {**_cell("code", source, number), "execution_count": None, "outputs": []}
+def pieces(page: str) -> list[Piece]:
+    """Return the cells of a page in Markdown; a cell of code ends where something is printed."""
+    found: list[Piece] = []
+    for part in _PIECES.split(_PICTURES.sub("", page)):
+        if part.startswith("```python"):
+            found += _examples(part)
+        elif part.startswith("<details") and found and not found[-1].is_code:
+            found[-1] = found[-1]._replace(source=f"{found[-1].source}\n\n{part}")
+        elif part.strip():
+            found.append(Piece(False, part.strip()))
+    return found
+
+
+def _examples(fenced: str) -> list[Piece]:
+    cells, source = [], ""
+    for example in doctest.DocTestParser().get_examples(
+        fenced.removeprefix("```python\n").removesuffix("```")
+    ):
+        source += example.source
+        if example.want:
+            cells.append(Piece(True, _with_room(source.strip()), example.want))
+            source = ""
+    return [*cells, Piece(True, _with_room(source.strip()))] if source.strip() else cells
 
 
 def _with_room(source: str) -> str:
@@ -59,13 +79,30 @@ def _kind(line: str) -> str:
     return "" if module is None else "ours" if module[1] == "distinguo" else "others"
 
 
-def _cell(kind: str, source: str, number: int) -> dict[str, Any]:
-    return {"cell_type": kind, "id": f"cell-{number}", "metadata": {}, "source": source}
+def executed(cells: list[Piece]) -> Any:
+    """Return the notebook of some cells, with what each shows when they are run in a folder of their own."""
+    book = nbformat.v4.new_notebook(metadata=_METADATA)
+    for number, cell in enumerate(cells):
+        new = nbformat.v4.new_code_cell if cell.is_code else nbformat.v4.new_markdown_cell
+        book.cells.append(new(cell.source, id=f"cell-{number}"))
+    with tempfile.TemporaryDirectory() as folder:
+        NotebookClient(book, timeout=SECONDS, resources={"metadata": {"path": folder}}).execute()
+    book.metadata = _METADATA  # without the versions of this machine
+    for cell in book.cells:
+        cell.metadata.clear()  # when it was run
+        if cell.cell_type == "code":
+            cell.outputs = [one for one in cell.outputs if not _is_progress(one)]
+    return book
+
+
+def _is_progress(output: Any) -> bool:
+    return output.get("metadata", {}).get("distinguo") == "progress"
 
 
 def main() -> None:
     """Write the notebook anew."""
-    NOTEBOOK.write_text(notebook_text(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    book = executed(pieces(PAGE.read_text(encoding="utf-8")))
+    NOTEBOOK.write_text(nbformat.writes(book) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -45,6 +45,13 @@ budget.
 """
 
 
+PICTURE = """\
+![Steps until solved, from the quickest run to the slowest, for three tasks](images/robustness.png)
+
+*All runs of the default, from the quickest to the slowest.* (`python -m tools.pictures robustness`)
+"""
+
+
 def written(plan: Plan, figures: Some, replays: str = "") -> str:
     """Return the page."""
     every, some, few = (len(plan.seeds[:count]) for count in (ALL, SOME, FEW))
@@ -77,7 +84,8 @@ def default_table(plan: Plan, figures: Some) -> str:
     """Return the table of the default, with what is asked for."""
     chosen = {task: select(figures, DEFAULT, AS_IT_IS, task) for task in plan.tasks}
     rows = {task: [*cells(some, RARE), str(ASKED[task])] for task, some in chosen.items()}
-    title = "## The default\n\nMedian / 95th percentile; asked: solved, again; prototypes; median steps.\n"
+    words = "Median / 95th percentile; asked: solved, again; prototypes; median steps."
+    title = f"## The default\n\n{PICTURE}\n{words}\n"
     missed = [words for task, some in chosen.items() for words in shortfalls(task, some, ASKED[task])]
     return title + table("task", rows, (*COLUMNS, "asked")) + listed(missed)
 

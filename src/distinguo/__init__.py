@@ -204,6 +204,7 @@ __all__ = [
 def __getattr__(name: str) -> "Any":
     from importlib import import_module
 
+    _attach_to_notebook()
     if name in _MODULES:
         return import_module(f"distinguo.{name}")
     if name not in _HOMES:
@@ -223,3 +224,13 @@ def _added(name: str) -> "Any":
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+def _attach_to_notebook() -> None:
+    """In the kernel of a notebook, let results show themselves there, from the first use of the package on."""
+    from distinguo.progress import ProgressPlace, is_notebook
+
+    if is_notebook() and ProgressPlace.line is None:
+        from importlib import import_module
+
+        import_module("distinguo.views.notebook").attach()

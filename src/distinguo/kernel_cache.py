@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import multiprocessing
 import os
 import re
 import sys
 import tempfile
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -25,6 +23,8 @@ from numba.core import caching as _caching
 from numba.core import config as _config
 from numba.core import sigutils as _sigutils
 from platformdirs import user_cache_dir
+
+from distinguo.progress import notice as notice
 
 caching: Any = _caching
 config: Any = _config
@@ -115,39 +115,6 @@ def name_apart(kind: type) -> None:
     while _first_of_shape.setdefault((kind.__name__, fields), kind) is not kind:
         number += 1
         kind.__name__ = f"{name}_{number}"
-
-
-class CompilingNotice:
-    """One line on standard error, once per process, if compiling takes long.
-
-    The command line turns it off, because it has live lines of its own.
-    """
-
-    SECONDS = 1.0  #: of compiling before the line appears
-
-    def __init__(self) -> None:
-        self.wanted = multiprocessing.parent_process() is None
-        self._timer: threading.Timer | None = None
-
-    def begin(self) -> None:
-        """Start the clock; the line appears if compiling has not ended in time."""
-        if self.wanted and self._timer is None:
-            self._timer = threading.Timer(self.SECONDS, self._say)
-            self._timer.daemon = True
-            self._timer.start()
-
-    def end(self) -> None:
-        """Stop the clock."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def _say(self) -> None:
-        self.wanted = False
-        sys.stderr.write("distinguo: compiling for this machine; this takes some seconds, once …\n")
-
-
-notice = CompilingNotice()
 
 
 class KernelCache:

@@ -23,6 +23,7 @@ from distinguo.controller import Controller
 from distinguo.errors import DistinguoError, checks_names
 from distinguo.evaluation.simulate import Outcome, evaluate
 from distinguo.evaluation.tester import Evaluation, trained_values
+from distinguo.progress import show_progress
 from distinguo.proof.actions import possible
 from distinguo.proof.question import Answer, Finding, Question, Request
 from distinguo.proof.schema import Certificate
@@ -222,7 +223,8 @@ def verify(
     if folder is not None and question.certifies:
         check_place(request, folder, own=folder == subject.folder)
     begun = time.monotonic()
-    finding = question.ask(request)
+    with show_progress(f"Proving {subject.name}"):
+        finding = question.ask(request)
     proving = time.monotonic() - begun
     filed = file_certificate(finding.certificate, request, folder if question.certifies else None)
     answer = finding.answer(filed.refusal is None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import math
 import os
 from collections.abc import Iterator
@@ -246,3 +248,15 @@ def test_without_a_display_play_says_what_to_do(
     assert "--out film.gif" in played.err
     assert "2 finite numbers" in call("play", "run", "--state", "1,2,3", "--out", "film.gif").err
     assert not Path("film.gif").exists()
+
+
+def test_a_film_within_a_page_needs_no_ffmpeg(puck: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    film = film_of(puck, distinguo.rollout(puck, steps=4))
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    shown = film._repr_html_()
+    assert shown.startswith('<img alt="Film of puck: ')
+    content = base64.b64decode(shown.partition("data:image/gif;base64,")[2].partition('"')[0])
+    with Image.open(io.BytesIO(content)) as image:
+        assert getattr(image, "n_frames", 1) == len(film.moments) == 3
+    with pytest.raises(DistinguoError, match=r'no display to play on.*in Python out="film\.gif"'):
+        film.show()

@@ -81,3 +81,19 @@ def test_every_picture_is_used_and_has_words() -> None:
     for page in PAGES:
         for words in re.findall(r"!\[([^\]]*)\]\(", prose(page)):
             assert len(words) > 10, f"{page.name}: a picture without words for those who do not see it"
+
+
+def test_the_readme_is_one_page() -> None:
+    """Two minutes of reading: few words, four pictures under the film, and one table of at most six figures."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.split()) <= 500
+    shown = re.findall(r"!\[[^\]]+\]\(docs/images/([\w.]+)\)", text)
+    assert shown == ["puck.gif", "why.png", "studio.png", "proof.png", "c.png"]
+    rows = text[text.index("| what | distinguo |") :].split("\n\n")[0].splitlines()[2:]
+    assert 1 <= len(rows) <= 6
+    assert all(len(row.split("|")) == 6 and "`" in row for row in rows)
+
+
+def test_there_is_one_logo() -> None:
+    logo = (ROOT / "docs" / "images" / "logo.svg").read_text()
+    assert logo == (ROOT / "src" / "distinguo" / "views" / "studio" / "page" / "icon.svg").read_text()

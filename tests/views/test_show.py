@@ -24,6 +24,7 @@ from distinguo.views.curves import Series, SeriesPicture, trials_picture
 from distinguo.views.notebook import run_html
 from distinguo.views.pictures import ValuePicture, partition_picture, representation_picture
 from distinguo.views.plots import draw
+from distinguo.views.report import ReportPage
 from distinguo.views.show import draw_run, show, view
 from tests.views.runs import made_up
 
@@ -74,7 +75,9 @@ def test_what_cannot_be_shown_is_said_in_a_sentence(learned: Run, tmp_path: Path
         show(learned, path=tmp_path / "a.gif")
     with pytest.raises(DistinguoError, match="Cannot write"):
         show(learned, path=tmp_path / "no" / "a.png")
-    with pytest.raises(DistinguoError, match="no trials to show"):
+    with pytest.raises(
+        DistinguoError, match="no trials to show: it was distilled, or its history was not kept"
+    ):
         show(made_up("puck", 3), view="trials")
 
 
@@ -103,6 +106,111 @@ def test_actions_that_are_nearly_as_good_are_tied_where_the_learner_says_so() ->
     assert [cell.action for cell in partition_picture(run).cells] == [0, 0]
     assert [cell.action for cell in partition_picture(tied).cells] == [-1, 0]
     assert "tied" in text.regions_table(tied)
+
+
+# Sizes, frames and windows.
+
+
+def test_a_figure_has_the_size_that_was_asked_for(learned: Run) -> None:
+    for name in ("partition", "trials"):
+        assert show(learned, name, figsize=(6, 2.5)).get_size_inches().tolist() == [6.0, 2.5]
+    assert show(learned, lambda run: Figure(), figsize=(2, 3)).get_size_inches().tolist() == [2.0, 3.0]
+    assert show(learned).get_size_inches().tolist() == [3.5, 3.0]
+    square = {
+        label.get_fontsize() for label in show(made_up("CliffWalking-v1", 40), figsize=(20, 20)).axes[0].texts
+    }
+    small = {
+        label.get_fontsize() for label in show(made_up("CliffWalking-v1", 40), figsize=(3, 3)).axes[0].texts
+    }
+    assert max(small) < max(square)
+
+
+@pytest.mark.parametrize("name", ["partition", "values", "phase", "family", "dial"])
+def test_a_view_of_one_panel_is_drawn_into_a_frame_of_ones_own(learned: Run, name: str) -> None:
+    figure = Figure()
+    left, right = figure.subplots(1, 2)
+    assert learned.plot(name, ax=left) is left
+    alone = learned.plot(name).axes[0]
+    assert (left.get_xlabel(), left.get_xlim()) == (alone.get_xlabel(), alone.get_xlim())
+    assert (len(left.lines), len(left.collections)) == (len(alone.lines), len(alone.collections))
+    assert left.get_title()
+    assert not right.has_data()
+
+
+def test_a_frame_is_written_with_its_whole_figure(learned: Run, tmp_path: Path) -> None:
+    figure = Figure(figsize=(4, 2))
+    left, right = figure.subplots(1, 2)
+    right.set_xlabel("mine")
+    learned.plot(ax=left, path=tmp_path / "both.svg")
+    assert b"mine" in (tmp_path / "both.svg").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (
+            {"view": "trials", "ax": Figure().add_subplot()},
+            "This view has 3 panels, which do not fit into one",
+        ),
+        ({"ax": Figure().add_subplot(), "figsize": (3, 3)}, "Give ax or figsize, not both"),
+        ({"ax": Figure()}, "ax should be one Axes of matplotlib, got <Figure"),
+        ({"view": lambda run: Figure(), "ax": Figure().add_subplot()}, "returns a figure of its own"),
+        *(({"figsize": size}, "figsize should be a width and a height") for size in (3, "ab", (1, -1), (1,))),
+        ({"figsize": (1e9, 1)}, "at most 100"),
+        ({"figsise": (1, 1)}, "did you mean 'figsize'"),
+    ],
+)
+def test_sizes_and_frames_that_make_no_sense_are_refused(
+    learned: Run, options: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(DistinguoError, match=words):
+        show(learned, **options)
+    assert show(learned).get_size_inches().tolist() == [3.5, 3.0]  # nothing is left of what was asked
+
+
+def test_a_script_opens_a_window_or_is_told_that_there_is_none(learned: Run) -> None:
+    """The window is of a backend without a screen, which matplotlib takes for one that has."""
+    with pytest.raises(DistinguoError, match=r"no display to show the figure on.*savefig"):
+        learned.plot().show()
+    script = """
+import sys, types
+from matplotlib.backend_bases import FigureManagerBase
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+class Manager(FigureManagerBase):
+    @classmethod
+    def pyplot_show(cls, *, block=None):
+        from matplotlib import pyplot as plt
+        figure, = [plt.figure(n) for n in plt.get_fignums()]
+        figure.canvas.manager.canvas.draw()
+        print(len(figure.canvas.manager.canvas.figure.axes), "axes in a window")
+
+class FigureCanvas(FigureCanvasAgg):
+    manager_class = Manager
+    required_interactive_framework = None
+
+screen = types.ModuleType("screen")
+screen.FigureCanvas, screen.FigureManager = FigureCanvas, Manager
+sys.modules["screen"] = screen
+import matplotlib
+matplotlib.use("module://screen")
+import distinguo
+distinguo.open_run(sys.argv[1]).plot().show()
+"""
+    told = subprocess.run(
+        [sys.executable, "-c", script, str(learned.path)], capture_output=True, text=True, check=True
+    )
+    assert told.stdout == "2 axes in a window\n"
+
+
+def test_a_report_is_opened_in_the_browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or len(opened) == 1)
+    page = ReportPage(tmp_path / "page.html")
+    page.show()
+    assert opened == [(tmp_path / "page.html").as_uri()]
+    with pytest.raises(DistinguoError, match="There is no browser to show the report in; open"):
+        page.show()
 
 
 # Partitions that know little of themselves.
@@ -172,6 +280,20 @@ def test_names_cannot_leave_their_place_in_the_page() -> None:
     odd = run._replace(configuration=run.configuration._replace(spec=spec))
     assert "<script>" not in run_html(odd)
     Page(run_html(odd))
+
+
+def test_a_map_of_one_region_says_so_and_what_to_do() -> None:
+    one = made_up("puck", 1)
+    lost = one._replace(summary={**one.summary, "solved": False})
+    for run, advice in ((one, "One action is enough"), (lost, "Learn longer, with another seed")):
+        assert (
+            f"The map has one region: no difference between states has mattered so far. {advice}"
+            in run_html(run)
+        )
+    assert "one region" not in run_html(made_up("puck", 3))
+    with pytest.raises(DistinguoError, match=r"one region, so it makes no distinction.*smaller epsilon"):
+        show(one, "dial")
+    assert repr(one).endswith("not finished, 1 region so far")
 
 
 # The example.

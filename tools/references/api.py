@@ -46,6 +46,20 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Errors": ("DistinguoError",),
 }
 _OTHERS = "Others"
+#: Pictures of what the names of a group make: what is shown, its file, and a line that makes it.
+PICTURES: dict[str, tuple[tuple[str, str, str], ...]] = {
+    "Learn": (("the length of trials and the size of the map", "trials", 'learn("puck").plot("trials")'),),
+    "See and ask": (
+        ("the regions of a map", "map", "show(run)"),
+        ("where the policy leads", "phase", 'show(run, view="phase")'),
+        ("the family of regions", "family", 'show(run, view="family")'),
+    ),
+    "Judge": (("learning curves", "curves-best", "show(compare([…]))"),),
+    "Prove and use": (
+        ("what is proven", "proof", "show(verify(run))"),
+        ("a header in C", "c", 'export(run, "c")'),
+    ),
+}
 
 
 def home(name: str) -> str:
@@ -70,6 +84,10 @@ def api_page() -> str:
     parts = ["`import distinguo as dg`; every name below is `dg.NAME`."]
     for title, names in grouped().items():
         parts += [f"## {title}", table(["name", "what it is"], [[_link(n), _summary(n)] for n in names])]
+        parts += [
+            f"![{words}](../images/{file}.png){{ .half }} `dg.{line}`"
+            for words, file, line in PICTURES.get(title, ())
+        ]
         parts += [f"::: {home(name)}" for name in names]
     return page("Python", *parts)
 

@@ -18,6 +18,7 @@ from distinguo.comparison.plan import AveragedCurve, Comparison, Plan, PlanCell,
 from distinguo.comparison.sources import name_of, representation_named
 from distinguo.errors import DistinguoError, check_known, did_you_mean, shown
 from distinguo.evaluation.statistics import checkpoints
+from distinguo.progress import show_progress
 from distinguo.representations.file import Representation
 from distinguo.runs.folder import SETTINGS, handed_in, read_settings
 from distinguo.runs.run import Run
@@ -67,11 +68,20 @@ def compare(
     known = {name: representation_named(what, plan.spec, seed) for name, what in values.items()}
     if plan.in_memory and not is_compiled(plan.spec.task):
         workers = 1  # there may be only one environment
-    if out is not None:
-        return compare_plan(plan, Path(out), known, engine=engine, workers=workers).without_failures()
-    with tempfile.TemporaryDirectory() as folder:
-        comparison = compare_plan(plan, Path(folder), known, engine=engine, workers=workers)
-        return comparison._replace(folder=None).without_failures()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        show_progress(f"Comparing {len(named)} representations") as tell,
+    ):
+        comparison = compare_plan(
+            plan,
+            Path(folder if out is None else out),
+            known,
+            engine=engine,
+            workers=workers,
+            watch=lambda done, every: tell(f"Comparing {len(named)} representations: {done} of {every} runs"),
+        )
+    kept = comparison._replace(folder=None) if out is None else comparison
+    return kept.without_failures()
 
 
 def _named(whats: Sequence[Any]) -> dict[str, Any]:

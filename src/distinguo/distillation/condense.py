@@ -25,6 +25,7 @@ from distinguo.errors import DistinguoError, attempt, checks_names, one_line, sh
 from distinguo.evaluation.confirmation import is_reached, spent_error
 from distinguo.interrupts import held
 from distinguo.learners.refinement.improvement import Improvement, OutOfStepsError
+from distinguo.progress import show_progress
 from distinguo.reading.arrays import read_arrays
 from distinguo.reading.files import MEBIBYTE, parse_json, read_text
 from distinguo.representations.file import Representation
@@ -92,7 +93,9 @@ def condense(
     ``regions`` is the most prototypes to keep, whatever that costs. ``steps`` is the most environment steps, by
     default 1,000,000,000, or 10,000,000 if the task runs as plain Python.
     """
-    return _condensed(run, seed, regions, steps, watch, None)
+    with show_progress("Condensing the map") as tell:
+        told = watch or (lambda size: tell(f"Condensing the map: {size} prototypes"))
+        return _condensed(run, seed, regions, steps, told, None)
 
 
 def _condensed(

@@ -33,6 +33,7 @@ from distinguo.evaluation.confirmation import is_reached, spent_error
 from distinguo.interrupts import held
 from distinguo.learners.catalog import DISTILLED
 from distinguo.learners.distilled import MOST_PROTOTYPES, DistilSettings
+from distinguo.progress import show_progress
 from distinguo.representations.file import Representation
 from distinguo.runs.configuration import Configuration, assigned_text, configure, of_table
 from distinguo.runs.folder import CURVE, FIDELITY, working_on, write_whole
@@ -125,9 +126,11 @@ def distil(
     if watch is not None and not callable(watch):
         raise DistinguoError(f"watch should be a function of a text, got {shown(watch)}.")
     wish = Wish(teacher, task, seed, regions, keep, check_changes(settings))
-    if path is None:
-        return distilled(wish, Ledger(), watch)
-    return distilled_in(path, wish, wish.request(), watch)
+    with show_progress("Distilling") as tell:
+        told = watch or (lambda text: tell(f"Distilling: {text}"))
+        if path is None:
+            return distilled(wish, Ledger(), told)
+        return distilled_in(path, wish, wish.request(), told)
 
 
 class Wish(NamedTuple):

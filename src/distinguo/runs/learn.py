@@ -14,6 +14,7 @@ from distinguo.errors import DistinguoError, checks_names, path_from, shown
 from distinguo.interrupts import held
 from distinguo.learners.economy.learner import ECONOMY
 from distinguo.presets import DEFAULT
+from distinguo.progress import ProgressPlace, show_progress
 from distinguo.runs import folder
 from distinguo.runs.configuration import Configuration, configure, differences, of_table
 from distinguo.runs.run import Run, run_of, summarise
@@ -75,7 +76,17 @@ def learn(
         learner=learner,
         words=words,
     )
-    return learn_configured(configuration, None if out is None else path_from(out), watch)
+    with show_progress(f"Learning {configuration.spec.name}") as tell:
+        place = None if out is None else path_from(out)
+        if watch is None and ProgressPlace.line is not None:
+            return learn_configured(configuration, place, lambda stage: tell(_so_far(stage)))
+        return learn_configured(configuration, place, watch)
+
+
+def _so_far(stage: Stage) -> str:
+    """Return how far a stage has come."""
+    counts = f"{stage.count_trials:,} trials, {stage.environment_steps:,} steps, {stage.regions:,} regions"
+    return f"Learning {stage.configuration.spec.name}: {counts} ({stage.phase})"
 
 
 def learn_configured(

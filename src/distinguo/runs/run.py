@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from distinguo.runs.stage import ReturnStage, Stage
 from distinguo.versions import software
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from distinguo.evaluation.audit import Audit
@@ -49,16 +50,37 @@ class Verbs:
     def _as_run(self) -> Run:
         raise NotImplementedError
 
-    def plot(self, view: str | Callable[[Run], Any] = "partition", path: str | Path | None = None) -> Figure:
-        """Draw the map, or another view of the run; with a path it is written there, too. See ``distinguo.show``.
+    @overload
+    def plot(
+        self, view: str | Callable[[Run], Any] = ..., path: str | Path | None = ..., *, ax: Axes
+    ) -> Axes: ...
+
+    @overload
+    def plot(
+        self,
+        view: str | Callable[[Run], Any] = ...,
+        path: str | Path | None = ...,
+        *,
+        figsize: tuple[float, float] = ...,
+    ) -> Figure: ...
+
+    def plot(
+        self, view: str | Callable[[Run], Any] = "partition", path: str | Path | None = None, **options: Any
+    ) -> Figure | Axes:
+        """Draw the map, or another view of the run; with a path it is written there, too.
+
+        The figure shows itself in a notebook; elsewhere its method ``show`` opens a window. See ``distinguo.show``
+        for the options: ``figsize``, or ``ax`` to draw into a figure of your own.
 
         >>> import distinguo
-        >>> distinguo.learn("puck", seed=1).plot().axes[0].get_ylabel()
-        'v...'
+        >>> figure = distinguo.learn("puck", seed=1).plot(figsize=(5, 4))
+        >>> figure.axes[0].get_ylabel(), figure.get_size_inches().tolist()
+        ('v (m/s)', [5.0, 4.0])
         """
         import distinguo
 
-        return distinguo.show(self._as_run(), view, path)
+        drawn: Figure | Axes = distinguo.show(self._as_run(), view, path, **options)
+        return drawn
 
     def rollout(
         self, start: Sequence[float] | None = None, *, steps: int | None = None, seed: int = 0
@@ -132,7 +154,7 @@ class Verbs:
         return written
 
     def play(self, out: str | Path | None = None, **options: Any) -> Any:
-        """Animate the greedy policy, in a window or to a file. See ``distinguo.play`` for the options.
+        """Animate the greedy policy, in a notebook, a window or a file. See ``distinguo.play`` for the options.
 
         >>> import distinguo, tempfile
         >>> with tempfile.TemporaryDirectory() as place:
@@ -187,10 +209,11 @@ class Run(Verbs, RunRecord):
         if asked.learner_name != "economy":
             head += f", learner {asked.learner_name}"
         if "trials" not in summary:
-            return f"{head}: not finished, {self.representation.regions} regions so far"
+            return f"{head}: not finished, {_counted('region', self.representation.regions)} so far"
         lines = [
             f"{head}: {'solved' if self.solved else 'not solved'}",
-            f"  score {summary['score']:g}, {summary['regions']} regions in {summary['prototypes']} prototypes",
+            f"  score {summary['score']:g}, {_counted('region', summary['regions'])} in "
+            f"{_counted('prototype', summary['prototypes'])}",
             f"  {summary['trials']:,} trials, {summary['environment_steps']:,} environment steps "
             f"({summary['investigation_steps']:,} of them in mini-trials)",
         ]
@@ -221,6 +244,15 @@ class Run(Verbs, RunRecord):
     def action(self, s: Sequence[float]) -> str:
         """Return the name of the greedy action where ``s`` is observed; the first of tied actions."""
         return self.configuration.spec.actions[self.controller.action(s)]
+
+
+def _counted(thing: str, count: int) -> str:
+    """Return how many there are of a thing.
+
+    >>> _counted("region", 1), _counted("region", 4)
+    ('1 region', '4 regions')
+    """
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
 
 
 def run_of(stage: Stage) -> Run:

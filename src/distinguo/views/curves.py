@@ -61,7 +61,10 @@ class SeriesPicture(NamedTuple):
 def trials_picture(run: Run) -> SeriesPicture:
     """Compute the picture of a run's learning: the length of its trials and the size of its partition."""
     if not run.trials:
-        raise DistinguoError("This run has no trials to show; learn it into a folder with out=….")
+        raise DistinguoError(
+            "This run has no trials to show: it was distilled, or its history was not kept. Look at the view "
+            "'partition', or learn it again."
+        )
     columns = {name: tuple(float(value) for value in column) for name, column in _columns(run).items()}
     places = columns.pop("trial")
     title = f"{run.configuration.spec.name}, seed {run.configuration.seed}: {len(places)} trials"
@@ -94,7 +97,9 @@ def runs_picture(runs: Sequence[Run]) -> RunsPicture:
     """
     pictures = [trials_picture(run) for run in runs if run.trials]
     if not pictures:
-        raise DistinguoError("None of these runs has trials to show; learn them into folders with out=….")
+        raise DistinguoError(
+            "None of these runs has trials to show: they were distilled, or lost their history; learn them again."
+        )
     names = tuple(
         f"{run.configuration.spec.name}, seed {run.configuration.seed}" for run in runs if run.trials
     )
@@ -158,6 +163,7 @@ def curves_figure(curves: list[AveragedCurve]) -> Figure:
         axes.plot(curve.training_steps, curve.scores.T, color=colour, alpha=0.3, linewidth=0.4)
     if spans_decades([value for curve in curves for value in curve.scores.ravel()]):
         axes.set_yscale("symlog", linthresh=10)
+    axes.xaxis.set_major_locator(MaxNLocator(5))
     scores = " and ".join(sorted({curve.score for curve in curves}))
     dress(axes, "training steps", f"{scores} of greedy trials")
     axes.legend(fontsize=SMALL, labelcolor=INK, framealpha=0.0)
@@ -224,6 +230,11 @@ def dial_of(run: Run) -> DialPicture:
     """
     spec, rows = run.configuration.spec, written_dial(run)
     pairs = () if rows else tuple(regions_by_epsilon(run.controller))
+    if not rows and run.representation.regions == 1:
+        raise DistinguoError(
+            "This map has one region, so it makes no distinction whose worth could be shown; learn it with a smaller "
+            "epsilon, or for longer."
+        )
     if not rows and len(pairs) < 2:
         raise DistinguoError(
             "This run has no dial: its values do not tell its regions apart; make one with distinguo condense."

@@ -6,7 +6,9 @@ import io
 import math
 import textwrap
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import singledispatch
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,8 @@ from matplotlib.colors import LinearSegmentedColormap, Normalize, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from distinguo.errors import DistinguoError, did_you_mean, visible
+from distinguo.errors import DistinguoError, did_you_mean, shown, visible
+from distinguo.progress import displayed
 from distinguo.representations.geometry import Pair
 from distinguo.views.areas import MOST_JOINED, Label, Segment
 from distinguo.views.pictures import PartitionPicture, ValuePicture
@@ -40,8 +43,11 @@ TITLE = 44  #: letters in a line of the title
 
 
 def new_figure(height: float = HEIGHT, width: float = WIDTH) -> Figure:
-    """Return an empty figure, by default as wide as a printed column."""
-    return Figure(figsize=(width, height), layout="constrained")
+    """Return an empty figure, of a given size unless ``drawn_as_asked`` says otherwise."""
+    asked = _asked.get()
+    if isinstance(asked, Axes):
+        return FrameOfFigure(asked)
+    return ShownFigure(figsize=asked or (width, height), layout="constrained")
 
 
 def dress(axes: Axes, across: str, upwards: str) -> None:
@@ -233,6 +239,16 @@ def draw(picture: Any) -> Figure:
 
 @draw.register(Figure)
 def _(picture: Figure) -> Figure:
+    asked = _asked.get()
+    if isinstance(asked, Axes):
+        raise DistinguoError(
+            "This view returns a figure of its own, which cannot be drawn into ax=…; leave ax out, or let the view "
+            "return a picture."
+        )
+    if type(picture) is Figure and picture.canvas.manager is None:
+        picture.__class__ = ShownFigure  # nobody else shows it
+    if asked is not None:
+        picture.set_size_inches(*asked)
     return picture
 
 
@@ -331,7 +347,7 @@ def _write(axes: Axes, picture: PartitionPicture, colours: list[Colour]) -> None
     if picture.ticks == ((), ()):
         longest = max(len(line) for label in picture.labels for line in label.text.splitlines())
         tiles = max(picture.high[0] - picture.low[0], picture.high[1] - picture.low[1])
-        width = 72.0 * 0.8 * min(_size(picture))
+        width = 72.0 * 1.03 * float(min(axes.bbox.size)) / axes.figure.dpi
         size = min(MIDDLE, width / tiles / (0.62 * max(longest, 3)))
     for label in picture.labels:
         _label(axes, label, size, ink_on(colours[label.cell]))
@@ -413,6 +429,131 @@ def rendered(figure: Figure, suffix: str = ".png", dpi: int = DPI, transparent: 
             buffer, format=suffix.removeprefix("."), dpi=dpi, transparent=transparent, **FORMATS[suffix]
         )
     return buffer.getvalue()
+
+
+# A figure that shows itself, in a notebook or a window, and drawing into a frame of the caller's own figure.
+
+
+INLINE_DPI = 110  #: in a notebook, twice as fine for screens that can show it
+SILENT = ("agg", "cairo", "pdf", "pgf", "ps", "svg", "template")  #: backends of matplotlib without a window
+MOST_INCHES = 100.0
+_asked: ContextVar[Axes | Pair | None] = ContextVar("asked", default=None)
+
+
+class ShownFigure(Figure):
+    r"""A figure that shows itself at the end of a cell, whether or not pyplot is used there.
+
+    >>> figure = ShownFigure(figsize=(2.0, 1.0))
+    >>> image, size = figure._repr_png_()
+    >>> image[:4], size
+    (b'\x89PNG', {'width': 220, 'height': 110})
+    """
+
+    def __repr__(self) -> str:
+        return super().__repr__().replace(type(self).__name__, "Figure", 1)
+
+    def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
+        width, height = self.get_size_inches().tolist()
+        image = rendered(self, dpi=2 * INLINE_DPI)
+        return image, {"width": round(width * INLINE_DPI), "height": round(height * INLINE_DPI)}
+
+    def show(self, warn: bool = True) -> None:
+        """Show the figure: below the cell of a notebook, or in a window, until it is closed."""
+        if displayed(self):
+            return
+        if not has_window():
+            raise DistinguoError(
+                'There is no display to show the figure on; write it to a file instead, such as savefig("map.png").'
+            )
+        from matplotlib import pyplot as plt
+
+        window = plt.figure(figsize=tuple(self.get_size_inches()), dpi=self.dpi)
+        canvas = window.canvas
+        canvas.figure = self
+        self.set_canvas(canvas)
+        plt.show()
+
+
+class FrameOfFigure(Figure):
+    """The one frame that a picture is drawn into, in place of a figure of its own."""
+
+    _frames: tuple[Axes, ...] = ()  #: none until matplotlib has made an empty figure
+
+    def __init__(self, ax: Axes) -> None:
+        super().__init__()
+        self._ax, self._frames = ax, (ax,)
+
+    @property  # type: ignore[misc]
+    def axes(self) -> list[Axes]:  # type: ignore[override]
+        """The frame."""
+        return [*self._frames]
+
+    def add_subplot(self, *_: Any, **__: Any) -> Axes:
+        """Return the frame."""
+        return self._ax
+
+    def subplots(self, nrows: int = 1, ncols: int = 1, **_: Any) -> Any:
+        """Return the frame, if one is enough."""
+        if nrows * ncols > 1:
+            raise DistinguoError(
+                f"This view has {nrows * ncols} panels, which do not fit into one ax; leave ax out and use figsize=, "
+                "or choose a view with one panel, such as 'partition' or 'values'."
+            )
+        return np.array([[self._ax]])
+
+    def suptitle(self, t: str, **words: Any) -> Any:
+        """Write the title above the frame; a note may take its place."""
+        return self._ax.set_title(t, **words)
+
+    def legend(self, *marks: Any, **words: Any) -> Any:
+        """Add a legend below the frame."""
+        return self._ax.legend(*marks, **{**words, "loc": "upper center", "bbox_to_anchor": (0.5, -0.22)})
+
+    def colorbar(self, mappable: Any, **words: Any) -> Any:  # type: ignore[override]
+        """Add a bar of colours beside the frame."""
+        return self._ax.get_figure(root=False).colorbar(mappable, **words)  # type: ignore[union-attr]
+
+
+@contextmanager
+def drawn_as_asked(ax: Any, figsize: Any) -> Iterator[None]:
+    """Draw into a given frame, or with a given size, within a ``with`` block.
+
+    >>> with drawn_as_asked(None, (2, 1)):
+    ...     new_figure().get_size_inches().tolist()
+    [2.0, 1.0]
+    """
+    if ax is not None and figsize is not None:
+        raise DistinguoError(
+            "Give ax or figsize, not both: the size is that of the figure that ax belongs to."
+        )
+    if ax is not None and not isinstance(ax, Axes):
+        raise DistinguoError(
+            f"ax should be one Axes of matplotlib, got {shown(ax)}; take one of plt.subplots()[1]."
+        )
+    token = _asked.set(ax if figsize is None else _size_in_inches(figsize))
+    try:
+        yield
+    finally:
+        _asked.reset(token)
+
+
+def _size_in_inches(figsize: Any) -> Pair:
+    try:
+        width, height = (float(side) for side in figsize)
+    except (TypeError, ValueError):
+        width = height = math.nan
+    if not (0.0 < width <= MOST_INCHES and 0.0 < height <= MOST_INCHES):
+        raise DistinguoError(
+            f"figsize should be a width and a height in inches, above 0 and at most {MOST_INCHES:g}, such as (7, 5), "
+            f"got {shown(figsize)}."
+        )
+    return width, height
+
+
+def has_window() -> bool:
+    """Whether matplotlib can open a window here."""
+    backend = mpl.get_backend().lower()  # chooses one: with a window, if there is a display
+    return backend not in SILENT and "inline" not in backend
 
 
 # Several partitions side by side.

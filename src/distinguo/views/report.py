@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+import webbrowser
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
@@ -29,8 +30,9 @@ from distinguo.explanations.choices import amount
 from distinguo.explanations.distinctions import Inquiry, distinctions
 from distinguo.explanations.explain import apart_sentence, epsilon_sentence
 from distinguo.explanations.subject import Asked, asked_about
+from distinguo.progress import displayed
 from distinguo.proof.verify import cited_in
-from distinguo.reading.files import MEBIBYTE, read_bytes
+from distinguo.reading.files import MEBIBYTE, read_bytes, read_text
 from distinguo.representations.partition import prototypes_of
 from distinguo.runs.configuration import TABLES, Configuration, flat, learn_command, values_by_table
 from distinguo.runs.folder import is_finished
@@ -49,11 +51,25 @@ MOST_RUNS = 40
 MARK, LARGEST_PAGE = "– distinguo</title>".encode(), 64 * MEBIBYTE  #: in every report, and the bytes of any
 
 AnyRun = Run | str | Path
+_Path: Any = type(Path())  # of this system: in Python 3.11 a subclass of Path has no system
+
+
+class ReportPage(_Path):  # type: ignore[misc]
+    """The place of a report, which shows the page in a notebook."""
+
+    def _repr_html_(self) -> str:
+        page = escape(read_text(self, LARGEST_PAGE))
+        return f'<iframe style="width:100%;height:36em;border:1px solid #8888" srcdoc="{page}"></iframe>'
+
+    def show(self) -> None:
+        """Show the page: below the cell of a notebook, or in the browser."""
+        if not displayed(self) and not webbrowser.open(self.resolve().as_uri()):
+            raise DistinguoError(f"There is no browser to show the report in; open {self} in one.")
 
 
 @checks_names()
 def report(runs: AnyRun | Sequence[AnyRun], out: str | Path | None = None, *, audit: bool = False) -> Path:
-    """Write one HTML file on a run, or on several compared, and return where.
+    """Write one HTML file on a run, or on several compared, and return where; in a notebook it is shown, too.
 
     A run is a ``Run`` or its folder. Without ``out`` the page is ``report.html`` in the folder of the only run, or in
     the current folder. If something cannot be read or drawn, the page says so and contains the rest. ``audit``
@@ -70,7 +86,7 @@ def report(runs: AnyRun | Sequence[AnyRun], out: str | Path | None = None, *, au
         raise DistinguoError(f"A report is about 1 to {MOST_RUNS} runs, got {len(given)}.")
     target = _target(given, out)
     write_atomically(target, page_of(given, audit))
-    return target
+    return ReportPage(target)
 
 
 def _target(given: Sequence[Any], out: str | Path | None) -> Path:

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+from distinguo.comparison.plan import Comparison
 from distinguo.errors import DistinguoError, call_user_code, checks_names, did_you_mean
 from distinguo.runs.folder import open_run
 from distinguo.runs.run import Run
+from distinguo.verification import Proof
 from distinguo.views.pictures import PartitionPicture, ValuePicture, partition_picture
 from distinguo.views.words import presentable
 from distinguo.writing import slug
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 ViewFunction = Callable[[Run], Any]
@@ -134,32 +137,89 @@ def fidelity_view(run: Run) -> Any:
     return fidelity_picture(run)
 
 
+Shown = Run | str | Path | Comparison | Proof
+
+
+@overload
+def show(
+    run: Shown,
+    view: str | ViewFunction = ...,
+    path: str | Path | None = ...,
+    *,
+    ax: Axes,
+    figsize: None = ...,
+) -> Axes: ...
+
+
+@overload
+def show(
+    run: Shown,
+    view: str | ViewFunction = ...,
+    path: str | Path | None = ...,
+    *,
+    ax: None = ...,
+    figsize: tuple[float, float] | None = ...,
+) -> Figure: ...
+
+
 @checks_names()
 def show(
-    run: Run | str | Path, view: str | ViewFunction = PARTITION, path: str | Path | None = None
-) -> Figure:
+    run: Shown,
+    view: str | ViewFunction = PARTITION,
+    path: str | Path | None = None,
+    *,
+    ax: Axes | None = None,
+    figsize: tuple[float, float] | None = None,
+) -> Figure | Axes:
     """Draw a run, or the run in a folder, and return the figure; with a path, also write it there.
 
     ``view`` is the name of one (``partition``, ``values``, ``phase``, ``critical``, ``regret``, ``family``,
     ``trials``, ``dial``, ``fidelity``, or one of your own), or a function from a run to a picture; the suffix of the
-    path is ``.png``, ``.svg`` or ``.pdf``.
+    path is ``.png``, ``.svg`` or ``.pdf``. A comparison is drawn as its learning curves, and a proof as the starts
+    that are proven, whatever the view.
+
+    The figure shows itself in a notebook; elsewhere, its method ``show`` opens a window. ``figsize`` is its width and
+    height in inches. With ``ax``, a view of one panel is drawn there, and ``ax`` is returned.
 
     >>> import distinguo
-    >>> figure = show(distinguo.learn("puck", seed=1), view="values")
+    >>> figure = show(distinguo.learn("puck", seed=1), view="values", figsize=(5, 4))
     >>> figure.axes[0].get_xlabel()
     'x (m)'
     """
-    from distinguo.views.plots import draw, save_figure
+    from distinguo.views.plots import drawn_as_asked, save_figure
 
-    opened = presentable(run if isinstance(run, Run) else open_run(run))
+    with drawn_as_asked(ax, figsize):
+        figure = _drawn(run, view)
+    if path is not None:
+        whole = figure if ax is None else ax.get_figure(root=True)
+        save_figure(whole, Path(path))  # type: ignore[arg-type]
+    return figure if ax is None else ax
+
+
+def _drawn(what: Shown, view: str | ViewFunction) -> Figure:
+    """Draw a run, a comparison or a proof."""
+    from distinguo.views.plots import draw
+
+    if isinstance(what, Comparison):
+        from distinguo.views.curves import curves_figure
+
+        return curves_figure(what.curves)
+    if isinstance(what, Proof):
+        from distinguo.views.proof import proof_figure
+
+        figure = proof_figure(what)
+        if figure is None:
+            raise DistinguoError(
+                "There is no picture of this proof, which rests on trials; print it instead."
+            )
+        return figure
+    opened = presentable(what if isinstance(what, Run) else open_run(what))
     name = view if isinstance(view, str) else view.__name__
     picture = call_user_code(
         f"The view '{name}'", view_named(name) if isinstance(view, str) else view, opened
     )
-    figure = call_user_code(f"The view '{name}'", draw, picture)
-    if path is not None:
-        save_figure(figure, Path(path))
-    return figure
+    drawn: Figure = call_user_code(f"The view '{name}'", draw, picture)
+    return drawn
 
 
 def draw_run(run: Run, view: str | ViewFunction = PARTITION, path: Path | None = None) -> Path:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
+from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from distinguo.errors import DistinguoError, attempt, checks_names, path_from, reason_of, shown
+from distinguo.progress import displayed, is_notebook, show_progress
 from distinguo.reading.files import read_bytes
 from distinguo.representations.geometry import Pair
 from distinguo.representations.partition import has_labels, regions_of
@@ -21,6 +24,7 @@ from distinguo.tasks.gym.driver import Driver, trial_seed
 from distinguo.tasks.spec import CATEGORIES, TaskSpec
 from distinguo.views.motion.scenes import Scene, scene_for, seconds_of_step
 from distinguo.views.pictures import OTHER, PartitionPicture, partition_picture, squares_of, tiles_of
+from distinguo.views.plots import has_window
 from distinguo.writing import check_file_place, write_atomically
 
 # A trial as a film: which moments are shown, for how long, and where each is on the map.
@@ -50,6 +54,8 @@ class Film(NamedTuple):
     >>> film = film_of(run, distinguo.rollout(run, steps=100))
     >>> len(film.moments), film.moments[-1].step, round(film.seconds, 2)
     (51, 100, 2.04)
+    >>> film
+    Film of puck: 2.0 s, 51 frames; Rollout of puck: 100 steps, return 0; still running when stopped after 100 steps
     """
 
     run: Run
@@ -70,6 +76,19 @@ class Film(NamedTuple):
         """Whether the map has more than two dimensions, so that a slice through the present state is shown."""
         partition = self.run.representation.partition
         return len(self.run.representation.dimensions) > 2 and not has_labels(partition)
+
+    def __repr__(self) -> str:
+        return f"Film of {self.trial.task}: {self.seconds:.1f} s, {len(self.moments)} frames; {self.trial!r}"
+
+    def _repr_html_(self) -> str:
+        """Return the film as HTML that loads nothing, for notebooks."""
+        return film_html(self)
+
+    def show(self) -> None:
+        """Play the film: below the cell of a notebook, or in a window, until it is closed."""
+        if not displayed(self):
+            _check_window()
+            _show(self)
 
     def scene(self, moment: FilmFrame) -> Scene | None:
         """Return the scene of a moment, if the task has one."""
@@ -226,7 +245,6 @@ GIF, MP4 = ".gif", ".mp4"
 STEPS = 500  #: the default limit of a trial
 DPI = 80
 LARGEST_FILM = 2**32  #: bytes
-SILENT = ("agg", "cairo", "pdf", "pgf", "ps", "svg", "template")  #: backends of matplotlib without a window
 
 
 @checks_names()
@@ -241,12 +259,12 @@ def play(
     task: Any = None,
     watch: Callable[[int, int], None] | None = None,
 ) -> Film:
-    """Animate the greedy policy of a run, or of the run in a folder: in a window, or to a ``.gif`` or ``.mp4``.
+    """Animate the greedy policy of a run, or of the run in a folder: in a notebook, a window, a ``.gif`` or ``.mp4``.
 
     The trial is that of :func:`distinguo.rollout` with the same ``start``, ``steps``, ``seed`` and ``task``, 500
     steps by default; at ``speed`` 1 it takes the task's own time. A task without a scene is shown by what its
     environment renders, or by its path over the map alone. ``watch`` is called with the number of frames drawn and
-    the number of all frames.
+    the number of all frames. In a notebook, and without ``out``, the film plays below its cell.
 
     >>> import distinguo, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -256,16 +274,17 @@ def play(
     """
     path = None if out is None else _checked_path(path_from(out))
     opened = as_run(run, task)
-    if path is None:
+    beside_cell = path is None and is_notebook()
+    if path is None and not beside_cell:
         _check_window()
     trial = rollout(
         opened, start, steps=opened.configuration.spec.cap(STEPS) if steps is None else steps, seed=seed
     )
     film = film_of(opened, trial, speed, seed)
-    if path is None:
-        _show(film)
-    else:
+    if path is not None:
         _save(film, path, watch)
+    elif not beside_cell:  # there, it is shown as the value of the cell
+        _show(film)
     return film
 
 
@@ -285,16 +304,9 @@ def _checked_path(path: Path) -> Path:
 def _check_window() -> None:
     if not has_window():
         raise DistinguoError(
-            "There is no display to play on; write the film to a file instead, such as --out film.gif."
+            "There is no display to play on; write the film to a file instead, such as --out film.gif, or in Python "
+            'out="film.gif".'
         )
-
-
-def has_window() -> bool:
-    """Whether matplotlib can open a window here."""
-    import matplotlib as mpl
-
-    backend = mpl.get_backend().lower()  # chooses one: with a window, if there is a display
-    return backend not in SILENT and "inline" not in backend
 
 
 def _show(film: Film) -> None:
@@ -342,3 +354,20 @@ def _save(film: Film, path: Path, watch: Callable[[int, int], None] | None) -> N
         with writer.saving(figure, str(aside), DPI):
             draw_film(film, screen, writer, watch)
         write_atomically(path, read_bytes(aside, LARGEST_FILM))
+
+
+def film_html(film: Film) -> str:
+    """Return a film within a page: with controls if ffmpeg is here, otherwise as a moving image."""
+    suffix = GIF if shutil.which("ffmpeg") is None else MP4
+    text = f"Drawing the film of {film.trial.task}"
+    with show_progress(text) as tell, tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"film{suffix}"
+        _save(film, path, lambda done, every: tell(f"{text}: {done} of {every} frames"))
+        code = base64.b64encode(read_bytes(path, LARGEST_FILM)).decode()
+    words = escape(repr(film))
+    if suffix == GIF:
+        return f'<img alt="{words}" style="max-width:100%" src="data:image/gif;base64,{code}">'
+    return (
+        f'<video controls autoplay loop muted playsinline aria-label="{words}" style="max-width:100%" '
+        f'src="data:video/mp4;base64,{code}"></video>'
+    )
