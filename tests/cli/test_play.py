@@ -244,5 +244,8 @@ def test_without_a_display_play_says_what_to_do(
     assert (played.code, played.out) == (2, "")
     assert "no display" in played.err
     assert "--out film.gif" in played.err
-    assert "2 finite numbers" in call("play", "run", "--state", "1,2,3", "--out", "film.gif").err
+    assert (
+        "2 numbers with commas between them, x (m), v (m/s)"
+        in call("play", "run", "--state", "1,2,3", "--out", "film.gif").err
+    )
     assert not Path("film.gif").exists()

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.controller import choose
-from distinguo.errors import DistinguoError, checks_names, shown, whole_number
+from distinguo.errors import DistinguoError, checks_names, counted, shown, whole_number
 from distinguo.runs.configuration import check_seed
 from distinguo.runs.folder import as_run
 from distinguo.runs.run import Run
@@ -48,8 +48,8 @@ class Rollout(NamedTuple):
     def __repr__(self) -> str:
         steps = len(self.choices)
         how = {TERMINAL: "ended in a terminal state", STOPPED: "stopped by its time limit"}
-        end = how.get(self.ended, f"still running when stopped after {steps:,} steps")
-        return f"Rollout of {self.task}: {steps:,} steps, return {self.gained:g}; {end}"
+        end = how.get(self.ended, f"still running when stopped after {counted(steps, 'step')}")
+        return f"Rollout of {self.task}: {counted(steps, 'step')}, return {self.gained:zg}; {end}"
 
 
 @checks_names()

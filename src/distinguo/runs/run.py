@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from distinguo.controller import Controller
+from distinguo.errors import counted
 from distinguo.evaluation.confirmation import UNDECIDED, lower_bound, spent_error, trials_to_pass
 from distinguo.representations.file import Representation
 from distinguo.runs.configuration import Configuration
@@ -180,11 +181,12 @@ class Run(Verbs, RunRecord):
         if asked.learner_name != "economy":
             head += f", learner {asked.learner_name}"
         if "trials" not in summary:
-            return f"{head}: not finished, {self.representation.regions} regions so far"
+            return f"{head}: not finished, {counted(self.representation.regions, 'region')} so far"
         lines = [
             f"{head}: {'solved' if self.solved else 'not solved'}",
-            f"  score {summary['score']:g}, {summary['regions']} regions in {summary['prototypes']} prototypes",
-            f"  {summary['trials']:,} trials, {summary['environment_steps']:,} environment steps "
+            f"  score {summary['score']:zg}, {counted(summary['regions'], 'region')} in "
+            f"{counted(summary['prototypes'], 'prototype')}",
+            f"  {counted(summary['trials'], 'trial')}, {counted(summary['environment_steps'], 'environment step')} "
             f"({summary['investigation_steps']:,} of them in mini-trials)",
         ]
         return "\n".join([*lines, f"  in {self.path}"] if self.path else lines)

@@ -9,7 +9,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from distinguo.errors import DistinguoError
+from distinguo.errors import DistinguoError, counted
 from distinguo.explanations.family import Family, Member, family
 from distinguo.runs.history import Frame
 from distinguo.runs.run import Run
@@ -80,7 +80,8 @@ def family_picture(run: Run) -> FamilyPicture:
     left_out = len(known.members) - len(branches)
     note = "at its birth the rule and the reward at stake, at the end the region now"
     note += f"; {left_out:,} younger prototypes are not shown" if left_out else ""
-    title = f"{spec.name}, seed {run.configuration.seed}: the family of {run.representation.regions} regions"
+    size = counted(run.representation.regions, "region")
+    title = f"{spec.name}, seed {run.configuration.seed}: the family of {size}"
     return FamilyPicture(title, branches, last, spec.actions, note)
 
 
@@ -189,7 +190,7 @@ def frame_pictures(run: Run) -> list[PartitionPicture]:
     spec, pictures = run.configuration.spec, []
     for frame in frames_of(run.history):
         count = frame.representation.regions
-        title = f"trial {frame.trial:,}: {count} region{'' if count == 1 else 's'}"
+        title = f"trial {frame.trial:,}: {counted(count, 'region')}"
         pictures.append(representation_picture(frame.representation, spec, title, frame.controller))
     return pictures
 

@@ -20,6 +20,7 @@ from distinguo.errors import (
     DistinguoError,
     call_user_code,
     checks_names,
+    counted,
     one_line,
     path_from,
     shown,
@@ -244,7 +245,7 @@ def chapter(asked: Asked, number: int, budget: Budget, alone: bool, audit: bool)
 
 def _verdict(run: Run) -> str:
     if run.path is not None and not is_finished(run.path):
-        size = f"{run.representation.regions} regions"
+        size = counted(run.representation.regions, "region")
         return f"Not finished: {size} so far. Go on with: {learn_command(run.configuration, run.path)}"
     if "trials" not in run.summary:
         return "It is not known how this run ended."

@@ -13,6 +13,7 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from distinguo.errors import counted
 from distinguo.reading.files import MEBIBYTE, read_bytes
 from distinguo.representations.file import load
 from distinguo.tasks.puck.analysis import (
@@ -147,7 +148,7 @@ def _of_reading(reproduction: Reproduction, study: CaseStudy) -> list[Shown]:
 
 def _control(reproduction: Reproduction, study: CaseStudy, name: str, number: str, under: str) -> Shown:
     representation = load(control_file(study.reading, name, study.folder))
-    title = f"{name}: {representation.regions} regions"
+    title = f"{name}: {counted(representation.regions, 'region')}"
     picture = representation_picture(representation, reproduction.spec, title)
     return Shown(number, f"{under} Control representation {name}.".strip(), draw(picture))
 

@@ -150,7 +150,7 @@ def _caption(film: Film, moment: FilmFrame) -> str:
         words.append(how_it_ended(film.trial))
     else:
         words += [f"region {moment.region}", film.run.configuration.spec.actions[moment.action]]
-    return "   ".join([*words, f"gained {moment.gained:g}"])
+    return "   ".join([*words, f"gained {moment.gained:zg}"])
 
 
 def draw_film(
