@@ -42,14 +42,14 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     'known: epsilon, gamma.'
     """
     words = list(known)
-    near = nearest(word, words)
+    near = near_word(word, words)
     return f"did you mean '{near}'?" if near else f"known: {', '.join(sorted(words))}."
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def near_word(word: str, known: Iterable[str]) -> str:
     """Return the known word that is nearest to another one, ignoring case; empty if none is near.
 
-    >>> nearest("cartpole", ["CartPole-v1", "Taxi-v4"]), nearest("xyz", ["CartPole-v1"])
+    >>> near_word("cartpole", ["CartPole-v1", "Taxi-v4"]), near_word("xyz", ["CartPole-v1"])
     ('CartPole-v1', '')
     """
     lower = {name.lower(): name for name in sorted(known, reverse=True)}
@@ -132,7 +132,7 @@ def unknown_setting(key: str, tables: Mapping[str, Iterable[str]]) -> DistinguoE
     known: dict[str, str] = {}
     for which, fields in tables.items():
         known = {field: f"{which}.{field}" for field in fields} | known
-    near = nearest(name or table, known)
+    near = near_word(name or table, known)
     hint = f"did you mean '{known[near]}'?" if near else f"for the table {did_you_mean(table, tables)}"
     return DistinguoError(f"Unknown setting '{one_line(key)}'; settings are named TABLE.NAME; {hint}")
 

@@ -21,7 +21,7 @@ from typing import (
 import typer
 
 from distinguo.cli.completion import complete_run, complete_setting, complete_task
-from distinguo.errors import DistinguoError, counted, nearest, shown
+from distinguo.errors import DistinguoError, counted, near_word, shown
 
 if TYPE_CHECKING:
     from distinguo.tasks.spec import TaskSpec
@@ -51,13 +51,13 @@ def runs_command(
       distinguo runs runs/class --json
     """
     from distinguo.cli.console import answer, command_line, output_for
-    from distinguo.runs.listing import facts_of, newest_first
+    from distinguo.runs.listing import listed_facts, newest_first
     from distinguo.views.terminal import ASIDE, listed
 
     if not folder.is_dir() and folder != Path("runs"):
         what = "is a file" if folder.exists() else "does not exist"
         raise DistinguoError(f"{folder} {what}; give the folder that holds runs, such as runs.")
-    found = [(time, path, facts_of(path)) for time, path in newest_first(folder)]
+    found = [(time, path, listed_facts(path)) for time, path in newest_first(folder)]
     output = output_for(as_json)
     for text in listed([[str(path), run_facts(time, facts)] for time, path, facts in found], output.width):
         output.tell(text)
@@ -428,6 +428,6 @@ def nothing_found(kind: str, word: str, names: Sequence[str]) -> DistinguoError:
     >>> print(nothing_found("task", "carpole", ["CartPole-v1", "Taxi-v4"]))
     No task has 'carpole' in its name; did you mean 'CartPole-v1'?
     """
-    near = nearest(word, names)
+    near = near_word(word, names)
     hint = f"did you mean '{near}'?" if near else f"distinguo {kind}s lists them all."
     return DistinguoError(f"No {kind} has {shown(word)} in its name; {hint}")

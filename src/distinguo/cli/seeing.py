@@ -13,6 +13,7 @@ from distinguo.cli.completion import (
     complete_format,
     complete_representation,
     complete_run,
+    complete_style,
     complete_task,
     complete_view,
 )
@@ -55,6 +56,14 @@ def show_command(
         Path | None,
         typer.Option(help="The file to draw into: .png, .svg or .pdf; without it, only text is printed."),
     ] = None,
+    style: Annotated[
+        str | None,
+        typer.Option(
+            help="The style of the picture: light, dark (for dark pages and slides) or print (black and white, with "
+            "a pattern for each action).",
+            autocompletion=complete_style,
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Show a learned run: its map, its regions with their actions and values, and why they exist.
@@ -65,6 +74,8 @@ def show_command(
       distinguo show runs/puck-default-seed0
 
       distinguo show runs/puck-default-seed0 --view trials --out trials.png
+
+      distinguo show --style print --out map.pdf
     """
     from distinguo.cli.console import answer, output_for
     from distinguo.cli.live import at_work
@@ -82,10 +93,12 @@ def show_command(
         raise DistinguoError(
             f"The view '{view}' is a picture; name a file for it, as in --out {_file_name(view)}."
         )
+    if out is None and style is not None:
+        raise DistinguoError("--style is of a picture; name a file for it, as in --out map.png.")
     picture = None
     if out is not None:
         with at_work("Drawing"):
-            picture = draw_run(opened, wanted, out)
+            picture = draw_run(opened, wanted, out, style or "light")
     _tell(presentable(opened), run, output)
     output.tell(f"Picture: {picture}" if picture else _how_to_draw(run))
     answer({**opened.summary, "run": str(run), "picture": picture and str(picture)}, as_json)

@@ -36,7 +36,7 @@ def run_folders(base: Path, deepest: int = DEEPEST) -> Iterator[Path]:
             waiting += [(Path(one.path), depth + 1) for one in inside if one.is_dir(follow_symlinks=False)]
 
 
-def changed(path: Path) -> int:
+def last_written(path: Path) -> int:
     """When a run was last written to, in nanoseconds."""
     return max(_time(path / name) for name in (SETTINGS, RESULT, "trials.csv"))
 
@@ -50,10 +50,10 @@ def _time(path: Path) -> int:
 
 def newest_first(base: Path) -> list[tuple[int, Path]]:
     """The runs under a folder, each with the time when it was last written to; at most 500."""
-    return sorted(((changed(path), path) for path in run_folders(base)), reverse=True)[:MOST_RUNS]
+    return sorted(((last_written(path), path) for path in run_folders(base)), reverse=True)[:MOST_RUNS]
 
 
-def facts_of(path: Path) -> dict[str, Any]:
+def listed_facts(path: Path) -> dict[str, Any]:
     """The task, the learner and the result of a run; ``trouble`` says what is wrong with its folder."""
     facts: dict[str, Any] = {}
     try:

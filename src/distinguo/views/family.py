@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from distinguo.errors import DistinguoError, counted
@@ -26,7 +27,6 @@ from distinguo.views.plots import (
     explain_marks,
     hue_of,
     new_figure,
-    patch,
     plain,
 )
 
@@ -120,7 +120,7 @@ def draw_family(picture: FamilyPicture) -> Figure:
     figure = new_figure(max(1.6, 1.1 + 0.25 * len(rows)))
     axes = figure.add_subplot()
     for branch in picture.branches:
-        colour, y = hue_of(branch.action), branch.row
+        colour, y = hue_of(branch.action, picture.actions), branch.row
         end = branch.merged[0] if branch.merged else picture.last
         axes.plot([branch.born, end], [y, y], "-", color=colour, linewidth=2.2, solid_capstyle="butt")
         if branch.parent in rows:
@@ -151,10 +151,12 @@ def draw_family(picture: FamilyPicture) -> Figure:
         picture.title,
         picture.note or "on the right its region now; at its birth the rule and the reward at stake",
     )
-    marks = [(name, patch(hue_of(a))) for a, name in enumerate(picture.actions)]
-    explain_marks(
-        figure, marks if any(b.action >= 0 for b in picture.branches) else [("tied", patch(hue_of(-1)))]
-    )
+    lines = [
+        Line2D([], [], color=hue_of(a, picture.actions), linewidth=2.2) for a in range(len(picture.actions))
+    ]
+    marks = [(f"{name} is done there now", line) for name, line in zip(picture.actions, lines, strict=True)]
+    tied = [("tied now", Line2D([], [], color=hue_of(-1), linewidth=2.2))]
+    explain_marks(figure, marks if any(b.action >= 0 for b in picture.branches) else tied)
     return figure
 
 

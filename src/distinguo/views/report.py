@@ -314,7 +314,7 @@ def _regions(run: Run) -> list[dict[str, Any]]:
                 "number": one.region,
                 "where": one.where,
                 "action": one.action,
-                "colour": hue_of(int(policy[one.region])),
+                "colour": hue_of(int(policy[one.region]), run.configuration.spec.actions),
                 "value": amount(float(run.q[one.region].max())),
                 "prototypes": count or "",
                 "updates": f"{int(run.updates[one.region].sum()):,}",

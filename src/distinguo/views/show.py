@@ -136,37 +136,44 @@ def fidelity_view(run: Run) -> Any:
 
 @checks_names()
 def show(
-    run: Run | str | Path, view: str | ViewFunction = PARTITION, path: str | Path | None = None
+    run: Run | str | Path,
+    view: str | ViewFunction = PARTITION,
+    path: str | Path | None = None,
+    style: str = "light",
 ) -> Figure:
     """Draw a run, or the run in a folder, and return the figure; with a path, also write it there.
 
     ``view`` is the name of one (``partition``, ``values``, ``phase``, ``critical``, ``regret``, ``family``,
     ``trials``, ``dial``, ``fidelity``, or one of your own), or a function from a run to a picture; the suffix of the
-    path is ``.png``, ``.svg`` or ``.pdf``.
+    path is ``.png``, ``.svg`` or ``.pdf``. ``style`` is ``light``, ``dark`` (for dark pages and slides) or ``print``
+    (black and white, with a pattern for each action).
 
     >>> import distinguo
     >>> figure = show(distinguo.learn("puck", seed=1), view="values")
     >>> figure.axes[0].get_xlabel()
     'x (m)'
     """
-    from distinguo.views.plots import draw, save_figure
+    from distinguo.views.plots import draw, drawn_for, restyled, save_figure
 
     opened = presentable(run if isinstance(run, Run) else open_run(run))
     name = view if isinstance(view, str) else view.__name__
     picture = call_user_code(
         f"The view '{name}'", view_named(name) if isinstance(view, str) else view, opened
     )
-    figure = call_user_code(f"The view '{name}'", draw, picture)
+    with drawn_for(style):
+        figure = restyled(call_user_code(f"The view '{name}'", draw, picture), style)
     if path is not None:
         save_figure(figure, Path(path))
     return figure
 
 
-def draw_run(run: Run, view: str | ViewFunction = PARTITION, path: Path | None = None) -> Path:
+def draw_run(
+    run: Run, view: str | ViewFunction = PARTITION, path: Path | None = None, style: str = "light"
+) -> Path:
     """Draw a run into a file, by default into its folder, and return where."""
     if path is None:
         if run.path is None:
             raise DistinguoError("This run has no folder to draw into; learn it with out=….")
         path = run.path / f"{slug(view if isinstance(view, str) else view.__name__)}.png"
-    show(run, view, path)
+    show(run, view, path, style)
     return path

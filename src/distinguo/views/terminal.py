@@ -235,13 +235,15 @@ def painted(text: str, style: str) -> str:
     return Style.parse(style).render(text, color_system=ColorSystem.EIGHT_BIT)
 
 
-def painted_letters(line: str, names: str) -> str:
+def painted_letters(line: str, names: str, actions: Sequence[str]) -> str:
     """Return a line of a map with the letters of its actions in the hues of the pictures.
 
     >>> from distinguo.views.terminal import without_style
-    >>> without_style(painted_letters("llrr..", "lr"))
+    >>> without_style(painted_letters("llrr..", "lr", ("left", "right")))
     'llrr..'
     """
     from distinguo.views.plots import hue_of  # loads matplotlib
 
-    return "".join(painted("".join(run), hue_of(names.find(letter))) for letter, run in groupby(line))
+    return "".join(
+        painted("".join(run), hue_of(names.find(letter), actions)) for letter, run in groupby(line)
+    )

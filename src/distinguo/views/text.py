@@ -139,7 +139,7 @@ def text_map(run: Run, width: int | None = None, colours: bool = False) -> str:
     beside = max(BESIDE, *(len(place) for place, _ in sheet.rows))
     head = [f"({sheet.note})"] if sheet.note else []
     head.append(f"{sheet.axes[1]}  greedy action: {_legend(spec.actions, names, lines)}".lstrip())
-    shown = [painted_letters(line, names) if colours else line for line in lines]
+    shown = [painted_letters(line, names, spec.actions) if colours else line for line in lines]
     body = [f"{place:>{beside}} |{line}" for (place, _), line in zip(sheet.rows, shown, strict=True)]
     below = _below(sheet, beside, len(lines[0]))
     return "\n".join([*(fitted_lines(line, width) for line in head), *body, below])

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
@@ -53,6 +54,13 @@ class Screen:
         if self._system is not None:
             self._system.set_axis_off()
 
+    @property
+    def changing(self) -> list[tuple[Axes | None, Any]]:
+        """What is drawn anew for every moment, from the bottom up, each with its axes."""
+        ground = [self._ground] if self.film.is_sliced else []
+        on_map = [(self._map, artist) for artist in (*ground, self._way, self._late, self._dot)]
+        return [*on_map, *((self._system, artist) for artist in self._moving), (None, self._caption)]
+
     def show(self, moment: FilmFrame) -> None:
         """Draw a moment in place of the previous one."""
         until, film = moment.step + 1, self.film
@@ -61,7 +69,7 @@ class Screen:
         self._dot.set_data(*([c] for c in moment.place or (np.nan, np.nan)))
         self._caption.set_text(_caption(film, moment))
         if film.is_sliced:
-            self._ground.set_data(_coloured(film.slice_through(moment)))
+            self._ground.set_data(_coloured(film.slice_through(moment), film.actions))
         if self._system is not None:
             self._show_system(self._system, moment)
 
@@ -72,7 +80,7 @@ class Screen:
         if scene is None:
             self._moving = [axes.imshow(self.film.images[moment.step])]
             return
-        hue = "black" if moment.action is None else hue_of(moment.action)
+        hue = "black" if moment.action is None else hue_of(moment.action, self.film.actions)
         self._moving = [_add(axes, shape, hue) for shape in scene.shapes]
         _frame(axes, scene)
 
@@ -109,9 +117,9 @@ def _draw_map(axes: Axes, film: Film) -> Any:
         axes.set_yticks([])
     _explain(axes, film)
     if film.is_sliced:
-        ground = _coloured(film.slice_through(film.moments[0]))
+        ground = _coloured(film.slice_through(film.moments[0]), film.actions)
         return axes.imshow(ground, extent=(x0, x1, y0, y1), origin="lower", aspect="auto")
-    colours = [shaded(hue_of(cell.action), PALE) for cell in picture.cells]
+    colours = [shaded(hue_of(cell.action, film.actions), PALE) for cell in picture.cells]
     edges = "white" if len(colours) <= 400 else "none"
     outlines = [cell.outline for cell in picture.cells]
     return axes.add_collection(PolyCollection(outlines, facecolors=colours, edgecolors=edges, linewidths=0.8))
@@ -122,7 +130,7 @@ def _explain(axes: Axes, film: Film) -> None:
     names = film.run.configuration.spec.actions
     numbers = list(dict.fromkeys([*film.trial.choices.tolist(), *range(len(names))]))[:6]
     handles = [
-        Line2D([], [], marker="s", linestyle="none", color=shaded(hue_of(a), PALE), label=names[a])
+        Line2D([], [], marker="s", linestyle="none", color=shaded(hue_of(a, names), PALE), label=names[a])
         for a in sorted(numbers)
     ]
     axes.legend(
@@ -135,9 +143,9 @@ def _explain(axes: Axes, film: Film) -> None:
     )
 
 
-def _coloured(policy: np.ndarray) -> np.ndarray:
+def _coloured(policy: np.ndarray, actions: Sequence[str]) -> np.ndarray:
     """Return a slice of the policy as pixels."""
-    hues = {action: shaded(hue_of(action), PALE) for action in np.unique(policy).tolist()}
+    hues = {action: shaded(hue_of(action, actions), PALE) for action in np.unique(policy).tolist()}
     pixels = np.empty((*policy.shape, 3))
     for action, hue in hues.items():
         pixels[policy == action] = to_rgb(hue)
@@ -153,12 +161,35 @@ def _caption(film: Film, moment: FilmFrame) -> str:
     return "   ".join([*words, f"gained {moment.gained:zg}"])
 
 
+class FilmFigure(Figure):
+    """A figure for movie writers of matplotlib, which save every frame: it gives them what is on its canvas."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.pixels = FigureCanvasAgg(self)
+
+    def savefig(self, fname: Any, **_: Any) -> None:
+        """Write the pixels."""
+        fname.write(self.pixels.buffer_rgba())
+
+
 def draw_film(
     film: Film, screen: Screen, writer: Any, watch: Callable[[int, int], None] | None = None
 ) -> None:
-    """Draw every moment with a movie writer of matplotlib."""
+    """Draw every moment with a movie writer of matplotlib; what does not change is drawn once."""
+    figure = screen.figure
+    assert isinstance(figure, FilmFigure)
+    for _, artist in screen.changing:
+        artist.set_animated(True)
+    figure.pixels.draw()
+    still = figure.pixels.copy_from_bbox(figure.bbox)
     for number, moment in enumerate(film.moments):
         screen.show(moment)
+        figure.pixels.restore_region(still)
+        for axes, artist in screen.changing:
+            if axes is not None:
+                axes.apply_aspect()
+            artist.draw(figure.pixels.get_renderer())
         writer.grab_frame()
         if watch:
             watch(number + 1, len(film.moments))

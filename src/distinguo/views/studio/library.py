@@ -14,7 +14,7 @@ from threading import Lock
 from typing import Any
 
 from distinguo.errors import DistinguoError, one_line
-from distinguo.runs.listing import SETTINGS, changed, facts_of, newest_first
+from distinguo.runs.listing import SETTINGS, last_written, listed_facts, newest_first
 
 LOOK_SECONDS = 1.0  #: between two searches, however many pages ask
 MOST_OPEN = 16  #: runs kept in memory
@@ -53,8 +53,8 @@ class Library:
 
     def _entry(self, path: Path) -> dict[str, Any]:
         entry: dict[str, Any] = {"id": self._identity(path), "name": self._name(path)}
-        entry["changed"] = changed(path) // 10**9
-        return entry | facts_of(path)
+        entry["changed"] = last_written(path) // 10**9
+        return entry | listed_facts(path)
 
     def _name(self, path: Path) -> str:
         inner = path.relative_to(self.base).as_posix()
