@@ -21,7 +21,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.cm import ScalarMappable
 from matplotlib.collections import PolyCollection
-from matplotlib.colors import LinearSegmentedColormap, Normalize, to_hex, to_rgb
+from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize, to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -272,13 +272,15 @@ def greys(actions: int) -> LinearSegmentedColormap:
 
 def value_colours(share: float) -> Colour:
     """Return the colour of a value between the least (0) and the greatest (1), whatever the action."""
-    red, green, blue, _ = colormaps[colours_named("viridis")](share)
+    red, green, blue, _ = colours_named("viridis")(share)
     return red, green, blue
 
 
-def colours_named(name: str) -> str:
-    """Return the name of a range of colours, or in print of greys."""
-    return "Greys" if _style.get() == PRINT else name
+def colours_named(name: str) -> Colormap:
+    """Return a range of colours or, in print, of greys on which lines can be seen."""
+    if _style.get() == PRINT:
+        return LinearSegmentedColormap.from_list("greys", [shaded(UNDECIDED, 0.0), shaded(UNDECIDED, 1.0)])
+    return colormaps[name]
 
 
 def ink_on(colour: Colour) -> str:

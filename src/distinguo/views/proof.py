@@ -166,5 +166,6 @@ def draw_arrival(picture: ArrivalPicture) -> Figure:
     explain_marks(figure, [*zip(words, map(square, COLOURS[1:]), strict=True), BORDER])
     widths = picture.boxes[:, 1] - picture.boxes[:, 0]
     curve.bar(picture.boxes[:, 0], picture.steps, widths, align="edge", color=list(colours))
+    curve.locator_params(axis="x", nbins=5)
     dress(curve, f"{picture.axes[0]} of the start", "steps at most")
     return figure
