@@ -210,8 +210,11 @@ def _point(point: str, text: str) -> list[float]:
         ) from None
 
 
-def state_numbers(text: str, run: Path, option: str = "--state") -> list[float]:
-    """Read a state of the task of a run: a number for each coordinate, with commas between them."""
+def state_numbers(text: str, run: Path, option: str = "--state", observed: bool = True) -> list[float]:
+    """Read a state of the task of a run: numbers with commas between them.
+
+    An ``observed`` one has a number for each coordinate of an observation; the state itself may have others.
+    """
     from distinguo.runs.folder import SETTINGS, read_settings
 
     try:
@@ -221,7 +224,8 @@ def state_numbers(text: str, run: Path, option: str = "--state") -> list[float]:
     if not (run / SETTINGS).is_file():  # opening it says what is wrong
         return numbers
     spec = read_settings(run).spec
-    if len(numbers) != len(spec.dimensions) or not all(map(isfinite, numbers)):
+    is_count_right = len(numbers) == len(spec.dimensions) if observed else bool(numbers)
+    if not is_count_right or not all(map(isfinite, numbers)):
         example = ",".join(f"{middle:zg}" for middle in _inside(spec))
         raise DistinguoError(
             f"{option} takes {counted(len(spec.dimensions), 'number')} with commas between them, "

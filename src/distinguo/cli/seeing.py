@@ -273,7 +273,7 @@ def play_command(
     import os
 
     from distinguo.cli import parse
-    from distinguo.cli.console import answer, output_for, worked_off
+    from distinguo.cli.console import answer, output_for, say, worked_off
     from distinguo.cli.live import progress_bar
     from distinguo.errors import counted
     from distinguo.views.motion.film import play
@@ -281,7 +281,7 @@ def play_command(
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # its greeting would go to standard output
     run = parse.chosen_run(run)
     world = parse.task_of_run(task, run)
-    start = None if state is None else parse.state_numbers(state, run)
+    start = None if state is None else parse.state_numbers(state, run, observed=False)
     asked: dict[str, Any] = {"start": start, "steps": steps, "seed": seed, "speed": speed}
     output = output_for(as_json)
     if out is None:
@@ -293,6 +293,11 @@ def play_command(
                 lambda: play(run, out, task=world, watch=bar, **asked),
             )
     output.tell(repr(film.trial))
+    if not film.has_system:
+        say(
+            f"{film.trial.task} has no drawing, so only its path over the map is shown; an environment that is made "
+            "with render_mode='rgb_array' shows its own pictures."
+        )
     if out is not None:
         output.tell(f"Film: {out} ({counted(len(film.moments), 'frame')}, {film.seconds:.1f} s)")
     content = {

@@ -159,7 +159,7 @@ HATCHING, PRINTED = (
 PALE_INK = "#e6e9ef"  #: in place of ``INK`` on dark paper
 #: One pattern per action in print, where hues are greys; the first two are the most different.
 HATCHES = ("///", "...", "xxx", "\\\\\\", "---", "|||", "ooo", "+++", "***", "OO")
-DASHES = ("-", "--", ":", "-.")  #: of lines in print
+DASHES: tuple[Any, ...] = ("-", "--", ":", "-.")  #: of lines in print
 #: In print, the greys of lines and marks in the hues of the palette.
 GREYS = ("#000000", "#6b6b6b", "#9a9a9a", "#3c3c3c", "#b5b5b5")
 _style: ContextVar[str] = ContextVar("style", default=LIGHT)
@@ -332,7 +332,7 @@ def restyled(figure: Figure, style: str) -> Figure:
 def _inked(artist: Any) -> None:
     """Replace the ink of a word, a line or a frame by one that can be read on dark paper."""
     for get, put in (("get_color", "set_color"), ("get_edgecolor", "set_edgecolor")):
-        colour = attempt(lambda get=get: to_hex(getattr(artist, get)()), otherwise="")  # type: ignore[misc]
+        colour = attempt(lambda get=get: to_hex(getattr(artist, get)()), otherwise="")
         if colour == INK:
             getattr(artist, put)(PALE_INK)
     if isinstance(artist, Line2D):

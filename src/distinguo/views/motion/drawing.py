@@ -37,7 +37,7 @@ class Screen:
 
     def __init__(self, film: Film, figure: Figure) -> None:
         self.film, self.figure = film, figure
-        beside = bool(film.images) or film.scene(film.moments[0]) is not None
+        beside = film.has_system
         figure.set_size_inches(WIDE if beside else NARROW, TALL)
         figure.set_layout_engine("none")
         self._system = figure.add_axes((0.01, 0.12, 0.46, 0.76)) if beside else None
@@ -166,7 +166,7 @@ class FilmFigure(Figure):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.pixels = FigureCanvasAgg(self)
+        self.pixels: Any = FigureCanvasAgg(self)
 
     def savefig(self, fname: Any, **_: Any) -> None:
         """Write the pixels."""

@@ -72,6 +72,11 @@ class Film(NamedTuple):
         return self.run.configuration.spec.actions
 
     @property
+    def has_system(self) -> bool:
+        """Whether the system is shown beside the map: by a scene, or by what its environment renders."""
+        return bool(self.images) or scene_for(self.run.configuration.spec) is not None
+
+    @property
     def is_sliced(self) -> bool:
         """Whether the map has more than two dimensions, so that a slice through the present state is shown."""
         partition = self.run.representation.partition
