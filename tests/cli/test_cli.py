@@ -272,6 +272,14 @@ def test_a_view_that_is_no_text_asks_for_a_file(call: Call) -> None:
     assert "did you mean 'trials'?" in call("show", "run", "--view", "trails").err
 
 
+def test_a_style_is_of_a_picture_and_known(call: Call) -> None:
+    call("learn", "puck", "--seed", "1", "--out", "run", *FAST)
+    assert "--out map.png" in call("show", "run", "--style", "dark").err
+    assert "did you mean 'dark'?" in call("show", "run", "--style", "drak", "--out", "map.png").err
+    assert not Path("map.png").exists()
+    assert call("show", "run", "--style", "print", "--out", "map.pdf").code == 0
+
+
 def test_show_of_a_run_that_was_stopped_says_so(call: Call) -> None:
     call("learn", "puck", "--out", "run", *FAST)
     Path("run", "result.json").unlink()
@@ -364,6 +372,7 @@ BAD = {
     "a task in capitals": (["learn", "PUCK"], "did you mean 'puck'?"),
     "a task without its version": (["learn", "cartpole"], "did you mean 'CartPole-v1'?"),
     "the latest of no runs": (["show"], "There is no run in runs"),
+    "a style of no picture": (["show", "foreign", "--style", "dark"], "not a run folder"),
     "a list of nothing": (["runs", "missing"], "missing does not exist"),
     "a list of a file": (["runs", "letter.txt"], "letter.txt is a file"),
     "a setting without a table": (["learn", "puck", "--set", "epsilon=1"], "TABLE.NAME"),

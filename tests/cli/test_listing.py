@@ -21,6 +21,7 @@ from distinguo.errors import DistinguoError
 from distinguo.presets import PRESETS
 from distinguo.runs.configuration import configure, flat
 from distinguo.tasks.catalog import SPECS, task_spec
+from distinguo.views.plots import STYLES
 from tests.cli.test_cli import Call, call  # noqa: F401 - a fixture
 
 
@@ -129,6 +130,7 @@ def test_the_words_that_are_completed_are_all_there_are() -> None:
 
     assert set(completion.OWN_TASKS) == set(SPECS)
     assert [learner.name for learner in all_learners()] == [*learner_names(), "distilled"]
+    assert completion.complete_style("") == list(STYLES)
     assert completion.complete_learner("") == sorted(learner_names())
     own = vars(catalog).values()  # not those of tests and examples
     ours = {builder.usage for builder in catalog._builders.values() if builder.function in own}
