@@ -43,7 +43,7 @@ def runs_command(
 ) -> None:
     """List the runs in a folder, the newest first: task, learner, result, prototypes and date.
 
-    Commands that take a RUN take the first of this list if none is named.
+    Commands that take a RUN take the newest one with a map if none is named.
 
     Examples:
       distinguo runs
@@ -52,19 +52,23 @@ def runs_command(
     """
     from distinguo.cli.console import answer, command_line, output_for
     from distinguo.runs.listing import listed_facts, newest_first
-    from distinguo.views.terminal import ASIDE, listed
+    from distinguo.views.terminal import ASIDE, cells_of, listed
 
     if not folder.is_dir() and folder != Path("runs"):
         what = "is a file" if folder.exists() else "does not exist"
         raise DistinguoError(f"{folder} {what}; give the folder that holds runs, such as runs.")
     found = [(time, path, listed_facts(path)) for time, path in newest_first(folder)]
     output = output_for(as_json)
-    for text in listed([[str(path), run_facts(time, facts)] for time, path, facts in found], output.width):
+    rows = [[str(path), run_facts(time, facts)] for time, path, facts in found]
+    beside = listed(rows)
+    if output.width is not None and max(map(cells_of, beside), default=0) > output.width:
+        beside = [text for path, facts in rows for text in (path, f"    {facts}")]
+    for text in beside:
         output.tell(text)
     if not found:
         output.tell(f"There are no runs in {folder}; learn one with: {command_line('learn', 'puck')}")
     elif folder == Path("runs"):
-        output.tell(f"Look at the first with: {command_line('show')}", ASIDE)
+        output.tell(f"Look at the newest with: {command_line('show')}", ASIDE)
     runs = [{"run": str(path), "changed": time // 10**9, **facts} for time, path, facts in found]
     answer({"runs": runs}, as_json)
 

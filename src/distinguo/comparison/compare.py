@@ -60,7 +60,7 @@ def compare(
     <BLANKLINE>
     score: median length of the test trials in steps, averaged over the runs.
     final: after 20,000 training steps; best: the highest on the way there.
-    survival: the share of the final test trials that were still running when stopped.
+    survival: the share of final test trials that still ran when stopped.
     """
     check_known(tester, TesterSettings._fields, "tester", inspect.signature(compare).parameters)
     named = dict(whats) if isinstance(whats, Mapping) else _named(whats)

@@ -325,11 +325,11 @@ class Comparison(NamedTuple):
             return []
         curve = self.curves[0]
         lengths = curve.score == Hold().score_name
-        good = "were still running when stopped" if lengths else "reached the goal of the task"
+        good = "still ran when stopped" if lengths else "reached the goal of the task"
         return [
             f"score: {curve.score} of the test trials{' in steps' if lengths else ''}, averaged over the runs.",
             f"final: after {counted(curve.training_steps[-1], 'training step')}; best: the highest on the way there.",
-            f"survival: the share of the final test trials that {good}.",
+            f"survival: the share of final test trials that {good}.",
         ]
 
     def as_json(self) -> dict[str, Any]:
