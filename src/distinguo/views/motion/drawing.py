@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.animation import PillowWriter
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PolyCollection
@@ -13,6 +14,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle, Polygon
+from PIL import Image
 
 from distinguo.representations.partition import has_labels
 from distinguo.views.motion.film import Film, FilmFrame, how_it_ended
@@ -21,6 +23,7 @@ from distinguo.views.plots import hue_of, shaded
 
 WIDE, NARROW, TALL = 9.0, 5.4, 4.5  #: inches of a film with the system beside the map, and of the map alone
 PALE = 0.45  #: share of the hue of a region, as background of the path
+PALETTE_FRAMES = 8  #: in which the colours of a GIF are looked for
 LATELY = 60  #: latest steps of the path, drawn with a strong line
 COLOURS = {
     GROUND: "#444444",
@@ -171,6 +174,23 @@ class FilmFigure(Figure):
     def savefig(self, fname: Any, **_: Any) -> None:
         """Write the pixels."""
         fname.write(self.pixels.buffer_rgba())
+
+
+class GifWriter(PillowWriter):
+    """Writes a GIF with one palette for all frames, which takes a fraction of the time of one for each."""
+
+    _frames: list[Any]
+
+    def finish(self) -> None:
+        """Find the palette in some frames of every age, and write the file."""
+        frames = [frame.convert("RGB") for frame in self._frames]
+        some = frames[:: -(-len(frames) // PALETTE_FRAMES)]
+        sheet = Image.new("RGB", (some[0].width, some[0].height * len(some)))
+        for number, frame in enumerate(some):
+            sheet.paste(frame, (0, number * frame.height))
+        palette = sheet.quantize(256)
+        self._frames = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
+        super().finish()
 
 
 def draw_film(

@@ -346,13 +346,13 @@ def _show(film: Film) -> None:
 
 def _save(film: Film, path: Path, watch: Callable[[int, int], None] | None) -> None:
     """Write a film to a file, whole or not at all."""
-    from matplotlib.animation import FFMpegWriter, PillowWriter
+    from matplotlib.animation import FFMpegWriter
 
-    from distinguo.views.motion.drawing import FilmFigure, Screen, draw_film
+    from distinguo.views.motion.drawing import FilmFigure, GifWriter, Screen, draw_film
 
     figure = FilmFigure(dpi=DPI)
     screen = Screen(film, figure)
-    kind: Any = PillowWriter if path.suffix.lower() == GIF else FFMpegWriter
+    kind: Any = GifWriter if path.suffix.lower() == GIF else FFMpegWriter
     writer = kind(fps=1.0 / film.seconds_of_frame)
     with tempfile.TemporaryDirectory() as folder:
         aside = Path(folder) / f"film{path.suffix.lower()}"
