@@ -36,14 +36,34 @@ class DistinguoError(ValueError):
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return the end of a sentence that offers the nearest known word, or all of them.
 
-    >>> did_you_mean("epsilom", ["gamma", "epsilon"])
-    "did you mean 'epsilon'?"
+    >>> did_you_mean("epsilom", ["gamma", "epsilon"]), did_you_mean("PUCK", ["puck"])
+    ("did you mean 'epsilon'?", "did you mean 'puck'?")
     >>> did_you_mean("xyz", ["gamma", "epsilon"])
     'known: epsilon, gamma.'
     """
-    words = sorted(known)
-    near = difflib.get_close_matches(word[:100], words, n=1, cutoff=0.6)
-    return f"did you mean '{near[0]}'?" if near else f"known: {', '.join(words)}."
+    words = list(known)
+    near = near_word(word, words)
+    return f"did you mean '{near}'?" if near else f"known: {', '.join(sorted(words))}."
+
+
+def near_word(word: str, known: Iterable[str]) -> str:
+    """Return the known word that is nearest to another one, ignoring case; empty if none is near.
+
+    >>> near_word("cartpole", ["CartPole-v1", "Taxi-v4"]), near_word("xyz", ["CartPole-v1"])
+    ('CartPole-v1', '')
+    """
+    lower = {name.lower(): name for name in sorted(known, reverse=True)}
+    near = difflib.get_close_matches(word.lower()[:100], lower, n=1, cutoff=0.6)
+    return lower[near[0]] if near else ""
+
+
+def counted(number: int, thing: str) -> str:
+    """Return a number of things, in the singular if it is one.
+
+    >>> counted(1, "prototype"), counted(1000, "environment step"), counted(2, "box")
+    ('1 prototype', '1,000 environment steps', '2 boxes')
+    """
+    return f"{number:,} {thing if number == 1 else thing + ('es' if thing.endswith('x') else 's')}"
 
 
 _SHORT = reprlib.Repr()
@@ -100,6 +120,21 @@ def check_known(given: Iterable[str], known: Iterable[str], table: str, beside: 
             raise DistinguoError(
                 f"Unknown setting {table}.{one_line(name)}; {did_you_mean(name, [*known, *beside])}"
             )
+
+
+def unknown_setting(key: str, tables: Mapping[str, Iterable[str]]) -> DistinguoError:
+    """Return the error for a setting whose table is missing or unknown, with the nearest one of any table.
+
+    >>> print(unknown_setting("epsilonn", {"learner": ["gamma", "epsilon"], "stage": ["cap"]}))
+    Unknown setting 'epsilonn'; settings are named TABLE.NAME; did you mean 'learner.epsilon'?
+    """
+    table, _, name = key.partition(".")
+    known: dict[str, str] = {}
+    for which, fields in tables.items():
+        known = {field: f"{which}.{field}" for field in fields} | known
+    near = near_word(name or table, known)
+    hint = f"did you mean '{known[near]}'?" if near else f"for the table {did_you_mean(table, tables)}"
+    return DistinguoError(f"Unknown setting '{one_line(key)}'; settings are named TABLE.NAME; {hint}")
 
 
 def checks_names(

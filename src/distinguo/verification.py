@@ -20,7 +20,7 @@ import numpy as np
 
 from distinguo.comparison.sources import representation_named
 from distinguo.controller import Controller
-from distinguo.errors import DistinguoError, checks_names
+from distinguo.errors import DistinguoError, checks_names, counted
 from distinguo.evaluation.simulate import Outcome, evaluate
 from distinguo.evaluation.tester import Evaluation, trained_values
 from distinguo.progress import show_progress
@@ -363,20 +363,20 @@ def trial_sentences(details: dict[str, Any]) -> list[str]:
     if details["bound"] is None:
         low, high = details["median_return"]
         return [
-            f"{head} with 95 % confidence from {details['trials']} trials the median return lies between {low:.4g} "
-            f"and {high:.4g}; the task does not say which return is good."
+            f"{head} with 95 % confidence from {counted(details['trials'], 'trial')} the median return lies between "
+            f"{low:z.4g} and {high:z.4g}; the task does not say which return is good."
         ]
     low, high = details["bound"]
     threshold, steps = details["threshold"], details["asked_steps"]
-    did, do = f"were still running after {steps:,} steps", "are"
+    did, do = f"were still running after {counted(steps, 'step')}", "are"
     if threshold is not None:
-        did, do = f"had a return of at least {threshold:g} within {steps:,} steps", "have"
+        did, do = f"had a return of at least {threshold:zg} within {counted(steps, 'step')}", "have"
     lines = [
-        f"{head} {details['held']} of {details['trials']} trials {did}, so with 95 % confidence {low:.1%} to "
-        f"{high:.1%} {do}."
+        f"{head} {details['held']} of {counted(details['trials'], 'trial')} {did}, so with 95 % confidence "
+        f"{low:.1%} to {high:.1%} {do}."
     ]
     if threshold is not None:
-        lines.append(f"Their mean return is {details['mean']:.4g}; {threshold:g} solves the task.")
+        lines.append(f"Their mean return is {details['mean']:z.4g}; {threshold:zg} solves the task.")
     return lines
 
 

@@ -85,7 +85,7 @@ def test_every_curve_has_what_was_promised(call: Call) -> None:
 def test_without_json_people_get_a_table_on_standard_output(call: Call) -> None:
     answer = call("diagonal", *SHORT)
     assert answer.code == 0
-    assert "Observed extremes: [-2.4, 2.4] × [-5.48, 5.48]" in answer.out
+    assert "Observed extremes: x (m) -2.4 to 2.4, v (m/s) -5.48 to 5.48" in answer.out
     assert "Observed" not in answer.err
     row = next(line for line in answer.out.splitlines() if line.startswith("diagonal"))
     assert row.split()[1:3] == ["2", "2"]
@@ -177,7 +177,7 @@ def test_the_same_command_then_does_what_failed(
 # Bad input.
 
 WRONG: dict[str, tuple[list[str], str]] = {
-    "nothing": ([], "Nothing to test"),
+    "nothing": ([], "There is no run in runs"),
     "an unknown control": (["diagnoal"], "did you mean 'diagonal'?"),
     "a grid of no size": (["grid:axb"], "grid:10x10"),
     "a shard of nothing": (["diagonal", "--shard", "0/2"], "--shard takes I/N"),
@@ -187,7 +187,7 @@ WRONG: dict[str, tuple[list[str], str]] = {
     "an address without dask": (["diagonal", "--address", "tcp://127.0.0.1:1"], "--engine dask"),
     "an unknown task": (["diagonal", "--task", "pukc"], "did you mean 'puck'?"),
     "an unknown setting": (["diagonal", "--set", "tester.gama=0.9"], "did you mean 'gamma'?"),
-    "an unknown table": (["diagonal", "--set", "tseter.gamma=0.9"], "did you mean 'tester'?"),
+    "an unknown table": (["diagonal", "--set", "tseter.gamma=0.9"], "did you mean 'tester.gamma'?"),
     "a setting of nothing": (["diagonal", "--set", "gamma"], "TABLE.NAME=VALUE"),
     "no runs": (["diagonal", "--runs", "0"], "tester.runs"),
     "a negative seed": (["diagonal", "--seed", "-1"], "plan.seed"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import warnings
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import distinguo
 from distinguo.cli import completion
 from distinguo.cli.listing import ABOUT, setting_lines, task_lines
 from distinguo.cli.parse import seed_words, seeds
@@ -19,6 +21,7 @@ from distinguo.errors import DistinguoError
 from distinguo.presets import PRESETS
 from distinguo.runs.configuration import configure, flat
 from distinguo.tasks.catalog import SPECS, task_spec
+from distinguo.views.plots import STYLES
 from tests.cli.test_cli import Call, call  # noqa: F401 - a fixture
 
 
@@ -127,6 +130,7 @@ def test_the_words_that_are_completed_are_all_there_are() -> None:
 
     assert set(completion.OWN_TASKS) == set(SPECS)
     assert [learner.name for learner in all_learners()] == [*learner_names(), "distilled"]
+    assert completion.complete_style("") == list(STYLES)
     assert completion.complete_learner("") == sorted(learner_names())
     own = vars(catalog).values()  # not those of tests and examples
     ours = {builder.usage for builder in catalog._builders.values() if builder.function in own}
@@ -179,3 +183,93 @@ def test_completion_can_be_shown_for_a_shell(call: Call, monkeypatch: pytest.Mon
     out = call("--show-completion", "bash").out
     assert "complete_bash" in out
     assert "complete -o default -F" in out
+
+
+# Runs.
+
+
+SMALL = {"stage.cap": 2000, "stage.hold": 2000}
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with two runs in ``runs``, the later one deeper, and one that is damaged."""
+    base = tmp_path_factory.mktemp("shelf")
+    for number, name in enumerate(("puck-first", "class/puck-second")):
+        distinguo.learn("puck", seed=1, settings=SMALL, out=base / "runs" / name)
+        for file in (base / "runs" / name).iterdir():
+            os.utime(file, (10**9 + number, 10**9 + number))
+    damaged = base / "runs" / "damaged"
+    damaged.mkdir()
+    (damaged / "settings.toml").write_text("[run")
+    os.utime(damaged / "settings.toml", (10**9 + 9, 10**9 + 9))
+    return base
+
+
+def test_runs_are_listed_the_newest_first(call: Call, shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    monkeypatch.chdir(shelf)
+    listed = call("runs", "--json")
+    assert [line["run"] for line in listed.content["runs"]] == [
+        *("runs/damaged", "runs/class/puck-second", "runs/puck-first")
+    ]
+    assert "damaged" in listed.content["runs"][0]["trouble"]
+    facts = listed.content["runs"][2]
+    assert (facts["task"], facts["learner"], facts["solved"], facts["prototypes"]) == (
+        "puck",
+        "economy",
+        True,
+        5,
+    )
+    plain = call("runs").out.splitlines()
+    assert plain[2].split(maxsplit=1)[1].startswith("puck, economy, solved, 5 prototypes, 2001-09-09")
+    assert call("runs", "runs/class", "--json").content["runs"][0]["run"] == "runs/class/puck-second"
+
+
+ABOUT_THE_LATEST = (["show"], ["explain", "--state", "0.5,1"], ["export", "--to", "json", "--force"])
+SLOW_ABOUT_THE_LATEST = (
+    *(["audit", "--visits", "20"], ["verify"], ["report"], ["play", "--steps", "1", "--out", "film.gif"]),
+    *(["condense", "--steps", "10000000"], ["test", "--runs", "1", "--steps", "500", "--cap", "50"]),
+)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *ABOUT_THE_LATEST,
+        *(pytest.param(words, marks=pytest.mark.second_stage) for words in SLOW_ABOUT_THE_LATEST),
+    ],
+    ids=lambda words: words[0],
+)
+def test_every_command_takes_the_latest_run(
+    call: Call,  # noqa: F811
+    shelf: Path,
+    tmp_path: Path,
+    words: list[str],
+) -> None:
+    shutil.copytree(shelf / "runs", tmp_path / "runs")
+    answer = call(*words, "--json")
+    assert answer.code in (0, 3), answer
+    assert "No run was named; taking the latest: runs/class/puck-second" in answer.err.splitlines()
+    assert "runs/class/puck-second" in answer.out
+    assert isinstance(answer.content, dict)
+
+
+def test_a_wrong_path_names_the_nearest_runs(
+    call: Call,  # noqa: F811
+    shelf: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(shelf)
+    for wrong in ("runs/puck-frist", "runs/PUCK", "puck-first"):
+        for command in ("show", "verify") if "/" in wrong else ("show",):
+            told = call(command, wrong)
+            assert told.code == 2
+            assert "did you mean runs/puck-first" in told.err
+    assert "it holds 1 run, such as runs/class/puck-second" in call("show", "runs/class").err
+    assert "list the runs there are with: distinguo runs" in call("show", "elsewhere").err
+
+
+def test_no_runs_are_told(call: Call) -> None:  # noqa: F811
+    told = call("runs")
+    assert (told.code, told.out) == (0, "There are no runs in runs; learn one with: distinguo learn puck\n")
+    assert call("runs", "--json").content == {"runs": []}

@@ -21,6 +21,7 @@ from distinguo.runs.run import Run
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.task import observe, start
 from distinguo.views.motion import film as play_module
+from distinguo.views.motion.drawing import FilmFigure, Screen, draw_film
 from distinguo.views.motion.film import FRAMES_PER_SECOND, MOST_FRAMES, film_of, pace, places_on_map
 from distinguo.views.motion.scenes import PUSH, Disc, Stroke, scene_for
 from distinguo.views.pictures import partition_picture
@@ -246,7 +247,14 @@ def test_without_a_display_play_says_what_to_do(
     assert (played.code, played.out) == (2, "")
     assert "no display" in played.err
     assert "--out film.gif" in played.err
-    assert "2 finite numbers" in call("play", "run", "--state", "1,2,3", "--out", "film.gif").err
+    for state, words in (
+        ("1,2,3", "2 finite numbers (x (m), v (m/s))"),
+        ("left", "2 numbers with commas between them, x (m), v (m/s)"),
+        ("100,0", "x (m) of puck lies between -2.4 and 2.4, got 100; start within."),
+    ):
+        wrong = call("play", "run", "--state", state, "--out", "film.gif")
+        assert (wrong.code, wrong.out) == (2, "")
+        assert words in wrong.err
     assert not Path("film.gif").exists()
 
 
@@ -260,3 +268,48 @@ def test_a_film_within_a_page_needs_no_ffmpeg(puck: Run, monkeypatch: pytest.Mon
         assert getattr(image, "n_frames", 1) == len(film.moments) == 3
     with pytest.raises(DistinguoError, match=r'no display to play on.*in Python out="film\.gif"'):
         film.show()
+
+
+def test_a_film_begins_with_movement() -> None:
+    run = distinguo.learn("puck", seed=1)
+    still = np.vstack([np.zeros((41, 2)), np.linspace(0.0, 1.0, 60)[:, None] * (1.0, 1.0)])
+    trial = distinguo.rollout(run, steps=100)._replace(observations=still)
+    film = film_of(run, trial)
+    moved = [abs(film.moments[n + 1].place[0] - film.moments[n].place[0]) for n in range(5)]  # type: ignore[index]
+    assert 40 <= film.moments[0].step <= 44  # just before one hundredth of the map
+    assert min(moved) > 0.0
+    assert film_of(run, trial._replace(observations=np.zeros((101, 2)))).moments[0].step == 0
+
+
+def test_frames_are_what_a_whole_drawing_gives() -> None:
+    """What does not change is drawn once; a frame has the pixels of a figure that is drawn whole."""
+    run = distinguo.learn("CartPole-v1", seed=1)
+    film = film_of(run, distinguo.rollout(run, steps=12))
+    drawn: list[np.ndarray] = []
+
+    class Writer:
+        def grab_frame(self) -> None:
+            drawn.append(np.array(figure.pixels.buffer_rgba()))
+
+    figure = FilmFigure(dpi=80)
+    draw_film(film, Screen(film, figure), Writer())
+    whole = FilmFigure(dpi=80)
+    screen = Screen(film, whole)
+    screen.show(film.moments[-1])
+    whole.pixels.draw()
+    apart = np.abs(np.array(whole.pixels.buffer_rgba(), dtype=int) - drawn[-1]).max(axis=2)
+    assert (apart > 40).mean() < 0.005  # but for lines on the edge of the map
+    assert (np.abs(drawn[0].astype(int) - drawn[-1]).max(axis=2) > 40).mean() > 0.001
+
+
+def test_a_task_without_a_drawing_says_so(
+    call: Call,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    call("learn", "puck", "--seed", "1", "--out", "run", *FAST)
+    asked = ["play", "run", "--steps", "3", "--out", "film.gif"]
+    assert "no drawing" not in call(*asked).err
+    monkeypatch.setattr(play_module, "scene_for", lambda spec: None)
+    told = call(*asked)
+    assert told.code == 0
+    assert "puck has no drawing, so only its path over the map is shown" in told.err

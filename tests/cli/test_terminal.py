@@ -95,6 +95,7 @@ def test_show_fits_every_terminal_with_the_same_words(run: Path, width: int) -> 
     assert screen.code == 0
     whole = without_style(widely_shown(run))
     long = [word for word in whole.split() if cells_of(word) > width - HANGING]
+    long.append("distinguo show")  # a command to copy
     assert all(cells_of(line) <= width or any(word in line for word in long) for line in screen.lines)
     # all words of the tables and sentences are there whole; the map has fewer letters, and so other ones
     sentences = [w for line in whole.splitlines() if " |" not in line for w in line.split()]
@@ -115,7 +116,56 @@ def test_help_breaks_no_word(width: int, command: str) -> None:
     assert screen.words == wide.words
     usage = 2  # the line of the usage is the parser's
     for line in screen.lines[usage:]:
-        assert cells_of(line) <= width or len(line.split()) == 1  # a word too long for the margin of its line
+        assert cells_of(line) <= width or len(line.split()) == 1 or is_command(line)
+
+
+def is_command(line: str) -> bool:
+    """Tell whether a line is a command to copy."""
+    return line.lstrip().startswith("distinguo ")
+
+
+@given(words, words, st.integers(1, 60))
+def test_a_command_to_copy_is_never_broken(text: list[str], arguments: list[str], width: int) -> None:
+    command = " ".join(["distinguo show", *arguments])
+    lines = fitted_lines(f"{' '.join(text)} with: {command}", width).split("\n")
+    assert lines[-1].endswith(command)
+    assert " ".join(lines).split() == [*text, "with:", *command.split()]
+    for line in lines[:-1]:
+        assert cells_of(line) <= width or len(line.split()) == 1
+
+
+@pytest.mark.parametrize("width", [20, 40, 80])
+def test_every_suggested_command_can_be_copied(run: Path, width: int) -> None:
+    commands = []
+    for words_ in (
+        ["show", str(run)],
+        ["show", f"{run}x/y"],
+        ["tasks"],
+        ["learn", "--help"],
+        ["export", "--help"],
+    ):
+        wide = [line.partition(": distinguo ") for line in typed(1000, *words_, NO_COLOR="1").lines]
+        wanted = [f"distinguo {command}" for _, found, command in wide if found]
+        wanted += [line.strip() for line, _, _ in wide if is_command(line)]
+        narrow = [line.strip() for line in typed(width, *words_, NO_COLOR="1").lines]
+        assert wanted, words_
+        for command in wanted:
+            assert any(line.endswith(command) for line in narrow), (command, narrow)
+        commands += wanted
+    assert len(commands) > 10
+
+
+def test_a_comparison_fits_eighty_columns(run: Path, tmp_path: Path) -> None:
+    asked = ["test", "diagonal", str(run), "--runs", "1", "--steps", "2000", "--cap", "200"]
+    for width in (80, 40):
+        screen = typed(width, *asked, "--out", str(tmp_path / "out"), streams=("stdout",), NO_COLOR="1")
+        assert screen.code == 0
+        lines = [line for line in screen.lines if str(tmp_path) not in line]
+        assert max(map(cells_of, lines)) <= width
+        if width == 80:
+            table = [line for line in lines if line.startswith(("representation", "diagonal", "…"))]
+            assert [len(line.split()) for line in table] == [8, 7, 7]  # in one piece
+        assert "in steps" in " ".join(screen.words)
 
 
 def test_errors_are_wrapped_for_people_and_one_line_for_files(capfd: pytest.CaptureFixture[str]) -> None:

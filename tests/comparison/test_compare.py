@@ -90,8 +90,12 @@ def test_names_of_ones_own_and_numbers_for_the_same(tmp_path: Path) -> None:
 
 
 def test_a_comparison_reads_like_a_table() -> None:
-    box, _, head, row, other = repr(compare(["diagonal", "grid:2x2"], **TINY)).splitlines()
-    assert box == "Observed extremes: [-2.4, 2.4] × [-5.48, 5.48]"
+    lines = repr(compare(["diagonal", "grid:2x2"], **TINY)).splitlines()
+    box, _, head, row, other = lines[:5]
+    assert box == "Observed extremes: x (m) -2.4 to 2.4, v (m/s) -5.48 to 5.48"
+    assert len({len(line) for line in (head, row, other)}) == 1
+    assert [line.partition(":")[0] for line in lines[6:]] == ["score", "final", "survival"]
+    assert "in steps" in lines[6]
     assert head.split()[:3] == ["representation", "regions", "runs"]
     assert row.split()[:3] == ["diagonal", "2", "1"]
     assert other.split()[:3] == ["grid:2x2", "4", "1"]
@@ -148,7 +152,7 @@ def test_a_cell_that_fails_is_an_error(tmp_path: Path, monkeypatch: pytest.Monke
 def test_wrong_wishes_get_one_sentence() -> None:
     assert refusal("diagonal", rnus=3).endswith("did you mean 'runs'?")
     assert "exclude each other" in refusal("diagonal", settings={"tester.runs": 3})
-    assert refusal("diagonal", settings={"tseter.gamma": 0.9}).endswith("did you mean 'tester'?")
+    assert refusal("diagonal", settings={"tseter.gamma": 0.9}).endswith("did you mean 'tester.gamma'?")
     assert "named twice" in refusal("diagonal", "diagonal")
     assert refusal("diagnoal").endswith("did you mean 'diagonal'?")
     assert "at least 1" in refusal()

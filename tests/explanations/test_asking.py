@@ -226,9 +226,9 @@ def test_the_command() -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--state", "left"], "--state takes numbers with commas between them"),
-        (["--state", "0.5,1", "--and", ""], "--and takes numbers with commas between them"),
-        (["--state", "0.5"], "2 finite numbers"),
+        (["--state", "left"], "--state takes 2 numbers with commas between them, x (m), v (m/s)"),
+        (["--state", "0.5,1", "--and", ""], "--and takes 2 numbers with commas between them, x (m), v (m/s)"),
+        (["--state", "0.5"], "2 numbers with commas"),
         (["--state", "9,9"], "lies between"),
     ],
 )

@@ -92,7 +92,7 @@ def sentence(**asked: Any) -> str:
         ({"task": "pukc"}, "did you mean 'puck'?"),
         ({"preset_name": "papier"}, "did you mean 'paper'?"),
         ({"changes": {"learner.epsilom": 1}}, "did you mean 'epsilon'?"),
-        ({"changes": {"lerner.epsilon": 1}}, "did you mean 'learner'?"),
+        ({"changes": {"lerner.epsilon": 1}}, "did you mean 'learner.epsilon'?"),
         ({"changes": {"task.betta": 1}}, "did you mean 'beta'?"),
         ({"changes": {"stage.trails": 1}}, "did you mean 'trials'?"),
         ({"changes": {"epsilon": 1}}, "settings are named TABLE.NAME"),

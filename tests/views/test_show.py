@@ -227,7 +227,7 @@ def test_a_partition_without_outlines_has_a_map_and_a_table_but_no_picture() -> 
     odd = run._replace(representation=representation, q=np.eye(2), updates=np.ones((2, 2), dtype=int))
     assert "slice at" in text.text_map(odd)
     head, *rows = text.regions_table(odd).splitlines()
-    assert head.split() == ["region", "action", "value", "updates"]
+    assert head.split() == ["region", "action", "updates"]  # its learner has no values
     assert len(rows) == 2
     with pytest.raises(DistinguoError, match="FunctionPartition cannot be drawn; give it a method outlines"):
         show(odd)

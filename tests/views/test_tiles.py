@@ -186,7 +186,7 @@ def test_the_table_of_very_many_regions_shows_those_that_were_updated_most() -> 
     run = made_up(EIGHT, 300)
     _, *rows, last = text.regions_table(run).splitlines()
     assert len(rows) == text.MOST_REGIONS
-    updates = [int(row.split()[-1]) for row in rows]
+    updates = [int(row.split()[-1].replace(",", "")) for row in rows]
     assert updates == sorted(updates, reverse=True)
     assert f"{run.representation.regions - text.MOST_REGIONS} more regions" in last
     assert max(len(row) for row in rows) < 120

@@ -13,7 +13,7 @@ from distinguo.cli.console import forget_odd_sizes, say
 from distinguo.cli.distil import condense_command, distil_command
 from distinguo.cli.grouped import GroupedCommand, GroupedCommands
 from distinguo.cli.learn import learn
-from distinguo.cli.listing import settings_command, tasks_command
+from distinguo.cli.listing import runs_command, settings_command, tasks_command
 from distinguo.cli.seeing import (
     audit_command,
     explain_command,
@@ -32,6 +32,9 @@ app = typer.Typer(
     cls=GroupedCommands,
     help="Learn which differences between states matter.\n\n"
     "Start with: distinguo learn puck\n\n"
+    "Then look: distinguo show\n\n"
+    "And ask why: distinguo explain --state 0.5,1 --and=-0.5,-1\n\n"
+    "Commands that take a RUN take the latest in ./runs if none is named.\n\n"
     "Every command takes --json (one JSON object as the last line of standard output) and exits with 2 and one "
     "sentence on bad input; learn exits with 3 if the task was not solved, distil and condense if the return was not "
     "kept, verify with 3, 4 or 5 if it was not proven, refuted, or cannot be proven.",
@@ -52,6 +55,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "verify": verify_command,
     "condense": condense_command,
     "export": export_command,
+    "runs": runs_command,
     "tasks": tasks_command,
     "settings": settings_command,
 }

@@ -14,6 +14,7 @@ from pathlib import Path
 OWN_TASKS = ("puck", "puck-continuing", "maze", "CartPole-v1", "MountainCar-v0", "Acrobot-v1", "Pendulum-v1")
 VIEWS = ("partition", "values", "phase", "critical", "regret", "family", "trials", "dial", "fidelity")
 BASELINES = ("diagonal", "grid:10x10", "seeds", "near-start:3")  #: representations of ours by name
+STYLES = ("light", "dark", "print")
 FORMATS = ("c", "json", "dot", "npz")
 SETTINGS_FILE = "settings.toml"  #: a folder with this file is a run
 MOST_FOLDERS = 200  #: searched
@@ -71,6 +72,15 @@ def complete_view(incomplete: str) -> list[str]:
     ['partition', 'phase']
     """
     return _beginning(VIEWS, incomplete)
+
+
+def complete_style(incomplete: str) -> list[str]:
+    """Complete the style of a picture.
+
+    >>> complete_style("d")
+    ['dark']
+    """
+    return _beginning(STYLES, incomplete)
 
 
 def complete_format(incomplete: str) -> list[str]:

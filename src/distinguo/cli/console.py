@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -78,7 +79,7 @@ class Output(NamedTuple):
     colours: bool
 
     def tell(self, text: str = "", style: str = "", *, is_painted: bool = False) -> None:
-        """Print a result; long lines are broken at spaces.
+        """Print a result; long lines are broken at spaces, but a command to copy stays in one line.
 
         Names in it may come from foreign files: control characters are printed as escapes. A text that
         ``is_painted`` was cleaned before our colours were put into it.
@@ -111,6 +112,15 @@ def output_for(as_json: bool) -> Output:
 def say(text: str = "", style: str = "") -> None:
     """Print a line of progress."""
     output_on(sys.stderr).tell(text, style)
+
+
+def command_line(*words: object) -> str:
+    """Return a command to copy. Put it at the end of a line after a colon, where it is never wrapped.
+
+    >>> command_line("show", "runs/my puck")
+    "distinguo show 'runs/my puck'"
+    """
+    return shlex.join(["distinguo", *map(str, words)])
 
 
 def answer(content: dict[str, Any], as_json: bool) -> None:

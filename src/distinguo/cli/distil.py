@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from distinguo.cli.completion import complete_run, complete_setting, complete_task
+from distinguo.cli.completion import complete_setting, complete_task
 from distinguo.cli.grouped import HOW, WHAT, WHERE
-from distinguo.errors import DistinguoError
+from distinguo.cli.seeing import RunArgument
+from distinguo.errors import DistinguoError, counted
 
 if TYPE_CHECKING:
     from distinguo.distillation.distil import Distilled
@@ -244,7 +245,7 @@ def _draw_distilled(small: Distilled) -> None:
 
 
 def _tell(run: Run, path: Path, output: Any, as_json: bool) -> None:
-    from distinguo.cli.console import answer
+    from distinguo.cli.console import answer, command_line
     from distinguo.distillation.distil import result_lines
     from distinguo.distillation.fidelity import read_fidelity
     from distinguo.runs.folder import CURVE, FIDELITY, PICTURE
@@ -255,7 +256,7 @@ def _tell(run: Run, path: Path, output: Any, as_json: bool) -> None:
     kept = summary["kept"]
     output.tell(result_lines(summary, read_fidelity(path / FIDELITY)), GOOD if kept else POOR)
     output.tell(f"Pictures: {picture}, {path / 'dial.png'}, {path / 'fidelity.png'}")
-    output.tell(f"Look again with: distinguo show {path}", ASIDE)
+    output.tell(f"Look again with: {command_line('show', path)}", ASIDE)
     answer({**summary, "run": str(path), "picture": str(picture), "dial": str(path / CURVE)}, as_json)
 
 
@@ -265,14 +266,14 @@ def _tell_curve(run: Run, output: Any, word: str) -> None:
 
     for size, mean, error, chosen in reversed(written_dial(run)):
         mark = f"  <- {word}" if chosen else ""
-        output.tell(f"{size:4} prototypes: mean return {mean:.1f} ± {error:.1f}{mark}")
+        output.tell(f"{counted(size, 'prototype'):>15}: mean return {mean:z.1f} ± {error:z.1f}{mark}")
 
 
 # ``distinguo condense``: the smallest map that keeps the return of a run.
 
 
 def condense_command(
-    run: Annotated[Path, typer.Argument(help="The folder of a run.", autocompletion=complete_run)],
+    run: RunArgument = None,
     seed: Annotated[int, typer.Option(help="Seed of the proposals and of all trials.")] = 0,
     regions: Annotated[
         int | None, typer.Option(min=1, help="Ask for at most so many prototypes, whatever that costs.")
@@ -305,12 +306,14 @@ def condense_command(
     """
     from distinguo.cli.console import answer, output_for, say, worked_off
     from distinguo.cli.live import live_line
+    from distinguo.cli.parse import chosen_run
     from distinguo.distillation.condense import Condensed, condense_request, condensed_in
     from distinguo.runs.folder import CHECKPOINT, CURVE, PICTURE, open_run
     from distinguo.views.curves import dial_picture
     from distinguo.views.plots import draw, save_figure
     from distinguo.views.show import draw_run
 
+    run = chosen_run(run)
     learned = open_run(run)
     path = out or run.with_name(f"{run.name}-condensed")
 
@@ -330,7 +333,7 @@ def condense_command(
                     path,
                     learned,
                     **asked,
-                    watch=lambda size: line(f"{size} prototypes left"),
+                    watch=lambda size: line(f"{counted(size, 'prototype')} left"),
                     draw=draw_in,
                 ),
             )
@@ -339,8 +342,8 @@ def condense_command(
     output, summary = output_for(as_json), saved.summary
     _tell_curve(saved, output, "kept")
     output.tell(
-        f"{learned.representation.prototypes} prototypes condensed to {summary['prototypes']}; a mean return of "
-        f"{summary['bar']:.4g} is {'kept' if summary['kept'] else 'NOT kept'}."
+        f"{counted(learned.representation.prototypes, 'prototype')} condensed to {summary['prototypes']}; "
+        f"a mean return of {summary['bar']:z.4g} is {'kept' if summary['kept'] else 'NOT kept'}."
     )
     output.tell(f"Folder: {path} (dial.png shows what each prototype is worth)")
     answer({**summary, "run": str(path), "picture": str(path / PICTURE), "dial": str(path / CURVE)}, as_json)

@@ -9,7 +9,7 @@ import typer
 
 from distinguo.cli.completion import complete_learner, complete_preset, complete_setting, complete_task
 from distinguo.cli.grouped import HOW, WHAT, WHERE
-from distinguo.errors import DistinguoError
+from distinguo.errors import DistinguoError, counted
 from distinguo.learners.catalog import learner_names
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ def _check_folder(first: Configuration, out: Path | None, many: bool) -> None:
 
 
 def _learn_one(configuration: Configuration, out: Path | None, as_json: bool) -> None:
-    from distinguo.cli.console import answer, output_for, say, stoppable
+    from distinguo.cli.console import answer, command_line, output_for, say, stoppable
     from distinguo.cli.live import live_line
     from distinguo.runs.folder import REPRESENTATION, is_finished
     from distinguo.runs.learn import default_folder, learn_configured
@@ -212,7 +212,7 @@ def _learn_one(configuration: Configuration, out: Path | None, as_json: bool) ->
     for word in [*why_nothing(run), *remarks(run)]:
         output.tell(word)
     output.tell(f"Picture: {picture}")
-    output.tell(f"Look again with: distinguo show {path}", ASIDE)
+    output.tell(f"Look again with: {command_line('show', path)}", ASIDE)
     if why := why_command(run, path):
         output.tell(f"Ask why with: {why}", ASIDE)
     answer({**run.summary, "run": str(path), "picture": str(picture)}, as_json)
@@ -242,7 +242,7 @@ def _phase(stage: Stage) -> str:
 
     if stage.phase != CONFIRMING:
         return stage.phase
-    return f"{stage.phase}: trial {len(stage.returns)}, {stage.tested:,} steps"
+    return f"{stage.phase}: trial {len(stage.returns)}, {counted(stage.tested, 'step')}"
 
 
 def _learn_many(wanted: list[Configuration], out: Path | None, as_json: bool) -> None:

@@ -1,10 +1,11 @@
-"""Commands that list things: ``distinguo tasks`` and ``distinguo settings``."""
+"""Commands that list things: ``distinguo runs``, ``distinguo tasks`` and ``distinguo settings``."""
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -19,11 +20,75 @@ from typing import (
 
 import typer
 
-from distinguo.cli.completion import complete_setting, complete_task
-from distinguo.errors import DistinguoError, shown
+from distinguo.cli.completion import complete_run, complete_setting, complete_task
+from distinguo.errors import DistinguoError, counted, near_word, shown
 
 if TYPE_CHECKING:
     from distinguo.tasks.spec import TaskSpec
+
+
+# ``distinguo runs``.
+
+
+def runs_command(
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="[DIR]",
+            help="The folder to look in, three levels deep.",
+            autocompletion=complete_run,
+        ),
+    ] = Path("runs"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """List the runs in a folder, the newest first: task, learner, result, prototypes and date.
+
+    Commands that take a RUN take the newest one with a map if none is named.
+
+    Examples:
+      distinguo runs
+
+      distinguo runs runs/class --json
+    """
+    from distinguo.cli.console import answer, command_line, output_for
+    from distinguo.runs.listing import listed_facts, newest_first
+    from distinguo.views.terminal import ASIDE, cells_of, listed
+
+    if not folder.is_dir() and folder != Path("runs"):
+        what = "is a file" if folder.exists() else "does not exist"
+        raise DistinguoError(f"{folder} {what}; give the folder that holds runs, such as runs.")
+    found = [(time, path, listed_facts(path)) for time, path in newest_first(folder)]
+    output = output_for(as_json)
+    rows = [[str(path), run_facts(time, facts)] for time, path, facts in found]
+    beside = listed(rows)
+    if output.width is not None and max(map(cells_of, beside), default=0) > output.width:
+        beside = [text for path, facts in rows for text in (path, f"    {facts}")]
+    for text in beside:
+        output.tell(text)
+    if not found:
+        output.tell(f"There are no runs in {folder}; learn one with: {command_line('learn', 'puck')}")
+    elif folder == Path("runs"):
+        output.tell(f"Look at the newest with: {command_line('show')}", ASIDE)
+    runs = [{"run": str(path), "changed": time // 10**9, **facts} for time, path, facts in found]
+    answer({"runs": runs}, as_json)
+
+
+def run_facts(time_ns: int, facts: Mapping[str, Any]) -> str:
+    """Describe a run in a line.
+
+    >>> run_facts(0, {"task": "puck", "learner": "economy", "solved": True, "prototypes": 1})[:36]
+    'puck, economy, solved, 1 prototype, '
+    """
+    if "task" not in facts or "trouble" in facts:
+        return str(facts["trouble"])
+    if "solved" not in facts:
+        result = ["not finished"]
+    else:
+        good = facts.get("kept", facts["solved"])
+        word = "kept" if "kept" in facts else "solved"
+        result = [word if good else f"not {word}", counted(facts["prototypes"], "prototype")]
+    when = datetime.fromtimestamp(time_ns / 1e9).astimezone()
+    return ", ".join([facts["task"], facts["learner"], *result, f"{when:%Y-%m-%d %H:%M}"])
 
 
 # ``distinguo tasks``.
@@ -90,9 +155,10 @@ def tasks_command(
     for text in listed(rows, output.width):
         output.tell(text)
     if more:
-        output.tell(f"{len(more)} more ids of Gymnasium: {', '.join(more)}.", ASIDE)
+        output.tell(f"{counted(len(more), 'more id')} of Gymnasium: {', '.join(more)}.", ASIDE)
     if word is None:
-        output.tell("Your own: distinguo learn path/to/file.py:Class. Learn one with: distinguo learn NAME")
+        output.tell("Learn one with: distinguo learn NAME")
+        output.tell("Learn your own with: distinguo learn path/to/file.py:Class")
     answer({"tasks": [line._asdict() for line in lines], "others": more}, as_json)
 
 
@@ -122,7 +188,7 @@ def goal_of(spec: TaskSpec) -> str:
 
 
 def _by_return(threshold: float | None) -> str:
-    return "mean return, none known to solve it" if threshold is None else f"mean return {threshold:g}"
+    return "mean return, none known to solve it" if threshold is None else f"mean return {threshold:zg}"
 
 
 def _of_gymnasium(name: str) -> TaskLine:
@@ -140,8 +206,8 @@ def _facts(line: TaskLine) -> str:
     seen = line.dimensions
     names = f" ({', '.join(seen)})" if len(seen) <= MOST_NAMED else ""
     speed = "compiled" if line.compiled else "plain Python"
-    dimensions = "1 dimension" if len(seen) == 1 else f"{len(seen)} dimensions"
-    return f"{line.about}: {dimensions}{names}, {line.actions} actions, {line.goal}, {speed}"
+    dimensions, actions = counted(len(seen), "dimension"), counted(line.actions, "action")
+    return f"{line.about}: {dimensions}{names}, {actions}, {line.goal}, {speed}"
 
 
 def _others(word: str | None) -> list[str]:
@@ -329,7 +395,7 @@ def setting_text(value: Any) -> str:
     digits = len(str(value)) - 1
     if isinstance(value, int) and value >= 10**6 and value == 10**digits:
         return f"1e{digits}"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:zg}" if isinstance(value, float) else str(value)
 
 
 def _setting_facts(line: SettingLine) -> str:
@@ -366,7 +432,6 @@ def nothing_found(kind: str, word: str, names: Sequence[str]) -> DistinguoError:
     >>> print(nothing_found("task", "carpole", ["CartPole-v1", "Taxi-v4"]))
     No task has 'carpole' in its name; did you mean 'CartPole-v1'?
     """
-    lower = {name.lower(): name for name in reversed(names)}
-    near = difflib.get_close_matches(word.lower()[:100], lower, n=1, cutoff=0.6)
-    hint = f"did you mean '{lower[near[0]]}'?" if near else f"distinguo {kind}s lists them all."
+    near = near_word(word, names)
+    hint = f"did you mean '{near}'?" if near else f"distinguo {kind}s lists them all."
     return DistinguoError(f"No {kind} has {shown(word)} in its name; {hint}")

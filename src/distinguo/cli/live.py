@@ -204,7 +204,8 @@ def at_work(text: str) -> Iterator[None]:
 
     def count(update: Callable[[str], None]) -> None:
         while not ended.wait(REFRESH_SECONDS):
-            update(f"{text}, {time.monotonic() - began:.0f} s")
+            seconds = time.monotonic() - began
+            update(f"{text}, {seconds:.0f} s")
 
     with live_line() as line:
         thread = threading.Thread(target=count, args=[line], name="seconds", daemon=True)

@@ -8,12 +8,13 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Sequence
+from math import isfinite
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from distinguo.controls import PAPER_SEEDS
-from distinguo.errors import DistinguoError, did_you_mean, one_line, reason_of
+from distinguo.errors import DistinguoError, counted, did_you_mean, one_line, reason_of
 
 if TYPE_CHECKING:
     from distinguo.tasks.spec import TaskSpec
@@ -78,6 +79,18 @@ def task_name(word: str) -> str:
     'CartPole-v1'
     """
     return named_task(word).name if names_code(word) else word
+
+
+def chosen_run(run: Path | None) -> Path:
+    """Return the run that a command is about: the named one or, if none is named, the latest in ``runs``."""
+    if run is not None:
+        return run
+    from distinguo.cli.console import say
+    from distinguo.runs.listing import latest_run
+
+    latest = latest_run()
+    say(f"No run was named; taking the latest: {latest}")
+    return latest
 
 
 def task_of_run(word: str | None, run: Path) -> Any:
@@ -197,18 +210,38 @@ def _point(point: str, text: str) -> list[float]:
         ) from None
 
 
-def state_numbers(text: str, option: str = "--state") -> list[float]:
-    """Read a state: its numbers, with commas between them.
+def state_numbers(text: str, run: Path, option: str = "--state", observed: bool = True) -> list[float]:
+    """Read a state of the task of a run: numbers with commas between them.
 
-    >>> state_numbers("0.5, -1")
-    [0.5, -1.0]
+    An ``observed`` one has a number for each coordinate of an observation; the state itself may have others.
     """
+    from distinguo.runs.folder import SETTINGS, read_settings
+
     try:
-        return [float(number) for number in text.split(",")]
+        numbers = [float(number) for number in text.split(",")]
     except ValueError:
+        numbers = []
+    if not (run / SETTINGS).is_file():  # opening it says what is wrong
+        return numbers
+    spec = read_settings(run).spec
+    is_count_right = len(numbers) == len(spec.dimensions) if observed else bool(numbers)
+    if not is_count_right or not all(map(isfinite, numbers)):
+        example = ",".join(f"{middle:zg}" for middle in _inside(spec))
         raise DistinguoError(
-            f"{option} takes numbers with commas between them, such as 0.5,-1, got '{one_line(text, 60)}'."
-        ) from None
+            f"{option} takes {counted(len(spec.dimensions), 'number')} with commas between them, "
+            f"{', '.join(spec.axes)}, as in {option}={example}; got '{one_line(text, 60)}'."
+        )
+    return numbers
+
+
+def _inside(spec: TaskSpec) -> list[float]:
+    """Return a state within the box of a task, for an example."""
+    if spec.kind == "categories":
+        return list(spec.low)
+    return [
+        round((low + 3 * high) / 4, 2) if isfinite(high - low) else 0.5
+        for low, high in zip(spec.low, spec.high, strict=True)
+    ]
 
 
 def _from_file(path: Path, dimensions: Sequence[str]) -> list[list[float]]:

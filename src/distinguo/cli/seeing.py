@@ -13,6 +13,7 @@ from distinguo.cli.completion import (
     complete_format,
     complete_representation,
     complete_run,
+    complete_style,
     complete_task,
     complete_view,
 )
@@ -24,6 +25,17 @@ if TYPE_CHECKING:
     from distinguo.verification import Proof
 
 
+#: The run that a command is about; :func:`distinguo.cli.parse.chosen_run` takes the latest if none is named.
+RunArgument = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="[RUN]",
+        help="The folder of a run; if none is named, the latest in ./runs (distinguo runs lists them).",
+        autocompletion=complete_run,
+    ),
+]
+
+
 # ``distinguo show``: a learned run, printed again. Only the file of --out is written.
 
 
@@ -32,7 +44,7 @@ MAP = "partition"  #: the view that is also printed as text
 
 
 def show_command(
-    run: Annotated[Path, typer.Argument(help="The folder of a run.", autocompletion=complete_run)],
+    run: RunArgument = None,
     view: Annotated[
         str,
         typer.Option(
@@ -44,6 +56,14 @@ def show_command(
         Path | None,
         typer.Option(help="The file to draw into: .png, .svg or .pdf; without it, only text is printed."),
     ] = None,
+    style: Annotated[
+        str | None,
+        typer.Option(
+            help="The style of the picture: light, dark (for dark pages and slides) or print (black and white, with "
+            "a pattern for each action).",
+            autocompletion=complete_style,
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Show a learned run: its map, its regions with their actions and values, and why they exist.
@@ -54,15 +74,18 @@ def show_command(
       distinguo show runs/puck-default-seed0
 
       distinguo show runs/puck-default-seed0 --view trials --out trials.png
+
+      distinguo show --style print --out map.pdf
     """
     from distinguo.cli.console import answer, output_for
     from distinguo.cli.live import at_work
-    from distinguo.cli.parse import code_or_word
+    from distinguo.cli.parse import chosen_run, code_or_word
     from distinguo.errors import DistinguoError
     from distinguo.runs.folder import open_run
     from distinguo.views.show import draw_run, view_named
     from distinguo.views.words import presentable
 
+    run = chosen_run(run)
     opened, output, wanted = open_run(run), output_for(as_json), code_or_word(view)
     if isinstance(wanted, str):
         view_named(wanted)  # raises for an unknown one
@@ -70,10 +93,12 @@ def show_command(
         raise DistinguoError(
             f"The view '{view}' is a picture; name a file for it, as in --out {_file_name(view)}."
         )
+    if out is None and style is not None:
+        raise DistinguoError("--style is of a picture; name a file for it, as in --out map.png.")
     picture = None
     if out is not None:
         with at_work("Drawing"):
-            picture = draw_run(opened, wanted, out)
+            picture = draw_run(opened, wanted, out, style or "light")
     _tell(presentable(opened), run, output)
     output.tell(f"Picture: {picture}" if picture else _how_to_draw(run))
     answer({**opened.summary, "run": str(run), "picture": picture and str(picture)}, as_json)
@@ -86,9 +111,9 @@ def _file_name(view: str) -> str:
 
 
 def _how_to_draw(run: Path) -> str:
-    import shlex
+    from distinguo.cli.console import command_line
 
-    return f"For the picture: {shlex.join(['distinguo', 'show', str(run), '--out', f'{MAP}.png'])}"
+    return f"For the picture: {command_line('show', run, '--out', f'{MAP}.png')}"
 
 
 def _tell(opened: Run, folder: Path, output: Output) -> None:
@@ -129,8 +154,8 @@ def _in_words(opened: Run, width: int | None) -> str:
 
 
 def explain_command(
-    run: Annotated[Path, typer.Argument(help="The folder of a run.", autocompletion=complete_run)],
     state: Annotated[str, typer.Option(help="A state as an observation of the task, such as 0.5,1.")],
+    run: RunArgument = None,
     other: Annotated[
         str | None, typer.Option("--and", help="Another state: why are the two kept apart, or not?")
     ] = None,
@@ -155,9 +180,11 @@ def explain_command(
     from distinguo.explanations.explain import explain
     from distinguo.runs.folder import open_run
 
+    run = parse.chosen_run(run)
     world = parse.task_of_run(task, run)
     asked = run if world is None else open_run(run, world)
-    first, second = parse.state_numbers(state), None if other is None else parse.state_numbers(other, "--and")
+    first = parse.state_numbers(state, run)
+    second = None if other is None else parse.state_numbers(other, run, "--and")
     why = explain(asked, first, second, carried=carried)
     output_for(as_json).tell(repr(why))
     answer({"run": str(run), **why.document()}, as_json)
@@ -210,7 +237,7 @@ def studio_command(
 
 
 def play_command(
-    run: Annotated[Path, typer.Argument(help="The folder of a run.", autocompletion=complete_run)],
+    run: RunArgument = None,
     state: Annotated[
         str | None,
         typer.Option(metavar="X,V,…", help="Where to begin; by default a start of the task."),
@@ -246,13 +273,15 @@ def play_command(
     import os
 
     from distinguo.cli import parse
-    from distinguo.cli.console import answer, output_for, worked_off
+    from distinguo.cli.console import answer, output_for, say, worked_off
     from distinguo.cli.live import progress_bar
+    from distinguo.errors import counted
     from distinguo.views.motion.film import play
 
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # its greeting would go to standard output
+    run = parse.chosen_run(run)
     world = parse.task_of_run(task, run)
-    start = None if state is None else parse.state_numbers(state)
+    start = None if state is None else parse.state_numbers(state, run, observed=False)
     asked: dict[str, Any] = {"start": start, "steps": steps, "seed": seed, "speed": speed}
     output = output_for(as_json)
     if out is None:
@@ -264,8 +293,13 @@ def play_command(
                 lambda: play(run, out, task=world, watch=bar, **asked),
             )
     output.tell(repr(film.trial))
+    if not film.has_system:
+        say(
+            f"{film.trial.task} has no drawing, so only its path over the map is shown; an environment that is made "
+            "with render_mode='rgb_array' shows its own pictures."
+        )
     if out is not None:
-        output.tell(f"Film: {out} ({len(film.moments)} frames, {film.seconds:.1f} s)")
+        output.tell(f"Film: {out} ({counted(len(film.moments), 'frame')}, {film.seconds:.1f} s)")
     content = {
         "run": str(run),
         "task": film.trial.task,
@@ -283,8 +317,13 @@ def play_command(
 
 def report_command(
     runs: Annotated[
-        list[Path], typer.Argument(help="The folders of one or more runs.", autocompletion=complete_run)
-    ],
+        list[Path] | None,
+        typer.Argument(
+            metavar="[RUN]...",
+            help="The folders of one or more runs; if none is named, the latest in ./runs.",
+            autocompletion=complete_run,
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -307,19 +346,21 @@ def report_command(
     """
     from distinguo.cli.console import answer, output_for
     from distinguo.cli.live import at_work
+    from distinguo.cli.parse import chosen_run
     from distinguo.views.report import report
 
+    about = list(runs or [chosen_run(None)])
     with at_work("Drawing"):
-        written = report(list(runs), out, audit=audit)
+        written = report(about, out, audit=audit)
     output_for(as_json).tell(f"Report: {written}")
-    answer({"report": str(written), "runs": [str(run) for run in runs]}, as_json)
+    answer({"report": str(written), "runs": [str(run) for run in about]}, as_json)
 
 
 # ``distinguo audit``: where a learned representation costs reward.
 
 
 def audit_command(
-    run: Annotated[Path, typer.Argument(help="The folder of a run.", autocompletion=complete_run)],
+    run: RunArgument = None,
     seed: Annotated[int, typer.Option(help="Seed of the random choices among tied actions.")] = 0,
     task: Annotated[
         str | None, typer.Option(help="The file of a task of your own: path/to/file.py:Class.")
@@ -352,15 +393,16 @@ def audit_command(
     from distinguo.cli.live import progress_bar
     from distinguo.comparison.audit import audit
 
-    world = parse.task_of_run(task, run)
+    about = parse.chosen_run(run)
+    world = parse.task_of_run(task, about)
     with progress_bar("auditing") as bar:
         findings = worked_off(
             "Stopped; nothing was written.",
-            lambda: audit(run, visits=visits, epsilon=epsilon, seed=seed, watch=bar, task=world),
+            lambda: audit(about, visits=visits, epsilon=epsilon, seed=seed, watch=bar, task=world),
         )
     output_for(as_json).tell(repr(findings))
     content = {
-        "run": str(run),
+        "run": str(about),
         "states": len(findings.states),
         "adequate": findings.adequate,
         "policy_failures": findings.policy_failures,
@@ -385,13 +427,13 @@ VERDICTS = {"proven": 0, "not proven": 3, "refuted": 4, "not provable": 5}
 
 def verify_command(
     what: Annotated[
-        str,
+        str | None,
         typer.Argument(
-            metavar="RUN",
-            help="The folder of a run, or a control such as diagonal.",
+            metavar="[RUN]",
+            help="The folder of a run, or a control such as diagonal; if none is named, the latest run in ./runs.",
             autocompletion=complete_representation,
         ),
-    ],
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
     seed: Annotated[
         int,
@@ -458,16 +500,17 @@ def verify_command(
     from distinguo.verification import verify
 
     name = None if task is None else parse.task_name(task)
-    world = parse.task_of_run(task, Path(what)) if Path(what).is_dir() else name
-    what = registered_name(code_or_word(what))
-    folder = out or _folder(what, name or "puck", seed)
+    asked = str(parse.chosen_run(None)) if what is None else what
+    world = parse.task_of_run(task, Path(asked)) if Path(asked).is_dir() else name
+    known = registered_name(code_or_word(asked))
+    folder = out or _folder(known, name or "puck", seed)
     if out is not None:
         _check_picture(out / PICTURE)
     with at_work("Proving"):
         proof = worked_off(
             "Stopped; nothing was proven.",
             lambda: verify(
-                what,
+                known,
                 task=world,
                 seed=seed,
                 cells=cells,
@@ -543,8 +586,8 @@ def _picture(proof: Proof, folder: Path) -> dict[str, str]:
 
 
 def export_command(
-    run: Annotated[Path, typer.Argument(help="The folder of a run.", autocompletion=complete_run)],
     to: Annotated[str, typer.Option(help="The format: c, json, dot or npz.", autocompletion=complete_format)],
+    run: RunArgument = None,
     out: Annotated[
         Path | None, typer.Option(help="The file to write; by default controller.* in RUN.")
     ] = None,
@@ -556,14 +599,16 @@ def export_command(
 
     Example: distinguo export runs/puck-default-seed0 --to c
     """
-    from distinguo.cli.console import answer, output_for, say
+    from distinguo.cli.console import answer, command_line, output_for, say
+    from distinguo.cli.parse import chosen_run
     from distinguo.exports.write import write_controller
 
+    run = chosen_run(run)
     path, (certificate, refused) = write_controller(run, to, out, name, force)
     for why in refused:
         say(why)
     if certificate is None and not refused:
-        say(f"No certificate: nothing is proven about this controller; see distinguo verify {run}.")
+        say(f"No certificate: nothing is proven about this controller; try: {command_line('verify', run)}")
     output_for(as_json).tell(f"Controller: {path}")
     cited = certificate and certificate.file
     answer({"path": str(path), "format": to, "certificate": cited, "not_cited": list(refused)}, as_json)

@@ -15,7 +15,7 @@ from distinguo.cli.completion import (
     complete_tester_setting,
 )
 from distinguo.cli.grouped import HOW, WHAT, WHERE, WHO
-from distinguo.errors import DistinguoError
+from distinguo.errors import DistinguoError, counted
 from distinguo.registry import REPRESENTATIONS, added
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ def compare_command(
         list[str] | None,
         typer.Argument(
             help="Run folders, representation files, .npy files of prototypes, path/to/file.py:name, or "
-            f"representations by name: {', '.join([*BASELINES, *added(REPRESENTATIONS)])}.",
+            f"representations by name: {', '.join([*BASELINES, *added(REPRESENTATIONS)])}; if none is named, the "
+            "latest run in ./runs.",
             autocompletion=complete_representation,
         ),
     ] = None,
@@ -115,11 +116,12 @@ def compare_command(
       distinguo test diagonal --runs 3 --cap 100000 --set tester.gamma=0.95
     """
     from distinguo.cli import parse
-    from distinguo.cli.console import answer, output_for, say, stoppable
+    from distinguo.cli.console import USUAL_WIDTH, answer, output_for, say, stoppable
     from distinguo.cli.live import progress_bar
     from distinguo.comparison.compare import compare_plan
     from distinguo.presets import DEFAULT, tester_preset
     from distinguo.views.curves import draw_curves
+    from distinguo.views.terminal import columns_of
 
     name = None if task is None else parse.task_name(task)
     head = _set(task=name, seed=seed, interpreted=interpreted or None)
@@ -139,7 +141,11 @@ def compare_command(
             plan, folder, engine=engine, workers=workers, address=address, shard=part, watch=watch
         )
     output = output_for(as_json)
-    output.tell(repr(comparison))
+    if output.width is None or output.width >= USUAL_WIDTH:
+        output.tell(repr(comparison))
+    else:
+        table = columns_of(comparison.rows(), output.width)
+        output.tell("\n".join([comparison.observed(), "", *table, "", *comparison.legend()]))
     if comparison.curves:
         output.tell(f"Picture: {draw_curves(comparison.curves, folder / 'curves.png')}")
     output.tell(f"Results: {folder}")
@@ -147,7 +153,7 @@ def compare_command(
         say(f"Failed: {key}: {reason}")
     answer({**comparison.as_json(), "run": str(folder)}, as_json)
     if comparison.failures:
-        say(f"{len(comparison.failures)} cells failed; the same command runs only those again.")
+        say(f"{counted(len(comparison.failures), 'cell')} failed; the same command runs only those again.")
         raise typer.Exit(1)
 
 
@@ -159,15 +165,11 @@ def _set(**options: Any) -> dict[str, Any]:
 def _from_words(
     what: list[str], head: dict[str, Any], settings: dict[str, Any], tester: dict[str, Any]
 ) -> Plan:
-    from distinguo.cli.parse import code_or_word
+    from distinguo.cli.parse import chosen_run, code_or_word
     from distinguo.comparison.compare import plan_for
     from distinguo.controls import registered_name
 
-    if not what:
-        raise DistinguoError(
-            "Nothing to test; name a run folder, a representation file or a control like diagonal."
-        )
-    words = [registered_name(code_or_word(word)) for word in what]
+    words = [registered_name(code_or_word(word)) for word in what or [str(chosen_run(None))]]
     return plan_for(words, **head, settings=settings, tester=tester)
 
 

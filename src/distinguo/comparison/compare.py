@@ -16,7 +16,7 @@ from distinguo.comparison import engines
 from distinguo.comparison.engines import Folder, payload_of, written
 from distinguo.comparison.plan import AveragedCurve, Comparison, Plan, PlanCell, make_plan
 from distinguo.comparison.sources import name_of, representation_named
-from distinguo.errors import DistinguoError, check_known, did_you_mean, shown
+from distinguo.errors import DistinguoError, check_known, shown, unknown_setting
 from distinguo.evaluation.statistics import checkpoints
 from distinguo.progress import show_progress
 from distinguo.representations.file import Representation
@@ -24,7 +24,7 @@ from distinguo.runs.folder import SETTINGS, handed_in, read_settings
 from distinguo.runs.run import Run
 from distinguo.seam import is_compiled
 from distinguo.settings import TesterSettings
-from distinguo.tasks.catalog import check_present, spec_of
+from distinguo.tasks.catalog import check_present, own_parameters, spec_of
 from distinguo.tasks.declare import declared_by_name
 from distinguo.tasks.spec import TaskSpec
 
@@ -53,11 +53,15 @@ def compare(
     takes them and those of the task by dotted name, as in ``{"task.beta": 0.2}``.
 
     >>> compare(["diagonal", "grid:2x1"], runs=2, steps=20_000, cap=1000)
-    Observed extremes: [-2.4, 2.4] × [-5.48, 5.48]
+    Observed extremes: x (m) -2.4 to 2.4, v (m/s) -5.48 to 5.48
     <BLANKLINE>
-    representation                    regions  runs    final mean     best mean  survival
-    diagonal                                2     2         1,000         1,000      1.00
-    grid:2x1                                2     2           ...
+    representation  regions  runs  final score  best score  survival
+    diagonal              2     2        1,000       1,000     100 %
+    grid:2x1              2     2      ...
+    <BLANKLINE>
+    score: median length of the test trials in steps, averaged over the runs.
+    final: after 20,000 training steps; best: the highest on the way there.
+    survival: the share of final test trials that still ran when stopped.
     """
     check_known(tester, TesterSettings._fields, "tester", inspect.signature(compare).parameters)
     named = dict(whats) if isinstance(whats, Mapping) else _named(whats)
@@ -143,7 +147,8 @@ def plan_for(
     for key, value in (settings or {}).items():
         table, _, name = key.partition(".")
         if table not in tables or not name:
-            raise DistinguoError(f"Unknown setting '{key}'; for the table {did_you_mean(table, tables)}")
+            own = own_parameters(task) if isinstance(task, str) else ()
+            raise unknown_setting(key, {"tester": TesterSettings._fields, "task": own})
         if table == "tester" and name in (tester or {}):
             raise DistinguoError(f"{name} and {key} exclude each other; give one of them.")
         tables[table][name] = value
@@ -218,7 +223,8 @@ def compare_plan(
         if watch:
             watch(done, len(mine))
     there = [cell for cell in cells if folder.has(cell)]
-    comparison = Comparison(_average(folder, there, known), extent, failures, len(cells) - len(there), out)
+    left = len(cells) - len(there)
+    comparison = Comparison(_average(folder, there, known), extent, failures, left, out, plan.spec.axes)
     folder.keep_table(comparison)
     return comparison
 

@@ -12,7 +12,7 @@ import numpy as np
 import tomlkit
 from pydantic import Field
 
-from distinguo.errors import DistinguoError, checks_names, did_you_mean, one_line, shown
+from distinguo.errors import DistinguoError, checks_names, counted, did_you_mean, one_line, shown
 from distinguo.evaluation.statistics import interquartile_mean, interval
 from distinguo.reading.files import MEBIBYTE, parse_toml, read_text
 from distinguo.runs.configuration import check_given
@@ -199,7 +199,10 @@ def write_plan(plan: Plan) -> str:
 
 CSV, MARKDOWN = "results.csv", "results.md"  #: the table of results: every checkpoint, and the last one
 COLUMNS = ("training_steps", "mean", "low", "high", "interquartile_mean", "survival")
-HEAD = f"{'representation':32}{'regions':>9}{'runs':>6}{'final mean':>14}{'best mean':>14}{'survival':>10}"
+HEAD = ("representation", "regions", "runs", "final score", "best score", "survival")
+LONGEST_NAME = (
+    26  #: cells of a representation in a table that fits 80 columns; of a longer one the end is shown
+)
 
 
 class AveragedCurve(NamedTuple):
@@ -219,15 +222,26 @@ class AveragedCurve(NamedTuple):
         plain = self.variant == DEFAULT_VARIANT
         return self.representation if plain else f"{self.representation} ({self.variant})"
 
-    def __repr__(self) -> str:
+    def row(self) -> tuple[str, ...]:
+        """Return the cells under ``HEAD``."""
         mean, survival = self.scores.mean(axis=0), self.survival[:, -1].mean()
+        name = self.name if len(self.name) <= LONGEST_NAME else f"…{self.name[1 - LONGEST_NAME :]}"
         last, best = self.written(mean[-1]), self.written(mean.max())
-        numbers = f"{len(self.scores):6}{last:>14}{best:>14}{survival:10.2f}"
-        return f"{self.name:32}{self.regions:9}{numbers}"
+        return (
+            name,
+            f"{self.regions:,}",
+            str(len(self.scores)),
+            last,
+            best,
+            f"{survival:.0%}".replace("%", " %"),
+        )
+
+    def __repr__(self) -> str:
+        return "  ".join(self.row())
 
     def written(self, score: float) -> str:
         """Return a score as text: lengths in whole steps, returns with the digits that matter."""
-        return f"{score:,.0f}" if self.score == Hold().score_name else readable(score)
+        return f"{score:z,.0f}" if self.score == Hold().score_name else readable(score)
 
     def cells(self) -> list[str]:
         """Return the end of the curve, for a table."""
@@ -241,7 +255,7 @@ class AveragedCurve(NamedTuple):
             self.written(mean[-1]),
             f"{self.written(low[-1])} to {self.written(high[-1])}",
             self.written(mean.max()),
-            f"{survival:.2f}",
+            f"{survival:z.2f}",
         ]
 
     def as_json(self) -> dict[str, Any]:
@@ -269,8 +283,8 @@ def readable(number: float) -> str:
     ('5,000,000', '-106.0', '0.733', '-500')
     """
     if abs(number) >= 1000 or number == round(number):
-        return f"{number:,.0f}"
-    return f"{number:.1f}" if abs(number) >= 10 else f"{number:.3g}"
+        return f"{number:z,.0f}"
+    return f"{number:z.1f}" if abs(number) >= 10 else f"{number:z.3g}"
 
 
 class Comparison(NamedTuple):
@@ -281,11 +295,42 @@ class Comparison(NamedTuple):
     failures: dict[str, str]
     missing: int  #: cells that failed or are left to other shards
     folder: Path | None = None  #: of the results
+    axes: tuple[str, ...] = ()  #: the names of the coordinates, with their units
 
     def __repr__(self) -> str:
-        low, high = self.extent
-        box = " × ".join(f"[{a:.3g}, {b:.3g}]" for a, b in zip(low, high, strict=True))
-        return "\n".join([f"Observed extremes: {box}", "", HEAD, *map(repr, self.curves)])
+        rows = self.rows()
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            "  ".join([name.ljust(widths[0]), *map(str.rjust, numbers, widths[1:])])
+            for name, *numbers in rows
+        ]
+        return "\n".join([self.observed(), "", *lines, "", *self.legend()])
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Return the table: its head, and a row for each curve."""
+        return [HEAD, *(curve.row() for curve in self.curves)]
+
+    def observed(self) -> str:
+        """Return the observed extremes, from which trials start, with units."""
+        names = self.axes or ("",) * len(self.extent.low)
+        ranges = (
+            f"{name} {low:z.3g} to {high:z.3g}".lstrip()
+            for name, low, high in zip(names, *self.extent, strict=True)
+        )
+        return f"Observed extremes: {', '.join(ranges)}"
+
+    def legend(self) -> list[str]:
+        """Say what the columns of the table are, with their units."""
+        if not self.curves:
+            return []
+        curve = self.curves[0]
+        lengths = curve.score == Hold().score_name
+        good = "still ran when stopped" if lengths else "reached the goal of the task"
+        return [
+            f"score: {curve.score} of the test trials{' in steps' if lengths else ''}, averaged over the runs.",
+            f"final: after {counted(curve.training_steps[-1], 'training step')}; best: the highest on the way there.",
+            f"survival: the share of final test trials that {good}.",
+        ]
 
     def as_json(self) -> dict[str, Any]:
         """Return everything as the command line prints it."""

@@ -14,6 +14,7 @@ from distinguo.representations.partition import region
 from distinguo.representations.voronoi import voronoi
 from distinguo.runs.configuration import check_prototypes
 from distinguo.runs.folder import map_file
+from distinguo.runs.listing import no_run
 from distinguo.runs.run import Run
 from distinguo.seam import has_own
 from distinguo.tasks.extent import task_extent
@@ -67,6 +68,8 @@ def _by_name(word: str, spec: TaskSpec, seed: int) -> Representation:
         return _prototypes(path, spec)
     if path.exists() or path.suffix == ".json":
         return load(path)
+    if os.sep in word and path.parent.exists():
+        raise no_run(path)
     return build_representation(word, spec, seed)
 
 

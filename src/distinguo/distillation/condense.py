@@ -21,7 +21,7 @@ import numpy as np
 
 from distinguo.controller import Controller
 from distinguo.criteria import preferred, state_value
-from distinguo.errors import DistinguoError, attempt, checks_names, one_line, shown, whole_number
+from distinguo.errors import DistinguoError, attempt, checks_names, counted, one_line, shown, whole_number
 from distinguo.evaluation.confirmation import is_reached, spent_error
 from distinguo.interrupts import held
 from distinguo.learners.refinement.improvement import Improvement, OutOfStepsError
@@ -122,8 +122,8 @@ def _condensed(
     except OutOfStepsError:
         if not progress.curve:
             raise DistinguoError(
-                f"{budget:,} environment steps do not suffice to run the map of {spec.name} {TRIALS} times; allow "
-                "more with --steps."
+                f"{counted(budget, 'environment step')} do not suffice to run the map of {spec.name} {TRIALS} times; "
+                "allow more with --steps."
             ) from None
         progress.ended = True
     curve, target = progress.curve, _target_return(spec, progress.curve[0])
@@ -131,8 +131,8 @@ def _condensed(
     sizes = [one for one in reversed(curve) if regions is None or one.size <= regions]
     if not sizes:
         raise DistinguoError(
-            f"{budget:,} environment steps do not suffice to come down to {regions} prototypes; allow more with "
-            "--steps."
+            f"{counted(budget, 'environment step')} do not suffice to come down to "
+            f"{counted(regions or 1, 'prototype')}; allow more with --steps."
         )
     kept = progress.confirmed(sizes, target, run.configuration.stage.confidence)
     chosen = sizes[len(progress.verdicts) - 1] if progress.verdicts else curve[0]

@@ -19,6 +19,7 @@ from distinguo.distillation.condense import TRIALS
 from distinguo.distillation.costs import TaughtLabel
 from distinguo.distillation.fit import Lesson, first_map, fitted
 from distinguo.distillation.trials import Followed, Trials
+from distinguo.errors import counted
 from distinguo.learners.distilled import MOST_PROTOTYPES, DistilSettings
 from distinguo.search.maps import (
     PrototypeMap,
@@ -123,8 +124,8 @@ def target_return(
     notes: tuple[str, ...] = ()
     if threshold is not None and mean < threshold:
         notes = (
-            f"The teacher does not solve {spec.name} itself: it gains {mean:.4g} on average in {len(returns)} "
-            f"trials, and {threshold:.4g} is asked for; a better one makes a better map.",
+            f"The teacher does not solve {spec.name} itself: it gains {mean:z.4g} on average in "
+            f"{counted(len(returns), 'trial')}, and {threshold:z.4g} is asked for; a better one makes a better map.",
         )
     if keep is not None:
         return float(keep), notes or _of_keep(keep, mean, len(returns))
@@ -137,7 +138,8 @@ def _of_keep(keep: float, mean: float, trials: int) -> tuple[str, ...]:
     if keep <= mean:
         return ()
     return (
-        f"{keep:.4g} is to be kept, more than the {mean:.4g} that the teacher gains on average in {trials} trials; "
+        f"{keep:z.4g} is to be kept, more than the {mean:z.4g} that the teacher gains on average in "
+        f"{counted(trials, 'trial')}; "
         "a map rarely gains more than its teacher.",
     )
 
@@ -343,7 +345,7 @@ class Descent:
                 followed = self.trials.follow(map_, self.fresh(max(1, self.settings.trials // len(best))))
                 self.learn_from(followed)
                 gained.append(followed.returns.mean())
-            self.tell(f"round {number + 1} of {count}: {size} prototypes gain {max(gained):.4g}")
+            self.tell(f"round {number + 1} of {count}: {counted(size, 'prototype')} gain {max(gained):z.4g}")
 
     # ---- through the sizes
     # ---------------------------------------------------------------------------------------------
@@ -415,7 +417,9 @@ class Descent:
         candidate = Candidate(map_, self.trials.judge([Contender(map_, starts)])[0])
         compared = target.compared(candidate.returns, starts)
         how = "fitted" if fitted else "raced"
-        self.tell(f"{candidate.size} prototypes, {how}: {candidate.mean:.4g} ± {candidate.error:.2g}")
+        self.tell(
+            f"{counted(candidate.size, 'prototype')}, {how}: {candidate.mean:z.4g} ± {candidate.error:z.2g}"
+        )
         return BestOfSize(candidate, compared, target.is_reached(compared), fitted)
 
     def _raced(self, race: Race, present: Candidate, limits: Limits) -> Candidate | None:
@@ -431,7 +435,8 @@ class Descent:
             better = race.generation(present, self.settings.generation)
             idle = 0 if better.mean > present.mean else idle + self.settings.generation
             present = better
-            self.tell(f"{present.size} prototypes, {race.proposals} changes tried: {present.mean:.4g}")
+            tried = counted(race.proposals, "change")
+            self.tell(f"{counted(present.size, 'prototype')}, {tried} tried: {present.mean:z.4g}")
         if present.mean <= first and not is_enough():
             return None
         if (

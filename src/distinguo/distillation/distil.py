@@ -28,7 +28,7 @@ from distinguo.distillation.ledger import RECORD, BudgetEndedError, Count, Ledge
 from distinguo.distillation.levels import Levelled, levelled, levels_of_run, without_unused
 from distinguo.distillation.teachers import Policy, Teacher, teacher_of, watched
 from distinguo.distillation.trials import Followed, Trials, trials_of
-from distinguo.errors import DistinguoError, attempt, checks_names, path_from, shown, whole_number
+from distinguo.errors import DistinguoError, attempt, checks_names, counted, path_from, shown, whole_number
 from distinguo.evaluation.confirmation import is_reached, spent_error
 from distinguo.interrupts import held
 from distinguo.learners.catalog import DISTILLED
@@ -80,12 +80,12 @@ class Distilled(NamedTuple):
 
 def result_lines(summary: Mapping[str, Any], fidelity: Mapping[str, Any]) -> str:
     """Return a result in a few lines, from the files of its folder."""
-    what = f"a mean return of {summary['bar']:.4g}"
+    what = f"a mean return of {summary['bar']:z.4g}"
     if "share" in summary:
         what = f"{summary['share']:.0%} of the teacher's return, start by start,"
     of_map, of_teacher = (Gained(**fidelity[name]) for name in ("map", "teacher"))
     return (
-        f"{summary['teacher']} on {summary['task']}: {summary['prototypes']} prototypes; {what} is "
+        f"{summary['teacher']} on {summary['task']}: {counted(summary['prototypes'], 'prototype')}; {what} is "
         f"{'kept' if summary['kept'] else 'NOT kept'}\n"
         f"  the map gains {of_map}, the teacher {of_teacher}\n"
         f"  they agree in {fidelity['agreement_on_map_states']:.1%} of the map's states and in "
@@ -239,7 +239,7 @@ def distilled(wish: Wish, ledger: Ledger, watch: Watch | None = None) -> Distill
     except BudgetEndedError:
         steps = int(ledger.budget)
         raise NoMapError(
-            f"The budget of {steps:,} environment steps ended before there was a map; allow more with --set "
+            f"The budget of {counted(steps, 'environment step')} ended before there was a map; allow more with --set "
             f"learner.steps={10 * max(steps, 1_000)}."
         ) from None
     finally:
@@ -414,7 +414,7 @@ class Distillation:
             if best.compared.mean() >= target.value:
                 claim += 1
                 error = spent_error(claim, self.configuration.learner.confidence)
-                self.descent.tell(f"confirming {best.size} prototypes")
+                self.descent.tell(f"confirming {counted(best.size, 'prototype')}")
                 try:
                     if is_confirmed(self.trials, best.map, target, seen, self.descent.fresh, error):
                         return best.map, True
@@ -471,16 +471,18 @@ class Distillation:
 def _of_stop(stopped: bool, size: int, regions: int | None) -> tuple[str, ...]:
     if not stopped:
         return ()
+    left = counted(size, "prototype")
     if regions is not None and size > regions:
-        return (f"It was stopped at {size} prototypes, before it reached the {regions} that were asked for.",)
-    return (f"It was stopped at {size} prototypes; fewer may do.",)
+        return (f"It was stopped at {left}, before it reached the {regions} that were asked for.",)
+    return (f"It was stopped at {left}; fewer may do.",)
 
 
 def _of_budget(ended: str, steps: int) -> tuple[str, ...]:
     if not ended:
         return ()
     return (
-        f"The budget of {steps:,} environment steps ended {ended}; allow more with --set learner.steps={10 * steps}.",
+        f"The budget of {counted(steps, 'environment step')} ended {ended}; allow more with --set "
+        f"learner.steps={10 * steps}.",
     )
 
 

@@ -33,7 +33,7 @@ class Gained(NamedTuple):
     trials: int
 
     def __str__(self) -> str:
-        return f"{self.mean:.4g} ({self.low:.4g} to {self.high:.4g})"
+        return f"{self.mean:z.4g} ({self.low:z.4g} to {self.high:z.4g})"
 
 
 def gained_by(returns: np.ndarray) -> Gained:

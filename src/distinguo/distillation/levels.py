@@ -215,7 +215,7 @@ def _fewest(
             trials.close()
         words = (
             f"{one.spec.name} has continuous actions; {count} levels replace them, {_words(levels)}: with them "
-            f"the teacher's mean return is {gained.mean():.4g}, and {returns.mean():.4g} without."
+            f"the teacher's mean return is {gained.mean():z.4g}, and {returns.mean():z.4g} without."
         )
         tried.append((float(gained.mean()), one._replace(notes=(words,))))
         if gained.mean() >= keep(one.spec, returns) + float(gained.std()) / np.sqrt(len(gained)):
@@ -258,7 +258,7 @@ def _spec(task: Any, parameters: Mapping[str, Any], levels: Any) -> TaskSpec:
 
 
 def _words(levels: np.ndarray) -> str:
-    return ", ".join("/".join(f"{x:.3g}" for x in row) for row in levels)
+    return ", ".join("/".join(f"{x:z.3g}" for x in row) for row in levels)
 
 
 def without_unused(spec: TaskSpec, map_: PrototypeMap) -> tuple[TaskSpec, PrototypeMap]:

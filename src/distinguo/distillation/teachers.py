@@ -392,7 +392,7 @@ class Room(NamedTuple):
 
 
 def _seen(row: np.ndarray) -> str:
-    return "(" + ", ".join(f"{x:.4g}" for x in row[:8]) + (", …)" if len(row) > 8 else ")")
+    return "(" + ", ".join(f"{x:z.4g}" for x in row[:8]) + (", …)" if len(row) > 8 else ")")
 
 
 def room_of(spec: TaskSpec) -> Room:

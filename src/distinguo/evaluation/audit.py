@@ -38,7 +38,7 @@ from distinguo.criteria import (
     promise_bound,
     state_value,
 )
-from distinguo.errors import DistinguoError, shown, whole_number
+from distinguo.errors import DistinguoError, counted, shown, whole_number
 from distinguo.features.feature import Workspace
 from distinguo.seam import at_speed, is_compiled, kernel
 from distinguo.tasks.catalog import task_spec
@@ -141,25 +141,26 @@ class Audit(NamedTuple):
     def __repr__(self) -> str:
         n, count = self.worst, len(self.states)
         where = f", in region {self.regions[n]}" if self.regions[n] >= 0 else ""
-        place = ", ".join(f"{c:.4f}" for c in self.observations[n])
+        place = ", ".join(f"{c:z.4f}" for c in self.observations[n])
         lines = [
-            f"{self.adequate:.1%} of {count:,} states are {self.epsilon:.4g}-adequate.",
+            f"{self.adequate:.1%} of {counted(count, 'state')} {'is' if count == 1 else 'are'} "
+            f"{self.epsilon:z.4g}-adequate.",
             f"Policy rule (Eq. 1) broken at {self.policy_failures:,}, "
             f"value rule (Eq. 2) at {self.value_failures:,}.",
-            f"Greatest regret: {self.regret[n]:.4f} at ({place}){where}.",
+            f"Greatest regret: {self.regret[n]:z.4f} at ({place}){where}.",
         ]
         if not np.isnan(self.least_epsilon):
-            lines.append(f"All are adequate for an epsilon of {self.least_epsilon:.4g} or more.")
+            lines.append(f"All are adequate for an epsilon of {self.least_epsilon:z.4g} or more.")
         if not np.isnan(self.bound):
             lines.append(self._promise())
         return "\n".join(lines)
 
     def _promise(self) -> str:
         promised, returned = self.values[self.first].mean(), self.returns[self.first].mean()
-        ratio = f" (ratio {self.ratio:.3f})" if self.ratio > 0.0 else ""
+        ratio = f" (ratio {self.ratio:z.3f})" if self.ratio > 0.0 else ""
         return (
             f"Promised at the start: {promised:z.4f}; returned, discounted: {returned:z.4f}; "
-            f"loss {self.loss:z.4f}, by the bound at most {self.bound:.4f}{ratio}."
+            f"loss {self.loss:z.4f}, by the bound at most {self.bound:z.4f}{ratio}."
         )
 
 

@@ -10,7 +10,7 @@ import json
 import re
 
 from distinguo import __version__
-from distinguo.errors import DistinguoError
+from distinguo.errors import DistinguoError, counted
 from distinguo.exports.tables import LabelledController, in_c, integers
 from distinguo.representations.partition import count_regions, has_labels
 
@@ -108,7 +108,7 @@ def check_name(name: str) -> None:
 def _about(named: LabelledController, name: str) -> list[str]:
     regions = count_regions(named.controller.partition)
     lines = [
-        f"A controller of {regions} regions, exported by distinguo {__version__}.",
+        f"A controller of {counted(regions, 'region')}, exported by distinguo {__version__}.",
         "",
         f"Task:        {comment(named.task or 'unknown')}",
         f"Input:       {_input(named)}",

@@ -140,7 +140,7 @@ class GreedyTrial(NamedTuple):
         >>> GreedyTrial(2, True, [[0.0, 1.0], [2.5, 1.25]]).place
         '(2.500, 1.250)'
         """
-        return "(" + ", ".join(f"{number:.3f}" for number in self.states[-1]) + ")"
+        return "(" + ", ".join(f"{number:z.3f}" for number in self.states[-1]) + ")"
 
 
 def greedy_trial(

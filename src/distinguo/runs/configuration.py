@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from distinguo.errors import DistinguoError, checks_names, did_you_mean, one_line, shown
+from distinguo.errors import DistinguoError, checks_names, did_you_mean, one_line, shown, unknown_setting
 from distinguo.learners.catalog import DISTILLED, ECONOMY, PROBATION, SURPRISE, SWEEPING, learner_names
-from distinguo.learners.learner import AbsentLearner, Learner, learner_named, learner_or_absent
+from distinguo.learners.learner import AbsentLearner, Learner, all_learners, learner_named, learner_or_absent
 from distinguo.presets import BY_RETURN, DEFAULT, preset, suited
 from distinguo.settings import StageSettings, checked
-from distinguo.tasks.catalog import task_spec
+from distinguo.tasks.catalog import own_parameters, task_spec
 from distinguo.tasks.gym.task import TaskWords, with_words
 from distinguo.tasks.noise import NoiseParameters
 from distinguo.tasks.spec import CATEGORIES, Hold, MeanReturn, TaskSpec
@@ -63,7 +64,7 @@ def configure(
     Without a ``learner``, the one that suits the task is used. ``words`` are names, units and a threshold for an
     environment that has none.
     """
-    asked = _by_table(changes or {})
+    asked = _by_table(changes or {}, task)
     if isinstance(task, TaskSpec):
         check_given(task, asked["task"])
     setting = task if isinstance(task, TaskSpec) else task_spec(task, asked["task"], interpreted)
@@ -71,7 +72,9 @@ def configure(
     if learner is None:
         learner = suited_learner(setting, preset_name, asked["learner"], prototypes is not None)
     chosen = learner if isinstance(learner, Learner) else learner_named(learner)
-    tables = _by_table({**suggested_settings(setting, preset_name, chosen, changes or {}), **(changes or {})})
+    tables = _by_table(
+        {**suggested_settings(setting, preset_name, chosen, changes or {}), **(changes or {})}, setting
+    )
     return Configuration(
         spec=setting,
         learner=checked(chosen.settings, tables["learner"], "learner"),
@@ -107,15 +110,19 @@ def check_given(setting: TaskSpec, asked: Mapping[str, Any]) -> None:
             )
 
 
-def _by_table(changes: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def _fields(task: str | TaskSpec) -> dict[str, Iterable[str]]:
+    """Return the names of the settings of each table; those of all learners, the most usual ones first."""
+    learners = [learner.settings._fields for learner in all_learners()]
+    parameters = task.parameters if isinstance(task, TaskSpec) else own_parameters(task)
+    return {"learner": chain(*learners), "stage": StageSettings._fields, "task": parameters}
+
+
+def _by_table(changes: Mapping[str, Any], task: str | TaskSpec) -> dict[str, dict[str, Any]]:
     tables: dict[str, dict[str, Any]] = {name: {} for name in TABLES}
     for key, value in changes.items():
         table, _, name = key.partition(".")
         if table not in tables or not name:
-            raise DistinguoError(
-                f"Unknown setting '{one_line(key)}'; settings are named TABLE.NAME, and for the table "
-                f"{did_you_mean(table, TABLES)}"
-            )
+            raise unknown_setting(key, _fields(task))
         tables[table][name] = value
     return tables
 
@@ -198,7 +205,7 @@ def suited_learner(
     ``begun`` says that there are prototypes to begin from, which only the paper's learner uses. Where states cannot
     be restored, that learner works without mini-trials: this is ``surprise``.
 
-    >>> from distinguo.tasks.catalog import task_spec
+    >>> from distinguo.tasks.catalog import own_parameters, task_spec
     >>> [suited_learner(task_spec(name)) for name in ("puck", "CartPole-v1")]
     ['economy', 'probation']
     """

@@ -28,6 +28,7 @@ from distinguo.reading.arrays import LARGEST_TABLE, read_arrays
 from distinguo.reading.files import MEBIBYTE, parse_json, read_bytes, read_text, regular_file
 from distinguo.representations import file as representation_file
 from distinguo.representations.partition import prototypes_of
+from distinguo.runs import listing
 from distinguo.runs.checkpoint import Growing, load_checkpoint, write_checkpoint
 from distinguo.runs.configuration import Configuration, differences, learn_command
 from distinguo.runs.digests import DIGESTS, check_digests, digests_text
@@ -58,9 +59,9 @@ from distinguo.writing import (
 )
 from distinguo.writing import pack_arrays as pack
 
-SETTINGS, REPRESENTATION, VALUES = "settings.toml", "representation.json", "values.npz"
+SETTINGS, REPRESENTATION, VALUES = listing.SETTINGS, listing.REPRESENTATION, "values.npz"
 CONTROLLER, CARRIED_VALUES = "controller-map.json", "representation-values.npz"
-REASONS, RESULT = "reasons.jsonl", "result.json"
+REASONS, RESULT = "reasons.jsonl", listing.RESULT
 CHECKPOINT, PICTURE = "checkpoint.npz", "partition.png"
 CURVE, FIDELITY = "dial.csv", "fidelity.json"  #: of a distilled or condensed run
 GROWING = (TRIALS, REASONS, HISTORY)
@@ -390,7 +391,7 @@ def _with_task(run: Run, task: Any) -> Run:
 
 def _read_run(path: Path, reasons: bool) -> Run:
     if not (path / SETTINGS).is_file():
-        raise DistinguoError(interruption(path) or f"{path} is not a run folder: it has no {SETTINGS}.")
+        raise listing.no_run(path)
     if not (path / REPRESENTATION).is_file():
         raise DistinguoError(
             f"{path} has no {REPRESENTATION} yet; the command that began it goes on with it: "

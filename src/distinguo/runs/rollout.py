@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.controller import choose
-from distinguo.errors import DistinguoError, checks_names, shown, whole_number
+from distinguo.errors import DistinguoError, checks_names, counted, shown, whole_number
+from distinguo.representations.geometry import learned_extent
+from distinguo.representations.partition import prototypes_of
 from distinguo.runs.configuration import check_seed
 from distinguo.runs.folder import as_run
 from distinguo.runs.run import Run
@@ -18,6 +20,7 @@ from distinguo.tasks.task import State, observe, seeded, start, transition, trun
 
 STEPS = 1_000  #: after which a trial is stopped if nothing else ends it
 MOST_STEPS = 1_000_000  #: of a trial, because every step of it is kept
+ROUNDING = 1e-6  #: of the width of a coordinate; so far outside the box a start may be
 TERMINAL, STOPPED, LEFT = "terminal", "stopped", "left"
 
 
@@ -48,8 +51,8 @@ class Rollout(NamedTuple):
     def __repr__(self) -> str:
         steps = len(self.choices)
         how = {TERMINAL: "ended in a terminal state", STOPPED: "stopped by its time limit"}
-        end = how.get(self.ended, f"still running when stopped after {steps:,} steps")
-        return f"Rollout of {self.task}: {steps:,} steps, return {self.gained:g}; {end}"
+        end = how.get(self.ended, f"still running when stopped after {counted(steps, 'step')}")
+        return f"Rollout of {self.task}: {counted(steps, 'step')}, return {self.gained:zg}; {end}"
 
 
 @checks_names()
@@ -74,6 +77,8 @@ def rollout(
     world = seeded(spec.task, seed)
     most = whole_number("steps", spec.cap(STEPS) if steps is None else steps, 1, MOST_STEPS)
     s = _first(spec, world, start, rng)
+    if start is not None:
+        _check_within(opened, observe(world, s))
     seen, ended = [observe(world, s)], LEFT
     regions: list[int] = []
     chosen: list[int] = []
@@ -105,11 +110,26 @@ def _first(spec: TaskSpec, world: Any, given: Any, rng: np.random.Generator) -> 
         )
     row = np.array(given, dtype=np.float64) if _are_numbers(given) else np.zeros(0)
     if row.shape != (len(usual),) or not (abs(row) <= LARGEST).all():
+        names = f" ({', '.join(spec.axes)})" if len(usual) == len(spec.axes) else ""
         raise DistinguoError(
-            f"A start of {spec.name} should be a state of {len(usual)} finite numbers, got {shown(given)}."
+            f"A start of {spec.name} should be a state of {len(usual)} finite numbers{names}, got {shown(given)}."
         )
     first: State = unpack(world, row)
     return first
+
+
+def _check_within(run: Run, seen: State) -> None:
+    """Reject a start whose observation is outside the box of the task and of all prototypes."""
+    spec, representation = run.configuration.spec, run.representation
+    corners = [spec.low, spec.high, *learned_extent(representation.provenance, spec.low, spec.high)]
+    known = prototypes_of(representation.partition)
+    rows = np.vstack([corners, *([] if known is None else [known.points])])
+    for name, value, low, high in zip(spec.axes, seen, rows.min(axis=0), rows.max(axis=0), strict=True):
+        slack = ROUNDING * (high - low) if np.isfinite(high - low) else 0.0
+        if not low - slack <= value <= high + slack:
+            raise DistinguoError(
+                f"{name} of {spec.name} lies between {low:zg} and {high:zg}, got {value:zg}; start within."
+            )
 
 
 def _are_numbers(given: Any) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 
 from distinguo.controller import Controller
+from distinguo.errors import counted
 from distinguo.evaluation.confirmation import (
     FAILED,
     PASSED,
@@ -209,12 +210,12 @@ class Run(Verbs, RunRecord):
         if asked.learner_name != "economy":
             head += f", learner {asked.learner_name}"
         if "trials" not in summary:
-            return f"{head}: not finished, {_counted('region', self.representation.regions)} so far"
+            return f"{head}: not finished, {counted(self.representation.regions, 'region')} so far"
         lines = [
             f"{head}: {'solved' if self.solved else 'not solved'}",
-            f"  score {summary['score']:g}, {_counted('region', summary['regions'])} in "
-            f"{_counted('prototype', summary['prototypes'])}",
-            f"  {summary['trials']:,} trials, {summary['environment_steps']:,} environment steps "
+            f"  score {summary['score']:zg}, {counted(summary['regions'], 'region')} in "
+            f"{counted(summary['prototypes'], 'prototype')}",
+            f"  {counted(summary['trials'], 'trial')}, {counted(summary['environment_steps'], 'environment step')} "
             f"({summary['investigation_steps']:,} of them in mini-trials)",
         ]
         return "\n".join([*lines, f"  in {self.path}"] if self.path else lines)
@@ -244,15 +245,6 @@ class Run(Verbs, RunRecord):
     def action(self, s: Sequence[float]) -> str:
         """Return the name of the greedy action where ``s`` is observed; the first of tied actions."""
         return self.configuration.spec.actions[self.controller.action(s)]
-
-
-def _counted(thing: str, count: int) -> str:
-    """Return how many there are of a thing.
-
-    >>> _counted("region", 1), _counted("region", 4)
-    ('1 region', '4 regions')
-    """
-    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
 
 
 def run_of(stage: Stage) -> Run:

@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from distinguo.comparison.plan import AveragedCurve
 from distinguo.distillation.condense import Condensed, CurvePoint, read_curve, regions_by_epsilon
-from distinguo.errors import DistinguoError
+from distinguo.errors import DistinguoError, counted
 from distinguo.evaluation.statistics import interval
 from distinguo.runs.folder import CURVE
 from distinguo.runs.run import Run
@@ -67,7 +67,7 @@ def trials_picture(run: Run) -> SeriesPicture:
         )
     columns = {name: tuple(float(value) for value in column) for name, column in _columns(run).items()}
     places = columns.pop("trial")
-    title = f"{run.configuration.spec.name}, seed {run.configuration.seed}: {len(places)} trials"
+    title = f"{run.configuration.spec.name}, seed {run.configuration.seed}: {counted(len(places), 'trial')}"
     names = {"length": "length in steps", "regions": "regions", "prototypes": "prototypes"}
     series = tuple(Series(words, columns[name], name == "length") for name, words in names.items())
     return SeriesPicture(title, "trial", places, series)
@@ -157,7 +157,7 @@ def curves_figure(curves: list[AveragedCurve]) -> Figure:
         colour = HUES[number % len(HUES)]
         low, high = interval(curve.scores)
         mean = curve.scores.mean(axis=0)
-        label = f"{curve.name} ({curve.regions} regions)"
+        label = f"{curve.name} ({counted(curve.regions, 'region')})"
         axes.plot(curve.training_steps, mean, color=colour, label=plain(label), zorder=3, linewidth=1.2)
         axes.fill_between(curve.training_steps, low, high, color=colour, alpha=0.15, linewidth=0)
         axes.plot(curve.training_steps, curve.scores.T, color=colour, alpha=0.3, linewidth=0.4)
@@ -271,7 +271,7 @@ def draw_dial(picture: DialPicture) -> Figure:
         picture.sizes, picture.means, yerr=picture.errors, marker="o", ms=3, lw=1.0, capsize=2, color=HUES[0]
     )
     returns.axhline(
-        picture.bar, linestyle="--", color=HUES[5], lw=1.0, label=f"to be kept: {picture.bar:.4g}"
+        picture.bar, linestyle="--", color=HUES[5], lw=1.0, label=f"to be kept: {picture.bar:z.4g}"
     )
     at = picture.sizes.index(picture.chosen)
     returns.plot(picture.chosen, picture.means[at], "o", ms=8, mfc="none", mec=HUES[5], label="chosen")

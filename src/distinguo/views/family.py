@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from distinguo.errors import DistinguoError
+from distinguo.errors import DistinguoError, counted
 from distinguo.explanations.family import Family, Member, family
 from distinguo.runs.history import Frame
 from distinguo.runs.run import Run
@@ -26,7 +27,6 @@ from distinguo.views.plots import (
     explain_marks,
     hue_of,
     new_figure,
-    patch,
     plain,
 )
 
@@ -80,7 +80,8 @@ def family_picture(run: Run) -> FamilyPicture:
     left_out = len(known.members) - len(branches)
     note = "at its birth the rule and the reward at stake, at the end the region now"
     note += f"; {left_out:,} younger prototypes are not shown" if left_out else ""
-    title = f"{spec.name}, seed {run.configuration.seed}: the family of {run.representation.regions} regions"
+    size = counted(run.representation.regions, "region")
+    title = f"{spec.name}, seed {run.configuration.seed}: the family of {size}"
     return FamilyPicture(title, branches, last, spec.actions, note)
 
 
@@ -119,7 +120,7 @@ def draw_family(picture: FamilyPicture) -> Figure:
     figure = new_figure(max(1.6, 1.1 + 0.25 * len(rows)))
     axes = figure.add_subplot()
     for branch in picture.branches:
-        colour, y = hue_of(branch.action), branch.row
+        colour, y = hue_of(branch.action, picture.actions), branch.row
         end = branch.merged[0] if branch.merged else picture.last
         axes.plot([branch.born, end], [y, y], "-", color=colour, linewidth=2.2, solid_capstyle="butt")
         if branch.parent in rows:
@@ -150,10 +151,12 @@ def draw_family(picture: FamilyPicture) -> Figure:
         picture.title,
         picture.note or "on the right its region now; at its birth the rule and the reward at stake",
     )
-    marks = [(name, patch(hue_of(a))) for a, name in enumerate(picture.actions)]
-    explain_marks(
-        figure, marks if any(b.action >= 0 for b in picture.branches) else [("tied", patch(hue_of(-1)))]
-    )
+    lines = [
+        Line2D([], [], color=hue_of(a, picture.actions), linewidth=2.2) for a in range(len(picture.actions))
+    ]
+    marks = [(f"{name} is done there now", line) for name, line in zip(picture.actions, lines, strict=True)]
+    tied = [("tied now", Line2D([], [], color=hue_of(-1), linewidth=2.2))]
+    explain_marks(figure, marks if any(b.action >= 0 for b in picture.branches) else tied)
     return figure
 
 
@@ -189,7 +192,7 @@ def frame_pictures(run: Run) -> list[PartitionPicture]:
     spec, pictures = run.configuration.spec, []
     for frame in frames_of(run.history):
         count = frame.representation.regions
-        title = f"trial {frame.trial:,}: {count} region{'' if count == 1 else 's'}"
+        title = f"trial {frame.trial:,}: {counted(count, 'region')}"
         pictures.append(representation_picture(frame.representation, spec, title, frame.controller))
     return pictures
 

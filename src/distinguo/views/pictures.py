@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from distinguo.controller import TIED, Controller
+from distinguo.errors import counted
 from distinguo.representations.file import Representation
 from distinguo.representations.geometry import (
     Cells,
@@ -83,7 +84,7 @@ class ValuePicture(NamedTuple):
 def partition_picture(run: Run) -> PartitionPicture:
     """Compute the picture of a run's partition."""
     regions = run.representation.regions
-    size = f"{regions} region" if regions == 1 else f"{regions} regions"
+    size = counted(regions, "region")
     title = f"{run.configuration.spec.name}, seed {run.configuration.seed}: {size}"
     return representation_picture(run.representation, run.configuration.spec, title, run.controller)
 
@@ -304,7 +305,7 @@ def note_of(plane: Plane, names: Sequence[str]) -> str:
     >>> note_of(Plane((0, 2), (0.0, 0.123456, 0.0)), ("x", "v", "angle"))
     'slice at v = 0.1235'
     """
-    held = [f"{names[i]} = {plane.at[i]:.4g}" for i in plane.held]
+    held = [f"{names[i]} = {plane.at[i]:z.4g}" for i in plane.held]
     more = [f"{len(held) - MOST_HELD} more"] if len(held) > MOST_HELD else []
     return "slice at " + ", ".join(held[:MOST_HELD] + more) if held else ""
 
@@ -423,7 +424,7 @@ def category_name(value: float) -> str:
     >>> category_name(3.0), category_name(OTHER)
     ('3', 'other')
     """
-    return "other" if math.isnan(value) else f"{value:.6g}"
+    return "other" if math.isnan(value) else f"{value:z.6g}"
 
 
 def _in_rows(prototypes: np.ndarray, spec: TaskSpec) -> Tiles:

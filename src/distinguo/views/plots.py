@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import math
 import textwrap
@@ -20,11 +21,12 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.cm import ScalarMappable
 from matplotlib.collections import PolyCollection
-from matplotlib.colors import LinearSegmentedColormap, Normalize, to_rgb
+from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize, to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
-from distinguo.errors import DistinguoError, did_you_mean, shown, visible
+from distinguo.errors import DistinguoError, attempt, did_you_mean, one_line, shown, visible
 from distinguo.progress import displayed
 from distinguo.representations.geometry import Pair
 from distinguo.views.areas import MOST_JOINED, Label, Segment
@@ -40,6 +42,7 @@ SMALL, MIDDLE, LARGE = 7.0, 7.5, 8.5  #: sizes of letters, in points
 LEGEND, PATCH = 62, 5  #: letters in a line of the legend, and the letters' worth that a mark takes
 NOTE = 58  #: letters in a line of the note
 TITLE = 44  #: letters in a line of the title
+NUMBER, VALUE = "number of a region", "state value V (expected return)"  #: words of legends
 
 
 def new_figure(height: float = HEIGHT, width: float = WIDTH) -> Figure:
@@ -125,8 +128,10 @@ def plain(text: str) -> str:
     return visible(text).replace("$", r"\$")
 
 
-def patch(colour: str) -> Line2D:
-    """Return a square of a colour, for a legend."""
+def patch(colour: str, hatch: str = "") -> Any:
+    """Return a square of a colour, for a legend; in print it is hatched instead."""
+    if _style.get() == PRINT and hatch:
+        return Patch(facecolor="white", edgecolor=MARK, hatch=hatch, linewidth=0.5)
     return Line2D([], [], linestyle="", marker="s", markersize=6, color=colour)
 
 
@@ -149,15 +154,84 @@ HUES = (
 INK = "#1a1b1e"  #: of axes and words around a picture; a page may replace it by its own
 MARK = "#000000"  #: of marks on a picture, whose background is the same in light and dark pages
 UNDECIDED = "#777777"  #: for regions without a preferred action
+LIGHT, DARK, PRINT = STYLES = ("light", "dark", "print")  #: what a picture is looked at on
+PAPER = {LIGHT: "#ffffff", DARK: "#14171d", PRINT: "#ffffff"}  #: around and behind a picture
+HATCHING, PRINTED = (
+    "#555555",
+    0.45,
+)  #: the lines of hatches, and the share of grey at the greatest value, in print
+PALE_INK = "#e6e9ef"  #: in place of ``INK`` on dark paper
+#: One pattern per action in print, where hues are greys; the first two are the most different.
+HATCHES = ("///", "...", "xxx", "\\\\\\", "---", "|||", "ooo", "+++", "***", "OO")
+DASHES: tuple[Any, ...] = ("-", "--", ":", "-.")  #: of lines in print
+#: In print, the greys of lines and marks in the hues of the palette.
+GREYS = ("#000000", "#6b6b6b", "#9a9a9a", "#3c3c3c", "#b5b5b5")
+_style: ContextVar[str] = ContextVar("style", default=LIGHT)
 PALEST, PALEST_OF_MANY = 0.3, 0.65  #: shares of the hue at the lowest value
 FEW = 4  #: hues that stay distinguishable when pale
 
 Colour = tuple[float, float, float]
 
 
-def hue_of(action: int) -> str:
-    """Return the hue of an action; -1 is undecided."""
-    return UNDECIDED if action < 0 else HUES[action % len(HUES)]
+#: The places in ``HUES`` of actions that many tasks have, so that each has the same hue in all of them.
+MEANINGS = {
+    **dict.fromkeys(("left", "west"), 0),
+    **dict.fromkeys(("right", "east"), 1),
+    **dict.fromkeys(("none", "nothing", "idle", "stay", "noop", "coast", "down", "south"), 2),
+    **dict.fromkeys(("up", "north"), 3),
+}
+LEVELS = (
+    (0, 4, 9),
+    (1, 5, 6),
+)  #: places in ``HUES`` of forces to the left and to the right, the strongest first
+
+
+def hue_of(action: int, actions: Sequence[str] = ()) -> str:
+    """Return the hue of an action of a task, by its number and the names of all; -1 is undecided.
+
+    >>> hue_of(1, ("left", "right")) == hue_of(2, ("left", "none", "right")) == hue_of(2, ("-1", "0", "+1"))
+    True
+    """
+    if action < 0:
+        return UNDECIDED
+    return hues_of(tuple(actions))[action] if actions else HUES[action % len(HUES)]
+
+
+def hatch_of(action: int, actions: Sequence[str]) -> str:
+    """Return the pattern of an action in print, where it stands for the hue."""
+    return HATCHES[HUES.index(hue_of(action, actions))]
+
+
+@functools.lru_cache(maxsize=256)
+def hues_of(actions: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the hues of a task's actions: left, right, up, down and none, or forces by their sign, have their own.
+
+    >>> places = [HUES.index(hue) for hue in hues_of(("up", "right", "down", "left"))]
+    >>> places, [HUES.index(hue) for hue in hues_of(("-2", "-1", "+0", "+1", "+2"))]
+    ([3, 1, 2, 0], [0, 4, 2, 5, 1])
+    """
+    wanted = _of_forces(actions) or [MEANINGS.get(name.lower()) for name in actions]
+    taken: list[int] = []
+    for place in wanted:
+        taken.append(-1 if place is None or place in taken else place)
+    free = [place for place in range(len(HUES)) if place not in taken]
+    chosen = [place if place >= 0 else (free.pop(0) if free else n) for n, place in enumerate(taken)]
+    return tuple(HUES[place % len(HUES)] for place in chosen)
+
+
+def _of_forces(actions: tuple[str, ...]) -> list[int | None]:
+    """Return the places of forces; empty if the actions are no numbers, or too many on one side."""
+    try:
+        forces = [float(name) for name in actions]
+    except ValueError:
+        return []
+    sides = sorted(f for f in forces if f < 0.0), sorted((f for f in forces if f > 0.0), reverse=True)
+    if any(len(side) > len(places) for side, places in zip(sides, LEVELS, strict=True)) or not all(sides):
+        return []
+    known = {0.0: MEANINGS["none"]}
+    for side, places in zip(sides, LEVELS, strict=True):
+        known |= dict(zip(side, places, strict=False))
+    return [known[force] for force in forces]
 
 
 def shaded(hue: str, share: float) -> Colour:
@@ -195,13 +269,22 @@ def shades_of(values: Sequence[float]) -> Normalize:
 def greys(actions: int) -> LinearSegmentedColormap:
     """Return the shades alone, for the colour bar."""
     ends = [shaded(UNDECIDED, palest(actions)), shaded(UNDECIDED, 1.0)]
+    if _style.get() == PRINT:
+        ends = [shaded(UNDECIDED, 0.0), shaded(UNDECIDED, PRINTED)]
     return LinearSegmentedColormap.from_list("shades", ends)
 
 
 def value_colours(share: float) -> Colour:
     """Return the colour of a value between the least (0) and the greatest (1), whatever the action."""
-    red, green, blue, _ = colormaps["viridis"](share)
+    red, green, blue, _ = colours_named("viridis")(share)
     return red, green, blue
+
+
+def colours_named(name: str) -> Colormap:
+    """Return a range of colours or, in print, of greys on which lines can be seen."""
+    if _style.get() == PRINT:
+        return LinearSegmentedColormap.from_list("greys", [shaded(UNDECIDED, 0.0), shaded(UNDECIDED, 1.0)])
+    return colormaps[name]
 
 
 def ink_on(colour: Colour) -> str:
@@ -212,6 +295,64 @@ def ink_on(colour: Colour) -> str:
     """
     red, green, blue = colour
     return "black" if 0.299 * red + 0.587 * green + 0.114 * blue > 0.55 else "white"
+
+
+# The style of a picture: for light and dark pages, and for print in black and white.
+
+
+@contextmanager
+def drawn_for(style: str) -> Iterator[None]:
+    """Draw what is drawn within a ``with`` block in a style; :func:`restyled` must follow for its colours.
+
+    >>> with drawn_for("drak"):
+    ...     pass
+    Traceback (most recent call last):
+    distinguo.errors.DistinguoError: Unknown style 'drak'; did you mean 'dark'?
+    """
+    if style not in STYLES:
+        raise DistinguoError(f"Unknown style '{one_line(str(style))}'; {did_you_mean(str(style), STYLES)}")
+    before = _style.set(style)
+    try:
+        yield
+    finally:
+        _style.reset(before)
+
+
+def restyled(figure: Figure, style: str) -> Figure:
+    """Give a figure the paper and the ink of a style, and in print lines that need no colours."""
+    if style == LIGHT:
+        return figure
+    figure.set_facecolor(PAPER[style])
+    for axes in figure.axes:
+        axes.set_facecolor(PAPER[style])
+    for artist in figure.findobj():
+        if style == DARK:
+            _inked(artist)
+        elif isinstance(artist, Line2D):
+            _dashed(artist)
+    return figure
+
+
+def _inked(artist: Any) -> None:
+    """Replace the ink of a word, a line or a frame by one that can be read on dark paper."""
+    for get, put in (("get_color", "set_color"), ("get_edgecolor", "set_edgecolor")):
+        colour = attempt(lambda get=get: to_hex(getattr(artist, get)()), otherwise="")
+        if colour == INK:
+            getattr(artist, put)(PALE_INK)
+    if isinstance(artist, Line2D):
+        for put in ("set_markeredgecolor", "set_markerfacecolor"):
+            if attempt(to_hex, getattr(artist, f"g{put[1:]}")(), otherwise="") == INK:
+                getattr(artist, put)(PALE_INK)
+
+
+def _dashed(line: Line2D) -> None:
+    """Draw a line in a hue as a grey line with dashes of its own."""
+    colour = attempt(to_hex, line.get_color(), otherwise="")
+    place = next((n for n, hue in enumerate(HUES) if colour in (hue, to_hex(darkened(hue)))), None)
+    if place is not None:
+        line.set_color(GREYS[place % len(GREYS)])
+        if line.get_linestyle() == "-":
+            line.set_linestyle(DASHES[place % len(DASHES)])
 
 
 MOST_SQUARES_ACROSS = 6  #: of categories, in a figure one column wide
@@ -256,10 +397,12 @@ def _(picture: Figure) -> Figure:
 def draw_values(picture: ValuePicture) -> Figure:
     """Draw a partition with a colour for the state value of each region."""
     shown = picture.partition
+    if _style.get() == PRINT:
+        shown = shown._replace(actions=())  # no hatches
     values = [cell.value for cell in shown.cells]
     scale = shades_of(values)
     figure = drawn(shown, [value_colours(share) for share in np.asarray(scale(values)).tolist()])
-    add_bar(figure, ScalarMappable(scale, "viridis"), "state value V")
+    add_bar(figure, ScalarMappable(scale, colours_named("viridis")), VALUE)
     return figure
 
 
@@ -318,8 +461,10 @@ def colours_of(picture: PartitionPicture) -> list[Colour]:
         return [(1.0, 1.0, 1.0)] * len(picture.cells)
     values = [cell.value for cell in picture.cells]
     pale, shades = palest(len(picture.actions)), np.asarray(shades_of(values)(values)).tolist()
+    if _style.get() == PRINT:  # hatches for the action, greys for the value
+        return [shaded(UNDECIDED, PRINTED * shade) for shade in shades]
     return [
-        shaded(hue_of(cell.action), pale + (1.0 - pale) * shade)
+        shaded(hue_of(cell.action, picture.actions), pale + (1.0 - pale) * shade)
         for cell, shade in zip(picture.cells, shades, strict=True)
     ]
 
@@ -334,9 +479,22 @@ def _fill(axes: Axes, picture: PartitionPicture, colours: list[Colour]) -> None:
         linewidths=0.2 if len(shown) > MOST_JOINED else 0.4,
     )
     axes.add_collection(collection)
+    is_print = _style.get() == PRINT
+    if is_print and picture.actions:
+        _hatch(axes, picture)
     if picture.borders:
         xs, ys = broken_line(picture.borders)
-        axes.plot(xs, ys, "-", color="white" if picture.actions else MARK, linewidth=0.9, zorder=1.5)
+        light = picture.actions and not is_print
+        axes.plot(xs, ys, "-", color="white" if light else MARK, linewidth=0.9, zorder=1.5)
+
+
+def _hatch(axes: Axes, picture: PartitionPicture) -> None:
+    """Hatch the cells by their action, so that it can be seen without colours."""
+    for action in sorted({cell.action for cell in picture.cells if cell.action >= 0}):
+        outlines = [cell.outline for cell in picture.cells if cell.action == action and cell.outline]
+        hatched = PolyCollection(outlines, facecolors="none", edgecolors=HATCHING, linewidths=0.0)
+        hatched.set_hatch(hatch_of(action, picture.actions))
+        axes.add_collection(hatched)
 
 
 def _write(axes: Axes, picture: PartitionPicture, colours: list[Colour]) -> None:
@@ -355,8 +513,10 @@ def _write(axes: Axes, picture: PartitionPicture, colours: list[Colour]) -> None
 
 def _label(axes: Axes, label: Label, size: float, ink: str) -> None:
     words, place = plain(label.text), (label.x, label.y)
+    box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
     if not label.beside:
-        axes.annotate(words, place, ha="center", va="center", fontsize=size, color=ink)
+        on_hatches = {"color": MARK, "bbox": box} if _style.get() == PRINT else {"color": ink}
+        axes.annotate(words, place, ha="center", va="center", fontsize=size, **on_hatches)
         return
     right, up = (np.array(axes.transData.transform(place)) < axes.transAxes.transform((0.5, 0.5))).tolist()
     axes.annotate(
@@ -368,7 +528,7 @@ def _label(axes: Axes, label: Label, size: float, ink: str) -> None:
         va="center",
         fontsize=SMALL,
         color=MARK,
-        bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8},
+        bbox=box,
         arrowprops={"arrowstyle": "-", "linewidth": 0.5, "color": MARK, "shrinkA": 0, "shrinkB": 0},
     )
 
@@ -387,25 +547,30 @@ def _frame(axes: Axes, picture: PartitionPicture) -> None:
 
 def marks_of(picture: PartitionPicture) -> list[tuple[str, Any]]:
     """Return the entries of a partition's legend."""
-    marks: list[tuple[str, Any]] = [(name, patch(hue_of(a))) for a, name in enumerate(picture.actions)]
+    marks = action_marks(picture.actions)
     if any(cell.action < 0 for cell in picture.cells):
         marks.append(("tied", patch(hue_of(-1))))
     if any(picture.primary):
         marks.append(("prototype", _dot("full")))
     if not all(picture.primary):
-        marks.append(("merged", _dot("none")))
+        marks.append(("merged prototype", _dot("none")))
     if picture.labels and picture.ticks != ((), ()):
-        marks.append(("region", Line2D([], [], ls="", marker="$5$", color=INK, markersize=4.5)))
+        marks.append((NUMBER, Line2D([], [], ls="", marker="$5$", color=INK, markersize=4.5)))
     if picture.trail:
         marks.append(("greedy trial", Line2D([], [], color=INK, linewidth=0.8)))
     return marks
+
+
+def action_marks(actions: Sequence[str]) -> list[tuple[str, Any]]:
+    """Return the entries of the actions in a legend."""
+    return [(name, patch(hue_of(a, actions), hatch_of(a, actions))) for a, name in enumerate(actions)]
 
 
 def add_shades(figure: Figure, picture: PartitionPicture) -> None:
     """Add the colour bar of the values; a map without values has none."""
     values = [cell.value for cell in picture.cells]
     if len(values) == 1 or min(values) < max(values):
-        add_bar(figure, ScalarMappable(shades_of(values), greys(len(picture.actions))), "state value V")
+        add_bar(figure, ScalarMappable(shades_of(values), greys(len(picture.actions))), VALUE)
 
 
 def _dot(fill: str) -> Line2D:
@@ -590,4 +755,4 @@ def draw_gallery(pictures: Sequence[PartitionPicture]) -> Figure:
 def _marks(pictures: Sequence[PartitionPicture]) -> dict[str, Any]:
     """Return the entries of the common legend: every mark of any picture once, without numbers of regions."""
     marks = {name: mark for picture in pictures for name, mark in marks_of(picture)}
-    return {name: mark for name, mark in marks.items() if name != "region"}
+    return {name: mark for name, mark in marks.items() if name != NUMBER}

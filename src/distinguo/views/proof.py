@@ -9,6 +9,8 @@ import numpy as np
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from distinguo.proof.arrive.question import ArrivalFinding
 from distinguo.proof.hold.question import HoldFinding
@@ -16,10 +18,12 @@ from distinguo.representations.file import Representation
 from distinguo.representations.geometry import Outline
 from distinguo.verification import Proof
 from distinguo.views.pictures import cell_outlines
-from distinguo.views.plots import dress, entitle, explain_marks, new_figure, patch
+from distinguo.views.plots import dress, entitle, explain_marks, new_figure
 
-_NAMES = ("doomed whatever is done", "undecided", "proven for ever")
-_COLOURS = ("#e2e2e2", "#e69f00", "#56b4e9")  # from the palette: safe for colour-blind readers
+_NAMES = ("doomed whatever is done", "undecided", "proven to be held for ever")
+#: Not those of actions, so that a proof is not taken for a map; told apart by colour-blind readers and in grey.
+COLOURS = ("#ededed", "#c7b98c", "#332288")
+LINES, HATCH = "#9a9a9a", "////"  #: of the partition, and of what is undecided
 
 
 def proof_figure(proof: Proof) -> Figure | None:
@@ -88,13 +92,16 @@ def draw_hold(picture: HoldPicture) -> Figure:
         origin="lower",
         extent=frame,
         aspect="auto",
-        cmap=ListedColormap(_COLOURS),
+        cmap=ListedColormap(COLOURS),
         vmin=-0.5,
         vmax=2.5,
         interpolation="nearest",
     )
+    undecided = np.ma.masked_not_equal(picture.codes.T, 1)
+    if undecided.count():
+        axes.pcolor(picture.x, picture.v, undecided, hatch=HATCH, alpha=0.0, shading="nearest", linewidth=0)
     _outline(axes, picture.outlines)
-    explain_marks(figure, [(name, patch(c)) for name, c in zip(_NAMES, _COLOURS, strict=True)])
+    explain_marks(figure, [*zip(_NAMES, map(square, COLOURS), strict=True), BORDER])
     axes.set_xlim(frame[0], frame[1])
     axes.set_ylim(frame[2], frame[3])
     dress(axes, *picture.axes)
@@ -103,7 +110,16 @@ def draw_hold(picture: HoldPicture) -> Figure:
 
 
 def _outline(axes: Any, outlines: tuple[Outline, ...]) -> None:
-    axes.add_collection(PolyCollection(list(outlines), facecolors="none", edgecolors="black", linewidths=0.4))
+    axes.add_collection(PolyCollection(list(outlines), facecolors="none", edgecolors=LINES, linewidths=0.6))
+
+
+def square(colour: str) -> Any:
+    """Return a square for a legend, hatched if it is of what is undecided."""
+    hatch = HATCH if colour == COLOURS[1] else ""
+    return Patch(facecolor=colour, edgecolor=LINES, hatch=hatch, linewidth=0.4)
+
+
+BORDER = ("border of a cell of the map", Line2D([], [], color=LINES, linewidth=0.8))
 
 
 class ArrivalPicture(NamedTuple):
@@ -140,15 +156,16 @@ def draw_arrival(picture: ArrivalPicture) -> Figure:
     figure = new_figure(3.6)
     plane, curve = figure.subplots(2, 1, height_ratios=(3, 2))
     _outline(plane, picture.outlines)
-    colours = np.where(picture.proven, _COLOURS[2], _COLOURS[1])
+    colours = np.where(picture.proven, COLOURS[2], COLOURS[1])
     ends = [((x0, v0), (x1, v1)) for x0, x1, v0, v1 in picture.boxes]
     plane.add_collection(LineCollection(ends, colors=list(colours), linewidths=3.5))
     plane.set(xlim=(picture.low[0], picture.high[0]), ylim=(picture.low[1], picture.high[1]))
     dress(plane, *picture.axes)
     entitle(figure, picture.title)
     words = ("starts that are undecided", "starts proven to arrive")
-    explain_marks(figure, [(name, patch(c)) for name, c in zip(words, _COLOURS[1:], strict=True)])
+    explain_marks(figure, [*zip(words, map(square, COLOURS[1:]), strict=True), BORDER])
     widths = picture.boxes[:, 1] - picture.boxes[:, 0]
     curve.bar(picture.boxes[:, 0], picture.steps, widths, align="edge", color=list(colours))
+    curve.locator_params(axis="x", nbins=5)
     dress(curve, f"{picture.axes[0]} of the start", "steps at most")
     return figure

@@ -21,6 +21,7 @@ from distinguo.errors import (
     DistinguoError,
     call_user_code,
     checks_names,
+    counted,
     one_line,
     path_from,
     shown,
@@ -261,7 +262,7 @@ def chapter(asked: Asked, number: int, budget: Budget, alone: bool, audit: bool)
 
 def _verdict(run: Run) -> str:
     if run.path is not None and not is_finished(run.path):
-        size = f"{run.representation.regions} regions"
+        size = counted(run.representation.regions, "region")
         return f"Not finished: {size} so far. Go on with: {learn_command(run.configuration, run.path)}"
     if "trials" not in run.summary:
         return "It is not known how this run ended."
@@ -330,7 +331,7 @@ def _regions(run: Run) -> list[dict[str, Any]]:
                 "number": one.region,
                 "where": one.where,
                 "action": one.action,
-                "colour": hue_of(int(policy[one.region])),
+                "colour": hue_of(int(policy[one.region]), run.configuration.spec.actions),
                 "value": amount(float(run.q[one.region].max())),
                 "prototypes": count or "",
                 "updates": f"{int(run.updates[one.region].sum()):,}",

@@ -146,6 +146,7 @@ def show(
     view: str | ViewFunction = ...,
     path: str | Path | None = ...,
     *,
+    style: str = ...,
     ax: Axes,
     figsize: None = ...,
 ) -> Axes: ...
@@ -157,6 +158,7 @@ def show(
     view: str | ViewFunction = ...,
     path: str | Path | None = ...,
     *,
+    style: str = ...,
     ax: None = ...,
     figsize: tuple[float, float] | None = ...,
 ) -> Figure: ...
@@ -168,6 +170,7 @@ def show(
     view: str | ViewFunction = PARTITION,
     path: str | Path | None = None,
     *,
+    style: str = "light",
     ax: Axes | None = None,
     figsize: tuple[float, float] | None = None,
 ) -> Figure | Axes:
@@ -176,7 +179,8 @@ def show(
     ``view`` is the name of one (``partition``, ``values``, ``phase``, ``critical``, ``regret``, ``family``,
     ``trials``, ``dial``, ``fidelity``, or one of your own), or a function from a run to a picture; the suffix of the
     path is ``.png``, ``.svg`` or ``.pdf``. A comparison is drawn as its learning curves, and a proof as the starts
-    that are proven, whatever the view.
+    that are proven, whatever the view. ``style`` is ``light``, ``dark`` (for dark pages and slides) or ``print``
+    (black and white, with a pattern for each action).
 
     The figure shows itself in a notebook; elsewhere, its method ``show`` opens a window. ``figsize`` is its width and
     height in inches. With ``ax``, a view of one panel is drawn there, and ``ax`` is returned.
@@ -186,10 +190,10 @@ def show(
     >>> figure.axes[0].get_xlabel()
     'x (m)'
     """
-    from distinguo.views.plots import drawn_as_asked, save_figure
+    from distinguo.views.plots import drawn_as_asked, drawn_for, restyled, save_figure
 
-    with drawn_as_asked(ax, figsize):
-        figure = _drawn(run, view)
+    with drawn_as_asked(ax, figsize), drawn_for(style):
+        figure = restyled(_drawn(run, view), style)
     if path is not None:
         whole = figure if ax is None else ax.get_figure(root=True)
         save_figure(whole, Path(path))  # type: ignore[arg-type]
@@ -222,11 +226,13 @@ def _drawn(what: Shown, view: str | ViewFunction) -> Figure:
     return drawn
 
 
-def draw_run(run: Run, view: str | ViewFunction = PARTITION, path: Path | None = None) -> Path:
+def draw_run(
+    run: Run, view: str | ViewFunction = PARTITION, path: Path | None = None, style: str = "light"
+) -> Path:
     """Draw a run into a file, by default into its folder, and return where."""
     if path is None:
         if run.path is None:
             raise DistinguoError("This run has no folder to draw into; learn it with out=….")
         path = run.path / f"{slug(view if isinstance(view, str) else view.__name__)}.png"
-    show(run, view, path)
+    show(run, view, path, style=style)
     return path

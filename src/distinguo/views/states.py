@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.cm import ScalarMappable
 from matplotlib.collections import PolyCollection
-from matplotlib.colors import Normalize
+from matplotlib.colors import Normalize, to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
@@ -23,10 +23,12 @@ from distinguo.tasks.task import observe, transition
 from distinguo.views.pictures import PartitionPicture
 from distinguo.views.places import Place, places_of, plane_picture, trail_of, world_of
 from distinguo.views.plots import (
+    INK,
     MARK,
     add_bar,
     add_shades,
     broken_line,
+    colours_named,
     colours_of,
     darkened,
     draw,
@@ -35,6 +37,7 @@ from distinguo.views.plots import (
     explain_marks,
     hue_of,
     marks_of,
+    patch,
 )
 
 # Critical states: one wrong action there leads to failure, whatever follows (Figure 9 of the paper).
@@ -108,7 +111,7 @@ def draw_critical(picture: CriticalPicture) -> Figure:
     for saving in sorted({state.saving for state in picture.states}):
         places = [state.at for state in picture.states if state.saving == saving]
         xs, ys = _bands(places, picture.pitch)
-        colour = darkened(hue_of(saving[0]))
+        colour = darkened(hue_of(saving[0], shown.actions))
         axes.plot(xs, ys, "-", color=colour, linewidth=1.5, solid_capstyle="projecting", zorder=1.8)
         names = " or ".join(shown.actions[a] for a in saving)
         marks.append(
@@ -199,14 +202,27 @@ def draw_regret(picture: RegretPicture) -> Figure:
     scale = Normalize(0.0, max(*picture.regrets, picture.epsilon, 1e-12))
     if picture.pitch == (0.0, 0.0):
         xs, ys = zip(*picture.places, strict=True)
-        axes.scatter(xs, ys, c=picture.regrets, cmap=PALETTE, norm=scale, s=3, linewidths=0, rasterized=True)
+        axes.scatter(
+            xs,
+            ys,
+            c=picture.regrets,
+            cmap=colours_named(PALETTE),
+            norm=scale,
+            s=3,
+            linewidths=0,
+            rasterized=True,
+        )
     else:
         wide, tall = picture.pitch
         squares = [
             rectangle((x - wide / 2, y - tall / 2), (x + wide / 2, y + tall / 2)) for x, y in picture.places
         ]
         filled = PolyCollection(
-            squares, array=np.array(picture.regrets), cmap=PALETTE, norm=scale, edgecolors="face"
+            squares,
+            array=np.array(picture.regrets),
+            cmap=colours_named(PALETTE),
+            norm=scale,
+            edgecolors="face",
         )
         filled.set(linewidths=0.3, rasterized=True)
         axes.add_collection(filled)
@@ -214,7 +230,10 @@ def draw_regret(picture: RegretPicture) -> Figure:
     for label in shown.labels:
         box = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.7}
         axes.annotate(label.text, (label.x, label.y), ha="center", va="center", fontsize=7.5, bbox=box)
-    add_bar(figure, ScalarMappable(scale, PALETTE), "regret: reward lost at a visit")
+    add_bar(figure, ScalarMappable(scale, colours_named(PALETTE)), "regret: reward lost at a visit")
+    if len(picture.places) < REGRET_ACROSS * REGRET_UPWARDS:
+        why = "not visited" if picture.pitch == (0.0, 0.0) else "not audited: it cannot be held"
+        explain_marks(figure, [(why, patch(to_hex(NOT_AUDITED)))])
     return figure
 
 
@@ -302,5 +321,11 @@ def draw_phase(picture: PhasePicture) -> Figure:
         # fmt: on
     axes.set_xlim(shown.low[0], shown.high[0])
     axes.set_ylim(shown.low[1], shown.high[1])
-    explain_marks(figure, marks_of(plain_map._replace(trail=((0.0, 0.0),))))
+    marks = marks_of(plain_map._replace(trail=((0.0, 0.0),)))
+    marks.append(
+        ("start of a trial", Line2D([], [], ls="", marker="o", fillstyle="none", color=INK, markersize=4))
+    )
+    if picture.arrows:
+        marks.append(("one step", Line2D([], [], ls="", marker=r"$\rightarrow$", color=INK, markersize=7)))
+    explain_marks(figure, marks)
     return figure

@@ -8,13 +8,18 @@ from itertools import groupby
 
 # Text that fits a width: lines break only at spaces, and widths count the cells of a terminal.
 #
-# A wide character, such as 状, takes two cells; a colour takes none. A word that is wider than the width stays whole.
+# A wide character, such as 状, takes two cells; a colour takes none. A word that is wider than the width stays whole,
+# and so does a command to copy: at the end of a line after a colon, or in a line of its own.
 
 
 HANGING = 2  #: indent of the later lines of a paragraph, in cells
 NARROWEST = 16  #: cells; a narrower column of words is not wrapped
 GAP = "  "  #: between two columns
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
+_COMMAND = re.compile(
+    r"(?:(?<=: )|(?<=^))"
+    r"(?:(?:PYTHONPATH=\S+ )?distinguo [a-z]+(?: .*)?|distinguo\.[a-z]+\(.*|pip install .*)$"
+)
 
 Rows = Sequence[Sequence[str]]
 
@@ -49,6 +54,9 @@ def fitted_lines(text: str, width: int | None, hanging: int = HANGING) -> str:
     one two
       three
       four
+    >>> print(fitted_lines("Look again with: distinguo show runs/puck-default-seed0", 40))
+    Look again with:
+      distinguo show runs/puck-default-seed0
     """
     if width is None:
         return text
@@ -61,7 +69,10 @@ def _broken(line: str, width: int, hanging: int) -> str:
     margin = " " * _margin(line)
     inner = margin + " " * hanging
     done, now, fresh = [], margin, True
-    for space, word in re.findall(r"( *)([^ ]+)", line[len(margin) :]):
+    text = line[len(margin) :]
+    command = _COMMAND.search(text)
+    whole = [] if command is None else [(" ", command[0])]
+    for space, word in re.findall(r"( *)([^ ]+)", text[: command.start()] if command else text) + whole:
         longer = now + word if fresh else now + space + word
         if not fresh and cells_of(longer) > width:
             done.append(now)
@@ -224,13 +235,15 @@ def painted(text: str, style: str) -> str:
     return Style.parse(style).render(text, color_system=ColorSystem.EIGHT_BIT)
 
 
-def painted_letters(line: str, names: str) -> str:
+def painted_letters(line: str, names: str, actions: Sequence[str]) -> str:
     """Return a line of a map with the letters of its actions in the hues of the pictures.
 
     >>> from distinguo.views.terminal import without_style
-    >>> without_style(painted_letters("llrr..", "lr"))
+    >>> without_style(painted_letters("llrr..", "lr", ("left", "right")))
     'llrr..'
     """
     from distinguo.views.plots import hue_of  # loads matplotlib
 
-    return "".join(painted("".join(run), hue_of(names.find(letter))) for letter, run in groupby(line))
+    return "".join(
+        painted("".join(run), hue_of(names.find(letter), actions)) for letter, run in groupby(line)
+    )

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from distinguo.controller import Controller
+from distinguo.errors import counted
 from distinguo.explanations.subject import (
     MERGE,
     KeptEntry,
@@ -26,7 +27,7 @@ from distinguo.runs.run import Run
 from distinguo.tasks.spec import TaskSpec
 from distinguo.views.pictures import category_name, frame_of, names_of, note_of, plane_of, tiles_of
 from distinguo.views.terminal import columns_of, fitted_lines, painted_letters, table_with_remarks
-from distinguo.views.words import presentable
+from distinguo.views.words import presentable, values_name_actions
 
 # The places of a coarse map: rows of states, with the words beside and below them.
 
@@ -81,9 +82,9 @@ def _number(value: float, width: float) -> str:
     ('5.50', '-0.066')
     """
     if width >= 1e7:
-        return f"{value:.3g}"
+        return f"{value:z.3g}"
     decimals = min(max(2, 2 - math.floor(math.log10(width))), MOST_DECIMALS)
-    return f"{value + 0.0:.{decimals}f}"  # no minus zero
+    return f"{value:z.{decimals}f}"
 
 
 def _of_categories(representation: Representation, spec: TaskSpec, controller: Controller | None) -> Sheet:
@@ -138,7 +139,7 @@ def text_map(run: Run, width: int | None = None, colours: bool = False) -> str:
     beside = max(BESIDE, *(len(place) for place, _ in sheet.rows))
     head = [f"({sheet.note})"] if sheet.note else []
     head.append(f"{sheet.axes[1]}  greedy action: {_legend(spec.actions, names, lines)}".lstrip())
-    shown = [painted_letters(line, names) if colours else line for line in lines]
+    shown = [painted_letters(line, names, spec.actions) if colours else line for line in lines]
     body = [f"{place:>{beside}} |{line}" for (place, _), line in zip(sheet.rows, shown, strict=True)]
     below = _below(sheet, beside, len(lines[0]))
     return "\n".join([*(fitted_lines(line, width) for line in head), *body, below])
@@ -206,7 +207,8 @@ NARROW = 4  #: coordinates; a table with more rounds them
 def regions_table(run: Run, most: int = MOST_REGIONS, width: int | None = None) -> str:
     """Return the regions: the primary prototype, how many prototypes, the action, the value, the updates.
 
-    If there are very many, the most updated ones are shown. A map without prototypes has no columns for them.
+    If there are very many, the most updated ones are shown. A map without prototypes has no columns for them, and one
+    of a learner that only finds actions has none for values and updates.
     """
     count = run.representation.regions
     numbers = (
@@ -215,7 +217,8 @@ def regions_table(run: Run, most: int = MOST_REGIONS, width: int | None = None) 
     columns = [["region", *map(str, numbers)], *_places(run, numbers), *_learned(run, numbers)]
     lines = columns_of(list(zip(*columns, strict=True)), width)
     if count > len(numbers):
-        lines.append(f"… and {count - len(numbers):,} more regions, which were updated less.")
+        which = ", which were updated less" if run.updates.any() else ""
+        lines.append(f"… and {counted(count - len(numbers), 'more region')}{which}.")
     return "\n".join(lines)
 
 
@@ -234,19 +237,22 @@ def _places(run: Run, numbers: Sequence[int]) -> list[list[str]]:
 
 
 def _learned(run: Run, numbers: Sequence[int]) -> list[list[str]]:
-    """Return the columns of the action, the value and the updates."""
+    """Return the columns of the action, and of the value and the updates if the learner has them."""
     policy, actions = run.controller.policy, run.configuration.spec.actions
-    return [
+    columns = [
         ["action", *("tied" if policy[j] < 0 else actions[policy[j]] for j in numbers)],
-        ["value", *(f"{run.q[j].max():.4f}" for j in numbers)],
-        ["updates", *(str(int(run.updates[j].sum())) for j in numbers)],
     ]
+    if not values_name_actions(run):
+        columns.append(["value", *(f"{run.q[j].max():z.4f}" for j in numbers)])
+    if run.updates.any():
+        columns.append(["updates", *(f"{int(run.updates[j].sum()):,}" for j in numbers)])
+    return columns
 
 
 def _coordinate(run: Run, value: float) -> str:
     if has_labels(run.representation.partition):
-        return f"{value:.6g}"
-    return f"{value:.4f}" if len(run.representation.dimensions) <= NARROW else f"{value:.3g}"
+        return f"{value:z.6g}"
+    return f"{value:z.4f}" if len(run.representation.dimensions) <= NARROW else f"{value:z.3g}"
 
 
 # The reasons of a run as a table.
@@ -280,15 +286,15 @@ def _told(run: Run, reason: Reason) -> tuple[str, ...]:
     if isinstance(reason, KeptEntry):
         (before, after), (old, new) = reason.prototypes, reason.worst_start
         change = " and ".join(reason.changes) or "a drift"
-        remark = f"{change}: {old:g} became {new:g} on the worst start"
-        return str(reason.trial), "kept", f"{before} -> {after}", "", f"{reason.gain:g}", remark
+        remark = f"{change}: {old:zg} became {new:zg} on the worst start"
+        return str(reason.trial), "kept", f"{before} -> {after}", "", f"{reason.gain:zg}", remark
     pair = " / ".join(map(str, reason.prototypes))
     if isinstance(reason, PriceEntry):
         regions = " / ".join(map(str, reason.regions or ()))
         remark = "the mean return that would be lost if they were one"
-        return "", "price", pair, regions, f"{reason.lost:g}", remark
+        return "", "price", pair, regions, f"{reason.lost:zg}", remark
     remark = "compatible" if reason.event == MERGE and not reason.rules else ", ".join(reason.rules)
-    return str(reason.trial), reason.event, pair, _regions_now(run, reason), f"{reason.regret:.4f}", remark
+    return str(reason.trial), reason.event, pair, _regions_now(run, reason), f"{reason.regret:z.4f}", remark
 
 
 def _regions_now(run: Run, event: ReasonEvent) -> str:

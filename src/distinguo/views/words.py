@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from distinguo.errors import visible
+from distinguo.errors import counted, visible
 from distinguo.evaluation.confirmation import UNDECIDED
+from distinguo.explanations.subject import asked_about
 from distinguo.learners.catalog import ECONOMY, PROBATION, SURPRISE
 from distinguo.learners.learner import learner_or_absent
 from distinguo.representations.file import Representation
@@ -42,6 +44,11 @@ def presentable(run: Run) -> Run:
     )
 
 
+def values_name_actions(run: Run) -> bool:
+    """Whether action values only mark the action of a region by 1, so that they are not rewards."""
+    return asked_about(run).values_name_actions
+
+
 def way_sentence(configuration: Configuration) -> str:
     """Return one line with the facts of a task and the learner that is used.
 
@@ -53,8 +60,8 @@ of -110. Learner: probation (tries changes of a small map and keeps those that p
     spec, name = configuration.spec, configuration.learner_name
     kind = "label" if spec.kind == "categories" else "number"
     facts = [
-        f"{_count(len(spec.dimensions), kind)} observed",
-        _count(len(spec.actions), "action"),
+        f"{counted(len(spec.dimensions), kind)} observed",
+        counted(len(spec.actions), "action"),
         "states can be restored" if spec.restorable else "states cannot be restored",
         NOISE[spec.stochastic],
         _goal(spec),
@@ -69,7 +76,7 @@ def _goal(spec: TaskSpec) -> str:
         return "solved by trials that never end"
     if spec.threshold is None:
         return "judged by mean return; the return that solves it is unknown"
-    return f"solved by a mean return of {spec.threshold:g}"
+    return f"solved by a mean return of {spec.threshold:zg}"
 
 
 def why_nothing(run: Run) -> list[str]:
@@ -98,7 +105,8 @@ def _equal_returns(run: Run) -> str:
     if len(gained) > 1 or isinstance(run.configuration.spec.goal, Hold):
         return ""
     return (
-        f"No return differed in {run.summary['environment_steps']:,} steps: every trial returned {gained.pop():g}. "
+        f"No return differed in {counted(run.summary['environment_steps'], 'step')}: every trial returned "
+        f"{gained.pop():zg}. "
         "So nothing could be learned; try more steps (--set stage.steps=1000000) or a reward that comes sooner."
     )
 
@@ -107,7 +115,7 @@ def _nothing_reliable(run: Run) -> str:
     if run.configuration.learner_name not in (ECONOMY, SURPRISE) or run.updates.any():
         return ""
     ended = sum(trial.ended in ("wall", "terminal") for trial in run.trials)
-    why = f"only {_count(ended, 'trial')} ended" if ended else "no trial ended"
+    why = f"only {counted(ended, 'trial')} ended" if ended else "no trial ended"
     return (
         f"No action value ever became reliable: {why} in a terminal state, where reliability begins; "
         "try --learner probation."
@@ -117,14 +125,20 @@ def _nothing_reliable(run: Run) -> str:
 def _no_end(run: Run) -> str:
     if any(trial.ended != "cap" for trial in run.trials) or run.configuration.learner_name == PROBATION:
         return ""
-    return f"No trial ended by itself; all {len(run.trials):,} were stopped."
+    return f"No trial ended by itself; {_all_stopped(len(run.trials))}."
+
+
+def _all_stopped(trials: int) -> str:
+    return "the only one was stopped" if trials == 1 else f"all {trials:,} were stopped"
 
 
 def outcome_sentence(run: Run) -> str:
     """Return a sentence or two on how a run ended."""
     summary = run.summary
-    size = f"{_count(summary['regions'], 'region')} ({_count(summary['prototypes'], 'prototype')})"
-    cost = f"{_count(summary['trials'], 'trial')}, {summary['environment_steps']:,} environment steps"
+    size = f"{counted(summary['regions'], 'region')} ({counted(summary['prototypes'], 'prototype')})"
+    cost = (
+        f"{counted(summary['trials'], 'trial')}, {counted(summary['environment_steps'], 'environment step')}"
+    )
     if "total_steps" in summary:
         cost += f" ({_steps_in_all(summary)})"
     if run.is_distilled:
@@ -132,7 +146,7 @@ def outcome_sentence(run: Run) -> str:
     if run.configuration.spec.score != "length":
         return f"{_mean_return(run)} with {size}, learned in {cost}."
     if run.solved:
-        return f"Solved: the greedy policy holds {summary['score']:,} steps with {size}, learned in {cost}."
+        return f"Solved: the greedy policy holds {counted(summary['score'], 'step')} with {size}, learned in {cost}."
     return (
         f"Not solved within the budget: {size} after {cost}; try another --seed, or --set stage.trials=1000 "
         f"with another --out."
@@ -149,30 +163,30 @@ def _steps_in_all(summary: Mapping[str, Any]) -> str:
 
 def _distilled(summary: Mapping[str, Any]) -> str:
     """Compare a map with its teacher and with the target return."""
-    what = f"{summary['bar']:.4g}"
+    what = f"{summary['bar']:z.4g}"
     if "share" in summary:
         what = f"{summary['share']:.0%} of that, start by start"
     return (
         f"{'Kept' if summary['kept'] else 'Not kept'}: distilled from {summary['teacher']}, whose mean return is "
-        f"{summary['teacher_score']:.4g}; the map's mean return is {score_text(summary['score'], summary['bar'])} "
+        f"{summary['teacher_score']:z.4g}; the map's mean return is {score_text(summary['score'], summary['bar'])} "
         f"(target: {what})"
     )
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
 def _mean_return(run: Run) -> str:
     """Compare the mean return of the greedy policy with the one that solves the task."""
     summary, threshold = run.summary, run.configuration.spec.threshold
-    trials = f" over {summary['confirmation_trials']:,} trials" if "confirmation_trials" in summary else ""
+    trials = (
+        f" over {counted(summary['confirmation_trials'], 'trial')}"
+        if "confirmation_trials" in summary
+        else ""
+    )
     found = f"the greedy policy's mean return{trials} is {score_text(summary['score'], threshold)}"
     if threshold is None:
         return f"{summary['task']} names no return that solves it (set one with --threshold): {found}"
     if summary.get("answer") == UNDECIDED:
-        return f"Undecided: {found} ({threshold:g} is needed), and {_what_it_takes(summary)},"
-    return f"{'Solved' if run.solved else 'Not solved within the budget'}: {found} ({threshold:g} is needed)"
+        return f"Undecided: {found} ({threshold:zg} is needed), and {_what_it_takes(summary)},"
+    return f"{'Solved' if run.solved else 'Not solved within the budget'}: {found} ({threshold:zg} is needed)"
 
 
 def _what_it_takes(summary: Mapping[str, Any]) -> str:
@@ -181,7 +195,7 @@ def _what_it_takes(summary: Mapping[str, Any]) -> str:
     if more is None:
         return "more trials of the same kind would not confirm it"
     allow = " ".join(f"--set {name}={value}" for name, value in summary["settings_to_pass"].items())
-    return f"about {_count(more, 'more trial')} would confirm it" + (f" ({allow})" if allow else "")
+    return f"about {counted(more, 'more trial')} would confirm it" + (f" ({allow})" if allow else "")
 
 
 def score_text(score: float, threshold: float | None) -> str:
@@ -190,7 +204,7 @@ def score_text(score: float, threshold: float | None) -> str:
     >>> score_text(0.698, 0.7), score_text(0.7, 0.7), score_text(-106.04, -110.0)
     ('0.698', '0.7', '-106.0')
     """
-    texts = [f"{score:.{digits}f}" for digits in range(1, 7)]
+    texts = [f"{score:z.{digits}f}" for digits in range(1, 7)]
     return next((text for text in texts if float(text) != threshold or score == threshold), texts[-1])
 
 
@@ -198,7 +212,7 @@ def remarks(run: Run) -> list[str]:
     """Return a warning about coordinates that never change."""
     low, high = run.representation.provenance.get("extent", ((), ()))
     names = run.representation.dimensions
-    same = [f"{name} (always {a:g})" for name, a, b in zip(names, low, high, strict=False) if a == b]
+    same = [f"{name} (always {a:zg})" for name, a, b in zip(names, low, high, strict=False) if a == b]
     if not same or run.configuration.spec.kind != "continuous":
         return []
     return [f"Never changed, so of no use: {', '.join(same)}; they count with a scale of 1."]
@@ -207,13 +221,13 @@ def remarks(run: Run) -> list[str]:
 def distribution(summaries: list[dict[str, Any]]) -> str:
     """Return a table of the spread of results over the seeds."""
     solved = sum(bool(s["solved"]) for s in summaries)
-    lines = [f"Solved: {solved} of {len(summaries)} seeds.", ""]
+    lines = [f"Solved: {solved} of {counted(len(summaries), 'seed')}.", ""]
     lines.append(f"{'':22}{'least':>9}{'5 %':>9}{'median':>9}{'95 %':>9}{'most':>9}")
     keys = ("regions", "prototypes", "trials", "environment_steps", "investigation_steps", "total_steps")
     for key in (key for key in keys if all(key in summary for summary in summaries)):
         values = np.array([s[key] for s in summaries])
         spread = np.percentile(values, [0, 5, 50, 95, 100])
-        lines.append(f"{key.replace('_', ' '):22}" + "".join(f"{v:9,.0f}" for v in spread))
+        lines.append(f"{key.replace('_', ' '):22}" + "".join(f"{v:z9,.0f}" for v in spread))
     return "\n".join(lines)
 
 
@@ -229,5 +243,5 @@ def why_command(run: Run, path: Path) -> str:
     if prototypes is None or not len(others):
         return ""
     pair = prototypes.points[prototypes.primaries[[0, others[0]]]]
-    here, there = (",".join(f"{c:.4g}" for c in row) for row in pair.tolist())
-    return f"distinguo explain {path} --state={here} --and={there}"
+    here, there = (",".join(f"{c:z.4g}" for c in row) for row in pair.tolist())
+    return f"distinguo explain {shlex.quote(str(path))} --state={here} --and={there}"

@@ -55,7 +55,8 @@ class Claim(NamedTuple):
         return self.verdict != DIFFERS
 
     def __repr__(self) -> str:
-        return f"{self.verdict:10}  {self.claim}: paper {self.paper}; ours {self.ours}"
+        judged = f"{self.verdict:10}  {self.claim}: paper {self.paper}; ours {self.ours}"
+        return f"{judged} (reproduced if: {self.criterion})"
 
 
 def verdict_of(reproduced: bool, better: bool = False) -> str:

@@ -13,6 +13,7 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from distinguo.errors import counted
 from distinguo.reading.files import MEBIBYTE, read_bytes
 from distinguo.representations.file import load
 from distinguo.tasks.puck.analysis import (
@@ -25,7 +26,8 @@ from distinguo.tasks.puck.analysis import (
 from distinguo.tasks.puck.puck import Puck
 from distinguo.views.curves import curves_figure
 from distinguo.views.pictures import partition_picture, representation_picture
-from distinguo.views.plots import draw, save_figure
+from distinguo.views.plots import draw, hue_of, save_figure
+from distinguo.views.proof import COLOURS
 from distinguo.writing import write_atomically
 from distinguo_lab.paper.claims import BEST_FOUR, POOREST, Claim
 from distinguo_lab.paper.reproduce import CaseStudy, Reproduction
@@ -147,7 +149,7 @@ def _of_reading(reproduction: Reproduction, study: CaseStudy) -> list[Shown]:
 
 def _control(reproduction: Reproduction, study: CaseStudy, name: str, number: str, under: str) -> Shown:
     representation = load(control_file(study.reading, name, study.folder))
-    title = f"{name}: {representation.regions} regions"
+    title = f"{name}: {counted(representation.regions, 'region')}"
     picture = representation_picture(representation, reproduction.spec, title)
     return Shown(number, f"{under} Control representation {name}.".strip(), draw(picture))
 
@@ -183,7 +185,7 @@ def draw_hill(task: Puck) -> Figure:
     return figure
 
 
-_COLOURS = {"doomed": "#f4f4f4", "controllable": "#9ecae1", "left": "#08519c", "right": "#d94801"}
+_COLOURS = {"doomed": COLOURS[0], "controllable": COLOURS[2], "left": hue_of(0), "right": hue_of(1)}
 
 
 def draw_map(puck_map: PuckMap, critical: bool) -> Figure:

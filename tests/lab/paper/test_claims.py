@@ -189,6 +189,11 @@ SCRATCH: list[tuple[dict[str, list[Any]], dict[str, str]]] = [
 ]
 
 
+def test_the_criterion_is_printed_beside_the_verdict() -> None:
+    claim = Claim("a", "the size", "24", "within 10%", "22", REPRODUCED)
+    assert repr(claim) == "reproduced  the size: paper 24; ours 22 (reproduced if: within 10%)"
+
+
 @pytest.mark.parametrize(("changes", "verdicts"), SCRATCH)
 def test_runs_from_scratch_decide_their_claims_and_no_other(
     changes: dict[str, list[Any]], verdicts: dict[str, str]

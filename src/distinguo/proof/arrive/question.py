@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distinguo.errors import counted
 from distinguo.proof.arrive.arrival import HORIZON, PIECES, ROUNDS, Arrivals, arrivals, certified
 from distinguo.proof.arrive.car import enclose_strip, step_cost
 from distinguo.proof.question import Answer, GreedyTrial, Question, Request, greedy_trial
@@ -72,24 +73,25 @@ def mean_return_at_least(spec: TaskSpec, proof: Arrivals, asked: int) -> float |
 
 def _sentences(answer: Answer, failure: tuple[tuple[float, float], GreedyTrial] | None) -> list[str]:
     details = answer.details
-    share = f"{answer.share:.2%} of the starts are proven to arrive within {details['asked_steps']:,} steps."
+    share = f"{answer.share:.2%} of the starts are proven to arrive within {counted(details['asked_steps'], 'step')}."
     lines = [f"Not proven: {share}"]
     if failure is not None:
         (x, v), trial = failure
         lines = [
-            f"Refuted: a trial from ({x:.4f}, {v:.4f}) has not arrived after {trial.steps:,} steps; it is at "
-            f"{trial.place}.",
+            f"Refuted: a trial from ({x:z.4f}, {v:z.4f}) has not arrived after {counted(trial.steps, 'step')}; "
+            f"it is at {trial.place}.",
             share,
         ]
     if answer.proven:
         lines = [
-            f"Proven: every start arrives within {details['steps']:,} steps ({answer.cells:,} boxes of starts)."
+            f"Proven: every start arrives within {counted(details['steps'], 'step')} "
+            f"({counted(answer.cells, 'box')} of starts)."
         ]
     if details["mean_return_at_least"] is not None:
-        solved = "" if details["threshold"] is None else f" ({details['threshold']:g} solves the task)"
+        solved = "" if details["threshold"] is None else f" ({details['threshold']:zg} solves the task)"
         lines.append(
-            f"So the mean return over all starts, of trials that are stopped after {details['asked_steps']:,} steps, "
-            f"is at least {details['mean_return_at_least']:.1f}{solved}."
+            "So the mean return over all starts, of trials that are stopped after "
+            f"{counted(details['asked_steps'], 'step')}, is at least {details['mean_return_at_least']:z.1f}{solved}."
         )
     return lines
 

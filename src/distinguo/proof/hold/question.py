@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distinguo.errors import counted
 from distinguo.proof.enclosure import enclose, widened
 from distinguo.proof.hold.invariant import HoldProof, prove_hold
 from distinguo.proof.question import Answer, GreedyTrial, Question, Request, greedy_trial
@@ -85,9 +86,11 @@ def ask_hold(request: Request) -> HoldFinding:
 def _sentences(answer: Answer, failure: GreedyTrial | None) -> list[str]:
     lines = ["Not proven: the start is not among the states that are proven."]
     if failure is not None:
-        lines = [f"Refuted: a trial from the start fails after {failure.steps:,} steps, at {failure.place}."]
+        lines = [
+            f"Refuted: a trial from the start fails after {counted(failure.steps, 'step')}, at {failure.place}."
+        ]
     if answer.proven:
-        lines = [f"Proven: from its start the controller never fails ({answer.cells:,} cells)."]
+        lines = [f"Proven: from its start the controller never fails ({counted(answer.cells, 'cell')})."]
     lines.append(
         f"Proven for {answer.share:.2%} of the controllable starts and "
         f"{answer.details['share_of_provable']:.2%} of what can be proven for any controller; "

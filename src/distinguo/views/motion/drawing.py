@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.animation import PillowWriter
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle, Polygon
+from PIL import Image
 
 from distinguo.representations.partition import has_labels
 from distinguo.views.motion.film import Film, FilmFrame, how_it_ended
@@ -20,6 +23,7 @@ from distinguo.views.plots import hue_of, shaded
 
 WIDE, NARROW, TALL = 9.0, 5.4, 4.5  #: inches of a film with the system beside the map, and of the map alone
 PALE = 0.45  #: share of the hue of a region, as background of the path
+PALETTE_FRAMES = 8  #: in which the colours of a GIF are looked for
 LATELY = 60  #: latest steps of the path, drawn with a strong line
 COLOURS = {
     GROUND: "#444444",
@@ -36,7 +40,7 @@ class Screen:
 
     def __init__(self, film: Film, figure: Figure) -> None:
         self.film, self.figure = film, figure
-        beside = bool(film.images) or film.scene(film.moments[0]) is not None
+        beside = film.has_system
         figure.set_size_inches(WIDE if beside else NARROW, TALL)
         figure.set_layout_engine("none")
         self._system = figure.add_axes((0.01, 0.12, 0.46, 0.76)) if beside else None
@@ -53,6 +57,13 @@ class Screen:
         if self._system is not None:
             self._system.set_axis_off()
 
+    @property
+    def changing(self) -> list[tuple[Axes | None, Any]]:
+        """What is drawn anew for every moment, from the bottom up, each with its axes."""
+        ground = [self._ground] if self.film.is_sliced else []
+        on_map = [(self._map, artist) for artist in (*ground, self._way, self._late, self._dot)]
+        return [*on_map, *((self._system, artist) for artist in self._moving), (None, self._caption)]
+
     def show(self, moment: FilmFrame) -> None:
         """Draw a moment in place of the previous one."""
         until, film = moment.step + 1, self.film
@@ -61,7 +72,7 @@ class Screen:
         self._dot.set_data(*([c] for c in moment.place or (np.nan, np.nan)))
         self._caption.set_text(_caption(film, moment))
         if film.is_sliced:
-            self._ground.set_data(_coloured(film.slice_through(moment)))
+            self._ground.set_data(_coloured(film.slice_through(moment), film.actions))
         if self._system is not None:
             self._show_system(self._system, moment)
 
@@ -72,7 +83,7 @@ class Screen:
         if scene is None:
             self._moving = [axes.imshow(self.film.images[moment.step])]
             return
-        hue = "black" if moment.action is None else hue_of(moment.action)
+        hue = "black" if moment.action is None else hue_of(moment.action, self.film.actions)
         self._moving = [_add(axes, shape, hue) for shape in scene.shapes]
         _frame(axes, scene)
 
@@ -109,9 +120,9 @@ def _draw_map(axes: Axes, film: Film) -> Any:
         axes.set_yticks([])
     _explain(axes, film)
     if film.is_sliced:
-        ground = _coloured(film.slice_through(film.moments[0]))
+        ground = _coloured(film.slice_through(film.moments[0]), film.actions)
         return axes.imshow(ground, extent=(x0, x1, y0, y1), origin="lower", aspect="auto")
-    colours = [shaded(hue_of(cell.action), PALE) for cell in picture.cells]
+    colours = [shaded(hue_of(cell.action, film.actions), PALE) for cell in picture.cells]
     edges = "white" if len(colours) <= 400 else "none"
     outlines = [cell.outline for cell in picture.cells]
     return axes.add_collection(PolyCollection(outlines, facecolors=colours, edgecolors=edges, linewidths=0.8))
@@ -122,7 +133,7 @@ def _explain(axes: Axes, film: Film) -> None:
     names = film.run.configuration.spec.actions
     numbers = list(dict.fromkeys([*film.trial.choices.tolist(), *range(len(names))]))[:6]
     handles = [
-        Line2D([], [], marker="s", linestyle="none", color=shaded(hue_of(a), PALE), label=names[a])
+        Line2D([], [], marker="s", linestyle="none", color=shaded(hue_of(a, names), PALE), label=names[a])
         for a in sorted(numbers)
     ]
     axes.legend(
@@ -135,9 +146,9 @@ def _explain(axes: Axes, film: Film) -> None:
     )
 
 
-def _coloured(policy: np.ndarray) -> np.ndarray:
+def _coloured(policy: np.ndarray, actions: Sequence[str]) -> np.ndarray:
     """Return a slice of the policy as pixels."""
-    hues = {action: shaded(hue_of(action), PALE) for action in np.unique(policy).tolist()}
+    hues = {action: shaded(hue_of(action, actions), PALE) for action in np.unique(policy).tolist()}
     pixels = np.empty((*policy.shape, 3))
     for action, hue in hues.items():
         pixels[policy == action] = to_rgb(hue)
@@ -150,15 +161,55 @@ def _caption(film: Film, moment: FilmFrame) -> str:
         words.append(how_it_ended(film.trial))
     else:
         words += [f"region {moment.region}", film.run.configuration.spec.actions[moment.action]]
-    return "   ".join([*words, f"gained {moment.gained:g}"])
+    return "   ".join([*words, f"gained {moment.gained:zg}"])
+
+
+class FilmFigure(Figure):
+    """A figure for movie writers of matplotlib, which save every frame: it gives them what is on its canvas."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.pixels: Any = FigureCanvasAgg(self)
+
+    def savefig(self, fname: Any, **_: Any) -> None:
+        """Write the pixels."""
+        fname.write(self.pixels.buffer_rgba())
+
+
+class GifWriter(PillowWriter):
+    """Writes a GIF with one palette for all frames, which takes a fraction of the time of one for each."""
+
+    _frames: list[Any]
+
+    def finish(self) -> None:
+        """Find the palette in some frames of every age, and write the file."""
+        frames = [frame.convert("RGB") for frame in self._frames]
+        some = frames[:: -(-len(frames) // PALETTE_FRAMES)]
+        sheet = Image.new("RGB", (some[0].width, some[0].height * len(some)))
+        for number, frame in enumerate(some):
+            sheet.paste(frame, (0, number * frame.height))
+        palette = sheet.quantize(256)
+        self._frames = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
+        super().finish()
 
 
 def draw_film(
     film: Film, screen: Screen, writer: Any, watch: Callable[[int, int], None] | None = None
 ) -> None:
-    """Draw every moment with a movie writer of matplotlib."""
+    """Draw every moment with a movie writer of matplotlib; what does not change is drawn once."""
+    figure = screen.figure
+    assert isinstance(figure, FilmFigure)
+    for _, artist in screen.changing:
+        artist.set_animated(True)
+    figure.pixels.draw()
+    still = figure.pixels.copy_from_bbox(figure.bbox)
     for number, moment in enumerate(film.moments):
         screen.show(moment)
+        figure.pixels.restore_region(still)
+        for axes, artist in screen.changing:
+            if axes is not None:
+                axes.apply_aspect()
+            artist.draw(figure.pixels.get_renderer())
         writer.grab_frame()
         if watch:
             watch(number + 1, len(film.moments))

@@ -34,6 +34,7 @@ FRAMES_PER_SECOND = 20.0
 MOST_FRAMES = 600  #: of a film; of a longer trial some steps are left out, so it looks faster
 STEP_OF_CATEGORIES, STEP_OF_OTHERS = 0.4, 1 / 30  #: seconds per step, for tasks that define none
 ACROSS, UPWARDS = 120, 90  #: places of a slice of the map
+VISIBLE = 0.01  #: of the width of the map; less is not seen as movement
 
 
 class FilmFrame(NamedTuple):
@@ -72,6 +73,16 @@ class Film(NamedTuple):
         return len(self.moments) * self.seconds_of_frame
 
     @property
+    def actions(self) -> tuple[str, ...]:
+        """The names of the actions."""
+        return self.run.configuration.spec.actions
+
+    @property
+    def has_system(self) -> bool:
+        """Whether the system is shown beside the map: by a scene, or by what its environment renders."""
+        return bool(self.images) or scene_for(self.run.configuration.spec) is not None
+
+    @property
     def is_sliced(self) -> bool:
         """Whether the map has more than two dimensions, so that a slice through the present state is shown."""
         partition = self.run.representation.partition
@@ -97,29 +108,38 @@ class Film(NamedTuple):
 
     def slice_through(self, moment: FilmFrame) -> np.ndarray:
         """Return the policy in the plane of the map through the present state, from the bottom row up."""
-        at = tuple(self.trial.observations[moment.step].tolist())
-        plane = self.picture.plane._replace(at=at)
         (x0, y0), (x1, y1) = self.picture.low, self.picture.high
-        xs, ys = np.linspace(x0, x1, ACROSS).tolist(), np.linspace(y0, y1, UPWARDS).tolist()
-        states = np.array([plane.state(x, y) for y in ys for x in xs])
+        xs, ys = np.meshgrid(np.linspace(x0, x1, ACROSS), np.linspace(y0, y1, UPWARDS))
+        states = np.tile(self.trial.observations[moment.step], (xs.size, 1))
+        states[:, list(self.picture.plane.axes)] = np.column_stack([xs.ravel(), ys.ravel()])
         regions = regions_of(self.run.representation.partition, states)
         return np.asarray(self.run.controller.policy[regions]).reshape(UPWARDS, ACROSS)
 
 
 def film_of(run: Run, trial: Rollout, speed: float = 1.0, seed: int = 0) -> Film:
-    """Return the film of a trial; ``speed`` 1 is the task's own time. The last moment is the end of the trial."""
+    """Return the film of a trial; ``speed`` 1 is the task's own time. The first moment is
+    just before something moves, the last one the end of the trial.
+    """
     if isinstance(speed, bool) or not isinstance(speed, int | float) or not 0.01 <= speed <= 100.0:
         raise DistinguoError(f"The speed of a film is a number from 0.01 to 100, got {shown(speed)}.")
     spec = run.configuration.spec
     stride, seconds = pace(_seconds(spec), float(speed), len(trial.choices))
     picture = partition_picture(run)
     places = places_on_map(run, picture, trial.observations)
-    steps = [*range(0, len(trial.choices), stride), len(trial.choices)]
+    steps = [*range(_first_move(places, picture), len(trial.choices), stride), len(trial.choices)]
     gained = np.concatenate([[0.0], np.cumsum(trial.rewards)])
     moments = tuple(_moment(trial, places, float(gained[step]), step) for step in steps)
     drawn = scene_for(spec) is None and spec.interpreted
     images = images_of(spec.task.driver, trial, seed) if drawn else ()
     return Film(run, trial, picture, moments, places, seconds, images)
+
+
+def _first_move(places: np.ndarray, picture: PartitionPicture) -> int:
+    """Return the last step before something is seen to move, so that no film begins with a still picture."""
+    size = np.subtract(picture.high, picture.low)
+    with np.errstate(invalid="ignore"):
+        moved = (np.abs(places - places[0]) >= VISIBLE * size).any(axis=1)
+    return max(int(np.argmax(moved)) - 1, 0)
 
 
 def pace(seconds: float, speed: float, steps: int) -> tuple[int, float]:
@@ -338,16 +358,13 @@ def _show(film: Film) -> None:
 
 def _save(film: Film, path: Path, watch: Callable[[int, int], None] | None) -> None:
     """Write a film to a file, whole or not at all."""
-    from matplotlib.animation import FFMpegWriter, PillowWriter
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+    from matplotlib.animation import FFMpegWriter
 
-    from distinguo.views.motion.drawing import Screen, draw_film
+    from distinguo.views.motion.drawing import FilmFigure, GifWriter, Screen, draw_film
 
-    figure = Figure()
-    FigureCanvasAgg(figure)
+    figure = FilmFigure(dpi=DPI)
     screen = Screen(film, figure)
-    kind: Any = PillowWriter if path.suffix.lower() == GIF else FFMpegWriter
+    kind: Any = GifWriter if path.suffix.lower() == GIF else FFMpegWriter
     writer = kind(fps=1.0 / film.seconds_of_frame)
     with tempfile.TemporaryDirectory() as folder:
         aside = Path(folder) / f"film{path.suffix.lower()}"

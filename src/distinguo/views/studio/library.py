@@ -9,20 +9,15 @@ import hashlib
 import os
 import secrets
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from distinguo.errors import LONGEST_SENTENCE, DistinguoError, one_line
-from distinguo.reading.files import MEBIBYTE, parse_json, parse_toml, read_text
-from distinguo.runs.request import REQUEST, interruption
+from distinguo.errors import DistinguoError, one_line
+from distinguo.runs.listing import SETTINGS, last_written, listed_facts, newest_first
 
-MOST_RUNS, DEEPEST = 500, 3  #: runs listed, and depth of the folders searched
-MOST_FOLDERS = 5_000
 LOOK_SECONDS = 1.0  #: between two searches, however many pages ask
 MOST_OPEN = 16  #: runs kept in memory
-SETTINGS, RESULT = "settings.toml", "result.json"
 
 
 class Library:
@@ -42,14 +37,12 @@ class Library:
         with self._alone:
             if time.monotonic() - self._looked < LOOK_SECONDS:
                 return self._listed
-            found = sorted(((_changed(path), path) for path in _run_folders(self.base)), reverse=True)[
-                :MOST_RUNS
-            ]
+            found = newest_first(self.base)
             self._places = {self._identity(path): path for _, path in found}
             known, self._entries = self._entries, {}
             entries = []
-            for changed, path in found:
-                key = (path, changed, _size(path / SETTINGS))
+            for time_ns, path in found:
+                key = (path, time_ns, _size(path / SETTINGS))
                 self._entries[key] = known.get(key) or self._entry(path)
                 entries.append(self._entries[key])
             self._listed, self._looked = entries, time.monotonic()
@@ -60,20 +53,8 @@ class Library:
 
     def _entry(self, path: Path) -> dict[str, Any]:
         entry: dict[str, Any] = {"id": self._identity(path), "name": self._name(path)}
-        entry["changed"] = _changed(path) // 10**9
-        try:
-            if not (path / SETTINGS).exists():
-                return entry | {"trouble": one_line(interruption(path), LONGEST_SENTENCE)}
-            asked = parse_toml(read_text(path / SETTINGS, 16 * MEBIBYTE), SETTINGS).get("run", {})
-            entry |= {"task": one_line(str(asked["task"])), "seed": int(asked["seed"])}
-            entry["learner"] = one_line(str(asked.get("learner", "economy")))
-            if (path / RESULT).is_file():
-                result = parse_json(read_text(path / RESULT, 4 * MEBIBYTE), RESULT)
-                entry |= {"solved": bool(result["solved"]), "regions": int(result["regions"])}
-        except (DistinguoError, LookupError, TypeError, ValueError, AttributeError) as error:
-            why = str(error) if isinstance(error, DistinguoError) else "it is damaged"
-            entry["trouble"] = one_line(f"Half written or damaged: {why.rstrip('.')}.")
-        return entry
+        entry["changed"] = last_written(path) // 10**9
+        return entry | listed_facts(path)
 
     def _name(self, path: Path) -> str:
         inner = path.relative_to(self.base).as_posix()
@@ -110,34 +91,6 @@ class Library:
                     self._opened.pop(next(iter(self._opened)))
                 known = self._opened.setdefault(identity, known)
         return known
-
-
-def _run_folders(base: Path) -> Iterator[Path]:
-    """Yield the folders that hold a run, without following links out of the base."""
-    waiting, looked = [(base, 0)], 0
-    while waiting and looked < MOST_FOLDERS:
-        path, depth = waiting.pop()
-        looked += 1
-        try:
-            inside = list(os.scandir(path))
-        except OSError:
-            continue
-        if any(one.name in (SETTINGS, REQUEST) and one.is_file(follow_symlinks=False) for one in inside):
-            yield path
-        elif depth < DEEPEST:
-            waiting += [(Path(one.path), depth + 1) for one in inside if one.is_dir(follow_symlinks=False)]
-
-
-def _changed(path: Path) -> int:
-    """Return when a run was last written to."""
-    return max((_time(path / name) for name in (SETTINGS, RESULT, "trials.csv")), default=0)
-
-
-def _time(path: Path) -> int:
-    try:
-        return path.stat().st_mtime_ns
-    except OSError:
-        return 0
 
 
 def _size(path: Path) -> int:

@@ -154,7 +154,7 @@ export class Pane {
     if (this.legend !== shown) {
       this.legend = shown;
       const names = actions.map((name) => (glyphOf(name) === name ? name : `${glyphOf(name)} ${name}`));
-      const items = names.map((name, action) => legendItem(name, "", hueOf(action)));
+      const items = names.map((name, action) => legendItem(name, "", hueOf(action, actions)));
       if (isTied) items.push(legendItem("undecided", "", hueOf(-1)));
       items.push(legendItem("stronger: higher value", "shades"));
       if (primary.length) items.push(legendItem("prototype", "dot"));

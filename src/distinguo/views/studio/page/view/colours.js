@@ -41,9 +41,36 @@ export function theme(element) {
   return colours;
 }
 
-/** The hue of an action; -1 is undecided. */
-export function hueOf(action) {
-  return action < 0 ? UNDECIDED : HUES[action % HUES.length];
+/** The places in HUES of actions that many tasks have, so that each has the same hue in all of them. */
+const MEANINGS = [
+  ["left", "west"],
+  ["right", "east"],
+  ["none", "nothing", "idle", "stay", "noop", "coast", "down", "south"],
+  ["up", "north"],
+];
+const LEVELS = [[0, 4, 9], [1, 5, 6]]; // places of forces to the left and to the right, the strongest first
+
+/** The hue of an action, by its number and the names of all; -1 is undecided. */
+export function hueOf(action, names = []) {
+  if (action < 0) return UNDECIDED;
+  return names.length ? huesOf(names)[action] : HUES[action % HUES.length];
+}
+
+/** The hues of a task's actions: left, right, up, down and none, or forces by their sign, have their own. */
+export function huesOf(names) {
+  const wanted = ofForces(names) ?? names.map((name) => MEANINGS.findIndex((same) => same.includes(name.toLowerCase())));
+  const taken = wanted.map((place, n) => (wanted.indexOf(place) < n ? -1 : place));
+  const free = HUES.map((_, place) => place).filter((place) => !taken.includes(place));
+  return taken.map((place, n) => HUES[(place >= 0 ? place : free.shift() ?? n) % HUES.length]);
+}
+
+/** The places of forces; null if the actions are no numbers, or too many on one side. */
+function ofForces(names) {
+  const forces = names.map((name) => (name.trim() ? Number(name) : NaN));
+  if (forces.some(Number.isNaN)) return null;
+  const sides = [-1, 1].map((sign) => forces.filter((f) => f * sign > 0).sort((a, b) => sign * (b - a)));
+  if (sides.some((side, n) => !side.length || side.length > LEVELS[n].length)) return null;
+  return forces.map((force) => (force ? LEVELS[+(force > 0)][sides[+(force > 0)].indexOf(force)] : 2));
 }
 
 /** The hues of lines on a paper; on a dark one sky takes the place of blue, which would hardly be seen. */
@@ -93,10 +120,10 @@ export function inkOn(colour) {
 export function cellColours(picture, base) {
   if (!picture.actions.length) return picture.cells.map(() => shaded(base, 1, base));
   const shade = shadesOf(picture.cells.map((cell) => cell.value));
-  const pale = palest(picture.actions.length);
+  const [pale, hues] = [palest(picture.actions.length), huesOf(picture.actions)];
   return picture.cells.map((cell) => {
     const share = pale + (1 - pale) * shade(cell.value);
-    return shaded(hueOf(cell.action), cell.action < 0 ? UNSURE * share : share, base);
+    return shaded(cell.action < 0 ? UNDECIDED : hues[cell.action], cell.action < 0 ? UNSURE * share : share, base);
   });
 }
 

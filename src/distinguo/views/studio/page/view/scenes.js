@@ -164,7 +164,7 @@ const mountainCar = {
     ctx.fillStyle = colours.ink;
     ctx.fillRect(-18, -20, 36, 12);
     for (const wheel of [-11, 11]) disc(ctx, [wheel, -6], 6, colours.muted, colours.paper);
-    if (action >= 0) push(ctx, [0, -32], [-40, 0, 40][action], hueOf(action));
+    if (action >= 0) push(ctx, [0, -32], [-40, 0, 40][action], hueOf([0, 2, 1][action]));
     if (Math.abs(v) > 1e-3) line(ctx, [[0, -14], [v * 700, -14]], colours.paper, 2);
     ctx.restore();
   },
@@ -194,7 +194,7 @@ const acrobot = {
     line(ctx, [bar, elbow], hueOf(0), 10);
     line(ctx, [elbow, tip], hueOf(1), 10);
     for (const joint of [bar, elbow]) disc(ctx, joint, 6, colours.paper, colours.ink);
-    turn(ctx, elbow, 22, [-1, 0, 1][action] ?? 0, hueOf(action ?? -1));
+    turn(ctx, elbow, 22, [-1, 0, 1][action] ?? 0, hueOf([0, 2, 1][action] ?? -1));
   },
 
   /** The state behind an observation, which has the cosine and the sine of each angle. */
@@ -236,7 +236,7 @@ const pendulum = {
     const tip = [pivot[0] - length * Math.sin(angle), pivot[1] - length * Math.cos(angle)];
     line(ctx, [pivot, tip], hueOf(5), 16);
     disc(ctx, pivot, 6, colours.ink, colours.paper);
-    turn(ctx, pivot, 30, action >= 0 ? (action - STILL) / STILL : 0, hueOf(action ?? -1));
+    turn(ctx, pivot, 30, action >= 0 ? (action - STILL) / STILL : 0, hueOf([0, 4, 2, 5, 1][action] ?? -1));
   },
 
   stateOf([cos, sin, turning]) {
