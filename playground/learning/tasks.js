@@ -1,0 +1,11 @@
+// The tasks of the playground, by the names that links have.
+//
+// A task has a name (the package's), actions, the ends low and high of what is observed, a threshold of its mean return
+// (null for one to be held) and a limit of steps; start, transition, reward; and where needed: rounds (observed with 32
+// bits), labels (observed as a label), stops, and stateAt and pointOf between states and points of its map.
+
+import { MOUNTAIN_CAR } from "./car.js";
+import { LAKE } from "./lake.js";
+import { PUCK } from "./puck.js";
+
+export const TASKS = Object.freeze({ puck: PUCK, car: MOUNTAIN_CAR, lake: LAKE });
