@@ -7,6 +7,7 @@ const CAR = Object.freeze({ left: -1.2, right: 0.6, speed: 0.07, goal: 0.5, forc
 const [FIRST_LOW, FIRST_HIGH] = [-0.6, -0.4];
 
 export const MOUNTAIN_CAR = Object.freeze({
+  key: "car",
   name: "MountainCar-v0",
   actions: ["left", "none", "right"],
   low: [Math.fround(CAR.left), Math.fround(-CAR.speed)],

@@ -7,6 +7,7 @@ const LIMIT = 100;
 const [LEFT, DOWN, RIGHT] = [0, 1, 2];
 
 export const LAKE = Object.freeze({
+  key: "lake",
   name: "FrozenLake-v1",
   parameters: ["task.is_slippery=false"],
   actions: ["left", "down", "right", "up"],

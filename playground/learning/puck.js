@@ -4,6 +4,7 @@ const HILL = Object.freeze({ beta: 0.3, gravity: 9.8, mass: 1, force: 3, interva
 const RIGHT = 1;
 
 export const PUCK = Object.freeze({
+  key: "puck",
   name: "puck",
   actions: ["left", "right"],
   /** The frame of the map, and the scale of distances: "[-2.4, 2.4] x [-5.5, 5.5]" (section 4.2.2). */
