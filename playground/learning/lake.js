@@ -29,7 +29,12 @@ export const LAKE = Object.freeze({
     else if (a === RIGHT) s[0] = row * SIDE + Math.min(column + 1, SIDE - 1);
     else s[0] = Math.max(row - 1, 0) * SIDE + column;
     s[1] += 1;
-    return "GH".includes(FIELDS[s[0]]);
+    return LAKE.isEnd(s);
+  },
+
+  /** Whether trials end on this field: it is a hole or the goal. */
+  isEnd([field]) {
+    return "GH".includes(FIELDS[field]);
   },
 
   reward(s) {

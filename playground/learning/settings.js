@@ -167,7 +167,7 @@ export function commandOf(choice) {
   if (choice.task !== "puck") parts.push("--learner economy --preset fast");
   else if (choice.preset !== "default") parts.push(`--preset ${choice.preset}`);
   if (choice.start === "seeds") parts.push("--from seeds");
-  if (choice.start === "points") parts.push(`--from '${STARTS[choice.task].points.join(";")}'`);
+  if (choice.start === "points") parts.push(`--from='${STARTS[choice.task].points.join(";")}'`);
   for (const given of ["epsilon", "gamma"]) if (choice[given] !== null) suited[given] = choice[given];
   const table = (setting) => (IN_STAGE.includes(setting) ? "stage" : "learner");
   const changes = Object.entries(suited).map(([setting, value]) => `${table(setting)}.${setting}=${value}`);

@@ -150,13 +150,11 @@ class HoldStage extends Stage {
   }
 
   afterTrial(ended) {
-    const { learner } = this;
     if (ended === CAPPED) { // it looks like success: does the frozen policy hold?
-      this.phase = CONFIRMING;
-      this.held = 0;
-      learner.goToStart();
+      [this.phase, this.held] = [CONFIRMING, 0];
+      this.learner.goToStart();
     } else {
-      learner.settle();
+      this.learner.settle();
       this.endTrial("wall");
     }
   }
@@ -247,10 +245,8 @@ class ReturnStage extends Stage {
 
   /** Judge the trials so far; a small sample is enough if an attempt is over. */
   judge() {
-    const count = this.returns.length;
-    const answer = this.question.after(this.returns.at(-1), this.tested);
-    if (this.purpose !== ATTEMPT_OVER) return answer;
-    return count >= Math.min(this.settings.confirm, SAMPLE) ? FAILED : OPEN;
+    if (this.purpose !== ATTEMPT_OVER) return this.question.after(this.returns.at(-1), this.tested);
+    return this.returns.length >= Math.min(this.settings.confirm, SAMPLE) ? FAILED : OPEN;
   }
 
   conclude(answer) {

@@ -2,7 +2,7 @@
 //
 // A task has a key (its name in links), a name (the package's), actions, the ends low and high of its map, a threshold of
 // its mean return (null for one to be held), a limit of steps, start, transition and reward; and where needed: rounds
-// (observed with 32 bits), labels (observed as a label), stops, and stateAt and pointOf between states and its map.
+// (observed with 32 bits), labels (observed as a label), stops, isEnd, and stateAt and pointOf between states and its map.
 
 import { MOUNTAIN_CAR } from "./car.js";
 import { LAKE } from "./lake.js";

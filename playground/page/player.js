@@ -143,7 +143,8 @@ export class Player {
   /** Let the puck go: it follows what was learned so far. */
   release(s) {
     this.hold(s);
-    this.mode = FREE;
+    this.free.fell = Boolean(this.stage.task.isEnd?.(s));
+    this.mode = this.free.fell ? PAUSED : FREE;
     this.due = 0;
     this.pass(s);
   }

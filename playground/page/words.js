@@ -117,9 +117,9 @@ const lake = {
     : ended === "terminal" ? `It fell into a hole after ${plural(length, "step")}` : `It strayed for ${plural(length, "step")}`),
   solved: (stage) => `Solved after ${plural(stage.trials.length, "trial")}: with learning off it reaches the goal every time. ${regionsOf(stage)} were enough.`,
   failed: (stage) => `Not solved within ${plural(stage.trials.length, "trial")}: it reaches the goal in ${Math.round(100 * stage.score)} % of trials. Another seed or another ε may do better.`,
-  free: ({ steps, fell, gained }) => (gained ? `It reached the goal ${plural(steps, "step")} after you let go.`
+  free: ({ steps, fell, gained }) => (fell && !steps ? "Trials end on this field: put the walker on another." : gained ? `It reached the goal ${plural(steps, "step")} after you let go.`
     : fell ? `It fell into a hole ${plural(steps, "step")} after you let go.` : `Still on its way ${plural(steps, "step")} after you let go.`),
-  isGood: ({ gained }) => gained > 0,
+  isGood: ({ steps, gained }) => gained > 0 || !steps,
 };
 
 function average(trials, name) {

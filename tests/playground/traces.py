@@ -75,6 +75,12 @@ def cases() -> list[Case]:
     ]
 
 
+def cases_of(task: str) -> list[Case]:
+    """Return twenty seeds of a task of Gymnasium as the page learns it."""
+    start = "points" if task == "car" else "scratch"
+    return [Case(seed=seed, task=task, start=start, changes={}) for seed in range(20)]
+
+
 def learned(case: Case) -> Run:
     """Learn a case with the package."""
     changes = {**SUITED[case.task], **case.changes}
