@@ -41,7 +41,7 @@ const FAST = {
 
 /** What other tasks than the puck need beyond "fast", as found by trying (tests/playground/traces.py learns with them). */
 export const SUITED = {
-  car: { gamma: 0.95, epsilon: 8, explore: 0.02, alpha: 0.2, min_updates: 0, max_steps: 1, merge_interval: 0, trials: 600 },
+  car: { gamma: 0.93, epsilon: 8, alpha: 0.3, min_updates: 0, max_steps: 1, merge_interval: 0, trials: 1000, restart: 200 },
   lake: { gamma: 0.9, explore: 0.1, coin: 0.1, max_steps: 1, min_updates: 1 },
 };
 
@@ -76,7 +76,7 @@ export const PRESETS_OF = {
 /** Where learning may begin, the usual first: with one prototype where trials begin (null), or with given points. */
 export const STARTS = {
   puck: { scratch: null, seeds: [[0.268, 0.62], [-0.268, -0.62]] },
-  car: { points: [[-0.75, -0.035], [-0.75, 0.035], [0.15, -0.035], [0.15, 0.035]], scratch: null },
+  car: { points: [-0.75, 0.15].flatMap((x) => [-0.0525, -0.0175, 0.0175, 0.0525].map((v) => [x, v])), scratch: null },
   lake: { scratch: null },
 };
 

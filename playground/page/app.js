@@ -211,7 +211,7 @@ class App {
     this.drawnMode = this.player.mode;
     const { stage } = this.player;
     const isNext = stage.trials.length !== this.drawnTrials;
-    const isNew = isNext || stage.learner.counts.trialSteps !== this.drawnSteps;
+    const isNew = isNext || stage.learner.counts.trialSteps !== this.drawnSteps || this.player.isOver !== this.drawnOver;
     const isTime = this.player.mode !== LEARNING || now - this.drawnAt > (isNext ? AT_LEAST : OFTEN);
     if (!this.picture || (isTime && isNew)) this.repaint(now);
     const { s, action } = this.player.shown;
@@ -238,7 +238,8 @@ class App {
     this.drawnAt = now;
     this.drawnSteps = stage.learner.counts.trialSteps;
     this.picture = this.pictures.of(this.memory, stage.settings.delta);
-    if (stage.trials.length === this.drawnTrials) return;
+    if (stage.trials.length === this.drawnTrials && this.player.isOver === this.drawnOver) return;
+    this.drawnOver = this.player.isOver;
     this.drawnTrials = stage.trials.length;
     const rows = new Set(stage.memory.primaries());
     for (const p of rows) if (!this.rows.has(p)) this.glow.set(p, 1);
@@ -255,7 +256,7 @@ class App {
   tickTrials(stage) {
     if (stage.trials.length) this.guide.tick("fall");
     if (stage.trials.length && stage.regions > 1) this.guide.tick("born");
-    if (stage.solved) this.guide.tick("held");
+    if (this.words.isHeld(stage)) this.guide.tick("held");
   }
 
   showTime() {

@@ -116,8 +116,12 @@ def test_other_tasks_are_learned_as_the_package_learns_them(opened: Open, task: 
     )
     found = {case.seed: differences(case, theirs) for case, theirs in zip(asked, made, strict=True)}
     assert {seed: what for seed, what in found.items() if what} == {}
-    solved = sum(one["solved"] for one in made)
-    assert solved == 20 if task == "lake" else solved >= 1
+    scores = sorted(one["score"] for one in made)
+    if task == "lake":
+        assert all(one["solved"] for one in made)
+    else:  # nobody arrives by chance
+        assert scores[10] > -160
+        assert scores[-1] > -130
 
 
 @pytest.mark.second_stage

@@ -18,18 +18,18 @@ MADE_WITH: dict[str, dict[str, Any]] = {"lake": {"task.is_slippery": False}}
 SUITED: dict[str, dict[str, Any]] = {
     "puck": {},
     "car": {
-        "gamma": 0.95,
+        "gamma": 0.93,
         "epsilon": 8.0,
-        "explore": 0.02,
-        "alpha": 0.2,
+        "alpha": 0.3,
         "min_updates": 0,
         "max_steps": 1,
         "merge_interval": 0,
-        "trials": 600,
+        "trials": 1_000,
+        "restart": 200,
     },
     "lake": {"gamma": 0.9, "explore": 0.1, "coin": 0.1, "max_steps": 1, "min_updates": 1},
 }
-POINTS = ((-0.75, -0.035), (-0.75, 0.035), (0.15, -0.035), (0.15, 0.035))
+POINTS = tuple((x, v) for x in (-0.75, 0.15) for v in (-0.0525, -0.0175, 0.0175, 0.0525))
 STARTS: dict[str, Any] = {"scratch": None, "seeds": PAPER_SEEDS, "points": POINTS}
 
 
