@@ -76,7 +76,8 @@ export class Duel {
   draw({ map, pictures, player: { stage }, words }) {
     map.draw({ ...pictures.of(stage.memory, stage.settings.delta), title: `The map for ε = ${stage.settings.epsilon}` });
     const result = stage.solved ? "solved" : stage.phase === "done" ? "not solved" : stage.trials.length ? "learning" : "not begun";
-    const text = `${result}: ${stage.trials.length} trials, ${stage.regions} region${stage.regions === 1 ? "" : "s"}, ${stage.memory.size} prototypes`;
+    const counts = [[stage.trials.length, "trial"], [stage.regions, "region"], [stage.memory.size, "prototype"]];
+    const text = `${result}: ${counts.map(([count, word]) => `${count} ${word}${count === 1 ? "" : "s"}`).join(", ")}`;
     if (words.textContent !== text) words.textContent = text;
   }
 

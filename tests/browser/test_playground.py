@@ -110,7 +110,8 @@ def test_other_tasks_are_learned_as_the_package_learns_them(opened: Open, task: 
     page, asked = opened(), cases_of(task)
     made = json.loads(
         page.evaluate(
-            "cases => JSON.stringify(cases.map((one) => playground.learnt({...one, seed: BigInt(one.seed)}).trace()))",
+            """cases => JSON.stringify(cases.map((one) =>
+                 playground.learnt({...one, seed: BigInt(one.seed)}).trace()))""",
             [case.choice() for case in asked],
         )
     )
@@ -133,7 +134,7 @@ def test_the_command_that_is_shown_learns_the_same(opened: Open, tmp_path: Path,
     words = shlex.split(page.inner_text("#command"))
     assert words[:2] == ["distinguo", "learn"]
     command = [sys.executable, "-m", *words, "--out", str(tmp_path / "run")]
-    subprocess.run(command, check=True, capture_output=True)
+    assert subprocess.run(command, capture_output=True, check=False).returncode in (0, 3)  # 3: not solved
     assert trace(distinguo.open_run(tmp_path / "run")) == shown_trace(page)
 
 
@@ -150,7 +151,9 @@ def test_another_task_is_chosen_by_keyboard(opened: Open, size: tuple[int, int],
         page.wait_for_function("key => playground.app.task.key === key && playground.app.picture", arg=key)
         assert page.evaluate("location.hash") == ("#seed=2" if key == "puck" else f"#task={key}&seed=2")
         assert page.inner_text("#command").startswith(f"distinguo learn {NAMES[key]} --seed 2")
-        page.evaluate("Object.assign(playground.app.player.stage.settings, {trials: 40, cap: 2000, hold: 2000})")
+        page.evaluate(
+            "Object.assign(playground.app.player.stage.settings, {trials: 40, cap: 2000, hold: 2000})"
+        )
         page.locator("#speed").fill("4")
         page.locator("#play").press("Enter")
         page.wait_for_function("playground.app.player.isOver")
@@ -193,13 +196,17 @@ def test_the_lake_shows_a_field_as_the_package_knows_it(opened: Open) -> None:
         page.mouse.move(*place(page, field % 4, 3 - field // 4))
         best = ("left", "down", "right", "up")[int(controller.policy[region])]
         said = page.inner_text("#hover")
-        assert said.startswith(f"field {field} (row {field // 4 + 1}, column {field % 4 + 1}): region {region}, ")
+        assert said.startswith(
+            f"field {field} (row {field // 4 + 1}, column {field % 4 + 1}): region {region}, "
+        )
         assert f"go {best} is best (left " in said
     page.mouse.move(*place(page, 0, 3))
     page.mouse.down()
     page.mouse.move(*place(page, 1, 2), steps=3)
     page.mouse.up()
-    page.wait_for_function("document.getElementById('status').textContent.startsWith('Trials end on this field')")
+    page.wait_for_function(
+        "document.getElementById('status').textContent.startsWith('Trials end on this field')"
+    )
     page.mouse.click(*place(page, 0.3, 2.8))
     assert page.evaluate("playground.app.why.marks") == [[0, 0]]
     assert page.evaluate("playground.app.map.picture.marks") == [[0, 3]]
@@ -437,8 +444,8 @@ def test_the_keyboard_reaches_everything(opened: Open) -> None:
         page.keyboard.press("Tab")
         reached.append(page.evaluate("document.activeElement.id || document.activeElement.localName"))
     wanted = (
-        "a a a task-puck hill play step trial restart speed map newest example clear epsilon gamma seed another preset start "
-        "copy duel-epsilon-0 duel-map-0 duel-epsilon-1 duel-map-1 duel-learn"
+        "a a a task-puck hill play step trial restart speed map newest example clear epsilon gamma seed another "
+        "preset start copy duel-epsilon-0 duel-map-0 duel-epsilon-1 duel-map-1 duel-learn"
     )
     assert reached == wanted.split()
     learn_fast(page)
