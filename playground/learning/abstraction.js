@@ -26,7 +26,7 @@ function record(learner, event, first, second, one, other) {
 export function updateRepresentation(learner, s, j) {
   const { memory, settings } = learner;
   const state = learner.investigate(s);
-  const primary = learner.investigate(memory.state(j));
+  const primary = learner.investigate(memory.states[j]);
   learner.applyProfile(j, primary);
   const separable = !memory.isAt(j, s) && memory.reliablePrototype(j, settings.min_updates);
   if (separable && shouldSplit(settings, state, primary)) {
@@ -47,7 +47,7 @@ function split(learner, s, j, state, primary) {
     addPrototype(learner, s, j, state, primary);
     return;
   }
-  const second = learner.investigate(memory.state(p2));
+  const second = learner.investigate(memory.states[p2]);
   const partWays = shouldSplit(settings, primary, second);
   const added = !partWays || shouldSplit(settings, state, second);
   if (added && memory.isAt(p2, s)) { // it has a prototype: detach that
@@ -86,7 +86,7 @@ function consolidate(learner) {
   const { memory, settings } = learner;
   for (let p = 0; p < memory.size; p += 1) {
     if (memory.primary[p] === p || settings.review_merged) {
-      memory.profiles[p] = learner.investigate(memory.state(p));
+      memory.profiles[p] = learner.investigate(memory.states[p]);
     }
   }
   if (settings.review_merged) partIncompatible(learner);

@@ -3,7 +3,6 @@
 import { updateRepresentation } from "./abstraction.js";
 import { adequate, prefers, stateValue } from "./criteria.js";
 import { Memory } from "./memory.js";
-import { ACTIONS, START, transition } from "./puck.js";
 
 export const [RUNNING, TERMINAL, CAPPED] = [0, 1, 2];
 
@@ -22,50 +21,66 @@ export function choose(q, delta, rng) {
 }
 
 export class Learner {
-  constructor(settings, rng, prototypes) {
+  /** first is a state that a trial may begin with. */
+  constructor(task, settings, rng, prototypes, first) {
+    this.task = task;
     this.settings = settings;
     this.rng = rng;
-    this.prototypes = prototypes ?? [START];
-    this.now = [...START];
-    this.before = [...START];
-    this.seen = ACTIONS.map(() => 0); // one profile, made once: it is needed at every step
+    this.prototypes = prototypes;
+    this.now = [...first];
+    this.before = [...first];
+    this.seen = task.actions.map(() => 0); // one profile, made once: it is needed at every step
     this.action = -1;
-    this.counts = { trials: 0, trialSteps: 0, investigationSteps: 0, length: 0, attempt: 0, since: 0 };
+    this.counts = { trials: 0, trialSteps: 0, investigationSteps: 0, length: 0, gained: 0, attempt: 0, since: 0 };
     this.reasons = [];
-    this.fresh();
+    this.fresh(first);
   }
 
   /** Begin from scratch; the reasons so far are those of regions that are no more. */
-  fresh() {
-    this.memory = new Memory(this.prototypes);
+  fresh(first) {
+    this.memory = new Memory(this.task, this.prototypes ? { points: this.prototypes } : { states: [first] });
     this.reasons = [];
+  }
+
+  /** Put the system where a trial begins. */
+  goToStart() {
+    [this.now[0], this.now[1]] = this.task.start(this.rng);
   }
 
   /** Begin a trial. */
   begin() {
-    [this.now[0], this.now[1]] = START;
+    this.goToStart();
     this.counts.trials += 1;
     this.counts.length = 0;
+    this.counts.gained = 0;
     this.action = this.nextAction(this.memory.region(this.now));
   }
 
   /** Drive the running trial for at most so many steps; a visitor sees every state on the way. */
   advance(steps, visit) {
-    const { memory, now, before, counts, settings } = this;
-    const last = Math.min(settings.cap, counts.length + steps);
+    const { task, memory, now, before, counts } = this;
+    const last = Math.min(this.cap, counts.length + steps);
     let j = memory.region(now);
     while (counts.length < last) {
       [before[0], before[1]] = now;
-      const terminal = transition(now, this.action);
+      const terminal = task.transition(now, this.action);
+      const r = task.reward(now, terminal);
       const k = memory.region(now);
       counts.length += 1;
       counts.trialSteps += 1;
+      counts.gained += r;
       if (visit) visit(now);
-      this.action = this.getAction(before, j, this.action, terminal ? -1 : 0, k, terminal);
+      this.action = this.getAction(before, j, this.action, r, k, terminal);
       if (terminal) return TERMINAL;
+      if (task.stops?.(now)) return CAPPED;
       j = k;
     }
-    return counts.length >= settings.cap ? CAPPED : RUNNING;
+    return counts.length >= this.cap ? CAPPED : RUNNING;
+  }
+
+  /** The steps after which a trial is stopped. */
+  get cap() {
+    return Math.min(this.settings.cap, this.task.limit);
   }
 
   /** Figure 1: learn from a transition from s in region j to region k, and choose the next action. */
@@ -94,7 +109,7 @@ export class Learner {
 
   nextAction(j) {
     const { settings, rng } = this;
-    if (settings.explore > 0 && rng.random() < settings.explore) return Math.floor(rng.random() * ACTIONS.length);
+    if (settings.explore > 0 && rng.random() < settings.explore) return Math.floor(rng.random() * this.task.actions.length);
     return choose(this.memory.q[j], settings.delta, rng);
   }
 
@@ -128,7 +143,7 @@ export class Learner {
   /** The same for a reader who asks: nothing is remembered. */
   lookAhead(s) {
     const j = this.memory.region(s);
-    const trials = ACTIONS.map((_, a) => this.miniTrial(s, j, a));
+    const trials = this.task.actions.map((_, a) => this.miniTrial(s, j, a));
     return {
       q1: trials.map((trial) => trial.q1),
       reliable: trials.map((trial) => trial.reliable),
@@ -138,16 +153,16 @@ export class Learner {
 
   /** Repeat an action from s until region j is left. */
   miniTrial(s, j, a) {
-    const { memory, settings } = this;
+    const { task, memory, settings } = this;
     const at = [...s];
     let [k, gained, discount, steps, terminal] = [j, 0, 1, 0, false];
     do {
-      terminal = transition(at, a);
+      terminal = task.transition(at, a);
       k = memory.region(at);
-      gained += discount * (terminal ? -1 : 0);
+      gained += discount * task.reward(at, terminal);
       discount *= settings.gamma;
       steps += 1;
-    } while (k === j && steps < settings.max_steps && !terminal);
+    } while (k === j && steps < settings.max_steps && !terminal && !task.stops?.(at));
     const reliable = memory.reliableSource(k, settings.min_updates);
     if (terminal) return { q1: gained, reliable: reliable || settings.terminal_reliable, steps };
     const future = settings.discount_steps ? discount : settings.gamma;

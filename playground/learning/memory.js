@@ -2,13 +2,13 @@
 //
 // Rows are indexed by prototype; a region uses the row of its primary prototype (learners/economy/memory.py).
 
-import { ACTIONS, HIGH, LOW } from "./puck.js";
-
-const WEIGHT_X = 1 / (HIGH[0] - LOW[0]);
-const WEIGHT_V = 1 / (HIGH[1] - LOW[1]);
-
 export class Memory {
-  constructor(prototypes) {
+  /** Given points are prototypes as they are; of states, prototypes are what is observed. */
+  constructor(task, { points = [], states = [] }) {
+    this.task = task;
+    this.weightX = 1 / (task.high[0] - task.low[0]);
+    this.weightV = 1 / (task.high[1] - task.low[1]);
+    this.states = [];
     this.x = [];
     this.v = [];
     this.primary = [];
@@ -22,13 +22,15 @@ export class Memory {
     this.feCalls = 0;
     this.mergeCalls = 0;
     this.clock = 0;
-    for (const s of prototypes) this.add(s);
+    for (const point of points) this.add(point, point);
+    for (const s of states) this.add(s);
   }
 
   /** What the map was made of, to be looked at later. */
   copy() {
-    const made = new Memory([]);
-    [made.x, made.v, made.primary, made.q] = [[...this.x], [...this.v], [...this.primary], this.q.map((row) => [...row])];
+    const made = new Memory(this.task, {});
+    [made.states, made.x, made.v, made.primary] = [[...this.states], [...this.x], [...this.v], [...this.primary]];
+    [made.q, made.updates] = [this.q.map((row) => [...row]), this.updates.map((row) => [...row])];
     return made;
   }
 
@@ -36,14 +38,16 @@ export class Memory {
     return this.x.length;
   }
 
-  /** Add a state as the prototype of a new simple region; return its row. */
-  add(s) {
+  /** Add a state, as it is seen, as the prototype of a new simple region; return its row. */
+  add(s, seen = this.seen(s)) {
     const p = this.size;
-    this.x.push(s[0]);
-    this.v.push(s[1]);
+    const { actions } = this.task;
+    this.states.push([...s]);
+    this.x.push(seen[0]);
+    this.v.push(seen[1]);
     this.primary.push(p);
-    this.q.push(ACTIONS.map(() => 0));
-    this.updates.push(ACTIONS.map(() => 0));
+    this.q.push(actions.map(() => 0));
+    this.updates.push(actions.map(() => 0));
     this.investigated.push(false);
     this.stacked.push([0, 0]);
     this.pushedAt.push(0);
@@ -51,23 +55,34 @@ export class Memory {
     return p;
   }
 
+  /** Prototype p: what is observed of its state. */
   state(p) {
-    return [this.x[p], this.v[p]];
+    return this.task.labels ? [this.x[p]] : [this.x[p], this.v[p]];
   }
 
-  /** Whether a state is prototype p itself. */
+  /** What is observed of a state. */
+  seen([x, v]) {
+    if (this.task.labels) return [x, 0];
+    return this.task.rounds ? [Math.fround(x), Math.fround(v)] : [x, v];
+  }
+
+  /** Whether a state looks like prototype p. */
   isAt(p, s) {
-    return s[0] === this.x[p] && s[1] === this.v[p];
+    const [x, v] = this.seen(s);
+    return x === this.x[p] && v === this.v[p];
   }
 
-  /** The prototype nearest to a state; of equally near ones the oldest. */
+  /** The prototype nearest to a state, of equally near ones the oldest; all other labels are equally far from one. */
   nearest(s) {
-    const { x, v } = this;
+    const { x, v, task, weightX, weightV } = this;
+    if (task.labels) return Math.max(0, x.indexOf(s[0]));
+    const atX = task.rounds ? Math.fround(s[0]) : s[0];
+    const atV = task.rounds ? Math.fround(s[1]) : s[1];
     let best = 0;
     let least = Infinity;
     for (let p = 0; p < x.length; p += 1) {
-      const dx = (s[0] - x[p]) * WEIGHT_X;
-      const dv = (s[1] - v[p]) * WEIGHT_V;
+      const dx = (atX - x[p]) * weightX;
+      const dv = (atV - v[p]) * weightV;
       const distance = dx * dx + dv * dv;
       if (distance < least) {
         best = p;

@@ -1,18 +1,20 @@
-// The page: a learner, its map, its hill and its curves, and the reader's hands on them.
+// The page: a learner, its map, its scene and its curves, and the reader's hands on them.
 
 import { CurveView } from "../../src/distinguo/views/studio/page/view/curves.js";
 import { MapView } from "../../src/distinguo/views/studio/page/view/map.js";
 import { mergingEpsilon } from "../learning/criteria.js";
-import { BETWEEN, CONFIRMING, learnt } from "../learning/stage.js";
-import { PRESETS } from "../learning/settings.js";
+import { FIELDS } from "../learning/lake.js";
+import { learnt } from "../learning/stage.js";
+import { PRESETS_OF } from "../learning/settings.js";
 import { Controls } from "./controls.js";
 import { Duel } from "./duel.js";
 import { Guide } from "./guide.js";
-import { HillView } from "./hill.js";
-import { Pictures, aboutPoint } from "./picture.js";
-import { FREE, HELD, LEARNING, PAUSED, Player } from "./player.js";
-import { placeOf } from "./reasons.js";
+import { Pictures, aboutPoint, pointOf, policyOf, stateOf } from "./picture.js";
+import { LEARNING, Player } from "./player.js";
+import { SceneView } from "./scene.js";
+import { hues, showStatus } from "./status.js";
 import { Why } from "./why.js";
+import { WORDS } from "./words.js";
 
 const byId = (id) => document.getElementById(id);
 const GLOW = 1.2; // seconds that a new region lights up
@@ -32,9 +34,10 @@ class App {
     this.pictures = new Pictures();
     this.curves = { lengths: new CurveView(byId("lengths")), regions: new CurveView(byId("regions")) };
     const hands = { onDrag: (s) => this.hold(s), onRelease: (s) => this.release(s) };
-    this.hill = new HillView(byId("hill"), hands);
+    this.scene = new SceneView(byId("hill"), hands);
     this.map = new MapView(byId("map"), {
-      ...hands,
+      onDrag: (point) => this.hold(stateOf(this.task, point)),
+      onRelease: (point) => this.release(stateOf(this.task, point)),
       onPick: (point) => this.ask(point),
       onHover: (point) => this.hover(point),
       onCursor: (point) => {
@@ -44,6 +47,7 @@ class App {
     });
     this.duel = new Duel({ choice: this.controls.choice, onChange: (compare) => this.compare(compare) });
     this.listen();
+    this.showTask();
     this.forget();
     this.last = performance.now();
     requestAnimationFrame((now) => this.frame(now));
@@ -62,6 +66,29 @@ class App {
       this.look(moment < this.player.maps.length ? moment : null);
     });
     on("example", () => this.example());
+  }
+
+  get task() {
+    return this.player.stage.task;
+  }
+
+  get words() {
+    return WORDS[this.task.key];
+  }
+
+  /** Speak of another task. */
+  showTask() {
+    const { words, task } = this;
+    this.scene.show(task);
+    this.guide.begin(words.guide);
+    byId("lead").textContent = words.lead;
+    byId("lengths-title").textContent = words.lengths.title;
+    byId("about-state").textContent = words.state;
+    byId("about-reward").textContent = words.reward;
+    byId("safer").textContent = words.safer;
+    byId("hues").replaceWith(hues(task));
+    for (const id of ["preset", "start"]) byId(id).closest(".field").hidden = byId(id).disabled;
+    this.shownTask = task;
   }
 
   /** The map that is shown: the newest, or that after an earlier trial. */
@@ -105,6 +132,8 @@ class App {
     this.player.speed = speed;
     this.duel.take(choice);
     this.clear();
+    this.hover(null);
+    if (this.task !== this.shownTask) this.showTask();
     this.forget();
   }
 
@@ -136,7 +165,7 @@ class App {
       this.why.tellThen(aboutPoint(this.memory, this.player.stage.settings.delta, point), this.moment + 1);
       return;
     }
-    this.why.ask(point);
+    this.why.ask(stateOf(this.task, point));
     const found = this.why.answer(this.player.stage);
     if (found.states.length === 2) this.guide.tick("why");
     this.dirty = true;
@@ -150,10 +179,9 @@ class App {
       const [j, k] = reason.prototypes.map((p) => memory.primary[p]);
       return reason.event !== "merge" && j !== k;
     });
-    const [one, two] = parted ? parted.states : memory.primaries().slice(0, 2).map((p) => memory.state(p));
+    const pair = parted ? parted.states : memory.primaries().slice(0, 2).map((p) => memory.state(p));
     this.why.clear();
-    this.ask(one);
-    if (two) this.ask(two);
+    for (const s of pair) this.ask(pointOf(this.task, s));
   }
 
   clear() {
@@ -183,17 +211,25 @@ class App {
     this.drawnMode = this.player.mode;
     const { stage } = this.player;
     const isNext = stage.trials.length !== this.drawnTrials;
-    const isNew = isNext || stage.learner.counts.trialSteps !== this.drawnSteps;
+    const isNew = isNext || stage.learner.counts.trialSteps !== this.drawnSteps || this.player.isOver !== this.drawnOver;
     const isTime = this.player.mode !== LEARNING || now - this.drawnAt > (isNext ? AT_LEAST : OFTEN);
     if (!this.picture || (isTime && isNew)) this.repaint(now);
     const { s, action } = this.player.shown;
     const rows = stage.memory.primaries();
     const glow = Object.fromEntries([...this.glow].map(([p, strength]) => [rows.indexOf(p), strength]));
-    const present = this.moment === null ? { trail: this.player.trail, now: s, glow } : {};
-    this.map.draw({ ...this.picture, marks: this.why.marks, ...present });
-    this.hill.draw(s, action);
-    this.status();
+    const onMap = (states) => states.map((one) => pointOf(this.task, one));
+    const present = this.moment === null ? { trail: onMap(this.player.trail), now: onMap([s])[0], glow } : {};
+    this.map.draw({ ...this.picture, marks: onMap(this.why.marks), ...present });
+    this.scene.draw(s, action, this.ways());
+    this.showTime();
+    showStatus(this.player, this.glow.size > 0);
     if (!performance.getEntriesByName("first drawing").length) performance.mark("first drawing");
+  }
+
+  /** Where the states are labels: what is preferred at each. */
+  ways() {
+    const { memory, task, player: { stage } } = this;
+    return task.labels ? [...FIELDS].map((_, field) => policyOf(memory.q[memory.region([field, 0])], stage.settings.delta)) : [];
   }
 
   /** Take a new picture of the map; curves change only with the trials. */
@@ -202,39 +238,25 @@ class App {
     this.drawnAt = now;
     this.drawnSteps = stage.learner.counts.trialSteps;
     this.picture = this.pictures.of(this.memory, stage.settings.delta);
-    if (stage.trials.length === this.drawnTrials) return;
+    if (stage.trials.length === this.drawnTrials && this.player.isOver === this.drawnOver) return;
+    this.drawnOver = this.player.isOver;
     this.drawnTrials = stage.trials.length;
     const rows = new Set(stage.memory.primaries());
     for (const p of rows) if (!this.rows.has(p)) this.glow.set(p, 1);
     this.rows = rows;
     this.tickTrials(stage);
     const x = stage.trials.map((_, n) => n + 1);
-    const chart = (name, of, log) => ({ series: [{ name, x, y: stage.trials.map(of) }], axes: ["trial", ""], log });
-    this.curves.lengths.draw(chart("steps until the fall", (trial) => trial.length, true));
-    this.curves.regions.draw(chart("regions", (trial) => trial.regions));
+    const chart = (name, y, log) => ({ series: [{ name, x, y }], axes: ["trial", ""], log });
+    const { name, of, log } = this.words.lengths;
+    this.curves.lengths.draw(chart(name, of(stage.trials), log));
+    this.curves.regions.draw(chart("regions", stage.trials.map((trial) => trial.regions)));
     this.why.answer(stage);
   }
 
   tickTrials(stage) {
     if (stage.trials.length) this.guide.tick("fall");
     if (stage.trials.length && stage.regions > 1) this.guide.tick("born");
-    if (stage.solved) this.guide.tick("held");
-  }
-
-  status() {
-    const { player } = this;
-    byId("play").textContent = player.mode === LEARNING ? "Pause" : this.playWord();
-    byId("play").setAttribute("aria-pressed", String(player.mode === LEARNING));
-    for (const id of ["step", "trial"]) byId(id).disabled = player.isOver;
-    const { stage } = player;
-    const { trials, length } = stage.learner.counts;
-    byId("count-trials").textContent = String(trials);
-    byId("count-length").textContent = (stage.phase === CONFIRMING ? stage.held : length).toLocaleString("en");
-    byId("count-regions").textContent = String(stage.regions);
-    byId("count-prototypes").textContent = String(stage.memory.size);
-    this.showTime();
-    const words = player.free ? this.freeWords() : this.learningWords(stage);
-    if (byId("status").textContent !== words) byId("status").textContent = words;
+    if (this.words.isHeld(stage)) this.guide.tick("held");
   }
 
   showTime() {
@@ -249,39 +271,10 @@ class App {
     byId("time").setAttribute("aria-valuetext", words);
   }
 
-  playWord() {
-    if (this.player.isOver) return "Again";
-    return this.player.stage.learner.counts.trials ? "Go on" : "Start";
-  }
-
-  freeWords() {
-    const { mode, free } = this.player;
-    if (mode === HELD) return `In your hand at ${placeOf(free.s)}. Let go!`;
-    if (free.fell) return `It hit the wall ${(free.steps / 50).toFixed(1)} s after you let go.${this.player.isOver ? "" : " The learner is not finished yet."}`;
-    if (mode === FREE) return "You let go: it follows what was learned so far.";
-    return `Still up ${Math.round(free.steps / 50)} s after you let go.`;
-  }
-
-  learningWords(stage) {
-    if (stage.solved) return `Solved after ${plural(stage.trials.length, "trial")}: the puck stayed up for ${plural(stage.settings.cap, "step")}, and once more with learning off. ${plural(stage.regions, "region")} were enough.`;
-    if (this.player.isOver) return `Not solved within ${plural(stage.trials.length, "trial")}. Another seed or another ε may do better.`;
-    if (stage.phase === CONFIRMING) return "It holds! Now the same with learning switched off, to be sure.";
-    if (stage.phase === BETWEEN && !stage.trials.length) return "Nothing is known yet: the whole plane is one region. Press Start.";
-    if (stage.phase === BETWEEN) return this.pauseWords(stage);
-    if (stage.learner.counts.length > 1000) return "It does not fall any more: fast-forward.";
-    return this.player.mode === PAUSED ? "Paused in the middle of a trial." : "Learning: the puck is pushed left or right, fifty times a second.";
-  }
-
-  pauseWords(stage) {
-    const { length } = stage.trials.at(-1);
-    const fell = `It hit the wall after ${plural(length, "step")}`;
-    return this.glow.size ? `${fell}, and a new region was born.` : `${fell}.`;
-  }
-
   say(words) {
     byId("spoken").textContent = words;
   }
 }
 
 const app = new App();
-globalThis.playground = { app, learnt, mergingEpsilon, PRESETS }; // for the console, and for the tests
+globalThis.playground = { app, learnt, mergingEpsilon, PRESETS_OF }; // for the console, and for the tests

@@ -1,11 +1,11 @@
 // Buttons, sliders and the link: what the reader chooses.
 
-import { PRESETS, choiceFrom, commandOf, hashOf } from "../learning/settings.js";
-import { SPEEDS } from "./player.js";
+import { PRESETS_OF, STARTS, choiceFrom, commandOf, hashOf, settingsOf, usualFor } from "../learning/settings.js";
+import { WORDS } from "./words.js";
 
 const byId = (id) => document.getElementById(id);
 
-/** Sliders go by orders of magnitude: epsilon from 0.001 to 1, and 1 - gamma from 0.5 to 0.001. */
+/** Sliders go by orders of magnitude: epsilon as the task says, and 1 - gamma from 0.5 to 0.001. */
 const SLIDERS = {
   epsilon: { from: (at) => 10 ** at, to: (value) => Math.log10(value), digits: 2 },
   gamma: { from: (at) => 1 - 10 ** -at, to: (value) => -Math.log10(1 - value), digits: 3 },
@@ -16,6 +16,12 @@ function siteLink(place) {
   return place.includes("README") ? "./" : place.replace(/(index)?\.md$/, "/").replace(/^\/$/, "./");
 }
 
+/** Offer what can be chosen, in these words; a choice of one is none. */
+function fill(select, known, words) {
+  select.replaceChildren(...Object.keys(known).map((name) => new Option(words[name], name)));
+  select.disabled = select.length < 2;
+}
+
 export class Controls {
   /** onChoice is called with every new choice, onSpeed with the number of a speed. */
   constructor({ onChoice, onSpeed }) {
@@ -23,6 +29,7 @@ export class Controls {
     const { choice, problems } = choiceFrom(location.hash);
     this.choice = choice;
     this.problems = problems;
+    byId("tasks").replaceChildren(...Object.entries(WORDS).map(([task, { label }]) => this.pill(task, label)));
     for (const name of ["preset", "start"]) byId(name).addEventListener("change", () => this.pick(name));
     byId("seed").addEventListener("change", () => this.pickSeed(byId("seed").value));
     byId("another").addEventListener("click", () => this.pickSeed(String(this.choice.seed + 1n)));
@@ -40,8 +47,16 @@ export class Controls {
     }
     addEventListener("hashchange", () => this.follow());
     this.show(this.choice);
-    this.showSpeed();
     this.sayProblems();
+  }
+
+  /** A button for a task; arrow keys go from one to the next. */
+  pill(task, label) {
+    const input = Object.assign(document.createElement("input"), { type: "radio", name: "task", id: `task-${task}`, value: task });
+    input.addEventListener("change", () => this.choose({ ...usualFor(task), seed: this.choice.seed }));
+    const made = document.createElement("label");
+    made.append(input, label);
+    return made;
   }
 
   read(name) {
@@ -88,20 +103,26 @@ export class Controls {
 
   /** Show a choice that may not be made yet, as while a slider is moved. */
   show(choice) {
+    const words = WORDS[choice.task];
+    byId(`task-${choice.task}`).checked = true;
+    fill(byId("preset"), PRESETS_OF[choice.task], words.presets);
+    fill(byId("start"), STARTS[choice.task], words.starts);
     byId("preset").value = choice.preset;
     byId("start").value = choice.start;
+    [byId("epsilon").min, byId("epsilon").max] = words.epsilon.map(String);
     byId("seed").value = String(choice.seed);
     for (const [name, { to }] of Object.entries(SLIDERS)) {
-      const value = choice[name] ?? PRESETS[choice.preset][name];
+      const value = settingsOf(choice)[name];
       byId(name).value = String(to(value));
       byId(name).setAttribute("aria-valuetext", String(value));
       byId(`${name}-value`).textContent = String(value);
     }
     byId("command").textContent = commandOf(choice);
+    this.showSpeed();
   }
 
   showSpeed() {
-    const { name } = SPEEDS[Number(byId("speed").value)];
+    const name = WORDS[this.choice.task].speeds[Number(byId("speed").value)];
     byId("speed").setAttribute("aria-valuetext", name);
     byId("speed-value").textContent = name;
   }

@@ -5,6 +5,7 @@ import { MapView } from "../../src/distinguo/views/studio/page/view/map.js";
 import { choiceFrom } from "../learning/settings.js";
 import { Pictures, aboutPoint } from "./picture.js";
 import { Player, SPEEDS } from "./player.js";
+import { WORDS } from "./words.js";
 
 const EVERY = 80; // milliseconds between two drawings
 const byId = (id) => document.getElementById(id);
@@ -32,8 +33,10 @@ export class Duel {
 
   /** Take another choice of the reader's: what was learned by the last one is dropped. */
   take(choice) {
+    const isOther = this.choice?.task !== choice.task;
     this.choice = choice;
     for (const [n, side] of this.sides.entries()) {
+      if (isOther) side.input.value = String(WORDS[choice.task].duel[n]);
       if (choice.compare) side.input.value = String(choice.compare[n]);
       const { choice: { epsilon } } = choiceFrom(`epsilon=${encodeURIComponent(side.input.value.trim())}`);
       side.player = new Player({ ...choice, epsilon }); // that of the preset if it cannot be read
@@ -47,7 +50,7 @@ export class Duel {
   begin() {
     const words = this.sides.map(({ input }) => input.value.trim()).join(",");
     const { choice, problems } = choiceFrom(`compare=${encodeURIComponent(words)}`);
-    byId("duel-problem").textContent = problems.length ? `The two values of ε should be above 0 and at most 10, not “${words}”.` : "";
+    byId("duel-problem").textContent = problems.length ? `The two values of ε should be above 0 and at most 100, not “${words}”.` : "";
     if (problems.length) return;
     this.onChange(choice.compare);
     this.learn();
@@ -73,7 +76,8 @@ export class Duel {
   draw({ map, pictures, player: { stage }, words }) {
     map.draw({ ...pictures.of(stage.memory, stage.settings.delta), title: `The map for ε = ${stage.settings.epsilon}` });
     const result = stage.solved ? "solved" : stage.phase === "done" ? "not solved" : stage.trials.length ? "learning" : "not begun";
-    const text = `${result}: ${stage.trials.length} trials, ${stage.regions} region${stage.regions === 1 ? "" : "s"}, ${stage.memory.size} prototypes`;
+    const counts = [[stage.trials.length, "trial"], [stage.regions, "region"], [stage.memory.size, "prototype"]];
+    const text = `${result}: ${counts.map(([count, word]) => `${count} ${word}${count === 1 ? "" : "s"}`).join(", ")}`;
     if (words.textContent !== text) words.textContent = text;
   }
 

@@ -5,7 +5,15 @@ const STEPS = ["fall", "born", "held", "drag", "why"];
 export class Guide {
   constructor(list) {
     this.items = new Map(STEPS.map((step) => [step, list.querySelector(`[data-step="${step}"]`)]));
+  }
+
+  /** Begin anew, with these words for every step. */
+  begin(words) {
     this.done = new Set();
+    for (const [step, item] of this.items) {
+      item.querySelector("b").textContent = words[step][0];
+      item.querySelector("div").lastChild.textContent = ` ${words[step][1]}`;
+    }
     this.show();
   }
 

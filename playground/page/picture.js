@@ -1,21 +1,31 @@
 // The picture of a map that is being learned: the value that view/map.js draws.
 
 import { prefers, stateValue } from "../learning/criteria.js";
-import { ACTIONS, HIGH, LOW } from "../learning/puck.js";
+import { FIELDS } from "../learning/lake.js";
 import { placeOf, written } from "./reasons.js";
+import { WORDS } from "./words.js";
 
-const [WIDE, TALL] = [HIGH[0] - LOW[0], HIGH[1] - LOW[1]];
+/** The state of a task that a point of its map means. */
+export function stateOf(task, point) {
+  return task.stateAt ? task.stateAt(point) : point;
+}
+
+/** Where a state is on the map. */
+export function pointOf(task, s) {
+  return task.pointOf ? task.pointOf(s) : s;
+}
 
 /** The outlines of the cells of all prototypes within the frame: what is nearer to it than to any other. */
-export function outlinesOf(prototypes) {
-  const places = prototypes.map(([x, v]) => [x / WIDE, v / TALL]);
-  const corners = [[LOW[0], LOW[1]], [HIGH[0], LOW[1]], [HIGH[0], HIGH[1]], [LOW[0], HIGH[1]]];
+function outlinesOf(prototypes, { low, high }) {
+  const [wide, tall] = [high[0] - low[0], high[1] - low[1]];
+  const places = prototypes.map(([x, v]) => [x / wide, v / tall]);
+  const corners = [[low[0], low[1]], [high[0], low[1]], [high[0], high[1]], [low[0], high[1]]];
   return places.map((own, p) => {
-    let outline = corners.map(([x, v]) => [x / WIDE, v / TALL]);
+    let outline = corners.map(([x, v]) => [x / wide, v / tall]);
     places.forEach((other, n) => {
       if (n !== p) outline = nearerSide(outline, own, other);
     });
-    return outline.map(([x, v]) => [x * WIDE, v * TALL]);
+    return outline.map(([x, v]) => [x * wide, v * tall]);
   });
 }
 
@@ -38,13 +48,15 @@ export function policyOf(q, delta) {
   return good.length === 1 ? good[0] : -1;
 }
 
-/** A state of the map in words: its region, what is best there and what each push is worth. */
+/** A state of the map in words: its region, what is best there and what each action is worth. */
 export function aboutPoint(memory, delta, point) {
-  const j = memory.region(point);
+  const { task } = memory;
+  const s = stateOf(task, point);
+  const j = memory.region(s);
   const q = memory.q[j];
   const best = policyOf(q, delta);
-  const worth = ACTIONS.map((name, a) => `${name} ${written(q[a], 3)}`).join(", ");
-  return `${placeOf(point)}: region ${memory.primaries().indexOf(j)}, ${best < 0 ? "the pushes are tied" : `push ${ACTIONS[best]} is best`} (${worth})`;
+  const worth = task.actions.map((name, a) => `${name} ${written(q[a], 3)}`).join(", ");
+  return `${placeOf(s, task)}: region ${memory.primaries().indexOf(j)}, ${best < 0 ? "several are tied" : `${WORDS[task.key].acts[best]} is best`} (${worth})`;
 }
 
 /** Makes pictures of a memory; outlines are computed anew only when there are other prototypes. */
@@ -55,25 +67,49 @@ export class Pictures {
   }
 
   of(memory, delta) {
-    if (this.memory !== memory || this.outlines.length !== memory.size) {
-      this.memory = memory;
-      this.outlines = outlinesOf(memory.x.map((_, p) => memory.state(p)));
-    }
+    const { task } = memory;
+    const words = WORDS[task.key];
     const numbers = new Map(memory.primaries().map((p, region) => [p, region]));
+    const cell = (outline, j) => ({ outline, region: numbers.get(j), action: policyOf(memory.q[j], delta), value: stateValue(memory.q[j]) });
     return {
-      title: "What the puck's learner tells apart",
-      axes: ["position x (m)", "velocity v (m/s)"],
-      low: LOW,
-      high: HIGH,
-      cells: this.outlines.map((outline, p) => {
-        const q = memory.q[memory.primary[p]];
-        return { outline, region: numbers.get(memory.primary[p]), action: policyOf(q, delta), value: stateValue(q) };
-      }),
-      prototypes: memory.x.map((_, p) => memory.state(p)),
+      title: words.title,
+      axes: words.axes,
+      ticks: words.ticks,
+      low: task.low,
+      high: task.high,
+      cells: task.labels ? fieldsOf(memory, cell) : this.outlinesIn(memory).map((outline, p) => cell(outline, memory.primary[p])),
+      prototypes: memory.x.map((_, p) => pointOf(task, memory.state(p))),
       primary: memory.primary.map((j, p) => j === p),
-      actions: ACTIONS,
+      actions: task.actions,
       note: "",
-      labels: [],
+      labels: task.labels ? labelsOf(memory, numbers) : [],
     };
   }
+
+  outlinesIn(memory) {
+    if (this.memory !== memory || this.outlines.length !== memory.size) {
+      this.memory = memory;
+      this.outlines = outlinesOf(memory.x.map((_, p) => memory.state(p)), memory.task);
+    }
+    return this.outlines;
+  }
+}
+
+/** A square for every field; where trials end nothing is chosen. */
+function fieldsOf(memory, cell) {
+  return [...FIELDS].map((kind, field) => {
+    const [x, y] = memory.task.pointOf([field]);
+    const outline = [[x - 0.5, y - 0.5], [x + 0.5, y - 0.5], [x + 0.5, y + 0.5], [x - 0.5, y + 0.5]];
+    const made = cell(outline, memory.region([field, 0]));
+    return "HG".includes(kind) ? { ...made, action: -1 } : made;
+  });
+}
+
+/** On every field the number of its region, or what it is where trials end. */
+function labelsOf(memory, numbers) {
+  return [...FIELDS].map((kind, field) => {
+    const [x, y] = memory.task.pointOf([field]);
+    const text = { H: "hole", G: "goal" }[kind] ?? String(numbers.get(memory.region([field, 0])));
+    return { x, y, text };
+  });
 }

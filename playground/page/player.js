@@ -1,16 +1,16 @@
 // What moves: learning in slices between two frames, a puck that was let go, and the way behind it.
 
 import { choose } from "../learning/learner.js";
-import { transition } from "../learning/puck.js";
-import { BETWEEN, CONFIRMING, DONE, Stage } from "../learning/stage.js";
+import { BETWEEN, CONFIRMING, DONE, stageOf } from "../learning/stage.js";
+import { WORDS } from "./words.js";
 
-/** Steps per second, and the rest after a trial (in seconds) in which a new region can be seen. */
+/** How much faster than the task's own pace, and the rest after a trial (in seconds) in which a new region can be seen. */
 export const SPEEDS = [
-  { name: "real time", rate: 50, rest: 0.8 },
-  { name: "5 × real time", rate: 250, rest: 0.45 },
-  { name: "20 × real time", rate: 1000, rest: 0.15 },
-  { name: "200 × real time", rate: 10000, rest: 0 },
-  { name: "as fast as it can", rate: Infinity, rest: 0 },
+  { times: 1, rest: 0.8 },
+  { times: 5, rest: 0.45 },
+  { times: 20, rest: 0.15 },
+  { times: 200, rest: 0 },
+  { times: Infinity, rest: 0 },
 ];
 const SLICE = 8; // milliseconds of learning in a frame: the page stays at 60 frames a second
 const LONG = 300; // steps after which a trial is shown ever faster
@@ -27,14 +27,15 @@ export class Player {
 
   /** Begin from scratch, with these settings. */
   restart(choice) {
-    this.stage = new Stage(choice);
+    this.stage = stageOf(choice);
+    this.pace = WORDS[choice.task].pace;
     this.maps = []; // the map after every trial
     this.mode = PAUSED;
     this.way = [];
     this.due = 0;
     this.resting = 0;
     this.stopAt = Infinity; // trials after which to pause
-    this.free = null; // the puck in the reader's hand, or let go: {s, action, steps, fell}
+    this.free = null; // the puck in the reader's hand, or let go: {s, action, steps, fell, gained}
     this.visit = (s) => this.pass(s);
   }
 
@@ -92,7 +93,7 @@ export class Player {
     const [before, phase] = [stage.trials.length, stage.phase];
     if (phase === BETWEEN) this.way = [];
     const taken = stage.work(steps, this.visit);
-    if (stage.phase === CONFIRMING && phase !== CONFIRMING) this.way = []; // it begins again on the top
+    if (stage.phase === CONFIRMING && (phase !== CONFIRMING || stage.held === 0)) this.way = []; // it begins again
     if (stage.trials.length > before) {
       this.resting = SPEEDS[this.speed].rest;
       this.maps.push(stage.memory.copy());
@@ -110,7 +111,7 @@ export class Player {
   learnFor(seconds) {
     this.resting -= seconds;
     if (this.resting > 0) return true;
-    const rate = this.stopAt === Infinity ? SPEEDS[this.speed].rate : Infinity;
+    const rate = this.stopAt === Infinity ? this.pace * SPEEDS[this.speed].times : Infinity;
     this.due = rate === Infinity ? 1e9 : this.due + seconds * rate * this.haste();
     const end = performance.now() + SLICE;
     while (this.due >= 1 && this.goesOn && performance.now() < end) {
@@ -136,29 +137,32 @@ export class Player {
   hold(s) {
     if (this.mode !== HELD) this.way = [];
     this.mode = HELD;
-    this.free = { s: [...s], action: -1, steps: 0, fell: false };
+    this.free = { s: [...s], action: -1, steps: 0, fell: false, gained: 0 };
   }
 
   /** Let the puck go: it follows what was learned so far. */
   release(s) {
     this.hold(s);
-    this.mode = FREE;
+    this.free.fell = Boolean(this.stage.task.isEnd?.(s));
+    this.mode = this.free.fell ? PAUSED : FREE;
     this.due = 0;
     this.pass(s);
   }
 
   follow(seconds) {
-    const { memory, settings } = this.stage;
+    const { memory, settings, task } = this.stage;
     const { free } = this;
-    this.due += Math.min(seconds, 0.1) * SPEEDS[0].rate;
-    while (this.due >= 1 && !free.fell && free.steps < PATIENCE) {
+    const most = Math.min(PATIENCE, task.limit);
+    this.due += Math.min(seconds, 0.1) * this.pace;
+    while (this.due >= 1 && !free.fell && free.steps < most) {
       this.due -= 1;
       free.action = choose(memory.q[memory.region(free.s)], settings.delta, Math);
-      free.fell = transition(free.s, free.action);
+      free.fell = task.transition(free.s, free.action);
+      free.gained += task.reward(free.s, free.fell);
       free.steps += 1;
       this.pass(free.s);
     }
-    if (free.fell || free.steps >= PATIENCE) this.mode = PAUSED;
+    if (free.fell || free.steps >= most) this.mode = PAUSED;
     return true;
   }
 }

@@ -1,7 +1,7 @@
 // Why a state belongs to its region, and why two states are told apart: plain sentences, and the figures behind them.
 
 import { BEST, POLICY, VALUE, incompatibility, mergingEpsilon, preferred, stake, stateValue } from "../learning/criteria.js";
-import { ACTIONS } from "../learning/puck.js";
+import { WORDS } from "./words.js";
 
 /** A number as one reads it. */
 export function written(number, digits = 2) {
@@ -10,19 +10,19 @@ export function written(number, digits = 2) {
 }
 
 /** A state in words. */
-export function placeOf([x, v]) {
-  return `x = ${written(x)} m, v = ${written(v)} m/s`;
+export function placeOf(s, task) {
+  return WORDS[task.key].place(s, written);
 }
 
 const RULES = [
-  [POLICY, "different pushes look good (Eq. 3)"],
+  [POLICY, "different actions look good (Eq. 3)"],
   [VALUE, "the states are worth different amounts (Eq. 4)"],
-  [BEST, "the best push differs (Eq. 6)"],
+  [BEST, "the best action differs (Eq. 6)"],
 ];
 const THEN = [
-  [POLICY, "different pushes looked good there (Eq. 3)"],
+  [POLICY, "different actions looked good there (Eq. 3)"],
   [VALUE, "the states were worth different amounts (Eq. 4)"],
-  [BEST, "the best push differed (Eq. 6)"],
+  [BEST, "the best action differed (Eq. 6)"],
 ];
 
 function inWords(rules, words) {
@@ -30,9 +30,9 @@ function inWords(rules, words) {
   return broken.length > 1 ? `${broken.slice(0, -1).join(", ")} and ${broken.at(-1)}` : broken.join("");
 }
 
-function pushes(q, tolerance) {
-  const good = preferred(q, tolerance).flatMap((is, a) => (is ? [ACTIONS[a]] : []));
-  return good.length === 1 ? `push ${good[0]}` : "either push, they are tied";
+function pushes(q, tolerance, task) {
+  const good = preferred(q, tolerance).flatMap((is, a) => (is ? [WORDS[task.key].acts[a]] : []));
+  return good.length === 1 ? good[0] : `${good.slice(0, -1).join(", ")} or ${good.at(-1)}, they are tied`;
 }
 
 /** What is known of one state: its region, its profile, and how its region came about. */
@@ -80,11 +80,11 @@ function originOf(stage, { primary }) {
     + `${inWords(birth.rules, THEN)}: keeping them together would have cost up to ${written(birth.regret)} of reward per visit.`;
 }
 
-function profileIn(name, { now }, epsilon) {
-  const [left, right] = now.q1;
-  const cost = Math.abs(left - right);
-  const words = `Looking ahead from ${name}, pushing left is worth ${written(left, 3)} and pushing right ${written(right, 3)}: `
-    + (cost <= epsilon ? "either will do." : `the wrong push costs ${written(cost, 3)}.`);
+function profileIn(name, { now }, epsilon, task) {
+  const worth = now.q1.map((value, a) => `${WORDS[task.key].doing[a]} ${a ? "" : "is worth "}${written(value, 3)}`);
+  const cost = Math.max(...now.q1) - Math.min(...now.q1);
+  const words = `Looking ahead from ${name}, ${worth.slice(0, -1).join(", ")} and ${worth.at(-1)}: `
+    + (cost <= epsilon ? "any will do." : `the wrong choice costs ${now.q1.length > 2 ? "up to " : ""}${written(cost, 3)}.`);
   const doubt = " The learner would not rely on this yet: it has seen too little of where that leads.";
   return now.reliable.every(Boolean) ? words : words + doubt;
 }
@@ -96,8 +96,8 @@ export function explainOne(stage, s) {
   return {
     states: [about],
     sentences: [
-      `A (${placeOf(s)}) belongs to region ${about.region}: ${pushes(about.q, delta)}. It is worth ${written(stateValue(about.q), 3)}.`,
-      profileIn("A", about, stage.settings.epsilon),
+      `A (${placeOf(s, stage.task)}) belongs to region ${about.region}: ${pushes(about.q, delta, stage.task)}. It is worth ${written(stateValue(about.q), 3)}.`,
+      profileIn("A", about, stage.settings.epsilon, stage.task),
       originOf(stage, about),
     ],
     then: null,
@@ -132,8 +132,8 @@ export function explainTwo(stage, s1, s2) {
   const sentences = [
     verdict(one, two, rules, epsilon),
     `Were they treated as one state, up to ${written(regret, 3)} of reward would be lost on a visit.`,
-    profileIn("A", one, epsilon),
-    profileIn("B", two, epsilon),
+    profileIn("A", one, epsilon, stage.task),
+    profileIn("B", two, epsilon, stage.task),
   ];
   if (one.primary !== two.primary) {
     sentences.push(then

@@ -1,8 +1,8 @@
 // The panel that answers "why": sentences first, then both action profiles as a table.
 
 import { glyphOf, hueOf } from "../../src/distinguo/views/studio/page/view/colours.js";
-import { ACTIONS } from "../learning/puck.js";
 import { explainOne, explainTwo, written } from "./reasons.js";
+import { WORDS } from "./words.js";
 
 function element(tag, text = "", attributes = {}) {
   const made = document.createElement(tag);
@@ -43,17 +43,17 @@ export class Why {
     this.place.replaceChildren(
       element("p", first, { class: "verdict" }),
       ...rest.map((sentence) => element("p", sentence)),
-      this.table(found),
+      this.table(found, stage.task),
     );
     if (this.marks.length === 1) this.place.append(element("p", "Click a second state to ask whether the two are told apart.", { class: "hint" }));
     return found;
   }
 
-  table({ states, then }) {
+  table({ states, then }, task) {
     const table = element("table");
     const head = element("tr");
-    head.append(element("td"), ...ACTIONS.map((name) => element("th", `push ${name} ${glyphOf(name)}`, { scope: "col" })));
-    table.append(element("caption", "What each push is worth"), head);
+    head.append(element("td"), ...WORDS[task.key].acts.map((act, a) => element("th", `${act} ${glyphOf(task.actions[a])}`, { scope: "col" })));
+    table.append(element("caption", "What each action is worth"), head);
     states.forEach((about, n) => {
       const name = "AB"[n];
       table.append(row(`${name}, looking ahead now`, about.now.q1), row(`${name}, by region ${about.region}`, about.q));

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shlex
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from itertools import combinations
 from pathlib import Path
@@ -16,13 +19,12 @@ from distinguo.explanations.distinctions import merging_epsilon
 from distinguo.learners.economy.memory import RULES
 from distinguo.presets import PRESETS
 from distinguo.runs.configuration import configure
-from tests.playground.traces import SHORT, Case, cases, differences, learned
+from tests.playground.traces import NAMES, SHORT, SUITED, Case, cases, cases_of, differences, learned, trace
 
 PAGE = (Path(__file__).parents[2] / "docs" / "playground.html").as_uri()
-#: What the puck does not need is off in every preset, so the playground does not have it.
+#: What these tasks do not need is off in every preset, so the playground does not have it.
 LEFT_OUT = {
     "samples": 1,
-    "confidence": 0.0,
     "split_confidence": 0.0,
     "active": True,
     "investigate_every": 0,
@@ -30,8 +32,7 @@ LEFT_OUT = {
     "rescale": False,
     "epsilon_share": 0.0,
     "steps": 10**12,
-    "confirm": 2_000,
-    "confirm_steps": 14_000,
+    "refine_steps": 0,
 }
 Open = Callable[..., Any]
 
@@ -91,12 +92,124 @@ def test_it_learns_what_the_package_learns(opened: Open) -> None:
 
 def test_presets_are_those_of_the_package(opened: Open) -> None:
     """Every setting of every preset, but for those that are off for the puck."""
-    theirs = opened().evaluate("playground.PRESETS")
+    presets = opened().evaluate("playground.PRESETS_OF")
+    theirs = presets["puck"]
     assert set(theirs) == set(PRESETS)
     for name in PRESETS:
         configuration = configure("puck", preset_name=name)
         ours = {**configuration.learner._asdict(), **configuration.stage._asdict()}
         assert {**theirs[name], **LEFT_OUT} == ours
+    for task in ("car", "lake"):
+        assert presets[task] == {"default": {**theirs["fast"], **SUITED[task]}}
+
+
+@pytest.mark.second_stage
+@pytest.mark.parametrize("task", ["car", "lake"])
+def test_other_tasks_are_learned_as_the_package_learns_them(opened: Open, task: str) -> None:
+    """Same prototypes, regions, values, trials, returns, verdicts and reasons for 20 seeds."""
+    page, asked = opened(), cases_of(task)
+    made = json.loads(
+        page.evaluate(
+            """cases => JSON.stringify(cases.map((one) =>
+                 playground.learnt({...one, seed: BigInt(one.seed)}).trace()))""",
+            [case.choice() for case in asked],
+        )
+    )
+    found = {case.seed: differences(case, theirs) for case, theirs in zip(asked, made, strict=True)}
+    assert {seed: what for seed, what in found.items() if what} == {}
+    scores = sorted(one["score"] for one in made)
+    if task == "lake":
+        assert all(one["solved"] for one in made)
+    else:  # nobody arrives by chance
+        assert scores[10] > -160
+        assert scores[-1] > -130
+
+
+@pytest.mark.second_stage
+@pytest.mark.parametrize("link", ["#task=lake&seed=3&epsilon=0.05", "#task=car&seed=2"])
+def test_the_command_that_is_shown_learns_the_same(opened: Open, tmp_path: Path, link: str) -> None:
+    """Word for word, in a process of its own."""
+    page = opened(link)
+    learn_fast(page, {})
+    words = shlex.split(page.inner_text("#command"))
+    assert words[:2] == ["distinguo", "learn"]
+    command = [sys.executable, "-m", *words, "--out", str(tmp_path / "run")]
+    assert subprocess.run(command, capture_output=True, check=False).returncode in (0, 3)  # 3: not solved
+    assert trace(distinguo.open_run(tmp_path / "run")) == shown_trace(page)
+
+
+@pytest.mark.second_stage
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
+def test_another_task_is_chosen_by_keyboard(opened: Open, size: tuple[int, int], scheme: str) -> None:
+    """The address carries it; it has its own words, actions, drawing and map; one can take it, ask and come back."""
+    page = opened("#seed=2", viewport={"width": size[0], "height": size[1]}, color_scheme=scheme)
+    seen = {}
+    for key in ("car", "lake", "puck"):
+        page.focus("[name=task]:checked")
+        page.keyboard.press("ArrowRight")
+        page.wait_for_function("key => playground.app.task.key === key && playground.app.picture", arg=key)
+        assert page.evaluate("location.hash") == ("#seed=2" if key == "puck" else f"#task={key}&seed=2")
+        assert page.inner_text("#command").startswith(f"distinguo learn {NAMES[key]} --seed 2")
+        page.evaluate(
+            "Object.assign(playground.app.player.stage.settings, {trials: 40, cap: 2000, hold: 2000})"
+        )
+        page.locator("#speed").fill("4")
+        page.locator("#play").press("Enter")
+        page.wait_for_function("playground.app.player.isOver")
+        seen[key] = {
+            "lead": page.inner_text("#lead"),
+            "status": page.inner_text("#status"),
+            "guide": page.inner_text("#guide"),
+            "hues": page.inner_text("#hues"),
+            "scene": page.evaluate("document.getElementById('hill').toDataURL()"),
+        }
+        for move in ("ArrowLeft", "ArrowUp") * 3:
+            page.locator("#hill").press(move)
+        page.wait_for_function("document.getElementById('status').textContent.startsWith('In your hand at')")
+        page.locator("#hill").press("Enter")
+        page.wait_for_function("playground.app.player.way.length > 2")
+        page.locator("#map").press("ArrowUp")
+        assert "region" in page.inner_text("#hover")
+        page.locator("#map").press("Enter")
+        actions = page.evaluate("playground.app.task.actions.length")
+        assert page.locator("#answer th[scope=col]").count() == actions
+        assert page.locator("#hues li").count() == actions + 1
+        assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    for part in ("lead", "status", "guide", "hues", "scene"):
+        assert len({one[part] for one in seen.values()}) == 3, part
+    assert seen["puck"]["status"].startswith("Solved after")
+
+
+@pytest.mark.second_stage
+def test_the_lake_shows_a_field_as_the_package_knows_it(opened: Open) -> None:
+    """Its region, its values and what is best: at the pointer, on the map, and as arrows on the ice."""
+    page = opened("#task=lake&seed=1")
+    learn_fast(page, {})
+    controller = learned(Case(seed=1, task="lake", changes={})).controller
+    ways = page.evaluate("playground.app.ways()")
+    cells = page.evaluate("playground.app.picture.cells")
+    for field in range(16):
+        region = controller.region((float(field),))
+        assert cells[field]["region"] == region
+        assert ways[field] == controller.policy[region]
+        page.mouse.move(*place(page, field % 4, 3 - field // 4))
+        best = ("left", "down", "right", "up")[int(controller.policy[region])]
+        said = page.inner_text("#hover")
+        assert said.startswith(
+            f"field {field} (row {field // 4 + 1}, column {field % 4 + 1}): region {region}, "
+        )
+        assert f"go {best} is best (left " in said
+    page.mouse.move(*place(page, 0, 3))
+    page.mouse.down()
+    page.mouse.move(*place(page, 1, 2), steps=3)
+    page.mouse.up()
+    page.wait_for_function(
+        "document.getElementById('status').textContent.startsWith('Trials end on this field')"
+    )
+    page.mouse.click(*place(page, 0.3, 2.8))
+    assert page.evaluate("playground.app.why.marks") == [[0, 0]]
+    assert page.evaluate("playground.app.map.picture.marks") == [[0, 3]]
 
 
 def test_start_pause_step_trial_and_restart(opened: Open) -> None:
@@ -185,6 +298,7 @@ BAD = {
     "#epsilon=-1": "epsilon should be a number above 0",
     "#seed=abc&gamma=0.9": "seed should be a whole number",
     "#preset=<script>alert(1)</script>": "preset should be default, fast or paper",
+    "#task=moon": "task should be puck, car or lake",
     "#start=toString": "start should be scratch or seeds",
     "#toString=1": "it knows no “toString”",
 }
@@ -192,8 +306,9 @@ BAD = {
 
 def test_a_bad_link_is_said_and_the_usual_is_taken(opened: Open) -> None:
     """Everything else in the link counts; at the first visit and when a reader follows another link."""
-    page = opened("#start=nowhere")
-    assert "start should be scratch or seeds, not “nowhere”" in page.inner_text("#problem")
+    page = opened("#task=lake&preset=paper")
+    assert "preset should be default, not “paper”" in page.inner_text("#problem")
+    assert page.evaluate("playground.app.task.key") == "lake"
     for link, problem in BAD.items():
         page.evaluate("link => { location.hash = link; }", link)
         page.wait_for_function(
@@ -325,12 +440,12 @@ def test_the_keyboard_reaches_everything(opened: Open) -> None:
     """Tab comes to every control; keys move the puck and ask about states."""
     page = opened()
     reached = []
-    for _ in range(25):
+    for _ in range(26):
         page.keyboard.press("Tab")
         reached.append(page.evaluate("document.activeElement.id || document.activeElement.localName"))
     wanted = (
-        "a a a hill play step trial restart speed map newest example clear epsilon gamma seed another preset start "
-        "copy duel-epsilon-0 duel-map-0 duel-epsilon-1 duel-map-1 duel-learn"
+        "a a a task-puck hill play step trial restart speed map newest example clear epsilon gamma seed another "
+        "preset start copy duel-epsilon-0 duel-map-0 duel-epsilon-1 duel-map-1 duel-learn"
     )
     assert reached == wanted.split()
     learn_fast(page)

@@ -345,8 +345,11 @@ FILES = {"report": "report.html", "c": "controller.h", "json": "controller.json"
 def test_a_report_and_controllers_are_saved(new_page: Open, studio: Served, base: Path) -> None:
     """Each is a file for the reader; nothing is written into the run folder."""
     before = sorted(one.name for one in (base / "seed-1").iterdir())
-    page = entered(new_page(), studio)
+    page = entered(new_page(viewport={"width": 1280, "height": 300}), studio)  # the list scrolls
     page.click("[aria-label='More for seed-1']")
+    ends = "['#runs .acts', '#runs'].map((one) => document.querySelector(one).getBoundingClientRect().bottom)"
+    row, listed = page.evaluate(ends)
+    assert row <= listed + 1
     for what, name in FILES.items():
         with page.expect_download() as saved:
             page.click(f"#runs .acts .{what}")

@@ -11,7 +11,26 @@ from distinguo.runs.run import Run
 
 #: A puck that is held for so long is held; half a million steps more would only take longer.
 SHORT = {"cap": 2_000, "hold": 2_000}
-STAGE = ("cap", "hold", "trials", "prototypes", "restart")
+STAGE = ("cap", "hold", "trials", "prototypes", "restart", "confirm_steps")
+#: The package's names of the tasks, what they are made with, and the settings that the playground learns them with.
+NAMES = {"puck": "puck", "car": "MountainCar-v0", "lake": "FrozenLake-v1"}
+MADE_WITH: dict[str, dict[str, Any]] = {"lake": {"task.is_slippery": False}}
+SUITED: dict[str, dict[str, Any]] = {
+    "puck": {},
+    "car": {
+        "gamma": 0.93,
+        "epsilon": 8.0,
+        "alpha": 0.3,
+        "min_updates": 0,
+        "max_steps": 1,
+        "merge_interval": 0,
+        "trials": 1_000,
+        "restart": 200,
+    },
+    "lake": {"gamma": 0.9, "explore": 0.1, "coin": 0.1, "max_steps": 1, "min_updates": 1},
+}
+POINTS = tuple((x, v) for x in (-0.75, 0.15) for v in (-0.0525, -0.0175, 0.0175, 0.0525))
+STARTS: dict[str, Any] = {"scratch": None, "seeds": PAPER_SEEDS, "points": POINTS}
 
 
 class Case(NamedTuple):
@@ -20,13 +39,14 @@ class Case(NamedTuple):
     preset: str = "default"
     seed: int = 0
     start: str = "scratch"
+    task: str = "puck"
     epsilon: float | None = None
     gamma: float | None = None
     changes: dict[str, Any] = SHORT
 
     def choice(self) -> dict[str, Any]:
         """Return the choices as JavaScript reads them; the seed is a BigInt there."""
-        chosen = {name: getattr(self, name) for name in ("preset", "start", "epsilon", "gamma")}
+        chosen = {name: getattr(self, name) for name in ("task", "preset", "start", "epsilon", "gamma")}
         return {**chosen, "seed": str(self.seed)}
 
 
@@ -55,19 +75,32 @@ def cases() -> list[Case]:
     ]
 
 
+def cases_of(task: str) -> list[Case]:
+    """Return twenty seeds of a task of Gymnasium as the page learns it."""
+    start = "points" if task == "car" else "scratch"
+    return [Case(seed=seed, task=task, start=start, changes={}) for seed in range(20)]
+
+
 def learned(case: Case) -> Run:
     """Learn a case with the package."""
-    settings = {f"{'stage' if name in STAGE else 'learner'}.{name}": to for name, to in case.changes.items()}
+    changes = {**SUITED[case.task], **case.changes}
+    settings = {f"{'stage' if name in STAGE else 'learner'}.{name}": to for name, to in changes.items()}
     for name in ("epsilon", "gamma"):
         if getattr(case, name) is not None:
             settings[f"learner.{name}"] = getattr(case, name)
-    seeds = PAPER_SEEDS if case.start == "seeds" else None
-    return distinguo.learn("puck", seed=case.seed, preset=case.preset, settings=settings, prototypes=seeds)
+    return distinguo.learn(
+        NAMES[case.task],
+        seed=case.seed,
+        preset=case.preset if case.task == "puck" else "fast",
+        settings={**MADE_WITH.get(case.task, {}), **settings},
+        learner="economy",
+        prototypes=STARTS[case.start],
+    )
 
 
 def trace(run: Run) -> dict[str, Any]:
     """Return what the playground's ``Stage.trace`` returns."""
-    partition, names = run.representation.partition, ("length", "ended", "regions", "prototypes")
+    partition, names = run.representation.partition, ("length", "ended", "regions", "prototypes", "gained")
     bits = {name: bit for bit, name in RULES.items()}
     return {
         "solved": run.solved,
@@ -75,6 +108,7 @@ def trace(run: Run) -> dict[str, Any]:
             {**{name: getattr(row, name) for name in names}, "steps": row.environment_steps}
             for row in run.trials
         ],
+        "score": run.summary["score"],
         "prototypes": partition.prototypes.tolist(),
         "primary": partition.primaries[partition.regions].tolist(),
         "q": run.q.tolist(),

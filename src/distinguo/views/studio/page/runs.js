@@ -93,6 +93,7 @@ export class RunList {
     this.doomed = null;
     this.unfolded = this.unfolded === id ? null : id;
     this.refresh();
+    document.querySelector("#runs .acts")?.scrollIntoView({ block: "nearest" });
   }
 
   /** The first click asks, the second deletes. */

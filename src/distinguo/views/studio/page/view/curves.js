@@ -6,7 +6,7 @@ import { lineHues, theme } from "./colours.js";
 const LEFT = 46;
 const BELOW = 38;
 const ABOVE = 22;
-const RIGHT = 12;
+const RIGHT = 18;
 
 export class CurveView {
   constructor(canvas) {

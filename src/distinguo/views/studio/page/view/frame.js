@@ -2,7 +2,7 @@
 
 import { FONT, shortly, ticksBetween } from "./canvas.js";
 
-const LEFT = 46;
+const LEFT = 58;
 const BELOW = 40;
 const MARGIN = 10;
 
