@@ -40,7 +40,7 @@ export function question({ threshold, least, greatest, claim, confidence, steps,
   const floor = least < threshold ? least : threshold - Math.max(Math.abs(threshold), 1);
   const room = threshold - floor;
   const share = greatest > threshold ? TOLERANCE : TOP_TOLERANCE;
-  const bar = threshold - share * Math.min(Math.abs(threshold) || room, room);
+  const bar = threshold - share * Math.min(Math.max(Math.abs(threshold), greatest - threshold) || room, room);
   const ceiling = Math.max(greatest, threshold + HEADROOM * room);
   const enough = -Math.log(spentError(claim, confidence));
   const [bet, against] = [new Bet(bar, floor), new Bet(-threshold, -ceiling)];

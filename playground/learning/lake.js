@@ -14,6 +14,7 @@ export const LAKE = Object.freeze({
   low: [-0.5, -0.5], // the frame of the map, in fields
   high: [SIDE - 0.5, SIDE - 0.5],
   labels: true,
+  hasOneStart: true, // and no chance: all trials of a policy are the same
   threshold: 0.7,
   limit: LIMIT,
 

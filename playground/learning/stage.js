@@ -99,6 +99,7 @@ class Stage {
   follow(most, visit) {
     const { learner, settings, memory, task } = this;
     let [ended, taken, gained] = [false, 0, 0];
+    const before = this.rng.state;
     while (!ended && taken < most) {
       learner.action = choose(memory.q[memory.region(learner.now)], settings.delta, this.rng);
       const terminal = task.transition(learner.now, learner.action);
@@ -108,6 +109,7 @@ class Stage {
       if (visit) visit(learner.now);
     }
     this.held += taken;
+    this.tied ||= this.rng.state !== before; // only a choice among tied actions is random
     return { ended, taken, gained };
   }
 
@@ -212,7 +214,7 @@ class ReturnStage extends Stage {
   }
 
   beginConfirmation(purpose) {
-    [this.returns, this.tested, this.purpose, this.phase] = [[], 0, purpose, CONFIRMING];
+    [this.returns, this.tested, this.tied, this.purpose, this.phase] = [[], 0, false, purpose, CONFIRMING];
     this.claimed += purpose === ATTEMPT_OVER ? 0 : 1;
     this.question = question({
       threshold: this.task.threshold, least: this.least, greatest: this.greatest, claim: Math.max(this.claimed, 1),
@@ -243,9 +245,13 @@ class ReturnStage extends Stage {
     return taken;
   }
 
-  /** Judge the trials so far; a small sample is enough if an attempt is over. */
+  /** Judge the trials so far; one is enough where all are the same, a small sample if an attempt is over. */
   judge() {
-    if (this.purpose !== ATTEMPT_OVER) return this.question.after(this.returns.at(-1), this.tested);
+    if (this.purpose !== ATTEMPT_OVER) {
+      const isCertain = this.task.hasOneStart && !this.tied;
+      if (isCertain) return Math.min(...this.returns) >= this.task.threshold ? PASSED : FAILED;
+      return this.question.after(this.returns.at(-1), this.tested);
+    }
     return this.returns.length >= Math.min(this.settings.confirm, SAMPLE) ? FAILED : OPEN;
   }
 

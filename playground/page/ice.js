@@ -53,7 +53,7 @@ export const lakeScene = {
     [...FIELDS].forEach((kind, n) => {
       const [x, y] = place(n);
       drawField(ctx, kind, [x, y], edge, colours);
-      if (ways[n] >= 0 && !"HG".includes(kind)) arrow(ctx, [x + edge / 2, y + edge / 2], WAYS[ways[n]], 0.22 * edge, hueOf(ways[n]));
+      if (ways[n] >= 0 && !"HG".includes(kind)) arrow(ctx, [x + edge / 2, y + edge / 2], WAYS[ways[n]], 0.22 * edge, hueOf(ways[n], LAKE.actions));
     });
     const [x, y] = place(field).map((at) => at + edge / 2);
     ctx.beginPath();

@@ -2,7 +2,8 @@
 
 import { prefers, stateValue } from "../learning/criteria.js";
 import { FIELDS } from "../learning/lake.js";
-import { placeOf, written } from "./reasons.js";
+import { amounts, preference, tiedBest } from "./choices.js";
+import { placeOf } from "./reasons.js";
 import { WORDS } from "./words.js";
 
 /** The state of a task that a point of its map means. */
@@ -54,9 +55,9 @@ export function aboutPoint(memory, delta, point) {
   const s = stateOf(task, point);
   const j = memory.region(s);
   const q = memory.q[j];
-  const best = policyOf(q, delta);
-  const worth = task.actions.map((name, a) => `${name} ${written(q[a], 3)}`).join(", ");
-  return `${placeOf(s, task)}: region ${memory.primaries().indexOf(j)}, ${best < 0 ? "several are tied" : `${WORDS[task.key].acts[best]} is best`} (${worth})`;
+  const written = amounts(...q);
+  const worth = task.actions.map((name, a) => `${name} ${written[a]}`).join(", ");
+  return `${placeOf(s, task)}: region ${memory.primaries().indexOf(j)}, ${preference(WORDS[task.key].doing, tiedBest(q, delta))} (${worth})`;
 }
 
 /** Makes pictures of a memory; outlines are computed anew only when there are other prototypes. */

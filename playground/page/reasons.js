@@ -1,6 +1,8 @@
-// Why a state belongs to its region, and why two states are told apart: plain sentences, and the figures behind them.
+// Why a state belongs to its region, and why two states are kept apart: plain sentences, and the figures behind them.
+// Each sentence names its source: then, the learned values, or a look-ahead now.
 
-import { BEST, POLICY, VALUE, incompatibility, mergingEpsilon, preferred, stake, stateValue } from "../learning/criteria.js";
+import { BEST, POLICY, VALUE, incompatibility, incrementalRegret, mergingEpsilon, stake, stateValue } from "../learning/criteria.js";
+import { NOTHING, amount, amounts, preference, tiedBest, withoutNoise } from "./choices.js";
 import { WORDS } from "./words.js";
 
 /** A number as one reads it. */
@@ -14,25 +16,15 @@ export function placeOf(s, task) {
   return WORDS[task.key].place(s, written);
 }
 
-const RULES = [
-  [POLICY, "different actions look good (Eq. 3)"],
-  [VALUE, "the states are worth different amounts (Eq. 4)"],
-  [BEST, "the best action differs (Eq. 6)"],
-];
 const THEN = [
-  [POLICY, "different actions looked good there (Eq. 3)"],
-  [VALUE, "the states were worth different amounts (Eq. 4)"],
-  [BEST, "the best action differed (Eq. 6)"],
+  [POLICY, "the actions that were good enough differed (Eq. 3)"],
+  [VALUE, "they were not worth the same (Eq. 4)"],
+  [BEST, "their best actions differed (Eq. 6)"],
 ];
 
-function inWords(rules, words) {
-  const broken = words.filter(([bit]) => rules & bit).map(([, text]) => text);
+function inWords(rules) {
+  const broken = THEN.filter(([bit]) => rules & bit).map(([, text]) => text);
   return broken.length > 1 ? `${broken.slice(0, -1).join(", ")} and ${broken.at(-1)}` : broken.join("");
-}
-
-function pushes(q, tolerance, task) {
-  const good = preferred(q, tolerance).flatMap((is, a) => (is ? [WORDS[task.key].acts[a]] : []));
-  return good.length === 1 ? good[0] : `${good.slice(0, -1).join(", ")} or ${good.at(-1)}, they are tied`;
 }
 
 /** What is known of one state: its region, its profile, and how its region came about. */
@@ -40,7 +32,8 @@ export function aboutState(stage, s) {
   const { learner, memory } = stage;
   const p = memory.nearest(s);
   const j = memory.primary[p];
-  return { s, prototype: p, primary: j, region: memory.primaries().indexOf(j), now: learner.lookAhead(s), q: memory.q[j] };
+  const { q1, ...rest } = learner.lookAhead(s);
+  return { s, prototype: p, primary: j, region: memory.primaries().indexOf(j), now: { ...rest, q1: withoutNoise(q1) }, q: memory.q[j] };
 }
 
 /** When a prototype got a region of its own last. */
@@ -76,29 +69,36 @@ function originOf(stage, { primary }) {
   if (!birth) return "This region has been there from the beginning.";
   const verb = birth.event === "split" ? "was born" : "was set apart again";
   const parent = number(birth.prototypes[0]);
-  return `Its region ${verb} in trial ${birth.trial}, out of what is now region ${parent}, because `
-    + `${inWords(birth.rules, THEN)}: keeping them together would have cost up to ${written(birth.regret)} of reward per visit.`;
+  return `Its region ${verb} in trial ${birth.trial}, out of what is now region ${parent}: then, `
+    + `${inWords(birth.rules)}; ${amount(birth.regret)} of reward was at stake.`;
 }
 
-function profileIn(name, { now }, epsilon, task) {
-  const worth = now.q1.map((value, a) => `${WORDS[task.key].doing[a]} ${a ? "" : "is worth "}${written(value, 3)}`);
-  const cost = Math.max(...now.q1) - Math.min(...now.q1);
-  const words = `Looking ahead from ${name}, ${worth.slice(0, -1).join(", ")} and ${worth.at(-1)}: `
-    + (cost <= epsilon ? "any will do." : `the wrong choice costs ${now.q1.length > 2 ? "up to " : ""}${written(cost, 3)}.`);
-  const doubt = " The learner would not rely on this yet: it has seen too little of where that leads.";
-  return now.reliable.every(Boolean) ? words : words + doubt;
+/** What the map does in a state, by its source, and what a look-ahead says now. */
+function preferenceIn(about, { settings, task }) {
+  const { doing } = WORDS[task.key];
+  const [chosen, best] = [tiedBest(about.q, settings.delta), tiedBest(about.now.q1)];
+  const tied = settings.delta > 0 && chosen.length > 1 ? `, within δ = ${amount(settings.delta)}` : "";
+  if (chosen.join() === best.join()) return `by the learned values and now, ${preference(doing, chosen)}${tied}`;
+  return `by the learned values, ${preference(doing, chosen)}${tied}; now, ${preference(doing, best)}`;
+}
+
+function doubtOf(...states) {
+  const sure = states.every(({ now }) => now.reliable.every(Boolean));
+  return sure ? [] : ["The learner would not rely on this look-ahead yet: it has seen too little of where that leads."];
 }
 
 /** Why a state is in its region. */
 export function explainOne(stage, s) {
   const about = aboutState(stage, s);
-  const delta = stage.settings.delta;
+  const loss = incrementalRegret(about.q, about.now.q1, stage.settings.delta);
   return {
     states: [about],
     sentences: [
-      `A (${placeOf(s, stage.task)}) belongs to region ${about.region}: ${pushes(about.q, delta, stage.task)}. It is worth ${written(stateValue(about.q), 3)}.`,
-      profileIn("A", about, stage.settings.epsilon, stage.task),
+      `A (${placeOf(s, stage.task)}) lies in region ${about.region}: ${preferenceIn(about, stage)}.`,
+      `It is worth ${amount(stateValue(about.q))} by the learned values. Now, what the map does here loses `
+        + `${loss < NOTHING ? "nothing" : `${amount(loss)} of reward`}.`,
       originOf(stage, about),
+      ...doubtOf(about),
     ],
     then: null,
     regret: null,
@@ -106,21 +106,45 @@ export function explainOne(stage, s) {
   };
 }
 
-function verdict(one, two, rules, epsilon) {
-  const same = one.primary === two.primary;
-  if (same && !rules) return `Not told apart: A and B are both in region ${one.region}, and no difference between them costs more than ε = ${epsilon}.`;
-  if (same) {
-    return `Not told apart yet: A and B are both in region ${one.region}, although ${inWords(rules, RULES)}. `
-      + "The learner splits a region only when it is surprised there.";
+/** Why two regions are kept apart, by what a look-ahead from the two states says now. */
+function apart(q1, q2, rules, then, { settings, task }) {
+  const { doing } = WORDS[task.key];
+  const losses = [incrementalRegret(q2, q1, 0), incrementalRegret(q1, q2, 0)];
+  const values = [stateValue(q1), stateValue(q2)];
+  const most = Math.max(...losses);
+  if (rules & BEST && (!(rules & VALUE) || most >= Math.abs(values[0] - values[1]))) {
+    const [at, other, q, lost] = losses[0] >= losses[1] ? ["A", "B", q2, q1] : ["B", "A", q1, q2];
+    const good = tiedBest(q);
+    const wrong = good.length > 1 ? doing[good.reduce((a, b) => (lost[b] < lost[a] ? b : a))] : "it";
+    return `Kept apart now: ${preference(doing, good)} in ${other}, but in ${at} ${wrong} loses ${amount(most)} of reward.`;
   }
-  if (!rules) {
-    return `Told apart: A is in region ${one.region}, B in region ${two.region}; but by what is known now, no difference `
-      + `between these two states costs more than ε = ${epsilon}.`;
+  if (rules & VALUE) {
+    const [own, others] = amounts(...values);
+    return `Kept apart now: they are not worth the same, A ${own} and B ${others}; one value for both would be wrong by ${amount(Math.abs(values[0] - values[1]))}.`;
   }
-  return `Told apart: A is in region ${one.region}, B in region ${two.region}, because ${inWords(rules, RULES)}.`;
+  if (rules & POLICY) return goodInOneOnly([q1, q2], doing, settings.epsilon);
+  const cost = stake(q1, q2);
+  const price = cost < NOTHING ? "nothing" : `at most ${amount(cost)} of reward per visit`;
+  return `Kept apart because ${then ? "a difference was found earlier" : "the run began with both"}; now, merging them would cost ${price}.`;
 }
 
-/** Why two states are told apart, or are not. */
+/** The same action is best in both, and another is good enough in one of them only (Eq. 3). */
+function goodInOneOnly(profiles, doing, epsilon) {
+  const lost = profiles.map((q) => q.map((value) => stateValue(q) - value));
+  const candidates = [0, 1].flatMap((n) => lost[n].map((loss, a) => ({ n, a, loss })))
+    .filter(({ n, a, loss }) => loss > epsilon && lost[1 - n][a] <= epsilon);
+  const { n, a, loss } = candidates.reduce((one, two) => (two.loss > one.loss ? two : one));
+  const [cost, limit] = amounts(loss, epsilon);
+  return `Kept apart now: ${doing[a]} is within ε = ${limit} of the best in ${"BA"[n]}, but in ${"AB"[n]} it loses ${cost} of reward.`;
+}
+
+function together(region, regret, epsilon) {
+  const [cost, limit] = amounts(regret, epsilon);
+  return `Together in region ${region}: no difference between them has mattered so far. Now, ignoring the difference costs at most `
+    + `${cost} of reward per visit, ${regret <= epsilon ? "within" : "more than"} the ε of ${limit} that may be lost.`;
+}
+
+/** Why two states are kept apart, or are not. */
 export function explainTwo(stage, s1, s2) {
   const [one, two] = [aboutState(stage, s1), aboutState(stage, s2)];
   const { epsilon } = stage.settings;
@@ -129,19 +153,21 @@ export function explainTwo(stage, s1, s2) {
   const regret = stake(q1, q2);
   const merging = mergingEpsilon(q1, q2);
   const then = partingOf(stage.learner.reasons, one.primary, two.primary);
+  const same = one.primary === two.primary;
   const sentences = [
-    verdict(one, two, rules, epsilon),
-    `Were they treated as one state, up to ${written(regret, 3)} of reward would be lost on a visit.`,
-    profileIn("A", one, epsilon, stage.task),
-    profileIn("B", two, epsilon, stage.task),
+    same ? together(one.region, regret, epsilon) : apart(q1, q2, rules, then, stage),
+    `A is (${placeOf(s1, stage.task)}), in region ${one.region}: ${preferenceIn(one, stage)}.`,
+    `B is (${placeOf(s2, stage.task)}), in region ${two.region}: ${preferenceIn(two, stage)}.`,
   ];
-  if (one.primary !== two.primary) {
+  if (!same) {
     sentences.push(then
-      ? `Their families parted in trial ${then.trial}: ${inWords(then.rules, THEN)}, with ${written(then.regret, 3)} of reward at stake.`
+      ? `Their families parted in trial ${then.trial}: then, ${inWords(then.rules)}; ${amount(then.regret)} of reward was at stake.`
       : "Their regions were two from the beginning.");
+    const [at, own] = amounts(merging, epsilon);
+    const used = rules && merging <= epsilon ? `, though not at the ${own} of this run` : ` (this run: ${own})`;
+    sentences.push(merging === Infinity
+      ? `Now, no ε would merge them (this run: ${amount(epsilon)}): Eq. 6 never merges states with different best actions.`
+      : `Now, these two states would be merged ${merging ? "" : "even "}at ε = ${at}${used}.`);
   }
-  sentences.push(merging === Infinity
-    ? "No ε would make them one: what is best for A is not best for B."
-    : `They would be one region at ε = ${written(merging, 4)}.`);
-  return { states: [one, two], sentences, rules, then, regret, epsilon: merging };
+  return { states: [one, two], sentences: [...sentences, ...doubtOf(one, two)], rules, then, regret, epsilon: merging };
 }

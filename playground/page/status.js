@@ -53,7 +53,7 @@ export function hues(task) {
   [list.id, list.className] = ["hues", "legend"];
   const item = (sign, action, text) => {
     const made = document.createElement("li");
-    const colour = shaded(hueOf(action), 1);
+    const colour = shaded(hueOf(action, task.actions), 1);
     const mark = Object.assign(document.createElement("span"), { className: "hue", textContent: sign });
     Object.assign(mark.style, { background: colour, color: inkOn(colour) });
     made.append(mark, text);

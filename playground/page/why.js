@@ -1,7 +1,8 @@
 // The panel that answers "why": sentences first, then both action profiles as a table.
 
 import { glyphOf, hueOf } from "../../src/distinguo/views/studio/page/view/colours.js";
-import { explainOne, explainTwo, written } from "./reasons.js";
+import { amounts, tiedBest } from "./choices.js";
+import { explainOne, explainTwo } from "./reasons.js";
 import { WORDS } from "./words.js";
 
 function element(tag, text = "", attributes = {}) {
@@ -43,36 +44,36 @@ export class Why {
     this.place.replaceChildren(
       element("p", first, { class: "verdict" }),
       ...rest.map((sentence) => element("p", sentence)),
-      this.table(found, stage.task),
+      this.table(found, stage),
     );
-    if (this.marks.length === 1) this.place.append(element("p", "Click a second state to ask whether the two are told apart.", { class: "hint" }));
+    if (this.marks.length === 1) this.place.append(element("p", "Click a second state to ask why the two are kept apart, or not.", { class: "hint" }));
     return found;
   }
 
-  table({ states, then }, task) {
+  table({ states, then }, { task, settings }) {
     const table = element("table");
     const head = element("tr");
     head.append(element("td"), ...WORDS[task.key].acts.map((act, a) => element("th", `${act} ${glyphOf(task.actions[a])}`, { scope: "col" })));
     table.append(element("caption", "What each action is worth"), head);
     states.forEach((about, n) => {
       const name = "AB"[n];
-      table.append(row(`${name}, looking ahead now`, about.now.q1), row(`${name}, by region ${about.region}`, about.q));
-      if (then) table.append(row(`${name}'s family, in trial ${then.trial}`, then.profiles[n]));
+      if (then) table.append(row(`${name}'s family, then (trial ${then.trial})`, then.profiles[n], task));
+      table.append(row(`${name}, learned (region ${about.region})`, about.q, task, settings.delta), row(`${name}, now`, about.now.q1, task));
     });
     return table;
   }
 }
 
 /** A row of values, the best ones marked by the colour of their action. */
-function row(name, profile) {
+function row(name, profile, { actions }, tolerance = 0) {
   const made = element("tr");
   made.append(element("th", name, { scope: "row" }));
-  const best = Math.max(...profile);
-  profile.forEach((value, a) => {
-    const cell = element("td", written(value, 3));
-    if (value === best) {
+  const best = tiedBest(profile, tolerance);
+  amounts(...profile).forEach((text, a) => {
+    const cell = element("td", text);
+    if (best.includes(a)) {
       cell.className = "best";
-      cell.style.borderColor = hueOf(a);
+      cell.style.borderColor = hueOf(a, actions);
     }
     made.append(cell);
   });

@@ -170,11 +170,14 @@ class Reader:
         assert ("(best action" in rules) == ("best action (Eq. 6)" in self.found.then.rules)
         assert words[-1] == amount(self.found.then.regret)
 
-    def merging(self, source: str, at: str, _: str | None) -> None:
+    def merging(self, source: str, at: str, _: str | None, though: str | None) -> None:
         q1, q2 = (profile.q1 for profile in self.found.profiles)
         assert self.best(0, SOURCES[source.lower()]) == self.best(1, SOURCES[source.lower()])
         assert self.found.epsilon is not None
         assert compatible(q1, q2, self.found.epsilon, self.found.epsilon)
+        if self.asked.epsilon is not None and self.found.epsilon <= self.asked.epsilon:
+            together = compatible(q1, q2, self.asked.epsilon, self.asked.epsilon)
+            assert together == (though is None)
         assert at == amounts(*(e for e in (self.found.epsilon, self.asked.epsilon) if e is not None))[0]
 
     def never(self, source: str, *_: str) -> None:
@@ -230,7 +233,8 @@ PATTERNS = {
     r"(?:; now, (.+))?\.",
     "parting": rf"{_WHO} (?:was split from|was detached again from) (.+?) at trial [\d,]+ \(step [\d,]+\): (.+); "
     r"(\S+) of reward was at stake\.",
-    "merging": rf"{_LATER}, these two states would be merged (?:even )?at ε = (\S+?){_RUN}\.",
+    "merging": rf"{_LATER}, these two states would be merged (?:even )?at ε = (\S+?)"
+    rf"(?:{_RUN}|(, though not at the \S+ of this run))\.",
     "never": rf"{_LATER}, no ε would merge them{_RUN}: Eq\. 6 never merges states with different best actions"
     r"; with δ = ε/2, by Eq\. 5, they would be merged at \S+\.",
     "investigated": r"(?:Investigated now by .+|.+ So trials were run from the start, .+)",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from fractions import Fraction
@@ -10,7 +11,11 @@ from fractions import Fraction
 import pytest
 from playground.build import ROOT, bundled, modules_from
 
-from tests.playground.traces import Case, differences
+from distinguo.explanations.distinctions import Inquiry
+from distinguo.explanations.explain import answered
+from distinguo.explanations.subject import asked_about
+from tests.nightly import so_many
+from tests.playground.traces import Case, differences, learned
 
 CAR = ROOT / "playground" / "learning" / "car.js"
 STAGE = ROOT / "playground" / "learning" / "stage.js"
@@ -50,3 +55,43 @@ def test_its_cosine_is_rounded_correctly() -> None:
             term *= -square / (n * (n - 1))
             exact += term
         assert cosine == float(exact), angle
+
+
+REASONS = ROOT / "playground" / "page" / "reasons.js"
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="there is no Node")
+def test_its_reasons_are_those_of_the_package() -> None:
+    """For every pair of regions: the same verdict, the same preferences by the same sources, the same ε."""
+    cases = [Case(seed=seed) for seed in range(so_many(6, nightly=40))] + [Case("fast", 5)]
+    asked = json.dumps([[case.choice(), case.changes] for case in cases])
+    stage, reasons = (f"module{len(modules_from(path)) - 1}" for path in (STAGE, REASONS))
+    script = f"""{bundled(STAGE)}
+    const {{ explainTwo }} = (() => {{ {bundled(REASONS)}; return {reasons}; }})();
+    console.log(JSON.stringify({asked}.map(([choice, changes]) => {{
+      const stage = {stage}.learnt({{...choice, seed: BigInt(choice.seed)}}, changes);
+      const states = stage.memory.primaries().map((p) => stage.memory.state(p));
+      return states.flatMap((one) => states.map((other) =>
+        [one, other, one === other ? [] : explainTwo(stage, one, other).sentences]));
+    }})));"""
+    made = subprocess.run(["node", "-"], input=script, capture_output=True, text=True, check=True)
+    for case, pairs in zip(cases, json.loads(made.stdout), strict=True):
+        inquiry = Inquiry(asked_about(learned(case)))
+        for one, other, theirs in pairs:
+            if theirs:
+                ours = answered(inquiry, one, other).sentences
+                assert [plain(theirs[0])] == [plain(ours[0])], (one, other)
+                for n in (1, 2):
+                    assert theirs[n].partition(", in region ")[2] == ours[n].partition(", in region ")[2]
+                epsilon = [text for text in theirs if text.startswith("Now, ")]
+                assert plain(epsilon[0]) in [
+                    plain(text).partition("; with δ")[0].rstrip(".") + "." for text in ours
+                ]
+
+
+def plain(sentence: str) -> str:
+    """A sentence of either, with the same signs and names of the two states."""
+    for word, name in ((" there", " in B"), (" here", " in A")):
+        sentence = re.sub(rf"{word}\b", name, sentence)
+    sentence = re.sub(r"(\S+) in A and (\S+) in B; one value", r"A \1 and B \2; one value", sentence)
+    return sentence.replace("−", "-")

@@ -94,7 +94,7 @@ def condense(
     default 1,000,000,000, or 10,000,000 if the task runs as plain Python.
     """
     with show_progress("Condensing the map") as tell:
-        told = watch or (lambda size: tell(f"Condensing the map: {size} prototypes"))
+        told = watch or (lambda size: tell(f"Condensing the map: {counted(size, 'prototype')}"))
         return _condensed(run, seed, regions, steps, told, None)
 
 

@@ -471,9 +471,10 @@ def epsilon_sentence(asked: Asked, found: Distinction) -> str:
     written = amounts(*(one for one in (found.epsilon, asked.epsilon) if one is not None))
     used = "" if asked.epsilon is None else f" (this run: {written[-1]})"
     if found.epsilon is not None:
-        if found.epsilon == 0.0:
-            return f"{source}, these two states would be merged even at ε = 0{used}."
-        return f"{source}, these two states would be merged at ε = {written[0]}{used}."
+        if asked.epsilon is not None and found.rules_now and found.epsilon <= asked.epsilon:
+            used = f", though not at the {written[-1]} of this run"  # with a larger ε, more actions count as good
+        least = "even at ε = 0" if found.epsilon == 0.0 else f"at ε = {written[0]}"
+        return f"{source}, these two states would be merged {least}{used}."
     looser = f"; with δ = ε/2, by Eq. 5, they would be merged at {amount(found.epsilon_half)}"
     return f"{source}, no ε would merge them{used}: Eq. 6 never merges states with different best actions{looser}."
 
