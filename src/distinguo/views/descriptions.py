@@ -3,47 +3,45 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
+from distinguo.errors import DistinguoError
 from distinguo.representations.geometry import landmarks, learned_extent
 from distinguo.representations.partition import has_labels, prototypes_of, region, regions_of
 from distinguo.representations.voronoi import Voronoi
+from distinguo.runs.rollout import rollout
 from distinguo.runs.run import Run
+from distinguo.tasks.catalog import is_absent
 from distinguo.tasks.spec import TaskSpec
 from distinguo.views.pictures import finite_span
 
-# A sentence for every region: where it lies, and what is done there.
+# A phrase for every region: where it lies, and what is done there.
 #
-# Places all over the map are sampled. A coordinate *describes* a region if about two thirds of the region's places or
-# more lie on one side of that coordinate's middle. It *sets the region apart* if far fewer do where another action is
-# taken. Of the coordinates that describe a region, the two that set it apart most are put into words. So the sentence
-# is true of most of the region and distinguishes it from the others.
+# A phrase is a few conditions that hold together. Phrases are tried from the simplest to the most exact: words such
+# as "moving left", then thresholds, then the borders between prototypes, then the exact definition of the region.
+# The first that passes the check is used: it holds for nearly all states that trials visited in the region, and for
+# hardly any in each region with another action. So two regions of different action never have the same phrase.
 
 
-PLACES = 4_000  #: sampled
-MOST_SIDES = 2  #: coordinates in a sentence
-DESCRIBES = (
-    0.65  #: share of a region's places that must lie on one side: a border at 45° leaves 0.75 on either
-)
-APART = 0.2  #: how much greater that share must be than where another action is taken
+TRUE_HERE, TRUE_ELSEWHERE = (
+    0.9,
+    0.1,
+)  #: the least share of a region's states, the greatest of another action's
+VISITS, LONGEST = 2_000, 500  #: states visited by greedy trials, and the steps of each trial
+PLACES = 4_000  #: sampled all over the map
+FEW = 30  #: visited states; with fewer, a phrase must hold for the sampled places of the region, too
+MOST_WORDS, MOST_THRESHOLDS, MOST_BORDERS = 3, 4, 2  #: conditions in a phrase of each kind
+MOST_NEIGHBOURS = 24  #: regions of another action whose borders are tried
+TAILS = (0.0, 0.02, 0.05, 0.1)  #: shares of a region's states that a threshold may cut off
+#: Digits of a border, and the share of the greatest weight below which a coordinate is left out; short ones first.
+PRECISIONS = ((1, 0.3), (2, 0.3), (2, 0.1), (2, 0.01), (3, 0.001), (4, 0.0001))
+MOST_NAMED = 3  #: prototypes named in an exact phrase
+MOST_COORDINATES = 6  #: written out in an exact phrase
 MOST_LABELS = 12  #: categories that are named
-
-
-class Side(NamedTuple):
-    """One side of a coordinate, and how well it says where a region is."""
-
-    dimension: str
-    side: int  #: ``LOW`` or ``HIGH``
-    share: float  #: of the region's places that lie there
-    elsewhere: float  #: share of the places there where another action is taken
-
-    @property
-    def apart(self) -> float:
-        """How much it sets the region apart."""
-        return self.share - self.elsewhere
 
 
 class RegionInWords(NamedTuple):
@@ -51,39 +49,93 @@ class RegionInWords(NamedTuple):
 
     >>> import distinguo
     >>> print(regions_in_words(distinguo.learn("puck", seed=1))[0])
-    moving left: push right
+    v + 1.48 x < 0.541: push right
     """
 
     region: int
     where: str
     action: str
-    sides: tuple[Side, ...]
-    size: float  #: share of the map
+    is_exact: bool = False  #: whether the phrase is the definition of the region, so that it needs no check
 
     def __str__(self) -> str:
         return f"{self.where}: {self.action}"
 
 
 def regions_in_words(run: Run) -> tuple[RegionInWords, ...]:
-    """Return a sentence for every region of a run, in the order of their numbers."""
-    spec, words = run.configuration.spec, vocabulary_of(run.configuration.spec)
+    """Return a phrase for every region of a run, in the order of their numbers."""
+    words = vocabulary_of(run.configuration.spec)
     actions = [_action(run, words, j) for j in range(run.representation.regions)]
     if run.representation.regions == 1:
-        return (RegionInWords(0, "everywhere", actions[0], (), 1.0),)
+        return (RegionInWords(0, "everywhere", actions[0], is_exact=True),)
     if has_labels(run.representation.partition):
-        return tuple(RegionInWords(j, _labels(run, j), action, (), 0.0) for j, action in enumerate(actions))
-    places = _places(run)
-    regions = regions_of(run.representation.partition, places)
-    high = places > np.array([_middle(words.coordinates[d], i, run) for i, d in enumerate(spec.dimensions)])
-    sets = run.controller.action_sets
-    found = []
-    for j, action in enumerate(actions):
-        here = high[regions == j] if (regions == j).any() else _own(run, j, words)
-        other = high[(sets[regions] != sets[j]).any(axis=1)]
-        other = other if len(other) else high[regions != j]
-        sides = _sides(spec, here, other)
-        found.append(RegionInWords(j, _where(words, sides), action, sides, float((regions == j).mean())))
-    return tuple(found)
+        return tuple(
+            RegionInWords(j, _labels(run, j), action, is_exact=True) for j, action in enumerate(actions)
+        )
+    asked = _Asked(run, words, evidence_of(run), *_extent(run))
+    return tuple(_in_words(asked, j, action) for j, action in enumerate(actions))
+
+
+# What phrases are checked with: states that greedy trials visit, and sampled places where they visit few.
+
+
+class Evidence(NamedTuple):
+    """Observations in groups: those visited in a region, its prototype, and sampled places if few were visited."""
+
+    rows: np.ndarray  #: (observations, dimensions)
+    groups: np.ndarray  #: (observations,) the group of each
+    owners: np.ndarray  #: (groups,) the region of each group
+
+    def shares(self, holds: np.ndarray) -> np.ndarray:
+        """The share of each group for which something holds."""
+        count = len(self.owners)
+        found: np.ndarray = np.bincount(self.groups, holds, count) / np.bincount(self.groups, minlength=count)
+        return found
+
+
+def evidence_of(run: Run) -> Evidence:
+    """Return the states that the phrases of a run are checked with; they are the same every time.
+
+    >>> import distinguo
+    >>> evidence = evidence_of(distinguo.learn("puck", seed=1))
+    >>> set(evidence.owners.tolist()) == {0, 1, 2, 3}
+    True
+    """
+    partition, prototypes = run.representation.partition, prototypes_of(run.representation.partition)
+    visited, places = visited_states(run), _places(run)
+    seen, sampled = regions_of(partition, visited), regions_of(partition, places)
+    parts, owners = [], []
+    for j in range(run.representation.regions):
+        there = [visited[seen == j]]
+        if len(there[0]) < FEW:
+            there.append(places[sampled == j])
+        if prototypes is not None:
+            there.append(prototypes.points[prototypes.primaries[[j]]])
+        there = [rows for rows in there if len(rows)]
+        parts += there
+        owners += [j] * len(there)
+    groups = np.repeat(np.arange(len(parts)), [len(rows) for rows in parts])
+    return Evidence(np.vstack(parts), groups, np.array(owners))
+
+
+def visited_states(run: Run) -> np.ndarray:
+    """Return observations that the greedy policy acts on, trial after trial; none if the task cannot be run here.
+
+    >>> import distinguo
+    >>> visited_states(distinguo.learn("puck", seed=1)).shape
+    (2000, 2)
+    """
+    none = np.zeros((0, len(run.configuration.spec.dimensions)))
+    if is_absent(run.configuration.spec):
+        return none
+    rows, count, seed = [none], 0, 0
+    try:
+        while count < VISITS:
+            trial = rollout(run, seed=seed, steps=min(LONGEST, VISITS - count))
+            rows.append(trial.observations[:-1])
+            count, seed = count + len(trial.choices), seed + 1
+    except DistinguoError:  # the environment is broken, or its package is not installed
+        return none
+    return np.vstack(rows)
 
 
 def _places(run: Run) -> np.ndarray:
@@ -100,52 +152,245 @@ def _extent(run: Run) -> tuple[np.ndarray, np.ndarray]:
     return low, high
 
 
-def _own(run: Run, j: int, words: Vocabulary) -> np.ndarray:
-    """Return the sides on which the prototypes of a region lie, for a region too small to be sampled."""
-    prototypes = prototypes_of(run.representation.partition)
-    names = run.configuration.spec.dimensions
+# Conditions: half-spaces, with a word for those that people have one for.
+
+
+class Condition(NamedTuple):
+    """A weighted sum of coordinates that is above or below a bound.
+
+    >>> Condition(((0, 1.0), (1, 0.5)), 2.0, above=True).holds(np.array([[1.0, 3.0], [1.0, 1.0]])).tolist()
+    [True, False]
+    """
+
+    weights: tuple[tuple[int, float], ...]  #: of some coordinates, the greatest first
+    bound: float
+    above: bool
+    word: str = ""
+
+    def holds(self, rows: np.ndarray) -> np.ndarray:
+        """For which rows it holds."""
+        total = sum(factor * rows[:, i] for i, factor in self.weights)
+        return np.asarray(total > self.bound if self.above else total < self.bound)
+
+    @property
+    def axis(self) -> int | None:
+        """The coordinate of a threshold; None for a sum and for a condition with a word."""
+        return None if self.word or len(self.weights) > 1 else self.weights[0][0]
+
+
+class _Asked(NamedTuple):
+    """The run that is described, its words, the states to check them with, and its extent."""
+
+    run: Run
+    words: Vocabulary
+    evidence: Evidence
+    low: np.ndarray
+    high: np.ndarray
+
+    @property
+    def spec(self) -> TaskSpec:
+        return self.run.configuration.spec
+
+    def others(self, j: int) -> np.ndarray:
+        """Which regions have another action than a region; all others if none has."""
+        sets = self.run.controller.action_sets
+        differ = (sets != sets[j]).any(axis=1)
+        return differ if differ.any() else np.arange(len(sets)) != j
+
+
+def _in_words(asked: _Asked, j: int, action: str) -> RegionInWords:
+    """Return the first phrase for a region that passes the check."""
+    if j in asked.evidence.owners:
+        words = list(_sides(asked))
+        for further, most in (
+            (list, MOST_WORDS),
+            (partial(_thresholds, asked, j), MOST_THRESHOLDS),
+            (partial(_borders, asked, j), MOST_BORDERS),
+        ):
+            words += further()
+            found = _conjunction(asked, j, words, most)
+            if found:
+                return RegionInWords(j, _phrase(asked, found), action)
+    return RegionInWords(j, _exactly(asked, j), action, is_exact=True)
+
+
+def _conjunction(asked: _Asked, j: int, options: Sequence[Condition], most: int) -> list[Condition]:
+    """Return a few conditions that together pass the check; empty if none are found."""
+    evidence, others = asked.evidence, asked.others(j)
+    own, other = evidence.owners == j, others[evidence.owners]
+    masks = [option.holds(evidence.rows) for option in options]
+
+    def wrong(holds: np.ndarray) -> float:
+        """How far it is from passing: 0 if it passes, infinite if it does not hold in the region."""
+        shares = evidence.shares(holds)
+        if shares[own].min() < TRUE_HERE:
+            return math.inf
+        return float(np.maximum(shares[other] - TRUE_ELSEWHERE, 0.0).sum())
+
+    chosen: list[int] = []
+    holds, left = np.ones(len(evidence.rows), dtype=bool), math.inf
+    usable = [n for n, mask in enumerate(masks) if wrong(mask) < math.inf]
+    while left > 0.0 and len(chosen) < most and usable:
+        errors = [wrong(holds & masks[n]) for n in usable]
+        best = int(np.argmin(errors))
+        if errors[best] >= left:
+            return []
+        left = errors[best]
+        chosen.append(usable[best])
+        holds = holds & masks[usable[best]]
+    if left > 0.0:
+        return []
+    for n in chosen[:-1]:  # an earlier one may have become needless
+        rest = [m for m in chosen if m != n]
+        if wrong(np.logical_and.reduce([masks[m] for m in rest])) == 0.0:
+            chosen = rest
+    return [options[n] for n in sorted(chosen)]
+
+
+def _sides(asked: _Asked) -> Iterator[Condition]:
+    """The two sides of each coordinate, in words."""
+    for i, name in enumerate(asked.spec.dimensions):
+        coordinate = asked.words.coordinates[name]
+        middle = coordinate.middle
+        bound = float(asked.low[i] + asked.high[i]) / 2 if middle is None else middle
+        yield Condition(((i, 1.0),), bound, False, coordinate.low)
+        yield Condition(((i, 1.0),), bound, True, coordinate.high)
+
+
+def _thresholds(asked: _Asked, j: int) -> list[Condition]:
+    """Thresholds of single coordinates that cut off at most a few of a region's states, round numbers first."""
+    evidence, found = asked.evidence, []
+    own = [evidence.rows[evidence.groups == g] for g in np.flatnonzero(evidence.owners == j)]
+    for i, span in enumerate((asked.high - asked.low).tolist()):
+        for above in (True, False):
+            tails = [
+                [np.quantile(rows[:, i], tail if above else 1.0 - tail) for tail in TAILS] for rows in own
+            ]
+            outer = np.array(tails).min(axis=0) if above else np.array(tails).max(axis=0)
+            for places in (_places_of(span) - 1, _places_of(span)):
+                for tail, cut in zip(TAILS, outer.tolist(), strict=True):
+                    cut = _rounded(cut, places, outwards=0 if tail else -1 if above else 1)
+                    found.append(Condition(((i, 1.0),), cut, above))
+    return list(dict.fromkeys(found))
+
+
+def _places_of(span: float) -> int:
+    """How many decimal places distinguish about a hundred parts of a span or more."""
+    return 2 - math.floor(math.log10(span)) if span > 0.0 else 2
+
+
+def _rounded(number: float, places: int, outwards: int = 0) -> float:
+    """Round to decimal places; down if ``outwards`` is -1, up if it is 1."""
+    parts = number * 10.0**places
+    whole = math.floor(parts) if outwards < 0 else math.ceil(parts) if outwards > 0 else round(parts)
+    return round(whole / 10.0**places, max(places, 0)) + 0.0  # not -0.0
+
+
+def _borders(asked: _Asked, j: int) -> list[Condition]:
+    """The borders between the prototypes of a region and the nearest ones of regions with another action."""
+    partition = asked.run.representation.partition
+    if not isinstance(partition, Voronoi):
+        return []
+    scaled, spread = partition.prototypes * partition.weight, asked.high - asked.low
+    here = np.flatnonzero(partition.regions == j)
+    pairs = []
+    for k in np.flatnonzero(asked.others(j)):
+        there = np.flatnonzero(partition.regions == k)
+        far = np.linalg.norm(scaled[here][:, None] - scaled[there], axis=2)
+        one, other = np.unravel_index(int(far.argmin()), far.shape)
+        pairs.append((float(far.min()), int(there[other]), int(here[one])))
+    nearest = [(other, one) for _, other, one in sorted(pairs)[:MOST_NEIGHBOURS]]
+    found = [_border(partition, pair, spread, *how) for how in PRECISIONS for pair in nearest]
+    return list(dict.fromkeys(one for one in found if one is not None))
+
+
+def _border(
+    partition: Voronoi, pair: tuple[int, int], spread: np.ndarray, digits: int, least: float
+) -> Condition | None:
+    """Being nearer to the second prototype of a pair, with rounded weights; None if it depends on nothing."""
+    weights, bound = border_of(partition, *pair)
+    share = np.abs(weights) * spread
+    lead = int(share.argmax())
+    if not share[lead] > 0.0:
+        return None
+    order = [int(i) for i in np.argsort(-share, kind="stable") if share[i] >= least * share[lead]]
+    terms = tuple((i, float(f"{weights[i] / weights[lead]:.{digits}g}")) for i in order)
+    return Condition(terms, float(f"{bound / weights[lead]:.{digits}g}") + 0.0, bool(weights[lead] > 0))
+
+
+# Conditions as text.
+
+
+def _phrase(asked: _Asked, conditions: Sequence[Condition]) -> str:
+    """Return conditions that hold together as text."""
+    names, left = asked.spec.dimensions, list(conditions)
+    said: list[str] = []
+    worded = [one for one in left if one.word]
+    for a in worded:
+        for b in worded:
+            key = tuple((names[one.weights[0][0]], HIGH if one.above else LOW) for one in (a, b))
+            together = asked.words.together.get(key)  # type: ignore[arg-type]
+            if together and a in left and b in left:
+                said.append(together)
+                left = [one for one in left if one not in (a, b)]
+    for one in left:
+        partner = next((two for two in left if two.axis == one.axis and two.above < one.above), None)
+        if one.axis is None or not any(two.axis == one.axis and two != one for two in left):
+            said.append(_condition(asked.spec, one))
+        elif partner:
+            name, unit = names[one.axis], _unit(asked.spec, one.axis)
+            said.append(f"{name} between {_number(one.bound)} and {_number(partner.bound)}{unit}")
+    if len(said) < 3 and not any(" and " in part for part in said[:-1]):
+        return " and ".join(said)
+    return ", ".join(said)
+
+
+def _condition(spec: TaskSpec, one: Condition) -> str:
+    if one.word:
+        return one.word
+    terms = " ".join(_term(factor, spec.dimensions[i], n == 0) for n, (i, factor) in enumerate(one.weights))
+    unit = _unit(spec, one.weights[0][0]) if len(one.weights) == 1 else ""
+    return f"{terms} {'>' if one.above else '<'} {_number(one.bound)}{unit}"
+
+
+def _unit(spec: TaskSpec, i: int) -> str:
+    return f" {spec.units[i]}" if spec.units and spec.units[i] else ""
+
+
+def _number(value: float) -> str:
+    return f"{value:.6g}"
+
+
+def _exactly(asked: _Asked, j: int) -> str:
+    """Return the definition of a region: nearest to its prototypes or, without any, its number."""
+    partition = asked.run.representation.partition
+    prototypes = prototypes_of(partition)
     if prototypes is None:
-        return np.zeros((1, len(names)), dtype=bool)
-    middles = [_middle(words.coordinates[d], i, run) for i, d in enumerate(names)]
-    return np.asarray(prototypes.points[prototypes.regions == j] > np.array(middles))
+        return f"in region {j}"
+    rows = np.flatnonzero(prototypes.regions == j)
+    primary = int(prototypes.primaries[j])
+    rows = np.array([primary, *(row for row in rows.tolist() if row != primary)])
+    named = [_prototype(asked.spec, prototypes.points, int(row)) for row in rows[:MOST_NAMED]]
+    more = len(rows) - MOST_NAMED
+    if more > 0:
+        named.append(f"{more} more {'prototype' if more == 1 else 'prototypes'}")
+    return f"nearest to {', '.join(named[:-1])}{' or ' if len(named) > 1 else ''}{named[-1]}"
 
 
-def _middle(coordinate: Coordinate, i: int, run: Run) -> float:
-    if coordinate.middle is not None:
-        return coordinate.middle
-    low, high = _extent(run)
-    return float(low[i] + high[i]) / 2
-
-
-def _sides(spec: TaskSpec, here: np.ndarray, other: np.ndarray) -> tuple[Side, ...]:
-    """Return the sides that best describe where a region is, in the order of the coordinates."""
-    found = []
-    for i, name in enumerate(spec.dimensions):
-        share, elsewhere = float(here[:, i].mean()), float(other[:, i].mean()) if len(other) else 0.5
-        found.append(
-            Side(name, HIGH, share, elsewhere)
-            if share >= 0.5
-            else Side(name, LOW, 1.0 - share, 1.0 - elsewhere)
+def _prototype(spec: TaskSpec, points: np.ndarray, row: int) -> str:
+    """Name a prototype by its place, with as many digits as it takes to tell it from all others."""
+    if points.shape[1] > MOST_COORDINATES:
+        return f"prototype {row}"
+    for digits in range(3, 18):
+        texts = [f"{value:.{digits}g}" for value in points[row].tolist()]
+        rounded = [float(text) for text in texts]
+        same = (np.array([[float(f"{v:.{digits}g}") for v in point] for point in points]) == rounded).all(
+            axis=1
         )
-    good = [side for side in found if side.share >= DESCRIBES and side.apart >= APART]
-    best = sorted(good, key=lambda side: -side.apart)[:MOST_SIDES] or [
-        max(found, key=lambda side: side.apart)
-    ]
-    return tuple(side for side in found if side in best)
-
-
-def _where(words: Vocabulary, sides: Sequence[Side]) -> str:
-    phrase = words.together.get(tuple((side.dimension, side.side) for side in sides))  # type: ignore[arg-type]
-    if phrase:
-        return phrase
-    said = [_side(words, side) for side in sides]
-    return " and ".join(said)
-
-
-def _side(words: Vocabulary, side: Side) -> str:
-    coordinate = words.coordinates[side.dimension]
-    word = coordinate.high if side.side == HIGH else coordinate.low
-    return word if side.share >= DESCRIBES else f"mostly {word}"
+        if same.sum() == 1:
+            break
+    parts = zip(spec.dimensions, rounded, range(len(rounded)), strict=True)
+    return f"({', '.join(f'{name} {value:.{digits}g}{_unit(spec, i)}' for name, value, i in parts)})"
 
 
 def _labels(run: Run, j: int) -> str:
@@ -205,17 +450,17 @@ def border_in_words(run: Run) -> str:
     return f"{above} if {terms} > {bound / weights[lead]:.{DIGITS}g}, else {below}"
 
 
-def border_of(partition: Voronoi) -> tuple[np.ndarray, float]:
-    """Return weights and a bound: an observation is nearer to the second prototype if its weighted sum is above.
+def border_of(partition: Voronoi, one: int = 0, other: int = 1) -> tuple[np.ndarray, float]:
+    """Return weights and a bound: an observation is nearer to the other prototype if its weighted sum is above.
 
     >>> from distinguo.representations.voronoi import voronoi
     >>> weights, bound = border_of(voronoi([[-1.0, 0.0], [3.0, 0.0]], [2.0, 1.0]))
     >>> weights.tolist(), bound  # nearer to (3, 0) where x > 1
     ([2.0, 0.0], 2.0)
     """
-    one, other = partition.prototypes
-    weights = 2.0 * (other - one) / partition.scale**2
-    return weights, float(((other**2 - one**2) / partition.scale**2).sum())
+    here, there = partition.prototypes[one], partition.prototypes[other]
+    weights = 2.0 * (there - here) / partition.scale**2
+    return weights, float(((there**2 - here**2) / partition.scale**2).sum())
 
 
 def _spread(run: Run) -> np.ndarray:
@@ -228,7 +473,8 @@ def _spread(run: Run) -> np.ndarray:
 def _term(factor: float, name: str, leads: bool) -> str:
     if leads:
         return name
-    return f"{'+' if factor >= 0 else '-'} {abs(factor):.{DIGITS}g} {name}"
+    times = "" if abs(factor) == 1.0 else f"{abs(factor):.{DIGITS}g} "
+    return f"{'+' if factor >= 0 else '-'} {times}{name}"
 
 
 # What people call the two sides of a coordinate, and the actions, of the tasks that we ship.
