@@ -9,20 +9,20 @@ import numpy as np
 import pytest
 
 import distinguo as dg
+from distinguo.representations.categories import categories
 from distinguo.representations.file import Representation
 from distinguo.representations.partition import regions_of
 from distinguo.representations.voronoi import voronoi
 from distinguo.runs.run import Run
 from distinguo.tasks.catalog import AbsentTask, task_spec
-from distinguo.views.descriptions import (
-    HIGH,
-    KNOWN,
-    regions_in_words,
-    visited_states,
-    vocabulary_of,
-)
+from distinguo.tasks.grids import LAKES, STOPS, WALLS, grid_of
+from distinguo.tasks.gym.task import DOCUMENTED
+from distinguo.tasks.vocabulary import HIGH, KNOWN, acting, action_in_words, vocabulary_of
+from distinguo.views.descriptions import regions_in_words, visited_states
 from tests.nightly import NIGHTLY, so_many
 from tests.views.runs import EIGHT, made_up
+
+LEVELS = {"MountainCarContinuous-v0": {"levels": 3}}
 
 
 def steered(task: str, rows: list[list[float]], actions: list[int], primary: list[int] | None = None) -> Run:
@@ -222,20 +222,103 @@ def test_a_task_without_words_has_its_names() -> None:
     assert [str(one) for one in regions_in_words(odd)] == ["depth high: left", "depth low: right"]
 
 
-def test_one_region_is_everywhere_and_categories_are_named() -> None:
+def test_one_region_is_everywhere() -> None:
     (one,) = regions_in_words(steered("puck", [[0.0, 0.0]], [1]))
     assert str(one) == "everywhere: push right"
-    lake = made_up("FrozenLake-v1", 4, merged=0.0)
-    said = regions_in_words(lake)
-    names = [f"{p:g}" for p in lake.representation.partition.prototypes[:, 0]]
-    assert [one.where.split(" = ")[1].split(",")[0] for one in said] == names
-    assert sum("all that have no prototype" in one.where for one in said) == 1
+
+
+# Groups of labels, read back by the words of the task alone.
+
+LAKE = "FrozenLake-v1"
+
+
+def read_fields(phrase: str, wide: int, high: int) -> set[int]:
+    """Return the fields that a phrase names, such as "rows 0-1, column 3; row 2"."""
+    found: set[int] = set()
+    for part in phrase.split("; "):
+        sides = {"row": set(range(high)), "column": set(range(wide))}
+        for name, numbers in re.findall(r"(row|column)s? ([\d -]+(?:and [\d -]+)*)", part):
+            ends = [some.split("-") for some in numbers.strip().split(" and ")]
+            sides[name] = {n for some in ends for n in range(int(some[0]), int(some[-1]) + 1)}
+        found |= {row * wide + column for row in sides["row"] for column in sides["column"]}
+    return found
+
+
+@pytest.mark.parametrize(("task", "wide", "ends"), [(LAKE, 4, "HG"), ("CliffWalking-v1", 12, "CG")])
+def test_groups_of_fields_are_named_exactly(task: str, wide: int, ends: str) -> None:
+    for seed in range(so_many(4, nightly=30)):
+        run = made_up(task, 4 + 3 * seed, seed)
+        grid = grid_of(run.configuration.spec)
+        assert grid is not None
+        met = {n for n, letter in enumerate("".join(grid)) if letter not in ends}
+        sets, said = run.controller.action_sets, regions_in_words(run)
+        regions = {n: run.controller.region((float(n),)) for n in met}
+        for one in said:
+            own = {n for n in met if regions[n] == one.region}
+            if one.where in ("everywhere else", "nowhere"):
+                assert bool(own) == (one.where == "everywhere else")
+                continue
+            named = read_fields(one.where, wide, len(grid)) & met
+            if " more label" in one.where:
+                assert named < own
+            elif one.is_exact:
+                assert named == own
+            else:
+                assert named >= own
+                for other in said:
+                    theirs = {n for n in met if regions[n] == other.region}
+                    if (sets[other.region] != sets[one.region]).any() and theirs:
+                        assert len(named & theirs) <= 0.1 * len(theirs)
+        phrases = [one.where for one in said if one.where != "nowhere"]
+        assert len(phrases) == len(set(phrases))
+
+
+def test_what_groups_have_in_common() -> None:
+    taxi = made_up("Taxi-v4", 3)
+    labels = range(500)
+    carried = np.array([n // 4 % 5 == 4 for n in labels])
+    points = [[float(n)] for n in labels]
+    primary = [int(np.argmax(carried == one)) for one in carried]
+    q = np.eye(6)[[0, 5] if not carried[0] else [5, 0]]
+    partition = categories(points, primary)
+    run = taxi._replace(
+        representation=taxi.representation._replace(partition=partition),
+        q=q,
+        updates=np.ones(q.shape, dtype=int),
+    )
+    assert [str(one) for one in regions_in_words(run)] == [
+        "passenger at red or at green or at yellow or at blue: go south",
+        "passenger in the taxi: drop off the passenger",
+    ]
+    unknown = run._replace(
+        configuration=run.configuration._replace(spec=run.configuration.spec._replace(name="Own"))
+    )
+    assert regions_in_words(unknown)[1].where.startswith("situation 16-19 and 36-39")
 
 
 def test_the_words_are_about_coordinates_and_actions_that_there_are() -> None:
     for name, words in KNOWN.items():
-        spec = task_spec(name)
-        assert set(words.coordinates) == set(spec.dimensions)
-        assert set(words.actions) <= set(spec.actions)
+        if "Lander" in name or "Walker" in name:  # they need another package
+            assert set(words.coordinates) == set(DOCUMENTED[name].dimensions)
+            assert set(words.actions) == set(DOCUMENTED[name].actions)
+            continue
+        spec = task_spec(name, LEVELS.get(name))
+        assert set(words.coordinates) == (set() if spec.kind == "categories" else set(spec.dimensions))
+        assert all("o0" not in dimension for dimension in spec.dimensions)
+        for a in range(len(spec.actions)):
+            assert action_in_words(spec, a), (name, spec.actions[a])
+            assert acting(spec, a).split(" ")[0].endswith("ing")
         for pair in words.together:
             assert {dimension for dimension, _ in pair} <= set(spec.dimensions)
+
+
+def test_grids_are_those_of_gymnasium() -> None:
+    from gymnasium.envs.toy_text.frozen_lake import MAPS
+    from gymnasium.envs.toy_text.taxi import MAP
+
+    assert {name: list(rows) for name, rows in LAKES.items()} == MAPS
+    assert grid_of(task_spec(LAKE, {"map_name": "8x8"})) == LAKES["8x8"]
+    assert grid_of(task_spec(LAKE, {"desc": ["SG"]})) == ("SG",)
+    town = [row[1:-1] for row in MAP[1:-1]]
+    assert {(r, c) for r in range(5) for c in range(4) if town[r][2 * c + 1] == "|"} == set(WALLS)
+    assert [town[r][2 * c] for r, c in STOPS] == ["R", "G", "Y", "B"]

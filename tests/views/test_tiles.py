@@ -82,7 +82,7 @@ def test_categories_of_several_coordinates_are_a_plane_through_a_prototype() -> 
     run = made_up("Blackjack-v1", 60)
     tiles = tiles_of(run.representation, run.configuration.spec)
     assert (tiles.columns, tiles.rows, len(tiles.squares)) == (32, 11, 352)
-    assert tiles.axes == ("o0", "o1")
+    assert tiles.axes == ("sum", "dealer")
     assert tiles.note in ("slice at o2 = 0", "slice at o2 = 1")
     held = {square.state[2] for square in tiles.squares}
     rows = run.representation.partition.prototypes
@@ -178,7 +178,7 @@ def test_very_many_actions_share_the_last_letter() -> None:
 
 def test_the_table_of_regions_shows_labels_as_they_are() -> None:
     head, first, *_ = text.regions_table(made_up("Blackjack-v1", 10)).splitlines()
-    assert head.split() == ["region", "o0", "o1", "o2", "prototypes", "action", "value", "updates"]
+    assert head.split() == ["region", "sum", "dealer", "ace", "prototypes", "action", "value", "updates"]
     assert all(word.isdigit() for word in first.split()[:5])
 
 

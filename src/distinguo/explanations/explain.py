@@ -23,6 +23,7 @@ from distinguo.explanations.subject import DETACH, MERGE, Asked, ReasonEvent, as
 from distinguo.learners.economy.memory import RULES
 from distinguo.runs.run import Run
 from distinguo.tasks.spec import CATEGORIES, TaskSpec
+from distinguo.tasks.vocabulary import acting
 
 
 class StateFacts(NamedTuple):
@@ -203,14 +204,6 @@ def _notes(asked: Asked) -> tuple[str, ...]:
 
 
 NOTHING = 1e-9  #: less reward is written as 0
-#: Verbs for the actions of our own tasks; other actions are "taken".
-VERBS = {
-    "puck": "pushing",
-    "CartPole-v1": "pushing",
-    "MountainCar-v0": "driving",
-    "Acrobot-v1": "the torque",
-    "Pendulum-v1": "the torque",
-}
 _POLICY, _VALUE, _BEST = RULES.values()
 #: What it means that a rule is broken.
 MEANINGS = {
@@ -243,18 +236,6 @@ def place(spec: TaskSpec, s: Sequence[float]) -> str:
     digits = "g" if spec.kind == CATEGORIES else ".3g"
     parts = zip(spec.dimensions, s, units, strict=True)
     return f"({', '.join(f'{n} {value:{digits}} {unit}'.strip() for n, value, unit in parts)})"
-
-
-def acting(spec: TaskSpec, a: int) -> str:
-    """Return an action as an activity.
-
-    >>> from distinguo.tasks.catalog import task_spec
-    >>> acting(task_spec("puck"), 0), acting(task_spec("MountainCar-v0"), 1)
-    ('pushing left', "taking 'none'")
-    """
-    name = spec.actions[a]
-    verb = VERBS.get(spec.name)
-    return f"taking '{name}'" if verb is None or name == "none" else f"{verb} {name}"
 
 
 def apart_sentence(asked: Asked, found: Distinction) -> str:

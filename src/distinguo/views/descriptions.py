@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +18,15 @@ from distinguo.runs.rollout import rollout
 from distinguo.runs.run import Run
 from distinguo.tasks.catalog import is_absent
 from distinguo.tasks.spec import TaskSpec
+from distinguo.tasks.vocabulary import (
+    HIGH,
+    LOW,
+    Facet,
+    Vocabulary,
+    action_in_words,
+    labels_of,
+    vocabulary_of,
+)
 from distinguo.views.pictures import finite_span
 
 # A phrase for every region: where it lies, and what is done there.
@@ -41,7 +51,9 @@ TAILS = (0.0, 0.02, 0.05, 0.1)  #: shares of a region's states that a threshold 
 PRECISIONS = ((1, 0.3), (2, 0.3), (2, 0.1), (2, 0.01), (3, 0.001), (4, 0.0001))
 MOST_NAMED = 3  #: prototypes named in an exact phrase
 MOST_COORDINATES = 6  #: written out in an exact phrase
-MOST_LABELS = 12  #: categories that are named
+MOST_LABELS = 5_000  #: of a task; with more, only those with a prototype are described
+MOST_PARTS = 4  #: of a group of labels that are named
+MOST_SEEDS = 40  #: labels that a part is grown from
 
 
 class RegionInWords(NamedTuple):
@@ -63,14 +75,12 @@ class RegionInWords(NamedTuple):
 
 def regions_in_words(run: Run) -> tuple[RegionInWords, ...]:
     """Return a phrase for every region of a run, in the order of their numbers."""
-    words = vocabulary_of(run.configuration.spec)
-    actions = [_action(run, words, j) for j in range(run.representation.regions)]
+    actions = [_action(run, j) for j in range(run.representation.regions)]
     if run.representation.regions == 1:
         return (RegionInWords(0, "everywhere", actions[0], is_exact=True),)
     if has_labels(run.representation.partition):
-        return tuple(
-            RegionInWords(j, _labels(run, j), action, is_exact=True) for j, action in enumerate(actions)
-        )
+        return tuple(_groups_in_words(run, actions))
+    words = vocabulary_of(run.configuration.spec)
     asked = _Asked(run, words, evidence_of(run), *_extent(run))
     return tuple(_in_words(asked, j, action) for j, action in enumerate(actions))
 
@@ -393,23 +403,139 @@ def _prototype(spec: TaskSpec, points: np.ndarray, row: int) -> str:
     return f"({', '.join(f'{name} {value:.{digits}g}{_unit(spec, i)}' for name, value, i in parts)})"
 
 
-def _labels(run: Run, j: int) -> str:
-    """Name the categories whose prototypes a region has."""
-    prototypes = prototypes_of(run.representation.partition)
-    rows = [] if prototypes is None else prototypes.points[prototypes.regions == j].tolist()
-    said = [", ".join(f"{value:g}" for value in row) for row in rows[:MOST_LABELS]]
-    names = ", ".join(run.configuration.spec.dimensions)
-    more = f" and {len(rows) - MOST_LABELS} more" if len(rows) > MOST_LABELS else ""
-    unknown = region(run.representation.partition, (math.nan,) * len(run.configuration.spec.dimensions))
-    return f"{names} = {'; '.join(said)}{more}" + (", and all that have no prototype" if unknown == j else "")
-
-
-def _action(run: Run, words: Vocabulary, j: int) -> str:
+def _action(run: Run, j: int) -> str:
     action = int(run.controller.policy[j])
     if action < 0:
         return "several actions are tied"
-    name = run.configuration.spec.actions[action]
-    return words.actions.get(name, name)
+    spec = run.configuration.spec
+    return action_in_words(spec, action) or spec.actions[action]
+
+
+# Groups of labels: what they have in common, or which they are.
+
+
+class _LabelGroups(NamedTuple):
+    """The labels in which an action is taken, by their facets, and the region of each."""
+
+    facets: tuple[Facet, ...]
+    rows: np.ndarray  #: (labels, facets)
+    regions: np.ndarray  #: (labels,)
+
+    def inside(self, values: Mapping[int, frozenset[int]]) -> np.ndarray:
+        """Which labels have one of these values in each of these facets."""
+        found = np.ones(len(self.rows), dtype=bool)
+        for f, some in values.items():
+            found &= np.isin(self.rows[:, f], list(some))
+        return found
+
+    def shortened(self, values: dict[int, frozenset[int]]) -> dict[int, frozenset[int]]:
+        """Leave out facets as long as the labels stay the same, those with many values first."""
+        inside = self.inside(values)
+        for f in sorted(values, key=lambda f: -len(values[f])):
+            fewer = {g: some for g, some in values.items() if g != f}
+            if fewer and (self.inside(fewer) == inside).all():
+                values = fewer
+        return values
+
+
+def _label_groups(run: Run) -> _LabelGroups:
+    """Return all labels of a task, or those with a prototype if there are too many."""
+    spec, partition = run.configuration.spec, run.representation.partition
+    labels, prototypes = labels_of(spec), prototypes_of(partition)
+    counts = [int(high - low) + 1 for low, high in zip(spec.low, spec.high, strict=True)]
+    if math.prod(counts) <= MOST_LABELS:
+        ranges = [low + np.arange(count) for low, count in zip(spec.low, counts, strict=True)]
+        points = [tuple(map(float, point)) for point in product(*ranges)]
+    else:
+        points = [] if prototypes is None else [tuple(row) for row in prototypes.points.tolist()]
+    points = [point for point in points if labels.is_met(point)]
+    rows = np.array([labels.read(point) for point in points], dtype=int).reshape(
+        len(points), len(labels.facets)
+    )
+    known = np.array(points).reshape(len(points), len(spec.dimensions))
+    return _LabelGroups(labels.facets, rows, regions_of(partition, known))
+
+
+def _groups_in_words(run: Run, actions: Sequence[str]) -> Iterator[RegionInWords]:
+    """Yield a phrase for each group of labels: what they have in common if that is said of hardly any others."""
+    groups, sets = _label_groups(run), run.controller.action_sets
+    otherwise = region(run.representation.partition, (math.nan,) * len(run.configuration.spec.dimensions))
+    for j, action in enumerate(actions):
+        differ = (sets != sets[j]).any(axis=1)
+        shared = _in_common(groups, j, differ if differ.any() else np.arange(len(sets)) != j)
+        parts, missing = ([shared], 0) if shared else _parts(groups, j)
+        said = "; ".join(_facets(groups.facets, part) for part in parts)
+        if missing:
+            said += f"; and {missing} more {'label' if missing == 1 else 'labels'}"
+        if not parts or (missing and j == otherwise):
+            said = "everywhere else" if j == otherwise else "nowhere"
+        yield RegionInWords(j, said, action, is_exact=not shared)
+
+
+def _in_common(groups: _LabelGroups, j: int, others: np.ndarray) -> dict[int, frozenset[int]]:
+    """Return the values of facets that set the labels of a region apart from others; empty if none do."""
+    own = groups.regions == j
+    values = {f: frozenset(groups.rows[own, f].tolist()) for f in range(len(groups.facets))}
+    inside = groups.inside(values)
+    shares = [inside[groups.regions == k].mean() for k in np.flatnonzero(others) if k in groups.regions]
+    is_apart = own.any() and max(shares, default=0.0) <= TRUE_ELSEWHERE
+    return groups.shortened(values) if is_apart else {}
+
+
+def _parts(groups: _LabelGroups, j: int) -> tuple[list[dict[int, frozenset[int]]], int]:
+    """Return a few parts that make up the labels of a region, largest first, and how many labels are left out."""
+    own = groups.regions == j
+    left = own.copy()
+    parts: list[dict[int, frozenset[int]]] = []
+    while left.any() and len(parts) < MOST_PARTS:
+        seeds = np.flatnonzero(left)
+        seeds = seeds[:: -(-len(seeds) // MOST_SEEDS)]
+        orders = (range(len(groups.facets)), range(len(groups.facets) - 1, -1, -1))
+        grown = [_grown(groups, own, int(seed), order) for seed in seeds for order in orders]
+        best = max(grown, key=lambda values: int((groups.inside(values) & left).sum()))
+        left &= ~groups.inside(best)
+        parts.append(groups.shortened(best))
+    return parts, int(left.sum())
+
+
+def _grown(
+    groups: _LabelGroups, own: np.ndarray, seed: int, order: Sequence[int]
+) -> dict[int, frozenset[int]]:
+    """Return values of all facets that are those of a label, and of as many others of its region as fit."""
+    values = {f: frozenset([int(value)]) for f, value in enumerate(groups.rows[seed])}
+    for f in order:
+        beside = groups.inside({g: some for g, some in values.items() if g != f})
+        right, wrong = (set(groups.rows[beside & of, f].tolist()) for of in (own, ~own))
+        values[f] = frozenset(right - wrong)
+    return values
+
+
+def _facets(facets: Sequence[Facet], values: Mapping[int, frozenset[int]]) -> str:
+    """Name the values of facets."""
+    said = []
+    for f, some in sorted(values.items()):
+        facet = facets[f]
+        form = facet.many or facet.one if len(some) > 1 else facet.one
+        if facet.values:
+            said.append(form.format(" or ".join(facet.values[value] for value in sorted(some))))
+        else:
+            said.append(form.format(_ranges(sorted(some))))
+    return ", ".join(said)
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Write sorted numbers, with neighbours as ranges.
+
+    >>> _ranges([0, 1, 2, 5])
+    '0-2 and 5'
+    """
+    said: list[list[int]] = []
+    for number in numbers:
+        if said and said[-1][-1] == number - 1:
+            said[-1].append(number)
+        else:
+            said.append([number])
+    return " and ".join(f"{some[0]}-{some[-1]}" if len(some) > 1 else str(some[0]) for some in said)
 
 
 # The border of a map with two prototypes as an inequality, as a control engineer would write it.
@@ -475,108 +601,3 @@ def _term(factor: float, name: str, leads: bool) -> str:
         return name
     times = "" if abs(factor) == 1.0 else f"{abs(factor):.{DIGITS}g} "
     return f"{'+' if factor >= 0 else '-'} {times}{name}"
-
-
-# What people call the two sides of a coordinate, and the actions, of the tasks that we ship.
-
-
-LOW, HIGH = 0, 1  #: the sides of a coordinate
-
-
-class Coordinate(NamedTuple):
-    """The words for the two sides of a coordinate, and where one side ends and the other begins."""
-
-    low: str
-    high: str
-    middle: float | None = 0.0  #: None: the middle of the observations
-
-
-class Vocabulary(NamedTuple):
-    """The words of a task; a pair of sides may have a phrase of its own."""
-
-    coordinates: Mapping[str, Coordinate] = {}  # never changed
-    together: Mapping[tuple[tuple[str, int], tuple[str, int]], str] = {}
-    actions: Mapping[str, str] = {}
-
-
-_PUSHES = {"left": "push left", "right": "push right"}
-
-KNOWN: Mapping[str, Vocabulary] = {
-    "puck": Vocabulary(
-        {
-            "x": Coordinate("left of the top", "right of the top"),
-            "v": Coordinate("moving left", "moving right"),
-        },
-        {
-            (("x", LOW), ("v", LOW)): "left of the top and moving away from it",
-            (("x", HIGH), ("v", HIGH)): "right of the top and moving away from it",
-            (("x", LOW), ("v", HIGH)): "left of the top and moving up to it",
-            (("x", HIGH), ("v", LOW)): "right of the top and moving up to it",
-        },
-        _PUSHES,
-    ),
-    "CartPole-v1": Vocabulary(
-        {
-            "x": Coordinate("cart left of the middle", "cart right of the middle"),
-            "v": Coordinate("cart rolling left", "cart rolling right"),
-            "angle": Coordinate("pole leaning left", "pole leaning right"),
-            "angular_v": Coordinate("pole turning left", "pole turning right"),
-        },
-        {
-            (("angle", LOW), ("angular_v", LOW)): "pole leaning left and falling",
-            (("angle", HIGH), ("angular_v", HIGH)): "pole leaning right and falling",
-            (("angle", LOW), ("angular_v", HIGH)): "pole leaning left and rising",
-            (("angle", HIGH), ("angular_v", LOW)): "pole leaning right and rising",
-        },
-        _PUSHES,
-    ),
-    "MountainCar-v0": Vocabulary(
-        {
-            "x": Coordinate("left of the valley's bottom", "right of the valley's bottom", -0.5236),
-            "v": Coordinate("moving left", "moving right"),
-        },
-        {
-            (("x", LOW), ("v", LOW)): "climbing the left slope",
-            (("x", LOW), ("v", HIGH)): "coming down the left slope",
-            (("x", HIGH), ("v", LOW)): "coming down the right slope",
-            (("x", HIGH), ("v", HIGH)): "climbing to the goal",
-        },
-        {"left": "push left", "none": "let it roll", "right": "push right"},
-    ),
-    "Acrobot-v1": Vocabulary(
-        {
-            "cos1": Coordinate("upper link above the joint", "upper link hanging down"),
-            "sin1": Coordinate("upper link to the left", "upper link to the right"),
-            "cos2": Coordinate("lower link folded back", "lower link stretched"),
-            "sin2": Coordinate("lower link bent left", "lower link bent right"),
-            "v1": Coordinate("upper link swinging left", "upper link swinging right"),
-            "v2": Coordinate("lower link swinging left", "lower link swinging right"),
-        },
-        {},
-        {"-1": "turn the joint left", "0": "let it swing", "+1": "turn the joint right"},
-    ),
-    "Pendulum-v1": Vocabulary(
-        {
-            "cos": Coordinate("hanging below", "standing above"),
-            "sin": Coordinate("on the right", "on the left"),
-            "v": Coordinate("turning right", "turning left"),
-        },
-    ),
-}
-
-
-def vocabulary_of(spec: TaskSpec) -> Vocabulary:
-    """Return the words of a task; for an unknown task, the names of its coordinates with low and high.
-
-    >>> from distinguo.tasks.catalog import task_spec
-    >>> vocabulary_of(task_spec("CartPole-v1")).coordinates["angle"].high
-    'pole leaning right'
-    >>> plain = task_spec("puck")._replace(name="mine", dimensions=("speed", "place"))
-    >>> vocabulary_of(plain).coordinates["speed"].low
-    'speed low'
-    """
-    known = KNOWN.get(spec.name, Vocabulary())
-    if set(spec.dimensions) <= set(known.coordinates):
-        return known
-    own = {name: Coordinate(f"{name} low", f"{name} high", None) for name in spec.dimensions}
-    return Vocabulary(own, actions=known.actions)
