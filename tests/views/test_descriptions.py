@@ -15,7 +15,7 @@ from distinguo.representations.partition import regions_of
 from distinguo.representations.voronoi import voronoi
 from distinguo.runs.run import Run
 from distinguo.tasks.catalog import AbsentTask, task_spec
-from distinguo.tasks.grids import LAKES, STOPS, WALLS, grid_of
+from distinguo.tasks.grids import LAKES, STOPS, TOWN_WALLS, grid_of
 from distinguo.tasks.gym.task import DOCUMENTED
 from distinguo.tasks.vocabulary import HIGH, KNOWN, acting, action_in_words, vocabulary_of
 from distinguo.views.descriptions import regions_in_words, visited_states
@@ -320,5 +320,5 @@ def test_grids_are_those_of_gymnasium() -> None:
     assert grid_of(task_spec(LAKE, {"map_name": "8x8"})) == LAKES["8x8"]
     assert grid_of(task_spec(LAKE, {"desc": ["SG"]})) == ("SG",)
     town = [row[1:-1] for row in MAP[1:-1]]
-    assert {(r, c) for r in range(5) for c in range(4) if town[r][2 * c + 1] == "|"} == set(WALLS)
+    assert {(r, c) for r in range(5) for c in range(4) if town[r][2 * c + 1] == "|"} == set(TOWN_WALLS)
     assert [town[r][2 * c] for r, c in STOPS] == ["R", "G", "Y", "B"]

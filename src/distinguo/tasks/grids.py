@@ -6,16 +6,32 @@ from collections.abc import Sequence
 
 from distinguo.tasks.spec import TaskSpec
 
-GROUND, HOLE, START, GOAL, CLIFF = "F", "H", "S", "G", "C"  #: the letters of a grid
+HOLE_FIELD, START_FIELD, GOAL_FIELD, CLIFF_FIELD = "H", "S", "G", "C"  #: letters of a grid
+#: What such fields are called.
+FIELD_NAMES = {HOLE_FIELD: "hole", CLIFF_FIELD: "cliff", GOAL_FIELD: "goal", START_FIELD: "start"}
+ENDS = (HOLE_FIELD, CLIFF_FIELD, GOAL_FIELD)  #: the fields where no action is taken
 LAKES = {
     "4x4": ("SFFF", "FHFH", "FFFH", "HFFG"),
     "8x8": ("SFFFFFFF", "FFFFFFFF", "FFFHFFFF", "FFFFFHFF", "FFFHFFFF", "FHHFFFHF", "FHFFHFHF", "FFFHFFFG"),
 }
-CLIFFS = (*("F" * 12,) * 3, "S" + CLIFF * 10 + "G")
+CLIFFS = (*("F" * 12,) * 3, "S" + CLIFF_FIELD * 10 + "G")
+TAXI, TAXI_LABELS = "Taxi-v4", 500
 TAXI_STOPS = ("red", "green", "yellow", "blue")
 STOPS = ((0, 0), (0, 4), (4, 0), (4, 3))  #: the rows and columns of red, green, yellow and blue
 #: The walls of the taxi's town: the row, and the column left of each.
-WALLS = ((0, 1), (1, 1), (3, 0), (3, 2), (4, 0), (4, 2))
+TOWN_WALLS = ((0, 1), (1, 1), (3, 0), (3, 2), (4, 0), (4, 2))
+
+#: Where actions lead, in columns to the right and rows upwards.
+DIRECTIONS = {
+    "left": (-1, 0),
+    "right": (1, 0),
+    "down": (0, -1),
+    "up": (0, 1),
+    "west": (-1, 0),
+    "east": (1, 0),
+    "south": (0, -1),
+    "north": (0, 1),
+}
 
 
 def grid_of(spec: TaskSpec) -> tuple[str, ...] | None:

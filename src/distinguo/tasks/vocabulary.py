@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from distinguo.tasks.grids import CLIFF, GOAL, HOLE, TAXI_STOPS, grid_of
+from distinguo.tasks.grids import ENDS, TAXI, TAXI_STOPS, grid_of
 from distinguo.tasks.maze import DIRECTIONS
 from distinguo.tasks.spec import TaskSpec
 
@@ -192,7 +192,7 @@ KNOWN: Mapping[str, Vocabulary] = {
     "FrozenLake8x8-v1": Vocabulary(actions=_STEPS),
     "CliffWalking-v1": Vocabulary(actions=_STEPS),
     "CliffWalkingSlippery-v1": Vocabulary(actions=_STEPS),
-    "Taxi-v4": Vocabulary(
+    TAXI: Vocabulary(
         actions={
             **{side: f"go {side}" for side in ("south", "north", "east", "west")},
             "pick_up": "pick up the passenger",
@@ -298,7 +298,7 @@ def labels_of(spec: TaskSpec) -> Labels:
     >>> [facet.one for facet in labels.facets], labels.read((6.0,))
     (['row {}', 'column {}'], (1, 2))
     """
-    if spec.name == "Taxi-v4":
+    if spec.name == TAXI:
         return Labels(_TAXI_FACETS, _taxi, lambda label: _taxi(label)[0] != _taxi(label)[1])
     grid = grid_of(spec)
     if grid is not None:
@@ -306,7 +306,7 @@ def labels_of(spec: TaskSpec) -> Labels:
         return Labels(
             _TAXI_FACETS[2:],
             lambda label: divmod(int(label[0]), wide),
-            lambda label: fields[int(label[0])] not in (HOLE, GOAL, CLIFF),
+            lambda label: fields[int(label[0])] not in ENDS,
         )
     if spec.name == "Blackjack-v1" and len(spec.dimensions) == len(_CARDS):
         return Labels(_CARDS, _numbers, _is_hand)
