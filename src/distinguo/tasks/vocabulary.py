@@ -20,7 +20,7 @@ class Coordinate(NamedTuple):
     middle: float | None = 0.0  #: None: the middle of the observations
 
 
-class Amounts(NamedTuple):
+class AmountWords(NamedTuple):
     """The words for actions that are amounts, such as "-2": below zero, none at all, and above zero."""
 
     below: str
@@ -51,7 +51,7 @@ class Vocabulary(NamedTuple):
     coordinates: Mapping[str, Coordinate] = {}  # never changed
     together: Mapping[tuple[tuple[str, int], tuple[str, int]], str] = {}
     actions: Mapping[str, str] = {}
-    amounts: Amounts | None = None
+    amounts: AmountWords | None = None
 
 
 # Tasks whose observations are numbers.
@@ -83,7 +83,7 @@ _CAR = Vocabulary(
         (("x", HIGH), ("v", HIGH)): "climbing to the goal",
     },
     {"left": "push left", "none": "let it roll", "right": "push right"},
-    Amounts("push left", "let it roll", "push right"),
+    AmountWords("push left", "let it roll", "push right"),
 )
 _LANDER = Vocabulary(
     {
@@ -170,7 +170,7 @@ KNOWN: Mapping[str, Vocabulary] = {
             "sin": Coordinate("on the right", "on the left"),
             "v": Coordinate("turning right", "turning left"),
         },
-        amounts=Amounts("turn right", "let it swing", "turn left", "N m"),
+        amounts=AmountWords("turn right", "let it swing", "turn left", "N m"),
     ),
     "LunarLander-v3": _LANDER,
     "LunarLanderContinuous-v3": _LANDER._replace(actions={}),

@@ -443,7 +443,7 @@ def tiles_of(representation: Representation, spec: TaskSpec, controller: Control
     """Lay out the categories of a task; if there are more than two coordinates, by the two that matter most."""
     prototypes = prototypes_of(representation.partition)
     points = np.empty((0, len(spec.dimensions))) if prototypes is None else prototypes.points
-    if spec.name == TAXI and spec.high == (TAXI_LABELS - 1,):
+    if spec.name == TAXI and len(spec.high) == 1 and spec.high[0] == TAXI_LABELS - 1:
         return _town(spec)
     if len(spec.dimensions) == 1:
         return _in_rows(points[:, 0], spec)
