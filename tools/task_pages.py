@@ -17,6 +17,7 @@ from PIL import Image
 import distinguo as dg
 from distinguo.cli.listing import ABOUT, LEVELS, task_lines
 from distinguo.runs.run import Run
+from distinguo.tasks.spec import CATEGORIES
 from distinguo.tasks.vocabulary import action_in_words
 from distinguo.views.descriptions import regions_in_words
 from distinguo.views.motion.film import FRAMES_PER_SECOND, film_of
@@ -24,7 +25,8 @@ from distinguo.views.motion.scenes import seconds_of_step
 from distinguo.views.words import outcome_sentence
 
 DOCS = Path(__file__).parents[1] / "docs"
-MOST_FRAMES, COLOURS = 48, 48  #: of a film
+MOST_FRAMES, COLOURS = (48, 30, 20), 48  #: of a film; of one that is too large, fewer
+QUICKEST, SLOWEST = 50, 250  #: milliseconds that a frame is shown at least, of numbers and of labels
 LARGEST = 300_000  #: bytes of a film
 MOST_REGIONS = 8  #: in words
 MOST_ACTIONS = 9  #: named on a page
@@ -37,10 +39,13 @@ SETTINGS: dict[str, dict[str, Any]] = {
 STEPS = {"puck": 200, "puck-continuing": 200, "CartPole-v1": 240}  #: of a film, if not the whole trial
 
 
+LEARNERS = {"maze": "parti-game"}  #: where the default learner does not solve a task and another does
+
+
 def learned(name: str) -> Run:
     """Learn a task."""
     levels = {"task.levels": LEVELS[name]} if name in LEVELS else {}
-    return dg.learn(name, seed=0, settings={**SETTINGS.get(name, {}), **levels})
+    return dg.learn(name, learner=LEARNERS.get(name), seed=0, settings={**SETTINGS.get(name, {}), **levels})
 
 
 def write_film(run: Run, path: Path) -> None:
@@ -48,23 +53,26 @@ def write_film(run: Run, path: Path) -> None:
     spec = run.configuration.spec
     trial = dg.rollout(run, steps=STEPS.get(spec.name))
     seconds = seconds_of_step(spec) or film_of(run, dg.rollout(run, steps=1)).seconds_of_frame
-    speed = max(1.0, len(trial.choices) * seconds * FRAMES_PER_SECOND / MOST_FRAMES)
-    dg.play(run, path, steps=STEPS.get(spec.name), speed=min(speed, 100.0))
-    _in_few_colours(path)
-    if path.stat().st_size > LARGEST:
-        raise SystemExit(f"{path} has {path.stat().st_size:,} bytes; at most {LARGEST:,} are allowed.")
+    for frames in MOST_FRAMES:
+        stride = -(-len(trial.choices) // frames)  # steps of a frame
+        speed = max(1.0, FRAMES_PER_SECOND * seconds * stride) if stride > 1 else 1.0
+        dg.play(run, path, steps=STEPS.get(spec.name), speed=min(speed, 100.0))
+        _in_few_colours(path, SLOWEST if spec.kind == CATEGORIES else QUICKEST)
+        if path.stat().st_size <= LARGEST:
+            return
+    raise SystemExit(f"{path} has {path.stat().st_size:,} bytes; at most {LARGEST:,} are allowed.")
 
 
-def _in_few_colours(path: Path) -> None:
+def _in_few_colours(path: Path, pause: int) -> None:
     """Write a film again with the colours of its middle frame, so that what does not move costs nothing."""
     with Image.open(path) as film:
-        pause, frames = int(film.info.get("duration", 50)), []
+        pause, frames = max(pause, int(film.info.get("duration", 0))), []
         for n in range(film.n_frames):
             film.seek(n)
             frames.append(film.convert("RGB"))
     palette = frames[len(frames) // 2].quantize(COLOURS)
     first, *rest = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
-    first.save(path, save_all=True, append_images=rest, duration=max(pause, 40), loop=0, optimize=True)
+    first.save(path, save_all=True, append_images=rest, duration=pause, loop=0, optimize=True)
 
 
 def page_of(name: str, run: Run) -> str:
@@ -78,6 +86,7 @@ def page_of(name: str, run: Run) -> str:
     words = "".join(f"- {one}\n" for one in said[:MOST_REGIONS])
     left = f"- and {len(said) - MOST_REGIONS} more regions\n" if len(said) > MOST_REGIONS else ""
     levels = f" --set task.levels={LEVELS[name]}" if name in LEVELS else ""
+    levels += f" --learner {learner}" if name in LEARNERS else ""
     extra = "".join(f" --set {key}={value}" for key, value in SETTINGS.get(name, {}).items())
     return (
         f"# {name}\n\n"
