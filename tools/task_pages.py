@@ -25,7 +25,8 @@ from distinguo.views.motion.scenes import seconds_of_step
 from distinguo.views.words import outcome_sentence
 
 DOCS = Path(__file__).parents[1] / "docs"
-MOST_FRAMES, COLOURS = (48, 30, 20), 48  #: of a film; of one that is too large, fewer
+MOST_FRAMES, COLOURS = (48, 30, 20), 64  #: of a film; of one that is too large, fewer
+SAMPLED = 8  #: frames that a palette is made of
 QUICKEST, SLOWEST = 50, 250  #: milliseconds that a frame is shown at least, of numbers and of labels
 LARGEST = 300_000  #: bytes of a film
 MOST_REGIONS = 8  #: in words
@@ -64,13 +65,17 @@ def write_film(run: Run, path: Path) -> None:
 
 
 def _in_few_colours(path: Path, pause: int) -> None:
-    """Write a film again with the colours of its middle frame, so that what does not move costs nothing."""
+    """Write a film again with one palette, so that what does not move costs nothing."""
     with Image.open(path) as film:
         pause, frames = max(pause, int(film.info.get("duration", 0))), []
         for n in range(film.n_frames):
             film.seek(n)
             frames.append(film.convert("RGB"))
-    palette = frames[len(frames) // 2].quantize(COLOURS)
+    some = frames[:: -(-len(frames) // SAMPLED)]
+    beside = Image.new("RGB", (film.width * len(some), film.height))
+    for n, frame in enumerate(some):
+        beside.paste(frame, (film.width * n, 0))
+    palette = beside.quantize(COLOURS)
     first, *rest = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
     first.save(path, save_all=True, append_images=rest, duration=pause, loop=0, optimize=True)
 
