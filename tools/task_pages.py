@@ -34,8 +34,8 @@ MOST_ACTIONS = 9  #: named on a page
 #: What a run is given beside its task: less than by default, where a page need not wait for a solution.
 SETTINGS: dict[str, dict[str, Any]] = {
     "Pendulum-v1": {"stage.steps": 300_000},
-    "LunarLander-v3": {"stage.steps": 150_000},
-    "BipedalWalker-v3": {"stage.steps": 40_000},
+    "LunarLander-v3": {"stage.steps": 40_000},
+    "BipedalWalker-v3": {"stage.steps": 10_000},
 }
 STEPS = {"puck": 200, "puck-continuing": 200, "CartPole-v1": 240}  #: of a film, if not the whole trial
 
