@@ -34,7 +34,7 @@ from distinguo.views.plots import draw_arrows, hue_of, shaded, with_ends
 
 WIDE, NARROW, TALL = 9.0, 5.4, 4.5  #: inches of a film with the system beside the map, and of the map alone
 PALE = 0.45  #: share of the hue of a region, as background of the path
-MOST_BESIDE = 4  #: actions in a line of the legend
+MOST_BESIDE, LEGEND = 4, 36  #: actions, and letters, in a line of the legend
 LATELY = 60  #: latest steps of the path, drawn with a strong line
 COLOURS = {
     GROUND: "#444444",
@@ -154,7 +154,7 @@ def _explain(axes: Axes, film: Film) -> None:
         handles=handles,
         loc="lower center",
         bbox_to_anchor=(0.5, 1.0),
-        ncols=min(len(handles), MOST_BESIDE),
+        ncols=min(len(handles), MOST_BESIDE, max(1, LEGEND // max(len(names[a]) for a in numbers))),
         frameon=False,
         fontsize=9,
     )
