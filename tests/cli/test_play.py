@@ -16,14 +16,17 @@ import pytest
 from PIL import Image, ImageSequence
 
 import distinguo
+from distinguo.cli.listing import ABOUT, BOX2D, LEVELS
 from distinguo.errors import DistinguoError
 from distinguo.runs.run import Run
 from distinguo.tasks.catalog import task_spec
+from distinguo.tasks.gym.task import DOCUMENTED
+from distinguo.tasks.spec import TaskSpec
 from distinguo.tasks.task import observe, start
 from distinguo.views.motion import film as play_module
 from distinguo.views.motion.drawing import FilmFigure, Screen, draw_film
 from distinguo.views.motion.film import FRAMES_PER_SECOND, MOST_FRAMES, film_of, pace, places_on_map
-from distinguo.views.motion.scenes import PUSH, Disc, Stroke, scene_for
+from distinguo.views.motion.scenes import PUSH, Disc, Shape, Stroke, Words, scene_for
 from distinguo.views.pictures import partition_picture
 from tests.cli.test_cli import FAST, Call, call  # noqa: F401 - a fixture
 from tests.views.runs import made_up
@@ -313,3 +316,50 @@ def test_a_task_without_a_drawing_says_so(
     told = call(*asked)
     assert told.code == 0
     assert "puck has no drawing, so only its path over the map is shown" in told.err
+
+
+def without_package(name: str) -> TaskSpec:
+    """Describe a task as the documentation does, whether or not its package is installed."""
+    names = DOCUMENTED[name]
+    like, width = task_spec("MountainCarContinuous-v0", {"levels": 3}), len(names.dimensions)
+    sides = {"low": (-1.0,) * width, "high": (1.0,) * width}
+    actions = names.actions or ("-1/-1", "+1/+1")
+    return like._replace(name=name, dimensions=names.dimensions, actions=actions, units=names.units, **sides)
+
+
+@pytest.mark.parametrize("name", sorted(ABOUT))
+def test_every_listed_task_has_a_drawing_that_shows_what_is_done(name: str) -> None:
+    levels = {"levels": LEVELS[name]} if name in LEVELS else {}
+    spec = without_package(name) if name in BOX2D else task_spec(name, levels)
+    draw_scene = scene_for(spec)
+    assert draw_scene is not None
+    low, high = (np.clip(side, -1.0, 1.0) for side in (spec.low, spec.high))
+    rng = np.random.default_rng(0)
+    if spec.kind == "categories":
+        low, high = np.array(spec.low), np.array(spec.high)
+        rows = rng.integers(low, high + 1, (20, len(low))).astype(float)
+    else:
+        rows = rng.uniform(low, high, (20, len(low)))
+    shown = [draw_scene(row.tolist(), 0) for row in rows]
+    assert len(set(shown)) > 10  # it depends on the state
+    places = [place for scene in shown for shape in scene.shapes for place in places_of_shape(shape)]
+    assert np.isfinite(places).all()
+    pictures = {draw_scene(rows[0].tolist(), a) for a in range(min(len(spec.actions), 4))}
+    assert len(pictures) > 1 or name == "BipedalWalker-v3"  # four torques at once have no arrow
+
+
+def places_of_shape(shape: Shape) -> list[tuple[float, float]]:
+    return list(shape.places) if isinstance(shape, Stroke) else [shape.centre]
+
+
+def test_special_fields_are_named_where_they_are() -> None:
+    lake = scene_for(task_spec("FrozenLake-v1"))
+    assert lake is not None
+    words = {shape.centre: shape.text for shape in lake((0.0,), 1).shapes if isinstance(shape, Words)}
+    assert words == {
+        (0.0, 3.0): "start",
+        **dict.fromkeys([(1.0, 2.0), (3.0, 2.0), (3.0, 1.0), (0.0, 0.0)], "hole"),
+        (3.0, 0.0): "goal",
+    }
+    walker = [shape for shape in lake((6.0,), 1).shapes if isinstance(shape, Disc)]
+    assert [disc.centre for disc in walker] == [(2.0, 2.0)]

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 from markdown.extensions.toc import slugify
 
+from distinguo.cli.listing import ABOUT, BOX2D
 from tests.docs.blocks import ROOT
 
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -97,3 +98,16 @@ def test_the_readme_is_one_page() -> None:
 def test_there_is_one_logo() -> None:
     logo = (ROOT / "docs" / "images" / "logo.svg").read_text()
     assert logo == (ROOT / "src" / "distinguo" / "views" / "studio" / "page" / "icon.svg").read_text()
+
+
+def test_every_listed_task_has_a_page_with_a_small_film_and_its_regions_in_words() -> None:
+    for name in ABOUT:
+        page = ROOT / "docs" / "tasks" / f"{name}.md"
+        if name in BOX2D and not page.exists():  # made where their package is installed
+            continue
+        assert (ROOT / "docs" / "images" / f"task-{name}.gif").stat().st_size <= 300_000
+        text = page.read_text()
+        assert f"(../images/task-{name}.gif)" in text
+        assert f"(../images/task-{name}.png)" in text
+        assert text.count("\n- ") >= 1
+        assert f"[{name}]({name}.md)" in (page.parent / "index.md").read_text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import shutil
@@ -50,7 +51,7 @@ def loads_nothing(text: str) -> None:
 def test_a_report_has_all_that_is_known(page: str, folder: Path) -> None:
     run = distinguo.open_run(folder)
     for one in regions_in_words(run):
-        assert one.where in page
+        assert html.escape(one.where) in page
         assert one.action in page
     assert page.count("<svg") + page.count("<img") >= 9  # eight views and the history
     assert "distinguo learn puck --seed 1" in page

@@ -38,14 +38,15 @@ TASKS = {
 def test_every_square_has_the_action_of_its_category(task: str) -> None:
     run = made_up(task, TASKS[task])
     tiles, picture = tiles_of(run.representation, run.configuration.spec), partition_picture(run)
-    for square, cell in zip(tiles.squares, picture.cells, strict=True):
+    for n, (square, cell) in enumerate(zip(tiles.squares, picture.cells, strict=True)):
         assert cell.region == region(run.representation.partition, square.state)
-        assert cell.action == run.controller.policy[cell.region]
+        assert cell.action == (-1 if n in dict(picture.ends) else run.controller.policy[cell.region])
         assert np.mean(cell.outline, axis=0).tolist() == [square.x, square.y]
 
 
 def test_few_categories_are_all_shown_as_one_reads() -> None:
-    picture = partition_picture(made_up("FrozenLake-v1", 5))
+    run = made_up("FrozenLake-v1", 5)
+    picture = partition_picture(nameless(run))
     assert [label.text for label in picture.labels] == [
         f"{n}\n({cell.region})" for n, cell in enumerate(picture.cells)
     ]
@@ -59,8 +60,42 @@ def test_few_categories_are_all_shown_as_one_reads() -> None:
     assert (picture.ticks, picture.note) == (((), ()), "in brackets the region")
 
 
-def test_of_many_categories_those_with_a_prototype_are_shown_and_one_for_all_others() -> None:
+def nameless(run: Run) -> Run:
+    """Return a run of a task of labels that is not known."""
+    spec = run.configuration.spec._replace(name="tests/Own-v0")
+    return run._replace(configuration=run.configuration._replace(spec=spec))
+
+
+def test_a_grid_shows_arrows_and_where_trials_end() -> None:
+    run = made_up("FrozenLake-v1", 9, merged=0.0)
+    picture, lake = partition_picture(run), "SFFFFHFHFFFHHFFG"
+    assert picture.ends == tuple((n, letter) for n, letter in enumerate(lake) if letter in "HG")
+    words = {"H": "hole", "G": "goal"}
+    for n, (label, cell) in enumerate(zip(picture.labels, picture.cells, strict=True)):
+        assert label.text == words.get(lake[n], f"{n} ({cell.region})")
+    ways = {0: (-1, 0), 1: (0, -1), 2: (1, 0), 3: (0, 1)}
+    for at, by in picture.arrows:
+        n = round(3 - at[1]) * 4 + round(at[0])
+        assert lake[n] not in "HG"
+        assert by == ways[run.controller.action((float(n),))]
+    policy = run.controller.policy
+    shown = [n for n, cell in enumerate(picture.cells) if lake[n] not in "HG" and policy[cell.region] >= 0]
+    assert len(picture.arrows) == len(shown)
+
+
+def test_the_town_of_the_taxi_is_shown_once_for_every_passenger_and_destination() -> None:
     run = made_up("Taxi-v4", 50)
+    tiles, picture = tiles_of(run.representation, run.configuration.spec), partition_picture(run)
+    assert len(tiles.squares) == 400  # a passenger is not where they want to go
+    assert len({(square.x, square.y) for square in tiles.squares}) == 400
+    at = {square.state[0]: (square.x, square.y) for square in tiles.squares}
+    north, south = at[((1 * 5 + 2) * 5 + 0) * 4 + 3], at[((2 * 5 + 2) * 5 + 0) * 4 + 3]
+    assert north == (south[0], south[1] + 1)
+    assert [word for word in picture.ticks[1] or () if word] == ["blue", "yellow", "green", "red"]
+
+
+def test_of_many_categories_those_with_a_prototype_are_shown_and_one_for_all_others() -> None:
+    run = nameless(made_up("Taxi-v4", 50))
     picture = partition_picture(run)
     shown = [label.text.splitlines()[0] for label in picture.labels]
     own = sorted(run.representation.partition.prototypes[:, 0].tolist())
@@ -82,8 +117,8 @@ def test_categories_of_several_coordinates_are_a_plane_through_a_prototype() -> 
     run = made_up("Blackjack-v1", 60)
     tiles = tiles_of(run.representation, run.configuration.spec)
     assert (tiles.columns, tiles.rows, len(tiles.squares)) == (32, 11, 352)
-    assert tiles.axes == ("o0", "o1")
-    assert tiles.note in ("slice at o2 = 0", "slice at o2 = 1")
+    assert tiles.axes == ("sum", "dealer")
+    assert tiles.note in ("slice at ace = 0", "slice at ace = 1")
     held = {square.state[2] for square in tiles.squares}
     rows = run.representation.partition.prototypes
     assert len(held) == 1
@@ -178,7 +213,7 @@ def test_very_many_actions_share_the_last_letter() -> None:
 
 def test_the_table_of_regions_shows_labels_as_they_are() -> None:
     head, first, *_ = text.regions_table(made_up("Blackjack-v1", 10)).splitlines()
-    assert head.split() == ["region", "o0", "o1", "o2", "prototypes", "action", "value", "updates"]
+    assert head.split() == ["region", "sum", "dealer", "ace", "prototypes", "action", "value", "updates"]
     assert all(word.isdigit() for word in first.split()[:5])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from importlib.util import find_spec
 from pathlib import Path
 from typing import (
     TYPE_CHECKING,
@@ -110,8 +111,11 @@ ABOUT = {
     "CliffWalkingSlippery-v1": "the same on slippery ground",
     "Taxi-v4": "fetch a passenger and take them where they want to go",
     "Blackjack-v1": "take cards up to 21 and beat the dealer",
+    "LunarLander-v3": "land between two flags, gently",
+    "BipedalWalker-v3": "walk on two legs over rough ground; needs --set task.levels=3",
 }
-LEVELS = {"MountainCarContinuous-v0": 3}  #: of a continuous action
+LEVELS = {"MountainCarContinuous-v0": 3, "BipedalWalker-v3": 3}  #: of a continuous action
+BOX2D = ("LunarLander-v3", "BipedalWalker-v3")  #: listed if their package is installed
 MOST_NAMED = 3  #: dimensions; if there are more, a line names none
 
 
@@ -163,7 +167,7 @@ def tasks_command(
 
 
 def task_lines() -> Iterator[TaskLine]:
-    """Yield our own tasks, and those of Gymnasium that need no other package."""
+    """Yield our own tasks, and those of Gymnasium whose packages are installed."""
     from gymnasium import registry
 
     from distinguo.tasks.catalog import SPECS
@@ -172,7 +176,13 @@ def task_lines() -> Iterator[TaskLine]:
         spec = made({})
         yield TaskLine(name, spec.dimensions, len(spec.actions), goal_of(spec), True, spec.limit, ABOUT[name])
     for name in [known for known in ABOUT if known not in SPECS and known in registry]:
-        yield _of_gymnasium(name)
+        if _is_installed(name):
+            yield _of_gymnasium(name)
+
+
+def _is_installed(name: str) -> bool:
+    """Whether the package of a task is there."""
+    return name not in BOX2D or find_spec("Box2D") is not None
 
 
 def goal_of(spec: TaskSpec) -> str:
@@ -193,13 +203,14 @@ def _by_return(threshold: float | None) -> str:
 
 def _of_gymnasium(name: str) -> TaskLine:
     """Describe an environment by its spaces; it is made, but not run."""
-    from distinguo.tasks.gym.task import make_task
+    from distinguo.tasks.gym.task import dimension_names, make_task
 
     arguments = {"levels": LEVELS[name]} if name in LEVELS else {}
     driver = make_task(name, arguments).driver
     checked, source = driver.checked_env, driver.source
     goal = _by_return(source.threshold)
-    return TaskLine(name, checked.view.names, checked.choices.number, goal, False, source.limit, ABOUT[name])
+    seen = dimension_names(name, checked.view.names)
+    return TaskLine(name, seen, checked.choices.number, goal, False, source.limit, ABOUT[name])
 
 
 def _facts(line: TaskLine) -> str:
@@ -216,7 +227,11 @@ def _others(word: str | None) -> list[str]:
 
     if word is None:
         return []
-    names = [name for name, spec in registry.items() if name not in ABOUT and _is_usable(spec)]
+    names = [
+        name
+        for name, spec in registry.items()
+        if not (name in ABOUT and _is_installed(name)) and _is_usable(spec)
+    ]
     return sorted(matching(word, names, str))
 
 

@@ -42,6 +42,7 @@ from distinguo.explanations.subject import (
 from distinguo.learners.economy.memory import RULES
 from distinguo.runs.run import Run
 from distinguo.tasks.spec import CATEGORIES, TaskSpec
+from distinguo.tasks.vocabulary import acting
 
 
 class StateFacts(NamedTuple):
@@ -245,14 +246,6 @@ def _notes(asked: Asked) -> tuple[str, ...]:
 # Reasons in plain sentences: what is lost, since when, by which rule.
 
 
-#: Verbs for the actions of our own tasks; other actions are "taken".
-VERBS = {
-    "puck": "pushing",
-    "CartPole-v1": "pushing",
-    "MountainCar-v0": "driving",
-    "Acrobot-v1": "the torque",
-    "Pendulum-v1": "the torque",
-}
 _POLICY, _VALUE, _BEST = RULES.values()
 #: What it means that a rule was broken when an entry was written.
 MEANINGS = {
@@ -274,18 +267,6 @@ def place(spec: TaskSpec, s: Sequence[float]) -> str:
     digits = "g" if spec.kind == CATEGORIES else ".3g"
     parts = zip(spec.dimensions, s, units, strict=True)
     return f"({', '.join(f'{n} {value:{digits}} {unit}'.strip() for n, value, unit in parts)})"
-
-
-def acting(spec: TaskSpec, a: int) -> str:
-    """Return an action as an activity.
-
-    >>> from distinguo.tasks.catalog import task_spec
-    >>> acting(task_spec("puck"), 0), acting(task_spec("MountainCar-v0"), 1)
-    ('pushing left', "taking 'none'")
-    """
-    name = spec.actions[a]
-    verb = VERBS.get(spec.name)
-    return f"taking '{name}'" if verb is None or name == "none" else f"{verb} {name}"
 
 
 def preference(spec: TaskSpec, actions: Sequence[int]) -> str:

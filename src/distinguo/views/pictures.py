@@ -31,13 +31,16 @@ from distinguo.representations.geometry import (
 from distinguo.representations.partition import has_labels, prototypes_of, regions_of
 from distinguo.representations.voronoi import Voronoi
 from distinguo.runs.run import Run
+from distinguo.tasks.grids import DIRECTIONS, ENDS, FIELD_NAMES, STOPS, TAXI, TAXI_LABELS, grid_of
 from distinguo.tasks.spec import TaskSpec
+from distinguo.tasks.vocabulary import labels_of
 from distinguo.views.areas import MOST_BESIDE, Label, Segment, areas_of, numbers_in
 
 BELOW, ABOVE = (
     0.33,
     0.1,
 )  #: of a square; how far below its middle a prototype's mark is, and how far above it the label
+HEADING = 0.34  #: how far above its middle the label of a square with an arrow is
 
 
 class CellPicture(NamedTuple):
@@ -73,6 +76,8 @@ class PartitionPicture(NamedTuple):
     borders: tuple[Segment, ...] = ()  #: between different regions; empty if there are too many to draw
     plane: Plane = Plane((0, 1), (0.0, 0.0))  #: the plane shown, in the space of observations
     trail: tuple[Pair, ...] = ()  #: the path of a trial over the map
+    arrows: tuple[tuple[Pair, Pair], ...] = ()  #: of the actions on a grid: their middles and directions
+    ends: tuple[tuple[int, str], ...] = ()  #: cells where trials end, each with the letter of its field
 
 
 class ValuePicture(NamedTuple):
@@ -95,7 +100,7 @@ def representation_picture(
     """Compute the picture of a partition, with the actions of a controller if there is one."""
     behaviour = _Behaviour(representation, controller)
     if has_labels(representation.partition):
-        picture = _squares(representation, tiles_of(representation, spec, controller), behaviour)
+        picture = _squares(representation, spec, tiles_of(representation, spec, controller), behaviour)
     else:
         picture = _slice(representation, spec, plane_of(representation, spec, controller), behaviour)
     joined = picture if len(picture.cells) > MOST_CELLS else _with_areas(picture)
@@ -149,7 +154,7 @@ def _with_areas(picture: PartitionPicture) -> PartitionPicture:
     """Join the cells of each region, and number its areas unless they have other labels."""
     cells = [(cell.outline, cell.region) for cell in picture.cells]
     areas = areas_of([o for o, _ in cells], [j for _, j in cells], picture.low, picture.high)
-    if picture.labels:
+    if picture.labels or picture.arrows:
         return picture._replace(borders=areas.borders)
     labels = numbers_in(areas, cells, picture.prototypes, picture.low, picture.high)
     small = sum(label.beside for label in labels)
@@ -178,27 +183,52 @@ def cell_outlines(representation: Representation, low: Pair, high: Pair) -> list
     return [outline for _, outline in outlines(representation.partition, plane, low, high)]
 
 
-def _squares(representation: Representation, tiles: Tiles, behaviour: _Behaviour) -> PartitionPicture:
+def _squares(
+    representation: Representation, spec: TaskSpec, tiles: Tiles, behaviour: _Behaviour
+) -> PartitionPicture:
     partition, named = representation.partition, tiles.ticks == ((), ())
     places, primary = _prototypes_among(representation, tiles, BELOW if named else 0.0)
     regions = regions_of(partition, np.array([square.state for square in tiles.squares])).tolist()
-    words = [f"{category_name(s.state[0])}\n({j})" for s, j in zip(tiles.squares, regions, strict=True)]
-    labels = [Label(s.x, s.y + ABOVE, words[n], n) for n, s in enumerate(tiles.squares)]
-    return PartitionPicture(
+    cells = behaviour.cells((j, _square(s.x, s.y)) for j, s in zip(regions, tiles.squares, strict=True))
+    picture = PartitionPicture(
         title="",
         axes=tiles.axes,
         low=(-0.5, -0.5),
         high=(tiles.columns - 0.5, tiles.rows - 0.5),
-        cells=tuple(
-            behaviour.cells((j, _square(s.x, s.y)) for j, s in zip(regions, tiles.squares, strict=True))
-        ),
+        cells=tuple(cells),
         prototypes=places,
         primary=primary,
         actions=(),
         note=_joined(tiles.note, "in brackets the region") if named else tiles.note,
-        labels=tuple(labels) if named else (),
         ticks=tiles.ticks,
     )
+    if tiles.fields:
+        return _with_fields(picture, spec, tiles, named)
+    words = [f"{category_name(s.state[0])}\n({j})" for s, j in zip(tiles.squares, regions, strict=True)]
+    labels = [Label(s.x, s.y + ABOVE, words[n], n) for n, s in enumerate(tiles.squares)]
+    return picture._replace(labels=tuple(labels) if named else ())
+
+
+def _with_fields(picture: PartitionPicture, spec: TaskSpec, tiles: Tiles, named: bool) -> PartitionPicture:
+    """Add arrows for the actions on a grid, and the names of fields where trials end, in place of regions."""
+    arrows, ends, labels = [], [], []
+    for n, (square, letter, cell) in enumerate(zip(tiles.squares, tiles.fields, picture.cells, strict=True)):
+        number = category_name(square.state[0])
+        if letter in ENDS:
+            ends.append((n, letter))
+            labels.append(Label(square.x, square.y, FIELD_NAMES[letter], n))
+            continue
+        name = spec.actions[cell.action] if cell.action >= 0 else ""
+        if name in DIRECTIONS:
+            way = (float(DIRECTIONS[name][0]), float(DIRECTIONS[name][1]))
+            arrows.append(((float(square.x), float(square.y)), way))
+        elif not named and name:
+            labels.append(Label(square.x, square.y, spec.actions[cell.action][0].upper(), n))
+        if named:
+            labels.append(Label(square.x, square.y + HEADING, f"{number} ({cell.region})", n))
+    cells = [cell._replace(action=TIED) if n in dict(ends) else cell for n, cell in enumerate(picture.cells)]
+    shown = picture._replace(cells=tuple(cells), arrows=tuple(arrows), ends=tuple(ends), labels=tuple(labels))
+    return shown if named else shown._replace(prototypes=(), primary=())
 
 
 def _joined(*notes: str) -> str:
@@ -407,12 +437,15 @@ class Tiles(NamedTuple):
     note: str
     #: beside columns and rows; None if every square has its label
     ticks: tuple[tuple[str, ...], tuple[str, ...]]
+    fields: tuple[str, ...] = ()  #: the letter of each square, if they are the fields of a grid
 
 
 def tiles_of(representation: Representation, spec: TaskSpec, controller: Controller | None = None) -> Tiles:
     """Lay out the categories of a task; if there are more than two coordinates, by the two that matter most."""
     prototypes = prototypes_of(representation.partition)
     points = np.empty((0, len(spec.dimensions))) if prototypes is None else prototypes.points
+    if spec.name == TAXI and len(spec.high) == 1 and spec.high[0] == TAXI_LABELS - 1:
+        return _town(spec)
     if len(spec.dimensions) == 1:
         return _in_rows(points[:, 0], spec)
     return _in_a_plane(points, spec, plane_of(representation, spec, controller))
@@ -427,15 +460,44 @@ def category_name(value: float) -> str:
     return "other" if math.isnan(value) else f"{value:z.6g}"
 
 
+def _town(spec: TaskSpec) -> Tiles:
+    """Lay out the taxi's situations: its town once for every passenger and destination."""
+    labels, side = labels_of(spec), 5
+    squares = []
+    for value in range(TAXI_LABELS):
+        passenger, destination, row, column = labels.read((float(value),))
+        if labels.is_met((float(value),)):
+            x, y = passenger * (side + 1) + column, (len(STOPS) - destination) * (side + 1) - 2 - row
+            squares.append(Square(x, y, (float(value),)))
+    panels = [len(facet.values) for facet in labels.facets[:2]]
+    columns, rows = (count * (side + 1) - 1 for count in panels)
+    ticks = [[""] * columns, [""] * rows]
+    for side_ticks, facet, names in zip(ticks, labels.facets, (1, -1), strict=False):
+        for n, words in enumerate(facet.values[::names]):
+            side_ticks[n * (side + 1) + side // 2] = words
+    fields = ("F",) * len(squares)
+    return Tiles(
+        tuple(squares),
+        columns,
+        rows,
+        ("passenger", "destination"),
+        "",
+        (tuple(ticks[0]), tuple(ticks[1])),
+        fields,
+    )
+
+
 def _in_rows(prototypes: np.ndarray, spec: TaskSpec) -> Tiles:
     """Lay out the categories of a single coordinate row by row, from the top left."""
     values = _values(prototypes, spec.low[0], spec.high[0], MOST_SQUARES, MOST_PROTOTYPES)
-    columns = _columns(len(values))
+    grid = grid_of(spec)
+    columns = len(grid[0]) if grid and sum(map(len, grid)) == len(values) else _columns(len(values))
     rows = -(-len(values) // columns)
     squares = tuple(Square(n % columns, rows - 1 - n // columns, (value,)) for n, value in enumerate(values))
     name = spec.axes[0]
     note = "" if len(prototypes) <= MOST_PROTOTYPES else f"the oldest {MOST_PROTOTYPES} prototypes"
-    return Tiles(squares, columns, rows, (f"{name}, row by row", ""), note, ((), ()))
+    fields = tuple("".join(grid)) if grid and sum(map(len, grid)) == len(values) else ()
+    return Tiles(squares, columns, rows, (f"{name}, row by row", ""), note, ((), ()), fields)
 
 
 def _in_a_plane(prototypes: np.ndarray, spec: TaskSpec, plane: Plane) -> Tiles:

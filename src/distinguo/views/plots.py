@@ -29,6 +29,7 @@ from matplotlib.patches import Patch
 from distinguo.errors import DistinguoError, attempt, did_you_mean, one_line, shown, visible
 from distinguo.progress import displayed
 from distinguo.representations.geometry import Pair
+from distinguo.tasks.grids import CLIFF_FIELD, HOLE_FIELD
 from distinguo.views.areas import MOST_JOINED, Label, Segment
 from distinguo.views.pictures import PartitionPicture, ValuePicture
 from distinguo.writing import write_atomically
@@ -171,6 +172,12 @@ PALEST, PALEST_OF_MANY = 0.3, 0.65  #: shares of the hue at the lowest value
 FEW = 4  #: hues that stay distinguishable when pale
 
 Colour = tuple[float, float, float]
+
+
+END_COLOURS = {
+    HOLE_FIELD: "#27415c",
+    CLIFF_FIELD: "#27415c",
+}  #: colours of fields where trials end; others are white
 
 
 #: The places in ``HUES`` of actions that many tasks have, so that each has the same hue in all of them.
@@ -435,6 +442,7 @@ def paint(axes: Axes, picture: PartitionPicture, colours: list[Colour]) -> None:
         ]
         xs, ys = zip(*marks, strict=True) if marks else ((), ())
         axes.plot(xs, ys, "o", color=MARK, markersize=2.5, markeredgewidth=0.7, fillstyle=style, ls="none")
+    draw_arrows(axes, picture)
     if picture.trail:
         draw_trail(axes, picture.trail)
     _frame(axes, picture)
@@ -462,11 +470,36 @@ def colours_of(picture: PartitionPicture) -> list[Colour]:
     values = [cell.value for cell in picture.cells]
     pale, shades = palest(len(picture.actions)), np.asarray(shades_of(values)(values)).tolist()
     if _style.get() == PRINT:  # hatches for the action, greys for the value
-        return [shaded(UNDECIDED, PRINTED * shade) for shade in shades]
-    return [
+        return with_ends(picture, [shaded(UNDECIDED, PRINTED * shade) for shade in shades])
+    colours = [
         shaded(hue_of(cell.action, picture.actions), pale + (1.0 - pale) * shade)
         for cell, shade in zip(picture.cells, shades, strict=True)
     ]
+    return with_ends(picture, colours)
+
+
+def with_ends(picture: PartitionPicture, colours: list[Colour]) -> list[Colour]:
+    """Replace the colours of fields where trials end."""
+    for n, letter in picture.ends:
+        colours[n] = to_rgb(END_COLOURS.get(letter, "white"))
+    return colours
+
+
+def draw_arrows(axes: Axes, picture: PartitionPicture) -> None:
+    """Draw the actions on a grid."""
+    if picture.arrows:
+        at, by = (np.array(side) for side in zip(*picture.arrows, strict=True))
+        axes.quiver(
+            *at.T,
+            *by.T,
+            color=MARK,
+            pivot="mid",
+            angles="xy",
+            scale_units="xy",
+            scale=2.6,
+            width=0.006,
+            zorder=2,
+        )
 
 
 def _fill(axes: Axes, picture: PartitionPicture, colours: list[Colour]) -> None:
@@ -541,20 +574,21 @@ def _frame(axes: Axes, picture: PartitionPicture) -> None:
         axes.set_aspect("equal")
     for axis, words in zip((axes.xaxis, axes.yaxis), picture.ticks, strict=True):
         if words is not None:
-            some = range(0, len(words), -(-len(words) // TICKS) if words else 1)
-            axis.set_ticks(list(some), [plain(words[n]) for n in some])
+            named = [n for n, word in enumerate(words) if word]
+            some = named[:: max(1, -(-len(named) // TICKS))]
+            axis.set_ticks(some, [plain(words[n]) for n in some])
 
 
 def marks_of(picture: PartitionPicture) -> list[tuple[str, Any]]:
     """Return the entries of a partition's legend."""
     marks = action_marks(picture.actions)
-    if any(cell.action < 0 for cell in picture.cells):
+    if any(cell.action < 0 and n not in dict(picture.ends) for n, cell in enumerate(picture.cells)):
         marks.append(("tied", patch(hue_of(-1))))
     if any(picture.primary):
         marks.append(("prototype", _dot("full")))
     if not all(picture.primary):
         marks.append(("merged prototype", _dot("none")))
-    if picture.labels and picture.ticks != ((), ()):
+    if picture.labels and picture.ticks != ((), ()) and not picture.arrows:
         marks.append((NUMBER, Line2D([], [], ls="", marker="$5$", color=INK, markersize=4.5)))
     if picture.trail:
         marks.append(("greedy trial", Line2D([], [], color=INK, linewidth=0.8)))

@@ -90,7 +90,7 @@ def _number(value: float, width: float) -> str:
 def _of_categories(representation: Representation, spec: TaskSpec, controller: Controller | None) -> Sheet:
     tiles = tiles_of(representation, spec, controller)
     states: dict[int, list[State]] = {}
-    for square in tiles.squares:
+    for square in sorted(tiles.squares, key=lambda square: square.x):
         states.setdefault(square.y, []).append(square.state)
     columns, beside = tiles.ticks
     rows = tuple(

@@ -48,5 +48,6 @@ def test_levels_that_read_the_same_are_numbered() -> None:
 def test_no_name_is_there_twice() -> None:
     for names in DOCUMENTED.values():
         assert isinstance(names, Names)
-        for one in names:
+        for one in (names.dimensions, names.actions):
             assert len(set(one)) == len(one)
+        assert len(names.units) in (0, len(names.dimensions))

@@ -39,6 +39,7 @@ from distinguo.tasks.task import (
     uncounted_steps,
     unpack,
 )
+from distinguo.tasks.vocabulary import WALKER, WALKER_ANGLES
 
 
 class GymTask(NamedTuple):
@@ -91,10 +92,11 @@ def gym_spec(
     task = make_task(origin, dict(parameters))
     source, checked = task.driver.source, task.driver.checked_env
     known = source.name if isinstance(origin, str) else ""
+    names = dimension_names(known, checked.view.names)
     spec = TaskSpec(
         name=source.name,
         task=task,
-        dimensions=dimension_names(known, checked.view.names),
+        dimensions=names,
         actions=action_names(known, checked.env, checked.choices.number),
         low=checked.view.low,
         high=checked.view.high,
@@ -105,6 +107,7 @@ def gym_spec(
         parameters=dict(parameters),
         stochastic="strong" if probing and task.driver.stochastic else "no",
         portable=isinstance(origin, str),
+        units=() if names == checked.view.names else DOCUMENTED[known].units,
     )
     return _with_facts(spec, probing)
 
@@ -276,23 +279,34 @@ _CHECKS = {"threshold": _threshold, "dimensions": _names, "actions": _names, "un
 
 
 class Names(NamedTuple):
-    """The names of coordinates, and of discrete actions, in Gymnasium's documentation."""
+    """The names of coordinates, of discrete actions, and the units, in Gymnasium's documentation."""
 
     dimensions: tuple[str, ...]
     actions: tuple[str, ...] = ()
+    units: tuple[str, ...] = ()
 
 
 _LANDER = Names(
     ("x", "y", "vx", "vy", "angle", "spin", "left_leg", "right_leg"),
     ("nothing", "left_engine", "main_engine", "right_engine"),
+    ("", "", "", "", "rad", "", "", ""),
 )
+_LAKE = Names(("field",), ("left", "down", "right", "up"))
+_CLIFF = Names(("field",), ("up", "right", "down", "left"))
 #: By id; only for environments that are made from their id, as an object may be wrapped.
 DOCUMENTED = {
     "LunarLander-v2": _LANDER,
     "LunarLander-v3": _LANDER,
-    "LunarLanderContinuous-v2": Names(_LANDER.dimensions),
-    "LunarLanderContinuous-v3": Names(_LANDER.dimensions),
+    "LunarLanderContinuous-v2": _LANDER._replace(actions=()),
+    "LunarLanderContinuous-v3": _LANDER._replace(actions=()),
+    "BipedalWalker-v3": Names(WALKER, (), tuple("rad" if name in WALKER_ANGLES else "" for name in WALKER)),
     "MountainCarContinuous-v0": Names(("x", "v")),
+    "FrozenLake-v1": _LAKE,
+    "FrozenLake8x8-v1": _LAKE,
+    "CliffWalking-v1": _CLIFF,
+    "CliffWalkingSlippery-v1": _CLIFF,
+    "Taxi-v4": Names(("situation",), ("south", "north", "east", "west", "pick_up", "drop_off")),
+    "Blackjack-v1": Names(("sum", "dealer", "ace"), ("stick", "hit")),
 }
 
 

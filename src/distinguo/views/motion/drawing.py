@@ -18,12 +18,27 @@ from PIL import Image
 
 from distinguo.representations.partition import has_labels
 from distinguo.views.motion.film import Film, FilmFrame, how_it_ended
-from distinguo.views.motion.scenes import BODY, GOAL, GROUND, LIMIT, LINK, PUSH, Disc, Scene, Shape
-from distinguo.views.plots import hue_of, shaded
+from distinguo.views.motion.scenes import (
+    BODY,
+    CARD,
+    GOAL,
+    GROUND,
+    HOLE,
+    ICE,
+    LIMIT,
+    LINK,
+    PUSH,
+    Disc,
+    Scene,
+    Shape,
+    Words,
+)
+from distinguo.views.plots import draw_arrows, hue_of, shaded, with_ends
 
 WIDE, NARROW, TALL = 9.0, 5.4, 4.5  #: inches of a film with the system beside the map, and of the map alone
 PALE = 0.45  #: share of the hue of a region, as background of the path
 PALETTE_FRAMES = 8  #: in which the colours of a GIF are looked for
+MOST_BESIDE, LEGEND = 4, 36  #: actions, and letters, in a line of the legend
 LATELY = 60  #: latest steps of the path, drawn with a strong line
 COLOURS = {
     GROUND: "#444444",
@@ -32,7 +47,11 @@ COLOURS = {
     GOAL: "#009e73",
     LIMIT: "#b0b0b0",
     PUSH: "#222222",
+    ICE: "#d9e8f2",
+    HOLE: "#27415c",
+    CARD: "#f4f0e4",
 }
+INKS = {HOLE: "white", GOAL: "white"}  #: of words on shapes of a role; otherwise dark
 
 
 class Screen:
@@ -98,6 +117,9 @@ def _add(axes: Axes, shape: Shape, hue: str) -> Any:
     colour = hue if shape.role == PUSH else COLOURS[shape.role]
     if isinstance(shape, Disc):
         return axes.add_patch(Circle(shape.centre, shape.radius, facecolor=colour, edgecolor="black"))
+    if isinstance(shape, Words):
+        ink = INKS.get(shape.role, "#222222")
+        return axes.text(*shape.centre, shape.text, color=ink, ha="center", va="center", fontsize=9, zorder=1)
     if shape.width == 0.0:
         return axes.add_patch(Polygon(shape.places, closed=True, facecolor=colour))
     xs, ys = zip(*shape.places, strict=True)
@@ -116,13 +138,17 @@ def _draw_map(axes: Axes, film: Film) -> Any:
     axes.set_ylabel(upwards)
     if has_labels(film.run.representation.partition):  # the squares are counted, not measured
         axes.set_xticks([])
+        if picture.ticks == ((), ()):
+            axes.set_aspect("equal")
     if not upwards or has_labels(film.run.representation.partition):
         axes.set_yticks([])
     _explain(axes, film)
     if film.is_sliced:
         ground = _coloured(film.slice_through(film.moments[0]), film.actions)
         return axes.imshow(ground, extent=(x0, x1, y0, y1), origin="lower", aspect="auto")
-    colours = [shaded(hue_of(cell.action, film.actions), PALE) for cell in picture.cells]
+    hues = [shaded(hue_of(cell.action, film.actions), PALE) for cell in picture.cells]
+    colours = with_ends(picture, hues)
+    draw_arrows(axes, picture)
     edges = "white" if len(colours) <= 400 else "none"
     outlines = [cell.outline for cell in picture.cells]
     return axes.add_collection(PolyCollection(outlines, facecolors=colours, edgecolors=edges, linewidths=0.8))
@@ -140,7 +166,7 @@ def _explain(axes: Axes, film: Film) -> None:
         handles=handles,
         loc="lower center",
         bbox_to_anchor=(0.5, 1.0),
-        ncols=len(handles),
+        ncols=min(len(handles), MOST_BESIDE, max(1, LEGEND // max(len(names[a]) for a in numbers))),
         frameon=False,
         fontsize=9,
     )
