@@ -99,7 +99,7 @@ class Stage {
   follow(most, visit) {
     const { learner, settings, memory, task } = this;
     let [ended, taken, gained] = [false, 0, 0];
-    const before = this.rng.state;
+    const before = this.rng.state.join();
     while (!ended && taken < most) {
       learner.action = choose(memory.q[memory.region(learner.now)], settings.delta, this.rng);
       const terminal = task.transition(learner.now, learner.action);
@@ -109,7 +109,7 @@ class Stage {
       if (visit) visit(learner.now);
     }
     this.held += taken;
-    this.tied ||= this.rng.state !== before; // only a choice among tied actions is random
+    this.tied ||= this.rng.state.join() !== before; // only a choice among tied actions is random
     return { ended, taken, gained };
   }
 

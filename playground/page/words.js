@@ -91,7 +91,7 @@ const lake = {
     + "ignoring the difference costs reward. Watch the regions being born, and ask why.",
   acts: ["go left", "go down", "go right", "go up"],
   doing: ["going left", "going down", "going right", "going up"],
-  place: ([field]) => `field ${field} (row ${Math.floor(field / 4) + 1}, column ${(field % 4) + 1})`,
+  place: ([field]) => `field ${field}: row ${Math.floor(field / 4)}, column ${field % 4}`,
   axes: ["column", "row"],
   ticks: [["1", "2", "3", "4"], ["4", "3", "2", "1"]],
   title: "What the walker's learner tells apart",

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import distinguo
+from distinguo.explanations.choices import amount
 from distinguo.explanations.distinctions import merging_epsilon
 from distinguo.learners.economy.memory import RULES
 from distinguo.presets import PRESETS
@@ -196,10 +197,8 @@ def test_the_lake_shows_a_field_as_the_package_knows_it(opened: Open) -> None:
         page.mouse.move(*place(page, field % 4, 3 - field // 4))
         best = ("left", "down", "right", "up")[int(controller.policy[region])]
         said = page.inner_text("#hover")
-        assert said.startswith(
-            f"field {field} (row {field // 4 + 1}, column {field % 4 + 1}): region {region}, "
-        )
-        assert f"go {best} is best (left " in said
+        assert said.startswith(f"field {field}: row {field // 4}, column {field % 4}: region {region}, ")
+        assert f"going {best} is best (left " in said
     page.mouse.move(*place(page, 0, 3))
     page.mouse.down()
     page.mouse.move(*place(page, 1, 2), steps=3)
@@ -209,7 +208,7 @@ def test_the_lake_shows_a_field_as_the_package_knows_it(opened: Open) -> None:
     )
     page.mouse.click(*place(page, 0.3, 2.8))
     assert page.evaluate("playground.app.why.marks") == [[0, 0]]
-    assert page.evaluate("playground.app.map.picture.marks") == [[0, 3]]
+    page.wait_for_function("JSON.stringify(playground.app.map.picture.marks) === '[[0,3]]'")
 
 
 def test_start_pause_step_trial_and_restart(opened: Open) -> None:
@@ -360,14 +359,15 @@ def test_clicks_ask_why(opened: Open) -> None:
     one, other = page.evaluate("playground.app.player.stage.learner.reasons.at(-1).states")
     page.mouse.click(*place(page, *one))
     assert page.inner_text("#answer .verdict").startswith(
-        "A (x = 0.00 m, v = 0.00 m/s) belongs to region 0: push right."
+        "A (x = 0.00 m, v = 0.00 m/s) lies in region 0: by the learned values, pushing right is best"
     )
     page.mouse.click(*place(page, *other))
     found = page.evaluate("(() => { const {app} = playground; return app.why.answer(app.player.stage); })()")
     said = page.inner_text("#answer")
     regions = [about["region"] for about in found["states"]]
-    assert said.startswith(f"Told apart: A is in region {regions[0]}, B in region {regions[1]}, because ")
-    assert f"up to {found['regret']:.3f} of reward" in said
+    assert said.startswith("Kept apart now: ")
+    assert f"{found['regret']:.3g} of reward" in said
+    assert [f"in region {region}: by the learned values" in said for region in regions] == [True, True]
     assert f"Their families parted in trial {found['then']['trial']}" in said
     assert page.locator("#answer tr").count() == 7
 
@@ -473,9 +473,9 @@ def test_hovering_shows_region_values_and_what_is_best(opened: Open) -> None:
         page.mouse.move(*place(page, *point))
         region = controller.region(point)
         action = ("left", "right")[int(controller.policy[region])]
-        left, right = (f"{value:.3f}".replace("-", "−") for value in controller.q[region])
+        left, right = (amount(value).replace("-", "−") for value in controller.q[region])
         assert page.inner_text("#hover").endswith(
-            f": region {region}, push {action} is best (left {left}, right {right})"
+            f": region {region}, pushing {action} is best (left {left}, right {right})"
         )
     page.mouse.move(5, 5)
     assert page.inner_text("#hover") == ""

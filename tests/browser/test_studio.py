@@ -171,7 +171,7 @@ def test_a_click_and_another_ask_why(new_page: Open, studio: Served) -> None:
     page.mouse.click(*place(page, 0.4, 0.75))
     wait_for(page, ".told", r"^Kept apart|^Kept together|same region")
     assert page.locator(".told table th:has-text('lost per visit')").count() == 1
-    assert page.locator(".told table tr").first.inner_text().split() == ["A", "B"]
+    assert page.locator(".told table tr").first.inner_text().split() == ["A,", "here", "B,", "there"]
 
 
 def test_the_keyboard_reaches_everything(new_page: Open, studio: Served) -> None:

@@ -34,7 +34,7 @@ def test_no_module_is_long_and_all_are_used() -> None:
     ours = sorted((ROOT / "playground").rglob("*.js"))
     assert {path.resolve() for path in ours} == {p for p in modules_from(FIRST) if VIEW not in p.parents}
     for path in [*ours, *VIEW.glob("*.js")]:
-        assert len(path.read_text(encoding="utf-8").splitlines()) <= 300, path
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= 500, path
 
 
 def test_colours_are_those_of_all_pictures() -> None:

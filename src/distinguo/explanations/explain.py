@@ -42,7 +42,7 @@ from distinguo.explanations.subject import (
 from distinguo.learners.economy.memory import RULES
 from distinguo.runs.run import Run
 from distinguo.tasks.spec import CATEGORIES, TaskSpec
-from distinguo.tasks.vocabulary import acting
+from distinguo.tasks.vocabulary import acting, label_in_words
 
 
 class StateFacts(NamedTuple):
@@ -263,10 +263,11 @@ def place(spec: TaskSpec, s: Sequence[float]) -> str:
     >>> place(task_spec("puck"), (0.5, 1.0))
     '(x 0.5 m, v 1 m/s)'
     """
+    if spec.kind == CATEGORIES:
+        return f"({label_in_words(spec, s)})"
     units = spec.units or ("",) * len(spec.dimensions)
-    digits = "g" if spec.kind == CATEGORIES else ".3g"
     parts = zip(spec.dimensions, s, units, strict=True)
-    return f"({', '.join(f'{n} {value:{digits}} {unit}'.strip() for n, value, unit in parts)})"
+    return f"({', '.join(f'{n} {value:.3g} {unit}'.strip() for n, value, unit in parts)})"
 
 
 def preference(spec: TaskSpec, actions: Sequence[int]) -> str:

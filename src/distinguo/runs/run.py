@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from distinguo.verification import Proof
 
 
-MOST_TRIALS = 10**9  #: of an estimate; a policy that would take more does not get there
+MOST_TRIALS = 10**6  #: of an estimate; a policy that would take more does not get there
 
 
 # The public functions on a run as methods of the same names.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from distinguo.tasks.grids import ENDS, TAXI, TAXI_STOPS, grid_of
@@ -311,6 +311,22 @@ def labels_of(spec: TaskSpec) -> Labels:
     if spec.name == "Blackjack-v1" and len(spec.dimensions) == len(_CARDS):
         return Labels(_CARDS, _numbers, _is_hand)
     return Labels(tuple(Facet(f"{own} {{}}") for own in spec.dimensions), _numbers)
+
+
+def label_in_words(spec: TaskSpec, label: Sequence[float]) -> str:
+    """A label with what it says, where that is more than its numbers.
+
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> label_in_words(task_spec("FrozenLake-v1"), (6.0,)), label_in_words(task_spec("Taxi-v4"), (328.0,))
+    ('field 6: row 1, column 2', 'situation 328: passenger at yellow, destination red, row 3, column 1')
+    """
+    labels = labels_of(spec)
+    said = [f"{name} {value:g}" for name, value in zip(spec.dimensions, label, strict=True)]
+    facets = [
+        facet.one.format(facet.values[value] if facet.values else value)
+        for facet, value in zip(labels.facets, labels.read(tuple(label)), strict=True)
+    ]
+    return ", ".join(said) if facets == said else f"{', '.join(said)}: {', '.join(facets)}"
 
 
 def _numbers(label: tuple[float, ...]) -> tuple[int, ...]:

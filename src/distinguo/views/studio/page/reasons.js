@@ -22,7 +22,7 @@ function made(tag, text, kind = "") {
 function tableOf(figures) {
   const states = figures.other ? [figures, figures.other] : [figures];
   const table = document.createElement("table");
-  if (states.length === 2) addRow(table, "", ["A", "B"], "th");
+  if (states.length === 2) addRow(table, "", ["A, here", "B, there"], "th");
   addRow(table, "region", states.map((one) => plain(one.region)));
   addRow(table, "best by the map", states.map((one) => one.actions.join(", ")));
   addRow(table, "value", states.map((one) => plain(one.value)));
