@@ -93,7 +93,7 @@ const lake = {
   doing: ["going left", "going down", "going right", "going up"],
   place: ([field]) => `field ${field}: row ${Math.floor(field / 4)}, column ${field % 4}`,
   axes: ["column", "row"],
-  ticks: [["1", "2", "3", "4"], ["4", "3", "2", "1"]],
+  ticks: [["0", "1", "2", "3"], ["3", "2", "1", "0"]],
   title: "What the walker's learner tells apart",
   scene: "The lake, with the way that the learner prefers on every field. Arrow keys move the walker, Enter lets it go.",
   speeds: ["4 steps/s", "20 steps/s", "80 steps/s", "800 steps/s", "as fast as it can"],
