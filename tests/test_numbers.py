@@ -110,9 +110,11 @@ def assert_exports(run: Run, states: np.ndarray, expected: list[int], tmp_path: 
 def assert_views(run: Run) -> None:
     for cell in partition_picture(run).cells:
         assert cell.value == run.q[cell.region].max()
-    table = [line.split() for line in regions_table(run, most=10**6).splitlines()[1:]]
+    head, *lines = regions_table(run, most=10**6).splitlines()
+    table = [line.split() for line in lines]
     assert [int(words[0]) for words in table] == list(range(run.representation.regions))
-    assert [words[-2] for words in table] == [f"{value:.4f}" for value in run.q.max(axis=1)]
+    if "value" in head:  # the learner has values
+        assert [words[-2] for words in table] == [f"{value:z.4f}" for value in run.q.max(axis=1)]
 
 
 @pytest.mark.parametrize("seed", range(20 if NIGHTLY else 1))

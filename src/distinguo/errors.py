@@ -127,11 +127,16 @@ def unknown_setting(key: str, tables: Mapping[str, Iterable[str]]) -> DistinguoE
 
     >>> print(unknown_setting("epsilonn", {"learner": ["gamma", "epsilon"], "stage": ["cap"]}))
     Unknown setting 'epsilonn'; settings are named TABLE.NAME; did you mean 'learner.epsilon'?
+    >>> print(unknown_setting("stag.cap", {"learner": ["cap"], "stage": ["cap"]}))
+    Unknown setting 'stag.cap'; settings are named TABLE.NAME; did you mean 'stage.cap'?
     """
     table, _, name = key.partition(".")
     known: dict[str, str] = {}
     for which, fields in tables.items():
         known = {field: f"{which}.{field}" for field in fields} | known
+    meant = near_word(table, tables) if name else None
+    if meant and name in tables[meant]:
+        known = {name: f"{meant}.{name}"}
     near = near_word(name or table, known)
     hint = f"did you mean '{known[near]}'?" if near else f"for the table {did_you_mean(table, tables)}"
     return DistinguoError(f"Unknown setting '{one_line(key)}'; settings are named TABLE.NAME; {hint}")

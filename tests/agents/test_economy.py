@@ -120,7 +120,7 @@ def test_continuous_actions_are_divided_if_asked() -> None:
         ({"gama": 0.9}, "did you mean 'gamma'"),
         ({"gamma": 2.0}, "gamma"),
         ({"settings": {"stage.hodl": 3}}, "did you mean 'hold'"),
-        ({"settings": {"stag.hold": 3}}, "did you mean 'stage'"),
+        ({"settings": {"stag.hold": 3}}, "did you mean 'stage.hold'"),
         ({"preset": "papr"}, "did you mean 'paper'"),
         ({"seed": -1}, "seed"),
     ],

@@ -86,6 +86,7 @@ def _rewards() -> Iterator[Fault]:
     beyond = {"huge": 1e308, "large": -1.01e100, "fraction": Fraction(10**200)}
     for name, reward in beyond.items():
         yield Fault(f"reward {name}", with_reward(reward), "allowed are numbers up to 1e+100")
+    yield Fault("reward array", with_reward(np.array([1.0, 2.0])), "gave several rewards at once")
     others: dict[str, Any] = {
         "nan": math.nan,
         "inf": math.inf,
@@ -94,7 +95,6 @@ def _rewards() -> Iterator[Fault]:
         "none": None,
         "word": "1.0",
         "bytes": b"1",
-        "array": np.array([1.0, 2.0]),
         "empty": np.array([]),
         "list": [1.0],
         "dict": {},

@@ -413,7 +413,7 @@ def interface_of(spec: TaskSpec, shape: tuple[int, ...] | None = None, first: in
     if shape is None and spec.interpreted:
         checked = spec.task.driver.checked_env
         space = checked.env.observation_space
-        where = (len(space.spaces),) if isinstance(space, spaces.Tuple) else space.shape
+        where = space.shape if isinstance(space.shape, tuple) else (len(checked.view.names),)
         return Interface(checked.view, where, checked.choices.first)
     shape = (len(spec.dimensions),) if shape is None else shape
     if math.prod(shape) != len(spec.dimensions):

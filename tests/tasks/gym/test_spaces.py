@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 from gymnasium import spaces
@@ -14,7 +15,16 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from distinguo.errors import DistinguoError
-from distinguo.tasks.gym.spaces import CATEGORIES, CONTINUOUS, Choices, MisfitError, choices_of, view_of
+from distinguo.tasks.gym.spaces import (
+    CATEGORIES,
+    CONTINUOUS,
+    Choices,
+    MisfitError,
+    NumberedActions,
+    choices_of,
+    numbered_choices,
+    view_of,
+)
 from distinguo.tasks.spec import LARGEST
 
 SHAPES = hnp.array_shapes(min_dims=0, max_dims=3, max_side=4)
@@ -99,8 +109,6 @@ POINT = Box(0, 1, shape=(1,))
 @pytest.mark.parametrize(
     ("space", "kind", "advice"),
     [
-        (spaces.Dict({"a": POINT}), "a Dict", FLATTEN),
-        (spaces.Tuple([POINT, Discrete(2)]), "a Tuple", FLATTEN),
         (spaces.Text(5), "a Text", FLATTEN),
         (spaces.Sequence(POINT), "a Sequence", WRITE),
         (spaces.Dict({"a": spaces.Sequence(POINT)}), "a Dict", WRITE),
@@ -113,8 +121,76 @@ def test_observations_that_cannot_be_read(space: Any, kind: str, advice: str) ->
         view_of(space, "Robot-v0")
     assert str(caught.value) == (
         f"Robot-v0 observes {kind}, which cannot be divided into regions; allowed are Box, Discrete, MultiDiscrete, "
-        f"MultiBinary and a Tuple of Discretes; {advice}."
+        f"MultiBinary, and a Dict or Tuple with one of them; {advice}."
     )
+
+
+class Mission(spaces.Space[str]):
+    """A space of somebody's own, which gives nothing away."""
+
+    @property
+    def is_np_flattenable(self) -> bool:
+        raise NotImplementedError
+
+
+NESTED = spaces.Dict(
+    {
+        "arm": Box(-1, 1, (2,), np.float64),
+        "mission": Mission(),
+        "mode": Discrete(3, start=1),
+        "more": spaces.Tuple([MultiBinary(2), Discrete(40), Box(0, 5, ())]),
+    }
+)
+
+
+def test_parts_are_read_one_after_the_other() -> None:
+    view = view_of(NESTED, "Robot-v0")
+    assert view.kind == CONTINUOUS
+    assert view.names == (
+        *("arm_0", "arm_1", "mode_1", "mode_2", "mode_3"),
+        *("more_0_0", "more_0_1", "more_1", "more_2"),
+    )
+    assert view.low == (-1.0, -1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    assert view.high == (1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 39.0, 5.0)
+    assert view.left_out == ("mission (a Mission)",)
+    seen = {"arm": np.array([0.5, -0.5]), "mission": "go", "mode": 2, "more": ([1, 0], 17, np.float32(2.5))}
+    values = view.flatten(seen)
+    assert values == (0.5, -0.5, 0.0, 1.0, 0.0, 1.0, 0.0, 17.0, 2.5)
+    back = view.unflatten(values)
+    assert back["mission"] is None
+    assert view.flatten({**back, "mission": "stay"}) == values
+
+
+def test_parts_that_are_all_labels_are_labels() -> None:
+    view = view_of(spaces.Dict({"row": Discrete(4), "has_key": MultiBinary(1)}), "Keys-v0")
+    assert (view.kind, view.names, view.high) == (CATEGORIES, ("has_key", "row"), (1.0, 3.0))
+
+
+@pytest.mark.parametrize("seen", [{}, {"arm": [0.0, 0.0]}, None, [1.0], {"arm": 3, "mode": 2, "more": ()}])
+def test_parts_that_are_missing(seen: Any) -> None:
+    with pytest.raises(MisfitError, match=r"Robot-v0 (gave an observation that its space|changed its)"):
+        view_of(NESTED, "Robot-v0").flatten(seen)
+
+
+@pytest.mark.parametrize(
+    "space", [MultiDiscrete([3, 2], start=[1, 0]), MultiBinary(3), spaces.Tuple([Discrete(2), Discrete(4)])]
+)
+def test_several_choices_at_once_are_numbered(space: Any) -> None:
+    class Arcade(gymnasium.Env[Any, Any]):
+        observation_space, action_space = Discrete(2), space
+
+    env = NumberedActions(Arcade())
+    made = [env.action(n) for n in range(int(env.action_space.n))]  # type: ignore[attr-defined]
+    assert all(one in space for one in made)
+    assert len({str(one) for one in made}) == len(made) == math.prod(map(len, numbered_choices(space) or []))
+
+
+def test_too_many_choices_at_once() -> None:
+    class Arcade(gymnasium.Env[Any, Any]):
+        observation_space, action_space = Discrete(2), MultiBinary(12)
+
+    with pytest.raises(DistinguoError, match=r"has 4,096 combinations of actions; allowed are 1 to 1,000; "):
+        NumberedActions(Arcade())
 
 
 @pytest.mark.parametrize("space", [Box(0, 1, shape=(0,)), Box(0, 1, shape=(2, 0)), spaces.Tuple([])])

@@ -12,7 +12,7 @@ from gymnasium.error import DependencyNotInstalled
 from gymnasium.spaces import Discrete
 from gymnasium.wrappers import TimeLimit
 
-import distinguo  # noqa: F401 makes our environments known
+import distinguo as dg
 from distinguo.errors import DistinguoError
 from distinguo.seam import at_speed, is_compiled, kernel
 from distinguo.tasks.gym import source as gym_making
@@ -311,14 +311,39 @@ def test_arguments_that_do_not_fit() -> None:
         make_task([Walk()])
 
 
-def test_a_dictionary_of_observations() -> None:
+def test_a_dictionary_of_observations_and_several_choices_at_once() -> None:
     class Robot(Walk):
         def __init__(self) -> None:
             super().__init__()
-            self.observation_space = gymnasium.spaces.Dict({"place": self.observation_space})
+            inner = {"place": self.observation_space, "task": gymnasium.spaces.Text(5)}
+            self.observation_space = gymnasium.spaces.Dict(inner)
+            self.action_space = gymnasium.spaces.MultiDiscrete([1, 2])
 
-    with pytest.raises(DistinguoError, match=r"Robot observes a Dict, .*FlattenObservation\."):
-        start(make_task(Robot()), RNG)
+        def reset(self, **words: Any) -> Any:
+            place, info = super().reset(**words)
+            return {"place": place, "task": "walk"}, info
+
+        def step(self, action: Any) -> Any:
+            place, *rest = super().step(int(action[1]))
+            return {"place": place, "task": "walk"}, *rest
+
+    spec = gym_spec(Robot(), {})
+    assert spec.dimensions == ("place",) or spec.dimensions[0].startswith("place_")
+    assert "task (a Text) is left out, not being made of numbers." in spec.note
+    run = dg.learn(Robot(), seed=1, learner="economy", settings={"stage.steps": 300, "stage.confirm": 2})
+    assert run.summary["environment_steps"] > 0
+
+
+def test_several_rewards_at_once() -> None:
+    class Robot(Walk):
+        def step(self, action: Any) -> Any:
+            seen, _, *rest = super().step(action)
+            return seen, np.array([1.0, -2.0]), *rest
+
+    with pytest.raises(
+        DistinguoError, match=r"gave several rewards at once, .*; allowed is one; add them up"
+    ):
+        dg.learn(Robot(), seed=1, learner="economy", settings={"stage.steps": 300, "stage.confirm": 2})
 
 
 def test_an_interrupted_step_can_be_taken_again() -> None:

@@ -18,7 +18,16 @@ from gymnasium.error import DependencyNotInstalled
 
 from distinguo.errors import DistinguoError, attempt, did_you_mean, reason_of, shown
 from distinguo.tasks.gym.snapshots import StepResult
-from distinguo.tasks.gym.spaces import Choices, DiscreteActions, MisfitError, View, choices_of, view_of
+from distinguo.tasks.gym.spaces import (
+    Choices,
+    DiscreteActions,
+    MisfitError,
+    NumberedActions,
+    View,
+    choices_of,
+    numbered_choices,
+    view_of,
+)
 from distinguo.tasks.spec import LARGEST
 
 #: Arguments that are for us and not for the environment.
@@ -50,7 +59,10 @@ class Source(NamedTuple):
             raise absence(self.name)
         own = {key: value for key, value in self.arguments.items() if key not in (LEVELS, LIMIT)}
         env = _made(self.name, own) if self.env is None else self.env
-        return DiscreteActions(env, self.arguments[LEVELS]) if LEVELS in self.arguments else env
+        if LEVELS in self.arguments:
+            return DiscreteActions(env, self.arguments[LEVELS])
+        several = numbered_choices(attempt(getattr, env, "action_space", otherwise=None))
+        return env if several is None else NumberedActions(env)
 
     def again(self) -> tuple[Source, bool]:
         """Return a source of an equal environment, and whether that is another object."""
@@ -254,6 +266,13 @@ class CheckedEnv:
     def _amount(self, reward: Any, *place: int) -> float:
         """Return a reward as a float."""
         amount = number_of(reward)
+        if math.isnan(amount) and np.size(attempt(np.asarray, reward, otherwise=0.0)) > 1:
+            advice = (
+                "add them up, as in gymnasium.wrappers.TransformReward(env, lambda r: float(r @ weights))"
+            )
+            raise self.fault(
+                f"gave several rewards at once, {shown(reward)}; allowed is one; {advice}", *place
+            )
         if not math.isfinite(amount):
             raise self.fault(f"gave the reward {shown(reward)}, which is not a finite number", *place)
         if abs(amount) > LARGEST:

@@ -21,7 +21,10 @@ from distinguo.tasks.spec import CATEGORIES, CONTINUOUS, LARGEST
 #: Bounds beyond this are just the largest numbers of their type and say nothing about the task.
 ASTRONOMICAL = 1e30
 MOST_ACTIONS, MOST_COORDINATES = 10_000, 250_000
-_ALLOWED = "allowed are Box, Discrete, MultiDiscrete, MultiBinary and a Tuple of Discretes"
+MOST_INDICATORS = (
+    16  #: values of a label beside numbers that get a coordinate each; more are taken as a number
+)
+_ALLOWED = "allowed are Box, Discrete, MultiDiscrete, MultiBinary, and a Dict or Tuple with one of them"
 
 
 class MisfitError(DistinguoError):
@@ -47,7 +50,8 @@ class View(NamedTuple):
     low: tuple[float, ...]
     high: tuple[float, ...]
     flatten: Callable[[Any], tuple[float, ...]]  #: from an observation to its coordinates
-    unflatten: Callable[[Sequence[float]], Any]  #: and back
+    unflatten: Callable[[Sequence[float]], Any]  #: and back; what was left out is None
+    left_out: tuple[str, ...] = ()  #: parts of the observation that are not numbers
 
 
 class Choices(NamedTuple):
@@ -62,16 +66,21 @@ def view_of(space: Any, name: str) -> View:
 
     >>> view_of(spaces.Box(-1, np.inf, shape=(2, 2)), "Grid-v0").names
     ('o0_0', 'o0_1', 'o1_0', 'o1_1')
-    >>> view_of(spaces.Dict(), "Robot-v0")
-    Traceback (most recent call last):
-    distinguo.errors.DistinguoError: Robot-v0 observes a Dict, which cannot be divided into regions; ...
+    >>> robot = spaces.Dict(arm=spaces.Box(-1, 1, (2,)), gripper=spaces.Discrete(3), task=spaces.Text(9))
+    >>> view = view_of(robot, "Robot-v0")
+    >>> view.names, view.left_out
+    (('arm_0', 'arm_1', 'gripper_0', 'gripper_1', 'gripper_2'), ('task (a Text)',))
+    >>> view.flatten({"arm": np.array([0.5, -1.0], np.float32), "gripper": 1, "task": "lift"})
+    (0.5, -1.0, 0.0, 1.0, 0.0)
     """
     if isinstance(space, spaces.Box):
         return _continuous(space, name)
     ranges = _ranges(space)
-    if ranges is None:
-        raise _unreadable(space, name)
-    return _categories(space, name, *ranges)
+    if ranges is not None:
+        return _categories(space, name, *ranges)
+    if isinstance(space, spaces.Dict | spaces.Tuple):
+        return _composite(space, name)
+    raise _unreadable(space, name)
 
 
 def choices_of(space: Any, name: str) -> Choices:
@@ -98,10 +107,17 @@ def choices_of(space: Any, name: str) -> Choices:
 
 def _unreadable(space: Any, name: str) -> DistinguoError:
     advice = "write a gymnasium.ObservationWrapper that gives a Box"
-    if isinstance(space, spaces.Dict | spaces.Tuple | spaces.Text) and space.is_np_flattenable:
+    if isinstance(space, spaces.Text):
         advice = "wrap it in gymnasium.wrappers.FlattenObservation"
     trouble = "which cannot be divided into regions"
     return DistinguoError(f"{name} observes {_kind(space)}, {trouble}; {_ALLOWED}; {advice}.")
+
+
+def _too_many(name: str, count: int) -> DistinguoError:
+    return DistinguoError(
+        f"{name} observes {count:,} numbers; allowed are {MOST_COORDINATES:,}; wrap it in a "
+        "gymnasium.ObservationWrapper that gives fewer."
+    )
 
 
 def _kind(space: Any) -> str:
@@ -123,10 +139,7 @@ def _continuous(space: spaces.Box, name: str) -> View:
     if not math.prod(shape):
         raise DistinguoError(f"{name} observes a Box of shape {shape}, which is empty; give it a coordinate.")
     if math.prod(shape) > MOST_COORDINATES:
-        raise DistinguoError(
-            f"{name} observes {math.prod(shape):,} numbers; allowed are {MOST_COORDINATES:,}; wrap it in a "
-            "gymnasium.ObservationWrapper that gives fewer."
-        )
+        raise _too_many(name, math.prod(shape))
     names = _names(shape)
 
     def flatten(observation: Any) -> tuple[float, ...]:
@@ -219,7 +232,118 @@ def _as_in(space: Any, numbers: list[int]) -> Any:
     return np.array(numbers, dtype=space.dtype).reshape(space.shape)
 
 
-# Wrappers: continuous actions in a few levels, and noisy actions.
+# Observations of several parts. Numbers stay numbers. A label beside numbers has a coordinate, 1 or 0, for each of
+# its values, so that any two values are equally far apart; one with very many is taken as a number. If all parts are
+# labels, the observation is one of labels. Parts that are not numbers, such as texts, are left out.
+
+
+class _Part(NamedTuple):
+    """A part of an observation: where it is, how it is read, and the values of labels that get a coordinate each."""
+
+    path: tuple[Any, ...]
+    view: View
+    codes: tuple[range | None, ...]
+
+    @property
+    def coordinates(self) -> list[tuple[str, float, float]]:
+        """The name of each coordinate and its bounds."""
+        head, own = "_".join(map(str, self.path)), self.view.names
+        names = [head] if len(own) == 1 else [f"{head}_{name.removeprefix('o')}" for name in own]
+        found = []
+        for name, low, high, code in zip(names, self.view.low, self.view.high, self.codes, strict=True):
+            found += [(name, low, high)] if code is None else [(f"{name}_{one}", 0.0, 1.0) for one in code]
+        return found
+
+    def encoded(self, observation: Any) -> list[float]:
+        """The coordinates of this part of an observation."""
+        found: list[float] = []
+        for value, code in zip(self.view.flatten(observation), self.codes, strict=True):
+            found += [value] if code is None else [float(value == one) for one in code]
+        return found
+
+    def decoded(self, values: Sequence[float]) -> Any:
+        """This part of an observation from its coordinates."""
+        rest, found = list(values), []
+        for code in self.codes:
+            count = 1 if code is None else len(code)
+            own, rest = rest[:count], rest[count:]
+            found.append(own[0] if code is None else float(code[int(np.argmax(own))]))
+        return self.view.unflatten(found)
+
+
+def _composite(space: Any, name: str) -> View:
+    views = [(path, _readable(inner, name), inner) for path, inner in _leaves(space)]
+    left_out = [f"{'_'.join(map(str, path))} ({_kind(inner)})" for path, view, inner in views if view is None]
+    known = [(path, view) for path, view, _ in views if view is not None]
+    if not known:
+        raise _unreadable(space, name)
+    only_labels = all(view.kind == CATEGORIES for _, view in known)
+    parts = [_Part(path, view, _codes(view, only_labels)) for path, view in known]
+    coordinates = [coordinate for part in parts for coordinate in part.coordinates]
+    if len(coordinates) > MOST_COORDINATES:
+        raise _too_many(name, len(coordinates))
+
+    def flatten(observation: Any) -> tuple[float, ...]:
+        return tuple(
+            number for part in parts for number in part.encoded(_at(observation, part.path, space, name))
+        )
+
+    def unflatten(values: Sequence[float]) -> Any:
+        rest, found = list(values), {}
+        for part in parts:
+            count = len(part.coordinates)
+            found[part.path], rest = part.decoded(rest[:count]), rest[count:]
+        return _rebuilt(space, (), found)
+
+    names, low, high = zip(*coordinates, strict=True)
+    kind = CATEGORIES if only_labels else CONTINUOUS
+    return View(kind, names, low, high, flatten, unflatten, tuple(left_out))
+
+
+def _leaves(space: Any, path: tuple[Any, ...] = ()) -> list[tuple[tuple[Any, ...], Any]]:
+    """The parts of a space that have no parts of their own, with their places."""
+    if isinstance(space, spaces.Dict):
+        return [leaf for key, inner in space.spaces.items() for leaf in _leaves(inner, (*path, key))]
+    if isinstance(space, spaces.Tuple):
+        return [leaf for n, inner in enumerate(space.spaces) for leaf in _leaves(inner, (*path, n))]
+    return [(path, space)]
+
+
+def _readable(space: Any, name: str) -> View | None:
+    """How a part is read; None if it is not made of numbers."""
+    if isinstance(space, spaces.Box):
+        return _continuous(space, name) if math.prod(space.shape) else None
+    ranges = _ranges(space)
+    return None if ranges is None or not len(ranges[1]) else _categories(space, name, *ranges)
+
+
+def _codes(view: View, only_labels: bool) -> tuple[range | None, ...]:
+    """The values of each label that get a coordinate each: none for a yes or no, nor where all is labels."""
+    if view.kind != CATEGORIES or only_labels:
+        return (None,) * len(view.names)
+    sides = [range(int(a), int(b) + 1) for a, b in zip(view.low, view.high, strict=True)]
+    return tuple(side if 2 < len(side) <= MOST_INDICATORS else None for side in sides)
+
+
+def _at(observation: Any, path: tuple[Any, ...], space: Any, name: str) -> Any:
+    """The part of an observation at a place."""
+    try:
+        for key in path:
+            observation = observation[key]
+    except (KeyError, IndexError, TypeError):
+        raise _wrong(observation, space, name) from None
+    return observation
+
+
+def _rebuilt(space: Any, path: tuple[Any, ...], found: dict[tuple[Any, ...], Any]) -> Any:
+    if isinstance(space, spaces.Dict):
+        return {key: _rebuilt(inner, (*path, key), found) for key, inner in space.spaces.items()}
+    if isinstance(space, spaces.Tuple):
+        return tuple(_rebuilt(inner, (*path, n), found) for n, inner in enumerate(space.spaces))
+    return found.get(path)
+
+
+# Wrappers: several actions at once as one number, continuous actions in a few levels, and noisy actions.
 
 
 MOST_COMBINATIONS = 1000
@@ -252,6 +376,51 @@ class DiscreteActions(gymnasium.ActionWrapper[Any, int, Any], RecordConstructorA
     def action(self, action: int) -> Any:
         """Return the continuous action of this number."""
         return self.table[action].copy()  # the environment may change what it is given
+
+
+class NumberedActions(gymnasium.ActionWrapper[Any, int, Any], RecordConstructorArgs):
+    """Number all combinations of several choices that are made at once; the last choice changes fastest.
+
+    >>> class Arcade(gymnasium.Env):
+    ...     observation_space, action_space = spaces.Discrete(2), spaces.MultiDiscrete([2, 3])
+    >>> env = NumberedActions(Arcade())
+    >>> env.action_space, env.action(4)
+    (Discrete(6), array([1, 1]))
+    """
+
+    def __init__(self, env: Any) -> None:
+        RecordConstructorArgs.__init__(self)
+        super().__init__(env)
+        self.inner = env.action_space
+        self.choices = numbered_choices(self.inner) or []
+        count = math.prod(map(len, self.choices))
+        if not self.choices or count > MOST_COMBINATIONS:
+            raise DistinguoError(
+                f"{self.inner} has {count:,} combinations of actions; allowed are 1 to {MOST_COMBINATIONS:,}; wrap "
+                "it in a gymnasium.ActionWrapper that offers fewer."
+            )
+        self.action_space = spaces.Discrete(count)  # type: ignore[assignment]
+
+    def action(self, action: int) -> Any:
+        """Return the choices of this number."""
+        numbers = []
+        for choice in reversed(self.choices):
+            action, n = divmod(action, len(choice))
+            numbers.append(choice[n])
+        return _as_in(self.inner, numbers[::-1])
+
+
+def numbered_choices(space: Any) -> list[range] | None:
+    """What can be chosen at once in a space of several choices; None for another space.
+
+    >>> numbered_choices(spaces.MultiBinary(2)), numbered_choices(spaces.Discrete(4))
+    ([range(0, 2), range(0, 2)], None)
+    """
+    ranges = None if isinstance(space, spaces.Discrete) else _ranges(space)
+    if ranges is None:
+        return None
+    _, low, high = ranges
+    return [range(a, b + 1) for a, b in zip(low.tolist(), high.tolist(), strict=True)]
 
 
 class NoisyActions(gymnasium.ActionWrapper[Any, int, int], RecordConstructorArgs):

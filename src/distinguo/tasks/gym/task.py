@@ -129,7 +129,18 @@ def _with_facts(spec: TaskSpec, probing: bool) -> TaskSpec:
     if not probing:
         return spec._replace(interpreted=True)
     restoring = spec.task.driver.restoring
-    return spec._replace(interpreted=True, note=restoring.sentence, restorable=restoring.name != NONE)
+    return spec._replace(
+        interpreted=True, note=restoring.sentence + _left_out(spec), restorable=restoring.name != NONE
+    )
+
+
+def _left_out(spec: TaskSpec) -> str:
+    """A sentence on the parts of observations that are not read; empty if there are none."""
+    parts = spec.task.driver.checked_env.view.left_out
+    if not parts:
+        return ""
+    words = " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+    return f" Of its observations, {words} {'are' if len(parts) > 1 else 'is'} left out, not being made of numbers."
 
 
 def absent_gym_spec(
