@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any, ClassVar, NamedTuple
 
 import gymnasium
@@ -80,6 +81,34 @@ def test_every_step_that_is_taken_is_counted(threshold: float) -> None:
     assert run.solved == (threshold < 60)
     assert run.solved or run.summary["kept"] > 0
     assert sum(run.summary.get(kind, 0) for kind in STEPS) == Slope.taken
+
+
+class NoWayBack(Slope):
+    """Its noise comes from elsewhere and it cannot be copied: no state can be restored, nor any start."""
+
+    noise = random.Random(1)
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        raise TypeError("cannot be copied")
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        self.x = self.noise.uniform(-0.5, 0.5)
+        return np.array([self.x, self.v]), {}
+
+    def step(self, action: int) -> Any:
+        self.v += self.noise.gauss(0.0, 0.02)
+        return super().step(action)
+
+
+def test_where_no_state_can_be_restored_each_trial_begins_anew() -> None:
+    Slope.taken = 0
+    run = dg.learn(
+        NoWayBack(), seed=1, learner="probation", threshold=55.0, settings={**BRIEF, "stage.steps": 20_000}
+    )
+    assert run.solved
+    assert "cannot be put back" in run.configuration.spec.note
+    assert run.summary["total_steps"] == Slope.taken
 
 
 # Chance.

@@ -226,9 +226,11 @@ def test_where_no_state_can_be_restored() -> None:
     after, _, _ = transition(task, s, 0)
     transition(task, after, 0)
     with pytest.raises(
-        DistinguoError, match=r"GlobalNoise cannot be put back .*, asked for trial 0, step 0; "
+        DistinguoError, match=r"GlobalNoise cannot be put back .*, asked for trial 0, step 1; "
     ):
-        transition(task, s, 0)
+        transition(task, after, 0)
+    begun, _, _ = transition(task, s, 0)  # but a trial can be begun again, from wherever the reset leads
+    transition(task, begun, 0)
 
 
 def test_an_environment_that_stops_being_deterministic() -> None:

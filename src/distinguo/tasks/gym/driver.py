@@ -228,6 +228,9 @@ class History:
     def go_to(self, checked: CheckedEnv, probed: ProbeResult, s: State) -> None:
         """Restore ``s``, a state of one of the trials, and check the observation."""
         trial, step, wanted = int(s[0]), int(s[1]), tuple(s[2:])
+        if probed.restoring.name == NONE and step == 0 and trial in self.trials:
+            checked.reset(self.trials[trial].seed, trial)  # where the seed does not decide, this is another start
+            return
         if probed.restoring.name == NONE or trial < 0:
             raise _not_restorable(checked.name, probed, trial, step)
         if probed.restoring.name == OPTIONS:
