@@ -87,7 +87,42 @@ def why_nothing(run: Run) -> list[str]:
     if run.solved or not run.trials:
         return []
     found = [_constant_observations(run), _equal_returns(run), _nothing_reliable(run), _no_end(run)]
-    return [sentence for sentence in found if sentence]
+    return [sentence for sentence in found if sentence] or [
+        sentence for sentence in [_course(run)] if sentence
+    ]
+
+
+FEWEST_TRIALS = 40  #: from which on the course of the returns says something
+CLEARLY = 2.0  #: standard errors by which returns must differ to be rising
+
+
+def _course(run: Run) -> str:
+    """Whether the returns were still rising when the budget ended, and what to try; empty if that is unknown."""
+    spec, trials = run.configuration.spec, run.trials
+    steps, learner = run.summary["environment_steps"], run.configuration.learner_name
+    if spec.threshold is None or isinstance(spec.goal, Hold) or run.summary.get("answer") == UNDECIDED:
+        return ""
+    if len(trials) < FEWEST_TRIALS:
+        had = f"{counted(len(trials), 'trial')} fitted into {counted(steps, 'step')}"
+        return f"Only {had}; try {_budget(10 * steps)}."
+    returns = np.array([trial.gained for trial in trials])
+    quarter = len(returns) // 4
+    before, lately = returns[-2 * quarter : -quarter], returns[-quarter:]
+    rise = float(lately.mean() - before.mean())
+    error = float(np.sqrt((before.var() + lately.var()) / quarter))
+    means = f"the last {quarter:,} trials returned {lately.mean():z.4g} on average, those before {before.mean():z.4g}"
+    if rise > CLEARLY * error and lately.mean() < spec.threshold:
+        took = trials[-1].environment_steps - trials[-1 - quarter].environment_steps
+        more = steps + 2 * int(np.ceil(took * (spec.threshold - lately.mean()) / rise))
+        return f"The returns were still rising when the budget ended: {means}. Try {_budget(max(more, 2 * steps))}."
+    stays = spec.kind == "categories" or learner == PROBATION
+    return f"The returns no longer rose: {means}. Try {_budget(4 * steps) if stays else f'--learner {PROBATION}'}."
+
+
+def _budget(steps: int) -> str:
+    """The option for a budget of about so many steps, in two digits."""
+    digits = len(str(steps)) - 2
+    return f"--set stage.steps={-(-steps // 10**digits) * 10**digits if digits > 0 else steps}"
 
 
 def _constant_observations(run: Run) -> str:

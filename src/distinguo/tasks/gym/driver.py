@@ -229,7 +229,9 @@ class History:
         """Restore ``s``, a state of one of the trials, and check the observation."""
         trial, step, wanted = int(s[0]), int(s[1]), tuple(s[2:])
         if probed.restoring.name == NONE and step == 0 and trial in self.trials:
-            checked.reset(self.trials[trial].seed, trial)  # where the seed does not decide, this is another start
+            checked.reset(
+                self.trials[trial].seed, trial
+            )  # where the seed does not decide, this is another start
             return
         if probed.restoring.name == NONE or trial < 0:
             raise _not_restorable(checked.name, probed, trial, step)
