@@ -23,6 +23,7 @@ from distinguo.runs.rollout import STEPS
 from distinguo.runs.stage import USUAL
 from distinguo.tasks.catalog import task_spec
 from distinguo.verification import TRIALS
+from distinguo.views.descriptions import VISITS
 from tests.cli.test_cli import Call, call
 
 __all__ = ["call"]  # a fixture
@@ -103,12 +104,12 @@ TABLE: dict[str, tuple[tuple[str, ...], int]] = {
     "explain": (("explain", "RUN", "--state", "1", "--and", "5"), MOST_STEPS + SEARCHES * SEARCH),
     "play": (("play", "RUN", "--steps", "3", "--out", "film.gif"), 3),
     "verify": (("verify", "RUN", "--steps", "4"), TRIALS * 4),
-    "show": (("show", "RUN"), 0),
+    "show": (("show", "RUN"), VISITS),
     "export": (("export", "RUN", "--to", "json"), 0),
 }  # fmt: skip
 SLOW = ("report", "play")  #: once is enough
 #: What takes no steps, or those of other commands that a person asks for.
-NO_STEPS = {"tasks", "settings", "studio"}
+NO_STEPS = {"tasks", "settings", "studio", "runs"}
 
 
 def test_every_command_is_in_the_table() -> None:
@@ -137,7 +138,7 @@ def test_no_more_steps_than_promised(
     assert answers[0].code in (0, 2, *VERDICTS.values())
     assert "Traceback" not in answers[0].err
     if answers[0].code == 2:
-        assert "environment steps" in answers[0].err
+        assert "environment step" in answers[0].err
     assert taken <= most + 2 * probe, (taken, probe)
 
 

@@ -19,7 +19,7 @@ export function placeOf(s, task) {
 const THEN = [
   [POLICY, "the actions that were good enough differed (Eq. 3)"],
   [VALUE, "they were not worth the same (Eq. 4)"],
-  [BEST, "their best actions differed (Eq. 6)"],
+  [BEST, "their sets of best actions differed (Eq. 6)"],
 ];
 
 function inWords(rules) {
@@ -94,6 +94,7 @@ export function explainOne(stage, s) {
   return {
     states: [about],
     sentences: [
+      ...endOf("A", s, stage.task),
       `A (${placeOf(s, stage.task)}) lies in region ${about.region}: ${preferenceIn(about, stage)}.`,
       `It is worth ${amount(stateValue(about.q))} by the learned values. Now, what the map does here loses `
         + `${loss < NOTHING ? "nothing" : `${amount(loss)} of reward`}.`,
@@ -125,7 +126,7 @@ function apart(q1, q2, rules, then, { settings, task }) {
   if (rules & POLICY) return goodInOneOnly([q1, q2], doing, settings.epsilon);
   const cost = stake(q1, q2);
   const price = cost < NOTHING ? "nothing" : `at most ${amount(cost)} of reward per visit`;
-  return `Kept apart because ${then ? "a difference was found earlier" : "the run began with both"}; now, merging them would cost ${price}.`;
+  return `Kept apart because ${then ? "a difference was found earlier" : "their families were two from the beginning"}; now, merging them would cost ${price}.`;
 }
 
 /** The same action is best in both, and another is good enough in one of them only (Eq. 3). */
@@ -138,10 +139,18 @@ function goodInOneOnly(profiles, doing, epsilon) {
   return `Kept apart now: ${doing[a]} is within ε = ${limit} of the best in ${"BA"[n]}, but in ${"AB"[n]} it loses ${cost} of reward.`;
 }
 
-function together(region, regret, epsilon) {
-  const [cost, limit] = amounts(regret, epsilon);
-  return `Together in region ${region}: no difference between them has mattered so far. Now, ignoring the difference costs at most `
-    + `${cost} of reward per visit, ${regret <= epsilon ? "within" : "more than"} the ε of ${limit} that may be lost.`;
+function together(one, two, { settings }) {
+  const losses = [one, two].map(({ q, now }) => incrementalRegret(q, now.q1, settings.delta));
+  const lost = Math.max(...losses, Math.abs(stateValue(one.now.q1) - stateValue(two.now.q1)));
+  const [cost, limit] = amounts(lost, settings.epsilon);
+  const words = lost < NOTHING ? "nothing"
+    : `at most ${cost} of reward per visit, ${lost <= settings.epsilon ? "within" : "more than"} the ε of ${limit} that may be lost`;
+  return `Together in region ${one.region}: no difference between them has mattered so far. Now, treating them alike costs ${words}.`;
+}
+
+/** Whether trials end in a state, so that nothing is done there. */
+function endOf(name, s, task) {
+  return task.isEnd?.(s) ? [`Trials end in ${name}, so nothing is ever done there; the map only guesses.`] : [];
 }
 
 /** Why two states are kept apart, or are not. */
@@ -155,18 +164,20 @@ export function explainTwo(stage, s1, s2) {
   const then = partingOf(stage.learner.reasons, one.primary, two.primary);
   const same = one.primary === two.primary;
   const sentences = [
-    same ? together(one.region, regret, epsilon) : apart(q1, q2, rules, then, stage),
+    same ? together(one, two, stage) : apart(q1, q2, rules, then, stage),
+    ...endOf("A", s1, stage.task),
+    ...endOf("B", s2, stage.task),
     `A is (${placeOf(s1, stage.task)}), in region ${one.region}: ${preferenceIn(one, stage)}.`,
     `B is (${placeOf(s2, stage.task)}), in region ${two.region}: ${preferenceIn(two, stage)}.`,
   ];
   if (!same) {
     sentences.push(then
       ? `Their families parted in trial ${then.trial}: then, ${inWords(then.rules)}; ${amount(then.regret)} of reward was at stake.`
-      : "Their regions were two from the beginning.");
+      : "Their families were two from the beginning.");
     const [at, own] = amounts(merging, epsilon);
     const used = rules && merging <= epsilon ? `, though not at the ${own} of this run` : ` (this run: ${own})`;
     sentences.push(merging === Infinity
-      ? `Now, no ε would merge them (this run: ${amount(epsilon)}): Eq. 6 never merges states with different best actions.`
+      ? `Now, no ε would merge them (this run: ${amount(epsilon)}): Eq. 6 merges only states with the same set of best actions.`
       : `Now, these two states would be merged ${merging ? "" : "even "}at ε = ${at}${used}.`);
   }
   return { states: [one, two], sentences: [...sentences, ...doubtOf(one, two)], rules, then, regret, epsilon: merging };

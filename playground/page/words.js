@@ -48,7 +48,7 @@ const car = {
   label: "Car in a valley",
   lead: "A car is too weak for the hill on its right. It has to swing back and forth to reach the flag, and nobody tells it "
     + "so: every step costs a reward of 1, up to two hundred. The learner begins with eight regions that are all alike, and "
-    + "splits one where ignoring a difference costs more than ε. The paper's learner finds its way out, but seldom in the "
+    + "splits one where a difference matters. The paper's learner finds its way out, but seldom in the "
     + "110 steps that count as solved; distinguo's other learner does.",
   acts: ["drive left", "coast", "drive right"],
   doing: ["driving left", "coasting", "driving right"],

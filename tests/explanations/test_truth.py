@@ -160,7 +160,7 @@ class Reader:
         if self.found.then is None:
             raise AssertionError("nothing is known of then")
         q1, q2 = (np.array(profile) for profile in self.found.then.profiles)
-        if "best actions differed" in rules:
+        if "sets of best actions differed" in rules:
             assert self.best(0, THEN) != self.best(1, THEN)
         if "not worth the same" in rules:
             tops = [max(self.printed(n, THEN), key=number) for n in range(2)]
@@ -191,10 +191,22 @@ class Reader:
 
     def together(self, _: str, cost: str | None) -> None:
         assert self.found.same_region
-        if cost and "within" in cost:
-            assert self.asked.epsilon is not None
-            assert self.found.regret is not None
-            assert self.found.regret <= self.asked.epsilon
+        if cost and "treating them alike" in cost:
+            source = LEARNED if "By the learned" in cost else NOW
+            chosen = [self.spec.actions.index(name) for name in self.why.facts.actions]
+            rows = [row[source].values for row in self.rows]
+            lost = max(max(row) - min(row[a] for a in chosen) for row in rows)
+            lost = max(lost, abs(max(rows[0]) - max(rows[1])))
+            assert ("costs nothing" in cost) == (amount(lost) == "0")
+            if self.asked.epsilon is not None and amount(lost) != "0":
+                assert ("within" in cost) == (lost <= self.asked.epsilon)
+
+    def ends(self, _: str) -> None:
+        assert self.spec.kind == "categories"
+
+    def same(self) -> None:
+        assert self.why.other is not None
+        assert self.why.facts.state == self.why.other.state
 
 
 def side_of(word: str) -> int:
@@ -235,8 +247,10 @@ PATTERNS = {
     r"(\S+) of reward was at stake\.",
     "merging": rf"{_LATER}, these two states would be merged (?:even )?at ε = (\S+?)"
     rf"(?:{_RUN}|(, though not at the \S+ of this run))\.",
-    "never": rf"{_LATER}, no ε would merge them{_RUN}: Eq\. 6 never merges states with different best actions"
-    r"; with δ = ε/2, by Eq\. 5, they would be merged at \S+\.",
+    "never": rf"{_LATER}, no ε would merge them{_RUN}: Eq\. 6 merges only states with the same set of best actions"
+    r"; only with δ = ε/2, by Eq\. 5, would they be merged, at \S+\.",
+    "ends": r"Trials end (here|there), so nothing is ever done \1; the map only guesses\.",
+    "same": r"These are the same state\.",
     "investigated": r"(?:Investigated now by .+|.+ So trials were run from the start, .+)",
     "by_values": r".+ So the learned values of the regions are used\.",
 }
@@ -254,6 +268,12 @@ def read_back(run: Run, seed: int = 0, carried: bool = False) -> int:
         why = answered(inquiry, states[j], states[k])
         Reader(asked, why).check()
         check_document(why)
+    for j in numbers[:3]:  # two states of one region, and one state twice
+        s = states[j]
+        near = tuple(x + 1e-3 for x in s) if asked.spec.kind != "categories" else s
+        for other in {s, near}:
+            if inquiry.region(other) == j:
+                Reader(asked, answered(inquiry, s, other)).check()
     return len(chosen)
 
 

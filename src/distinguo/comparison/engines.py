@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import os
@@ -166,6 +167,7 @@ def _import_distributed() -> Any:
 
 
 def _client(distributed: Any, count: int, address: str | None) -> Any:
+    gc.collect()  # a client that could not connect is closed now: while the next one starts, that would wait for ever
     if address is None:
         free = "127.0.0.1:0"  # any free port, as there may be another cluster
         with without_ctrl_c():

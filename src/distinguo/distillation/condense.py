@@ -122,8 +122,8 @@ def _condensed(
     except OutOfStepsError:
         if not progress.curve:
             raise DistinguoError(
-                f"{counted(budget, 'environment step')} do not suffice to run the map of {spec.name} {TRIALS} times; "
-                "allow more with --steps."
+                f"A budget of {counted(budget, 'environment step')} does not suffice to run the map of {spec.name} "
+                f"{TRIALS} times; allow more with --steps."
             ) from None
         progress.ended = True
     curve, target = progress.curve, _target_return(spec, progress.curve[0])
@@ -131,7 +131,7 @@ def _condensed(
     sizes = [one for one in reversed(curve) if regions is None or one.size <= regions]
     if not sizes:
         raise DistinguoError(
-            f"{counted(budget, 'environment step')} do not suffice to come down to "
+            f"A budget of {counted(budget, 'environment step')} does not suffice to come down to "
             f"{counted(regions or 1, 'prototype')}; allow more with --steps."
         )
     kept = progress.confirmed(sizes, target, run.configuration.stage.confidence)

@@ -42,7 +42,7 @@ from distinguo.explanations.subject import (
 from distinguo.learners.economy.memory import RULES
 from distinguo.runs.run import Run
 from distinguo.tasks.spec import CATEGORIES, TaskSpec
-from distinguo.tasks.vocabulary import acting, label_in_words
+from distinguo.tasks.vocabulary import acting, label_in_words, labels_of
 
 
 class StateFacts(NamedTuple):
@@ -197,6 +197,7 @@ def _about_one(inquiry: Inquiry, facts: StateFacts) -> list[str]:
     asked = inquiry.asked
     fallen = None if facts.prototype is None else inquiry.family.members[facts.prototype]
     return [
+        _end_sentence(asked, facts, "here"),
         f"{place(asked.spec, facts.state)} lies in region {facts.region}: {_preference(asked, facts)}.",
         worth_sentence(asked, facts),
         birth_sentence(asked, facts.region, facts.primary),
@@ -212,13 +213,23 @@ def _about_two(inquiry: Inquiry, facts: StateFacts, second: StateFacts, found: D
         side._replace(profile=profile) for side, profile in zip((facts, second), found.profiles, strict=True)
     )
     return [
+        "These are the same state." if facts.state == second.state else "",
         why,
+        _end_sentence(asked, own, "here"),
+        _end_sentence(asked, others, "there"),
         f"Here is {place(asked.spec, own.state)}, in region {own.region}: {_preference(asked, own)}.",
         f"There is {place(asked.spec, others.state)}, in region {others.region}: {_preference(asked, others)}.",
         parting_sentence(found),
         epsilon_sentence(asked, found),
         now_sentence(asked, found.profiles, inquiry.investigator.obstacle),
     ]
+
+
+def _end_sentence(asked: Asked, facts: StateFacts, where: str) -> str:
+    """Whether trials end in a state, so that nothing is done there; empty if not, or if that is unknown."""
+    if asked.spec.kind != CATEGORIES or labels_of(asked.spec).is_met(facts.state):
+        return ""
+    return f"Trials end {where}, so nothing is ever done {where}; the map only guesses."
 
 
 def _preference(asked: Asked, facts: StateFacts) -> str:
@@ -251,7 +262,7 @@ _POLICY, _VALUE, _BEST = RULES.values()
 MEANINGS = {
     _POLICY: "the actions that were good enough differed",
     _VALUE: "they were not worth the same",
-    _BEST: "their best actions differed",
+    _BEST: "their sets of best actions differed",
     SURPRISE: "a step differed from what the region predicted",
 }
 
@@ -385,18 +396,7 @@ def _without_rule(asked: Asked, found: Distinction) -> str:
 
 def together_sentence(asked: Asked, found: Distinction) -> str:
     """Return why two states are in one region."""
-    cost = ""
-    if found.regret is not None:
-        cost = _source(found).capitalize()
-        if asked.epsilon is None:
-            cost = f" {cost}, ignoring the difference costs at most {amount(found.regret)} of reward per {found.per}."
-        else:
-            regret, epsilon = amounts(found.regret, asked.epsilon)
-            within = "within" if found.regret <= asked.epsilon else "more than"
-            cost = (
-                f" {cost}, ignoring the difference costs at most {regret} of reward per {found.per}, {within} the ε "
-                f"of {epsilon} that may be lost."
-            )
+    cost = "" if found.regret is None else f" {_cost_together(asked, found)}"
     if found.then is not None:
         joined = found.then
         return (
@@ -404,6 +404,25 @@ def together_sentence(asked: Asked, found: Distinction) -> str:
             f"were merged at trial {joined.trial:,} (step {joined.step:,}) as no rule kept them apart then.{cost}"
         )
     return f"Together in region {found.regions[0]}: no difference between them has mattered so far.{cost}"
+
+
+def _cost_together(asked: Asked, found: Distinction) -> str:
+    """What one region for both states costs: by the action of the region, or by one value for both."""
+    q, delta = asked.controller.q[found.regions[0]], asked.controller.delta
+    losses = [incremental_regret(q, profile.q1, delta) for profile in found.profiles]
+    values = [state_value(profile.q1) for profile in found.profiles]
+    lost = max(*losses, abs(values[0] - values[1]))
+    source = _source(found).capitalize()
+    if lost < NOTHING:
+        return f"{source}, treating them alike costs nothing."
+    if asked.epsilon is None:
+        return f"{source}, treating them alike costs at most {amount(lost)} of reward per {found.per}."
+    cost, epsilon = amounts(lost, asked.epsilon)
+    within = "within" if lost <= asked.epsilon else "more than"
+    return (
+        f"{source}, treating them alike costs at most {cost} of reward per {found.per}, {within} the ε of {epsilon} "
+        "that may be lost."
+    )
 
 
 def parting_sentence(found: Distinction) -> str:
@@ -457,8 +476,9 @@ def epsilon_sentence(asked: Asked, found: Distinction) -> str:
             used = f", though not at the {written[-1]} of this run"  # with a larger ε, more actions count as good
         least = "even at ε = 0" if found.epsilon == 0.0 else f"at ε = {written[0]}"
         return f"{source}, these two states would be merged {least}{used}."
-    looser = f"; with δ = ε/2, by Eq. 5, they would be merged at {amount(found.epsilon_half)}"
-    return f"{source}, no ε would merge them{used}: Eq. 6 never merges states with different best actions{looser}."
+    looser = f"; only with δ = ε/2, by Eq. 5, would they be merged, at {amount(found.epsilon_half)}"
+    rule = "Eq. 6 merges only states with the same set of best actions"
+    return f"{source}, no ε would merge them{used}: {rule}{looser}."
 
 
 def now_sentence(asked: Asked, profiles: Sequence[ActionProfile], obstacle: str) -> str:

@@ -18,6 +18,7 @@ from distinguo.runs.rollout import rollout
 from distinguo.runs.run import Run
 from distinguo.tasks.catalog import is_absent
 from distinguo.tasks.spec import TaskSpec
+from distinguo.tasks.task import uncounted_steps
 from distinguo.tasks.vocabulary import (
     HIGH,
     LOW,
@@ -139,6 +140,7 @@ def visited_states(run: Run) -> np.ndarray:
         return none
     rows, count, seed = [none], 0, 0
     try:
+        uncounted_steps(run.configuration.spec.task)  # an environment is probed once, not by each trial
         while count < VISITS:
             trial = rollout(run, seed=seed, steps=min(LONGEST, VISITS - count))
             rows.append(trial.observations[:-1])

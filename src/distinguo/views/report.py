@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+import shlex
 import webbrowser
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
@@ -43,7 +44,7 @@ from distinguo.views.curves import runs_picture
 from distinguo.views.descriptions import regions_in_words
 from distinguo.views.notebook import views_of
 from distinguo.views.plots import INK, draw, hue_of, rendered
-from distinguo.views.words import outcome_sentence, presentable, why_nothing
+from distinguo.views.words import outcome_sentence, presentable, values_name_actions, why_nothing
 from distinguo.writing import check_file_place, write_atomically
 
 NAME = "report.html"
@@ -322,7 +323,7 @@ def _history(reader: Reader) -> Iterator[tuple[str, Markup]]:
 
 def _regions(run: Run) -> list[dict[str, Any]]:
     prototypes = prototypes_of(run.representation.partition)
-    policy = run.controller.policy
+    policy, named = run.controller.policy, values_name_actions(run)
     rows = []
     for one in regions_in_words(run)[:MOST_REGIONS]:
         count = 0 if prototypes is None else int((prototypes.regions == one.region).sum())
@@ -332,9 +333,9 @@ def _regions(run: Run) -> list[dict[str, Any]]:
                 "where": one.where,
                 "action": one.action,
                 "colour": hue_of(int(policy[one.region]), run.configuration.spec.actions),
-                "value": amount(float(run.q[one.region].max())),
+                "value": "" if named else amount(float(run.q[one.region].max())),
                 "prototypes": count or "",
-                "updates": f"{int(run.updates[one.region].sum()):,}",
+                "updates": "" if named else f"{int(run.updates[one.region].sum()):,}",
             }
         )
     return rows
@@ -403,7 +404,7 @@ def _commands(run: Run) -> list[tuple[str, str]]:
     """Return the commands that repeat this run and those that examine it further."""
     place = run.path or Path("runs") / "mine"
     learn = learn_command(run.configuration, place)
-    quoted = learn.rpartition("--out ")[2]
+    quoted = shlex.quote(str(place))
     first = ",".join(f"{c:g}" for c in _a_state(run))
     return [
         ("learn it again", learn),

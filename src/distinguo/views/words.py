@@ -188,12 +188,22 @@ def outcome_sentence(run: Run) -> str:
     )
 
 
+#: The parts of all steps, each with its words.
+_PARTS = {
+    "environment_steps": "to learn",
+    "final_trial_steps": "in the last trial",
+    "confirmation_steps": "to confirm",
+    "probe_steps": "to probe the task",
+    "replayed_steps": "to restore states",
+    "representation_steps": "for the values of the map",
+    "price_steps": "for the prices of distinctions",
+}
+
+
 def _steps_in_all(summary: Mapping[str, Any]) -> str:
-    """The steps of everything, with those of the confirmations."""
-    failed = summary.get("failed_confirmation_steps", 0)
-    tests = f"{summary.get('confirmation_steps', 0):,} of them confirm"
-    tests += f", {failed:,} in claims that did not pass" if failed else ""
-    return f"{summary['total_steps']:,} in all, {tests}"
+    """The steps of everything, part by part."""
+    parts = [f"{summary[name]:,} {words}" for name, words in _PARTS.items() if summary.get(name)]
+    return f"{summary['total_steps']:,} in all: {', '.join(parts)}"
 
 
 def _distilled(summary: Mapping[str, Any]) -> str:

@@ -22,7 +22,7 @@ from distinguo.tasks.gym.driver import Driver
 from distinguo.tasks.gym.registration import PUCK_ID
 from distinguo.tasks.gym.snapshots import NONE
 from distinguo.tasks.gym.source import Source, source_of
-from distinguo.tasks.gym.spaces import DiscreteActions
+from distinguo.tasks.gym.spaces import DiscreteActions, NumberedActions
 from distinguo.tasks.spec import LARGEST, RETURN, Parameters, TaskSpec
 from distinguo.tasks.task import (
     Observation,
@@ -342,5 +342,7 @@ def action_names(name: str, env: Any, number: int) -> tuple[str, ...]:
         amounts = tuple("/".join(f"{x:+.4g}" for x in row.ravel()) for row in env.table)
         if len(set(amounts)) == number:
             return amounts
+    if isinstance(env, NumberedActions):
+        return tuple("/".join(map(str, np.ravel(env.action(a)).tolist())) for a in range(number))
     names = DOCUMENTED.get(name, Names(())).actions
     return names if len(names) == number else tuple(f"a{a}" for a in range(number))
