@@ -143,13 +143,17 @@ class Economy(Verbs):
     ) -> tuple[Any, Any]:
         """Return the action for an observation, or an array of actions for a batch, and ``state`` unchanged.
 
-        Actions are numbered as in the environment. Of tied actions the first is taken or, unless ``deterministic``, a
-        random one. Of several attempts the best one acts. Before anything was learned, the first representation, a
-        single region, answers.
+        Actions are numbered as in the environment; where several choices are made at once, they are those choices.
+        Several observations of a Dict or Tuple come as a list. Of tied actions the first is taken or, unless
+        ``deterministic``, a random one. Of several attempts the best one acts. Before anything was learned, the first
+        representation, a single region, answers.
         """
         rows, single = self._interface.rows(observation, self.configuration.spec.name)
         rng = None if deterministic else self._rng
         chosen = chosen_actions(self._session.learned.controller, rows, rng) + self._interface.first
+        if self._interface.choices is not None:
+            made = [self._interface.choices(int(a)) for a in chosen]
+            return (made[0] if single else made), state
         return (chosen[0] if single else chosen), state
 
     def save(self, path: Place) -> None:

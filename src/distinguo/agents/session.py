@@ -9,7 +9,7 @@ import sys
 import tempfile
 import zipfile
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -36,7 +36,7 @@ from distinguo.runs.stage import BETWEEN, DONE, SAMPLE, TRIAL, Stage
 from distinguo.tasks.catalog import is_absent
 from distinguo.tasks.catalog import task_spec as known
 from distinguo.tasks.gym.registration import PUCK_ID
-from distinguo.tasks.gym.spaces import View, view_of
+from distinguo.tasks.gym.spaces import NumberedActions, View, view_of
 from distinguo.tasks.spec import CATEGORIES, TaskSpec
 from distinguo.writing import pack_arrays, write_atomically
 
@@ -363,16 +363,21 @@ class Interface(NamedTuple):
     """How observations come in and actions go out.
 
     >>> from distinguo.tasks.catalog import task_spec
-    >>> interface_of(task_spec("puck"))[1:]
+    >>> interface_of(task_spec("puck"))[1:3]
     ((2,), 0)
     """
 
     view: View
     shape: tuple[int, ...]  #: of one observation
     first: int  #: the environment's number of the first action
+    choices: Callable[[int], Any] | None = None  #: what is chosen at once by the number of an action
 
     def rows(self, observation: Any, name: str) -> tuple[np.ndarray, bool]:
         """Return one or several observations as rows of coordinates, and whether it was one."""
+        if self.view.has_parts:
+            single = not isinstance(observation, list)
+            some = [observation] if single else observation
+            return np.array([self.view.flatten(one) for one in some]), single
         shape = np.shape(observation)
         if shape == self.shape:
             return np.array([self.view.flatten(observation)]), True
@@ -400,7 +405,7 @@ def saved_interface(spec: TaskSpec, word: Word | None) -> Interface:
         found = interface_of(spec)
     except DistinguoError:  # its packages are missing
         return interface_of(spec, *saved)
-    if found[1:] != saved:
+    if found[1:3] != saved:
         raise DistinguoError(
             f"{AGENT} says that observations have the shape {saved[0]} and actions begin at {saved[1]}, but those of "
             f"{spec.name} have {found.shape} and begin at {found.first}; take a whole copy, or pass env=…."
@@ -414,7 +419,8 @@ def interface_of(spec: TaskSpec, shape: tuple[int, ...] | None = None, first: in
         checked = spec.task.driver.checked_env
         space = checked.env.observation_space
         where = space.shape if isinstance(space.shape, tuple) else (len(checked.view.names),)
-        return Interface(checked.view, where, checked.choices.first)
+        several = checked.env.action if isinstance(checked.env, NumberedActions) else None
+        return Interface(checked.view, where, checked.choices.first, several)
     shape = (len(spec.dimensions),) if shape is None else shape
     if math.prod(shape) != len(spec.dimensions):
         raise DistinguoError(f"Observations of {spec.name} do not have the shape {shape}; take a whole copy.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -170,7 +171,7 @@ def learn(
     with stoppable("Stopped before anything was learned."), live_line():
         warm(wanted[0])
     if seeds is None:
-        _learn_one(wanted[0], out, as_json)
+        _learn_one(wanted[0], out, as_json, file=task if names_code(task) else None)
     else:
         _learn_many(wanted, out, as_json)
 
@@ -187,7 +188,10 @@ def _check_folder(first: Configuration, out: Path | None, many: bool) -> None:
         prepare(out / f"seed-{first.seed}" if many else out, first)
 
 
-def _learn_one(configuration: Configuration, out: Path | None, as_json: bool) -> None:
+def _learn_one(
+    configuration: Configuration, out: Path | None, as_json: bool, file: str | None = None
+) -> None:
+    """Learn one run; ``file`` is the task, where it is named by a file."""
     from distinguo.cli.console import answer, command_line, output_for, say, stoppable
     from distinguo.cli.live import live_line
     from distinguo.runs.folder import REPRESENTATION, is_finished
@@ -214,7 +218,7 @@ def _learn_one(configuration: Configuration, out: Path | None, as_json: bool) ->
     output.tell(f"Picture: {picture}")
     output.tell(f"Look again with: {command_line('show', path)}", ASIDE)
     if why := why_command(run, path):
-        output.tell(f"Ask why with: {why}", ASIDE)
+        output.tell(f"Ask why with: {why}{f' --task {shlex.quote(file)}' if file else ''}", ASIDE)
     answer({**run.summary, "run": str(path), "picture": str(picture)}, as_json)
     if not run.solved and configuration.spec.goal.can_be_solved:
         raise typer.Exit(NOT_SOLVED)

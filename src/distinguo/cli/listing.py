@@ -87,7 +87,8 @@ def run_facts(time_ns: int, facts: Mapping[str, Any]) -> str:
     else:
         good = facts.get("kept", facts["solved"])
         word = "kept" if "kept" in facts else "solved"
-        result = [word if good else f"not {word}", counted(facts["prototypes"], "prototype")]
+        verdict = word if good else "undecided" if facts.get("answer") == "undecided" else f"not {word}"
+        result = [verdict, counted(facts["prototypes"], "prototype")]
     when = datetime.fromtimestamp(time_ns / 1e9).astimezone()
     return ", ".join([facts["task"], facts["learner"], *result, f"{when:%Y-%m-%d %H:%M}"])
 

@@ -81,6 +81,16 @@ def task_name(word: str) -> str:
     return named_task(word).name if names_code(word) else word
 
 
+def planned_task(word: str) -> str:
+    """The name of a task for a plan, which other processes may run: not of an environment class in a file."""
+    if names_code(word) and _is_environment_class(load_named(word)):
+        raise DistinguoError(
+            f"{word} is an environment class, which this command cannot make in other processes; register it with "
+            "Gymnasium and name it as module:Id, or call distinguo.compare(..., task=env) from Python."
+        )
+    return task_name(word)
+
+
 def chosen_run(run: Path | None) -> Path:
     """Return the run that a command is about: the named one or, if none is named, the latest in ``runs``."""
     if run is not None:

@@ -66,6 +66,8 @@ def listed_facts(path: Path) -> dict[str, Any]:
             result = parse_json(read_text(path / RESULT, 4 * MEBIBYTE), RESULT)
             facts |= {"solved": bool(result["solved"]), "regions": int(result["regions"])}
             facts["prototypes"] = int(result["prototypes"])
+            if (answer := result.get("answer")) in ("passed", "failed", "undecided"):
+                facts["answer"] = answer
             if isinstance(kept := result.get("kept"), bool):  # of a distilled or condensed run
                 facts["kept"] = kept
     except (DistinguoError, LookupError, TypeError, ValueError, AttributeError) as error:

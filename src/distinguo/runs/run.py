@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
@@ -242,8 +242,13 @@ class Run(Verbs, RunRecord):
         delta = getattr(self.configuration.learner, "delta", 0.0)
         return Controller(self.representation.partition, self.q, delta)
 
-    def action(self, s: Sequence[float]) -> str:
-        """Return the name of the greedy action where ``s`` is observed; the first of tied actions."""
+    def action(self, s: Any) -> str:
+        """Return the name of the greedy action where ``s`` is observed; the first of tied actions.
+
+        ``s`` is a row of coordinates, or an observation with parts as its environment gives it.
+        """
+        if isinstance(s, Mapping):
+            s = self.configuration.spec.task.driver.checked_env.view.flatten(s)
         return self.configuration.spec.actions[self.controller.action(s)]
 
 

@@ -110,7 +110,8 @@ def _course(run: Run) -> str:
     before, lately = returns[-2 * quarter : -quarter], returns[-quarter:]
     rise = float(lately.mean() - before.mean())
     error = float(np.sqrt((before.var() + lately.var()) / quarter))
-    means = f"the last {quarter:,} trials returned {lately.mean():z.4g} on average, those before {before.mean():z.4g}"
+    last = f"the last {counted(quarter, 'trial')} returned {lately.mean():z.4g} on average"
+    means = f"{last}, those before {before.mean():z.4g}"
     if rise > CLEARLY * error and lately.mean() < spec.threshold:
         took = trials[-1].environment_steps - trials[-1 - quarter].environment_steps
         more = steps + 2 * int(np.ceil(took * (spec.threshold - lately.mean()) / rise))

@@ -330,8 +330,16 @@ def test_a_dictionary_of_observations_and_several_choices_at_once() -> None:
     spec = gym_spec(Robot(), {})
     assert spec.dimensions == ("place",) or spec.dimensions[0].startswith("place_")
     assert "task (a Text) is left out, not being made of numbers." in spec.note
-    run = dg.learn(Robot(), seed=1, learner="economy", settings={"stage.steps": 300, "stage.confirm": 2})
+    brief = {"stage.steps": 300, "stage.confirm": 2}
+    run = dg.learn(Robot(), seed=1, learner="economy", settings=brief)
     assert run.summary["environment_steps"] > 0
+    assert spec.actions == ("0/0", "0/1")
+    seen, _ = Robot().reset(seed=1)
+    assert run.action(seen) in spec.actions
+    agent = dg.Economy(Robot(), seed=1, settings=brief).learn(total_timesteps=300)
+    action, _ = agent.predict(seen)
+    assert action in Robot().action_space
+    assert len(agent.predict([seen, seen])[0]) == 2
 
 
 def test_several_rewards_at_once() -> None:

@@ -91,12 +91,13 @@ def _sentences(answer: Answer, failure: GreedyTrial | None) -> list[str]:
         ]
     if answer.proven:
         lines = [f"Proven: from its start the controller never fails ({counted(answer.cells, 'cell')})."]
-    lines.append(
-        f"Proven for {answer.share:.2%} of the controllable starts and "
-        f"{answer.details['share_of_provable']:.2%} of what can be proven for any controller; "
-        f"{answer.details['share_of_start_box_doomed']:.1%} of the start box is doomed whatever is done."
-    )
-    return lines
+    doomed, provable = (answer.details[f"share_of_{part}"] for part in ("start_box_doomed", "provable"))
+    return [
+        *lines,
+        f"Proven for {answer.share:.2%} of the controllable states in the start box; {doomed:.1%} of the box is "
+        "doomed whatever is done.",
+        f"In the whole state space: {provable:.2%} of what can be proven for any controller.",
+    ]
 
 
 HOLDS = Question("never fails", enclose, ask_hold, needless=("steps",))

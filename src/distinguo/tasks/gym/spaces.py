@@ -52,6 +52,7 @@ class View(NamedTuple):
     flatten: Callable[[Any], tuple[float, ...]]  #: from an observation to its coordinates
     unflatten: Callable[[Sequence[float]], Any]  #: and back; what was left out is None
     left_out: tuple[str, ...] = ()  #: parts of the observation that are not numbers
+    has_parts: bool = False  #: whether an observation is a Dict or Tuple with parts of several kinds
 
 
 class Choices(NamedTuple):
@@ -297,7 +298,7 @@ def _composite(space: Any, name: str) -> View:
 
     names, low, high = zip(*coordinates, strict=True)
     kind = CATEGORIES if only_labels else CONTINUOUS
-    return View(kind, names, low, high, flatten, unflatten, tuple(left_out))
+    return View(kind, names, low, high, flatten, unflatten, tuple(left_out), has_parts=True)
 
 
 def _leaves(space: Any, path: tuple[Any, ...] = ()) -> list[tuple[tuple[Any, ...], Any]]:

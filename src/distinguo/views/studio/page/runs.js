@@ -110,8 +110,8 @@ function fill(list, items) {
   if (focused) list.querySelector(`[data-key="${focused}"]`)?.focus();
 }
 
-function wordsOf({ task, learner, seed, solved, regions, changed }) {
-  const result = solved === undefined ? "not finished" : `${solved ? "solved" : "not solved"}, ${regions} region${regions === 1 ? "" : "s"}`;
+function wordsOf({ task, learner, seed, solved, answer, regions, changed }) {
+  const result = solved === undefined ? "not finished" : `${solved ? "solved" : answer === "undecided" ? answer : "not solved"}, ${regions} region${regions === 1 ? "" : "s"}`;
   return `${task}, ${learner}, seed ${seed} · ${result} · ${dateOf(changed)}`;
 }
 
