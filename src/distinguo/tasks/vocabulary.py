@@ -291,7 +291,7 @@ _CARDS = (
 
 
 def labels_of(spec: TaskSpec) -> Labels:
-    """Return what the labels of a task say; for an unknown task, the numbers themselves.
+    """What the labels of a task say; for an unknown task, the numbers themselves.
 
     >>> from distinguo.tasks.catalog import task_spec
     >>> labels = labels_of(task_spec("FrozenLake-v1"))

@@ -21,7 +21,7 @@ from distinguo.views.pictures import cell_outlines
 from distinguo.views.plots import dress, entitle, explain_marks, new_figure
 
 _NAMES = ("doomed whatever is done", "undecided", "proven to be held for ever")
-#: Not those of actions, so that a proof is not taken for a map; told apart by colour-blind readers and in grey.
+#: Not those of actions, so that a proof is not taken for a map; colour-blind readers can distinguish them.
 COLOURS = ("#ededed", "#c7b98c", "#332288")
 LINES, HATCH = "#9a9a9a", "////"  #: of the partition, and of what is undecided
 
