@@ -21,7 +21,7 @@ with warnings.catch_warnings():
 def read_back(folder: Path) -> dict[str, list[tuple[int, float]]]:
     """Read scalars from event files: records of a length, its checksum, an event, and its checksum."""
     found: dict[str, list[tuple[int, float]]] = {}
-    for path in folder.glob("events.out.*"):
+    for path in sorted(folder.glob("events.out.*")):
         content, place = path.read_bytes(), 0
         while place < len(content):
             (length,) = struct.unpack_from("<Q", content, place)

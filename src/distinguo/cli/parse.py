@@ -81,7 +81,7 @@ def task_name(word: str) -> str:
     return named_task(word).name if names_code(word) else word
 
 
-def planned_task(word: str) -> str:
+def task_for_plan(word: str) -> str:
     """The name of a task for a plan, which other processes may run: not of an environment class in a file."""
     if names_code(word) and _is_environment_class(load_named(word)):
         raise DistinguoError(

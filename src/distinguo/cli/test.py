@@ -123,7 +123,7 @@ def compare_command(
     from distinguo.views.curves import draw_curves
     from distinguo.views.terminal import columns_of
 
-    name = None if task is None else parse.planned_task(task)
+    name = None if task is None else parse.task_for_plan(task)
     head = _set(task=name, seed=seed, interpreted=interpreted or None)
     options = _set(runs=runs, steps=steps, cap=cap)
     if plan_file is None:

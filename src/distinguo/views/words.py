@@ -99,8 +99,13 @@ CLEARLY = 2.0  #: standard errors by which returns must differ to be rising
 def _course(run: Run) -> str:
     """Whether the returns were still rising when the budget ended, and what to try; empty if that is unknown."""
     spec, trials = run.configuration.spec, run.trials
-    steps, learner = run.summary["environment_steps"], run.configuration.learner_name
-    if spec.threshold is None or isinstance(spec.goal, Hold) or run.summary.get("answer") == UNDECIDED:
+    steps, learner = run.summary.get("environment_steps"), run.configuration.learner_name
+    if (
+        steps is None
+        or spec.threshold is None
+        or isinstance(spec.goal, Hold)
+        or run.summary.get("answer") == UNDECIDED
+    ):
         return ""
     if len(trials) < FEWEST_TRIALS:
         had = f"{counted(len(trials), 'trial')} fitted into {counted(steps, 'step')}"
