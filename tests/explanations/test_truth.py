@@ -270,7 +270,7 @@ def read_back(run: Run, seed: int = 0, carried: bool = False) -> int:
         check_document(why)
     for j in numbers[:3]:  # two states of one region, and one state twice
         s = states[j]
-        near = tuple(x + 1e-3 for x in s) if asked.spec.kind != "categories" else s
+        near = tuple(0.999 * x for x in s) if asked.spec.kind != "categories" else s
         for other in {s, near}:
             if inquiry.region(other) == j:
                 Reader(asked, answered(inquiry, s, other)).check()
