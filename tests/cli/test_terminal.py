@@ -120,7 +120,7 @@ def test_help_breaks_no_word(width: int, command: str) -> None:
 
 
 def is_command(line: str) -> bool:
-    """Tell whether a line is a command to copy."""
+    """Whether a line is a command to copy."""
     return line.lstrip().startswith("distinguo ")
 
 

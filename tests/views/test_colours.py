@@ -103,7 +103,7 @@ def test_names_that_mean_the_same_or_nothing_have_hues_of_their_own() -> None:
 
 
 def test_a_proof_cannot_be_taken_for_a_map() -> None:
-    """What is proven and undecided is far from every shade of the usual hues, and told apart in grey."""
+    """What is proven and undecided is far from every shade of the usual hues, and distinct in grey, too."""
     shades = [shaded(hue, share) for hue in HUES[:FEW] for share in (PALEST, 0.5, 0.75, 1.0)]
     for colour in COLOURS[1:]:
         for eyes in (np.eye(3), DEUTERANOPIA):

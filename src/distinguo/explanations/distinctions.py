@@ -146,7 +146,9 @@ class Inquiry:
             regions=(j, k),
             prototypes=(self.primary(j), self.primary(k)),
             profiles=(own, others),
-            learned=self._both(self.learned(j), self.learned(k)),
+            learned=None
+            if (one := self.learned(j)) is None or (two := self.learned(k)) is None
+            else (one, two),
             then=then,
             price=price,
             rules=self._rules(j, k, then, price, found),
@@ -160,10 +162,6 @@ class Inquiry:
     def learned(self, j: int) -> Row | None:
         """The learned action values of a region; None if they are not rewards."""
         return None if self.asked.values_name_actions else tuple(self.asked.controller.q[j].tolist())
-
-    @staticmethod
-    def _both(one: Row | None, other: Row | None) -> tuple[Row, Row] | None:
-        return None if one is None or other is None else (one, other)
 
     def _rules_now(self, own: ActionProfile, other: ActionProfile) -> tuple[str, ...]:
         """Return the rules of Definition 9 that two profiles break, as Figure 6 has it: with delta = ε.
