@@ -15,7 +15,7 @@ from typing import Any
 from PIL import Image
 
 import distinguo as dg
-from distinguo.cli.listing import ABOUT, LEVELS, task_lines
+from distinguo.cli.listing import ABOUT, task_lines
 from distinguo.runs.run import Run
 from distinguo.tasks.spec import CATEGORIES
 from distinguo.tasks.vocabulary import action_in_words
@@ -35,6 +35,7 @@ MOST_ACTIONS = 9  #: named on a page
 SETTINGS: dict[str, dict[str, Any]] = {
     "Pendulum-v1": {"stage.steps": 300_000},
     "LunarLander-v3": {"stage.steps": 40_000},
+    "MountainCarContinuous-v0": {"task.levels": 3},
 }
 STEPS = {"puck": 200, "puck-continuing": 200, "CartPole-v1": 240}  #: of a film, if not the whole trial
 
@@ -51,8 +52,7 @@ WITHOUT = (
 
 def learned(name: str) -> Run:
     """Learn a task."""
-    levels = {"task.levels": LEVELS[name]} if name in LEVELS else {}
-    return dg.learn(name, learner=LEARNERS.get(name), seed=0, settings={**SETTINGS.get(name, {}), **levels})
+    return dg.learn(name, learner=LEARNERS.get(name), seed=0, settings=SETTINGS.get(name, {}))
 
 
 def write_film(run: Run, path: Path) -> None:
@@ -96,8 +96,7 @@ def page_of(name: str, run: Run) -> str:
     said = regions_in_words(run)
     words = "".join(f"- {one}\n" for one in said[:MOST_REGIONS])
     left = f"- and {len(said) - MOST_REGIONS} more regions\n" if len(said) > MOST_REGIONS else ""
-    levels = f" --set task.levels={LEVELS[name]}" if name in LEVELS else ""
-    levels += f" --learner {learner}" if name in LEARNERS else ""
+    levels = f" --learner {learner}" if name in LEARNERS else ""
     extra = "".join(f" --set {key}={value}" for key, value in SETTINGS.get(name, {}).items())
     return (
         f"# {name}\n\n"

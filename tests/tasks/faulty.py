@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import random
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
@@ -173,3 +173,85 @@ class Faulty(Walk):
     def step(self, action: int) -> Any:
         answer = super().step(action)
         return self.spoil(answer) if self.simulation["steps"] == self.at else answer
+
+
+class Server:
+    """A simulation outside of the environments that use it, as a physics server is."""
+
+    alive: ClassVar[dict[int, dict[str, float]]] = {}
+
+    @classmethod
+    def connect(cls) -> int:
+        number = len(cls.alive)
+        cls.alive[number] = {"place": 0.0, "speed": 0.0, "steps": 0.0}
+        return number
+
+    @classmethod
+    def at(cls, number: int) -> Any:
+        simulation = cls.alive[number]
+        if not simulation:
+            raise RuntimeError("not connected to the physics server")
+        return simulation
+
+
+class Remote(Walk):
+    """Its simulation is on a server; a copy has the same number, and so the same simulation."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        del self.simulation
+        self.client = Server.connect()
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "simulation":
+            return Server.at(self.client)
+        raise AttributeError(name)
+
+
+class Disconnecting(Remote):
+    """Ends the simulation when it is dropped, and so does each copy."""
+
+    def __del__(self) -> None:
+        Server.alive[self.client] = {}
+
+
+class DisconnectingAll(Remote):
+    """Ends all simulations when it is dropped."""
+
+    def __del__(self) -> None:
+        for number in Server.alive:
+            Server.alive[number] = {}
+
+
+class Closure(Walk):
+    """Draws by a function that belongs to the original: in a copy, too."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.drawn = lambda: float(self.np_random.uniform(-0.1, 0.1))
+
+    def noise(self) -> float:
+        return self.drawn()
+
+
+class Handles(Walk):
+    """A copy works, but counts as code of its own."""
+
+    copied = 0
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        type(self).copied += 1
+        new = type(self)()
+        new.simulation = dict(self.simulation)
+        new.np_random = copy.deepcopy(self.np_random)
+        return new
+
+
+class Forgetful(SetsState):
+    """Gives and takes its state, until it is told to forget."""
+
+    forgets = False
+
+    def set_state(self, state: Any) -> None:
+        if not self.forgets:
+            super().set_state(state)

@@ -36,6 +36,7 @@ from distinguo.runs.stage import BETWEEN, DONE, SAMPLE, TRIAL, Stage
 from distinguo.tasks.catalog import is_absent
 from distinguo.tasks.catalog import task_spec as known
 from distinguo.tasks.gym.registration import PUCK_ID
+from distinguo.tasks.gym.source import LEVELS, OF_OBJECTS
 from distinguo.tasks.gym.spaces import NumberedActions, View, view_of
 from distinguo.tasks.spec import CATEGORIES, TaskSpec
 from distinguo.writing import pack_arrays, write_atomically
@@ -296,8 +297,7 @@ def read_word(files: Files, source: str) -> Word | None:
 # The environment of an agent's task.
 
 
-#: Parameters of a task that wrappers take; the environment takes the others.
-LEVELS, NOISE = "levels", "noisy_actions"
+NOISE = "noisy_actions"  #: a parameter of a task that a wrapper takes; the environment takes most others
 
 
 def made(spec: TaskSpec, cap: int) -> Any:
@@ -322,7 +322,7 @@ def made(spec: TaskSpec, cap: int) -> Any:
 
 def _arguments(spec: TaskSpec) -> dict[str, Any]:
     """Return the arguments for ``gymnasium.make``, which takes no parameters of most compiled tasks."""
-    given = {name: value for name, value in spec.parameters.items() if name not in (LEVELS, NOISE)}
+    given = {name: value for name, value in spec.parameters.items() if name not in (*OF_OBJECTS, NOISE)}
     if spec.interpreted or (spec.name == "puck" and "noise" not in given):
         return given
     usual = known(spec.name).parameters
@@ -346,7 +346,9 @@ def placed(configuration: Configuration, env: Any) -> Configuration:
     from distinguo.tasks.gym.task import make_task
 
     spec = configuration.spec
-    given = {LEVELS: spec.parameters[LEVELS]} if spec.interpreted and LEVELS in spec.parameters else {}
+    given = {
+        name: value for name, value in spec.parameters.items() if spec.interpreted and name in OF_OBJECTS
+    }
     task = make_task(PUCK_ID if env == "puck" else env, given)
     checked = task.driver.checked_env
     theirs = (len(checked.view.names), checked.choices.number)

@@ -27,8 +27,8 @@ def learn(
     task: Annotated[
         str,
         typer.Argument(
-            help="The task (distinguo tasks lists them): puck, any Gymnasium id with discrete actions, such as "
-            "CartPole-v1, or one of your own: path/to/file.py:Class.",
+            help="The task (distinguo tasks lists them): puck, any Gymnasium id, such as CartPole-v1 or "
+            "package:Name-v0, or one of your own: path/to/file.py:Class.",
             autocompletion=complete_task,
         ),
     ],
@@ -97,6 +97,15 @@ def learn(
             rich_help_panel=WHAT,
         ),
     ] = False,
+    no_probe: Annotated[
+        bool,
+        typer.Option(
+            "--no-probe",
+            help="Try no steps of a Gymnasium environment beforehand; it is taken to be stochastic, and its states "
+            "are not restored.",
+            rich_help_panel=WHAT,
+        ),
+    ] = False,
     threshold: Annotated[
         float | None,
         typer.Option(
@@ -121,7 +130,7 @@ def learn(
 
       distinguo learn MountainCar-v0 --regions 2 --confidence 0.99
 
-      distinguo learn MountainCarContinuous-v0 --set task.levels=3
+      distinguo learn MountainCarContinuous-v0
 
       distinguo learn puck --set task.noise=0.1
 
@@ -135,14 +144,17 @@ def learn(
     """
     from distinguo.cli import parse
     from distinguo.cli.console import say, stoppable
-    from distinguo.cli.live import live_line
+    from distinguo.cli.live import live_line, progress_lines
     from distinguo.cli.parse import load_named, names_code
     from distinguo.runs.configuration import configure, of_table
     from distinguo.runs.learn import warm
     from distinguo.views.words import way_sentence
 
     changes = parse.changes(assignments or [])
-    setting = parse.named_task(task, of_table(changes, "task"), interpreted)
+    if no_probe:
+        changes["task.probe"] = False
+    with stoppable("Stopped before anything was learned."), progress_lines():
+        setting = parse.named_task(task, of_table(changes, "task"), interpreted)
     prototypes = None if start is None else parse.prototypes(start, setting.dimensions)
     if setting.note:
         say(setting.note)

@@ -105,7 +105,7 @@ ABOUT = {
     "MountainCar-v0": "swing a weak car up to the flag on the hill",
     "Acrobot-v1": "swing the tip of two links above a line",
     "Pendulum-v1": "swing a pendulum up and hold it, with little effort",
-    "MountainCarContinuous-v0": "the car again, with a force of any strength; needs --set task.levels=3",
+    "MountainCarContinuous-v0": "the car again, with a force of any strength",
     "FrozenLake-v1": "walk over slippery ice to the goal, not into a hole",
     "FrozenLake8x8-v1": "the same on a larger lake",
     "CliffWalking-v1": "walk along a cliff to the goal",
@@ -113,9 +113,8 @@ ABOUT = {
     "Taxi-v4": "fetch a passenger and take them where they want to go",
     "Blackjack-v1": "take cards up to 21 and beat the dealer",
     "LunarLander-v3": "land between two flags, gently",
-    "BipedalWalker-v3": "walk on two legs over rough ground; needs --set task.levels=3",
+    "BipedalWalker-v3": "walk on two legs over rough ground",
 }
-LEVELS = {"MountainCarContinuous-v0": 3, "BipedalWalker-v3": 3}  #: of a continuous action
 BOX2D = ("LunarLander-v3", "BipedalWalker-v3")  #: listed if their package is installed
 MOST_NAMED = 3  #: dimensions; if there are more, a line names none
 
@@ -206,8 +205,7 @@ def _of_gymnasium(name: str) -> TaskLine:
     """Describe an environment by its spaces; it is made, but not run."""
     from distinguo.tasks.gym.task import dimension_names, make_task
 
-    arguments = {"levels": LEVELS[name]} if name in LEVELS else {}
-    driver = make_task(name, arguments).driver
+    driver = make_task(name).driver
     checked, source = driver.checked_env, driver.source
     goal = _by_return(source.threshold)
     seen = dimension_names(name, checked.view.names)

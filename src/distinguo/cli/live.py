@@ -156,6 +156,18 @@ def live_line() -> Iterator[Callable[[str], None]]:
         thread.join(1.0)
 
 
+@contextmanager
+def progress_lines() -> Iterator[None]:
+    """Show the progress of work that reports it by itself, such as probing an environment."""
+    from distinguo.progress import ProgressPlace
+
+    before, ProgressPlace.line = ProgressPlace.line, lambda _: live_line()
+    try:
+        yield
+    finally:
+        ProgressPlace.line = before
+
+
 def _now_and_then() -> Callable[[str], None]:
     """Return a function that prints the progress every two seconds."""
     told = time.monotonic()

@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from math import isfinite
 from pathlib import Path
 from types import ModuleType
@@ -120,15 +121,19 @@ def _is_environment_class(thing: Any) -> bool:
 
 
 def _made_spec(kind: Any, parameters: dict[str, Any]) -> TaskSpec:
-    """Make an environment with these arguments; ``levels`` is for its actions."""
+    """Make an environment with these arguments; some are for us and not for the environment."""
     from distinguo.tasks.catalog import spec_of
+    from distinguo.tasks.gym.source import OF_OBJECTS
 
-    levels = {name: value for name, value in parameters.items() if name == "levels"}
-    return spec_of(_made(kind, parameters), levels)._replace(parameters=parameters)
+    ours = {name: value for name, value in parameters.items() if name in OF_OBJECTS}
+    spec = spec_of(_made(kind, parameters), ours, partial(_made, kind, parameters))
+    return spec._replace(parameters={**parameters, **spec.parameters})
 
 
 def _made(kind: Any, parameters: dict[str, Any]) -> Any:
-    arguments = {name: value for name, value in parameters.items() if name != "levels"}
+    from distinguo.tasks.gym.source import OF_OBJECTS
+
+    arguments = {name: value for name, value in parameters.items() if name not in OF_OBJECTS}
     try:
         return kind(**arguments)
     except (DistinguoError, KeyboardInterrupt):

@@ -44,7 +44,7 @@ from distinguo.search.maps import PrototypeMap, controller_of
 from distinguo.search.prices import STARTS, neighbouring_prototypes, prices
 from distinguo.search.races import Candidate, Contender
 from distinguo.settings import checked
-from distinguo.tasks.gym.snapshots import steps_of_probes
+from distinguo.tasks.gym.probe import steps_of_probes
 from distinguo.tasks.spec import CATEGORIES, Hold, TaskSpec
 from distinguo.tasks.task import uncounted_steps
 from distinguo.versions import software

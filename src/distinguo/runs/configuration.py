@@ -320,7 +320,10 @@ def _code_word(kind: Any, name: str) -> str:
 def _plain(configuration: Configuration, learner: str | None = None) -> Configuration:
     """Return the configuration that would be made without any settings."""
     try:
-        spec = task_spec(configuration.spec.name, None, configuration.spec.interpreted)
+        ours = configuration.spec
+        spec = task_spec(ours.name, None, ours.interpreted, probing=False)
+        if ours.interpreted:  # found out when the run began
+            spec = spec._replace(stochastic=ours.stochastic, restorable=ours.restorable)
     except DistinguoError:  # a task that only the user's code can make
         spec = configuration.spec
     return configure(

@@ -48,6 +48,7 @@ from distinguo.runs.run import Run, carried
 from distinguo.runs.settings_file import from_toml, to_toml
 from distinguo.runs.stage import Stage
 from distinguo.tasks.catalog import is_absent, spec_of, task_spec
+from distinguo.tasks.gym.source import OF_OBJECTS
 from distinguo.tasks.spec import TaskSpec
 from distinguo.writing import (
     LOCK,
@@ -490,9 +491,6 @@ def _is_right(name: str, value: Any) -> bool:
 # but holds no code: an environment object has to be handed in to take steps.
 
 
-LEVELS = "levels"  #: a parameter that an environment object takes, too
-
-
 def with_task(configuration: Configuration, given: Any) -> Configuration:
     """Return a configuration whose task can take steps; None leaves it as it is."""
     return (
@@ -531,7 +529,7 @@ def _described(spec: TaskSpec, given: Any) -> TaskSpec:
         return task_spec(given, spec.parameters, spec.interpreted)
     own = spec.parameters
     if spec.interpreted:
-        own = {LEVELS: own[LEVELS]} if LEVELS in own else {}
+        own = {name: value for name, value in own.items() if name in OF_OBJECTS}
     return spec_of(given, own)
 
 

@@ -76,6 +76,8 @@ def task_spec(
     """
     name = ALIASES.get(name, name)
     if name in SPECS and not interpreted:
+        if "probe" in (parameters or {}):
+            raise DistinguoError(f"{name} is compiled and never probed; leave --no-probe (task.probe) out.")
         return SPECS[name](parameters or {})
     kind = Maze if name == MAZE else None if name in SPECS else declared_by_name(name)
     if kind is not None:
@@ -133,8 +135,12 @@ def check_imported(name: str, source: str) -> None:
         )
 
 
-def spec_of(thing: Any, parameters: Parameters | None = None) -> TaskSpec:
+def spec_of(
+    thing: Any, parameters: Parameters | None = None, maker: Callable[[], Any] | None = None
+) -> TaskSpec:
     """Return the description of an object: a declared class, one of its tasks, or a Gymnasium environment.
+
+    ``maker`` makes another environment like it.
 
     >>> spec_of(Puck(beta=0.2)).parameters["beta"]
     0.2
@@ -146,7 +152,7 @@ def spec_of(thing: Any, parameters: Parameters | None = None) -> TaskSpec:
         return _declared(kind, (parameters or {}) if thing is kind else parameters_of(thing))
     from distinguo.tasks.gym.task import gym_spec
 
-    return gym_spec(thing, parameters or {})
+    return gym_spec(thing, parameters or {}, maker=maker)
 
 
 def _declared(kind: type, parameters: Parameters) -> TaskSpec:

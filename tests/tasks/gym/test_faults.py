@@ -171,7 +171,7 @@ class RestoresElsewhere(NoCopy):
         (NoActions, "has actions of a NoneType; allowed is Discrete; "),
         (NoSpace, "observes a str, which cannot be divided into regions; "),
         (ManyNumbers, "observes 1,000,000 numbers; allowed are 250,000; "),
-        (RestoresElsewhere, "is not deterministic under replay: in trial "),
+        (RestoresElsewhere, "does not repeat its trials: with the same seed and actions, in trial "),
     ],
 )
 def test_environments_that_are_no_good_as_a_whole(kind: Any, words: str) -> None:

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from gymnasium.wrappers import TimeLimit
 
-import distinguo  # noqa: F401 makes our environments known
+import distinguo
 from distinguo.errors import DistinguoError
+from distinguo.tasks.catalog import spec_of, task_spec
 from distinguo.tasks.gym.driver import Snapshots
 from distinguo.tasks.gym.spaces import NoisyActions
 from distinguo.tasks.gym.task import GymTask, make_task
@@ -139,11 +140,10 @@ def test_what_did_not_work_is_said() -> None:
     assert sentence == (
         "IdleSetState is put back by a replay of the trial's seed and actions "
         '(reset(options={"state": ...}) ignores the state it is given; set_state does not lead to the same state; '
-        "a deep copy raises TypeError: cannot copy a simulation)."
+        "a deep copy was not tried, as there is no second environment to try it on)."
     )
-    assert (
-        "a deep copy does not lead to the same state" in make_task(faulty.Sharing()).driver.restoring.sentence
-    )
+    tried = make_task(faulty.Sharing(), maker=faulty.Sharing).driver.restoring.sentence
+    assert "; a deep copy shares its random numbers with the original)." in tried
     none = make_task(faulty.GlobalNoise()).driver.restoring.sentence
     assert none.startswith("GlobalNoise cannot be put back into an earlier state (")
 
@@ -239,7 +239,7 @@ def test_an_environment_that_stops_being_deterministic() -> None:
     log = walk(task, 20)
     env.rebels = True
     s = log[12][0]
-    sentence = r"Rebel is not deterministic under replay: in trial 0 at step 12 expected \(.*\), got \(.*\); draw all"
+    sentence = r"Rebel does not repeat its trials: .* in trial 0 at step 12 it should show .*: --no-probe, or"
     with pytest.raises(DistinguoError, match=sentence):
         transition(task, s, 0)
     assert start(task, RNG)[0] == 1.0  # a new trial can begin
@@ -251,10 +251,106 @@ def test_an_environment_that_stops_obeying() -> None:
     log = walk(task, 20)
     env.obedient = False
     sentence = (
-        r"TakesOptions ignores the state it was given: in trial 0 at step 7 expected \(.*\), got \(.*\); "
+        "TakesOptions was not restored: in trial 0 at step 7 it should show .*; from now on it is put back"
     )
-    with pytest.raises(DistinguoError, match=sentence):
-        transition(task, log[7][0], 0)
+    with pytest.warns(UserWarning, match=sentence):
+        assert transition(task, log[7][0], log[7][1])[0][2:] == log[7][2][2:]
+    assert task.driver.restoring.name == "replay"
+    for s, a, after, *_ in log[:9]:  # without another word
+        assert transition(task, s, a)[0][2:] == after[2:]
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (faulty.Sharing, "a deep copy shares its random numbers with the original"),
+        (faulty.NoCopy, "a deep copy raises TypeError: cannot copy a simulation"),
+        (faulty.Remote, "a deep copy does not lead to the same state"),
+        (faulty.Disconnecting, "a deep copy raises RuntimeError: not connected to the physics server"),
+        (faulty.DisconnectingAll, "a deep copy raises RuntimeError: not connected to the physics server"),
+        (faulty.Closure, "a deep copy shares its random numbers with the original"),
+    ],
+)
+def test_copies_that_harm_are_tried_on_a_spare_environment_only(kind: Any, words: str) -> None:
+    env = kind()
+    task = make_task(env, maker=kind)
+    if kind is not faulty.Closure:
+        assert not task.driver.stochastic
+    assert task.driver.restoring.name == "replay"
+    assert words in task.driver.restoring.sentence
+    log = walk(task, 60, longest=20)
+    for s, a, after, *_ in log[::7]:
+        if not task.driver.stochastic:
+            assert transition(task, s, a)[0][2:] == after[2:]
+    assert len({transition(task, log[3][0], 0)[0][2:] for _ in range(9)}) == (
+        9 if task.driver.stochastic else 1
+    )
+
+
+@pytest.mark.parametrize("kind", [faulty.Disconnecting, faulty.Closure, faulty.NoCopy, faulty.Handles])
+def test_an_object_with_code_of_its_own_is_never_copied(kind: Any) -> None:
+    env = kind()
+    task = make_task(env)
+    assert "a deep copy was not tried, as there is no second" in task.driver.restoring.sentence
+    other = seeded(task, 3)
+    assert other.driver.checked_env.env is env  # shared
+    assert walk(task, 30) == walk(make_task(kind()), 30)
+    assert faulty.Handles.copied == 0
+
+
+def test_a_spare_environment_shows_that_copies_work() -> None:
+    task = make_task(faulty.Handles(), maker=faulty.Handles)
+    assert task.driver.restoring.name == "deep copy"
+    assert seeded(task, 3).driver.checked_env.env is not task.driver.checked_env.env
+    faulty.Handles.copied = 0
+
+
+def test_a_state_that_is_not_taken_back_is_replayed() -> None:
+    env = faulty.Forgetful()
+    task = make_task(env)
+    assert task.driver.restoring.name == "set_state"
+    task.driver._probed = task.driver.probed._replace(price=1)
+    log = walk(task, 50)
+    s, a, *_ = next(step for step in log if step[0][1] >= 4)
+    transition(task, s, a)
+    env.forgets = True
+    with pytest.warns(
+        UserWarning, match="Forgetful was not restored: .*; from now on it is put back by a replay"
+    ):
+        assert all(transition(task, s, a)[0][2:] == after[2:] for s, a, after, *_ in log)
+
+
+@pytest.mark.parametrize("name", [*KNOWN, "MountainCarContinuous-v0"])
+def test_a_probe_takes_a_few_hundred_steps(name: str) -> None:
+    assert task_of(name).driver.probed.steps <= (800 if name in ("CliffWalking-v1", "Taxi-v4") else 500)
+
+
+def test_a_slow_environment_is_probed_by_shorter_and_fewer_trials(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Slow(faulty.Walk):
+        def step(self, action: int) -> Any:
+            now[0] += 1.0
+            return super().step(action)
+
+    now = [0.0]
+    monkeypatch.setattr("distinguo.tasks.gym.probe.time.monotonic", lambda: now[0])
+    driver = make_task(Slow()).driver
+    assert (driver.restoring.name, driver.stochastic) == ("deep copy", False)
+    assert driver.probed.steps == now[0] <= 60
+
+
+def test_without_a_probe_no_step_is_taken() -> None:
+    env = faulty.Faulty(lambda answer: 1 / 0, at=1)
+    spec = spec_of(env, {"probe": False})
+    assert (spec.restorable, spec.stochastic, spec.task.driver.probed.steps) == (False, "strong", 0)
+    assert (
+        spec.note == "Faulty was not probed: it is taken to be stochastic, and its states are not restored."
+    )
+    with pytest.raises(DistinguoError, match=r"task.probe should be true or false, got 3"):
+        spec_of(env, {"probe": 3})
+    with pytest.raises(DistinguoError, match="CartPole-v1 is compiled and never probed; leave --no-probe"):
+        task_spec("CartPole-v1", {"probe": False})
+    run = distinguo.learn(faulty.Walk(), settings={"task.probe": False, "stage.steps": 500, "stage.cap": 50})
+    assert run.summary["probe_steps"] == 0
 
 
 @pytest.mark.parametrize("kind", [faulty.Walk, faulty.TakesOptions, faulty.SetsState, faulty.NoCopy])

@@ -9,7 +9,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.error import DependencyNotInstalled
-from gymnasium.spaces import Discrete
+from gymnasium.spaces import Box, Discrete
 from gymnasium.wrappers import TimeLimit
 
 import distinguo as dg
@@ -17,7 +17,7 @@ from distinguo.errors import DistinguoError
 from distinguo.seam import at_speed, is_compiled, kernel
 from distinguo.tasks.gym import source as gym_making
 from distinguo.tasks.gym.driver import trial_seed
-from distinguo.tasks.gym.task import gym_spec, make_absent_task, make_task
+from distinguo.tasks.gym.task import absent_gym_spec, gym_spec, make_absent_task, make_task
 from distinguo.tasks.puck.puck import Puck
 from distinguo.tasks.task import actions, observe, randomness, seeded, start, transition, truncated, unpack
 from tests.clock import times_as_long
@@ -133,10 +133,36 @@ def test_levels_of_continuous_actions() -> None:
         found, expected, *_ = env.step(np.array([-2 + 4 * a / 4], dtype=np.float32))
         assert (s[2:], reward) == (tuple(found.tolist()), expected)
     assert actions(make_task(gymnasium.make("Pendulum-v1"), {"levels": 3})) == 3
-    with pytest.raises(DistinguoError, match=r"Pendulum-v1 has continuous actions, .*--set task.levels=3"):
-        actions(make_task("Pendulum-v1"))
     with pytest.raises(DistinguoError, match="leave the levels"):
         actions(make_task("CartPole-v1", {"levels": 3}))
+
+
+def test_continuous_actions_have_levels_by_default() -> None:
+    spec = gym_spec("MountainCarContinuous-v0", {})
+    assert spec.actions == ("-1", "-0.5", "+0", "+0.5", "+1")
+    assert spec.parameters == {"levels": 5}  # kept with the run
+    assert "Its continuous actions are chosen from 5 levels; --set task.levels=3 changes that." in spec.note
+    again = absent_gym_spec(
+        "MountainCarContinuous-v0", {"dimensions": (), "actions": (), "low": (), "high": ()}, {"levels": 5}
+    )
+    assert actions(again.task) == 5
+
+    class Arm(Walk):
+        def __init__(self, size: int, bound: float = 1.0) -> None:
+            super().__init__()
+            self.action_space = Box(-bound, bound, (size,), np.float32)
+
+        def step(self, action: Any) -> Any:
+            return super().step(int(action[0] > 0))
+
+    numbers = {size: actions(make_task(Arm(size))) for size in (1, 2, 3, 4, 5, 20)}
+    assert numbers == {1: 5, 2: 25, 3: 27, 4: 16, 5: 11, 20: 41}
+    assert "chosen from 5 levels of each of 2 coordinates, 25 combinations; " in gym_spec(Arm(2), {}).note
+    with pytest.raises(
+        DistinguoError, match=r"Actions without bounds have no levels, .*: --set task.levels="
+    ):
+        actions(make_task(Arm(1, np.inf)))
+    assert actions(make_task(Arm(1, np.inf), {"levels": [-1, 0, 1]})) == 3
 
 
 def test_actions_that_do_not_begin_at_0() -> None:
@@ -298,7 +324,7 @@ def test_arguments_that_do_not_fit() -> None:
         DistinguoError, match=r"CartPole-v1 could not be made with \{'weight': 3\}: TypeError: "
     ):
         actions(make_task("CartPole-v1", {"weight": 3}))
-    with pytest.raises(DistinguoError, match="takes no 'weight', only 'levels'"):
+    with pytest.raises(DistinguoError, match="takes no 'weight', only levels, probe"):
         make_task(Walk(), {"weight": 3})
     with pytest.raises(
         DistinguoError, match="max_episode_steps of CartPole-v1 must be a number from 1, got 0"

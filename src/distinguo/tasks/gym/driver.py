@@ -7,6 +7,7 @@ look-ahead: its states are ``(-1, number, *observation)``, and only the last of 
 
 from __future__ import annotations
 
+import warnings
 from array import array
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
@@ -14,16 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from distinguo.errors import DistinguoError, attempt
-from distinguo.tasks.gym.snapshots import (
-    NONE,
-    OPTIONS,
-    ProbeResult,
-    Restoring,
-    TrialPlace,
-    probe,
-    set_generator,
-)
+from distinguo.errors import DistinguoError, attempt, reason_of
+from distinguo.tasks.gym.probe import BY_REPLAY, ProbeResult, probe, unprobed
+from distinguo.tasks.gym.snapshots import NONE, OPTIONS, REPLAY, Restoring, TrialPlace, set_generator
 from distinguo.tasks.gym.source import CheckedEnv, Source, StepPlace
 from distinguo.tasks.task import State
 
@@ -85,7 +79,8 @@ class Driver:
     def checked_env(self) -> CheckedEnv:
         """Return the environment with its view and its actions."""
         if self._checked is None:
-            self._checked = CheckedEnv(self.source.make(), self.name)
+            self.source, env = self.source.settled()
+            self._checked = CheckedEnv(env, self.name)
         return self._checked
 
     @property
@@ -94,7 +89,9 @@ class Driver:
         if self._probed is None:
             self._take_over()
             checked = self.checked_env
-            self._probed = probe(checked.env, checked.view, checked.choices, self.name)
+            self._probed = probe(checked, self.source.spare) if self.source.is_probed else unprobed(self.name)
+            if self._probed.harmed:
+                self._make_again()
         return self._probed
 
     @property
@@ -109,12 +106,20 @@ class Driver:
 
     def again(self, seed: int) -> Driver:
         """Return a fresh driver of an environment like this one."""
-        source, another = self.source.again()
+        source, another = self.source.again(self.source.env is not None and self.probed.copies)
         driver = Driver(source, seed)
         driver._probed = self._probed
         if not another:
             driver._user, driver._checked = self._user, self.checked_env
         return driver
+
+    def _make_again(self) -> bool:
+        """Replace the environment by a new one, if one can be made."""
+        source, another = self.source.again()
+        if another:
+            self.source = source
+            self.checked_env.env = self.checked_env.first_env = source.make()
+        return another
 
     def _take_over(self) -> None:
         self._user[0] = self
@@ -156,14 +161,37 @@ class Driver:
         return now, reward, terminated
 
     def _go_to(self, s: State) -> None:
-        probed = self.probed
         self._take_over()
-        self.history.go_to(self.checked_env, probed, s)
+        try:
+            self.history.go_to(self.checked_env, self.probed, s)
+        except _MissedError as missed:
+            self._fall_back(missed)
+            self._go_by_replay(s)
         self._origin = (int(s[0]), int(s[1]))
         self._ahead = 0 if self.history.is_head(*self._origin) else 1
-        if self._ahead and probed.stochastic:
+        if self._ahead and self.probed.stochastic:
             self._looks += 1
             set_generator(self.checked_env.env, self.seed, _STREAM, self._looks)
+
+    def _fall_back(self, missed: _MissedError) -> None:
+        """Go without snapshots from now on: one of them did not restore its state."""
+        known, checked = self.probed, self.checked_env
+        checked.env = checked.first_env
+        self.history.snapshots = Snapshots()
+        how, words = (
+            (REPLAY, f"is put back by {BY_REPLAY}") if known.replayable else (NONE, "cannot be put back")
+        )
+        sentence = f"{self.name} {words} (another way failed: {missed})."
+        self._probed = known._replace(restoring=Restoring(how, sentence), method=None, price=0, copies=False)
+        warnings.warn(f"{self.name} was not restored: {missed}; from now on it {words}.", stacklevel=2)
+
+    def _go_by_replay(self, s: State) -> None:
+        try:
+            self.history.go_to(self.checked_env, self.probed, s)
+        except DistinguoError:  # the environment itself may have suffered
+            if self.probed.restoring.name == NONE or not self._make_again():
+                raise
+            self.history.go_to(self.checked_env, self.probed, s)
 
     def truncated(self, s: State) -> bool:
         """Whether the environment itself stopped the trial in ``s``, which is not terminal."""
@@ -208,7 +236,7 @@ class History:
         self, checked: CheckedEnv, probed: ProbeResult, observation: tuple[float, ...]
     ) -> None:
         """Take a snapshot of the start of the latest trial if its seed does not restore it."""
-        if probed.method is not None and not probed.replayable:
+        if probed.method is not None and not probed.replayable and probed.method.name != OPTIONS:
             moment = TrialPlace(self.latest.seed, 0, (), observation)
             snapshot = attempt(probed.method.take, checked.env, moment, otherwise=None)
             if (
@@ -235,12 +263,21 @@ class History:
             return
         if probed.restoring.name == NONE or trial < 0:
             raise _not_restorable(checked.name, probed, trial, step)
-        if probed.restoring.name == OPTIONS:
-            observation = self._restore(checked, probed, (step, wanted), trial, step)
-        else:
-            observation = self._replay(checked, probed, trial, step)
-        if observation != wanted:
-            raise _lost(checked.name, probed, s, observation)
+        try:
+            if probed.restoring.name == OPTIONS:
+                observation = self._restore(checked, probed, (step, wanted))
+            else:
+                observation = self._replay(checked, probed, trial, step)
+        except (_MissedError, KeyboardInterrupt):
+            raise
+        except DistinguoError as error:
+            if probed.method is None or isinstance(error, _NotKnownError):
+                raise
+            raise _MissedError(str(error)) from error
+        if observation == wanted:
+            return
+        words = f"{StepPlace(trial, step)} it should show {wanted}, but shows {observation}"
+        raise _lost(checked.name, words) if probed.method is None else _MissedError(words)
 
     def _replay(self, checked: CheckedEnv, probed: ProbeResult, trial: int, step: int) -> Any:
         known = self.trials.get(trial)
@@ -258,21 +295,23 @@ class History:
         """Restore the last snapshot before ``step``, or the start of the trial: its step and observation."""
         known, nearest = self.trials[trial], self.snapshots.before(trial, step)
         if nearest is not None and (nearest[0] > probed.price or known.beginning is not None):
-            return nearest[0], self._restore(checked, probed, nearest[1], trial, step)
+            return nearest[0], self._restore(checked, probed, nearest[1])
         if known.beginning is None:
             return 0, checked.reset(known.seed, trial)
         snapshot, observation = known.beginning
-        self._restore(checked, probed, snapshot, trial, step)
+        if probed.method is None:
+            raise _not_restorable(checked.name, probed, trial, step)
+        self._restore(checked, probed, snapshot)
         return 0, observation
 
-    def _restore(self, checked: CheckedEnv, probed: ProbeResult, snapshot: Any, trial: int, step: int) -> Any:
+    def _restore(self, checked: CheckedEnv, probed: ProbeResult, snapshot: Any) -> Any:
         assert probed.method is not None
         try:
             checked.env, observation = probed.method.restore(checked.env, snapshot)
-        except (DistinguoError, KeyboardInterrupt):
+        except KeyboardInterrupt:
             raise
         except BaseException as error:
-            raise checked.raised(error, trial, step) from error
+            raise _MissedError(f"{probed.method.subject} raises {reason_of(error)}") from error
         return observation
 
     def _take(
@@ -317,24 +356,29 @@ class History:
         return counters
 
 
+class _MissedError(Exception):
+    """A snapshot did not restore its state; a replay may."""
+
+
+class _NotKnownError(DistinguoError):
+    """A state that no method restores."""
+
+
 def _not_restorable(name: str, probed: ProbeResult, trial: int, step: int) -> DistinguoError:
     if probed.restoring.name == NONE:
-        return DistinguoError(
+        return _NotKnownError(
             f"{probed.restoring.sentence[:-1]}, asked for trial {trial}, step {step}; learn without look-aheads."
         )
     if trial < 0:
-        return DistinguoError(f"{name} can only go on from the last state of a look-ahead, and at once.")
-    return DistinguoError(f"{name} has no memory of trial {trial}, step {step}; go on from another state.")
+        return _NotKnownError(f"{name} can only go on from the last state of a look-ahead, and at once.")
+    return _NotKnownError(f"{name} has no memory of trial {trial}, step {step}; go on from another state.")
 
 
-def _lost(name: str, probed: ProbeResult, s: State, observation: Any) -> DistinguoError:
-    trial, step, *wanted = s
-    place = StepPlace(int(trial), int(step))
-    if probed.restoring.name == OPTIONS:
-        words, advice = "ignores the state it was given", "fix its reset, or leave the option out"
-    else:
-        words, advice = "is not deterministic under replay", "draw all its noise from its own np_random"
-    return DistinguoError(f"{name} {words}: {place} expected {tuple(wanted)}, got {observation}; {advice}.")
+def _lost(name: str, words: str) -> DistinguoError:
+    return DistinguoError(
+        f"{name} does not repeat its trials: with the same seed and actions, {words}; learn without restoring "
+        "states: --no-probe, or settings={'task.probe': False} in Python."
+    )
 
 
 # Records of trials: seeds, actions, snapshots on the way, and the arrays that a checkpoint keeps of them.

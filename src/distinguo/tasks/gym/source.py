@@ -5,12 +5,19 @@ from __future__ import annotations
 import copy
 import importlib
 import math
+import random
 import re
 import sys
+import threading
+import time
 import warnings
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Callable, Mapping
+from enum import Enum
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
+from weakref import WeakKeyDictionary, WeakSet
 
 import gymnasium
 import numpy as np
@@ -26,12 +33,17 @@ from distinguo.tasks.gym.spaces import (
     View,
     choices_of,
     numbered_choices,
+    usual_levels,
     view_of,
 )
 from distinguo.tasks.spec import LARGEST
 
+PATIENT_SECONDS = 30.0  #: that an environment may take for a step before a notice names the step
+
 #: Arguments that are for us and not for the environment.
-LEVELS, LIMIT = "levels", "max_episode_steps"
+OURS = LEVELS, LIMIT, PROBE = "levels", "max_episode_steps", "probe"
+OF_OBJECTS = (LEVELS, PROBE)  #: those that an existing environment takes, too
+RENDERING = "render_mode"
 
 
 #: Mean returns that solve tasks without a threshold of their own: the best possible, where that is certain.
@@ -47,29 +59,129 @@ class Source(NamedTuple):
     limit: int | None = None  #: its time limit
     threshold: float | None = None  #: the mean return that solves it
     was_given: bool = False  #: whether it was an object of which only the name is left
+    maker: Callable[[], Any] | None = None  #: makes another object like it
 
     @property
     def is_lost(self) -> bool:
         """Whether the environment has to be handed in to be stepped."""
         return self.was_given and self.env is None
 
+    @property
+    def is_probed(self) -> bool:
+        """Whether the environment is tried before it is used."""
+        return bool(self.arguments.get(PROBE, True))
+
     def make(self) -> Any:
         """Return the environment; one made from its id has no time limit."""
+        return self.settled()[1]
+
+    def settled(self) -> tuple[Source, Any]:
+        """Return the environment, and the source with the levels of its actions, where they were not given."""
         if self.is_lost:
             raise absence(self.name)
-        own = {key: value for key, value in self.arguments.items() if key not in (LEVELS, LIMIT)}
+        own = {key: value for key, value in self.arguments.items() if key not in OURS}
         env = _made(self.name, own) if self.env is None else self.env
+        space = attempt(getattr, env, "action_space", otherwise=None)
         if LEVELS in self.arguments:
-            return DiscreteActions(env, self.arguments[LEVELS])
-        several = numbered_choices(attempt(getattr, env, "action_space", otherwise=None))
-        return env if several is None else NumberedActions(env)
+            return self, DiscreteActions(env, self.arguments[LEVELS])
+        if isinstance(space, gymnasium.spaces.Box):
+            levels = usual_levels(space)
+            return self._replace(arguments={**self.arguments, LEVELS: levels}), DiscreteActions(env, levels)
+        return self, env if numbered_choices(space) is None else NumberedActions(env)
 
-    def again(self) -> tuple[Source, bool]:
-        """Return a source of an equal environment, and whether that is another object."""
+    def again(self, copies: bool = False) -> tuple[Source, bool]:
+        """Return a source of an equal environment, and whether that is another object.
+
+        An object is copied only if ``copies`` are known to be harmless; else the environment is shared.
+        """
         if self.env is None:
             return self, True
-        another = attempt(copy.deepcopy, self.env, otherwise=None)  # it may fail for any reason
+        how = self.maker or (partial(copy.deepcopy, self.env) if copies else lambda: None)
+        another = attempt(how, otherwise=None)
         return (self, False) if another is None else (self._replace(env=another), True)
+
+    def spare(self) -> Spare | None:
+        """Make a second environment to try things on: anew, or a copy of plain data, which runs no foreign code."""
+        unseen = {key: value for key, value in self.arguments.items() if key != RENDERING}
+        if self.env is None:
+            return Spare(self._replace(arguments=unseen).make(), True)
+        if self.maker is not None:
+            return Spare(self._replace(env=self.maker()).make(), True)
+        if holds_plain_data(self.env):
+            return Spare(self._replace(env=copy.deepcopy(self.env)).make(), False)
+        spec = self.env.spec
+        return None if spec is None else Spare(self._replace(env=gymnasium.make(_unseen(spec))).make(), True)
+
+
+class Spare(NamedTuple):
+    """A second environment."""
+
+    env: Any
+    foreign: bool  #: whether the environment's own code made it
+
+
+def _unseen(spec: Any) -> Any:
+    """The specification without a window."""
+    spec = copy.deepcopy(spec)
+    spec.kwargs.pop(RENDERING, None)
+    return spec
+
+
+_VALUES = (int, float, complex, str, bytes, range, type, np.generic, np.dtype, Enum, type(None))
+_GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
+_CONTAINERS = (list, tuple, set, frozenset, dict, deque)
+#: Methods that run when an object is copied or dropped.
+_HOOKS = ("__del__", "__deepcopy__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__")
+
+
+def holds_plain_data(thing: Any) -> bool:
+    """Whether an object holds only numbers, texts, arrays, generators and plain objects of these.
+
+    To copy or to drop such an object runs no code of its own, and its copy shares nothing with it. A function within
+    another one is no plain data: in a copy it would still belong to the original.
+
+    >>> holds_plain_data(gymnasium.make("CartPole-v1")), holds_plain_data({"noise": lambda: _HOOKS})
+    (True, False)
+    """
+    seen: dict[int, Any] = {}
+    left = [thing]
+    while left:
+        one = left.pop()
+        if id(one) in seen or isinstance(one, (*_VALUES, *_GENERATORS)):
+            continue
+        seen[id(one)] = one  # kept, so that no other gets its number
+        if isinstance(one, np.ndarray):
+            left += one.ravel().tolist() if one.dtype.hasobject else []
+        elif _has_hooks(type(one)):
+            return False
+        elif isinstance(one, _CONTAINERS):
+            left += [*one.keys(), *one.values()] if isinstance(one, dict) else one
+            left += [getattr(one, "__dict__", None)]
+        elif isinstance(one, gymnasium.spaces.Space) or _is_made_plainly(type(one)):
+            left += [getattr(one, "__dict__", None), *_slots_of(one)]
+        else:
+            return False
+    return True
+
+
+def _is_made_plainly(kind: Any) -> bool:
+    """Whether a class is written in Python: one of an extension module makes its objects itself."""
+    return bool(kind.__new__ is object.__new__)
+
+
+def _has_hooks(kind: type) -> bool:
+    """Whether a class has methods of its own that run when it is copied or dropped; those of spaces are known."""
+    for name in _HOOKS:
+        owner = next((one for one in kind.__mro__ if name in vars(one)), object)
+        known = owner is object or owner in _CONTAINERS or owner.__module__.startswith("gymnasium.spaces.")
+        if not known and not (kind is deque and owner is deque):
+            return True
+    return False
+
+
+def _slots_of(thing: Any) -> list[Any]:
+    names = [name for kind in type(thing).__mro__ for name in vars(kind).get("__slots__", ())]
+    return [getattr(thing, name, None) for name in names if name not in ("__dict__", "__weakref__")]
 
 
 def absence(name: str) -> DistinguoError:
@@ -80,8 +192,8 @@ def absence(name: str) -> DistinguoError:
     )
 
 
-def source_of(origin: Any, arguments: Mapping[str, Any]) -> Source:
-    """Describe where an environment comes from: its id, or the environment itself.
+def source_of(origin: Any, arguments: Mapping[str, Any], maker: Callable[[], Any] | None = None) -> Source:
+    """Describe where an environment comes from: its id, or the environment itself and what made it.
 
     >>> source_of("CartPole-v1", {}).limit
     500
@@ -89,6 +201,7 @@ def source_of(origin: Any, arguments: Mapping[str, Any]) -> Source:
     Traceback (most recent call last):
     distinguo.errors.DistinguoError: Unknown environment 'CartPoole-v1'; did you mean 'CartPole-v1'?
     """
+    _check_probe(arguments.get(PROBE, True))
     if isinstance(origin, str):
         spec = registered_spec(origin, may_import=True)
         limit = _limit(arguments.get(LIMIT, spec.max_episode_steps), origin)
@@ -98,20 +211,28 @@ def source_of(origin: Any, arguments: Mapping[str, Any]) -> Source:
             f"A task must be an id such as 'CartPole-v1', a gymnasium.Env or a class with @task, got "
             f"{type(origin).__name__}; make one."
         )
-    return _source_of_object(origin, arguments)
+    return _source_of_object(origin, arguments, maker)
 
 
-def _source_of_object(env: Any, arguments: Mapping[str, Any]) -> Source:
-    unknown = sorted(set(arguments).difference([LEVELS]))
+def _check_probe(given: Any) -> None:
+    if not isinstance(given, bool):
+        raise DistinguoError(f"task.{PROBE} should be true or false, got {shown(given)}.")
+
+
+def _source_of_object(
+    env: Any, arguments: Mapping[str, Any], maker: Callable[[], Any] | None = None
+) -> Source:
+    unknown = sorted(set(arguments).difference(OF_OBJECTS))
     if unknown:
         raise DistinguoError(
-            f"An existing environment takes no '{unknown[0]}', only '{LEVELS}'; give it to gymnasium.make instead."
+            f"An existing environment takes no '{unknown[0]}', only {', '.join(OF_OBJECTS)}; give it to "
+            "gymnasium.make instead."
         )
     spec = attempt(getattr, env, "spec", otherwise=None)
     if spec is None:
         inner = attempt(getattr, env, "unwrapped", otherwise=env)
-        return Source(type(inner).__name__, env, dict(arguments))
-    return Source(spec.id, env, dict(arguments), spec.max_episode_steps, _threshold(spec))
+        return Source(type(inner).__name__, env, dict(arguments), maker=maker)
+    return Source(spec.id, env, dict(arguments), spec.max_episode_steps, _threshold(spec), maker=maker)
 
 
 def _limit(limit: Any, name: str) -> int | None:
@@ -206,11 +327,49 @@ class StepPlace(NamedTuple):
         return f"in trial {self.trial} at step {self.step}"
 
 
+class _Waiting:
+    """A thread that says where an environment is that does not answer; nobody can stop it but Ctrl-C."""
+
+    watched: ClassVar[WeakSet[CheckedEnv]] = WeakSet()
+    thread: threading.Thread | None = None
+
+    @classmethod
+    def watch(cls, env: CheckedEnv) -> None:
+        cls.watched.add(env)
+        if cls.thread is None or not cls.thread.is_alive():  # it does not live on in a forked process
+            cls.thread = threading.Thread(target=cls.look, name="waiting", daemon=True)
+            cls.thread.start()
+
+    @classmethod
+    def look(cls) -> None:
+        since: WeakKeyDictionary[CheckedEnv, tuple[Any, float]] = WeakKeyDictionary()
+        while True:
+            time.sleep(min(1.0, PATIENT_SECONDS / 2))
+            env: CheckedEnv | None = None
+            for env in attempt(list, cls.watched, otherwise=[]):  # another thread may add one meanwhile
+                busy, (before, began) = env.busy, since.get(env, (None, 0.0))
+                if busy is None or busy is not before:
+                    since[env] = (busy, time.monotonic())
+                elif time.monotonic() - began > PATIENT_SECONDS:
+                    since[env] = (busy, math.inf)  # once
+                    warnings.warn(
+                        f"{env.name} has not answered for {PATIENT_SECONDS:g} s, {StepPlace(*busy)}; still waiting. "
+                        "Ctrl-C stops; what was saved before is kept.",
+                        stacklevel=1,
+                    )
+            del env  # not to keep it alive
+
+
 class CheckedEnv:
     """An environment with its name, the view of its observations and its actions."""
 
     def __init__(self, env: Any, name: str) -> None:
         self.env, self.name = env, name
+        self.first_env = env  #: the environment itself, if a copy takes its place
+        self.busy: tuple[int, int, int] | None = (
+            None  #: trial, step and step of a look-ahead that it works on
+        )
+        _Waiting.watch(self)
         try:
             seen, acted = env.observation_space, env.action_space
         except KeyboardInterrupt:
@@ -224,12 +383,15 @@ class CheckedEnv:
     def reset(self, seed: int, trial: int) -> tuple[float, ...]:
         """Begin a trial, and return what is observed."""
         place = (trial, 0)
+        self.busy = (trial, 0, 0)
         try:
             answer = self.env.reset(seed=seed)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # SystemExit, too: the environment ends, not the program
             raise self.raised(error, *place) from error
+        finally:
+            self.busy = None
         parts = attempt(tuple, answer, otherwise=())
         if len(parts) != 2 or not isinstance(parts[1], Mapping):
             words = f"reset to {shown(answer)}; allowed is a pair, the observation and a dictionary"
@@ -238,12 +400,15 @@ class CheckedEnv:
 
     def step(self, a: int, trial: int, step: int, ahead: int = 0) -> StepResult:
         """Take action ``a``; the other numbers are for messages."""
+        self.busy = (trial, step, ahead)
         try:
             answer = self.env.step(a + self.choices.first)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
             raise self.raised(error, trial, step, ahead) from error
+        finally:
+            self.busy = None
         parts = answer if type(answer) is tuple else attempt(tuple, answer, otherwise=())
         if len(parts) != 5 or not isinstance(parts[4], Mapping):
             words = f"returned {shown(answer)} from step; allowed are five values, as Gymnasium 1.0 has them"

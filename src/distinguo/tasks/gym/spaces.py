@@ -368,6 +368,7 @@ class DiscreteActions(gymnasium.ActionWrapper[Any, int, Any], RecordConstructorA
     def __init__(self, env: Any, levels: int | Sequence[Any] = 3) -> None:
         RecordConstructorArgs.__init__(self, levels=levels)
         super().__init__(env)
+        self.levels = levels
         if isinstance(levels, list | tuple):
             self.table = _listed(_box_of(env), levels)
         else:
@@ -377,6 +378,34 @@ class DiscreteActions(gymnasium.ActionWrapper[Any, int, Any], RecordConstructorA
     def action(self, action: int) -> Any:
         """Return the continuous action of this number."""
         return self.table[action].copy()  # the environment may change what it is given
+
+
+USUAL_LEVELS, USUAL_ACTIONS = (
+    (5, 3, 2),
+    27,
+)  #: levels of a continuous action, and the most actions they may make
+
+
+def usual_levels(box: spaces.Box) -> int | list[list[float]]:
+    """The levels of continuous actions where none are given: up to five of each coordinate, 27 actions in all.
+
+    If even two of each are too many, the actions are nothing, and each coordinate alone at its bounds.
+
+    >>> [usual_levels(spaces.Box(-1, 1, (size,))) for size in (1, 2, 3, 4)]
+    [5, 5, 3, 2]
+    >>> len(usual_levels(spaces.Box(-1, 1, (6,)))), usual_levels(spaces.Box(-1, 1, (6,)))[1]
+    (13, [-1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    """
+    size = math.prod(box.shape)
+    for levels in USUAL_LEVELS:
+        if levels**size <= USUAL_ACTIONS or not box.is_bounded():
+            return levels
+    low, high = box.low.astype(np.float64).ravel(), box.high.astype(np.float64).ravel()
+    rest = np.clip(0.0, low, high)
+    rows = [rest]
+    for place in range(size):
+        rows += [np.where(np.arange(size) == place, bound, rest) for bound in (low, high)]
+    return [list(row) for row in dict.fromkeys(tuple(row.tolist()) for row in rows)]  # each once
 
 
 class NumberedActions(gymnasium.ActionWrapper[Any, int, Any], RecordConstructorArgs):
@@ -486,8 +515,8 @@ def _checked_box(env: Any, levels: Any) -> spaces.Box:
         raise DistinguoError(f"The levels of an action must be a number from 2, got {levels!r}; try 3.")
     if not box.is_bounded():
         raise DistinguoError(
-            f"Actions without bounds have no levels, got {box}; wrap it in gymnasium.wrappers.RescaleAction or "
-            "another wrapper that gives bounds."
+            f'Actions without bounds have no levels, got {box}; list the actions: --set task.levels="[-1, 0, 1]", or '
+            "a row with a number per coordinate for each."
         )
     size = math.prod(box.shape)
     if levels**size > MOST_COMBINATIONS:

@@ -21,9 +21,9 @@ from distinguo.seam import implements_interpreted
 from distinguo.tasks.gym.driver import Driver
 from distinguo.tasks.gym.registration import PUCK_ID
 from distinguo.tasks.gym.snapshots import NONE
-from distinguo.tasks.gym.source import Source, source_of
+from distinguo.tasks.gym.source import LEVELS, PROBE, Source, source_of
 from distinguo.tasks.gym.spaces import DiscreteActions, NumberedActions
-from distinguo.tasks.spec import LARGEST, RETURN, Parameters, TaskSpec
+from distinguo.tasks.spec import LARGEST, RETURN, Parameters, Stochastic, TaskSpec
 from distinguo.tasks.task import (
     Observation,
     State,
@@ -48,15 +48,21 @@ class GymTask(NamedTuple):
     driver: Driver
 
 
-def make_task(origin: Any, arguments: Mapping[str, Any] | None = None, seed: int = 0) -> GymTask:
-    """Return an environment as a task; ``origin`` is its id or the environment itself.
+def make_task(
+    origin: Any,
+    arguments: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    maker: Callable[[], Any] | None = None,
+) -> GymTask:
+    """Return an environment as a task; ``origin`` is its id or the environment itself, ``maker`` makes another.
 
-    The arguments are those of ``gymnasium.make``; ``levels`` divides continuous actions into that many levels.
+    The arguments are those of ``gymnasium.make``; ``levels`` divides continuous actions into that many levels, and
+    ``probe=False`` tries nothing beforehand.
 
     >>> actions(make_task("Pendulum-v1", {"levels": 5}))
     5
     """
-    return GymTask(Driver(source_of(origin, arguments or {}), seed))
+    return GymTask(Driver(source_of(origin, arguments or {}, maker), seed))
 
 
 def make_absent_task(
@@ -78,19 +84,22 @@ def gym_spec(
     port: Callable[[Parameters], TaskSpec] | None = None,
     *,
     probing: bool = True,
+    maker: Callable[[], Any] | None = None,
 ) -> TaskSpec:
     """Describe an environment; its compiled port, if it has one, knows better names and bounds.
 
     ``probing`` tries by some steps whether its states can be restored and whether chance decides; without it both are
-    left open.
+    left open. ``maker`` makes another environment like an ``origin`` that is an object.
 
     >>> gym_spec("FrozenLake-v1", {}).kind
     'categories'
     """
     if port is not None:
-        return _with_facts(_in_place_of(port(parameters), parameters), probing)
-    task = make_task(origin, dict(parameters))
-    source, checked = task.driver.source, task.driver.checked_env
+        own = {name: value for name, value in parameters.items() if name != PROBE}
+        return _with_facts(_in_place_of(port(own), parameters), probing)
+    task = make_task(origin, dict(parameters), maker=maker)
+    checked, source = task.driver.checked_env, task.driver.source
+    levels = {name: value for name, value in source.arguments.items() if name == LEVELS}
     known = source.name if isinstance(origin, str) else ""
     names = dimension_names(known, checked.view.names)
     spec = TaskSpec(
@@ -104,7 +113,7 @@ def gym_spec(
         kind=checked.view.kind,
         threshold=source.threshold,
         limit=source.limit,
-        parameters=dict(parameters),
+        parameters={**parameters, **levels},
         stochastic="strong" if probing and task.driver.stochastic else "no",
         portable=isinstance(origin, str),
         units=() if names == checked.view.names else DOCUMENTED[known].units,
@@ -119,9 +128,10 @@ def _in_place_of(port: TaskSpec, parameters: Parameters) -> TaskSpec:
     """
     arguments = dict(parameters)
     if port.name == "Pendulum-v1":
-        arguments.setdefault("levels", port.parameters["levels"])
+        arguments.setdefault(LEVELS, port.parameters[LEVELS])
     task = make_task(PUCK_ID if port.name == "puck" else port.name, arguments)
-    return port._replace(task=task, controllable=None, parameters=arguments)
+    stochastic: Stochastic = port.stochastic if task.driver.source.is_probed else "strong"
+    return port._replace(task=task, controllable=None, parameters=arguments, stochastic=stochastic)
 
 
 def _with_facts(spec: TaskSpec, probing: bool) -> TaskSpec:
@@ -130,8 +140,25 @@ def _with_facts(spec: TaskSpec, probing: bool) -> TaskSpec:
         return spec._replace(interpreted=True)
     restoring = spec.task.driver.restoring
     return spec._replace(
-        interpreted=True, note=restoring.sentence + _left_out(spec), restorable=restoring.name != NONE
+        interpreted=True,
+        note=restoring.sentence + _levels_of(spec) + _left_out(spec),
+        restorable=restoring.name != NONE,
     )
+
+
+def _levels_of(spec: TaskSpec) -> str:
+    """A sentence on the actions that stand for continuous ones; empty if there are none."""
+    env = spec.task.driver.checked_env.env
+    if not isinstance(env, DiscreteActions):
+        return ""
+    size, number = math.prod(env.table.shape[1:]), len(env.table)
+    if not isinstance(env.levels, int):
+        words = f"{number} listed ones"
+    elif size == 1:
+        words = f"{number} levels"
+    else:
+        words = f"{env.levels} levels of each of {size} coordinates, {number} combinations"
+    return f" Its continuous actions are chosen from {words}; --set task.levels=3 changes that."
 
 
 def _left_out(spec: TaskSpec) -> str:

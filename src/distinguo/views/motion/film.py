@@ -230,7 +230,8 @@ def images_of(driver: Driver, trial: Rollout, seed: int) -> Images:
     if env is None:
         return ()
     images = attempt(_gone_through, env, driver, trial, seed, otherwise=())
-    attempt(env.close, otherwise=None)
+    if driver.source.env is None:  # a copy is only dropped: to close it may close the original
+        attempt(env.close, otherwise=None)
     return images if len(images) == len(trial.observations) else ()
 
 
@@ -238,11 +239,15 @@ def _drawing(driver: Driver) -> Any:
     """Return an environment like the driver's that renders to arrays."""
     import gymnasium
 
-    source = driver.source.again()[0]
-    if source.env is None:
+    if driver.source.env is None:
+        source = driver.source
         return source._replace(arguments={**source.arguments, "render_mode": RGB}).make()
-    drawn: gymnasium.Env[Any, Any] | None = source.make()
-    return drawn if drawn is not None and drawn.render_mode == RGB else None
+    drawn: gymnasium.Env[Any, Any] = driver.again(0).checked_env.env
+    if (
+        drawn is driver.checked_env.env or drawn.render_mode != RGB
+    ):  # the user's own is neither used nor closed
+        return None
+    return drawn
 
 
 def _gone_through(env: Any, driver: Driver, trial: Rollout, seed: int) -> Images:
