@@ -36,7 +36,7 @@ from distinguo.runs.stage import BETWEEN, DONE, SAMPLE, TRIAL, Stage
 from distinguo.tasks.catalog import is_absent
 from distinguo.tasks.catalog import task_spec as known
 from distinguo.tasks.gym.registration import PUCK_ID
-from distinguo.tasks.gym.source import LEVELS, OF_OBJECTS
+from distinguo.tasks.gym.source import FEATURES, LEVELS, OF_OBJECTS
 from distinguo.tasks.gym.spaces import NumberedActions, View, view_of
 from distinguo.tasks.spec import CATEGORIES, TaskSpec
 from distinguo.writing import pack_arrays, write_atomically
@@ -308,6 +308,7 @@ def made(spec: TaskSpec, cap: int) -> Any:
     """
     import gymnasium
 
+    from distinguo.tasks.gym.images import ReducedObservation
     from distinguo.tasks.gym.source import registered_spec
     from distinguo.tasks.gym.spaces import DiscreteActions, NoisyActions
 
@@ -316,6 +317,8 @@ def made(spec: TaskSpec, cap: int) -> Any:
     env = gymnasium.make(known_id, **(_arguments(spec) | {"max_episode_steps": limit}))
     if not isinstance(env.action_space, gymnasium.spaces.Discrete):
         env = DiscreteActions(env, spec.parameters[LEVELS])
+    if FEATURES in spec.parameters:
+        env = ReducedObservation(env, spec.parameters[FEATURES])
     noise = spec.parameters.get(NOISE)
     return NoisyActions(env, noise) if noise else env
 

@@ -97,12 +97,20 @@ def learn(
             rich_help_panel=WHAT,
         ),
     ] = False,
+    features: Annotated[
+        str | None,
+        typer.Option(
+            help="Reduce an image that is observed: pool (means of blocks), differences (adds the change since the "
+            "previous observation) or pool+differences.",
+            rich_help_panel=WHAT,
+        ),
+    ] = None,
     no_probe: Annotated[
         bool,
         typer.Option(
             "--no-probe",
-            help="Try no steps of a Gymnasium environment beforehand; it is taken to be stochastic, and its states "
-            "are not restored.",
+            help="Take no steps in a Gymnasium environment beforehand; that the same seed and actions repeat a trial "
+            "is then taken on trust.",
             rich_help_panel=WHAT,
         ),
     ] = False,
@@ -151,6 +159,8 @@ def learn(
     from distinguo.views.words import way_sentence
 
     changes = parse.changes(assignments or [])
+    if features is not None:
+        changes["task.features"] = features
     if no_probe:
         changes["task.probe"] = False
     with stoppable("Stopped before anything was learned."), progress_lines():

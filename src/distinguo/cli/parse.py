@@ -131,7 +131,7 @@ def _made_spec(kind: Any, parameters: dict[str, Any]) -> TaskSpec:
 
 
 def _made(kind: Any, parameters: dict[str, Any]) -> Any:
-    from distinguo.tasks.gym.source import OF_OBJECTS
+    from distinguo.tasks.gym.source import OF_OBJECTS, remedy
 
     arguments = {name: value for name, value in parameters.items() if name not in OF_OBJECTS}
     try:
@@ -140,7 +140,10 @@ def _made(kind: Any, parameters: dict[str, Any]) -> Any:
         raise
     except BaseException as error:
         with_these = f" with {arguments}" if arguments else ""
-        raise DistinguoError(f"{kind.__name__} could not be made{with_these}: {reason_of(error)}.") from error
+        advice = remedy(error, "check its arguments")
+        raise DistinguoError(
+            f"{kind.__name__} could not be made{with_these}: {reason_of(error)}; {advice}."
+        ) from error
 
 
 def _value(text: str) -> Any:

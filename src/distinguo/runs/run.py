@@ -245,10 +245,13 @@ class Run(Verbs, RunRecord):
     def action(self, s: Any) -> str:
         """Return the name of the greedy action where ``s`` is observed; the first of tied actions.
 
-        ``s`` is a row of coordinates, or an observation with parts as its environment gives it.
+        ``s`` is a row of coordinates, or an observation with parts as its environment gives it. Of images that are
+        reduced it is the reduced one, as ``ReducedObservation`` gives it.
         """
         if isinstance(s, Mapping):
             s = self.configuration.spec.task.driver.checked_env.view.flatten(s)
+        elif np.ndim(s) > 1:
+            s = np.ravel(s)
         return self.configuration.spec.actions[self.controller.action(s)]
 
 

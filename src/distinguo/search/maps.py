@@ -59,6 +59,15 @@ class PrototypeMap(NamedTuple):
         move(copy, *how)
         return prototype_map(copy.prototypes, copy.actions[: copy.size], copy.scale)
 
+    def distinct(self) -> PrototypeMap:
+        """Return the map without prototypes that equal an earlier one: they are nearest to nothing.
+
+        >>> prototype_map([[0.5], [0.5], [1.0]], [2, 0, 1], [1.0]).distinct().actions.tolist()
+        [2, 1]
+        """
+        first = np.unique(self.prototypes, axis=0, return_index=True)[1]
+        return self if len(first) == self.size else self.only(np.sort(first))
+
     def only(self, rows: Any) -> PrototypeMap:
         """Return the map of some of the prototypes."""
         return prototype_map(self.prototypes[rows], self.actions[rows], self.scale)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import re
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -104,7 +106,20 @@ def _check_name(name: str) -> None:
         return
     near = did_you_mean(name, [*SPECS, *registry])
     hint = near if near.startswith("did") else "take puck, or any Gymnasium id such as CartPole-v1."
+    if not near.startswith("did") and re.search(r"-v[0-9]+$", name):
+        hint = _by_module(name)
     raise DistinguoError(f"Unknown task '{one_line(name)}'; {hint}")
+
+
+def _by_module(name: str) -> str:
+    """How to name an id that a package registers only when it is imported."""
+    module = re.split(r"[-/]", name)[0].lower()
+    if module.isidentifier() and importlib.util.find_spec(module) is not None:
+        return f"did you mean '{module}:{one_line(name)}', with the module that registers it?"
+    return (
+        "Gymnasium does not know it before its package is imported: install that, and put the module before the id, "
+        f"as in module:{one_line(name)}."
+    )
 
 
 def check_own(name: str, source: str) -> None:

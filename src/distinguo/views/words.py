@@ -65,6 +65,11 @@ of -110. Learner: probation (tries changes of a small map and keeps those that p
         "states can be restored" if spec.restorable else "states cannot be restored",
         NOISE[spec.stochastic],
         _goal(spec),
+        *(
+            []
+            if spec.limit or not spec.interpreted
+            else [f"trials stopped after {configuration.stage.cap:,} steps"]
+        ),
     ]
     about = learner_or_absent(name, {}).about
     way = f" ({about})" if about else ""

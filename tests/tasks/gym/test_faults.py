@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,9 +12,13 @@ import pytest
 from gymnasium.spaces import Box, Discrete
 
 import distinguo as dg
+from distinguo.cli.parse import _made
 from distinguo.errors import DistinguoError
 from distinguo.runs.stage import CONFIRMING, TRIAL, Stage
+from distinguo.tasks.catalog import spec_of, task_spec
+from distinguo.tasks.gym import source
 from distinguo.tasks.spec import LARGEST
+from distinguo.views.words import way_sentence
 from tests.nightly import interpreted_by_day
 from tests.tasks.faults import FAULTS, Fault, Switched, SwitchedAhead, raising
 from tests.tasks.faulty import Faulty, NoCopy, Walk
@@ -246,3 +251,88 @@ def test_the_greatest_reward_leaves_values_finite() -> None:
     run = dg.learn(Faulty(spoil), settings=SMALL)
     assert np.isfinite(run.q).all()
     assert np.isfinite([value for value in run.summary.values() if isinstance(value, float)]).all()
+
+
+class FixedSeed(Walk):
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        return super().reset(seed=7)
+
+
+class Screen(Walk):
+    def __init__(self) -> None:
+        raise RuntimeError("No available video device")
+
+
+class Saturated(Walk):
+    """Never ends, and often shows exactly the same."""
+
+    def step(self, action: int) -> Any:
+        seen, reward, _, _, info = super().step(action)
+        return np.clip(seen, -1, 1), max(reward, -1.0), False, False, info
+
+
+def test_a_seed_without_effect_is_said() -> None:
+    assert "Whatever its seed is, it begins in the same state" in spec_of(FixedSeed()).note
+    assert "seed" not in spec_of(Walk()).note
+
+
+def test_an_environment_that_never_ends_has_a_limit(tmp_path: Path) -> None:
+    settings = {"stage.steps": 3000, "stage.confirm": 2, "stage.cap": 700}
+    run = dg.learn(Saturated(), settings=settings, out=tmp_path / "run")
+    assert ", trials stopped after 700 steps. Learner: " in way_sentence(run.configuration)
+    assert len(np.unique(run.representation.partition.prototypes, axis=0)) == run.representation.prototypes
+
+
+def test_a_display_that_is_missing() -> None:
+    with pytest.raises(
+        DistinguoError, match=r"Screen could not be made: .*; it asks for a display: leave out "
+    ):
+        _made(Screen, {})
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("NoPackage-Task-v0", "put the module before the id, as in module:NoPackage-Task-v0."),
+        ("json-Task-v0", "did you mean 'json:json-Task-v0', with the module that registers it?"),
+        (
+            "nosuchpackage:Task-v0",
+            "needs nosuchpackage, which is not installed; run: pip install nosuchpackage",
+        ),
+    ],
+)
+def test_an_id_of_a_package_that_is_not_imported(name: str, words: str) -> None:
+    with pytest.raises(DistinguoError, match=re.escape(words)):
+        task_spec(name)
+
+
+def test_a_step_that_hangs_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source, "PATIENT_SECONDS", 0.1)
+    monkeypatch.setattr(source._Waiting, "thread", None)
+    env = source.CheckedEnv(Faulty(lambda answer: time.sleep(0.6) or answer, at=2), "Sleeper")
+    env.reset(0, 4)
+    env.step(0, 4, 1)
+    with pytest.warns(
+        UserWarning, match=r"Sleeper has not answered for 0\.1 s, in trial 4 at step 2; still wait"
+    ):
+        env.step(0, 4, 2)
+
+
+@pytest.mark.parametrize("learner", ["economy", "probation"])
+def test_the_scale_of_rewards_changes_no_decision(learner: str) -> None:
+    class Scaled(Walk):
+        factor = 1.0
+
+        def step(self, action: int) -> Any:
+            seen, reward, *rest = super().step(action)
+            return seen, self.factor * reward, *rest
+
+    runs = []
+    for Scaled.factor in (1.0, 2.0**13):  # a power of 2 leaves the digits alone
+        runs.append(dg.learn(Scaled(), learner=learner, settings=SMALL))
+    one, other = runs
+    assert (
+        one.representation.partition.prototypes.tolist() == other.representation.partition.prototypes.tolist()
+    )
+    assert one.controller.greedy.tolist() == other.controller.greedy.tolist()
+    assert [trial.steps for trial in one.trials] == [trial.steps for trial in other.trials]

@@ -239,7 +239,9 @@ def test_an_environment_that_stops_being_deterministic() -> None:
     log = walk(task, 20)
     env.rebels = True
     s = log[12][0]
-    sentence = r"Rebel does not repeat its trials: .* in trial 0 at step 12 it should show .*: --no-probe, or"
+    sentence = (
+        r"Rebel does not repeat its trials: .* in trial 0 at step 12 it should show .*task.restore=false, or"
+    )
     with pytest.raises(DistinguoError, match=sentence):
         transition(task, s, 0)
     assert start(task, RNG)[0] == 1.0  # a new trial can begin
@@ -341,9 +343,9 @@ def test_a_slow_environment_is_probed_by_shorter_and_fewer_trials(monkeypatch: p
 def test_without_a_probe_no_step_is_taken() -> None:
     env = faulty.Faulty(lambda answer: 1 / 0, at=1)
     spec = spec_of(env, {"probe": False})
-    assert (spec.restorable, spec.stochastic, spec.task.driver.probed.steps) == (False, "strong", 0)
-    assert (
-        spec.note == "Faulty was not probed: it is taken to be stochastic, and its states are not restored."
+    assert (spec.restorable, spec.stochastic, spec.task.driver.probed.steps) == (True, "no", 0)
+    assert spec.note.startswith(
+        "Faulty was not probed: it is put back by a replay of the trial's seed and actions, "
     )
     with pytest.raises(DistinguoError, match=r"task.probe should be true or false, got 3"):
         spec_of(env, {"probe": 3})
@@ -351,6 +353,21 @@ def test_without_a_probe_no_step_is_taken() -> None:
         task_spec("CartPole-v1", {"probe": False})
     run = distinguo.learn(faulty.Walk(), settings={"task.probe": False, "stage.steps": 500, "stage.cap": 50})
     assert run.summary["probe_steps"] == 0
+
+
+def test_states_need_not_be_restored() -> None:
+    env = faulty.Rebel()
+    env.rebels = True
+    spec = spec_of(env, {"restore": False})
+    assert not spec.restorable
+    assert spec.note == "Rebel is not put back into earlier states, as was asked for."
+    small = {"stage.steps": 2000, "stage.cap": 50, "stage.confirm": 5}
+    run = distinguo.learn(env, settings={"task.probe": False, "task.restore": False, **small})
+    assert run.summary["environment_steps"] > 0
+    with pytest.raises(
+        DistinguoError, match=r"Rebel does not repeat its trials: .* --set task\.restore=false, or"
+    ):
+        distinguo.learn(env, learner="economy", settings={"task.probe": False, **small})
 
 
 @pytest.mark.parametrize("kind", [faulty.Walk, faulty.TakesOptions, faulty.SetsState, faulty.NoCopy])

@@ -324,7 +324,7 @@ def test_arguments_that_do_not_fit() -> None:
         DistinguoError, match=r"CartPole-v1 could not be made with \{'weight': 3\}: TypeError: "
     ):
         actions(make_task("CartPole-v1", {"weight": 3}))
-    with pytest.raises(DistinguoError, match="takes no 'weight', only levels, probe"):
+    with pytest.raises(DistinguoError, match="takes no 'weight', only levels, probe, restore, features"):
         make_task(Walk(), {"weight": 3})
     with pytest.raises(
         DistinguoError, match="max_episode_steps of CartPole-v1 must be a number from 1, got 0"

@@ -128,7 +128,7 @@ class Probation(Learner):
 
     def controller(self, memory: RaceMemory, settings: ProbationSettings) -> Controller:
         """Act by the present map, or by the map of the best attempt if it gained more."""
-        return controller_of(_chosen(memory), memory.tree.child.shape[1])
+        return controller_of(_chosen(memory).distinct(), memory.tree.child.shape[1])
 
     def prepared(self, agent: Agent, extent: Extent | None) -> Agent:
         """Make room for a few trials."""

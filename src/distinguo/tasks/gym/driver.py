@@ -89,8 +89,17 @@ class Driver:
         if self._probed is None:
             self._take_over()
             checked = self.checked_env
-            self._probed = probe(checked, self.source.spare) if self.source.is_probed else unprobed(self.name)
-            if self._probed.harmed:
+            source = self.source
+            probed = (
+                probe(checked, source.spare)
+                if source.is_probed
+                else unprobed(self.name, source.is_repeatable)
+            )
+            if not source.is_restored:
+                words = Restoring(NONE, f"{self.name} is not put back into earlier states, as was asked for.")
+                probed = probed._replace(restoring=words, method=None, replayable=False)
+            self._probed = probed
+            if probed.harmed:
                 self._make_again()
         return self._probed
 
@@ -377,7 +386,7 @@ def _not_restorable(name: str, probed: ProbeResult, trial: int, step: int) -> Di
 def _lost(name: str, words: str) -> DistinguoError:
     return DistinguoError(
         f"{name} does not repeat its trials: with the same seed and actions, {words}; learn without restoring "
-        "states: --no-probe, or settings={'task.probe': False} in Python."
+        "states: --set task.restore=false, or settings={'task.restore': False} in Python."
     )
 
 

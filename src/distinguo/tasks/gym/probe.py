@@ -72,14 +72,17 @@ class ProbeResult(NamedTuple):
     harmed: bool = False  #: whether trying the spare environment changed this one
 
 
-def unprobed(name: str) -> ProbeResult:
-    """The most careful result, for an environment that is not tried.
+def unprobed(name: str, repeatable: bool = True) -> ProbeResult:
+    """What Gymnasium promises of an environment that is not tried: the same seed and actions, the same trial.
 
     >>> unprobed("Slow-v0").restoring.sentence
-    'Slow-v0 was not probed: it is taken to be stochastic, and its states are not restored.'
+    "Slow-v0 was not probed: it is put back by a replay of the trial's seed and actions, and taken as deterministic."
     """
-    words = f"{name} was not probed: it is taken to be stochastic, and its states are not restored."
-    return ProbeResult(Restoring(NONE, words), True, None, False, 0, 0, False)
+    words = f"it is put back by {BY_REPLAY}, and taken as deterministic"
+    if not repeatable:
+        words = "its states are not restored, as its makers call it nondeterministic"
+    said = Restoring(REPLAY if repeatable else NONE, f"{name} was not probed: {words}.")
+    return ProbeResult(said, not repeatable, None, repeatable, 0, 0, False)
 
 
 def probe(checked: CheckedEnv, spare: Callable[[], Spare | None] = lambda: None) -> ProbeResult:

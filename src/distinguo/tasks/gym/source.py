@@ -24,6 +24,7 @@ import numpy as np
 from gymnasium.error import DependencyNotInstalled
 
 from distinguo.errors import DistinguoError, attempt, did_you_mean, reason_of, shown
+from distinguo.tasks.gym.images import ReducedObservation
 from distinguo.tasks.gym.snapshots import StepResult
 from distinguo.tasks.gym.spaces import (
     Choices,
@@ -41,8 +42,8 @@ from distinguo.tasks.spec import LARGEST
 PATIENT_SECONDS = 30.0  #: that an environment may take for a step before a notice names the step
 
 #: Arguments that are for us and not for the environment.
-OURS = LEVELS, LIMIT, PROBE = "levels", "max_episode_steps", "probe"
-OF_OBJECTS = (LEVELS, PROBE)  #: those that an existing environment takes, too
+OURS = LEVELS, LIMIT, PROBE, RESTORE, FEATURES = "levels", "max_episode_steps", "probe", "restore", "features"
+OF_OBJECTS = (LEVELS, PROBE, RESTORE, FEATURES)  #: those that an existing environment takes, too
 RENDERING = "render_mode"
 
 
@@ -71,6 +72,21 @@ class Source(NamedTuple):
         """Whether the environment is tried before it is used."""
         return bool(self.arguments.get(PROBE, True))
 
+    @property
+    def is_restored(self) -> bool:
+        """Whether its earlier states may be restored."""
+        return bool(self.arguments.get(RESTORE, True))
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether Gymnasium promises that a seed and actions repeat a trial."""
+        spec = (
+            registered_spec(self.name)
+            if self.env is None
+            else attempt(getattr, self.env, "spec", otherwise=None)
+        )
+        return not getattr(spec, "nondeterministic", False)
+
     def make(self) -> Any:
         """Return the environment; one made from its id has no time limit."""
         return self.settled()[1]
@@ -81,6 +97,8 @@ class Source(NamedTuple):
             raise absence(self.name)
         own = {key: value for key, value in self.arguments.items() if key not in OURS}
         env = _made(self.name, own) if self.env is None else self.env
+        if FEATURES in self.arguments:
+            env = ReducedObservation(env, self.arguments[FEATURES])
         space = attempt(getattr, env, "action_space", otherwise=None)
         if LEVELS in self.arguments:
             return self, DiscreteActions(env, self.arguments[LEVELS])
@@ -201,7 +219,9 @@ def source_of(origin: Any, arguments: Mapping[str, Any], maker: Callable[[], Any
     Traceback (most recent call last):
     distinguo.errors.DistinguoError: Unknown environment 'CartPoole-v1'; did you mean 'CartPole-v1'?
     """
-    _check_probe(arguments.get(PROBE, True))
+    for key in (PROBE, RESTORE):
+        if not isinstance(arguments.get(key, True), bool):
+            raise DistinguoError(f"task.{key} should be true or false, got {shown(arguments[key])}.")
     if isinstance(origin, str):
         spec = registered_spec(origin, may_import=True)
         limit = _limit(arguments.get(LIMIT, spec.max_episode_steps), origin)
@@ -212,11 +232,6 @@ def source_of(origin: Any, arguments: Mapping[str, Any], maker: Callable[[], Any
             f"{type(origin).__name__}; make one."
         )
     return _source_of_object(origin, arguments, maker)
-
-
-def _check_probe(given: Any) -> None:
-    if not isinstance(given, bool):
-        raise DistinguoError(f"task.{PROBE} should be true or false, got {shown(given)}.")
 
 
 def _source_of_object(
@@ -283,8 +298,22 @@ def _made(identifier: str, arguments: Mapping[str, Any]) -> Any:
     except BaseException as error:
         given = f" with {dict(arguments)}" if arguments else ""
         raise DistinguoError(
-            f"{identifier} could not be made{given}: {reason_of(error)}; check its arguments."
+            f"{identifier} could not be made{given}: {reason_of(error)}; {remedy(error, 'check its arguments')}."
         ) from error
+
+
+_DISPLAY = re.compile(r"display|video (device|driver|system)|x server|glfw|opengl|egl\b", re.IGNORECASE)
+
+
+def remedy(error: BaseException, otherwise: str) -> str:
+    """What to do about an error: an environment may ask for a screen where there is none.
+
+    >>> remedy(RuntimeError("No available video device"), "fix it")
+    'it asks for a display: leave out render_mode="human", or put xvfb-run before the command'
+    """
+    if not _DISPLAY.search(attempt(str, error, otherwise="")):
+        return otherwise
+    return 'it asks for a display: leave out render_mode="human", or put xvfb-run before the command'
 
 
 def _lacking(identifier: str, error: Exception) -> DistinguoError:
@@ -452,13 +481,17 @@ class CheckedEnv:
             raise self.fault(f"answered {shown(answer)} for {name}; allowed are True and False", *place)
         return number == 1.0
 
-    def fault(self, words: str, trial: int, step: int, ahead: int = 0) -> DistinguoError:
+    def fault(
+        self, words: str, trial: int, step: int, ahead: int = 0, *, advice: str = "fix the environment"
+    ) -> DistinguoError:
         """Return the error for a fault of the environment."""
-        return DistinguoError(f"{self.name} {words}, {StepPlace(trial, step, ahead)}; fix the environment.")
+        return DistinguoError(f"{self.name} {words}, {StepPlace(trial, step, ahead)}; {advice}.")
 
     def raised(self, error: BaseException, trial: int, step: int, ahead: int = 0) -> DistinguoError:
         """Return the error for an exception."""
-        return self.fault(f"failed ({reason_of(error)})", trial, step, ahead)
+        return self.fault(
+            f"failed ({reason_of(error)})", trial, step, ahead, advice=remedy(error, "fix the environment")
+        )
 
 
 def number_of(value: Any) -> float:

@@ -116,8 +116,8 @@ def _unreadable(space: Any, name: str) -> DistinguoError:
 
 def _too_many(name: str, count: int) -> DistinguoError:
     return DistinguoError(
-        f"{name} observes {count:,} numbers; allowed are {MOST_COORDINATES:,}; wrap it in a "
-        "gymnasium.ObservationWrapper that gives fewer."
+        f"{name} observes {count:,} numbers; allowed are {MOST_COORDINATES:,}; reduce an image "
+        "by --features pool, or wrap it in a gymnasium.ObservationWrapper that gives fewer."
     )
 
 

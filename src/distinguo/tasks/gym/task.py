@@ -19,11 +19,12 @@ import numpy as np
 from distinguo.errors import DistinguoError, shown
 from distinguo.seam import implements_interpreted
 from distinguo.tasks.gym.driver import Driver
+from distinguo.tasks.gym.images import is_large_image
 from distinguo.tasks.gym.registration import PUCK_ID
 from distinguo.tasks.gym.snapshots import NONE
-from distinguo.tasks.gym.source import LEVELS, PROBE, Source, source_of
+from distinguo.tasks.gym.source import FEATURES, LEVELS, PROBE, RESTORE, Source, source_of
 from distinguo.tasks.gym.spaces import DiscreteActions, NumberedActions
-from distinguo.tasks.spec import LARGEST, RETURN, Parameters, Stochastic, TaskSpec
+from distinguo.tasks.spec import LARGEST, RETURN, Parameters, TaskSpec
 from distinguo.tasks.task import (
     Observation,
     State,
@@ -95,7 +96,7 @@ def gym_spec(
     'categories'
     """
     if port is not None:
-        own = {name: value for name, value in parameters.items() if name != PROBE}
+        own = {name: value for name, value in parameters.items() if name not in (PROBE, RESTORE, FEATURES)}
         return _with_facts(_in_place_of(port(own), parameters), probing)
     task = make_task(origin, dict(parameters), maker=maker)
     checked, source = task.driver.checked_env, task.driver.source
@@ -130,8 +131,7 @@ def _in_place_of(port: TaskSpec, parameters: Parameters) -> TaskSpec:
     if port.name == "Pendulum-v1":
         arguments.setdefault(LEVELS, port.parameters[LEVELS])
     task = make_task(PUCK_ID if port.name == "puck" else port.name, arguments)
-    stochastic: Stochastic = port.stochastic if task.driver.source.is_probed else "strong"
-    return port._replace(task=task, controllable=None, parameters=arguments, stochastic=stochastic)
+    return port._replace(task=task, controllable=None, parameters=arguments)
 
 
 def _with_facts(spec: TaskSpec, probing: bool) -> TaskSpec:
@@ -141,8 +141,29 @@ def _with_facts(spec: TaskSpec, probing: bool) -> TaskSpec:
     restoring = spec.task.driver.restoring
     return spec._replace(
         interpreted=True,
-        note=restoring.sentence + _levels_of(spec) + _left_out(spec),
+        note=restoring.sentence + _levels_of(spec) + _sameness_of(spec) + _image_of(spec) + _left_out(spec),
         restorable=restoring.name != NONE,
+    )
+
+
+def _image_of(spec: TaskSpec) -> str:
+    """A sentence on an observation that is reduced, or that is a large image; else empty."""
+    space = spec.task.driver.checked_env.env.observation_space
+    size = " x ".join(map(str, space.shape or ()))
+    if FEATURES in spec.parameters:
+        return f" Its observations are reduced to {size} = {math.prod(space.shape):,} numbers."
+    if not is_large_image(space):
+        return ""
+    return f" It observes images of {size} = {math.prod(space.shape):,} numbers; --features pool takes means of blocks."
+
+
+def _sameness_of(spec: TaskSpec) -> str:
+    """A sentence if the seed of a reset changes nothing; else empty."""
+    alike = spec.task.driver.probed.one_start
+    return (
+        " Whatever its seed is, it begins in the same state, so its trials teach one start only."
+        if alike
+        else ""
     )
 
 
