@@ -16,7 +16,7 @@ from distinguo.tasks.catalog import spec_of
 from distinguo.tasks.gym.images import ReducedObservation
 from tests.tasks.faulty import Walk
 
-SMALL = {"stage.steps": 1500, "stage.cap": 30, "stage.confirm": 5}
+SMALL = {"stage.steps": 200, "stage.cap": 20, "stage.confirm": 2}
 
 
 class Camera(Walk):
@@ -64,7 +64,10 @@ def test_changes_since_the_previous_observation() -> None:
 
 
 def test_a_large_image_is_named() -> None:
-    assert " It observes images of 30 x 30 x 3 = 2,700 numbers; --features pool " in spec_of(Camera()).note
+    assert (
+        " It observes images of 30 x 30 x 3 = 2,700 numbers; --features pool reduces them."
+        in spec_of(Camera()).note
+    )
     note = spec_of(Camera(), {"features": "pool+differences"}).note
     assert note.endswith(" Its observations are reduced to 2 x 4 x 4 x 3 = 96 numbers.")
 
@@ -79,11 +82,10 @@ def test_unknown_features(wrong: Any) -> None:
         dg.learn("FrozenLake-v1", settings={"task.features": "pool"})
 
 
-@pytest.mark.parametrize("learner", ["economy", "probation"])
-def test_a_run_on_reduced_images(learner: str, tmp_path: Path) -> None:
-    words: dict[str, Any] = {"learner": learner, "out": tmp_path / "run"}
-    settings = {"task.features": "pool+differences"}
-    run = dg.learn(Camera(), settings={**settings, **SMALL}, **words)
+@pytest.mark.second_stage
+def test_a_run_on_reduced_images(tmp_path: Path) -> None:
+    settings = {"task.features": "pool+differences", **SMALL}
+    run = dg.learn(Camera(), learner="economy", settings=settings, out=tmp_path / "run")
     assert len(run.configuration.spec.dimensions) == 96
     again = dg.open_run(tmp_path / "run", task=Camera())
     env = ReducedObservation(Camera(), "pool+differences")
@@ -92,6 +94,7 @@ def test_a_run_on_reduced_images(learner: str, tmp_path: Path) -> None:
     assert len(dg.rollout(again, steps=20).observations[0]) == 96
 
 
+@pytest.mark.second_stage
 def test_an_agent_on_reduced_images() -> None:
     if "Camera-v0" not in gymnasium.registry:
         gymnasium.register("Camera-v0", Camera, max_episode_steps=30)

@@ -154,7 +154,9 @@ def _image_of(spec: TaskSpec) -> str:
         return f" Its observations are reduced to {size} = {math.prod(space.shape):,} numbers."
     if not is_large_image(space):
         return ""
-    return f" It observes images of {size} = {math.prod(space.shape):,} numbers; --features pool takes means of blocks."
+    return (
+        f" It observes images of {size} = {math.prod(space.shape):,} numbers; --features pool reduces them."
+    )
 
 
 def _sameness_of(spec: TaskSpec) -> str:
