@@ -68,7 +68,7 @@ of -110. Learner: probation (tries changes of a small map and keeps those that p
         *(
             []
             if spec.limit or not spec.interpreted
-            else [f"trials stopped after {configuration.stage.cap:,} steps"]
+            else [f"trials stopped after {counted(configuration.stage.cap, 'step')}"]
         ),
     ]
     about = learner_or_absent(name, {}).about
