@@ -335,4 +335,4 @@ def test_the_scale_of_rewards_changes_no_decision(learner: str) -> None:
         one.representation.partition.prototypes.tolist() == other.representation.partition.prototypes.tolist()
     )
     assert one.controller.greedy.tolist() == other.controller.greedy.tolist()
-    assert [trial.steps for trial in one.trials] == [trial.steps for trial in other.trials]
+    assert [trial.length for trial in one.trials] == [trial.length for trial in other.trials]
