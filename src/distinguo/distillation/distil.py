@@ -45,6 +45,7 @@ from distinguo.search.prices import STARTS, neighbouring_prototypes, prices
 from distinguo.search.races import Candidate, Contender
 from distinguo.settings import checked
 from distinguo.tasks.gym.snapshots import steps_of_probes
+from distinguo.tasks.gym.source import one_of_vector
 from distinguo.tasks.spec import CATEGORIES, Hold, TaskSpec
 from distinguo.tasks.task import uncounted_steps
 from distinguo.versions import software
@@ -208,7 +209,7 @@ def distilled(wish: Wish, ledger: Ledger, watch: Watch | None = None) -> Distill
         uncounted_steps(wish.task.task)[0] if isinstance(wish.task, TaskSpec) else 0
     ) - steps_of_probes()
     _check_asked(wish.regions, wish.keep)
-    teacher, task, changes = wish.teacher, wish.task, wish.changes
+    teacher, task, changes = wish.teacher, one_of_vector(wish.task), wish.changes
     known = checked(DistilSettings, of_table(changes, "learner"), "learner")
     ledger.budget = ledger.ceiling = known.steps
     thing = teacher.policy if isinstance(teacher, Policy) else teacher

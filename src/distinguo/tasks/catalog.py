@@ -136,6 +136,8 @@ def check_imported(name: str, source: str) -> None:
 def spec_of(thing: Any, parameters: Parameters | None = None) -> TaskSpec:
     """Return the description of an object: a declared class, one of its tasks, or a Gymnasium environment.
 
+    Of a vector of environments, one is described.
+
     >>> spec_of(Puck(beta=0.2)).parameters["beta"]
     0.2
     """
@@ -144,9 +146,11 @@ def spec_of(thing: Any, parameters: Parameters | None = None) -> TaskSpec:
         return thing
     if is_declared(kind):
         return _declared(kind, (parameters or {}) if thing is kind else parameters_of(thing))
+    from distinguo.tasks.gym.source import one_of_vector
     from distinguo.tasks.gym.task import gym_spec
 
-    return gym_spec(thing, parameters or {})
+    one = one_of_vector(thing)
+    return task_spec(one, parameters) if isinstance(one, str) and one is not thing else gym_spec(one, parameters or {})
 
 
 def _declared(kind: type, parameters: Parameters) -> TaskSpec:
