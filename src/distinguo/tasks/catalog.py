@@ -150,7 +150,11 @@ def spec_of(thing: Any, parameters: Parameters | None = None) -> TaskSpec:
     from distinguo.tasks.gym.task import gym_spec
 
     one = one_of_vector(thing)
-    return task_spec(one, parameters) if isinstance(one, str) and one is not thing else gym_spec(one, parameters or {})
+    return (
+        task_spec(one, parameters)
+        if isinstance(one, str) and one is not thing
+        else gym_spec(one, parameters or {})
+    )
 
 
 def _declared(kind: type, parameters: Parameters) -> TaskSpec:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import Field
 
 from distinguo.errors import DistinguoError
+from distinguo.learners.catalog import TEACHER
 from distinguo.learners.learner import Learner, Setup, register
 
 
@@ -52,7 +53,7 @@ class TeacherLearner(Learner):
     distinguo.errors.DistinguoError: The learner 'teacher' trains a network of Stable-Baselines3 ...
     """
 
-    name = "teacher"
+    name = TEACHER
     about = "trains a network of Stable-Baselines3 and distils it into a small map"
     settings = TeacherSettings
     only_controls = True
@@ -64,8 +65,6 @@ class TeacherLearner(Learner):
             "distinguo learn TASK --learner teacher, or call distinguo.teach(task)."
         )
 
-
-TEACHER = TeacherLearner.name
 
 register(TeacherLearner())
 
@@ -101,7 +100,14 @@ PUBLISHED: dict[str, tuple[Published, ...]] = {
         Published(
             "ppo",
             100_000,
-            {"n_steps": 32, "batch_size": 256, "gae_lambda": 0.8, "gamma": 0.98, "n_epochs": 20, "ent_coef": 0.0},
+            {
+                "n_steps": 32,
+                "batch_size": 256,
+                "gae_lambda": 0.8,
+                "gamma": 0.98,
+                "n_epochs": 20,
+                "ent_coef": 0.0,
+            },
             copies=8,
             falling={"learning_rate": 0.001, "clip_range": 0.2},
         ),

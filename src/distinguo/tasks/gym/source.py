@@ -86,7 +86,8 @@ def one_of_vector(task: Any) -> Any:
 
     >>> one_of_vector(gymnasium.make_vec("CartPole-v1", num_envs=3, vectorization_mode="sync"))
     'CartPole-v1'
-    >>> one_of_vector(gymnasium.vector.SyncVectorEnv([lambda: gymnasium.make("CartPole-v1", sutton_barto_reward=True)]))
+    >>> make = lambda: gymnasium.make("CartPole-v1", sutton_barto_reward=True)
+    >>> one_of_vector(gymnasium.vector.SyncVectorEnv([make, make]))
     <TimeLimit<OrderEnforcing<PassiveEnvChecker<CartPoleEnv<CartPole-v1>>>>>
     """
     if not isinstance(task, gymnasium.vector.VectorEnv):
@@ -105,12 +106,14 @@ def one_of_vector(task: Any) -> Any:
         different = {_maker_key(one): one for one in makers}
         envs = [call_user_code("A function that makes an environment", one) for one in different.values()]
     elif spec is not None and spec.entry_point is not None:
-        own = {key: value for key, value in spec.kwargs.items() if key not in ("num_envs", "vectorization_mode")}
+        own = {
+            key: value for key, value in spec.kwargs.items() if key not in ("num_envs", "vectorization_mode")
+        }
         envs = [gymnasium.make(spec.id, **own)]
     else:
         raise DistinguoError(
-            f"{type(inner).__name__} is a vector without functions that make its environments (env_fns) and without an "
-            "id (spec); hand one environment over instead."
+            f"{type(inner).__name__} is a vector of environments with neither functions that make them (env_fns) nor "
+            "an id (spec); hand one environment over instead."
         )
     return _plain_id(envs[0]) or envs[0] if len(envs) == 1 else OneOfSeveral(envs)
 
