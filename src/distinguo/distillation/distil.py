@@ -217,6 +217,7 @@ def distilled(wish: Wish, ledger: Ledger, watch: Watch | None = None) -> Distill
     teacher, task, changes = wish.teacher, one_of_vector(wish.task), wish.changes
     known = checked(DistilSettings, of_table(changes, "learner"), "learner")
     ledger.budget = ledger.ceiling = known.steps
+    ledger.beside = lambda: probed + steps_of_probes()
     thing = teacher.policy if isinstance(teacher, Policy) else teacher
     work = None
     try:
