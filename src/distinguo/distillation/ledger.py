@@ -72,7 +72,9 @@ class Ledger:
     def __init__(self, budget: float = math.inf) -> None:
         self.budget = self.ceiling = budget
         self.count = Count()
-        self.beside: Callable[[], int] = lambda: 0  #: steps that are taken elsewhere and count against the budget
+        self.beside: Callable[[], int] = lambda: (
+            0
+        )  #: steps that are taken elsewhere and count against the budget
         self._record: Record | None = None
         self._asking = False
 

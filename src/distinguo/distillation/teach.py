@@ -21,7 +21,15 @@ from typing import Any, NamedTuple
 import gymnasium
 import numpy as np
 
-from distinguo.distillation.distil import HOLDING, Distilled, Wish, check_asked, distilled, distilled_in
+from distinguo.distillation.distil import (
+    HOLDING,
+    Distilled,
+    NoMapError,
+    Wish,
+    check_asked,
+    distilled,
+    distilled_in,
+)
 from distinguo.distillation.ledger import RECORD, Arrays, Ledger
 from distinguo.distillation.levels import has_amounts
 from distinguo.distillation.teachers import CLASSES, Policy
@@ -78,7 +86,7 @@ def teach(
 
     >>> teach("CartPole-v1", settings={"learner.algorithm": "sarsa"})
     Traceback (most recent call last):
-    distinguo.errors.DistinguoError: Setting learner.algorithm should match pattern ..., got 'sarsa'.
+    distinguo.errors.DistinguoError: Setting learner.algorithm should be '', 'dqn', ... got 'sarsa'.
     """
     if watch is not None and not callable(watch):
         raise DistinguoError(f"watch should be a function of a text, got {shown(watch)}.")
@@ -165,6 +173,8 @@ def lesson_of(
     }
     checked(DistilSettings, of_table(changes, "learner"), "learner")
     check_asked(regions, keep)
+    if regions is not None:
+        changes.setdefault("learner.most", regions)  # larger maps would only cost steps
     if own.distil_steps:
         changes["learner.steps"] = own.distil_steps
     return Lesson(Wish(None, one_of_vector(task), check_seed(seed), regions, keep, changes), own, asked)
@@ -191,7 +201,10 @@ def taught(lesson: Lesson, path: Path | None, wish: Wish, ledger: Ledger, watch:
     model = models[0] if models else training.opened(zipped)
     trained, chosen = (int(number) for number in found["steps"])
     name = str(zipped) if zipped is not None else training.name
-    small = distilled(wish._replace(teacher=Policy(model, name)), ledger, watch)
+    try:
+        small = distilled(wish._replace(teacher=Policy(model, name)), ledger, watch)
+    except NoMapError as error:
+        raise NoMapError(_for_training(str(error))) from None
     before = small.run.summary
     summary = {
         "training": training.name,
@@ -203,10 +216,15 @@ def taught(lesson: Lesson, path: Path | None, wish: Wish, ledger: Ledger, watch:
         "seconds": round(before["seconds"] + float(found["seconds"]), 4),
     }
     run = small.run._replace(summary={**before, **summary})
-    notes = (cost_sentence(run.summary), *small.notes)
+    notes = (cost_sentence(run.summary), *map(_for_training, small.notes))
     if not run.solved and run.configuration.spec.goal.can_be_solved:
         notes += (f"Not solved; train longer in another folder: --set learner.steps={10 * training.steps}.",)
     return small._replace(run=run, notes=notes)
+
+
+def _for_training(note: str) -> str:
+    """A note on a distillation, with the name that its budget has here."""
+    return note.replace("learner.steps=", "learner.distil_steps=")
 
 
 def cost_sentence(summary: Mapping[str, Any]) -> str:
@@ -366,7 +384,7 @@ class Training(NamedTuple):
     def stopped(self, steps: int) -> TrainingStoppedError:
         """The error for a training that the caller stopped."""
         return TrainingStoppedError(
-            f"Stopped while {self.name} was trained on {self.task}: its {counted(steps, 'step')} are lost, because a "
+            f"Stopped while {self.name} was trained on {self.task}, after {counted(steps, 'step')}, which are lost: a "
             "network is only kept once its training is complete; the same command trains it again."
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -19,11 +19,9 @@ class TeacherSettings(NamedTuple):
     """
 
     algorithm: Annotated[
-        str,
+        Literal["", "dqn", "qrdqn", "ppo", "a2c", "sac", "td3"],
         Field(
-            pattern="^(|dqn|qrdqn|ppo|a2c|sac|td3)$",
-            description="what is trained: dqn, qrdqn, ppo, a2c, sac or td3; if none is given, the one whose settings "
-            "are published for the task, else ppo",
+            description="what is trained; '' for the one whose settings are published for the task, else ppo"
         ),
     ] = ""
     steps: Annotated[
