@@ -108,10 +108,7 @@ def distil_command(
     asked = changes = check_changes(parse.changes(assignments or []))
     world = _task(task, of_table(changes, "task"))
     policy = _teacher(teacher, task, of_table(changes, "task"), say)
-    if hasattr(world, "action_space"):  # an environment, already made with them
-        changes = {
-            key: v for key, v in changes.items() if not key.startswith("task.") or key == "task.levels"
-        }
+    changes = _without_made(world, changes)
     wish = Wish(Policy(policy, teacher), world, seed, regions, keep, changes)
     request = wish.request(teacher, task, asked)
     path = out or _default_folder(task, seed, request)
@@ -137,6 +134,7 @@ def _distilled(path: Path, work: Any, first: str) -> tuple[Run, int]:
     """Do the work of a distillation: the run, and the exit code if it was stopped; ``first`` is said at Ctrl-C."""
     from distinguo.cli.console import Ending, say
     from distinguo.cli.live import live_line
+    from distinguo.distillation.teach import TrainingStoppedError
 
     ending = Ending(first, f"Stopped; saved in {path}. The same command continues from there.")
 
@@ -146,7 +144,11 @@ def _distilled(path: Path, work: Any, first: str) -> tuple[Run, int]:
             raise StopIteration
 
     with _saved_in(path), live_line() as line:
-        small = ending.worked_off(lambda: work(watch))
+        try:
+            small = ending.worked_off(lambda: work(watch))
+        except TrainingStoppedError as stopped:
+            say(str(stopped))
+            raise typer.Exit(ending.code) from None
     for note in small.notes:
         say(note)
     if small.run.summary["stopped"]:
@@ -167,13 +169,13 @@ def teach_command(
     """``distinguo learn --learner teacher``: train a network, then distil it; the exit code is that of a stop."""
     from distinguo.cli.console import output_for, say
     from distinguo.distillation.ledger import RECORD
-    from distinguo.distillation.teach import TrainingStoppedError, lesson_of, training_of
+    from distinguo.distillation.teach import lesson_of, training_of
     from distinguo.runs.configuration import of_table
     from distinguo.runs.folder import finished_run
 
     world = _task(task, of_table(asked, "task"))
-    lesson = lesson_of(world, seed, regions, keep, asked)
-    request = lesson.request(task)
+    lesson = lesson_of(world, seed, regions, keep, _without_made(world, asked))
+    request = lesson._replace(asked=asked).request(task)
     path = out or _default_folder(task, seed, request, "teacher")
     run, code = finished_run(path, request, RECORD), 0
     if run is None:
@@ -186,13 +188,9 @@ def teach_command(
             "Stopping: a network in training is not kept; of a distillation, the smallest map so far is confirmed "
             "and saved. Press Ctrl-C again to quit at once."
         )
-        try:
-            run, code = _distilled(
-                path, lambda watch: lesson.held_in(path, request, watch, _draw_distilled), first
-            )
-        except TrainingStoppedError as stopped:
-            say(str(stopped))
-            raise typer.Exit(130) from None
+        run, code = _distilled(
+            path, lambda watch: lesson.held_in(path, request, watch, _draw_distilled), first
+        )
     else:
         say(f"{path} is finished already; showing it.")
     _tell(run, path, output_for(as_json), as_json)
@@ -227,6 +225,15 @@ def _task(word: str, parameters: dict[str, Any]) -> Any:
         return word
     env = parse.named_environment(word, parameters)
     return env if has_amounts(env) else parse.named_task(word, parameters)
+
+
+def _without_made(world: Any, changes: dict[str, Any]) -> dict[str, Any]:
+    """The settings without parameters of the task, if it is an environment, which was made with them."""
+    if not hasattr(world, "action_space"):
+        return changes
+    return {
+        key: value for key, value in changes.items() if not key.startswith("task.") or key == "task.levels"
+    }
 
 
 def _teacher(word: str, task: str, parameters: dict[str, Any], say: Any) -> Any:

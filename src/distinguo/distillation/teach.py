@@ -204,7 +204,8 @@ def taught(lesson: Lesson, path: Path | None, wish: Wish, ledger: Ledger, watch:
     try:
         small = distilled(wish._replace(teacher=Policy(model, name)), ledger, watch)
     except NoMapError as error:
-        raise NoMapError(_for_training(str(error))) from None
+        again = f" Its network is kept; distil it: distinguo distil {zipped} --task {training.task}"
+        raise NoMapError(_for_training(str(error)) if zipped is None else f"{error}{again}") from None
     before = small.run.summary
     summary = {
         "training": training.name,
@@ -384,8 +385,8 @@ class Training(NamedTuple):
     def stopped(self, steps: int) -> TrainingStoppedError:
         """The error for a training that the caller stopped."""
         return TrainingStoppedError(
-            f"Stopped while {self.name} was trained on {self.task}, after {counted(steps, 'step')}, which are lost: a "
-            "network is only kept once its training is complete; the same command trains it again."
+            f"Stopped while {self.name} was trained on {self.task}, after {counted(steps, 'step')}, which are lost: "
+            "a network is only kept once its training is complete; the same command trains it again."
         )
 
 
