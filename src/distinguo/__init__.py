@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from distinguo import criteria
-    from distinguo.agents.economy import Agent, Economy
+    from distinguo.agents.economy import Economy
+    from distinguo.agents.economy import SuitedAgent as Agent
     from distinguo.agents.regions import RegionObservation
     from distinguo.comparison.audit import audit, trained_controller
     from distinguo.comparison.compare import compare
@@ -84,7 +85,7 @@ register_with_gymnasium()
 #: The module of each public name of the core, and its name there if it differs. Names are imported on first use, so
 #: that the command line starts at once. The lab adds the others (registry.py).
 _HOMES = {
-    "Agent": "distinguo.agents.economy",
+    "Agent": "distinguo.agents.economy:SuitedAgent",
     "Controller": "distinguo.controller",
     "DiscreteActions": "distinguo.tasks.gym.spaces",
     "DistinguoError": "distinguo.errors",

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import distinguo as dg
-from distinguo.distillation.teach import Training, TrainingStoppedError
+from distinguo.distillation.teach import NetworkTraining, TrainingStoppedError
 from distinguo.runs.folder import NETWORK
 from tests.agents.common import CART, sb3
 from tests.cli.test_cli import Call, call
@@ -41,15 +41,15 @@ def test_every_step_is_counted_and_the_budget_of_training_holds(
     algorithm: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trained: list[int] = []
-    done = Training.done
+    done = NetworkTraining.done
 
-    def counting(self: Training, watch: Any) -> Any:
+    def counting(self: NetworkTraining, watch: Any) -> Any:
         before = Counted.steps
         found = done(self, watch)
         trained.append(Counted.steps - before)
         return found
 
-    monkeypatch.setattr(Training, "done", counting)
+    monkeypatch.setattr(NetworkTraining, "done", counting)
     Counted.steps = 0
     env = Counted(gymnasium.make(CART))
     run = dg.learn(env, learner="teacher", seed=1, settings=FEW | {"learner.algorithm": algorithm})
@@ -78,10 +78,10 @@ def test_an_interrupted_run_goes_on_and_is_not_trained_again(
         dg.show(tmp_path / "run")
     whole = dg.teach(CART, seed=1, settings=FEW, out=tmp_path / "whole")
 
-    def trained_again(self: Training, watch: Any) -> Any:
+    def trained_again(self: NetworkTraining, watch: Any) -> Any:
         raise AssertionError
 
-    monkeypatch.setattr(Training, "done", trained_again)
+    monkeypatch.setattr(NetworkTraining, "done", trained_again)
     monkeypatch.setattr("pickle.loads", trained_again)  # nothing in the zip is unpickled
     run = dg.learn(CART, learner="teacher", seed=1, settings=FEW, out=tmp_path / "run")
     np.testing.assert_array_equal(run.q, whole.run.q)

@@ -46,8 +46,8 @@ class Economy(Verbs):
     port, which is far faster, unless ``interpreted`` is set. An environment object is stepped itself: a few steps
     show how it can be restored, then it is learned in a copy, if it can be copied. The settings of the learner are
     given by name, those of other tables by dotted name in ``settings``. ``learner`` is another learner, by its name
-    or as a declared class; :class:`Agent` takes the one that suits the task by default. As for ``distinguo.learn``,
-    ``threshold``, ``dimensions``, ``actions`` and ``units`` describe an environment. An agent has the methods of a
+    or as a declared class; by default, ``distinguo.Agent`` takes the one that suits the task. As for
+    ``distinguo.learn``, ``threshold``, ``dimensions``, ``actions`` and ``units`` describe an environment. An agent has the methods of a
     run: ``plot``, ``rollout``, ``audit``, ``verify``, ``export``, ``explain``, ``report``, ``play``.
 
     >>> agent = Economy("puck", seed=1, gamma=0.99, settings={"stage.hold": 100_000}).learn(1_000_000)
@@ -61,13 +61,13 @@ class Economy(Verbs):
     distinguo.errors.DistinguoError: Unknown setting learner.gama; did you mean 'gamma'?
     """
 
+    _called = "Economy"
     _usual: str | None = ECONOMY  # the learner if none is given; None for the one that suits the task
 
     def __init__(
         self,
         env: Any,
         *others: Any,
-        learner: Any = None,
         seed: int = 0,
         preset: str = DEFAULT,
         tensorboard_log: Place | None = None,
@@ -78,10 +78,11 @@ class Economy(Verbs):
     ) -> None:
         if others or "policy" in options:
             raise DistinguoError(
-                f"{type(self).__name__} has no policy network, so it takes the environment first and nothing else "
-                f"without a name; call {type(self).__name__}(env, seed=0)."
+                f"{self._called} has no policy network, so it takes the environment first and nothing else without a "
+                f"name; call {self._called}(env, seed=0)."
             )
         words: Any = {name: options.pop(name) for name in WORDS if name in options}
+        learner = options.pop("learner", None)
         by_name = {f"learner.{name}": value for name, value in options.items()}
         chosen = self._usual if learner is None else learner
         _check_options(type(self), chosen, options)
@@ -261,16 +262,17 @@ class Economy(Verbs):
         TrainingLoop(self, self._session, Callbacks(), 1).log()
 
 
-class Agent(Economy):
-    """The same agent with the learner that suits the task, as ``distinguo.learn`` chooses it.
+class SuitedAgent(Economy):
+    """The same agent with the learner that suits the task, as ``distinguo.learn`` chooses it: ``distinguo.Agent``.
 
-    >>> Agent("CartPole-v1", seed=1).configuration.learner_name, Agent("puck").configuration.learner_name
-    ('probation', 'economy')
-    >>> Agent("MlpPolicy", "CartPole-v1")
+    >>> SuitedAgent("puck").configuration.learner_name
+    'economy'
+    >>> SuitedAgent("MlpPolicy", "CartPole-v1")
     Traceback (most recent call last):
     distinguo.errors.DistinguoError: Agent has no policy network, so it takes the environment first ...
     """
 
+    _called = "Agent"
     _usual = None
 
 
@@ -278,12 +280,12 @@ def _check_options(kind: type, learner: Any, options: Mapping[str, Any]) -> None
     """Reject settings by name that the learner does not have; with no learner yet, those that none has."""
     if learner == TEACHER:
         raise DistinguoError(
-            "The learner 'teacher' is not trained step by step; call distinguo.teach(task), or train an agent of "
+            "The learner teacher does not learn step by step; call distinguo.teach(task), or train an agent of "
             "Stable-Baselines3 yourself and call distinguo.distil(model, task)."
         )
     known = all_learners() if learner is None else [learner_named(learner)]
     fields = dict.fromkeys(name for one in known for name in one.settings._fields)
-    check_known(options, fields, "learner", (*inspect.signature(kind).parameters, *WORDS))
+    check_known(options, fields, "learner", ("learner", *inspect.signature(kind).parameters, *WORDS))
 
 
 def _unlimited(configuration: Configuration) -> Configuration:

@@ -169,17 +169,17 @@ def teach_command(
     """``distinguo learn --learner teacher``: train a network, then distil it; the exit code is that of a stop."""
     from distinguo.cli.console import output_for, say
     from distinguo.distillation.ledger import RECORD
-    from distinguo.distillation.teach import lesson_of, training_of
+    from distinguo.distillation.teach import teaching_of, training_of
     from distinguo.runs.configuration import of_table
     from distinguo.runs.folder import finished_run
 
     world = _task(task, of_table(asked, "task"))
-    lesson = lesson_of(world, seed, regions, keep, _without_made(world, asked))
-    request = lesson._replace(asked=asked).request(task)
+    teaching = teaching_of(world, seed, regions, keep, _without_made(world, asked))
+    request = teaching._replace(asked=asked).request(task)
     path = out or _default_folder(task, seed, request, "teacher")
     run, code = finished_run(path, request, RECORD), 0
     if run is None:
-        training = training_of(lesson)
+        training = training_of(teaching)
         say(
             f"{training.task}: training {training.name} for at most {counted(training.steps, 'environment step')}, "
             "then distilling it into a small map. Learner: teacher."
@@ -189,7 +189,7 @@ def teach_command(
             "and saved. Press Ctrl-C again to quit at once."
         )
         run, code = _distilled(
-            path, lambda watch: lesson.held_in(path, request, watch, _draw_distilled), first
+            path, lambda watch: teaching.held_in(path, request, watch, _draw_distilled), first
         )
     else:
         say(f"{path} is finished already; showing it.")

@@ -91,10 +91,10 @@ def teach(
     if watch is not None and not callable(watch):
         raise DistinguoError(f"watch should be a function of a text, got {shown(watch)}.")
     place = None if out is None else path_from(out)
-    lesson = lesson_of(task, seed, regions, keep, settings)
+    teaching = teaching_of(task, seed, regions, keep, settings)
     with show_progress("Teaching") as tell:
         told = watch or (lambda text: tell(f"Teaching: {text}"))
-        return lesson.held(told) if place is None else lesson.held_in(place, lesson.request(), told)
+        return teaching.held(told) if place is None else teaching.held_in(place, teaching.request(), told)
 
 
 def teach_run(
@@ -107,13 +107,13 @@ def teach_run(
 ) -> Run:
     """The run that ``teach`` makes, or the one that is in the folder already."""
     if out is not None:
-        request = lesson_of(task, seed, None, keep, settings).request()
+        request = teaching_of(task, seed, None, keep, settings).request()
         if (known := finished_run(path_from(out), request, RECORD)) is not None:
             return known
     return teach(task, seed=seed, keep=keep, settings=settings, out=out).run
 
 
-class Lesson(NamedTuple):
+class Teaching(NamedTuple):
     """What is trained and then distilled."""
 
     wish: Wish  #: what is distilled; its teacher is not there yet
@@ -147,9 +147,9 @@ class Lesson(NamedTuple):
         return distilled_in(path, self.wish, request, watch, draw, partial(taught, self, path))
 
 
-def lesson_of(
+def teaching_of(
     task: Any, seed: int, regions: int | None, keep: float | None, settings: Mapping[str, Any] | None
-) -> Lesson:
+) -> Teaching:
     """Check what is asked; nothing is trained yet."""
     if settings is not None and not isinstance(settings, Mapping):
         raise DistinguoError(f"Settings are a dictionary by dotted name, got {shown(settings)}.")
@@ -177,12 +177,14 @@ def lesson_of(
         changes.setdefault("learner.most", regions)  # larger maps would only cost steps
     if own.distil_steps:
         changes["learner.steps"] = own.distil_steps
-    return Lesson(Wish(None, one_of_vector(task), check_seed(seed), regions, keep, changes), own, asked)
+    return Teaching(Wish(None, one_of_vector(task), check_seed(seed), regions, keep, changes), own, asked)
 
 
-def taught(lesson: Lesson, path: Path | None, wish: Wish, ledger: Ledger, watch: Watch | None) -> Distilled:
+def taught(
+    teaching: Teaching, path: Path | None, wish: Wish, ledger: Ledger, watch: Watch | None
+) -> Distilled:
     """Train, or open what was trained before, and distil; the ledger knows whether there was a training."""
-    training = training_of(lesson)
+    training = training_of(teaching)
     zipped = None if path is None else path / NETWORK
     watch = watch or (lambda text: None)
     began, models = time.perf_counter(), []
@@ -233,19 +235,19 @@ def cost_sentence(summary: Mapping[str, Any]) -> str:
 
     >>> cost_sentence({"training": "PPO", "training_steps": 100_000, "distillation_steps": 5_000,
     ...     "confirmation_steps": 400, "price_steps": 0})
-    'Trained PPO (100,000 steps) and distilled it (5,000 steps; 400 to confirm it, 0 for prices).'
+    'Trained PPO (100,000 steps) and distilled it (5,000 steps); to confirm it took 400 steps, the prices 0 steps.'
     """
+    trained, shrunk = (counted(summary[name], "step") for name in ("training_steps", "distillation_steps"))
     return (
-        f"Trained {summary['training']} ({summary['training_steps']:,} steps) and distilled it "
-        f"({summary['distillation_steps']:,} steps; {summary['confirmation_steps']:,} to confirm it, "
-        f"{summary['price_steps']:,} for prices)."
+        f"Trained {summary['training']} ({trained}) and distilled it ({shrunk}); to confirm it took "
+        f"{counted(summary['confirmation_steps'], 'step')}, the prices {counted(summary['price_steps'], 'step')}."
     )
 
 
 # ---- the network ---------------------------------------------------------------------------------------------------
 
 
-class Training(NamedTuple):
+class NetworkTraining(NamedTuple):
     """A network that is to be trained."""
 
     task: str
@@ -390,11 +392,11 @@ class Training(NamedTuple):
         )
 
 
-def training_of(lesson: Lesson) -> Training:
+def training_of(teaching: Teaching) -> NetworkTraining:
     """What is to be trained; a task or an installation that does not allow it is rejected."""
-    wish = lesson.wish
+    wish = teaching.wish
     name, make, copies, limit = _environment(wish.task, of_table(wish.changes, "task"))
-    plan = published(name, lesson.own.algorithm)
+    plan = published(name, teaching.own.algorithm)
     module = CLASSES[plan.algorithm][0]
     for package in dict.fromkeys(["stable_baselines3", module]):
         try:
@@ -404,7 +406,7 @@ def training_of(lesson: Lesson) -> Training:
                 f"The learner 'teacher' needs {package.replace('_', '-')}, which is not installed; run: pip install "
                 '"distinguo[others]", or choose another learner.'
             ) from None
-    return Training(name, make, copies, limit, plan, lesson.own.steps or plan.steps, wish.seed)
+    return NetworkTraining(name, make, copies, limit, plan, teaching.own.steps or plan.steps, wish.seed)
 
 
 def _environment(task: Any, parameters: Mapping[str, Any]) -> tuple[str, Make, int, int]:
@@ -451,7 +453,7 @@ def _check_numbers(kind: str, name: str) -> None:
 class Course:
     """The course of a training: progress, candidates, and the end of its budget."""
 
-    def __init__(self, training: Training, copies: int, watch: Watch) -> None:
+    def __init__(self, training: NetworkTraining, copies: int, watch: Watch) -> None:
         self.training, self.copies, self.watch = training, copies, watch
         self.candidates: list[Weights] = []
         self.began = self.told = time.monotonic()
@@ -474,7 +476,10 @@ class Course:
         """How far the training has come."""
         left = (time.monotonic() - self.began) * (self.training.most - taken) / max(taken, 1)
         mean = f"mean return {np.mean(returns):z.4g}, " if returns else ""
-        return f"training {self.training.name}: {taken:,} of {self.training.most:,} steps, {mean}{left:,.0f} s left"
+        most = counted(self.training.most, "step")
+        return (
+            f"training {self.training.name}: {taken:,} of {most}, {mean}{counted(round(left), 'second')} left"
+        )
 
 
 def _weights(model: Any) -> Weights:
