@@ -47,8 +47,9 @@ class Economy(Verbs):
     show how it can be restored, then it is learned in a copy, if it can be copied. The settings of the learner are
     given by name, those of other tables by dotted name in ``settings``. ``learner`` is another learner, by its name
     or as a declared class; by default, ``distinguo.Agent`` takes the one that suits the task. As for
-    ``distinguo.learn``, ``threshold``, ``dimensions``, ``actions`` and ``units`` describe an environment. An agent has
-    the methods of a run: ``plot``, ``rollout``, ``audit``, ``verify``, ``export``, ``explain``, ``report``, ``play``.
+    ``distinguo.learn``, ``threshold``, ``dimensions``, ``actions`` and ``units`` describe an environment. An agent
+    has the methods of a run: ``plot``, ``rollout``, ``audit``, ``verify``, ``export``, ``explain``, ``report`` and
+    ``play``.
 
     >>> agent = Economy("puck", seed=1, gamma=0.99, settings={"stage.hold": 100_000}).learn(1_000_000)
     >>> agent.solved
