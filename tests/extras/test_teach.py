@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import distinguo as dg
-from distinguo.distillation.teach import NetworkTraining, TrainingStoppedError
+from distinguo.distillation.teach import NetworkTraining, TrainingStoppedError, teaching_of, training_of
 from distinguo.runs.folder import NETWORK
 from tests.agents.common import CART, sb3
 from tests.cli.test_cli import Call, call
@@ -118,7 +118,7 @@ class Slope(NamedTuple):
         return (rng.uniform(-0.3, 0.3),)
 
 
-def test_a_task_of_ones_own_and_continuous_actions() -> None:
+def test_a_task_of_ones_own() -> None:
     task = dg.task(
         states=("x",),
         actions=("left", "right"),
@@ -131,8 +131,14 @@ def test_a_task_of_ones_own_and_continuous_actions() -> None:
     run = dg.learn(task, learner="teacher", settings=FEW | {"learner.algorithm": ""})
     assert run.summary["training"] == "PPO"
     assert run.representation.regions >= 1
-    levels = dg.teach("Pendulum-v1", settings=FEW | {"learner.algorithm": "sac", "task.levels": 2})
-    assert levels.run.configuration.spec.actions == ("-2", "+2")
+
+
+def test_continuous_actions_are_trained_as_they_are() -> None:
+    asked = {"learner.steps": 150, "task.levels": 2}
+    training = training_of(teaching_of("Pendulum-v1", 0, None, None, asked))
+    model, steps, _ = training.done(lambda text: None)
+    assert (training.name, model.action_space.shape) == ("SAC", (1,))
+    assert sum(steps) <= 150
 
 
 def test_the_command(call: Call, tmp_path: Path) -> None:
