@@ -47,6 +47,7 @@ FIRST = (
 #: the lab: `.ci/run` runs it after the README's command (`python -m pytest -m second_stage`).
 SECOND_STAGE = (
     "src/distinguo_lab/",
+    "tests/agents/test_any_learner.py",
     "tests/benchmarks/",
     "tests/cli/test_terminal.py",
     "tests/comparison/test_engines.py",

@@ -5,11 +5,11 @@
 >>> run.solved, run.action((0.5, 1.0))
 (True, 'left')
 
-The functions: ``learn``, ``distil``, ``condense``, ``compare``, ``verify``, ``audit``, ``explain``,
+The functions: ``learn``, ``distil``, ``teach``, ``condense``, ``compare``, ``verify``, ``audit``, ``explain``,
 ``distinctions``, ``family``, ``export``, ``show``, ``report``, ``rollout``, ``play``, ``reproduce``, ``open_run``;
-agents with the interface of Stable-Baselines3 (``Economy``, ``RegionObservation``, ``Shield``); the paper's
-definitions (``criteria``); and five decorators for your own code: ``task``, ``partition``, ``representation``,
-``learner`` and ``view``, with ``check_task`` and ``check_partition`` to test it.
+agents with the interface of Stable-Baselines3 (``Agent``, ``Economy``, ``RegionObservation``, ``Shield``); the
+paper's definitions (``criteria``); and five decorators for your own code: ``task``, ``partition``,
+``representation``, ``learner`` and ``view``, with ``check_task`` and ``check_partition`` to test it.
 """
 
 import _signal  # as the module signal, which imports others
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from distinguo import criteria
     from distinguo.agents.economy import Economy
+    from distinguo.agents.economy import SuitedAgent as Agent
     from distinguo.agents.regions import RegionObservation
     from distinguo.comparison.audit import audit, trained_controller
     from distinguo.comparison.compare import compare
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from distinguo.criteria import state_value
     from distinguo.distillation.condense import condense
     from distinguo.distillation.distil import distil
+    from distinguo.distillation.teach import teach
     from distinguo.distillation.teachers import Policy, table_teacher
     from distinguo.errors import DistinguoError
     from distinguo.evaluation.audit import audit_controller
@@ -83,6 +85,7 @@ register_with_gymnasium()
 #: The module of each public name of the core, and its name there if it differs. Names are imported on first use, so
 #: that the command line starts at once. The lab adds the others (registry.py).
 _HOMES = {
+    "Agent": "distinguo.agents.economy:SuitedAgent",
     "Controller": "distinguo.controller",
     "DiscreteActions": "distinguo.tasks.gym.spaces",
     "DistinguoError": "distinguo.errors",
@@ -130,6 +133,7 @@ _HOMES = {
     "state_value": "distinguo.criteria",
     "table_teacher": "distinguo.distillation.teachers",
     "task": "distinguo.tasks.declare",
+    "teach": "distinguo.distillation.teach",
     "tiles": "distinguo.features.bases",
     "trained_controller": "distinguo.comparison.audit",
     "verify": "distinguo.verification",
@@ -140,6 +144,7 @@ _HOMES = {
 _MODULES = ("criteria",)
 
 __all__ = [
+    "Agent",
     "Controller",
     "DiscreteActions",
     "DistinguoError",
@@ -192,6 +197,7 @@ __all__ = [
     "state_value",
     "table_teacher",
     "task",
+    "teach",
     "tiles",
     "trained_controller",
     "variable_resolution",

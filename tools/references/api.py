@@ -10,7 +10,18 @@ from tools.references.markdown import page, table
 
 #: What a reader looks for, and the public names that belong to it; a test finds a name that is in no group.
 GROUPS: dict[str, tuple[str, ...]] = {
-    "Learn": ("learn", "distil", "Policy", "table_teacher", "condense", "open_run", "Run", "Economy"),
+    "Learn": (
+        "learn",
+        "distil",
+        "teach",
+        "Policy",
+        "table_teacher",
+        "condense",
+        "open_run",
+        "Run",
+        "Economy",
+        "Agent",
+    ),
     "See and ask": (
         "show",
         "view",

@@ -19,6 +19,8 @@ FILES = {
     "certificate.json": "what `distinguo verify` proved; see [below](#certificatejson)",
     "certificate-….json": "the same, where more was asked: `certificate-disturbance-0.001.json`",
     "proof.png": "the picture of what was proven",
+    "teacher.zip": "from `distinguo learn --learner teacher`: the trained network, Stable-Baselines3's own file; "
+    "distinguo never reads it to open a run",
     "dial.csv": "from `distinguo condense` and `distil`: the mean return of the best map of every size",
     "dial.png": "the picture of that",
     "fidelity.json": "from `distinguo distil`: where map and teacher agree, what both gain, what disagreements cost",

@@ -20,15 +20,16 @@ from distinguo.agents import session as environment
 from distinguo.agents.session import Interface, Session, chosen_actions, interface_of, saved_interface
 from distinguo.errors import DistinguoError, check_known
 from distinguo.interrupts import held
-from distinguo.learners.economy.learner import ECONOMY
+from distinguo.learners.catalog import ECONOMY, TEACHER
+from distinguo.learners.learner import all_learners, learner_named
 from distinguo.presets import DEFAULT
 from distinguo.representations.file import Representation
 from distinguo.runs.configuration import Configuration, configure, of_table
 from distinguo.runs.history import TrialRow
 from distinguo.runs.run import Run, Verbs
 from distinguo.runs.stage import DONE, Stage
-from distinguo.settings import LearnerSettings
 from distinguo.tasks.catalog import spec_of
+from distinguo.tasks.gym.source import one_of_vector
 from distinguo.tasks.gym.task import WORDS
 
 #: Every call to ``learn`` gives the steps, so the stage itself has no budget by default.
@@ -44,9 +45,11 @@ class Economy(Verbs):
     ``env`` is a Gymnasium environment, an id, or the name of one of our tasks. An id with a compiled port uses the
     port, which is far faster, unless ``interpreted`` is set. An environment object is stepped itself: a few steps
     show how it can be restored, then it is learned in a copy, if it can be copied. The settings of the learner are
-    given by name, those of other tables by dotted name in ``settings``. As for ``distinguo.learn``, ``threshold``,
-    ``dimensions``, ``actions`` and ``units`` describe an environment. An agent has the methods of a run: ``plot``,
-    ``rollout``, ``audit``, ``verify``, ``export``, ``explain``, ``report``, ``play``.
+    given by name, those of other tables by dotted name in ``settings``. ``learner`` is another learner, by its name
+    or as a declared class; by default, ``distinguo.Agent`` takes the one that suits the task. As for
+    ``distinguo.learn``, ``threshold``, ``dimensions``, ``actions`` and ``units`` describe an environment. An agent
+    has the methods of a run: ``plot``, ``rollout``, ``audit``, ``verify``, ``export``, ``explain``, ``report`` and
+    ``play``.
 
     >>> agent = Economy("puck", seed=1, gamma=0.99, settings={"stage.hold": 100_000}).learn(1_000_000)
     >>> agent.solved
@@ -59,29 +62,39 @@ class Economy(Verbs):
     distinguo.errors.DistinguoError: Unknown setting learner.gama; did you mean 'gamma'?
     """
 
+    _called = "Economy"
+    _usual: str | None = ECONOMY  # the learner if none is given; None for the one that suits the task
+
     def __init__(
         self,
         env: Any,
-        *,
+        *others: Any,
         seed: int = 0,
         preset: str = DEFAULT,
         tensorboard_log: Place | None = None,
         verbose: int = 0,
         settings: Mapping[str, Any] | None = None,
         interpreted: bool = False,
-        **learner: Any,
+        **options: Any,
     ) -> None:
-        words: Any = {name: learner.pop(name) for name in WORDS if name in learner}
-        beside = (*inspect.signature(type(self)).parameters, *WORDS)
-        check_known(learner, LearnerSettings._fields, "learner", beside)
-        by_name = {f"learner.{name}": value for name, value in learner.items()}
+        if others or "policy" in options:
+            raise DistinguoError(
+                f"{self._called} has no policy network, so it takes the environment first and nothing else without a "
+                f"name; call {self._called}(env, seed=0)."
+            )
+        words: Any = {name: options.pop(name) for name in WORDS if name in options}
+        learner = options.pop("learner", None)
+        by_name = {f"learner.{name}": value for name, value in options.items()}
+        chosen = self._usual if learner is None else learner
+        _check_options(type(self), chosen, options)
+        env = one_of_vector(env)
         configuration = configure(
             env if isinstance(env, str) else spec_of(env, of_table(settings or {}, "task")),
             seed=seed,
             preset_name=preset,
             changes={**UNLIMITED, **(settings or {}), **by_name},
             interpreted=interpreted,
-            learner=ECONOMY,
+            learner=chosen,
             words=words,
         )
         interface = interface_of(configuration.spec)
@@ -248,6 +261,32 @@ class Economy(Verbs):
     def dump_logs(self) -> None:
         """Write the current scalars."""
         TrainingLoop(self, self._session, Callbacks(), 1).log()
+
+
+class SuitedAgent(Economy):
+    """The same agent with the learner that suits the task, as ``distinguo.learn`` chooses it: ``distinguo.Agent``.
+
+    >>> SuitedAgent("puck").configuration.learner_name
+    'economy'
+    >>> SuitedAgent("MlpPolicy", "CartPole-v1")
+    Traceback (most recent call last):
+    distinguo.errors.DistinguoError: Agent has no policy network, so it takes the environment first ...
+    """
+
+    _called = "Agent"
+    _usual = None
+
+
+def _check_options(kind: type, learner: Any, options: Mapping[str, Any]) -> None:
+    """Reject settings by name that the learner does not have; with no learner yet, those that none has."""
+    if learner == TEACHER:
+        raise DistinguoError(
+            "The learner teacher does not learn step by step; call distinguo.teach(task), or train an agent of "
+            "Stable-Baselines3 yourself and call distinguo.distil(model, task)."
+        )
+    known = all_learners() if learner is None else [learner_named(learner)]
+    fields = dict.fromkeys(name for one in known for name in one.settings._fields)
+    check_known(options, fields, "learner", ("learner", *inspect.signature(kind).parameters, *WORDS))
 
 
 def _unlimited(configuration: Configuration) -> Configuration:

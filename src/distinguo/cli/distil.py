@@ -98,49 +98,105 @@ def distil_command(
       distinguo distil decisions.csv --task MountainCar-v0
     """
     from distinguo.cli import parse
-    from distinguo.cli.console import Ending, output_for, say
-    from distinguo.cli.live import live_line
+    from distinguo.cli.console import output_for, say
     from distinguo.distillation.distil import Wish, check_changes, distilled_in
     from distinguo.distillation.ledger import RECORD
     from distinguo.distillation.teachers import Policy
     from distinguo.runs.configuration import of_table
+    from distinguo.runs.folder import finished_run
 
     asked = changes = check_changes(parse.changes(assignments or []))
     world = _task(task, of_table(changes, "task"))
     policy = _teacher(teacher, task, of_table(changes, "task"), say)
-    if hasattr(world, "action_space"):  # an environment, already made with them
-        changes = {
-            key: v for key, v in changes.items() if not key.startswith("task.") or key == "task.levels"
-        }
+    changes = _without_made(world, changes)
     wish = Wish(Policy(policy, teacher), world, seed, regions, keep, changes)
     request = wish.request(teacher, task, asked)
     path = out or _default_folder(task, seed, request)
     output = output_for(as_json)
-    run = _finished(path, request, RECORD)
+    run, code = finished_run(path, request, RECORD), 0
     if run is None:
-        ending = Ending(
-            "Stopping: confirming and saving the smallest map so far; press Ctrl-C again to quit without it.",
-            f"Stopped; saved in {path}. The same command continues from there.",
+        first = (
+            "Stopping: confirming and saving the smallest map so far; press Ctrl-C again to quit without it."
         )
 
-        def watch(text: str) -> None:
-            line(text)
-            if ending.asked():
-                raise StopIteration
+        def work(watch: Any) -> Distilled:
+            return distilled_in(path, wish, request, watch, _draw_distilled)
 
-        with _saved_in(path), live_line() as line:
-            small = ending.worked_off(lambda: distilled_in(path, wish, request, watch, _draw_distilled))
-        for note in small.notes:
-            say(note)
-        if small.run.summary["stopped"]:
-            say("The same command continues from there.")
-        run, code = small.run, ending.code
+        run, code = _distilled(path, work, first)
     else:
         say(f"{path} is finished already; showing it.")
-        code = 0
     _tell(run, path, output, as_json)
     if code or not run.summary["kept"]:
         raise typer.Exit(code or NOT_KEPT)
+
+
+def _distilled(path: Path, work: Any, first: str) -> tuple[Run, int]:
+    """Do the work of a distillation: the run, and the exit code if it was stopped; ``first`` is said at Ctrl-C."""
+    from distinguo.cli.console import Ending, say
+    from distinguo.cli.live import live_line
+    from distinguo.distillation.teach import TrainingStoppedError
+
+    ending = Ending(first, f"Stopped; saved in {path}. The same command continues from there.")
+
+    def watch(text: str) -> None:
+        line(text)
+        if ending.asked():
+            raise StopIteration
+
+    with _saved_in(path), live_line() as line:
+        try:
+            small = ending.worked_off(lambda: work(watch))
+        except TrainingStoppedError as stopped:
+            say(str(stopped))
+            raise typer.Exit(ending.code) from None
+    for note in small.notes:
+        say(note)
+    if small.run.summary["stopped"]:
+        say("The same command continues from there.")
+    return small.run, ending.code
+
+
+def teach_command(
+    task: str,
+    seed: int,
+    asked: dict[str, Any],
+    out: Path | None,
+    as_json: bool,
+    *,
+    regions: int | None = None,
+    keep: float | None = None,
+) -> Run:
+    """``distinguo learn --learner teacher``: train a network, then distil it; the exit code is that of a stop."""
+    from distinguo.cli.console import output_for, say
+    from distinguo.distillation.ledger import RECORD
+    from distinguo.distillation.teach import teaching_of, training_of
+    from distinguo.runs.configuration import of_table
+    from distinguo.runs.folder import finished_run
+
+    world = _task(task, of_table(asked, "task"))
+    teaching = teaching_of(world, seed, regions, keep, _without_made(world, asked))
+    request = teaching._replace(asked=asked).request(task)
+    path = out or _default_folder(task, seed, request, "teacher")
+    run, code = finished_run(path, request, RECORD), 0
+    if run is None:
+        training = training_of(teaching)
+        say(
+            f"{training.task}: training {training.name} for at most {counted(training.steps, 'environment step')}, "
+            "then distilling it into a small map. Learner: teacher."
+        )
+        first = (
+            "Stopping: a network in training is not kept; of a distillation, the smallest map so far is confirmed "
+            "and saved. Press Ctrl-C again to quit at once."
+        )
+        run, code = _distilled(
+            path, lambda watch: teaching.held_in(path, request, watch, _draw_distilled), first
+        )
+    else:
+        say(f"{path} is finished already; showing it.")
+    _tell(run, path, output_for(as_json), as_json)
+    if code:
+        raise typer.Exit(code)
+    return run
 
 
 @contextmanager
@@ -159,23 +215,6 @@ def _saved_in(path: Path) -> Iterator[None]:
         raise DistinguoError(f"{error}{saved if began else ''}") from error
 
 
-def _finished(path: Path, request: RunRequest, saved: str) -> Run | None:
-    """Return the run in a folder if it is finished and the same was asked; None if there is work to do."""
-    from distinguo.runs.folder import alone_in, is_finished, open_run
-    from distinguo.runs.request import REQUEST, as_asked
-    from distinguo.writing import LOCK, InUseError
-
-    if not is_finished(path) or (path / REQUEST).exists():
-        return None
-    run = open_run(path)
-    if run.summary.get("request") != as_asked(request.asked):
-        return None
-    if (path / saved).exists() or (path / LOCK).exists():  # a kill came before they were removed
-        with suppress(InUseError), alone_in(path):
-            (path / saved).unlink(missing_ok=True)
-    return run
-
-
 def _task(word: str, parameters: dict[str, Any]) -> Any:
     """Return the task that a word names; an id or an environment with continuous actions stays as it is."""
     from distinguo.cli import parse
@@ -186,6 +225,15 @@ def _task(word: str, parameters: dict[str, Any]) -> Any:
         return word
     env = parse.named_environment(word, parameters)
     return env if has_amounts(env) else parse.named_task(word, parameters)
+
+
+def _without_made(world: Any, changes: dict[str, Any]) -> dict[str, Any]:
+    """The settings without parameters of the task, if it is an environment, which was made with them."""
+    if not hasattr(world, "action_space"):
+        return changes
+    return {
+        key: value for key, value in changes.items() if not key.startswith("task.") or key == "task.levels"
+    }
 
 
 def _teacher(word: str, task: str, parameters: dict[str, Any], say: Any) -> Any:
@@ -210,18 +258,18 @@ def _teacher(word: str, task: str, parameters: dict[str, Any], say: Any) -> Any:
     )
 
 
-def _default_folder(task: str, seed: int, request: RunRequest) -> Path:
+def _default_folder(task: str, seed: int, request: RunRequest, word: str = "distilled") -> Path:
     """Return the first folder under ``runs`` that is free or holds this run."""
     from distinguo.distillation.ledger import RECORD
-    from distinguo.runs.folder import is_free
+    from distinguo.runs.folder import finished_run, is_free
     from distinguo.runs.request import read_request
     from distinguo.writing import slug
 
-    stem = f"{slug(Path(task).name)}-distilled-seed{seed}"
+    stem = f"{slug(Path(task).name)}-{word}-seed{seed}"
     for number in range(1, 10_000):
         path = Path("runs") / (stem if number == 1 else f"{stem}-{number}")
         with suppress(DistinguoError):
-            if is_free(path) or _finished(path, request, RECORD) is not None:
+            if is_free(path) or finished_run(path, request, RECORD) is not None:
                 return path
             begun = read_request(path)
             if begun is not None and not request.differences(begun.asked):
@@ -308,7 +356,7 @@ def condense_command(
     from distinguo.cli.live import live_line
     from distinguo.cli.parse import chosen_run
     from distinguo.distillation.condense import Condensed, condense_request, condensed_in
-    from distinguo.runs.folder import CHECKPOINT, CURVE, PICTURE, open_run
+    from distinguo.runs.folder import CHECKPOINT, CURVE, PICTURE, finished_run, open_run
     from distinguo.views.curves import dial_picture
     from distinguo.views.plots import draw, save_figure
     from distinguo.views.show import draw_run
@@ -322,7 +370,7 @@ def condense_command(
         draw_run(saved)
 
     asked: dict[str, Any] = {"seed": seed, "regions": regions, "steps": steps}
-    saved = _finished(path, condense_request(learned, **asked), CHECKPOINT)
+    saved = finished_run(path, condense_request(learned, **asked), CHECKPOINT)
     if saved is not None:
         say(f"{path} is finished already; showing it.")
     else:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from distinguo.cli.completion import complete_learner, complete_preset, complete_setting, complete_task
 from distinguo.cli.grouped import HOW, WHAT, WHERE
 from distinguo.errors import DistinguoError, counted
-from distinguo.learners.catalog import learner_names
+from distinguo.learners.catalog import TEACHER, learner_names
 
 if TYPE_CHECKING:
     from distinguo.runs.configuration import Configuration
@@ -149,6 +149,8 @@ def learn(
       distinguo learn puck --seeds 1,2,5-9 --out runs/some
 
       distinguo learn puck --learner examples/own_learner.py:GridLearner
+
+      distinguo learn LunarLander-v3 --learner teacher --regions 6
     """
     from distinguo.cli import parse
     from distinguo.cli.console import say, stoppable
@@ -159,10 +161,28 @@ def learn(
     from distinguo.views.words import way_sentence
 
     changes = parse.changes(assignments or [])
-    if features is not None:
-        changes["task.features"] = features
-    if no_probe:
-        changes["task.probe"] = False
+    flags = {"task.features": features, "task.probe": False if no_probe else None}
+    changes.update({name: value for name, value in flags.items() if value is not None})
+    if seed is not None and seeds is not None:
+        raise DistinguoError("--seed and --seeds exclude each other; give one of them.")
+    numbers = [seed or 0] if seeds is None else parse.seeds(seeds)
+    if learner == TEACHER:
+        if preset != "default" or start is not None or interpreted:
+            raise DistinguoError(
+                "--learner teacher takes no --preset, --from or --interpreted; leave them out."
+            )
+        sure = {} if confidence is None else {"learner.confidence": confidence}
+        _teach(
+            task,
+            numbers,
+            changes | sure,
+            out,
+            as_json,
+            many=seeds is not None,
+            regions=regions,
+            keep=threshold,
+        )
+        return
     with stoppable("Stopped before anything was learned."), progress_lines():
         setting = parse.named_task(task, of_table(changes, "task"), interpreted)
     prototypes = None if start is None else parse.prototypes(start, setting.dimensions)
@@ -180,13 +200,8 @@ def learn(
             words={} if threshold is None else {"threshold": threshold},
         )
 
-    if regions is not None:
-        changes["learner.regions"] = regions
-    if confidence is not None:
-        changes["stage.confidence"] = confidence
-    if seed is not None and seeds is not None:
-        raise DistinguoError("--seed and --seeds exclude each other; give one of them.")
-    numbers = [seed or 0] if seeds is None else parse.seeds(seeds)
+    limits = {"learner.regions": regions, "stage.confidence": confidence}
+    changes.update({name: value for name, value in limits.items() if value is not None})
     wanted = [configured(n) for n in numbers]
     _check_folder(wanted[0], out, many=seeds is not None)
     say(way_sentence(wanted[0]))
@@ -196,6 +211,30 @@ def learn(
         _learn_one(wanted[0], out, as_json, file=task if names_code(task) else None)
     else:
         _learn_many(wanted, out, as_json)
+
+
+def _teach(
+    task: str,
+    seeds: list[int],
+    changes: dict[str, Any],
+    out: Path | None,
+    as_json: bool,
+    *,
+    many: bool,
+    regions: int | None,
+    keep: float | None,
+) -> None:
+    """Train a network and distil it, for each seed."""
+    from distinguo.cli.distil import teach_command
+
+    solved = []
+    for seed in seeds:
+        place = out / f"seed-{seed}" if many and out is not None else out
+        run = teach_command(task, seed, changes, place, as_json, regions=regions, keep=keep)
+        goal = run.configuration.spec.goal
+        solved.append(run.solved if goal.can_be_solved and keep is None else run.summary["kept"])
+    if not all(solved):
+        raise typer.Exit(NOT_SOLVED)
 
 
 def _check_folder(first: Configuration, out: Path | None, many: bool) -> None:

@@ -45,6 +45,7 @@ from distinguo.search.prices import STARTS, neighbouring_prototypes, prices
 from distinguo.search.races import Candidate, Contender
 from distinguo.settings import checked
 from distinguo.tasks.gym.probe import steps_of_probes
+from distinguo.tasks.gym.source import one_of_vector
 from distinguo.tasks.spec import CATEGORIES, Hold, TaskSpec
 from distinguo.tasks.task import uncounted_steps
 from distinguo.versions import software
@@ -148,7 +149,7 @@ class Wish(NamedTuple):
     ) -> RunRequest:
         """What is asked, as the folder records it; the command line has words of its own for teacher and task."""
         made = changes or self.changes
-        words = ["distil", teacher or self._name(self.teacher), "--task", task or self._name(self.task)]
+        words = ["distil", teacher or self.name_of(self.teacher), "--task", task or self.name_of(self.task)]
         words += ["--seed", str(self.seed)]
         words += [] if self.regions is None else ["--regions", str(self.regions)]
         words += [] if self.keep is None else [f"--keep={self.keep}"]
@@ -158,7 +159,8 @@ class Wish(NamedTuple):
         return RunRequest(asked | {"keep": self.keep, **made}, words)
 
     @staticmethod
-    def _name(thing: Any) -> str:
+    def name_of(thing: Any) -> str:
+        """The name of a teacher or of a task."""
         if isinstance(thing, str):
             return thing
         if isinstance(thing, TaskSpec | Policy | Teacher) and thing.name:
@@ -179,14 +181,18 @@ def distilled_in(
     request: RunRequest,
     watch: Watch | None = None,
     draw: Callable[[Distilled], None] = lambda small: None,
+    made: Callable[[Wish, Ledger, Watch | None], Distilled] | None = None,
 ) -> Distilled:
-    """Distil in a folder, from where an interrupted process stopped; ``draw`` adds pictures to the folder."""
-    _check_asked(wish.regions, wish.keep)
+    """Distil in a folder, from where an interrupted process stopped; ``draw`` adds pictures to the folder.
+
+    ``made`` does the work in place of :func:`distilled`.
+    """
+    check_asked(wish.regions, wish.keep)
     ledger = Ledger()
     with working_on(path, request, RECORD) as finish:
         try:
             with ledger.recorded_in(path / RECORD):
-                small = distilled(wish, ledger, watch)
+                small = (made or distilled)(wish, ledger, watch)
         except NoMapError:  # to go on would end in the same way
             finish()
             raise
@@ -207,10 +213,11 @@ def distilled(wish: Wish, ledger: Ledger, watch: Watch | None = None) -> Distill
     probed = (
         uncounted_steps(wish.task.task)[0] if isinstance(wish.task, TaskSpec) else 0
     ) - steps_of_probes()
-    _check_asked(wish.regions, wish.keep)
-    teacher, task, changes = wish.teacher, wish.task, wish.changes
+    check_asked(wish.regions, wish.keep)
+    teacher, task, changes = wish.teacher, one_of_vector(wish.task), wish.changes
     known = checked(DistilSettings, of_table(changes, "learner"), "learner")
     ledger.budget = ledger.ceiling = known.steps
+    ledger.beside = lambda: probed + steps_of_probes()
     thing = teacher.policy if isinstance(teacher, Policy) else teacher
     work = None
     try:
@@ -260,7 +267,8 @@ def check_changes(settings: Any) -> dict[str, Any]:
     return dict(settings or {})
 
 
-def _check_asked(regions: Any, keep: Any) -> None:
+def check_asked(regions: Any, keep: Any) -> None:
+    """Reject a number of prototypes or a mean return that cannot be asked for."""
     if regions is not None:
         whole_number("regions", regions, 1, MOST_PROTOTYPES)
     if keep is not None and (

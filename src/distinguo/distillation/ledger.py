@@ -72,13 +72,16 @@ class Ledger:
     def __init__(self, budget: float = math.inf) -> None:
         self.budget = self.ceiling = budget
         self.count = Count()
+        self.beside: Callable[[], int] = lambda: (
+            0
+        )  #: steps that are taken elsewhere and count against the budget
         self._record: Record | None = None
         self._asking = False
 
     @property
     def left(self) -> float:
         """The steps that may still be taken."""
-        return max(0, self.ceiling - self.count.steps)
+        return max(0, self.ceiling - self.count.steps - self.beside())
 
     @property
     def is_replaying(self) -> bool:

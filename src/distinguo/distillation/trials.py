@@ -29,6 +29,7 @@ from distinguo.search.maps import PrototypeMap
 from distinguo.search.races import Contender, judged
 from distinguo.search.trials import TrialLanes, observe_lanes, run_map, step_lanes
 from distinguo.tasks.extent import TEST, Extent
+from distinguo.tasks.gym.face import TaskEnv
 from distinguo.tasks.gym.source import CheckedEnv
 from distinguo.tasks.spec import Hold, TaskSpec
 from distinguo.tasks.task import randomness, seeded, start
@@ -348,11 +349,13 @@ def in_step(world: Any, decide: Decide, first: np.ndarray, cap: int | np.ndarray
 
 
 class EnvironmentTrials(Trials):
-    """Runs trials of the one environment of a task."""
+    """Runs trials of the one environment of a task, or of a declared task that is plain Python."""
 
     def __init__(self, spec: TaskSpec, cap: int, ledger: Ledger | None = None) -> None:
         super().__init__(spec, cap, ledger)
-        self._checked: CheckedEnv = spec.task.driver.checked_env
+        self._checked: CheckedEnv = (
+            spec.task.driver.checked_env if spec.interpreted else CheckedEnv(TaskEnv(spec, cap), spec.name)
+        )
 
     def _judge(self, contenders: Sequence[Contender]) -> list[np.ndarray]:
         return [self._judge_one(one) for one in contenders]

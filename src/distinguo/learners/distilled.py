@@ -45,7 +45,8 @@ class DistilSettings(NamedTuple):
         Field(
             ge=0,
             le=10**12,
-            description="budget of environment steps: of all trials, the confirmation and the prices included",
+            description="budget of environment steps, never exceeded: probing, all trials, the confirmation and the "
+            "prices together",
         ),
     ] = 3_000_000
     keep: Annotated[

@@ -42,7 +42,7 @@ from distinguo.runs.history import (
     read_trials,
     trials_text,
 )
-from distinguo.runs.request import REQUEST, RunRequest, interruption, read_request, say_if_changed
+from distinguo.runs.request import REQUEST, RunRequest, as_asked, interruption, read_request, say_if_changed
 from distinguo.runs.restarts import read_reasons
 from distinguo.runs.run import Run, carried
 from distinguo.runs.settings_file import from_toml, to_toml
@@ -52,6 +52,7 @@ from distinguo.tasks.gym.source import OF_OBJECTS
 from distinguo.tasks.spec import TaskSpec
 from distinguo.writing import (
     LOCK,
+    InUseError,
     is_leftover,
     read_together,
     working_alone,
@@ -65,6 +66,7 @@ CONTROLLER, CARRIED_VALUES = "controller-map.json", "representation-values.npz"
 REASONS, RESULT = "reasons.jsonl", listing.RESULT
 CHECKPOINT, PICTURE = "checkpoint.npz", "partition.png"
 CURVE, FIDELITY = "dial.csv", "fidelity.json"  #: of a distilled or condensed run
+NETWORK = "teacher.zip"  #: that was trained to be distilled; Stable-Baselines3's, never read to open a run
 GROWING = (TRIALS, REASONS, HISTORY)
 #: Files that are written together; other names in a journal are rejected.
 TOGETHER = (
@@ -81,7 +83,7 @@ PROMISED = (
 )
 DISTILLED = ("kept", "teacher_score", "bar")
 #: The keys of a result whose values are text, whole numbers from 0, or other numbers.
-_TEXTS = ("task", "preset", "learner", "teacher", "answer")
+_TEXTS = ("task", "preset", "learner", "teacher", "training", "answer")
 _COUNTS = (
     *(
         "seed",
@@ -95,6 +97,7 @@ _COUNTS = (
     *("confirmation_steps", "confirmation_trials", "attempts", "representation_regions", "price_steps"),
     *("failed_confirmation_steps", "confirmations", "probe_steps", "replayed_steps", "total_steps"),
     *("representation_prototypes", "representation_steps", "condensed_from", "condense_steps"),
+    *("training_steps", "distillation_steps"),
 )
 _NUMBERS = (
     "score",
@@ -106,6 +109,7 @@ _NUMBERS = (
     "bar",
     "share",
     "seconds",
+    "training_seconds",
     "epsilon",
 )
 
@@ -143,7 +147,7 @@ def alone_in(path: Path) -> AbstractContextManager[None]:
 
 #: Other files that commands write into a run folder.
 BESIDE = (
-    *(CHECKPOINT, PICTURE, REQUEST, LOCK, "proof.png", "report.html"),
+    *(CHECKPOINT, PICTURE, REQUEST, LOCK, NETWORK, "proof.png", "report.html"),
     *("controller.h", "controller.json", "controller.dot", "controller.npz"),
 )
 
@@ -176,6 +180,19 @@ def _is_of_a_run(path: Path) -> bool:
 def is_finished(path: Path) -> bool:
     """Whether the run in this folder is finished."""
     return (path / RESULT).exists()
+
+
+def finished_run(path: Path, request: RunRequest, saved: str) -> Run | None:
+    """Return the run in a folder if it is finished and the same was asked; None if there is work to do."""
+    if not is_finished(path) or (path / REQUEST).exists():
+        return None
+    run = open_run(path)
+    if run.summary.get("request") != as_asked(request.asked):
+        return None
+    if (path / saved).exists() or (path / LOCK).exists():  # a kill came before they were removed
+        with contextlib.suppress(InUseError), alone_in(path):
+            (path / saved).unlink(missing_ok=True)
+    return run
 
 
 @contextlib.contextmanager

@@ -7,12 +7,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Unpack
 
 from distinguo.errors import DistinguoError, checks_names, path_from, shown
 from distinguo.interrupts import held
-from distinguo.learners.economy.learner import ECONOMY
+from distinguo.learners.catalog import ECONOMY, TEACHER
 from distinguo.presets import DEFAULT
 from distinguo.progress import ProgressPlace, show_progress
 from distinguo.runs import folder
@@ -67,6 +68,10 @@ def learn(
         raise DistinguoError(f"Settings are a dictionary by dotted name, got {shown(settings)}.")
     if watch is not None and not callable(watch):
         raise DistinguoError(f"watch should be a function of the stage, got {shown(watch)}.")
+    if learner == TEACHER:
+        keep = words.pop("threshold", None)
+        unused = watch is not None or prototypes is not None or bool(words)
+        return _taught(task, preset, unused, seed=seed, settings=settings, keep=keep, out=out)
     configuration = configure(
         task if isinstance(task, str | TaskSpec) else spec_of(task, of_table(settings or {}, "task")),
         seed=seed,
@@ -81,6 +86,17 @@ def learn(
         if watch is None and ProgressPlace.line is not None:
             return learn_configured(configuration, place, lambda stage: tell(_so_far(stage)))
         return learn_configured(configuration, place, watch)
+
+
+def _taught(task: Any, preset: str, unused: Any, **options: Any) -> Run:
+    """The run of a network that is trained and distilled, which is the work of a room to the left of this one."""
+    if preset != DEFAULT or unused:
+        raise DistinguoError(
+            "The learner 'teacher' takes no preset, prototypes, watch or names; leave them out, or call "
+            "distinguo.teach."
+        )
+    run: Run = import_module("distinguo.distillation.teach").teach_run(task, **options)
+    return run
 
 
 def _so_far(stage: Stage) -> str:

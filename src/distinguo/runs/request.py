@@ -19,7 +19,7 @@ from distinguo.versions import changed, software
 
 REQUEST = "request.json"
 LARGEST_REQUEST = MEBIBYTE  #: bytes
-COMMANDS = ("distil", "condense")
+COMMANDS = ("distil", "condense", "learn")
 
 
 class RunRequest(NamedTuple):

@@ -155,7 +155,7 @@ def spec_of(
 ) -> TaskSpec:
     """Return the description of an object: a declared class, one of its tasks, or a Gymnasium environment.
 
-    ``maker`` makes another environment like it.
+    Of a vector of environments, one is described. ``maker`` makes another environment like it.
 
     >>> spec_of(Puck(beta=0.2)).parameters["beta"]
     0.2
@@ -165,9 +165,13 @@ def spec_of(
         return thing
     if is_declared(kind):
         return _declared(kind, (parameters or {}) if thing is kind else parameters_of(thing))
+    from distinguo.tasks.gym.source import one_of_vector
     from distinguo.tasks.gym.task import gym_spec
 
-    return gym_spec(thing, parameters or {}, maker=maker)
+    one = one_of_vector(thing)
+    if isinstance(one, str) and one is not thing:
+        return task_spec(one, parameters)
+    return gym_spec(one, parameters or {}, maker=maker)
 
 
 def _declared(kind: type, parameters: Parameters) -> TaskSpec:

@@ -12,7 +12,7 @@ import threading
 import time
 import warnings
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ import gymnasium
 import numpy as np
 from gymnasium.error import DependencyNotInstalled
 
-from distinguo.errors import DistinguoError, attempt, did_you_mean, reason_of, shown
+from distinguo.errors import DistinguoError, attempt, call_user_code, did_you_mean, reason_of, shown
 from distinguo.tasks.gym.images import ReducedObservation
 from distinguo.tasks.gym.snapshots import StepResult
 from distinguo.tasks.gym.spaces import (
@@ -200,6 +200,95 @@ def _has_hooks(kind: type) -> bool:
 def _slots_of(thing: Any) -> list[Any]:
     names = [name for kind in type(thing).__mro__ for name in vars(kind).get("__slots__", ())]
     return [getattr(thing, name, None) for name in names if name not in ("__dict__", "__weakref__")]
+
+
+#: Wrappers of a vector of environments that change nothing of a step.
+HARMLESS = ("HumanRendering", "RecordEpisodeStatistics", "RecordVideo")
+#: Wrappers that ``gymnasium.make`` adds itself.
+USUAL = ("OrderEnforcing", "PassiveEnvChecker", "TimeLimit")
+
+
+def one_of_vector(task: Any) -> Any:
+    """The task of a vector of environments: an id or one environment; anything else is returned as it is.
+
+    A new environment is made. So the copies of the vector are left as they are, and it does not matter how it resets
+    them at the end of a trial. If the copies differ, each trial takes place in one of them, as its seed says.
+
+    >>> one_of_vector(gymnasium.make_vec("CartPole-v1", num_envs=3, vectorization_mode="sync"))
+    'CartPole-v1'
+    >>> make = lambda: gymnasium.make("CartPole-v1", sutton_barto_reward=True)
+    >>> one_of_vector(gymnasium.vector.SyncVectorEnv([make, make]))
+    <TimeLimit<OrderEnforcing<PassiveEnvChecker<CartPoleEnv<CartPole-v1>>>>>
+    """
+    if not isinstance(task, gymnasium.vector.VectorEnv):
+        return task
+    inner = task
+    while isinstance(inner, gymnasium.vector.VectorWrapper):
+        name = type(inner).__name__
+        if name not in HARMLESS:
+            raise DistinguoError(
+                f"The vector of environments is wrapped in {name}, which may change what they observe or gain; wrap "
+                "each environment instead, as in gymnasium.make_vec(id, wrappers=[…])."
+            )
+        inner = inner.env
+    makers, spec = getattr(inner, "env_fns", None), inner.spec
+    if makers:
+        different = {_maker_key(one): one for one in makers}
+        envs = [call_user_code("A function that makes an environment", one) for one in different.values()]
+    elif spec is not None and spec.entry_point is not None:
+        own = {
+            key: value for key, value in spec.kwargs.items() if key not in ("num_envs", "vectorization_mode")
+        }
+        envs = [gymnasium.make(spec.id, **own)]
+    else:
+        raise DistinguoError(
+            f"{type(inner).__name__} is a vector of environments with neither functions that make them (env_fns) nor "
+            "an id (spec); hand one environment over instead."
+        )
+    return _plain_id(envs[0]) or envs[0] if len(envs) == 1 else OneOfSeveral(envs)
+
+
+def _maker_key(maker: Any) -> Any:
+    """Equal for functions that make equal environments, as far as that can be seen."""
+    closure = tuple(cell.cell_contents for cell in getattr(maker, "__closure__", None) or ())
+    key = (getattr(maker, "__code__", maker), closure, getattr(maker, "__defaults__", None))
+    return attempt(lambda: (hash(key), key)[1], otherwise=id(maker))
+
+
+def _plain_id(env: Any) -> str:
+    """The id of an environment that ``gymnasium.make`` makes from its id alone; empty for any other."""
+    spec, inner = attempt(getattr, env, "spec", otherwise=None), env
+    while isinstance(inner, gymnasium.Wrapper):
+        if type(inner).__name__ not in USUAL:
+            return ""
+        inner = inner.env
+    known = None if spec is None else gymnasium.registry.get(spec.id)
+    if known is None or spec.entry_point != known.entry_point or dict(spec.kwargs) != dict(known.kwargs):
+        return ""
+    return str(spec.id) if spec.max_episode_steps == known.max_episode_steps else ""
+
+
+class OneOfSeveral(gymnasium.Env[Any, Any]):
+    """Several environments of the same spaces; the seed of a trial chooses in which one it takes place."""
+
+    def __init__(self, envs: Sequence[Any]) -> None:
+        self.envs, self._now = list(envs), 0
+        self.observation_space, self.action_space = envs[0].observation_space, envs[0].action_space
+        self.spec = envs[0].spec
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        """Begin a trial in the environment that the seed chooses; without a seed, in the next one."""
+        self._now = (self._now + 1 if seed is None else seed) % len(self.envs)
+        return self.envs[self._now].reset(seed=seed, options=options)
+
+    def step(self, action: Any) -> Any:
+        """Take a step."""
+        return self.envs[self._now].step(action)
+
+    def close(self) -> None:
+        """Close all of them."""
+        for env in self.envs:
+            env.close()
 
 
 def absence(name: str) -> DistinguoError:

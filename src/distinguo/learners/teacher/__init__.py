@@ -1,0 +1,1 @@
+"""The learner ``teacher``: a trained network, distilled into a small map."""
