@@ -3,8 +3,9 @@
     python -m benchmarks.confirmation [--runs 5000] [--claims 20] [--table docs/confirmation.csv]
 
 *False solved*: the mean is as high as it may be without counting as solved (``ReturnQuestion.bar``), and a run claims
-up to ``--claims`` times; it errs if any claim passes. *Refused*: the mean is above the threshold by a tenth of the
-range to the best return, and a final test says *failed*. Each rate has its upper 95 % bound (Clopper and Pearson).
+up to ``--claims`` times, the last time in the final test; it errs if any claim passes. *Refused*: the mean is above
+the threshold by a tenth of the range to the best return, and a final test says *failed*. Each rate has its upper 95 %
+bound (Clopper and Pearson).
 """
 
 from __future__ import annotations
@@ -130,12 +131,14 @@ def outcome(
 
 
 def falsely_solved(law: Law, claims: int, rng: np.random.Generator) -> bool:
-    """Whether a run of claims passes although the mean is at the bar."""
-    question = law.question()._replace(is_claim=True)
-    return any(
-        outcome(law, question.bar, question._replace(error=spent_error(claim)), rng)[0] == PASSED
-        for claim in range(1, claims + 1)
-    )
+    """Whether a run of claims passes although the mean is at the bar; the last one is the final test of the run."""
+    question = law.question()
+    for claim in range(1, claims + 1):
+        final = claim == claims
+        asked = question._replace(error=spent_error(claim), is_claim=not final)
+        if outcome(law, question.bar, asked, rng, final=final)[0] == PASSED:
+            return True
+    return False
 
 
 def upper(count: int, runs: int) -> float:
