@@ -81,8 +81,6 @@ class Look(NamedTuple):
 
 def why_not_solved(ending: Ending, task: Any) -> dict[str, Any]:
     """The fields of a summary that say why a run did not solve its task, and what to try; ``task`` takes steps."""
-    if not ending.trials and not ending.cut:
-        return {}
     try:
         look = look_around(ending, task)
     except DistinguoError:  # the environment failed; what the trials show is enough
@@ -356,7 +354,7 @@ def look_around(ending: Ending, task: Any) -> Look:
         means = []
         for action in range(count):
             returns: list[float] = []
-            until = len(taken) + max(cap, LOOKED // count)
+            until = len(taken) + max(cap, min(LOOKED, left // 2) // count)
             while len(taken) + cap <= until:
                 returns.append(_play(spec, world, rng, cap, taken, lambda seen, a=action: a))
             means.append(float(np.mean(returns)))
