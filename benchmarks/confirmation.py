@@ -3,9 +3,9 @@
     python -m benchmarks.confirmation [--runs 5000] [--claims 20] [--table docs/confirmation.csv]
 
 *False solved*: the mean is as high as it may be without counting as solved (``ReturnQuestion.bar``), and a run claims
-up to ``--claims`` times, the last time in the final test; it errs if any claim passes. *Refused*: the mean is above
-the threshold by a tenth of the range to the best return, and a final test says *failed*. Each rate has its upper 95 %
-bound (Clopper and Pearson).
+up to ``--claims`` times; it errs if any claim passes. *False final*: the same of one final test, which goes on longer,
+with the error of a first claim. *Refused*: the mean is above the threshold by a tenth of the
+range to the best return, and a final test says *failed*. Each rate has its upper 95 % bound (Clopper and Pearson).
 """
 
 from __future__ import annotations
@@ -131,14 +131,12 @@ def outcome(
 
 
 def falsely_solved(law: Law, claims: int, rng: np.random.Generator) -> bool:
-    """Whether a run of claims passes although the mean is at the bar; the last one is the final test of the run."""
-    question = law.question()
-    for claim in range(1, claims + 1):
-        final = claim == claims
-        asked = question._replace(error=spent_error(claim), is_claim=not final)
-        if outcome(law, question.bar, asked, rng, final=final)[0] == PASSED:
-            return True
-    return False
+    """Whether a run of claims passes although the mean is at the bar."""
+    question = law.question()._replace(is_claim=True)
+    return any(
+        outcome(law, question.bar, question._replace(error=spent_error(claim)), rng)[0] == PASSED
+        for claim in range(1, claims + 1)
+    )
 
 
 def upper(count: int, runs: int) -> float:
@@ -152,8 +150,10 @@ def row(law: Law, runs: int, claims: int) -> dict[str, object]:
     false = sum(falsely_solved(law, claims, rng) for _ in range(runs))
     above = law.threshold + 0.1 * max(law.greatest - law.threshold, 0.0)
     better = min(above, law.means[0])
+    rng = np.random.default_rng([26, len(law.name), runs])  # of final tests
     final = [outcome(law, better, question, rng, final=True) for _ in range(runs)]
     best = [outcome(law, law.means[0], question, rng, final=True) for _ in range(min(runs, 500))]
+    passed = sum(outcome(law, question.bar, question, rng, final=True)[0] == PASSED for _ in range(runs))
     refused = sum(answer == "failed" for answer, _, _ in final)
     return {
         "distribution": law.name,
@@ -163,6 +163,8 @@ def row(law: Law, runs: int, claims: int) -> dict[str, object]:
         "claims": claims,
         "false_solved": round(false / runs, 4),
         "false_solved_upper": round(upper(false, runs), 4),
+        "false_final": round(passed / runs, 4),
+        "false_final_upper": round(upper(passed, runs), 4),
         "mean_above": round(better, 4),
         "refused": round(refused / runs, 4),
         "refused_upper": round(upper(refused, runs), 4),

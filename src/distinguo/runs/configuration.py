@@ -217,7 +217,7 @@ class Choice(NamedTuple):
 
 
 def choice_for(spec: TaskSpec) -> Choice:
-    """The learner that suits a task, by what the task observes and what solves it (docs/robustness.md).
+    """The learner that suits a task, by what it observes and what solves it (docs/gymnasium.md).
 
     >>> from distinguo.tasks.catalog import task_spec
     >>> choice_for(task_spec("CartPole-v1")).why
