@@ -3,9 +3,9 @@
     python -m benchmarks.confirmation [--runs 5000] [--claims 20] [--table docs/confirmation.csv]
 
 *False solved*: the mean is as high as it may be without counting as solved (``ReturnQuestion.bar``), and a run claims
-up to ``--claims`` times; it errs if any claim passes. *False final*: the same of one final test, which goes on longer,
-with the error of a first claim. *Refused*: the mean is above the threshold by a tenth of the
-range to the best return, and a final test says *failed*. Each rate has its upper 95 % bound (Clopper and Pearson).
+up to ``--claims`` times; it errs if any claim passes. *False final*: the same of one final test, which goes on
+longer, with the error of a first claim. *Refused*: the mean is above the threshold by a tenth of the range to the
+best return, and a final test says *failed*. Each rate has its upper 95 % bound (Clopper and Pearson).
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from distinguo.runs import unsolved
 from distinguo.runs.history import TrialRow
 from distinguo.runs.learn import learn
 from distinguo.runs.run import Run
-from distinguo.runs.unsolved import Ending, Look, Reason, command_to_try, reason_of
+from distinguo.runs.unsolved import LookAround, UnsolvedReason, UnsolvedRun, command_to_try, found_reason
 from tests.cli.test_cli import Call, call  # noqa: F401 - a fixture
 
 BRIEF = {"stage.steps": 600, "stage.confirm": 5, "learner.screen": 1}
@@ -165,9 +165,10 @@ def test_a_map_that_overfits_its_starts(call: Call) -> None:  # noqa: F811
     end = ending([9.0, 300.0] * 40, "probation")
     summary = {**end.summary, "starts": 2, "starts_return": 300.0}
     assert (
-        reason_of(end._replace(summary=summary, returns=[250.0, 350.0] * 20), Look()).name == unsolved.STALLS
+        found_reason(end._replace(summary=summary, returns=[250.0, 350.0] * 20), LookAround()).name
+        == unsolved.STALLS
     )
-    found = reason_of(end._replace(summary=summary, returns=[20.0, 40.0] * 20), Look())
+    found = found_reason(end._replace(summary=summary, returns=[20.0, 40.0] * 20), LookAround())
     assert found.name == unsolved.OVERFITS
     assert "is 300 on the 2 starts that it was chosen by, and 30 on new ones" in found.sentence
     command = command_to_try(end.configuration, found)
@@ -210,7 +211,7 @@ def test_a_confirmation_that_was_too_short(call: Call) -> None:  # noqa: F811
     assert tried(call, said["command"])["solved"]
 
 
-def ending(gained: Sequence[float], learner: str = "economy", task: str = "CartPole-v1") -> Ending:
+def ending(gained: Sequence[float], learner: str = "economy", task: str = "CartPole-v1") -> UnsolvedRun:
     """The end of a run that was not solved, with these returns or lengths, ten steps each."""
     run = learn(task, seed=1, learner=learner, settings={"stage.steps": 50, "stage.confirm": 2})
     trials = [
@@ -218,7 +219,7 @@ def ending(gained: Sequence[float], learner: str = "economy", task: str = "CartP
         for n, value in enumerate(gained)
     ]
     summary = {**run.summary, "environment_steps": 10 * len(trials), "answer": "failed"}
-    return Ending(run.configuration, summary, trials, run.controller)
+    return UnsolvedRun(run.configuration, summary, trials, run.controller)
 
 
 @pytest.mark.parametrize(
@@ -239,7 +240,7 @@ def test_the_course_of_returns_says_what_to_try(
     call: Call,  # noqa: F811
 ) -> None:
     end = ending(gained, learner)
-    found = reason_of(end, Look())
+    found = found_reason(end, LookAround())
     command = command_to_try(end.configuration, found)
     assert found.name == reason
     assert advice in command
@@ -247,7 +248,7 @@ def test_the_course_of_returns_says_what_to_try(
 
 
 def test_a_rise_needs_a_budget_that_would_reach_the_threshold() -> None:
-    found = reason_of(ending(np.linspace(10.0, 300.0, 80)), Look())
+    found = found_reason(ending(np.linspace(10.0, 300.0, 80)), LookAround())
     assert "about 580 more steps, by a straight line" in found.sentence
     assert 800 + 175 / 290 * 800 < found.settings["stage.steps"] < 20 * 800
 
@@ -259,11 +260,11 @@ def test_a_rise_needs_a_budget_that_would_reach_the_threshold() -> None:
 def test_trials_that_should_never_end_are_judged_by_their_lengths(
     lengths: Sequence[float], reason: str
 ) -> None:
-    assert reason_of(ending(lengths, task="puck"), Look()).name == reason
+    assert found_reason(ending(lengths, task="puck"), LookAround()).name == reason
 
 
 def test_values_that_never_became_reliable() -> None:
-    found = reason_of(ending([10.0, 20.0] * 40)._replace(reliable=False), Look())
+    found = found_reason(ending([10.0, 20.0] * 40)._replace(reliable=False), LookAround())
     assert found.name == unsolved.UNRELIABLE
     assert found.learner == "probation"
 
@@ -279,7 +280,7 @@ def test_an_environment_that_only_python_can_make_gets_a_call() -> None:
 def test_an_environment_that_fails_in_the_end_leaves_what_the_trials_show(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def fails(*_: Any) -> Look:
+    def fails(*_: Any) -> LookAround:
         raise DistinguoError("it broke")
 
     monkeypatch.setattr(unsolved, "look_around", fails)
@@ -296,4 +297,6 @@ def test_the_same_is_in_a_run_folder(tmp_path: Any) -> None:
 
 def test_a_reason_without_settings_keeps_those_of_the_run() -> None:
     configuration = learn("puck", seed=1, settings={"stage.trials": 2, "learner.epsilon": 0.2}).configuration
-    assert "learner.epsilon=0.2" in command_to_try(configuration, Reason("x", "y", {"stage.trials": 9}))
+    assert "learner.epsilon=0.2" in command_to_try(
+        configuration, UnsolvedReason("x", "y", {"stage.trials": 9})
+    )

@@ -126,7 +126,7 @@ RESULT = {
     "probe_steps": "steps to find out what an environment allows",
     "replayed_steps": "steps that were only taken to restore a state",
     "diagnosis_steps": "steps to find out why the task is not solved",
-    "not_solved": "why the task is not solved: `reason`, `sentence`, `command` to try, and `one_start` if all trials are the same",
+    "not_solved": "the `reason` found, a `sentence`, a `command` to try, and `one_start` if all trials are the same",
     "total_steps": "every step that the task took",
     "attempts": "how often learning began from scratch",
     "representation_regions": "regions of `representation.json`",

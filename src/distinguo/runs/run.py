@@ -23,7 +23,7 @@ from distinguo.runs.configuration import Configuration
 from distinguo.runs.history import Frame, TrialRow, packed_history
 from distinguo.runs.restarts import of_these_regions
 from distinguo.runs.stage import ReturnStage, Stage
-from distinguo.runs.unsolved import Ending, why_not_solved
+from distinguo.runs.unsolved import UnsolvedRun, why_not_solved
 from distinguo.versions import software
 
 if TYPE_CHECKING:
@@ -290,7 +290,7 @@ def whole_summary(stage: Stage, trials: Sequence[TrialRow]) -> dict[str, Any]:
     observed, spec = stage.agent.progress.extent, stage.configuration.spec
     low, high = observed if spec.bounded else (stage.extent.low, stage.extent.high)
     values = stage.values()
-    ending = Ending(
+    ending = UnsolvedRun(
         stage.configuration,
         summary,
         trials,

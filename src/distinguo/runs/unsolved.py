@@ -42,7 +42,7 @@ FEWEST_PAIRS = 20  #: of observations that look alike
 DIFFERENT = 0.3  #: of a usual change, by which what follows them differs
 
 
-class Ending(NamedTuple):
+class UnsolvedRun(NamedTuple):
     """What is known of a run that ended without success."""
 
     configuration: Configuration
@@ -60,7 +60,7 @@ class Ending(NamedTuple):
         return self.configuration.spec
 
 
-class Reason(NamedTuple):
+class UnsolvedReason(NamedTuple):
     """A reason, and what to change."""
 
     name: str
@@ -69,7 +69,7 @@ class Reason(NamedTuple):
     learner: str | None = None
 
 
-class Look(NamedTuple):
+class LookAround(NamedTuple):
     """What the look around found."""
 
     steps: int = 0
@@ -79,13 +79,13 @@ class Look(NamedTuple):
     )
 
 
-def why_not_solved(ending: Ending, task: Any) -> dict[str, Any]:
+def why_not_solved(ending: UnsolvedRun, task: Any) -> dict[str, Any]:
     """The fields of a summary that say why a run did not solve its task, and what to try; ``task`` takes steps."""
     try:
         look = look_around(ending, task)
     except DistinguoError:  # the environment failed; what the trials show is enough
-        look = Look()
-    reason = reason_of(ending, look)
+        look = LookAround()
+    reason = found_reason(ending, look)
     spec = ending.spec
     same = spec.stochastic == "no" and has_one_start(task)
     return {
@@ -99,7 +99,7 @@ def why_not_solved(ending: Ending, task: Any) -> dict[str, Any]:
     }
 
 
-def command_to_try(configuration: Configuration, reason: Reason) -> str:
+def command_to_try(configuration: Configuration, reason: UnsolvedReason) -> str:
     """The command, or the call in Python, that repeats a run with what a reason suggests."""
     if reason.learner is not None and reason.learner != configuration.learner_name:
         new = configure(configuration.spec, seed=configuration.seed, learner=reason.learner)
@@ -120,7 +120,7 @@ def command_to_try(configuration: Configuration, reason: Reason) -> str:
 # The reason: the first that applies.
 
 
-def reason_of(ending: Ending, look: Look) -> Reason:
+def found_reason(ending: UnsolvedRun, look: LookAround) -> UnsolvedReason:
     """The first reason that applies, from the task to the budget."""
     found = (
         _nothing_changes(ending)
@@ -137,7 +137,7 @@ def reason_of(ending: Ending, look: Look) -> Reason:
     return found or _stalls(ending)
 
 
-def _nothing_changes(ending: Ending) -> Reason | None:
+def _nothing_changes(ending: UnsolvedRun) -> UnsolvedReason | None:
     if ending.observed is None or ending.spec.kind == CATEGORIES:
         return None
     low, high = ending.observed
@@ -146,10 +146,10 @@ def _nothing_changes(ending: Ending) -> Reason | None:
     said = (
         f"No observation ever changed (always {list(low)}): there is nothing to learn from; check the task."
     )
-    return Reason(NOTHING_CHANGES, said, *_other(ending))
+    return UnsolvedReason(NOTHING_CHANGES, said, *_other(ending))
 
 
-def _too_little(ending: Ending, look: Look) -> Reason | None:
+def _too_little(ending: UnsolvedRun, look: LookAround) -> UnsolvedReason | None:
     if look.alike is None:
         return None
     seen, action = look.alike
@@ -161,10 +161,10 @@ def _too_little(ending: Ending, look: Look) -> Reason | None:
         "outcomes, although the task is deterministic. Observe what is missing, such as a velocity or the previous "
         "observation."
     )
-    return Reason(TOO_LITTLE, said, *_other(ending))
+    return UnsolvedReason(TOO_LITTLE, said, *_other(ending))
 
 
-def _cut(ending: Ending) -> Reason | None:
+def _cut(ending: UnsolvedRun) -> UnsolvedReason | None:
     stage = ending.configuration.stage
     if not isinstance(ending.spec.goal, Hold) or ending.cut < stage.steps // 2:
         return None
@@ -172,10 +172,10 @@ def _cut(ending: Ending) -> Reason | None:
         f"The budget of {counted(stage.steps, 'step')} ended in a trial that had lasted {ending.cut:,}; "
         f"{stage.cap:,} are needed."
     )
-    return Reason(CUT, said, {"stage.steps": _rounded(2 * (stage.steps + stage.cap))})
+    return UnsolvedReason(CUT, said, {"stage.steps": _rounded(2 * (stage.steps + stage.cap))})
 
 
-def _equal_returns(ending: Ending) -> Reason | None:
+def _equal_returns(ending: UnsolvedRun) -> UnsolvedReason | None:
     gained = {trial.gained for trial in ending.trials}
     if len(gained) != 1 or isinstance(ending.spec.goal, Hold):
         return None
@@ -184,19 +184,19 @@ def _equal_returns(ending: Ending) -> Reason | None:
     said = (
         f"{what} in {counted(steps, 'step')}: every trial returned {value:zg}, so nothing could be learned."
     )
-    return Reason(EQUAL if value else NO_REWARD, said, *_other(ending, 5))
+    return UnsolvedReason(EQUAL if value else NO_REWARD, said, *_other(ending, 5))
 
 
-def _nothing_reliable(ending: Ending) -> Reason | None:
+def _nothing_reliable(ending: UnsolvedRun) -> UnsolvedReason | None:
     if ending.reliable or ending.configuration.learner_name not in (ECONOMY, SURPRISE):
         return None
     ended = sum(trial.ended in ("wall", "terminal") for trial in ending.trials)
     why = f"only {counted(ended, 'trial')} ended" if ended else "no trial ended"
     said = f"No action value ever became reliable: {why} in a terminal state, where reliability begins."
-    return Reason(UNRELIABLE, said, *_other(ending))
+    return UnsolvedReason(UNRELIABLE, said, *_other(ending))
 
 
-def _close(ending: Ending) -> Reason | None:
+def _close(ending: UnsolvedRun) -> UnsolvedReason | None:
     if ending.summary.get("answer") != UNDECIDED:
         return None
     more = ending.summary.get("trials_to_pass")
@@ -204,18 +204,18 @@ def _close(ending: Ending) -> Reason | None:
         return None
     allowed = ending.summary.get("settings_to_pass") or {}
     said = f"The last confirmation was undecided: about {counted(more, 'more trial')} would pass."
-    return Reason(CLOSE, said, allowed or _more(ending, 2))
+    return UnsolvedReason(CLOSE, said, allowed or _more(ending, 2))
 
 
-def _few_trials(ending: Ending) -> Reason | None:
+def _few_trials(ending: UnsolvedRun) -> UnsolvedReason | None:
     if len(ending.trials) >= FEWEST_TRIALS:
         return None
     steps = ending.summary["environment_steps"]
     said = f"Only {counted(len(ending.trials), 'trial')} fitted into {counted(steps, 'step')}."
-    return Reason(FEW, said, _more(ending, 10))
+    return UnsolvedReason(FEW, said, _more(ending, 10))
 
 
-def _overfits(ending: Ending) -> Reason | None:
+def _overfits(ending: UnsolvedRun) -> UnsolvedReason | None:
     own, summary, goal = ending.summary.get("starts_return"), ending.summary, ending.spec.goal
     if own is None or len(ending.returns) < 2 or not isinstance(goal, MeanReturn):
         return None
@@ -232,7 +232,7 @@ def _overfits(ending: Ending) -> Reason | None:
         f"{counted(summary['starts'], 'start')} that it was chosen by, and {fresh:z.4g} on new ones."
     )
     more = {"learner.starts": min(8, max(2 * learner.starts, 4)), **_more(ending, 2)}
-    return Reason(OVERFITS, said, more)
+    return UnsolvedReason(OVERFITS, said, more)
 
 
 class _Course(NamedTuple):
@@ -249,7 +249,7 @@ class _Course(NamedTuple):
         return f"{last} on average, those before {self.before:z.4g}"
 
 
-def _course(ending: Ending) -> _Course:
+def _course(ending: UnsolvedRun) -> _Course:
     by_length = isinstance(ending.spec.goal, Hold)
     values = np.array([float(trial.length if by_length else trial.gained) for trial in ending.trials])
     quarter = len(values) // 4
@@ -260,13 +260,13 @@ def _course(ending: Ending) -> _Course:
     return _Course(float(before.mean()), float(lately.mean()), quarter, rise > CLEARLY * error, taken)
 
 
-def _improving(ending: Ending) -> Reason | None:
+def _improving(ending: UnsolvedRun) -> UnsolvedReason | None:
     course, threshold = _course(ending), ending.spec.threshold
     if not course.rises:
         return None
     if isinstance(ending.spec.goal, Hold):
         said = f"Trials were still getting longer when the budget ended: {course.said('lasted')} steps."
-        return Reason(IMPROVING, said, _more(ending, 4))
+        return UnsolvedReason(IMPROVING, said, _more(ending, 4))
     if threshold is None or course.lately >= threshold:
         return None
     more = course.steps * (threshold - course.lately) / (course.lately - course.before)
@@ -275,10 +275,10 @@ def _improving(ending: Ending) -> Reason | None:
         f"about {_rounded(int(np.ceil(more))):,} more steps, by a straight line through these means."
     )
     steps = ending.summary["environment_steps"]
-    return Reason(IMPROVING, said, {"stage.steps": _rounded(max(steps + 2 * int(more), 2 * steps))})
+    return UnsolvedReason(IMPROVING, said, {"stage.steps": _rounded(max(steps + 2 * int(more), 2 * steps))})
 
 
-def _constant(ending: Ending, look: Look) -> Reason | None:
+def _constant(ending: UnsolvedRun, look: LookAround) -> UnsolvedReason | None:
     score = ending.summary["score"]
     if look.constant is None or look.constant[1] < score or isinstance(ending.spec.goal, Hold):
         return None
@@ -287,28 +287,30 @@ def _constant(ending: Ending, look: Look) -> Reason | None:
         f"A constant action is as good: always '{ending.spec.actions[action]}' returns {mean:z.4g} on average, "
         f"and the policy {score:z.4g}."
     )
-    return Reason(CONSTANT, said, *_other(ending))
+    return UnsolvedReason(CONSTANT, said, *_other(ending))
 
 
-def _stalls(ending: Ending) -> Reason:
+def _stalls(ending: UnsolvedRun) -> UnsolvedReason:
     course = _course(ending)
     if isinstance(ending.spec.goal, Hold):
-        return Reason(STALLS, f"Trials no longer got longer: {course.said('lasted')} steps.", *_other(ending))
+        return UnsolvedReason(
+            STALLS, f"Trials no longer got longer: {course.said('lasted')} steps.", *_other(ending)
+        )
     said = f"The returns stall at {course.lately:z.4g}: {course.said('returned')}."
-    return Reason(STALLS, said, *_other(ending))
+    return UnsolvedReason(STALLS, said, *_other(ending))
 
 
 # What to try.
 
 
-def _other(ending: Ending, times: int = 4) -> tuple[Mapping[str, Any], str | None]:
+def _other(ending: UnsolvedRun, times: int = 4) -> tuple[Mapping[str, Any], str | None]:
     """Another learner where there is a better one for what values cannot tell, else a larger budget."""
     if ending.spec.kind != CATEGORIES and ending.configuration.learner_name != PROBATION:
         return {}, PROBATION
     return _more(ending, times), None
 
 
-def _more(ending: Ending, times: int) -> dict[str, Any]:
+def _more(ending: UnsolvedRun, times: int) -> dict[str, Any]:
     """A larger budget: of what ended the run."""
     stage, steps = ending.configuration.stage, int(ending.summary["environment_steps"])
     if ending.summary["trials"] >= stage.trials:
@@ -337,12 +339,12 @@ class _Seen(NamedTuple):
     terminal: bool
 
 
-def look_around(ending: Ending, task: Any) -> Look:
+def look_around(ending: UnsolvedRun, task: Any) -> LookAround:
     """Play every action all the time, and the policy with random actions in between."""
     spec, steps = ending.spec, int(ending.summary["environment_steps"])
     left = steps // SHARE
     if isinstance(spec.goal, Hold) and spec.stochastic != "no":
-        return Look()
+        return LookAround()
     world, rng = (
         seeded(task, ending.configuration.seed),
         np.random.default_rng([ending.configuration.seed, 2]),
@@ -361,7 +363,7 @@ def look_around(ending: Ending, task: Any) -> Look:
         constant = int(np.argmax(means)), max(means)
     sample = min(LOOKED, left - len(taken))
     if spec.stochastic != "no" or _shows_all(world, rng) or sample < FEWEST_PAIRS:
-        return Look(len(taken), constant)
+        return LookAround(len(taken), constant)
     until, policy = len(taken) + sample, ending.controller
 
     def mixed(seen: tuple[float, ...]) -> int:
@@ -369,7 +371,7 @@ def look_around(ending: Ending, task: Any) -> Look:
 
     while len(taken) < until:
         _play(spec, world, rng, min(cap, until - len(taken)), taken, mixed)
-    return Look(len(taken), constant, alike(spec, taken))
+    return LookAround(len(taken), constant, alike(spec, taken))
 
 
 def _shows_all(task: Any, rng: np.random.Generator) -> bool:
