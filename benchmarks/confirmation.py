@@ -3,8 +3,9 @@
     python -m benchmarks.confirmation [--runs 5000] [--claims 20] [--table docs/confirmation.csv]
 
 *False solved*: the mean is as high as it may be without counting as solved (``ReturnQuestion.bar``), and a run claims
-up to ``--claims`` times; it errs if any claim passes. *Refused*: the mean is above the threshold by a tenth of the
-range to the best return, and a final test says *failed*. Each rate has its upper 95 % bound (Clopper and Pearson).
+up to ``--claims`` times; it errs if any claim passes. *False final*: the same of one final test, which goes on
+longer, with the error of a first claim. *Refused*: the mean is above the threshold by a tenth of the range to the
+best return, and a final test says *failed*. Each rate has its upper 95 % bound (Clopper and Pearson).
 """
 
 from __future__ import annotations
@@ -149,8 +150,10 @@ def row(law: Law, runs: int, claims: int) -> dict[str, object]:
     false = sum(falsely_solved(law, claims, rng) for _ in range(runs))
     above = law.threshold + 0.1 * max(law.greatest - law.threshold, 0.0)
     better = min(above, law.means[0])
+    rng = np.random.default_rng([26, len(law.name), runs])  # of final tests
     final = [outcome(law, better, question, rng, final=True) for _ in range(runs)]
     best = [outcome(law, law.means[0], question, rng, final=True) for _ in range(min(runs, 500))]
+    passed = sum(outcome(law, question.bar, question, rng, final=True)[0] == PASSED for _ in range(runs))
     refused = sum(answer == "failed" for answer, _, _ in final)
     return {
         "distribution": law.name,
@@ -160,6 +163,8 @@ def row(law: Law, runs: int, claims: int) -> dict[str, object]:
         "claims": claims,
         "false_solved": round(false / runs, 4),
         "false_solved_upper": round(upper(false, runs), 4),
+        "false_final": round(passed / runs, 4),
+        "false_final_upper": round(upper(passed, runs), 4),
         "mean_above": round(better, 4),
         "refused": round(refused / runs, 4),
         "refused_upper": round(upper(refused, runs), 4),

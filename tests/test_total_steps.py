@@ -39,7 +39,9 @@ def counted(name: str) -> Any:
 
 def parts(summary: dict[str, Any]) -> int:
     names = ("environment_steps", "final_trial_steps", "confirmation_steps", "probe_steps", "replayed_steps")
-    return sum(summary.get(name, 0) for name in (*names, "representation_steps", "price_steps"))
+    return sum(
+        summary.get(name, 0) for name in (*names, "representation_steps", "price_steps", "diagnosis_steps")
+    )
 
 
 @pytest.mark.parametrize("learner", SMALL)

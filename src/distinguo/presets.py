@@ -53,6 +53,8 @@ BY_RETURN: Mapping[str, Any] = {
     "stage.prototypes": 300,
     "stage.restart": 60,
 }
+#: The budget of tasks whose trials should never end, other than the paper's: 200,000 steps and a last trial.
+NEVER_ENDING: Mapping[str, Any] = {"stage.trials": 100_000, "stage.steps": 700_000}
 #: The settings for noise: a statistical test for surprise, and repeated look-ahead where noise may be strong
 #: (docs/readings.md, "Noise").
 BY_NOISE: Mapping[str, Mapping[str, Any]] = {

@@ -118,7 +118,8 @@ class StageSettings(NamedTuple):
             ge=1,
             le=10**12,
             description="steps after which a confirmation ends undecided, if it has run three times the trials of a "
-            "perfect policy; at once where trials have no time limit",
+            "perfect policy; at once where trials have no time limit; the last one may take four times as many while "
+            "it is likely to pass",
         ),
     ] = 70_000
     confidence: Annotated[

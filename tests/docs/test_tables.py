@@ -9,12 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from benchmarks.confirmation import LAWS, row
+from benchmarks.default_learner import measured, spec_named
 
+from distinguo.runs.configuration import choice_for
 from tests.nightly import NIGHTLY, so_many
 
 DOCS = Path(__file__).parents[2] / "docs"
 #: Tables of the present code, with the tests below.
-CURRENT = {"robustness.csv", "confirmation.csv"}
+CURRENT = {"robustness.csv", "confirmation.csv", "default-learner.csv"}
 #: Tables of an earlier commit, and the page that names it.
 EARLIER = {
     "distilled.csv": "distil.md",
@@ -56,6 +58,22 @@ def test_rows_of_robustness_are_made_again(robustness: Path) -> None:
         job = Job(wanted["table"], wanted["row"], wanted["task"], int(wanted["seed"]))
         found = {name: str(value) for name, value in measure(job)._asdict().items()}
         assert found == wanted
+
+
+def test_rows_of_the_default_learner_are_made_again() -> None:
+    """Those that take little time; the page has the learner that is chosen for each task."""
+    rows = rows_of("default-learner.csv")
+    page = (DOCS / "gymnasium.md").read_text()
+    for task in {line["task"] for line in rows}:
+        assert re.search(rf"\| {re.escape(task)} \|.*\| {choice_for(spec_named(task)).learner} \|", page), (
+            task
+        )
+    quick = [line for line in rows if float(line["seconds"]) < 0.2]
+    for number in np.random.default_rng(len(rows)).permutation(len(quick))[: so_many(3, 60)]:
+        wanted = quick[number]
+        made = measured(wanted["task"], spec_named(wanted["task"]), wanted["learner"], int(wanted["seed"]))
+        found = {name: str(value) for name, value in made._asdict().items()}
+        assert {**found, "seconds": ""} == {**wanted, "seconds": ""}
 
 
 def test_rows_of_the_confirmation_are_made_again() -> None:

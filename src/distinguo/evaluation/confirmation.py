@@ -50,6 +50,7 @@ FEWEST_CLAIM = 10  #: trials before a claim is given up because it would take to
 PERFECT = 3  #: multiple of the trials of a perfect policy that a test may take in any case
 REPEAT = 2.0  #: standard errors by which the mean of further trials should be above the threshold, too
 TOO_LONG = 2.0  #: multiple of the trials left beyond which a claim is given up
+LONGER = 4  #: multiple of its usual steps that a final test may take while it is likely to pass
 
 
 class ReturnQuestion(NamedTuple):
@@ -172,7 +173,11 @@ def answers(
     limit = np.maximum(
         question.steps, PERFECT * question.perfect * steps / count
     )  # in steps, as trials go so far
-    ended = unforeseen | (count >= question.most) | (steps >= limit) | (passed & never)
+    spent = steps >= limit
+    if final:  # nothing is learned afterwards, so it goes on as long as it is likely to pass in time
+        left = count * (LONGER * limit / steps - 1.0)
+        spent &= _trials_to_pass(returns, question) > left
+    ended = unforeseen | (count >= question.most) | spent | (passed & never)
     ended |= _hopeless(returns, steps / limit, question)
     return np.select([passed & repeats, failed, ended], [PASSED, FAILED, UNDECIDED], OPEN)
 

@@ -13,9 +13,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.errors import DistinguoError, checks_names, did_you_mean, one_line, shown, unknown_setting
-from distinguo.learners.catalog import DISTILLED, ECONOMY, PROBATION, SURPRISE, SWEEPING, learner_names
+from distinguo.learners.catalog import (
+    DISTILLED,
+    ECONOMY,
+    MODEL,
+    PROBATION,
+    SURPRISE,
+    SWEEPING,
+    learner_names,
+)
 from distinguo.learners.learner import AbsentLearner, Learner, all_learners, learner_named, learner_or_absent
-from distinguo.presets import BY_RETURN, DEFAULT, preset, suited
+from distinguo.presets import BY_RETURN, DEFAULT, NEVER_ENDING, preset, suited
 from distinguo.settings import StageSettings, checked
 from distinguo.tasks.catalog import own_parameters, task_spec
 from distinguo.tasks.gym.task import TaskWords, with_words
@@ -197,6 +205,44 @@ def flat(configuration: Configuration) -> dict[str, Any]:
 # What suits a task: the learner, and its settings.
 
 
+FEW_NUMBERS = 3  #: observed, up to which a model of experience is the quickest to keep a trial going
+PAPERS_TASK = "puck"
+
+
+class Choice(NamedTuple):
+    """A learner, and why it suits a task."""
+
+    learner: str
+    why: str
+
+
+def choice_for(spec: TaskSpec) -> Choice:
+    """The learner that suits a task, by what it observes and what solves it (docs/gymnasium.md).
+
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> choice_for(task_spec("CartPole-v1")).why
+    'it suits tasks judged by return'
+    """
+    if spec.kind == CATEGORIES:
+        return Choice(SWEEPING, "it suits labels")
+    if isinstance(spec.goal, MeanReturn):
+        # a learner for many numbers, such as an evolution strategy, would be chosen here
+        return Choice(PROBATION, "it suits tasks judged by return")
+    if spec.name == PAPERS_TASK and spec.stochastic == "no":
+        return Choice(ECONOMY, "this is the paper's task")
+    if len(spec.dimensions) <= FEW_NUMBERS:
+        return Choice(
+            MODEL, f"it suits trials that should never end, with up to {FEW_NUMBERS} numbers observed"
+        )
+    if spec.stochastic != "no":
+        return Choice(PROBATION, f"it suits stochastic tasks with over {FEW_NUMBERS} numbers observed")
+    if spec.restorable:
+        return Choice(
+            ECONOMY, f"it suits trials that should never end, with over {FEW_NUMBERS} numbers observed"
+        )
+    return Choice(MODEL, "it suits trials that should never end and cannot be repeated")
+
+
 def suited_learner(
     spec: TaskSpec, preset_name: str = DEFAULT, asked: Mapping[str, Any] | None = None, begun: bool = False
 ) -> str:
@@ -214,15 +260,9 @@ def suited_learner(
     papers = (
         (ECONOMY,) if spec.restorable else (SURPRISE, ECONOMY)
     )  # economy has settings that surprise lacks
-    suits = SWEEPING if spec.kind == CATEGORIES else PROBATION
-    # on stochastic tasks the paper's learner is more reliable, except on labels (docs/robustness.md)
-    by_chance = spec.stochastic != "no" and suits == PROBATION and spec.restorable
-    if begun:
-        order: tuple[str, ...] = papers
-    else:
-        order = (*papers, suits) if by_chance or isinstance(spec.goal, Hold) else (suits, *papers)
+    order = papers if begun else dict.fromkeys((choice_for(spec).learner, *papers))
     able = [name for name in order if set(asked or {}) <= set(learner_named(name).settings._fields)]
-    return able[0] if able else order[0]
+    return able[0] if able else next(iter(order))
 
 
 def suggested_settings(
@@ -236,7 +276,8 @@ def suggested_settings(
             key: value for key, value in {**changed, **by_goal}.items() if not key.startswith("learner.")
         }
         return _with_amount({**shared, **learner.suggested_for(spec)}, changes)
-    return {**changed, **_with_amount(suited(spec, preset_name), changes)}
+    long = NEVER_ENDING if spec.name != PAPERS_TASK and isinstance(spec.goal, Hold) else {}
+    return {**changed, **_with_amount({**long, **suited(spec, preset_name)}, changes)}
 
 
 def _with_amount(suggested: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -249,8 +290,8 @@ def _with_amount(suggested: dict[str, Any], changes: Mapping[str, Any]) -> dict[
 # The command that repeats or resumes a run.
 
 
-def learn_command(configuration: Configuration, out: Path) -> str:
-    """Return the command that learns as configured, in that folder.
+def learn_command(configuration: Configuration, out: Path | None = None) -> str:
+    """Return the command that learns as configured, in that folder, or in one of its own.
 
     >>> learn_command(configure("puck", seed=3, changes={"learner.epsilon": 0.05, "task.beta": 0.2}), Path("runs/a"))
     'distinguo learn puck --seed 3 --set task.beta=0.2 --set learner.epsilon=0.05 --out runs/a'
@@ -259,7 +300,7 @@ def learn_command(configuration: Configuration, out: Path) -> str:
     if configuration.learner_name == DISTILLED:
         return _distil_command(configuration, out)
     if spec.interpreted and not spec.portable:
-        return _call(configuration, out)
+        return _call(configuration, out, ("…",))  # settings and names, as settings.toml has them
     plain = _plain(configuration)
     words = ["distinguo", "learn", _task_word(spec), "--seed", str(configuration.seed)]
     words += [] if configuration.preset == DEFAULT else ["--preset", configuration.preset]
@@ -275,10 +316,14 @@ def learn_command(configuration: Configuration, out: Path) -> str:
     for name, value in asked.items():
         if "." in name and usual.get(name) != value:
             words += ["--set", f"{name}={assigned_text(value)}"]
-    return shlex.join([*words, "--out", str(out)])
+    return shlex.join([*words, *_out_words(out)])
 
 
-def _distil_command(configuration: Configuration, out: Path) -> str:
+def _out_words(out: Path | None) -> list[str]:
+    return [] if out is None else ["--out", str(out)]
+
+
+def _distil_command(configuration: Configuration, out: Path | None) -> str:
     """Return the command that distils the same teacher again; it finds the levels of its actions anew."""
     learner, usual = configuration.learner, type(configuration.learner)()
     suited = learner_named(DISTILLED).suggested_for(configuration.spec)
@@ -287,14 +332,20 @@ def _distil_command(configuration: Configuration, out: Path) -> str:
     for name, value in learner._asdict().items():
         if name != "teacher" and value != suited.get(f"learner.{name}", getattr(usual, name)):
             words += ["--set", f"learner.{name}={assigned_text(value)}"]
-    return shlex.join([*words, "--out", str(out)])
+    return shlex.join([*words, *_out_words(out)])
 
 
-def _call(configuration: Configuration, out: Path) -> str:
+def settings_call(configuration: Configuration, settings: Mapping[str, Any]) -> str:
+    """The call in Python that learns with these settings, for environments that only Python can make."""
+    return _call(configuration, None, (f"settings={dict(settings)!r}",) if settings else ())
+
+
+def _call(configuration: Configuration, out: Path | None, more: Iterable[str]) -> str:
     """The call in Python, for environments that only Python can make."""
     words = [f"seed={configuration.seed}", f"preset={configuration.preset!r}"]
-    words += [f"learner={configuration.learner_name!r}", "…"]  # settings and names, as settings.toml has them
-    return f"distinguo.learn({configuration.spec.name}(…), {', '.join(words)}, out={str(out)!r})"
+    words += [f"learner={configuration.learner_name!r}", *more]
+    words += [] if out is None else [f"out={str(out)!r}"]
+    return f"distinguo.learn({configuration.spec.name}(…), {', '.join(words)})"
 
 
 def _task_word(spec: TaskSpec) -> str:
@@ -318,14 +369,13 @@ def _code_word(kind: Any, name: str) -> str:
 
 
 def _plain(configuration: Configuration, learner: str | None = None) -> Configuration:
-    """Return the configuration that would be made without any settings."""
+    """Return the configuration that would be made without any settings; no step is taken to make it."""
+    spec = configuration.spec
     try:
-        ours = configuration.spec
-        spec = task_spec(ours.name, None, ours.interpreted, probing=False)
-        if ours.interpreted:  # found out when the run began
-            spec = spec._replace(stochastic=ours.stochastic, restorable=ours.restorable)
-    except DistinguoError:  # a task that only the user's code can make
-        spec = configuration.spec
+        usual = task_spec(spec.name, None, spec.interpreted, probing=False)
+        spec = spec._replace(parameters=usual.parameters, threshold=usual.threshold)
+    except DistinguoError:  # a task that only the user's code can make, or one that needs parameters
+        spec = spec._replace(parameters={}) if spec.interpreted else spec
     return configure(
         spec, preset_name=configuration.preset, prototypes=configuration.prototypes, learner=learner
     )

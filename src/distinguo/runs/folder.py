@@ -83,6 +83,7 @@ PROMISED = (
 )
 DISTILLED = ("kept", "teacher_score", "bar")
 #: The keys of a result whose values are text, whole numbers from 0, or other numbers.
+WHY = ("reason", "sentence", "command")  #: the texts in ``not_solved``
 _TEXTS = ("task", "preset", "learner", "teacher", "training", "answer")
 _COUNTS = (
     *(
@@ -95,7 +96,14 @@ _COUNTS = (
         "final_trial_steps",
     ),
     *("confirmation_steps", "confirmation_trials", "attempts", "representation_regions", "price_steps"),
-    *("failed_confirmation_steps", "confirmations", "probe_steps", "replayed_steps", "total_steps"),
+    *(
+        "failed_confirmation_steps",
+        "confirmations",
+        "probe_steps",
+        "replayed_steps",
+        "total_steps",
+        "diagnosis_steps",
+    ),
     *("representation_prototypes", "representation_steps", "condensed_from", "condense_steps"),
     *("training_steps", "distillation_steps"),
 )
@@ -497,6 +505,8 @@ def _is_right(name: str, value: Any) -> bool:
         return isinstance(value, str)
     if name == "solved":
         return isinstance(value, bool)
+    if name == "not_solved":
+        return isinstance(value, dict) and all(isinstance(value.get(word), str) for word in WHY)
     if name in _COUNTS:
         return type(value) is int and 0 <= value < 2**63
     if name in _NUMBERS:

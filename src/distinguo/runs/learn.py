@@ -18,7 +18,8 @@ from distinguo.presets import DEFAULT
 from distinguo.progress import ProgressPlace, show_progress
 from distinguo.runs import folder
 from distinguo.runs.configuration import Configuration, configure, differences, of_table
-from distinguo.runs.run import Run, run_of, summarise
+from distinguo.runs.history import TRIALS, read_trials
+from distinguo.runs.run import Run, run_of, whole_summary
 from distinguo.runs.stage import Stage
 from distinguo.seam import is_compiled
 from distinguo.settings import LearnerSettings, StageSettings
@@ -145,8 +146,9 @@ def _learn_in(out: Path, stage: Stage, watch: Watch | None) -> None:
                 raise
         _save(out, stage)
     stage.refine()  # takes long; if it is stopped or fails, it is repeated from the checkpoint above
+    summary = whole_summary(stage, read_trials(out / TRIALS))
     with held():
-        folder.save_finished(out, stage, summarise(stage))
+        folder.save_finished(out, stage, summary)
 
 
 def _kept_if_it_fails(out: Path, stage: Stage) -> Iterator[Stage]:

@@ -23,6 +23,7 @@ from distinguo.runs.configuration import Configuration
 from distinguo.runs.history import Frame, TrialRow, packed_history
 from distinguo.runs.restarts import of_these_regions
 from distinguo.runs.stage import ReturnStage, Stage
+from distinguo.runs.unsolved import UnsolvedRun, why_not_solved
 from distinguo.versions import software
 
 if TYPE_CHECKING:
@@ -264,7 +265,7 @@ def run_of(stage: Stage) -> Run:
         stage.representation(),
         values["q"],
         values.get("updates", np.zeros(values["q"].shape, dtype=np.int64)),
-        summarise(stage),
+        whole_summary(stage, stage.trials),
         stage.trials,
         of_these_regions(stage.reasons),
         carried=carried(stage),
@@ -282,6 +283,28 @@ def carried(stage: Stage) -> Representation | None:
         return None
     acting = stage.representation()
     return Representation(partition, acting.dimensions, acting.provenance)
+
+
+def whole_summary(stage: Stage, trials: Sequence[TrialRow]) -> dict[str, Any]:
+    """Return the summary of a stage with all its trials; if the task is not solved, with the reason found."""
+    summary = summarise(stage)
+    if stage.solved or not stage.configuration.spec.goal.can_be_solved:
+        return summary
+    observed, spec = stage.agent.progress.extent, stage.configuration.spec
+    low, high = observed if spec.bounded else (stage.extent.low, stage.extent.high)
+    values = stage.values()
+    ending = UnsolvedRun(
+        stage.configuration,
+        summary,
+        trials,
+        stage.controller,
+        tuple(stage.returns) if isinstance(stage, ReturnStage) else (),
+        bool(values["updates"].any()) if "updates" in values else True,
+        (tuple(map(float, low)), tuple(map(float, high))) if np.isfinite([low, high]).all() else None,
+        stage.trial_length if not trials or trials[-1].trial < stage.count_trials else 0,
+    )
+    why = why_not_solved(ending, stage.task)
+    return {**summary, **why, "total_steps": summary["total_steps"] + why.get("diagnosis_steps", 0)}
 
 
 def summarise(stage: Stage) -> dict[str, Any]:

@@ -12,11 +12,11 @@ import numpy as np
 from distinguo.errors import counted, visible
 from distinguo.evaluation.confirmation import UNDECIDED
 from distinguo.explanations.subject import asked_about
-from distinguo.learners.catalog import ECONOMY, PROBATION, SURPRISE
 from distinguo.learners.learner import learner_or_absent
+from distinguo.presets import DEFAULT
 from distinguo.representations.file import Representation
 from distinguo.representations.partition import prototypes_of
-from distinguo.runs.configuration import Configuration
+from distinguo.runs.configuration import Configuration, choice_for
 from distinguo.runs.run import Run
 from distinguo.tasks.spec import Hold, TaskSpec
 
@@ -55,7 +55,7 @@ def way_sentence(configuration: Configuration) -> str:
     >>> from distinguo.runs.configuration import configure
     >>> print(way_sentence(configure("MountainCar-v0")))
     MountainCar-v0: 2 numbers observed, 3 actions, states can be restored, deterministic, solved by a mean return \
-of -110. Learner: probation (tries changes of a small map and keeps those that pay).
+of -110. Learner: probation (tries changes of a small map and keeps those that pay); it suits tasks judged by return.
     """
     spec, name = configuration.spec, configuration.learner_name
     kind = "label" if spec.kind == "categories" else "number"
@@ -72,8 +72,9 @@ of -110. Learner: probation (tries changes of a small map and keeps those that p
         ),
     ]
     about = learner_or_absent(name, {}).about
-    way = f" ({about})" if about else ""
-    return f"{spec.name}: {', '.join(facts)}. Learner: {name}{way}."
+    way, chosen = f" ({about})" if about else "", choice_for(spec)
+    why = f"; {chosen.why}" if (chosen.learner, DEFAULT) == (name, configuration.preset) else ""
+    return f"{spec.name}: {', '.join(facts)}. Learner: {name}{way}{why}."
 
 
 def _goal(spec: TaskSpec) -> str:
@@ -85,97 +86,21 @@ def _goal(spec: TaskSpec) -> str:
 
 
 def why_nothing(run: Run) -> list[str]:
-    """Explain why a run did not solve its task, as far as its trials show it.
-
-    Empty for a run that has no trials or did well.
-    """
-    if run.solved or not run.trials:
+    """Say why a run did not solve its task, and what to try; empty for a run that did, or for which it is unknown."""
+    why = {} if run.solved else run.summary.get("not_solved", {})
+    if not why:
         return []
-    found = [_constant_observations(run), _equal_returns(run), _nothing_reliable(run), _no_end(run)]
-    return [sentence for sentence in found if sentence] or [
-        sentence for sentence in [_course(run)] if sentence
-    ]
+    said = [visible(why["sentence"]), f"Try: {visible(why['command'])}"]
+    if why.get("one_start"):
+        said.insert(1, ONE_START)
+    return said
 
 
-FEWEST_TRIALS = 40  #: from which on the course of the returns says something
-CLEARLY = 2.0  #: standard errors by which returns must differ to be rising
-
-
-def _course(run: Run) -> str:
-    """Whether the returns were still rising when the budget ended, and what to try; empty if that is unknown."""
-    spec, trials = run.configuration.spec, run.trials
-    steps, learner = run.summary.get("environment_steps"), run.configuration.learner_name
-    if (
-        steps is None
-        or spec.threshold is None
-        or isinstance(spec.goal, Hold)
-        or run.summary.get("answer") == UNDECIDED
-    ):
-        return ""
-    if len(trials) < FEWEST_TRIALS:
-        had = f"{counted(len(trials), 'trial')} fitted into {counted(steps, 'step')}"
-        return f"Only {had}; try {_budget(10 * steps)}."
-    returns = np.array([trial.gained for trial in trials])
-    quarter = len(returns) // 4
-    before, lately = returns[-2 * quarter : -quarter], returns[-quarter:]
-    rise = float(lately.mean() - before.mean())
-    error = float(np.sqrt((before.var() + lately.var()) / quarter))
-    last = f"the last {counted(quarter, 'trial')} returned {lately.mean():z.4g} on average"
-    means = f"{last}, those before {before.mean():z.4g}"
-    if rise > CLEARLY * error and lately.mean() < spec.threshold:
-        took = trials[-1].environment_steps - trials[-1 - quarter].environment_steps
-        more = steps + 2 * int(np.ceil(took * (spec.threshold - lately.mean()) / rise))
-        return f"The returns were still rising when the budget ended: {means}. Try {_budget(max(more, 2 * steps))}."
-    stays = spec.kind == "categories" or learner == PROBATION
-    return f"The returns no longer rose: {means}. Try {_budget(4 * steps) if stays else f'--learner {PROBATION}'}."
-
-
-def _budget(steps: int) -> str:
-    """The option for a budget of about so many steps, in two digits."""
-    digits = len(str(steps)) - 2
-    return f"--set stage.steps={-(-steps // 10**digits) * 10**digits if digits > 0 else steps}"
-
-
-def _constant_observations(run: Run) -> str:
-    known = run.representation.provenance
-    low, high = known.get("observed", known.get("extent", ((), ())))
-    if run.configuration.spec.kind == "categories" or not low or list(low) != list(high):
-        return ""
-    return (
-        f"No observation ever changed (always {list(low)}): there is nothing to learn from; check the task."
-    )
-
-
-def _equal_returns(run: Run) -> str:
-    gained = {trial.gained for trial in run.trials}
-    if len(gained) > 1 or isinstance(run.configuration.spec.goal, Hold):
-        return ""
-    return (
-        f"No return differed in {counted(run.summary['environment_steps'], 'step')}: every trial returned "
-        f"{gained.pop():zg}. "
-        "So nothing could be learned; try more steps (--set stage.steps=1000000) or a reward that comes sooner."
-    )
-
-
-def _nothing_reliable(run: Run) -> str:
-    if run.configuration.learner_name not in (ECONOMY, SURPRISE) or run.updates.any():
-        return ""
-    ended = sum(trial.ended in ("wall", "terminal") for trial in run.trials)
-    why = f"only {counted(ended, 'trial')} ended" if ended else "no trial ended"
-    return (
-        f"No action value ever became reliable: {why} in a terminal state, where reliability begins; "
-        "try --learner probation."
-    )
-
-
-def _no_end(run: Run) -> str:
-    if any(trial.ended != "cap" for trial in run.trials) or run.configuration.learner_name == PROBATION:
-        return ""
-    return f"No trial ended by itself; {_all_stopped(len(run.trials))}."
-
-
-def _all_stopped(trials: int) -> str:
-    return "the only one was stopped" if trials == 1 else f"all {trials:,} were stopped"
+#: What it means that a deterministic task has one start.
+ONE_START = (
+    "Every trial begins in the same state, and the task is deterministic: all trials of a policy are the same, so "
+    "they say nothing about other starts."
+)
 
 
 def outcome_sentence(run: Run) -> str:
@@ -193,10 +118,7 @@ def outcome_sentence(run: Run) -> str:
         return f"{_mean_return(run)} with {size}, learned in {cost}."
     if run.solved:
         return f"Solved: the greedy policy holds {counted(summary['score'], 'step')} with {size}, learned in {cost}."
-    return (
-        f"Not solved within the budget: {size} after {cost}; try another --seed, or --set stage.trials=1000 "
-        f"with another --out."
-    )
+    return f"Not solved within the budget: {size} after {cost}."
 
 
 #: The parts of all steps, each with its words.
@@ -205,6 +127,7 @@ _PARTS = {
     "final_trial_steps": "in the last trial",
     "confirmation_steps": "to confirm",
     "probe_steps": "to probe the task",
+    "diagnosis_steps": "to find out why it is not solved",
     "replayed_steps": "to restore states",
     "representation_steps": "for the values of the map",
     "price_steps": "for the prices of distinctions",

@@ -33,6 +33,7 @@ from distinguo.learners.model.model import (
     model_in,
 )
 from distinguo.learners.model.store import fresh_store, keep_tuple, organise, remember_start, with_empty_lists
+from distinguo.presets import NEVER_ENDING
 from distinguo.references import by_reference
 from distinguo.registry import SCHEDULERS, added, load_added
 from distinguo.representations.growing import growing_voronoi, nearest, primary_rows, region, settled
@@ -161,7 +162,7 @@ class ByModel(Learner):
     about = "the paper's learner, investigating in a model of its experience: no resets"
     settings = ModelSettings
     #: Experience outlives an attempt, and rehearsals take no steps: a new attempt is cheap.
-    suggested: Mapping[str, Any] = {"stage.restart": 12}
+    suggested: Mapping[str, Any] = {**NEVER_ENDING, "stage.restart": 12}
     suggested_by_return = BY_RETURN
 
     def fresh(self, setup: Setup) -> ModelMemory:

@@ -28,7 +28,7 @@ from distinguo.references import by_reference
 from distinguo.seam import at_speed, is_compiled, kernel
 from distinguo.search.maps import PrototypeMap, controller_of
 from distinguo.tasks.extent import Extent
-from distinguo.tasks.spec import Goal, Hold
+from distinguo.tasks.spec import LARGEST, Goal, Hold
 
 
 class CounterexampleTests:
@@ -144,9 +144,13 @@ class Probation(Learner):
         return drain_race(agent.log)
 
     def figures(self, memory: RaceMemory, settings: ProbationSettings) -> Mapping[str, Any]:
-        """How many proposals were tried and kept."""
+        """How many proposals were tried and kept, and the mean return of the map on the starts of its race."""
         status = memory.status[0]
-        return {"proposals": int(status["proposals"]), "kept": int(status["kept"])}
+        own, is_judged = max(_mean(memory), float(status["best"])), not memory.facts["hold"][0]
+        found = (
+            {"starts": int(status["starts"]), "starts_return": own} if is_judged and own > -LARGEST else {}
+        )
+        return {"proposals": int(status["proposals"]), "kept": int(status["kept"]), **found}
 
     def states_needed(self, memory: RaceMemory) -> np.ndarray:
         """Return the starts that trials may begin from again."""
