@@ -156,7 +156,10 @@ class Stage(Account):
         setup = self._setup(np.random.default_rng(self.configuration.seed))
         memory = self.learner.fresh(setup)
         width, dimensions = len(setup.first), len(setup.seen)
-        make = world_of if self.learner.runs_compiled(memory) else python_world
+        compiled = self.learner.runs_compiled(memory)
+        if self.learner.declared is not None:  # on plain Python, a user's learner may be plain Python, too
+            compiled &= is_compiled(self.task)
+        make = world_of if compiled else python_world
         return Agent(
             make(self.task, width, dimensions),
             memory,
@@ -352,7 +355,7 @@ class Stage(Account):
     @property
     def steps_at_once(self) -> int:
         """Return the steps until the next check for Ctrl-C or the next pause."""
-        usual = CHUNK if is_compiled(self.agent.world) else self.slow_chunk
+        usual = CHUNK if is_compiled(self.task, self.agent.world) else self.slow_chunk
         if self.phase != TRIAL:
             return usual
         usual = min(usual, self.steps_left)
