@@ -176,7 +176,8 @@ class Stage(Account):
             actions=actions(self.task),
             first=first,
             seen=observe(self.task, first),
-            extent=self.extent,
+            extent=self.extent.without(self.preliminaries.left_out),
+            left_out=self.preliminaries.left_out,
             categories=self.configuration.spec.kind == CATEGORIES,
             mean_reward=self.preliminaries.reward,
             prototypes=self.configuration.prototypes,
@@ -192,7 +193,8 @@ class Stage(Account):
         low, high = self.agent.progress.extent
         spec, new = self.configuration.spec, None
         if not spec.bounded and (high >= low).all():
-            new = self.extent = completed(spec, low.tolist(), high.tolist())
+            self.extent = completed(spec, low.tolist(), high.tolist())
+            new = self.extent.without(self.preliminaries.left_out)
         self._make_room(new)
 
     def _make_room(self, extent: Extent | None = None) -> None:

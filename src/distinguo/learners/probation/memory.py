@@ -117,6 +117,7 @@ class Scratch(NamedTuple):
 
     point: Annotated[np.ndarray, field(float, "dimensions")]
     weight: Annotated[np.ndarray, field(float, "dimensions")]
+    share: Annotated[np.ndarray, field(float, "dimensions", first=1.0)]  #: of its weight that a coordinate gets
     path: Annotated[np.ndarray, field(np.int32, "cap")]
 
 
@@ -484,7 +485,7 @@ def reach_of(agent: Agent, given: PrototypeMap, root: int, last: int) -> float:
             k = tree.parent[k]
             low, high = min(low, tree.seen[k, i]), max(high, tree.seen[k, i])
         if width > 0.0:
-            total += (high - low) / width
+            total += agent.memory.scratch.share[i] * (high - low) / width
     return total
 
 
@@ -529,7 +530,7 @@ def set_weights(agent: Agent) -> None:
     """Weigh coordinates by the extent that was seen so far."""
     extent, scratch = agent.progress.extent, agent.memory.scratch
     for i in range(len(scratch.weight)):
-        scratch.weight[i] = 1.0 / max(extent[GREATEST, i] - extent[LEAST, i], NARROW)
+        scratch.weight[i] = scratch.share[i] / max(extent[GREATEST, i] - extent[LEAST, i], NARROW)
 
 
 @part
