@@ -93,7 +93,8 @@ def test_running_ones_are_saved_when_all_are_stopped(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         learn_many([short, long], [tmp_path / "0", tmp_path / "1"], stop, workers=2)
     assert not active_children()
-    assert folder.is_finished(tmp_path / "0") and not folder.is_finished(tmp_path / "1")
+    assert folder.is_finished(tmp_path / "0")
+    assert not folder.is_finished(tmp_path / "1")
     assert folder.resume(tmp_path / "1", long).environment_steps > 0
 
 

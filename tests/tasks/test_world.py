@@ -207,9 +207,10 @@ class Plain(NamedTuple):
     at: float = 0.9
 
     def transition(self, s: Any, a: int) -> Any:
-        assert type(s[0]) is float and type(a) is int
+        assert type(s[0]) is float
+        assert type(a) is int
         x, v = s[0] + 0.1 * s[1], s[1] + 0.1 * (2 * a - 1)
-        return tuple([x, v, 0.5 * s[2]]), -1 if abs(x) > self.at else 0, abs(x) > self.at
+        return (x, v, 0.5 * s[2]), -1 if abs(x) > self.at else 0, abs(x) > self.at
 
     def start(self, rng: Any) -> Any:
         return tuple(rng.uniform(-0.1, 0.1, 3).tolist())
@@ -223,7 +224,9 @@ class Plain(NamedTuple):
 
 def test_a_task_in_plain_python_has_the_same_kind_of_world_and_gives_the_same_bits() -> None:
     world, plain = world_of(Plain(), 3, 2), python_world(Plain(), 3, 2)
-    assert isinstance(world, World) and worlds.calls_python(world) and worlds.calls_python(plain)
+    assert isinstance(world, World)
+    assert worlds.calls_python(world)
+    assert worlds.calls_python(plain)
     assert not worlds.calls_python(world_of(Odd(), 3, 3))
     rngs, rows, views = [np.random.default_rng(4) for _ in range(2)], np.zeros((2, 3)), np.zeros((2, 2))
     for n in range(100):
@@ -235,7 +238,9 @@ def test_a_task_in_plain_python_has_the_same_kind_of_world_and_gives_the_same_bi
             seen.py_func(plain, rows[1], n % 2, views[1]),
             stepped.py_func(plain, rows[1], n % 3 % 2, rows[1]),
         )
-        assert found == wanted and (rows[0] == rows[1]).all() and (views[0] == views[1]).all()
+        assert found == wanted
+        assert (rows[0] == rows[1]).all()
+        assert (views[0] == views[1]).all()
     assert rngs[0].random() == rngs[1].random()
 
 
@@ -257,7 +262,8 @@ def test_what_plain_python_raises_reaches_the_caller_as_it_is(kind: type[BaseExc
     world, row = world_of(Failing(), 1, 1), np.ones(1)
     with pytest.raises(kind) as caught:
         stepped(world, row, 1, row)
-    assert caught.value is raised[0] and caught.traceback[-1].name == "fail"
+    assert caught.value is raised[0]
+    assert caught.traceback[-1].name == "fail"
     assert stepped(world, row, 0, row) == (1.0, False)  # it still works
 
 

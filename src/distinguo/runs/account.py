@@ -205,7 +205,7 @@ class Account:
 
 
 def preliminaries_for(task: Any, configuration: Configuration, learner: Learner) -> Preliminaries:
-    """Find the extent of the observations and the mean reward, if the learner needs them, and what matters of many."""
+    """Find the extent and the mean reward, if the learner needs them, and which of many coordinates matter."""
     spec, stage = configuration.spec, configuration.stage
     if not 0 < stage.many < len(spec.dimensions) or spec.kind != CONTINUOUS:
         return _first_facts(task, configuration, learner)

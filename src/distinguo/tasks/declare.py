@@ -125,7 +125,7 @@ def _implement(kind: Any, declaration: Declaration, bodies: dict[str, Any]) -> N
         register(getattr(generics, word), kind)(body)
 
 
-def _read_row(task: Any, row: Any) -> State:
+def _read_row(task: Any, row: Any) -> tuple[float, ...]:
     return tuple(row)
 
 

@@ -52,7 +52,7 @@ def mattering(task: Any, seed: int, budget: int) -> tuple[tuple[bool, ...], int]
     for i in chosen:  # grows meanwhile
         change = steps.after[:, i] - steps.before[:, i]
         chosen += [j for j in _predictors(change, steps.before, steps) if j not in chosen]
-    known = range(steps.before.shape[1]) if not chosen else chosen
+    known = chosen if chosen else range(steps.before.shape[1])
     return tuple(i in known for i in range(steps.before.shape[1])), len(steps.reward)
 
 

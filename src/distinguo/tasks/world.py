@@ -370,7 +370,7 @@ def _calling_world(task: Any, width: int, dimensions: int) -> World:
         numbers[_FLAG] = bool(truncated(task, _python_state(task, s)))
 
     functions = (take_step, begin_trial, see, is_truncated)
-    calls = PythonCalls(*map(id, functions), s, out, seen, numbers)
+    calls = PythonCalls(id(take_step), id(begin_trial), id(see), id(is_truncated), s, out, seen, numbers)
     kind, (spare, sights) = types.CPointer(numba.typeof(calls)), _rooms(width, dimensions)
     return World(
         _written(calls, spare, (task, functions)),

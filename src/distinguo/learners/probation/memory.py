@@ -117,7 +117,9 @@ class Scratch(NamedTuple):
 
     point: Annotated[np.ndarray, field(float, "dimensions")]
     weight: Annotated[np.ndarray, field(float, "dimensions")]
-    share: Annotated[np.ndarray, field(float, "dimensions", first=1.0)]  #: of its weight that a coordinate gets
+    share: Annotated[
+        np.ndarray, field(float, "dimensions", first=1.0)
+    ]  #: of its weight that a coordinate gets
     path: Annotated[np.ndarray, field(np.int32, "cap")]
 
 
