@@ -30,7 +30,7 @@ from distinguo.tasks.catalog import spec_of
 from distinguo.tasks.gym.task import gym_spec
 
 LEARNERS = ("probation", "economy", "surprise", "model", "sweeping")
-SIDE = 20  #: labels of a coordinate
+SIDE = 8  #: labels of a coordinate
 
 
 class Slide(gymnasium.Env[Any, int]):

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import parent_process, resource_tracker
+from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.connection import wait
 from threading import Thread
 from typing import Any
@@ -43,8 +43,12 @@ def _handed_on(paths: list[str]) -> str:
     return os.pathsep.join(path for path in paths if path and os.pathsep not in path)
 
 
-def pool_of_processes(count: int, context: Any = None) -> ProcessPoolExecutor:
-    """Return a pool of processes that end with this one, and not by Ctrl-C, which all of a terminal get."""
+def pool_of_processes(count: int, copies: bool = False) -> ProcessPoolExecutor:
+    """Return a pool of processes that end with this one, and not by Ctrl-C, which all of a terminal get.
+
+    ``copies`` of this process know all that it knows; not every system can make them.
+    """
+    context = get_context("fork") if copies else None
     return ProcessPoolExecutor(count, mp_context=context, initializer=_end_with_parent)
 
 

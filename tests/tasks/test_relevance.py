@@ -37,7 +37,11 @@ class Target:
     def transition(self, s: Any, a: int) -> Any:
         x, goal, *rest = s
         x += 0.2 * a - 0.1
-        return (x, goal, *(np.cos(9 * np.array(rest)).tolist())), 0.0 if self.silent else -abs(x - goal), False
+        return (
+            (x, goal, *(np.cos(9 * np.array(rest)).tolist())),
+            0.0 if self.silent else -abs(x - goal),
+            False,
+        )
 
     def start(self, rng: Any) -> Any:
         return tuple(rng.uniform(-1.0, 1.0, 10).tolist())

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import active_children, get_all_start_methods, get_context
+from multiprocessing import active_children, get_all_start_methods
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -223,7 +223,7 @@ def _learn_in_processes(
 ) -> list[Run]:
     """Learn in copies of this process, which know the tasks and need nothing but a number."""
     count = min(workers or os.cpu_count() or 1, len(configurations))
-    before, pool = set(active_children()), pool_of_processes(count, get_context("fork"))
+    before, pool = set(active_children()), pool_of_processes(count, copies=True)
     _asked[:] = zip(configurations, outs, strict=True)
     try:
         with without_ctrl_c():

@@ -23,8 +23,8 @@ MOST_TRIED = 64  #: coordinates that are tried for a prediction, the most promis
 BINS = 8  #: in which they show promise
 
 
-class Steps(NamedTuple):
-    """The steps of a series."""
+class ShortSeries(NamedTuple):
+    """The steps of the series, a row each."""
 
     before: np.ndarray  #: (steps, dimensions) observations
     after: np.ndarray
@@ -56,14 +56,14 @@ def mattering(task: Any, seed: int, budget: int) -> tuple[tuple[bool, ...], int]
     return tuple(i in known for i in range(steps.before.shape[1])), len(steps.reward)
 
 
-def _series(task: Any, seed: int, most: int) -> Steps:
+def _series(task: Any, seed: int, most: int) -> ShortSeries:
     rng = np.random.default_rng(seed)
     rows: list[Any] = []
     trial = 0
     while len(rows) < most:
         rows += [(*row, trial) for row in _trial(task, rng, min(LONGEST, most - len(rows)))]
         trial += 1
-    return Steps(*(np.array(column, dtype=np.float64) for column in zip(*rows, strict=True)))
+    return ShortSeries(*(np.array(column, dtype=np.float64) for column in zip(*rows, strict=True)))
 
 
 def _trial(task: Any, rng: np.random.Generator, most: int) -> Iterator[tuple[Any, ...]]:
@@ -80,7 +80,7 @@ def _trial(task: Any, rng: np.random.Generator, most: int) -> Iterator[tuple[Any
         s = s_next
 
 
-def _predictors(target: np.ndarray, seen: np.ndarray, steps: Steps) -> list[int]:
+def _predictors(target: np.ndarray, seen: np.ndarray, steps: ShortSeries) -> list[int]:
     """Choose the coordinates that a target depends on beside the action, the most useful first."""
     left = target - target.mean()
     whole = float(left @ left)
