@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.many_coordinates import integrator
 
 import distinguo as dg
-from benchmarks.many_coordinates import integrator
 from distinguo.runs.configuration import configure
 from distinguo.runs.stage import Stage
 from distinguo.tasks.catalog import spec_of
