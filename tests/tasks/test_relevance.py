@@ -1,4 +1,4 @@
-"""Which coordinates matter: found among constants, noise and drifts, and nothing is left out where nothing is known."""
+"""Which coordinates matter: found among constants, noise and drifts; without evidence, all of them do."""
 
 from __future__ import annotations
 
