@@ -18,11 +18,11 @@ from distinguo.runs.configuration import configure
 from distinguo.runs.learn import learn, learn_configured
 from distinguo.runs.stage import Stage
 from distinguo.tasks.catalog import spec_of, task_spec
+from distinguo.tasks.world import python_world
 from tests.nightly import NIGHTLY
 
 #: No imagining, which takes long in plain Python.
 BRIEF = {"stage.confidence": 0.5, "learner.screen": 1}
-from distinguo.tasks.world import python_world
 
 
 def interpreted(work: Stage) -> Agent:
