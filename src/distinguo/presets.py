@@ -32,8 +32,8 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     },
     FAST: {},
     # the reward of a mini-trial is discounted step by step, so what follows should be, too; one seed in a thousand
-    # gets stuck with a single region, and another attempt helps
-    DEFAULT: {"learner.discount_steps": True, "stage.restart": 60},
+    # gets stuck with a single region, and another attempt helps; among many coordinates few matter
+    DEFAULT: {"learner.discount_steps": True, "stage.restart": 60, "stage.many": 12},
 }
 
 #: What each preset changes from the defaults of the tester.

@@ -11,8 +11,11 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import resource_tracker
+from multiprocessing import get_context, parent_process, resource_tracker
+from multiprocessing.connection import wait
+from threading import Thread
 from typing import Any
 
 QUIET = (
@@ -38,6 +41,23 @@ def _handed_on(paths: list[str]) -> str:
     '/a:/d'
     """
     return os.pathsep.join(path for path in paths if path and os.pathsep not in path)
+
+
+def pool_of_processes(count: int, copies: bool = False) -> ProcessPoolExecutor:
+    """Return a pool of processes that end with this one, and not by Ctrl-C, which all of a terminal get.
+
+    ``copies`` of this process know all that it knows; not every system can make them.
+    """
+    context = get_context("fork") if copies else None
+    return ProcessPoolExecutor(count, mp_context=context, initializer=_end_with_parent)
+
+
+def _end_with_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    parent = parent_process()
+    if parent is not None:
+        Thread(target=lambda: (wait([parent.sentinel]), os._exit(1)), daemon=True).start()
 
 
 @contextmanager

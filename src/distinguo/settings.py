@@ -140,6 +140,14 @@ class StageSettings(NamedTuple):
             "that trials can be repeated for",
         ),
     ] = 0
+    many: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=10**6,
+            description="coordinates of an observation above which a short series finds those that matter, 0 never",
+        ),
+    ] = 0
 
 
 class TesterSettings(NamedTuple):

@@ -193,6 +193,91 @@ def test_plain_python_gets_its_own_floats() -> None:
     assert kinds == [float]
 
 
+@dg.task(
+    states=("x", "v", "w"),
+    observations=("x", "u"),
+    actions=("left", "right"),
+    low=(-1, -3),
+    high=(1, 3),
+    compiled=False,
+)
+class Plain(NamedTuple):
+    """A task that only Python can run."""
+
+    at: float = 0.9
+
+    def transition(self, s: Any, a: int) -> Any:
+        assert type(s[0]) is float
+        assert type(a) is int
+        x, v = s[0] + 0.1 * s[1], s[1] + 0.1 * (2 * a - 1)
+        return (x, v, 0.5 * s[2]), -1 if abs(x) > self.at else 0, abs(x) > self.at
+
+    def start(self, rng: Any) -> Any:
+        return tuple(rng.uniform(-0.1, 0.1, 3).tolist())
+
+    def observe(self, s: Any) -> Any:
+        return (s[0], s[1] + s[2])
+
+    def truncated(self, s: Any) -> bool:
+        return s[2] < 0.0
+
+
+def test_a_task_in_plain_python_has_the_same_kind_of_world_and_gives_the_same_bits() -> None:
+    world, plain = world_of(Plain(), 3, 2), python_world(Plain(), 3, 2)
+    assert isinstance(world, World)
+    assert worlds.calls_python(world)
+    assert worlds.calls_python(plain)
+    assert not worlds.calls_python(world_of(Odd(), 3, 3))
+    rngs, rows, views = [np.random.default_rng(4) for _ in range(2)], np.zeros((2, 3)), np.zeros((2, 2))
+    for n in range(100):
+        if n % 20 == 0:
+            begun(world, rngs[0], rows[0])
+            begun.py_func(plain, rngs[1], rows[1])
+        found = seen(world, rows[0], n % 2, views[0]), stepped(world, rows[0], n % 3 % 2, rows[0])
+        wanted = (
+            seen.py_func(plain, rows[1], n % 2, views[1]),
+            stepped.py_func(plain, rows[1], n % 3 % 2, rows[1]),
+        )
+        assert found == wanted
+        assert (rows[0] == rows[1]).all()
+        assert (views[0] == views[1]).all()
+    assert rngs[0].random() == rngs[1].random()
+
+
+@pytest.mark.parametrize("kind", [ValueError, DistinguoError, KeyboardInterrupt, SystemExit])
+def test_what_plain_python_raises_reaches_the_caller_as_it_is(kind: type[BaseException]) -> None:
+    raised: list[BaseException] = []
+
+    class Failing(NamedTuple):
+        rate: float = 1.0
+
+    def fail(task: Any, s: Any, a: int) -> Any:
+        if a == 1:
+            raised.append(kind("no further"))
+            raise raised[0]
+        return s, 1.0, False
+
+    implements_interpreted(transition, Failing)(fail)
+    implements_interpreted(unpack, Failing)(lambda task, row: tuple(row.tolist()))
+    world, row = world_of(Failing(), 1, 1), np.ones(1)
+    with pytest.raises(kind) as caught:
+        stepped(world, row, 1, row)
+    assert caught.value is raised[0]
+    assert caught.traceback[-1].name == "fail"
+    assert stepped(world, row, 0, row) == (1.0, False)  # it still works
+
+
+def test_a_world_of_plain_python_ends_with_its_last_user() -> None:
+    held = len(worlds._tasks)
+    world = world_of(Plain(), 3, 2)
+    row = np.zeros(3)
+    gc.collect()
+    stepped(world, row, 0, row)
+    del world
+    gc.collect()
+    assert len(worlds._tasks) == held
+
+
 def test_an_error_of_the_task_reaches_the_caller() -> None:
     world = world_of(Odd(), 3, 3)
     with pytest.raises(ValueError, match="too far"):

@@ -311,12 +311,14 @@ def _phase(stage: Stage) -> str:
 
 
 def _learn_many(wanted: list[Configuration], out: Path | None, as_json: bool) -> None:
-    from distinguo.cli.console import answer, output_for, stoppable
+    from distinguo.cli.console import answer, output_for, say, stoppable
     from distinguo.cli.live import progress_bar
-    from distinguo.runs.learn import learn_many
+    from distinguo.runs.learn import learn_many, one_core_only
     from distinguo.views.words import distribution
 
     first = wanted[0]
+    if reason := one_core_only(first):
+        say(reason)
     base = out or _folder_of_many(wanted)
     outs = [base / f"seed-{c.seed}" for c in wanted]
     done = 0

@@ -10,15 +10,11 @@ import gc
 import json
 import logging
 import os
-import signal
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import nullcontext
-from multiprocessing import parent_process
-from multiprocessing.connection import wait
 from pathlib import Path
-from threading import Thread
 from typing import Any, NamedTuple, TypeVar
 from uuid import uuid4
 
@@ -28,7 +24,7 @@ from distinguo.comparison.plan import CSV, MARKDOWN, Comparison, Plan, PlanCell,
 from distinguo.errors import DistinguoError, did_you_mean
 from distinguo.evaluation.statistics import Curve
 from distinguo.evaluation.tester import Evaluation, learning_curve
-from distinguo.processes import safe_path, without_ctrl_c
+from distinguo.processes import pool_of_processes, safe_path, without_ctrl_c
 from distinguo.reading.files import MEBIBYTE, read_bytes, read_json
 from distinguo.representations.file import Representation, can_be_written, dumps, load, loads
 from distinguo.settings import TesterSettings, checked
@@ -112,19 +108,6 @@ def _outcome(future: Future[dict[str, Any]]) -> dict[str, Any] | BaseException:
     return future.result() if error is None else error
 
 
-def _end_with_parent() -> None:
-    """Let a worker end with its parent process, and not by Ctrl-C, which all of a terminal get."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    parent = parent_process()
-    if parent is not None:
-        Thread(target=lambda: (wait([parent.sentinel]), os._exit(1)), daemon=True).start()
-
-
-def _processes(count: int) -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(count, initializer=_end_with_parent)
-
-
 def _in_processes(payloads: Sequence[Payload], count: int) -> Iterator[Result]:
     """Use a pool of processes, and a new pool for the remaining cells when a worker was killed.
 
@@ -132,14 +115,14 @@ def _in_processes(payloads: Sequence[Payload], count: int) -> Iterator[Result]:
     """
     remaining = {payload["key"]: payload for payload in payloads}
     for _ in range(ATTEMPTS - 1):
-        for key, outcome in _pooled(_processes(count), list(remaining.values())):
+        for key, outcome in _pooled(pool_of_processes(count), list(remaining.values())):
             if not isinstance(outcome, BrokenProcessPool):
                 del remaining[key]
                 yield key, outcome
         if not remaining:
             return
     for payload in remaining.values():
-        yield from _pooled(_processes(1), [payload])
+        yield from _pooled(pool_of_processes(1), [payload])
 
 
 def _on_cluster(payloads: Sequence[Payload], count: int, address: str | None) -> Iterator[Result]:

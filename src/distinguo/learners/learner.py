@@ -34,7 +34,7 @@ class Setup(NamedTuple):
     actions: int  #: how many there are
     first: State  #: the state that a trial may begin from
     seen: tuple[float, ...]  #: its observation
-    extent: Extent  #: of the observations, as far as it is known
+    extent: Extent  #: of the observations, as far as it is known; very wide where they do not matter
     categories: bool  #: whether observations are labels and not numbers
     mean_reward: float  #: of a step in the preliminary series
     prototypes: Sequence[tuple[float, ...]] | None  #: given prototypes to begin with, if any
@@ -43,6 +43,7 @@ class Setup(NamedTuple):
     limit: int | None  #: steps after which the task stops a trial
     stochastic: str  #: how much noise there is: "no", "some" or "strong"
     restorable: bool  #: whether any earlier state can be restored
+    left_out: tuple[int, ...] = ()  #: coordinates of the observations that do not matter
 
     @property
     def low(self) -> tuple[float, ...]:

@@ -14,6 +14,7 @@ from distinguo.representations.file import Representation, can_be_read_again
 from distinguo.runs.configuration import Configuration
 from distinguo.runs.history import LARGEST_HISTORY, Frame, ending_with, fits, frame_line, is_due
 from distinguo.tasks.extent import Extent, Preliminaries, completed, preliminary_series
+from distinguo.tasks.relevance import mattering
 from distinguo.tasks.spec import CONTINUOUS, LARGEST
 from distinguo.tasks.task import observe, start, uncounted_steps
 
@@ -204,7 +205,19 @@ class Account:
 
 
 def preliminaries_for(task: Any, configuration: Configuration, learner: Learner) -> Preliminaries:
-    """Find the extent of the observations and the mean reward by experience, if the learner needs them."""
+    """Find the extent and the mean reward, if the learner needs them, and which of many coordinates matter."""
+    spec, stage = configuration.spec, configuration.stage
+    if not 0 < stage.many < len(spec.dimensions) or spec.kind != CONTINUOUS:
+        return _first_facts(task, configuration, learner)
+    matter, steps = mattering(task, configuration.seed, stage.steps)
+    found = _first_facts(
+        task, configuration._replace(stage=stage._replace(steps=max(1, stage.steps - steps))), learner
+    )
+    left_out = tuple(i for i, matters in enumerate(matter) if not matters)
+    return found._replace(steps=found.steps + steps, left_out=left_out)
+
+
+def _first_facts(task: Any, configuration: Configuration, learner: Learner) -> Preliminaries:
     spec, seed = configuration.spec, configuration.seed
     if spec.bounded and not learner.needs_mean_reward(configuration.learner):
         return Preliminaries(Extent(spec.low, spec.high), 0.0, 0)

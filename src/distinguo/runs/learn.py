@@ -6,8 +6,10 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from importlib import import_module
+from multiprocessing import active_children, get_all_start_methods
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -15,6 +17,7 @@ from distinguo.errors import DistinguoError, checks_names, path_from, shown
 from distinguo.interrupts import held
 from distinguo.learners.catalog import ECONOMY, TEACHER
 from distinguo.presets import DEFAULT
+from distinguo.processes import pool_of_processes, without_ctrl_c
 from distinguo.progress import ProgressPlace, show_progress
 from distinguo.runs import folder
 from distinguo.runs.configuration import Configuration, configure, differences, of_table
@@ -183,8 +186,11 @@ def learn_many(
 ) -> list[Run]:
     """Learn many runs at once, on all cores; the results do not depend on the number of cores.
 
-    When they are stopped, running ones are saved first.
+    When they are stopped, running ones are saved first. Runs of tasks in plain Python are learned in processes if
+    they have folders (:func:`one_core_only` names the exceptions), all others in threads.
     """
+    if outs and any(not is_compiled(c.spec.task) and not one_core_only(c) for c in configurations):
+        return _learn_in_processes(configurations, outs, done, workers)
     places: Sequence[Path | None] = outs or [None] * len(configurations)
     cancelled = threading.Event()
 
@@ -206,6 +212,55 @@ def learn_many(
             cancelled.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+def one_core_only(configuration: Configuration) -> str:
+    """Why many runs of this task take turns on one core, in a sentence; empty if they do not."""
+    spec = configuration.spec
+    if is_compiled(spec.task):
+        return ""
+    if spec.interpreted and not spec.portable:
+        return f"{spec.name} was given as an object, which no other process can use: all runs share one core."
+    if "fork" not in get_all_start_methods():
+        return f"{spec.name} is plain Python, and this system cannot copy a process: all runs share one core."
+    return ""
+
+
+_asked: list[tuple[Configuration, Path]] = []  #: what a process that is copied from this one learns
+
+
+def _learn_asked(number: int) -> None:
+    learn_configured(*_asked[number])
+
+
+def _learn_in_processes(
+    configurations: Sequence[Configuration],
+    outs: Sequence[Path],
+    done: Callable[[Run], None] | None,
+    workers: int | None,
+) -> list[Run]:
+    """Learn in copies of this process, which know the tasks and need nothing but a number."""
+    count = min(workers or os.cpu_count() or 1, len(configurations))
+    before, pool = set(active_children()), pool_of_processes(count, copies=True)
+    _asked[:] = zip(configurations, outs, strict=True)
+    try:
+        with without_ctrl_c():
+            futures = {pool.submit(_learn_asked, n): n for n in range(len(_asked))}
+        for future in as_completed(futures):
+            future.result()
+            if done:
+                done(learn_configured(*_asked[futures[future]]))  # it is finished, and read
+        return [learn_configured(*asked) for asked in _asked]
+    except BrokenProcessPool:
+        raise DistinguoError(
+            f"A process that learned {configurations[0].spec.name} was killed, perhaps for want of memory; "
+            f"what was learned is in {outs[0].parent}, and the same command continues from there."
+        ) from None
+    finally:
+        for process in set(active_children()) - before:
+            process.terminate()  # a running one saves its run first
+        pool.shutdown(cancel_futures=True)
+        _asked.clear()
 
 
 def default_folder(configuration: Configuration, base: Path = Path("runs")) -> Path:

@@ -156,7 +156,10 @@ class Stage(Account):
         setup = self._setup(np.random.default_rng(self.configuration.seed))
         memory = self.learner.fresh(setup)
         width, dimensions = len(setup.first), len(setup.seen)
-        make = world_of if self.learner.runs_compiled(memory) else python_world
+        compiled = self.learner.runs_compiled(memory)
+        if self.learner.declared is not None:  # on plain Python, a user's learner may be plain Python, too
+            compiled &= is_compiled(self.task)
+        make = world_of if compiled else python_world
         return Agent(
             make(self.task, width, dimensions),
             memory,
@@ -173,7 +176,8 @@ class Stage(Account):
             actions=actions(self.task),
             first=first,
             seen=observe(self.task, first),
-            extent=self.extent,
+            extent=self.extent.without(self.preliminaries.left_out),
+            left_out=self.preliminaries.left_out,
             categories=self.configuration.spec.kind == CATEGORIES,
             mean_reward=self.preliminaries.reward,
             prototypes=self.configuration.prototypes,
@@ -189,7 +193,8 @@ class Stage(Account):
         low, high = self.agent.progress.extent
         spec, new = self.configuration.spec, None
         if not spec.bounded and (high >= low).all():
-            new = self.extent = completed(spec, low.tolist(), high.tolist())
+            self.extent = completed(spec, low.tolist(), high.tolist())
+            new = self.extent.without(self.preliminaries.left_out)
         self._make_room(new)
 
     def _make_room(self, extent: Extent | None = None) -> None:
@@ -352,7 +357,7 @@ class Stage(Account):
     @property
     def steps_at_once(self) -> int:
         """Return the steps until the next check for Ctrl-C or the next pause."""
-        usual = CHUNK if is_compiled(self.agent.world) else self.slow_chunk
+        usual = CHUNK if is_compiled(self.task, self.agent.world) else self.slow_chunk
         if self.phase != TRIAL:
             return usual
         usual = min(usual, self.steps_left)

@@ -13,9 +13,9 @@ import numpy as np
 
 from distinguo.references import by_reference
 from distinguo.representations.growing import nearest_growing
-from distinguo.seam import at_speed, is_compiled, kernel, part
+from distinguo.seam import at_speed, kernel, part
 from distinguo.search.maps import PrototypeMap, action_of
-from distinguo.tasks.world import BEFORE, OWN, copy_row, look, step, stops
+from distinguo.tasks.world import BEFORE, OWN, calls_python, copy_row, look, step, stops
 
 
 class Trail(NamedTuple):
@@ -53,7 +53,7 @@ def fresh_trail(first: np.ndarray, cap: int) -> Trail:
 def rerun(world: Any, given: PrototypeMap, old: Trail) -> tuple[Trail, int]:
     """Return the trial of another map from the same start, and the number of steps that were run for it."""
     new = Trail(*(column.copy() for column in old))
-    steps = at_speed(follow_map, world)(world, given, old, new, is_compiled(world))
+    steps = at_speed(follow_map, world)(world, given, old, new, not calls_python(world))
     return new, int(steps)
 
 
@@ -100,7 +100,7 @@ class Try(NamedTuple):
 
 def return_of(world: Any, given: PrototypeMap, trail: Trail, another: Try) -> tuple[float, int]:
     """The return of a trial with another action for a while, and the number of steps that were run for it."""
-    begin, gained = another.step if is_compiled(world) else 0, np.zeros(1)
+    begin, gained = 0 if calls_python(world) else another.step, np.zeros(1)
     steps = at_speed(try_action, world)(world, given, trail, another, begin, gained)
     return float(gained[0]), int(steps)
 

@@ -114,13 +114,19 @@ def _check_function(name: str, word: str, body: Any) -> None:
 def _implement(kind: Any, declaration: Declaration, bodies: dict[str, Any]) -> None:
     """Register the functions of a class body with their generics, and those that follow from the names."""
     register = implements if declaration.compiled else implements_interpreted
-    functions: dict[str, Any] = {"unpack": _reader(len(declaration.states))}
+    functions: dict[str, Any] = {
+        "unpack": _reader(len(declaration.states)) if declaration.compiled else _read_row
+    }
     if not callable(declaration.actions):
         functions["actions"] = _counter(len(declaration.actions))
     if GENERATOR in kind._fields:
         functions |= {"seeded": _reseeded, "randomness": _own_generator}
     for word, body in (functions | bodies).items():
         register(getattr(generics, word), kind)(body)
+
+
+def _read_row(task: Any, row: Any) -> tuple[float, ...]:
+    return tuple(row)
 
 
 @cache

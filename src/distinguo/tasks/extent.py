@@ -21,6 +21,7 @@ SERIES_TRIALS = 200  #: trials of the series
 SERIES_CAP = 10_000  #: steps after which one is stopped
 #: The same if the series only scales distances, and the steps after which no further trial begins.
 SHORT_TRIALS, SHORT_CAP, SHORT_STEPS = 30, 200, 1_000
+HARDLY = 1e-3  #: the weight of a coordinate that does not matter, beside one that does
 TRAINING, TEST = 3, 4  #: the central third and the central quarter (paper, section 3.4)
 
 
@@ -38,6 +39,17 @@ class Extent(NamedTuple):
     def widths(self) -> tuple[float, ...]:
         """Return the width of each coordinate; 1 for one that never changed."""
         return tuple(b - a if b > a else 1.0 for a, b in zip(self.low, self.high, strict=True))
+
+    def without(self, left_out: Sequence[int]) -> Extent:
+        """Return the extent with the widths of some coordinates so large that they hardly count in a distance.
+
+        >>> Extent((0.0, 0.0), (1.0, 2.0)).without([1]).widths
+        (1.0, 2000.0)
+        """
+        widths, high = self.widths, list(self.high)
+        for i in left_out:
+            high[i] = self.low[i] + widths[i] / HARDLY
+        return Extent(self.low, tuple(high))
 
     def central(self, share: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the middle 1/``share`` of each coordinate."""
@@ -80,6 +92,7 @@ class Preliminaries(NamedTuple):
     extent: Extent
     reward: float  #: the mean reward of a step
     steps: int
+    left_out: tuple[int, ...] = ()  #: coordinates that do not matter
 
 
 def preliminary_series(task: Any, spec: TaskSpec, seed: int, budget: int | None = None) -> Preliminaries:

@@ -5,7 +5,9 @@ type for all tasks: the address of the task's parameters and the addresses of it
 ``start``, ``observe`` and ``truncated``. A new task compiles these few functions only. States are rows of numbers
 here, written in place; ``out`` may be ``s`` itself.
 
-A task in plain Python has a :class:`PythonWorld`; on it the same source runs interpreted.
+A task in plain Python has the same kind of world: its compiled functions call Python, so that only the task itself
+is interpreted. A :class:`PythonWorld` is for what cannot be compiled, and for tests: on it the same source runs
+interpreted.
 
 >>> from distinguo.tasks.puck.puck import Puck
 >>> world, s = world_of(Puck(), width=2, dimensions=2), np.array([0.0, 1.0])
@@ -235,8 +237,10 @@ _tasks: dict[int, Any] = {}  #: tasks and the copies of their parameters that wo
 
 def world_of(task: Any, width: int, dimensions: int) -> Any:
     """Return the world of a task whose states have ``width`` coordinates and whose observations ``dimensions``."""
-    if not is_compiled(task) or config.DISABLE_JIT:
+    if config.DISABLE_JIT:
         return python_world(task, width, dimensions)
+    if not is_compiled(task):
+        return _calling_world(task, width, dimensions)
     kind = types.CPointer(numba.typeof(task))
     spare, sights = _rooms(width, dimensions)
     return World(
@@ -254,15 +258,15 @@ def _rooms(width: int, dimensions: int) -> tuple[np.ndarray, np.ndarray]:
     return np.zeros((3, width)), np.zeros((2, dimensions))
 
 
-def _written(task: Any, owner: np.ndarray) -> int:
+def _written(task: Any, owner: np.ndarray, kept: Any = None) -> int:
     """Return the address of a copy of the task's parameters that lives as long as its owner.
 
-    Arrays and generators are borrowed from the task, which is kept alive with the copy.
+    Arrays and generators are borrowed from the task, which is kept alive with the copy, as is what is ``kept``.
     """
     buffer = np.zeros(_write(task, np.zeros(0, dtype=np.int64)) // 8 + 1, dtype=np.int64)
     _write(task, buffer)
     address = int(buffer.ctypes.data)
-    _tasks[address] = (task, buffer)
+    _tasks[address] = (task, buffer, kept)
     weakref.finalize(owner, _tasks.pop, address).atexit = False  # a thread may still be at work then
     return address
 
@@ -276,19 +280,132 @@ def _address(function: Any, signature: Any) -> int:
 # ---- tasks in plain Python ---------------------------------------------------------------------------------------
 
 
-def python_world(task: Any, width: int, dimensions: int) -> PythonWorld:
-    """Return the world of a task that runs as plain Python, on which kernels run interpreted."""
-    return PythonWorld(task, *_rooms(width, dimensions))
+class PythonCalls(NamedTuple):
+    """The functions of a task in plain Python, as compiled code calls them: numbers are passed in shared rows."""
+
+    step: int  #: the addresses of functions without arguments
+    begin: int  #: takes the generator
+    observe: int
+    truncated: int
+    s: np.ndarray  #: (width,) the state that they are given
+    out: np.ndarray  #: (width,) the state that they return
+    seen: np.ndarray  #: (dimensions,) the observation that they return
+    numbers: np.ndarray  #: the action, the reward, and a yes or no
 
 
-def _state_in_python(world: PythonWorld, s: np.ndarray) -> tuple[float, ...]:
+_ACTION, _REWARD, _FLAG = 0, 1, 2  #: places in ``numbers``
+
+
+@extending.intrinsic  # type: ignore[untyped-decorator]
+def _call_python(typingctx: Any, function: Any, argument: Any) -> Any:
+    """Call a Python function by its address, with a generator or without an argument; its exception is passed on.
+
+    The exception stays with the thread, and every caller returns at once, as Numba's own code does.
+    """
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        api = context.get_python_api(builder)
+        given = []
+        if signature.args[1] is not types.none:
+            given = [cgutils.create_struct_proxy(signature.args[1])(context, builder, args[1]).parent]
+        gil = api.gil_ensure()
+        result = api.call_function_objargs(builder.inttoptr(args[0], api.pyobj), given)
+        api.decref(result)  # also where there is none
+        api.gil_release(gil)
+        with cgutils.if_unlikely(builder, cgutils.is_null(builder, result)):
+            context.call_conv.return_exc(builder)
+        return context.get_dummy_value()
+
+    return types.none(types.intp, argument), codegen
+
+
+@kernel
+def _step_by_call(at: Any, s: np.ndarray, a: int, out: np.ndarray) -> tuple[float, bool]:
+    calls = _read_value(at)
+    copy_row(s, calls.s)
+    calls.numbers[_ACTION] = a
+    _call_python(calls.step, None)
+    copy_row(calls.out, out)
+    return calls.numbers[_REWARD], calls.numbers[_FLAG] != 0.0
+
+
+@kernel
+def _begin_by_call(at: Any, rng: Generator, out: np.ndarray) -> None:
+    calls = _read_value(at)
+    _call_python(calls.begin, rng)
+    copy_row(calls.out, out)
+
+
+@kernel
+def _observe_by_call(at: Any, s: np.ndarray, out: np.ndarray) -> None:
+    calls = _read_value(at)
+    copy_row(s, calls.s)
+    _call_python(calls.observe, None)
+    copy_row(calls.seen, out)
+
+
+@kernel
+def _truncated_by_call(at: Any, s: np.ndarray) -> bool:
+    calls = _read_value(at)
+    copy_row(s, calls.s)
+    _call_python(calls.truncated, None)
+    return calls.numbers[_FLAG] != 0.0
+
+
+def _calling_world(task: Any, width: int, dimensions: int) -> World:
+    """Return the world of a task in plain Python, whose functions are called from compiled code."""
+    s, out, seen, numbers = np.zeros(width), np.zeros(width), np.zeros(dimensions), np.zeros(3)
+
+    def take_step() -> None:
+        out[:], r, terminal = transition(task, _python_state(task, s), int(numbers[_ACTION]))
+        numbers[_REWARD], numbers[_FLAG] = float(r), bool(terminal)
+
+    def begin_trial(rng: Generator) -> None:
+        out[:] = start(task, rng)
+
+    def see() -> None:
+        seen[:] = observe(task, _python_state(task, s))
+
+    def is_truncated() -> None:
+        numbers[_FLAG] = bool(truncated(task, _python_state(task, s)))
+
+    functions = (take_step, begin_trial, see, is_truncated)
+    calls = PythonCalls(id(take_step), id(begin_trial), id(see), id(is_truncated), s, out, seen, numbers)
+    kind, (spare, sights) = types.CPointer(numba.typeof(calls)), _rooms(width, dimensions)
+    return World(
+        _written(calls, spare, (task, functions)),
+        _address(_step_by_call, _OUTCOME(kind, _ROW, types.int64, _ROW)),
+        _address(_begin_by_call, types.void(kind, _GENERATOR, _ROW)),
+        _address(_observe_by_call, types.void(kind, _ROW, _ROW)) if has_own(observe, task) else 0,
+        _address(_truncated_by_call, types.boolean(kind, _ROW)) if has_own(truncated, task) else 0,
+        spare,
+        sights,
+    )
+
+
+def _python_state(task: Any, s: np.ndarray) -> tuple[float, ...]:
     """The state as the task gave it: a tuple of Python's own floats."""
-    return tuple(map(float, unpack(world.task, s)))
+    return tuple(map(float, unpack(task, s)))
+
+
+def calls_python(world: Any) -> bool:
+    """Whether the task of a world is plain Python."""
+    if isinstance(world, World):
+        return isinstance(_tasks[world.task][0], PythonCalls)
+    return not is_compiled(world)
+
+
+# ---- everything in plain Python ----------------------------------------------------------------------------------
+
+
+def python_world(task: Any, width: int, dimensions: int) -> PythonWorld:
+    """Return a world on which kernels run interpreted."""
+    return PythonWorld(task, *_rooms(width, dimensions))
 
 
 @implements_interpreted(step, PythonWorld)
 def _step_in_python(world: PythonWorld, s: np.ndarray, a: int, out: np.ndarray) -> tuple[float, bool]:
-    out[:], r, terminal = transition(world.task, _state_in_python(world, s), int(a))
+    out[:], r, terminal = transition(world.task, _python_state(world.task, s), int(a))
     return float(r), bool(terminal)
 
 
@@ -301,10 +418,10 @@ def _begin_in_python(world: PythonWorld, rng: Generator, out: np.ndarray) -> Non
 def _look_in_python(world: PythonWorld, s: np.ndarray, row: int) -> Sight:
     if not has_own(observe, world.task):
         return Sight(s)
-    world.sights[row] = observe(world.task, _state_in_python(world, s))
+    world.sights[row] = observe(world.task, _python_state(world.task, s))
     return Sight(world.sights[row])
 
 
 @implements_interpreted(stops, PythonWorld)
 def _stops_in_python(world: PythonWorld, s: np.ndarray) -> bool:
-    return bool(truncated(world.task, _state_in_python(world, s)))
+    return bool(truncated(world.task, _python_state(world.task, s)))

@@ -11,16 +11,24 @@ import pytest
 from gymnasium.spaces import Box, Discrete
 
 import distinguo as dg
+from distinguo.learners.agent import Agent
 from distinguo.learners.probation.memory import run_trial
 from distinguo.learners.probation.race import NEVER
 from distinguo.runs.configuration import configure
 from distinguo.runs.learn import learn, learn_configured
 from distinguo.runs.stage import Stage
 from distinguo.tasks.catalog import spec_of, task_spec
+from distinguo.tasks.world import python_world
 from tests.nightly import NIGHTLY
 
 #: No imagining, which takes long in plain Python.
 BRIEF = {"stage.confidence": 0.5, "learner.screen": 1}
+
+
+def interpreted(work: Stage) -> Agent:
+    """The agent in a world on which parts can be called from here."""
+    world = work.agent.world
+    return work.agent._replace(world=python_world(work.task, world.spare.shape[1], world.sights.shape[1]))
 
 
 @pytest.mark.parametrize(("name", "steps"), [("CartPole-v1", 1500), ("MountainCar-v0", 2500)])
@@ -31,7 +39,7 @@ def test_gymnasiums_own_environment_is_learned(name: str, steps: int) -> None:
     )
     for _ in work.work():
         pass
-    agent = work.agent
+    agent = interpreted(work)
     assert work.learner.name == "probation"
     assert work.environment_steps >= steps
     assert not agent.memory.facts["returns"][0]
@@ -147,7 +155,7 @@ def test_where_chance_is_at_work_nothing_known_is_taken_for_certain() -> None:
         pass
     assert not work.agent.memory.facts["repeats"][0]
     root, given = 0, work.agent.memory.incumbent
-    ran = [run_trial(work.agent, given, root, 60, NEVER) for _ in range(4)]
+    ran = [run_trial(interpreted(work), given, root, 60, NEVER) for _ in range(4)]
     gained = [float(work.agent.memory.tree.gained[last]) for last, _ in ran]
     assert [steps for _, steps in ran] == gained  # every trial was run to its end, from the start
     states = {work.agent.memory.tree.states[last].tobytes() for last, _ in ran}

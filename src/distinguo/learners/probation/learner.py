@@ -27,7 +27,7 @@ from distinguo.learners.probation.race import drive, is_claimable
 from distinguo.references import by_reference
 from distinguo.seam import at_speed, is_compiled, kernel
 from distinguo.search.maps import PrototypeMap, controller_of
-from distinguo.tasks.extent import Extent
+from distinguo.tasks.extent import HARDLY, Extent
 from distinguo.tasks.spec import LARGEST, Goal, Hold
 
 
@@ -110,6 +110,7 @@ class Probation(Learner):
         memory.facts["repeats"] = setup.stochastic == "no" and setup.restorable
         memory.facts["threshold"] = _threshold(setup.goal, cap)
         memory.incumbent.partition.prototypes[0] = setup.seen
+        memory.scratch.share[list(setup.left_out)] = HARDLY
         return memory
 
     def begin(self, agent: Agent) -> None:

@@ -19,7 +19,7 @@ from distinguo.learners.agent import (
     larger_arrays,
     widen,
 )
-from distinguo.seam import kernel, part
+from distinguo.seam import part
 from distinguo.search.maps import PrototypeMap, action_of, prototype_map
 from distinguo.tasks.world import BEFORE, NEXT, OWN, begin, copy_row, look, step, stops
 
@@ -117,6 +117,9 @@ class Scratch(NamedTuple):
 
     point: Annotated[np.ndarray, field(float, "dimensions")]
     weight: Annotated[np.ndarray, field(float, "dimensions")]
+    share: Annotated[
+        np.ndarray, field(float, "dimensions", first=1.0)
+    ]  #: of its weight that a coordinate gets
     path: Annotated[np.ndarray, field(np.int32, "cap")]
 
 
@@ -484,7 +487,7 @@ def reach_of(agent: Agent, given: PrototypeMap, root: int, last: int) -> float:
             k = tree.parent[k]
             low, high = min(low, tree.seen[k, i]), max(high, tree.seen[k, i])
         if width > 0.0:
-            total += (high - low) / width
+            total += agent.memory.scratch.share[i] * (high - low) / width
     return total
 
 
@@ -509,18 +512,16 @@ def remember_transition(agent: Agent, k: int, a: int, j: int) -> None:
     model.end[a, place] = tree.end[j] == ENDED
 
 
-@kernel
+@part
 def most_similar(model: Model, scratch: Scratch, a: int) -> int:
-    """Return the remembered transition by action ``a`` that began nearest to the imagined point.
-
-    It is a kernel of its own: it uses no task, so it runs compiled even for tasks in plain Python.
-    """
-    best, place = 1e300, NONE
+    """Return the remembered transition by action ``a`` that began nearest to the imagined point."""
+    best, place, count = 1e300, NONE, len(scratch.point)
     for q in range(min(model.times[a], model.reward.shape[1])):
-        distance = 0.0
-        for i in range(len(scratch.point)):
+        distance, i = 0.0, 0
+        while i < count and distance < best:  # a sum of squares only grows
             d = (scratch.point[i] - model.seen[a, q, i]) * scratch.weight[i]
             distance += d * d
+            i += 1
         if distance < best:
             best, place = distance, q
     return place
@@ -531,7 +532,7 @@ def set_weights(agent: Agent) -> None:
     """Weigh coordinates by the extent that was seen so far."""
     extent, scratch = agent.progress.extent, agent.memory.scratch
     for i in range(len(scratch.weight)):
-        scratch.weight[i] = 1.0 / max(extent[GREATEST, i] - extent[LEAST, i], NARROW)
+        scratch.weight[i] = scratch.share[i] / max(extent[GREATEST, i] - extent[LEAST, i], NARROW)
 
 
 @part

@@ -83,6 +83,8 @@ def change(agent: Agent, target: PrototypeMap, root: int, cap: int) -> int:
     if u < STRETCHES:
         i = below(agent, len(target.partition.weight))
         stretch_weight(target, i, np.exp(agent.rng.normal() * agent.settings.stretch))
+        if agent.memory.scratch.share[i] < 1.0:
+            include_or_leave_out(agent, target, i)
         return STRETCH
     u -= STRETCHES
     if u < ACTIONS:
@@ -95,6 +97,14 @@ def change(agent: Agent, target: PrototypeMap, root: int, cap: int) -> int:
     if target.partition.size[0] > 1:
         drop_prototype(target, p)
     return DROP
+
+
+@part
+def include_or_leave_out(agent: Agent, target: PrototypeMap, i: int) -> None:
+    """Give a coordinate that does not seem to matter its whole weight, or as little as before."""
+    share, weight = agent.memory.scratch.share[i], agent.memory.scratch.weight[i]
+    small = target.partition.weight[i] < weight / np.sqrt(share)
+    stretch_weight(target, i, (weight / share if small else weight) / target.partition.weight[i])
 
 
 @part
