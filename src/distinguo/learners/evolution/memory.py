@@ -1,0 +1,242 @@
+"""The data of ``evolution``: its settings, and its memory."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+from pydantic import Field
+
+from distinguo.errors import DistinguoError
+from distinguo.learners.agent import check_arrays, field, fresh_arrays
+from distinguo.learners.evolution.places import count_numbers, most_numbers
+from distinguo.search.maps import PrototypeMap, prototype_map
+
+MOST_PROTOTYPES = 16  #: that a map has room for
+MOST_NUMBERS = 3_000  #: that a search is made over; its covariances then take 72 MB
+MOST = 10**15  #: of any counter
+
+#: The phases: random maps, the candidates of a generation, the map at the centre, the same with fewer prototypes.
+WARM_UP, GENERATION, CENTRE, SHRINK = 0, 1, 2, 3
+
+
+class EvolutionSettings(NamedTuple):
+    """The constants of the evolution strategy; docs/evolution.md has their effects.
+
+    >>> EvolutionSettings().population
+    16
+    """
+
+    population: Annotated[int, Field(ge=4, le=256, description="candidates of a generation")] = 16
+    trials: Annotated[int, Field(ge=1, le=64, description="trials of a candidate at first")] = 2
+    most_trials: Annotated[
+        int, Field(ge=1, le=64, description="the same at most, when the better half no longer differs")
+    ] = 8
+    window: Annotated[
+        int, Field(ge=1, le=1_000, description="generations that are looked at before trials are added")
+    ] = 10
+    tests: Annotated[
+        int, Field(ge=1, le=64, description="trials of the map at the centre, after each generation")
+    ] = 16
+    margin: Annotated[
+        float,
+        Field(ge=0, le=10, description="standard errors by which it must reach the threshold to be claimed"),
+    ] = 0.5
+    regions: Annotated[int, Field(ge=2, le=MOST_PROTOTYPES, description="prototypes of a map at most")] = 6
+    stall: Annotated[
+        int, Field(ge=1, le=10**6, description="generations without a better one before a restart")
+    ] = 30
+    warm_up: Annotated[
+        int, Field(ge=1, le=1_000, description="trials of random maps, to see how far observations spread")
+    ] = 20
+    shrink: Annotated[bool, Field(description="drop prototypes that are not needed, before a claim")] = True
+    horizon: Annotated[
+        int, Field(ge=1, le=10**6, description="steps of a trial at most, where the task has no limit")
+    ] = 1_000
+
+
+STATUS = np.dtype(
+    [
+        ("phase", np.int64),
+        ("numbers", np.int64),  # that the present search is over
+        ("prototypes", np.int64),  # of its maps
+        ("candidate", np.int64),  # of the generation that is being tried
+        ("place", np.int64),  # trials that it had
+        ("trials", np.int64),  # that each candidate gets
+        ("generation", np.int64),  # of this search
+        ("generations", np.int64),  # of all searches
+        ("restarts", np.int64),
+        ("compared", np.int64),  # generations since trials were last added
+        ("stalled", np.int64),  # generations without a better one
+        ("horizon", np.int64),  # steps of a trial at most
+        ("claimed", np.int64),  # whether the best map is being confirmed
+        ("dropped", np.int64),  # the prototype that is left out of the map being tried
+        ("sigma", np.float64),  # the width of the distribution
+        ("level", np.float64),  # the mean return of the better halves, smoothed
+        ("highest", np.float64),  # the greatest level so far
+        ("best", np.float64),  # the mean return of the best map in its tests
+        ("times", np.float64),  # observations seen
+    ],
+    align=True,
+)
+#: Known facts of the task, as one record.
+FACTS = np.dtype(
+    [
+        ("hold", np.int64),  # judged by length
+        ("common", np.int64),  # the start of a trial can be restored
+        ("once", np.int64),  # all trials of a map are the same
+        ("actions", np.int64),
+        ("threshold", np.float64),  # the mean return that solves it; NaN if none is known
+    ],
+    align=True,
+)
+
+
+class Distribution(NamedTuple):
+    """The normal distribution that candidates are drawn from; only the first ``numbers`` rows count."""
+
+    mean: Annotated[np.ndarray, field(float, "numbers")]
+    covariance: Annotated[np.ndarray, field(float, "numbers", "numbers")]
+    path: Annotated[np.ndarray, field(float, "numbers")]  #: of its centre, which widens the covariance
+    width_path: Annotated[np.ndarray, field(float, "numbers")]  #: the same, for the width
+
+
+class Candidates(NamedTuple):
+    """A generation: what was drawn, and how well it did."""
+
+    drawn: Annotated[np.ndarray, field(float, "population", "numbers")]
+    returns: Annotated[np.ndarray, field(float, "population", "trials")]
+    reach: Annotated[np.ndarray, field(float, "population")]  #: how far their trials went
+    tests: Annotated[np.ndarray, field(float, "trials")]  #: returns of the map at the centre
+    tried: Annotated[np.ndarray, field(float, "trials")]  #: the same with a prototype less
+    ratios: Annotated[np.ndarray, field(float, "window")]  #: differences within the better halves, over their error
+    starts: Annotated[np.ndarray, field(float, "trials", "width")]  #: that the candidates have in common
+    actions: Annotated[np.ndarray, field(int, MOST_PROTOTYPES)]  #: of the prototypes
+
+
+class Seen(NamedTuple):
+    """What was observed: its mean and spread, and the extremes of a trial."""
+
+    count: Annotated[np.ndarray, field(float, 1)]
+    mean: Annotated[np.ndarray, field(float, "dimensions")]
+    squares: Annotated[np.ndarray, field(float, "dimensions")]  #: summed, of the differences from the mean
+    low: Annotated[np.ndarray, field(float, "dimensions")]
+    high: Annotated[np.ndarray, field(float, "dimensions")]
+    visits: Annotated[np.ndarray, field(int, MOST_PROTOTYPES)]  #: of the prototypes
+    centre: Annotated[np.ndarray, field(float, "dimensions")]  #: the mean when the search began
+    spread: Annotated[np.ndarray, field(float, "dimensions", first=1.0)]
+
+
+class EvolutionMemory(NamedTuple):
+    """The whole memory of the learner."""
+
+    candidate: PrototypeMap  #: that is being tried
+    central: PrototypeMap  #: at the centre of the distribution
+    best: PrototypeMap
+    distribution: Distribution
+    candidates: Candidates
+    seen: Seen
+    status: Annotated[np.ndarray, field(STATUS, 1)]
+    facts: Annotated[np.ndarray, field(FACTS, 1)]
+
+
+MAPS = ("candidate", "central", "best")
+
+
+def fresh_evolution_memory(
+    width: int, dimensions: int, settings: EvolutionSettings
+) -> EvolutionMemory:
+    """Return the memory before the first trial.
+
+    >>> fresh_evolution_memory(4, 4, EvolutionSettings()).candidates.drawn.shape
+    (16, 28)
+    """
+    numbers = most_numbers(dimensions, settings.regions)
+    if numbers > MOST_NUMBERS:
+        raise DistinguoError(
+            f"The learner 'evolution' searches over at most {MOST_NUMBERS:,} numbers, but {settings.regions} prototypes "
+            f"for {dimensions:,} coordinates are {numbers:,}; set learner.regions lower, or use --learner probation."
+        )
+    sizes = {
+        "width": width,
+        "dimensions": dimensions,
+        "numbers": numbers,
+        "population": settings.population,
+        "trials": max(settings.trials, settings.most_trials, settings.tests),
+        "window": settings.window,
+    }
+    one = prototype_map(np.zeros((1, dimensions)), [0], np.ones(dimensions), MOST_PROTOTYPES)
+    given: dict[str, Any] = {name: _copied(one) for name in MAPS}
+    tables = {"distribution": Distribution, "candidates": Candidates, "seen": Seen}
+    given |= {name: fresh_arrays(kind, {}, **sizes) for name, kind in tables.items()}
+    memory: EvolutionMemory = fresh_arrays(EvolutionMemory, given, **sizes)
+    status = memory.status
+    for name in ("level", "highest", "best"):
+        status[name] = -np.inf
+    status["trials"], status["sigma"], status["dropped"] = settings.trials, 1.0, -1
+    return memory
+
+
+def _copied(given: PrototypeMap) -> PrototypeMap:
+    return PrototypeMap(type(given.partition)(*(a.copy() for a in given.partition)), given.actions.copy())
+
+
+def checked_evolution_memory(memory: EvolutionMemory, fresh: EvolutionMemory) -> EvolutionMemory:
+    """Return a memory that came from a file if compiled code can trust it, else raise an error."""
+    population, numbers = fresh.candidates.drawn.shape
+    trials, width = fresh.candidates.starts.shape
+    sizes = {
+        "width": width,
+        "dimensions": len(fresh.seen.mean),
+        "numbers": numbers,
+        "population": population,
+        "trials": trials,
+        "window": len(fresh.candidates.ratios),
+    }
+    for table in (memory.distribution, memory.candidates, memory.seen, memory):
+        check_arrays(table, **sizes)
+    if memory.facts.tobytes() != fresh.facts.tobytes():
+        raise ValueError("the facts of the task are not those of this run")
+    for name in MAPS:
+        _check_map(getattr(memory, name), getattr(fresh, name), int(fresh.facts["actions"][0]))
+    _check_status(memory, sizes)
+    return memory
+
+
+def _check_map(given: PrototypeMap, like: PrototypeMap, actions: int) -> None:
+    for array, known in zip((*given.partition, given.actions), (*like.partition, like.actions), strict=True):
+        if array.dtype != known.dtype or array.shape != known.shape or not array.flags.c_contiguous:
+            raise ValueError("a map has an unexpected shape or type")
+    within = (given.actions >= 0) & (given.actions < actions)
+    if not 1 <= given.size <= MOST_PROTOTYPES or not within.all():
+        raise ValueError("a map is inconsistent")
+    if not (given.partition.primary == np.arange(MOST_PROTOTYPES)).all():
+        raise ValueError("a map has merged prototypes")
+
+
+def _check_status(memory: EvolutionMemory, sizes: dict[str, int]) -> None:
+    """Reject out-of-range counters, and distributions that nothing can be drawn from."""
+    status = memory.status[0]
+    most = {
+        "phase": SHRINK,
+        "numbers": sizes["numbers"],
+        "prototypes": MOST_PROTOTYPES,
+        "candidate": sizes["population"],
+        "trials": sizes["trials"],
+        "dropped": memory.central.size,
+    }
+    for name, value in zip(STATUS.names or (), status, strict=True):
+        if not -1 <= value <= most.get(name, MOST) if STATUS[name].kind == "i" else np.isnan(value):
+            raise ValueError(f"{name} is out of range")
+    searching = status["phase"] != WARM_UP
+    size = int(status["prototypes"])
+    if searching and (size < 2 or status["numbers"] != count_numbers(sizes["dimensions"], size)):
+        raise ValueError("the search is inconsistent")
+    used = int(status["numbers"])
+    covariance = memory.distribution.covariance[:used, :used]
+    numbers = (*memory.distribution, memory.candidates.drawn, memory.seen.mean, memory.seen.spread)
+    if not all(np.isfinite(array).all() for array in numbers) or (np.diag(covariance) < 0.0).any():
+        raise ValueError("the distribution is inconsistent")
+    actions = memory.candidates.actions[:size]
+    if (actions < 0).any() or (actions >= memory.facts["actions"][0]).any():
+        raise ValueError("an action does not exist")
