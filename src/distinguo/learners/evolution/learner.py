@@ -38,6 +38,7 @@ from distinguo.tasks.task import has_one_start
 
 SMOOTH = 0.2  #: share of the latest generation in the level of a search
 NARROW, WIDE = 1e-9, 1e9  #: widths of a distribution that has collapsed, or that nothing holds together
+EVERY = 5  #: generations after which the map at the centre is tested in any case
 FEWEST = 3  #: trials after which the map at the centre may be given up
 
 
@@ -58,9 +59,9 @@ class Refutations:
     def refuted(self, agent: Agent, returns: Sequence[float]) -> None:
         """Look for another map; where trials should never end, in trials of twice the length."""
         status = agent.memory.status
-        status["best"] = status["level"] = status["highest"] = -np.inf
+        status["best"] = -np.inf
         if agent.memory.facts["hold"][0]:
-            status["horizon"] *= 2
+            status["limit"] *= 2
 
 
 class Evolution(Learner):
@@ -101,7 +102,8 @@ class Evolution(Learner):
         memory.facts["common"] = setup.restorable
         memory.facts["once"] = certain and has_one_start(setup.task)
         memory.facts["threshold"] = _threshold(setup.goal)
-        memory.status["horizon"] = settings.horizon if setup.limit is None else setup.limit
+        limit = settings.horizon if setup.limit is None else setup.limit
+        memory.status["limit"] = memory.status["horizon"] = limit
         memory.best.partition.prototypes[0] = memory.seen.mean[:] = setup.seen
         if memory.facts["once"][0]:
             memory.status["trials"] = 1
@@ -132,7 +134,7 @@ class Evolution(Learner):
     def advance(self, agent: Agent, cap: int, steps: int, left: int = NO_BUDGET) -> int:
         """Run the trial to its end, unless fewer steps are left."""
         memory, counts = agent.memory, agent.progress.counts
-        most = min(cap, int(memory.status["horizon"][0]))
+        most = min(cap, _most_steps(memory))
         hold = bool(memory.facts["hold"][0])
         length, gained, ended = at_speed(run_candidate, agent.world)(
             agent.world, memory.candidate, memory.seen, agent.progress, hold, min(most, left)
@@ -141,7 +143,7 @@ class Evolution(Learner):
         counts["length"], counts["gained"] = length, gained
         if not ended and length < most:
             return SPENT
-        _conclude(agent, float(gained))
+        _conclude(agent, float(gained), bool(ended))
         return TERMINAL if ended else CAPPED
 
     def settle(self, agent: Agent, left: int = NO_BUDGET) -> None:
@@ -180,7 +182,13 @@ def _threshold(goal: Goal) -> float:
 
 def _target(memory: EvolutionMemory) -> float:
     """Return the mean return that solves the task, as far as trials show it."""
-    return float(memory.status["horizon"][0] if memory.facts["hold"][0] else memory.facts["threshold"][0])
+    return float(memory.status["limit"][0] if memory.facts["hold"][0] else memory.facts["threshold"][0])
+
+
+def _most_steps(memory: EvolutionMemory) -> int:
+    """Return the steps of a trial at most: candidates may be cut earlier than tests are."""
+    cut = memory.status["phase"][0] == GENERATION
+    return int(memory.status["horizon" if cut else "limit"][0])
 
 
 # ---- candidates ----------------------------------------------------------------------------------------------------
@@ -191,6 +199,14 @@ def _map(memory: EvolutionMemory, numbers: np.ndarray, actions: np.ndarray) -> P
     seen, size = memory.seen, len(actions)
     places, widths = placed(numbers, len(seen.centre), size)
     return prototype_map(places * seen.spread + seen.centre, actions, seen.spread * widths)
+
+
+def _set_first_limit(agent: Agent) -> None:
+    """Cut candidates at first after some times the length of random trials."""
+    status, settings = agent.memory.status, agent.settings
+    usual = settings.cut * agent.progress.counts["trial_steps"][0] / settings.warm_up
+    limit = int(status["limit"][0])
+    status["first"] = min(max(int(usual), 1), limit) if usual > 0.0 else limit
 
 
 def _standardise(memory: EvolutionMemory) -> None:
@@ -234,17 +250,23 @@ def _begin_search(agent: Agent) -> None:
         memory, np.zeros(numbers) if by_scores(dimensions, size) else agent.rng.standard_normal(numbers)
     )
     memory.candidates.actions[:size] = _actions(agent, size)
-    status["prototypes"], status["stalled"], status["compared"] = size, 0, 0
+    status["prototypes"], status["cut"], status["horizon"] = size, 0, status["first"]
     status["trials"] = 1 if memory.facts["once"][0] else agent.settings.trials
-    status["level"] = status["highest"] = -np.inf
+    _begin_level(memory)
     _begin_generation(agent)
+
+
+def _begin_level(memory: EvolutionMemory) -> None:
+    """Begin to compare generations: the earlier ones were not tried alike."""
+    memory.status["stalled"] = 0
+    memory.status["level"] = memory.status["highest"] = -np.inf
 
 
 def _begin_generation(agent: Agent) -> None:
     status = agent.memory.status
     draw(agent.memory, agent.rng)
     status["phase"], status["candidate"], status["place"] = GENERATION, 0, 0
-    agent.memory.candidates.reach[:] = 0.0
+    agent.memory.candidates.reach[:] = agent.memory.candidates.cut[:] = 0.0
 
 
 def _set_candidate(agent: Agent) -> None:
@@ -268,7 +290,7 @@ def _set_candidate(agent: Agent) -> None:
 # ---- conclusions ---------------------------------------------------------------------------------------------------
 
 
-def _conclude(agent: Agent, gained: float) -> None:
+def _conclude(agent: Agent, gained: float, ended: bool) -> None:
     """Note the return of a trial, and go on to what follows."""
     memory = agent.memory
     status, candidates = memory.status[0], memory.candidates
@@ -276,10 +298,12 @@ def _conclude(agent: Agent, gained: float) -> None:
     status["place"] += 1
     if status["phase"] == WARM_UP:
         if place + 1 >= agent.settings.warm_up:
+            _set_first_limit(agent)
             _begin_search(agent)
     elif status["phase"] == GENERATION:
         candidates.returns[int(status["candidate"]), place] = gained
         candidates.reach[int(status["candidate"])] += _reach(memory)
+        candidates.cut[int(status["candidate"])] += 0.0 if ended else 1.0 / float(status["trials"])
         _after_candidate(agent)
     elif status["phase"] == CENTRE:
         candidates.tests[place] = gained
@@ -303,42 +327,51 @@ def _after_candidate(agent: Agent) -> None:
     status["candidate"] += 1
     if status["candidate"][0] < len(agent.memory.candidates.drawn):
         return
-    _end_generation(agent)
-    status["phase"] = CENTRE
+    if _end_generation(agent):
+        status["phase"] = CENTRE
+    else:
+        _go_on(agent)
 
 
-def _end_generation(agent: Agent) -> None:
-    memory, settings = agent.memory, agent.settings
+def _end_generation(agent: Agent) -> bool:
+    """Move the distribution towards the better candidates; return whether the map at its centre is worth a test."""
+    memory = agent.memory
     status, candidates, trials = memory.status[0], memory.candidates, int(memory.status["trials"][0])
-    returns = candidates.returns[:, :trials]
-    means = returns.mean(axis=1)
+    means = candidates.returns[:, :trials].mean(axis=1)
     order = np.lexsort((-candidates.reach, -means))  # of equal returns, what went further first
     ranks = np.empty(len(order))
     ranks[order] = np.arange(len(order))
     move(memory, ranks)
-    better = order[: len(order) // 2]
-    _add_trials(memory, settings, returns[better])
+    better, best = order[: len(order) // 2], float(means[order[0]])
     level = float(means[better].mean())
     if np.isfinite(status["level"]):
         level = (1.0 - SMOOTH) * float(status["level"]) + SMOOTH * level
     status["level"] = level
     status["stalled"] = 0 if level > status["highest"] else status["stalled"] + 1
     status["highest"] = max(float(status["highest"]), level)
+    if candidates.cut[order[0]] > 0.0:  # a longer trial may gain more
+        best = max(best, best * float(status["limit"] / status["horizon"]))
+    _try_longer(agent, float(candidates.cut[better].mean()))
+    return not best < _target(memory) or int(status["generation"]) % EVERY == 0
 
 
-def _add_trials(memory: EvolutionMemory, settings: EvolutionSettings, returns: np.ndarray) -> None:
-    """Give candidates more trials if those of the better half differ by less than their error."""
-    status, ratios = memory.status[0], memory.candidates.ratios
-    trials = returns.shape[1]
-    if trials < 2 or memory.facts["once"][0] or trials >= settings.most_trials:
-        return
-    apart = returns - returns.mean(axis=0)  # the starts themselves differ
-    error = apart.var(axis=1, ddof=1).mean() / trials
-    ratios[int(status["compared"]) % len(ratios)] = apart.mean(axis=1).var(ddof=1) / max(error, 1e-300)
-    status["compared"] += 1
-    if status["compared"] >= len(ratios) and np.median(ratios) < 1.0:
-        status["trials"] = min(trials + max(1, trials // 3), settings.most_trials)
-        status["compared"] = 0
+def _try_longer(agent: Agent, cut: float) -> None:
+    """Let trials become longer if most were cut for a while, and more of them where that no longer helps."""
+    memory, settings = agent.memory, agent.settings
+    status = memory.status[0]
+    status["cut"] = status["cut"] + 1 if cut > 0.5 else max(int(status["cut"]) - 1, 0)
+    if status["cut"] >= settings.longer and status["horizon"] < status["limit"]:
+        status["horizon"], status["cut"] = min(2 * int(status["horizon"]), int(status["limit"])), 0
+        _begin_level(memory)
+    elif status["stalled"] >= settings.patience and _may_have_more(memory, settings):
+        more = int(status["trials"]) + max(1, int(status["trials"]) // 2)
+        status["trials"] = min(more, settings.most_trials)
+        _begin_level(memory)
+
+
+def _may_have_more(memory: EvolutionMemory, settings: EvolutionSettings) -> bool:
+    """Whether candidates may have more trials."""
+    return not memory.facts["once"][0] and memory.status["trials"][0] < settings.most_trials
 
 
 def _after_test(agent: Agent) -> None:
@@ -347,16 +380,14 @@ def _after_test(agent: Agent) -> None:
     status, count = memory.status[0], int(memory.status["place"][0])
     returns = memory.candidates.tests[:count]
     most = 1 if memory.facts["once"][0] else settings.tests
-    wanted = status["best"]
-    if _target(memory) < wanted:
-        wanted = _target(memory)
-    if count < most and not _is_behind(returns, float(wanted)):
+    wanted = float(status["best"]) if np.isnan(_target(memory)) else _target(memory)
+    if count < most and not _is_behind(returns, wanted):
         return
-    mean = float(returns.mean())
-    if count == most and mean > status["best"]:
-        status["best"] = mean
+    if _surely(returns) > status["best"]:
+        status["best"] = _surely(returns)
         copy_map(memory.central, memory.best)
-    if count == most and _reaches(memory, settings, returns):
+    if count == most and _surely(returns, settings.margin) >= _target(memory):
+        copy_map(memory.central, memory.best)
         _begin_shrinking(agent)
     else:
         _go_on(agent)
@@ -364,16 +395,13 @@ def _after_test(agent: Agent) -> None:
 
 def _is_behind(returns: np.ndarray, wanted: float) -> bool:
     """Whether trials are so much worse that the rest need not be run."""
-    if len(returns) < FEWEST or not np.isfinite(wanted):
-        return False
-    error = returns.std(ddof=1) / np.sqrt(len(returns))
-    return bool(returns.mean() + error < wanted)
+    return len(returns) >= FEWEST and np.isfinite(wanted) and _surely(returns, -1.0) < wanted
 
 
-def _reaches(memory: EvolutionMemory, settings: EvolutionSettings, returns: np.ndarray) -> bool:
-    """Whether these trials show that the task is solved, to be confirmed."""
+def _surely(returns: np.ndarray, errors: float = 1.0) -> float:
+    """Return the mean of some returns less so many standard errors."""
     error = returns.std(ddof=1) / np.sqrt(len(returns)) if len(returns) > 1 else 0.0
-    return bool(returns.mean() - settings.margin * error >= _target(memory))
+    return float(returns.mean() - errors * error)
 
 
 def _begin_shrinking(agent: Agent) -> None:
@@ -412,7 +440,7 @@ def _after_shrinking(agent: Agent) -> None:
     if count == most and returns.mean() >= memory.candidates.tests[:count].mean():
         drop_prototype(memory.central, int(status["dropped"]))
         memory.candidates.tests[:count] = returns
-        status["best"] = returns.mean()
+        status["best"] = _surely(returns)
         copy_map(memory.central, memory.best)
     _shrink_further(agent)
 

@@ -24,17 +24,27 @@ class EvolutionSettings(NamedTuple):
     """The constants of the evolution strategy; docs/evolution.md has their effects.
 
     >>> EvolutionSettings().population
-    16
+    24
     """
 
-    population: Annotated[int, Field(ge=4, le=256, description="candidates of a generation")] = 16
-    trials: Annotated[int, Field(ge=1, le=64, description="trials of a candidate at first")] = 2
+    population: Annotated[int, Field(ge=4, le=256, description="candidates of a generation")] = 24
+    trials: Annotated[int, Field(ge=1, le=64, description="trials of a candidate at first")] = 1
     most_trials: Annotated[
-        int, Field(ge=1, le=64, description="the same at most, when the better half no longer differs")
+        int, Field(ge=1, le=64, description="the same at most, where generations become no better")
     ] = 8
-    window: Annotated[
-        int, Field(ge=1, le=1_000, description="generations that are looked at before trials are added")
-    ] = 10
+    patience: Annotated[
+        int, Field(ge=1, le=10**6, description="generations without a better one before trials are added")
+    ] = 8
+    stall: Annotated[
+        int, Field(ge=1, le=10**6, description="the same before a restart, where no more trials are allowed")
+    ] = 20
+    cut: Annotated[
+        float,
+        Field(ge=0, le=1_000, description="first limit of trials, in lengths of random ones; 0 for none"),
+    ] = 2.0
+    longer: Annotated[
+        int, Field(ge=1, le=10**6, description="generations that are mostly cut before the limit is doubled")
+    ] = 5
     tests: Annotated[
         int, Field(ge=1, le=64, description="trials of the map at the centre, after each generation")
     ] = 16
@@ -43,9 +53,6 @@ class EvolutionSettings(NamedTuple):
         Field(ge=0, le=10, description="standard errors by which it must reach the threshold to be claimed"),
     ] = 0.5
     regions: Annotated[int, Field(ge=2, le=MOST_PROTOTYPES, description="prototypes of a map at most")] = 6
-    stall: Annotated[
-        int, Field(ge=1, le=10**6, description="generations without a better one before a restart")
-    ] = 30
     warm_up: Annotated[
         int, Field(ge=1, le=1_000, description="trials of random maps, to see how far observations spread")
     ] = 20
@@ -66,16 +73,17 @@ STATUS = np.dtype(
         ("generation", np.int64),  # of this search
         ("generations", np.int64),  # of all searches
         ("restarts", np.int64),
-        ("compared", np.int64),  # generations since trials were last added
+        ("cut", np.int64),  # generations that were mostly cut, those that were not taken away
         ("stalled", np.int64),  # generations without a better one
-        ("horizon", np.int64),  # steps of a trial at most
+        ("first", np.int64),  # steps of a trial at most, when a search begins
+        ("horizon", np.int64),  # the same now
+        ("limit", np.int64),  # the same for tests
         ("claimed", np.int64),  # whether the best map is being confirmed
         ("dropped", np.int64),  # the prototype that is left out of the map being tried
         ("sigma", np.float64),  # the width of the distribution
         ("level", np.float64),  # the mean return of the better halves, smoothed
         ("highest", np.float64),  # the greatest level so far
         ("best", np.float64),  # the mean return of the best map in its tests
-        ("times", np.float64),  # observations seen
     ],
     align=True,
 )
@@ -109,7 +117,7 @@ class Candidates(NamedTuple):
     reach: Annotated[np.ndarray, field(float, "population")]  #: how far their trials went
     tests: Annotated[np.ndarray, field(float, "trials")]  #: returns of the map at the centre
     tried: Annotated[np.ndarray, field(float, "trials")]  #: the same with a prototype less
-    ratios: Annotated[np.ndarray, field(float, "window")]  #: differences within the better halves, over their error
+    cut: Annotated[np.ndarray, field(float, "population")]  #: the share of their trials that did not end
     starts: Annotated[np.ndarray, field(float, "trials", "width")]  #: that the candidates have in common
     actions: Annotated[np.ndarray, field(int, MOST_PROTOTYPES)]  #: of the prototypes
 
@@ -149,7 +157,7 @@ def fresh_evolution_memory(
     """Return the memory before the first trial.
 
     >>> fresh_evolution_memory(4, 4, EvolutionSettings()).candidates.drawn.shape
-    (16, 28)
+    (24, 20)
     """
     numbers = most_numbers(dimensions, settings.regions)
     if numbers > MOST_NUMBERS:
@@ -163,7 +171,6 @@ def fresh_evolution_memory(
         "numbers": numbers,
         "population": settings.population,
         "trials": max(settings.trials, settings.most_trials, settings.tests),
-        "window": settings.window,
     }
     one = prototype_map(np.zeros((1, dimensions)), [0], np.ones(dimensions), MOST_PROTOTYPES)
     given: dict[str, Any] = {name: _copied(one) for name in MAPS}
@@ -191,7 +198,6 @@ def checked_evolution_memory(memory: EvolutionMemory, fresh: EvolutionMemory) ->
         "numbers": numbers,
         "population": population,
         "trials": trials,
-        "window": len(fresh.candidates.ratios),
     }
     for table in (memory.distribution, memory.candidates, memory.seen, memory):
         check_arrays(table, **sizes)
