@@ -26,13 +26,13 @@ from distinguo.learners.evolution.memory import (
     checked_evolution_memory,
     fresh_evolution_memory,
 )
-from distinguo.learners.evolution.places import by_scores, count_numbers, placed
-from distinguo.learners.evolution.strategy import begin_distribution, draw, move
+from distinguo.learners.evolution.places import by_scores, count_numbers, prototypes_of_numbers
+from distinguo.learners.evolution.strategy import begin_distribution, draw, shift_distribution
 from distinguo.learners.evolution.trials import draw_start, run_candidate
 from distinguo.learners.learner import Learner, Setup, register
+from distinguo.seam import at_speed
 from distinguo.search.maps import PrototypeMap, controller_of, copy_map, drop_prototype, prototype_map
 from distinguo.search.races import is_hopeless
-from distinguo.seam import at_speed
 from distinguo.tasks.spec import Goal, Hold
 from distinguo.tasks.task import has_one_start
 
@@ -197,7 +197,7 @@ def _most_steps(memory: EvolutionMemory) -> int:
 def _map(memory: EvolutionMemory, numbers: np.ndarray, actions: np.ndarray) -> PrototypeMap:
     """Return the map that some numbers stand for."""
     seen, size = memory.seen, len(actions)
-    places, widths = placed(numbers, len(seen.centre), size)
+    places, widths = prototypes_of_numbers(numbers, len(seen.centre), size)
     return prototype_map(places * seen.spread + seen.centre, actions, seen.spread * widths)
 
 
@@ -212,7 +212,7 @@ def _set_first_limit(agent: Agent) -> None:
 def _standardise(memory: EvolutionMemory) -> None:
     """Take over how far observations spread, for the maps that follow."""
     seen = memory.seen
-    count = max(float(seen.count[0]), 1.0)
+    count = max(float(seen.times[0]), 1.0)
     spread = np.sqrt(seen.squares / count)
     seen.centre[:] = seen.mean
     seen.spread[:] = np.where(spread > 1e-9 * (1.0 + np.abs(seen.mean)), spread, 1.0)
@@ -341,7 +341,7 @@ def _end_generation(agent: Agent) -> bool:
     order = np.lexsort((-candidates.reach, -means))  # of equal returns, what went further first
     ranks = np.empty(len(order))
     ranks[order] = np.arange(len(order))
-    move(memory, ranks)
+    shift_distribution(memory, ranks)
     better, best = order[: len(order) // 2], float(means[order[0]])
     level = float(means[better].mean())
     if np.isfinite(status["level"]):

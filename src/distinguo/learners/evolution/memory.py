@@ -125,7 +125,7 @@ class Candidates(NamedTuple):
 class Seen(NamedTuple):
     """What was observed: its mean and spread, and the extremes of a trial."""
 
-    count: Annotated[np.ndarray, field(float, 1)]
+    times: Annotated[np.ndarray, field(float, 1)]  #: how many observations there were
     mean: Annotated[np.ndarray, field(float, "dimensions")]
     squares: Annotated[np.ndarray, field(float, "dimensions")]  #: summed, of the differences from the mean
     low: Annotated[np.ndarray, field(float, "dimensions")]
@@ -151,9 +151,7 @@ class EvolutionMemory(NamedTuple):
 MAPS = ("candidate", "central", "best")
 
 
-def fresh_evolution_memory(
-    width: int, dimensions: int, settings: EvolutionSettings
-) -> EvolutionMemory:
+def fresh_evolution_memory(width: int, dimensions: int, settings: EvolutionSettings) -> EvolutionMemory:
     """Return the memory before the first trial.
 
     >>> fresh_evolution_memory(4, 4, EvolutionSettings()).candidates.drawn.shape
@@ -162,8 +160,9 @@ def fresh_evolution_memory(
     numbers = most_numbers(dimensions, settings.regions)
     if numbers > MOST_NUMBERS:
         raise DistinguoError(
-            f"The learner 'evolution' searches over at most {MOST_NUMBERS:,} numbers, but {settings.regions} prototypes "
-            f"for {dimensions:,} coordinates are {numbers:,}; set learner.regions lower, or use --learner probation."
+            f"The learner 'evolution' searches over at most {MOST_NUMBERS:,} numbers, but {settings.regions} "
+            f"prototypes for {dimensions:,} coordinates are {numbers:,}; lower learner.regions, or use "
+            "--learner probation."
         )
     sizes = {
         "width": width,

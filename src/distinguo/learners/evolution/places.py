@@ -32,10 +32,12 @@ def most_numbers(dimensions: int, prototypes: int) -> int:
     return max(count_numbers(dimensions, size) for size in range(2, prototypes + 1))
 
 
-def placed(numbers: np.ndarray, dimensions: int, prototypes: int) -> tuple[np.ndarray, np.ndarray]:
+def prototypes_of_numbers(
+    numbers: np.ndarray, dimensions: int, prototypes: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the places of the prototypes that the numbers stand for, and the width of each coordinate.
 
-    >>> places, widths = placed(np.array([2.0, 1.0]), dimensions=1, prototypes=2)  # scores 0 and 2 s + 1
+    >>> places, widths = prototypes_of_numbers(np.array([2.0, 1.0]), dimensions=1, prototypes=2)  # scores 0 and 2 s + 1
     >>> float(places.mean()), bool(places[1] > places[0])  # the border is at -0.5
     (-0.5, True)
     """

@@ -46,7 +46,7 @@ def draw(memory: EvolutionMemory, rng: Generator) -> None:
         row[:n] = made.ask()
 
 
-def move(memory: EvolutionMemory, ranks: np.ndarray) -> None:
+def shift_distribution(memory: EvolutionMemory, ranks: np.ndarray) -> None:
     """Move the distribution towards the candidates of the lowest ranks."""
     made, n = _rebuilt(memory, 0), int(memory.status["numbers"][0])
     drawn = memory.candidates.drawn[:, :n]

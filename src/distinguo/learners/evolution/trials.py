@@ -30,10 +30,10 @@ def decide(given: PrototypeMap, noted: Seen, progress: Progress, seen: np.ndarra
     """
     j = nearest_growing(given.partition, seen)
     noted.visits[j] += 1
-    noted.count[0] += 1.0
+    noted.times[0] += 1.0
     for i in range(len(seen)):
         difference = seen[i] - noted.mean[i]
-        noted.mean[i] += difference / noted.count[0]
+        noted.mean[i] += difference / noted.times[0]
         noted.squares[i] += difference * (seen[i] - noted.mean[i])
         noted.low[i], noted.high[i] = min(noted.low[i], seen[i]), max(noted.high[i], seen[i])
     widen(progress, seen)
