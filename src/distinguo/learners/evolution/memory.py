@@ -233,15 +233,28 @@ def _check_status(memory: EvolutionMemory, sizes: dict[str, int]) -> None:
     for name, value in zip(STATUS.names or (), status, strict=True):
         if not -1 <= value <= most.get(name, MOST) if STATUS[name].kind == "i" else np.isnan(value):
             raise ValueError(f"{name} is out of range")
-    searching = status["phase"] != WARM_UP
+    if min(status["trials"], status["horizon"], status["limit"]) < 1 or status["sigma"] <= 0.0:
+        raise ValueError("a trial, or a width, is missing")
     size = int(status["prototypes"])
-    if searching and (size < 2 or status["numbers"] != count_numbers(sizes["dimensions"], size)):
-        raise ValueError("the search is inconsistent")
-    used = int(status["numbers"])
+    if status["phase"] != WARM_UP:
+        _check_search(memory, sizes["dimensions"])
+    used = max(int(status["numbers"]), 0)
     covariance = memory.distribution.covariance[:used, :used]
     numbers = (*memory.distribution, memory.candidates.drawn, memory.seen.mean, memory.seen.spread)
     if not all(np.isfinite(array).all() for array in numbers) or (np.diag(covariance) < 0.0).any():
         raise ValueError("the distribution is inconsistent")
-    actions = memory.candidates.actions[:size]
+    actions = memory.candidates.actions[: max(size, 0)]
     if (actions < 0).any() or (actions >= memory.facts["actions"][0]).any():
         raise ValueError("an action does not exist")
+
+
+def _check_search(memory: EvolutionMemory, dimensions: int) -> None:
+    """Reject the place of a search that does not exist."""
+    status, candidates = memory.status[0], memory.candidates
+    size, phase = int(status["prototypes"]), status["phase"]
+    sized = size >= 2 and status["numbers"] == count_numbers(dimensions, size)
+    placed = 0 <= status["place"] < len(candidates.starts)
+    drawn = phase != GENERATION or 0 <= status["candidate"] < len(candidates.drawn)
+    left_out = phase != SHRINK or (0 <= status["dropped"] < memory.central.size and memory.central.size > 1)
+    if not (sized and placed and drawn and left_out):
+        raise ValueError("the search is inconsistent")

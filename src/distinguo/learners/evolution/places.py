@@ -37,7 +37,7 @@ def prototypes_of_numbers(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the places of the prototypes that the numbers stand for, and the width of each coordinate.
 
-    >>> places, widths = prototypes_of_numbers(np.array([2.0, 1.0]), dimensions=1, prototypes=2)  # scores 0 and 2 s + 1
+    >>> places, widths = prototypes_of_numbers(np.array([2.0, 1.0]), dimensions=1, prototypes=2)  # 0 and 2 s + 1
     >>> float(places.mean()), bool(places[1] > places[0])  # the border is at -0.5
     (-0.5, True)
     """
