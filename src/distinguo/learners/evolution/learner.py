@@ -38,6 +38,7 @@ from distinguo.tasks.task import has_one_start
 
 SMOOTH = 0.2  #: share of the latest generation in the level of a search
 NARROW, WIDE = 1e-9, 1e9  #: widths of a distribution that has collapsed, or that nothing holds together
+NEAR = 0.5  #: share of the way to the target from which a search is worth more trials
 EVERY = 5  #: generations after which the map at the centre is tested in any case
 FEWEST = 3  #: trials after which the map at the centre may be given up
 
@@ -235,9 +236,9 @@ def _draw_randomly(agent: Agent) -> None:
 
 
 def _size(agent: Agent) -> int:
-    """Return the number of prototypes: one for each action, and one more after each restart."""
+    """Return the number of prototypes: one for each action, and more after some restarts."""
     count, restarts = int(agent.memory.facts["actions"][0]), int(agent.memory.status["restarts"][0])
-    return min(max(count, 2) + restarts, agent.settings.regions)
+    return min(max(count, 2) + restarts // agent.settings.grow, agent.settings.regions)
 
 
 def _begin_search(agent: Agent) -> None:
@@ -351,6 +352,9 @@ def _end_generation(agent: Agent) -> bool:
     status["highest"] = max(float(status["highest"]), level)
     if candidates.cut[order[0]] > 0.0:  # a longer trial may gain more
         best = max(best, best * float(status["limit"] / status["horizon"]))
+    if status["generation"] == 1:
+        status["base"] = level
+    status["noise"] = candidates.returns[:, :trials].std()
     _try_longer(agent, float(candidates.cut[better].mean()))
     return not best < _target(memory) or int(status["generation"]) % EVERY == 0
 
@@ -363,10 +367,16 @@ def _try_longer(agent: Agent, cut: float) -> None:
     if status["cut"] >= settings.longer and status["horizon"] < status["limit"]:
         status["horizon"], status["cut"] = min(2 * int(status["horizon"]), int(status["limit"])), 0
         _begin_level(memory)
-    elif status["stalled"] >= settings.patience and _may_have_more(memory, settings):
+    elif status["stalled"] >= settings.patience and _may_have_more(memory, settings) and _is_near(memory):
         more = int(status["trials"]) + max(1, int(status["trials"]) // 2)
         status["trials"] = min(more, settings.most_trials)
         _begin_level(memory)
+
+
+def _is_near(memory: EvolutionMemory) -> bool:
+    """Whether the search has come at least half the way to the target; True if there is none."""
+    status = memory.status[0]
+    return not status["highest"] - status["base"] < NEAR * (_target(memory) - status["base"])
 
 
 def _may_have_more(memory: EvolutionMemory, settings: EvolutionSettings) -> bool:
@@ -383,8 +393,9 @@ def _after_test(agent: Agent) -> None:
     wanted = float(status["best"]) if np.isnan(_target(memory)) else _target(memory)
     if count < most and not _is_behind(returns, wanted):
         return
-    if _surely(returns) > status["best"]:
-        status["best"] = _surely(returns)
+    surely = float(returns.mean() - max(status["noise"], returns.std()) / np.sqrt(count))
+    if surely > status["best"]:
+        status["best"] = surely
         copy_map(memory.central, memory.best)
     if count == most and _surely(returns, settings.margin) >= _target(memory):
         copy_map(memory.central, memory.best)
@@ -398,7 +409,7 @@ def _is_behind(returns: np.ndarray, wanted: float) -> bool:
     return len(returns) >= FEWEST and np.isfinite(wanted) and _surely(returns, -1.0) < wanted
 
 
-def _surely(returns: np.ndarray, errors: float = 1.0) -> float:
+def _surely(returns: np.ndarray, errors: float) -> float:
     """Return the mean of some returns less so many standard errors."""
     error = returns.std(ddof=1) / np.sqrt(len(returns)) if len(returns) > 1 else 0.0
     return float(returns.mean() - errors * error)
@@ -440,7 +451,7 @@ def _after_shrinking(agent: Agent) -> None:
     if count == most and returns.mean() >= memory.candidates.tests[:count].mean():
         drop_prototype(memory.central, int(status["dropped"]))
         memory.candidates.tests[:count] = returns
-        status["best"] = _surely(returns)
+        status["best"] = _surely(returns, 1.0)
         copy_map(memory.central, memory.best)
     _shrink_further(agent)
 
@@ -450,12 +461,21 @@ def _go_on(agent: Agent) -> None:
     memory = agent.memory
     status, n = memory.status[0], int(memory.status["numbers"][0])
     width = float(status["sigma"]) * np.sqrt(np.trace(memory.distribution.covariance[:n, :n]) / n)
-    if status["stalled"] >= agent.settings.stall or not NARROW < width < WIDE:
+    if _has_stalled(agent) or not NARROW < width < WIDE:
         status["restarts"] += 1
         agent.progress.counts["attempt"] += 1
         _begin_search(agent)
     else:
         _begin_generation(agent)
+
+
+def _has_stalled(agent: Agent) -> bool:
+    """Whether it is time to restart: sooner where the target is far and returns differ, as others may do better."""
+    memory, settings = agent.memory, agent.settings
+    far = not _is_near(memory) and memory.status["noise"][0] > 0.0
+    return bool(
+        memory.status["stalled"][0] >= (min(settings.patience, settings.stall) if far else settings.stall)
+    )
 
 
 EVOLUTION = Evolution.name

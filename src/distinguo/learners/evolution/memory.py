@@ -33,7 +33,12 @@ class EvolutionSettings(NamedTuple):
         int, Field(ge=1, le=64, description="the same at most, where generations become no better")
     ] = 8
     patience: Annotated[
-        int, Field(ge=1, le=10**6, description="generations without a better one before trials are added")
+        int,
+        Field(
+            ge=1,
+            le=10**6,
+            description="generations without a better one before trials are added or, far from the target, a restart",
+        ),
     ] = 8
     stall: Annotated[
         int, Field(ge=1, le=10**6, description="the same before a restart, where no more trials are allowed")
@@ -53,6 +58,7 @@ class EvolutionSettings(NamedTuple):
         Field(ge=0, le=10, description="standard errors by which it must reach the threshold to be claimed"),
     ] = 0.5
     regions: Annotated[int, Field(ge=2, le=MOST_PROTOTYPES, description="prototypes of a map at most")] = 6
+    grow: Annotated[int, Field(ge=1, le=10**6, description="restarts before one more prototype is used")] = 4
     warm_up: Annotated[
         int, Field(ge=1, le=1_000, description="trials of random maps, to see how far observations spread")
     ] = 20
@@ -82,6 +88,8 @@ STATUS = np.dtype(
         ("dropped", np.int64),  # the prototype that is left out of the map being tried
         ("sigma", np.float64),  # the width of the distribution
         ("level", np.float64),  # the mean return of the better halves, smoothed
+        ("base", np.float64),  # that of the first generation
+        ("noise", np.float64),  # the standard deviation of the returns of a generation
         ("highest", np.float64),  # the greatest level so far
         ("best", np.float64),  # the mean return of the best map in its tests
     ],
