@@ -134,6 +134,8 @@ RESULT = {
     "price_steps": "steps that it took to measure the prices",
     "epsilon": "the ε that was in force at the end",
     "proposals": "changes that were tried",
+    "generations": "generations of candidates that were tried (`evolution`)",
+    "restarts": "searches that were given up for a new one (`evolution`)",
     "kept": "changes that were kept; of `distil` and `condense`, whether the return was kept",
     "teacher": "the teacher that was distilled",
     "teacher_score": "its mean return",
