@@ -22,7 +22,7 @@ from distinguo.cli.parse import changes as parse_changes
 from distinguo.cli.parse import seeds as parse_seeds
 
 NEW = 100  #: trials that a controller is tried in again
-HELD_OUT = "90000-90009"
+HELD_OUT = "95000-95009"
 FIRST_NEW = 10**6  #: the seed of the first new trial, far from those of any run
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from distinguo.errors import DistinguoError
+from distinguo.learners.evolution import strategy
 from distinguo.learners.evolution.memory import WARM_UP, EvolutionSettings, fresh_evolution_memory
 from distinguo.learners.evolution.strategy import begin_distribution, draw, shift_distribution
 from distinguo.reading.arrays import read_arrays
@@ -65,7 +66,7 @@ def test_a_rebuilt_strategy_is_the_librarys_own() -> None:
         shift_distribution(memory, ranks)
         alive.tell([(x, float(rank)) for x, rank in zip(drawn, ranks, strict=True)])
     assert np.abs(memory.distribution.mean[:n] - 1.0).max() < 0.5
-    assert memory.status["generation"][0] == alive.generation
+    assert strategy._rebuilt(memory, 0).generation == alive.generation
 
 
 # Stopped and resumed.
