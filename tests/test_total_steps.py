@@ -15,6 +15,7 @@ SMALL = {
     "surprise": ("CartPole-v1", {"stage.steps": 1_500}),
     "model": ("CartPole-v1", {"stage.steps": 800}),
     "probation": ("MountainCar-v0", {"stage.steps": 3_000}),
+    "evolution": ("MountainCar-v0", {"stage.steps": 3_000}),
     "sweeping": ("FrozenLake-v1", {"stage.steps": 1_500}),
     "table": ("MountainCar-v0", {"stage.steps": 1_500}),
     "kd-tree": ("MountainCar-v0", {"stage.steps": 1_500}),

@@ -9,10 +9,12 @@ import gymnasium
 import pytest
 
 import distinguo
+from distinguo.runs.learn import learn_configured
 from distinguo.tasks.catalog import task_spec
 from distinguo.views import text
 from distinguo.views.pictures import partition_picture
 from distinguo.views.plots import draw_partition, save_figure
+from tests.nightly import NIGHTLY
 from tests.runs.test_any_task import BRIEF
 from tests.tasks.gym import test_snapshots as snapshots
 from tests.views import test_tiles as tiles
@@ -73,3 +75,33 @@ def test_its_names_are_those_of_the_right_numbers() -> None:
             assert moved[place] * seen[speed] > 0.0
         before = seen
     assert seen[spin] > 0.1  # the left engine turns it counterclockwise
+
+
+@pytest.mark.skipif(not NIGHTLY, reason="it takes minutes")
+def test_it_is_solved_from_scratch_by_evolution() -> None:
+    run = distinguo.learn(LANDER, seed=11, learner="evolution")
+    assert run.solved
+    assert run.summary["score"] >= 200.0
+    assert run.summary["environment_steps"] <= 1_500_000
+    assert run.summary["prototypes"] <= 6
+
+
+def test_evolution_is_resumed_with_the_same_bits(tmp_path: Path) -> None:
+    """Starts are restored by their seeds, in another process as well."""
+    brief = {"stage.steps": 3_000, "stage.confirm": 1, "learner.population": 6, "learner.warm_up": 5}
+    whole = distinguo.learn(LANDER, seed=4, learner="evolution", settings=brief, out=tmp_path / "whole")
+    configuration = whole.configuration
+    for chunk in (4, 23):
+        seen: list[int] = []
+
+        def watch(_: object, seen: list[int] = seen, chunk: int = chunk) -> None:
+            seen.append(1)
+            if len(seen) == chunk:
+                raise KeyboardInterrupt
+
+        path = tmp_path / str(chunk)
+        with pytest.raises(KeyboardInterrupt):
+            learn_configured(configuration, path, watch)
+        again = learn_configured(configuration, path)
+        assert again.trials == whole.trials
+        assert (path / "values.npz").read_bytes() == (tmp_path / "whole" / "values.npz").read_bytes()

@@ -54,6 +54,7 @@ class Counting(gymnasium.Env[Any, int]):
 LEARNERS = [
     ("economy", False),
     ("probation", False),
+    ("evolution", False),
     ("economy", True),
     ("sweeping", True),
     ("passive", False),

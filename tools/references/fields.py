@@ -140,6 +140,8 @@ RESULT = {
     "proposals": "changes that were tried",
     "starts": "starts of the race that chose the map",
     "starts_return": "the mean return of the map on these starts",
+    "generations": "generations of candidates that were tried (`evolution`)",
+    "restarts": "searches that were given up for a new one (`evolution`)",
     "kept": "changes that were kept; of `distil` and `condense`, whether the return was kept",
     "teacher": "the teacher that was distilled",
     "teacher_score": "its mean return",

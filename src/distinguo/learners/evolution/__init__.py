@@ -1,0 +1,1 @@
+"""The learner ``evolution``: an evolution strategy over small maps (docs/evolution.md)."""

@@ -1,0 +1,268 @@
+"""The data of ``evolution``: its settings, and its memory."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+from pydantic import Field
+
+from distinguo.errors import DistinguoError
+from distinguo.learners.agent import check_arrays, field, fresh_arrays
+from distinguo.learners.evolution.places import count_numbers, most_numbers
+from distinguo.search.maps import PrototypeMap, prototype_map
+
+MOST_PROTOTYPES = 16  #: that a map has room for
+MOST_NUMBERS = 3_000  #: that a search is made over; its covariances then take 72 MB
+MOST = 10**15  #: of any counter
+
+#: The phases: random maps, the candidates of a generation, the map at the centre, the same with fewer prototypes.
+WARM_UP, GENERATION, CENTRE, SHRINK = 0, 1, 2, 3
+
+
+class EvolutionSettings(NamedTuple):
+    """The constants of the evolution strategy; docs/evolution.md has their effects.
+
+    >>> EvolutionSettings().population
+    24
+    """
+
+    population: Annotated[int, Field(ge=4, le=256, description="candidates of a generation")] = 24
+    trials: Annotated[int, Field(ge=1, le=64, description="trials of a candidate at first")] = 1
+    most_trials: Annotated[
+        int, Field(ge=1, le=64, description="the same at most, where generations become no better")
+    ] = 8
+    patience: Annotated[
+        int,
+        Field(
+            ge=1,
+            le=10**6,
+            description="generations without a better one before trials are added or, far from the target, a restart",
+        ),
+    ] = 8
+    stall: Annotated[
+        int, Field(ge=1, le=10**6, description="the same before a restart, where no more trials are allowed")
+    ] = 20
+    cut: Annotated[
+        float,
+        Field(ge=0, le=1_000, description="first limit of trials, in lengths of random ones; 0 for none"),
+    ] = 2.0
+    longer: Annotated[
+        int, Field(ge=1, le=10**6, description="generations that are mostly cut before the limit is doubled")
+    ] = 5
+    tests: Annotated[
+        int, Field(ge=1, le=64, description="trials of the map at the centre, after each generation")
+    ] = 16
+    margin: Annotated[
+        float,
+        Field(ge=0, le=10, description="standard errors by which it must reach the threshold to be claimed"),
+    ] = 0.5
+    regions: Annotated[int, Field(ge=2, le=MOST_PROTOTYPES, description="prototypes of a map at most")] = 6
+    grow: Annotated[int, Field(ge=1, le=10**6, description="restarts before one more prototype is used")] = 4
+    warm_up: Annotated[
+        int, Field(ge=1, le=1_000, description="trials of random maps, to see how far observations spread")
+    ] = 20
+    shrink: Annotated[bool, Field(description="drop prototypes that are not needed, before a claim")] = True
+    horizon: Annotated[
+        int, Field(ge=1, le=10**6, description="steps of a trial at most, where the task has no limit")
+    ] = 1_000
+
+
+STATUS = np.dtype(
+    [
+        ("phase", np.int64),
+        ("numbers", np.int64),  # that the present search is over
+        ("prototypes", np.int64),  # of its maps
+        ("candidate", np.int64),  # of the generation that is being tried
+        ("place", np.int64),  # trials that it had
+        ("trials", np.int64),  # that each candidate gets
+        ("generation", np.int64),  # of this search
+        ("generations", np.int64),  # of all searches
+        ("restarts", np.int64),
+        ("cut", np.int64),  # generations that were mostly cut, those that were not taken away
+        ("stalled", np.int64),  # generations without a better one
+        ("first", np.int64),  # steps of a trial at most, when a search begins
+        ("horizon", np.int64),  # the same now
+        ("limit", np.int64),  # the same for tests
+        ("claimed", np.int64),  # whether the best map is being confirmed
+        ("dropped", np.int64),  # the prototype that is left out of the map being tried
+        ("sigma", np.float64),  # the width of the distribution
+        ("level", np.float64),  # the mean return of the better halves, smoothed
+        ("base", np.float64),  # that of the first generation
+        ("noise", np.float64),  # the standard deviation of the returns of a generation
+        ("highest", np.float64),  # the greatest level so far
+        ("best", np.float64),  # the mean return of the best map in its tests
+    ],
+    align=True,
+)
+#: Known facts of the task, as one record.
+FACTS = np.dtype(
+    [
+        ("hold", np.int64),  # judged by length
+        ("common", np.int64),  # the start of a trial can be restored
+        ("once", np.int64),  # all trials of a map are the same
+        ("actions", np.int64),
+        ("threshold", np.float64),  # the mean return that solves it; NaN if none is known
+    ],
+    align=True,
+)
+
+
+class Distribution(NamedTuple):
+    """The normal distribution that candidates are drawn from; only the first ``numbers`` rows count."""
+
+    mean: Annotated[np.ndarray, field(float, "numbers")]
+    covariance: Annotated[np.ndarray, field(float, "numbers", "numbers")]
+    path: Annotated[np.ndarray, field(float, "numbers")]  #: of its centre, which widens the covariance
+    width_path: Annotated[np.ndarray, field(float, "numbers")]  #: the same, for the width
+
+
+class Candidates(NamedTuple):
+    """A generation: what was drawn, and how well it did."""
+
+    drawn: Annotated[np.ndarray, field(float, "population", "numbers")]
+    returns: Annotated[np.ndarray, field(float, "population", "trials")]
+    reach: Annotated[np.ndarray, field(float, "population")]  #: how far their trials went
+    tests: Annotated[np.ndarray, field(float, "trials")]  #: returns of the map at the centre
+    tried: Annotated[np.ndarray, field(float, "trials")]  #: the same with a prototype less
+    cut: Annotated[np.ndarray, field(float, "population")]  #: the share of their trials that did not end
+    starts: Annotated[np.ndarray, field(float, "trials", "width")]  #: that the candidates have in common
+    actions: Annotated[np.ndarray, field(int, MOST_PROTOTYPES)]  #: of the prototypes
+
+
+class Seen(NamedTuple):
+    """What was observed: its mean and spread, and the extremes of a trial."""
+
+    times: Annotated[np.ndarray, field(float, 1)]  #: how many observations there were
+    mean: Annotated[np.ndarray, field(float, "dimensions")]
+    squares: Annotated[np.ndarray, field(float, "dimensions")]  #: summed, of the differences from the mean
+    low: Annotated[np.ndarray, field(float, "dimensions")]
+    high: Annotated[np.ndarray, field(float, "dimensions")]
+    visits: Annotated[np.ndarray, field(int, MOST_PROTOTYPES)]  #: of the prototypes
+    centre: Annotated[np.ndarray, field(float, "dimensions")]  #: the mean when the search began
+    spread: Annotated[np.ndarray, field(float, "dimensions", first=1.0)]
+
+
+class EvolutionMemory(NamedTuple):
+    """The whole memory of the learner."""
+
+    candidate: PrototypeMap  #: that is being tried
+    central: PrototypeMap  #: at the centre of the distribution
+    best: PrototypeMap
+    distribution: Distribution
+    candidates: Candidates
+    seen: Seen
+    status: Annotated[np.ndarray, field(STATUS, 1)]
+    facts: Annotated[np.ndarray, field(FACTS, 1)]
+
+
+MAPS = ("candidate", "central", "best")
+
+
+def fresh_evolution_memory(width: int, dimensions: int, settings: EvolutionSettings) -> EvolutionMemory:
+    """Return the memory before the first trial.
+
+    >>> fresh_evolution_memory(4, 4, EvolutionSettings()).candidates.drawn.shape
+    (24, 20)
+    """
+    numbers = most_numbers(dimensions, settings.regions)
+    if numbers > MOST_NUMBERS:
+        raise DistinguoError(
+            f"The learner 'evolution' searches over at most {MOST_NUMBERS:,} numbers, but {settings.regions} "
+            f"prototypes for {dimensions:,} coordinates are {numbers:,}; lower learner.regions, or use "
+            "--learner probation."
+        )
+    sizes = {
+        "width": width,
+        "dimensions": dimensions,
+        "numbers": numbers,
+        "population": settings.population,
+        "trials": max(settings.trials, settings.most_trials, settings.tests),
+    }
+    one = prototype_map(np.zeros((1, dimensions)), [0], np.ones(dimensions), MOST_PROTOTYPES)
+    given: dict[str, Any] = {name: _copied(one) for name in MAPS}
+    tables = {"distribution": Distribution, "candidates": Candidates, "seen": Seen}
+    given |= {name: fresh_arrays(kind, {}, **sizes) for name, kind in tables.items()}
+    memory: EvolutionMemory = fresh_arrays(EvolutionMemory, given, **sizes)
+    status = memory.status
+    for name in ("level", "highest", "best"):
+        status[name] = -np.inf
+    status["trials"], status["sigma"], status["dropped"] = settings.trials, 1.0, -1
+    return memory
+
+
+def _copied(given: PrototypeMap) -> PrototypeMap:
+    return PrototypeMap(type(given.partition)(*(a.copy() for a in given.partition)), given.actions.copy())
+
+
+def checked_evolution_memory(memory: EvolutionMemory, fresh: EvolutionMemory) -> EvolutionMemory:
+    """Return a memory that came from a file if compiled code can trust it, else raise an error."""
+    population, numbers = fresh.candidates.drawn.shape
+    trials, width = fresh.candidates.starts.shape
+    sizes = {
+        "width": width,
+        "dimensions": len(fresh.seen.mean),
+        "numbers": numbers,
+        "population": population,
+        "trials": trials,
+    }
+    for table in (memory.distribution, memory.candidates, memory.seen, memory):
+        check_arrays(table, **sizes)
+    if memory.facts.tobytes() != fresh.facts.tobytes():
+        raise ValueError("the facts of the task are not those of this run")
+    for name in MAPS:
+        _check_map(getattr(memory, name), getattr(fresh, name), int(fresh.facts["actions"][0]))
+    _check_status(memory, sizes)
+    return memory
+
+
+def _check_map(given: PrototypeMap, like: PrototypeMap, actions: int) -> None:
+    for array, known in zip((*given.partition, given.actions), (*like.partition, like.actions), strict=True):
+        if array.dtype != known.dtype or array.shape != known.shape or not array.flags.c_contiguous:
+            raise ValueError("a map has an unexpected shape or type")
+    within = (given.actions >= 0) & (given.actions < actions)
+    if not 1 <= given.size <= MOST_PROTOTYPES or not within.all():
+        raise ValueError("a map is inconsistent")
+    if not (given.partition.primary == np.arange(MOST_PROTOTYPES)).all():
+        raise ValueError("a map has merged prototypes")
+
+
+def _check_status(memory: EvolutionMemory, sizes: dict[str, int]) -> None:
+    """Reject out-of-range counters, and distributions that nothing can be drawn from."""
+    status = memory.status[0]
+    most = {
+        "phase": SHRINK,
+        "numbers": sizes["numbers"],
+        "prototypes": MOST_PROTOTYPES,
+        "candidate": sizes["population"],
+        "trials": sizes["trials"],
+        "dropped": memory.central.size,
+    }
+    for name, value in zip(STATUS.names or (), status, strict=True):
+        if not -1 <= value <= most.get(name, MOST) if STATUS[name].kind == "i" else np.isnan(value):
+            raise ValueError(f"{name} is out of range")
+    if min(status["trials"], status["horizon"], status["limit"]) < 1 or status["sigma"] <= 0.0:
+        raise ValueError("a trial, or a width, is missing")
+    size = int(status["prototypes"])
+    if status["phase"] != WARM_UP:
+        _check_search(memory, sizes["dimensions"])
+    used = max(int(status["numbers"]), 0)
+    covariance = memory.distribution.covariance[:used, :used]
+    numbers = (*memory.distribution, memory.candidates.drawn, memory.seen.mean, memory.seen.spread)
+    if not all(np.isfinite(array).all() for array in numbers) or (np.diag(covariance) < 0.0).any():
+        raise ValueError("the distribution is inconsistent")
+    actions = memory.candidates.actions[: max(size, 0)]
+    if (actions < 0).any() or (actions >= memory.facts["actions"][0]).any():
+        raise ValueError("an action does not exist")
+
+
+def _check_search(memory: EvolutionMemory, dimensions: int) -> None:
+    """Reject the place of a search that does not exist."""
+    status, candidates = memory.status[0], memory.candidates
+    size, phase = int(status["prototypes"]), status["phase"]
+    sized = size >= 2 and status["numbers"] == count_numbers(dimensions, size)
+    placed = 0 <= status["place"] < len(candidates.starts)
+    drawn = phase != GENERATION or 0 <= status["candidate"] < len(candidates.drawn)
+    left_out = phase != SHRINK or (0 <= status["dropped"] < memory.central.size and memory.central.size > 1)
+    if not (sized and placed and drawn and left_out):
+        raise ValueError("the search is inconsistent")
