@@ -13,18 +13,26 @@ from flint import ctx
 from distinguo.errors import DistinguoError
 from distinguo.proof.checker.arrive import check_starts
 from distinguo.proof.checker.hold import check_cells
+from distinguo.proof.checker.program import check_program
 from distinguo.proof.schema import (
     ArrivalCertificate,
     BoxesClaim,
     CarClaim,
     Certificate,
     HoldCertificate,
+    ProgramCertificate,
+    ProgramClaim,
+    PrototypesClaim,
     PuckClaim,
     VoronoiClaim,
 )
 
 PRECISION = 100  #: bits of the balls
-CHECKS: dict[type, Any] = {HoldCertificate: check_cells, ArrivalCertificate: check_starts}
+CHECKS: dict[type, Any] = {
+    HoldCertificate: check_cells,
+    ArrivalCertificate: check_starts,
+    ProgramCertificate: check_program,
+}
 
 
 class Checked(NamedTuple):

@@ -46,6 +46,10 @@ class Lattice(NamedTuple):
             form.radius = form.radius + SLACK * form.size
         return tuple(Form(form.centre, form.gradient, form.radius) for form in forms)
 
+    def halved(self) -> Lattice:
+        """The lattice with cells of half the size."""
+        return self._replace(pitch=0.5 * self.pitch, counts=tuple(2 * count for count in self.counts))
+
     def find(self, states: np.ndarray) -> np.ndarray:
         """The cell of every state (a row each); -1 outside."""
         places = np.floor((states @ self.matrix.T - self.low) / self.pitch)

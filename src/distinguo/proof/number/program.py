@@ -21,7 +21,7 @@ import numpy as np
 
 from distinguo.errors import DistinguoError
 from distinguo.proof.number.form import FUNCTIONS, Form, Unreadable
-from distinguo.proof.number.paths import TooManyPathsError
+from distinguo.proof.number.paths import TooManyPathsError, paths
 from distinguo.seam import has_own
 from distinguo.tasks import task as generics
 
@@ -40,6 +40,7 @@ class Program(NamedTuple):
     constants: dict[str, float]  #: numbers of the file that they read
     parameters: dict[str, float]
     step: Callable[[Any, Any, int], Any]
+    start: Callable[[Any, Any], Any]
     observe: Callable[[Any, Any], Any] | None
     where: str  #: file and first line of ``transition``
 
@@ -95,6 +96,7 @@ def program_of(task: Any) -> Program:
     kind = type(task)
     reader = _Reader(kind.__name__)
     step = reader.rebuilt("transition", generics.transition.dispatch(kind))
+    start = reader.rebuilt("start", generics.start.dispatch(kind))
     observe = None
     if has_own(generics.observe, task):
         observe = reader.rebuilt("observe", generics.observe.dispatch(kind))
@@ -102,7 +104,7 @@ def program_of(task: Any) -> Program:
     for name, value in parameters.items():
         if not isinstance(value, int | float):
             raise DistinguoError(f"A proof needs parameters that are numbers, but {kind.__name__}.{name} is {value!r}.")
-    return Program(reader.functions, reader.names, reader.constants, parameters, step, observe, reader.where)
+    return Program(reader.functions, reader.names, reader.constants, parameters, step, start, observe, reader.where)
 
 
 class _Reader:
@@ -228,6 +230,24 @@ def _free_names(tree: ast.Module, name: str, refuse: Callable[[int, str], Distin
         for node in ast.walk(function)
         if isinstance(node, ast.Name) and node.id not in own
     }
+
+
+def start_boxes(
+    program: Program, ranges: Mapping[str, tuple[float, float]]
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Boxes of all states that ``start`` can return, whatever is drawn."""
+
+    def once(rows: np.ndarray) -> tuple[Form, ...]:
+        shape = (1, len(rows))
+        noise = _Noise(*shape)
+        state = program.start(Parameters(program.parameters, ranges, shape), noise)
+        return tuple(noise.uniform().like(number) for number in state)
+
+    boxes = []
+    for path in paths(once, 1):
+        low, high = (np.array([getattr(form, end)[0] for form in path.result]) for end in ("low", "high"))
+        boxes.append((low, high))
+    return boxes
 
 
 def run(program: Program, function: Callable[[], Any]) -> Any:
