@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.controller import Controller
-from distinguo.proof.number.form import Form
+from distinguo.proof.number.form import Form, Unreadable
 from distinguo.proof.number.paths import paths
 from distinguo.proof.number.program import Parameters, Program
 from distinguo.representations.voronoi import Voronoi
@@ -38,6 +38,9 @@ class Flow(NamedTuple):
                 rows = np.flatnonzero(possible[a])
                 if len(rows):
                     for path in self.step(tuple(form.at(rows) for form in state), a):
+                        lost.append(source[rows[path.lost]])
+                        if not len(path.rows):
+                            continue
                         who = source[rows[path.rows]]
                         after, terminal = path.result
                         if terminal:
@@ -90,8 +93,8 @@ class Flow(NamedTuple):
 
         with np.errstate(all="ignore"):
             found = list(paths(once, len(state[0].centre)))
-        if len(found) != 1:
-            raise NotImplementedError
+        if len(found) != 1 or len(found[0].lost):
+            raise Unreadable("observes a state in more than one way")
         return found[0].result  # type: ignore[no-any-return]
 
 

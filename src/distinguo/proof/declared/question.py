@@ -15,6 +15,7 @@ from scipy.ndimage import binary_dilation
 from distinguo.errors import DistinguoError, counted
 from distinguo.proof.declared.flow import Flow
 from distinguo.proof.declared.lattice import Lattice, greatest_set, images_of, lattice_over, with_images
+from distinguo.proof.hold.question import PROVEN, UNDECIDED
 from distinguo.proof.number.form import Form
 from distinguo.proof.number.program import Program, program_of, run, start_boxes
 from distinguo.proof.question import Answer, GreedyTrial, Question, Request, greedy_trial
@@ -25,7 +26,8 @@ from distinguo.tasks import task as generics
 from distinguo.tasks.spec import CONTINUOUS, LENGTH, TaskSpec
 
 MOST_DIMENSIONS = 3  #: with more, cells are too many
-STEPS = (8, 24)  #: of an image, tried in this order
+#: Steps of an image, tried in this order. Rounding to cells costs less after several steps; noise adds up over them.
+STEPS, STEPS_WITH_NOISE = (8, 1, 24), (1, 3, 8)
 #: Cells at first, in all, and how many may be followed at each level; a level halves the cells at the border.
 FIRST, AT_MOST, FOLLOWED = 10_000, 2**24, 150_000
 NEIGHBOURS = 2  #: how far from the cells that are held, in cells, smaller ones are tried
@@ -70,6 +72,13 @@ class ProgramFinding(NamedTuple):
         }
         answer = Answer(proven, of_starts, int(alive.sum()), details, [], failure is not None)
         return answer._replace(sentences=_sentences(answer, failure))
+
+    def codes(self, xs: np.ndarray, vs: np.ndarray) -> np.ndarray:
+        """``PROVEN`` or ``UNDECIDED`` for every state of a grid of two coordinates."""
+        states = np.stack(np.meshgrid(xs, vs, indexing="ij"), axis=-1).reshape(-1, 2)
+        found = self.attempt.lattice.find(states)
+        proven = self.attempt.alive[found] & (found >= 0)
+        return np.where(proven, PROVEN, UNDECIDED).reshape(len(xs), len(vs)).astype(np.int8)
 
     def _failure(self) -> GreedyTrial | None:
         request = self.request
@@ -130,7 +139,8 @@ def ask_program(request: Request) -> ProgramFinding:
     surviving = samples[survivors(spec.task, request.controller, samples)]
     best: Attempt | None = None
     share = -1.0
-    for steps in STEPS:
+    noise = request.ranges or spec.stochastic != "no"
+    for steps in STEPS_WITH_NOISE if noise else STEPS:
         for attempt in _refined(program, flow, (low, high), steps, request.cells or AT_MOST):
             now = _share_of(attempt, surviving)
             if best is None or now > share:
@@ -240,7 +250,7 @@ def _certificate(
     lattice, alive = attempt.lattice, attempt.alive
     changes = np.flatnonzero(np.diff(np.concatenate([[False], alive, [False]]).astype(np.int8)))
     return ProgramCertificate(
-        task=program_claim(request.spec, program, request.ranges),
+        task=program_claim(program, request.ranges, _title(request.spec)),
         controller=prototypes_claim(request.controller),
         steps=attempt.steps,
         cells=LatticeClaim(
@@ -265,18 +275,30 @@ def prototypes_claim(controller: Any) -> PrototypesClaim:
     )
 
 
-def program_claim(spec: TaskSpec, program: Program, ranges: Any) -> ProgramClaim:
-    """A declared task as a certificate names it."""
+class _Title(NamedTuple):
+    """What a claim says of a task besides its program."""
+
+    name: str
+    dimensions: int
+    actions: int
+
+
+def _title(spec: TaskSpec) -> _Title:
+    return _Title(spec.name, len(spec.low), len(spec.actions))
+
+
+def program_claim(program: Program, ranges: Any, title: Any) -> ProgramClaim:
+    """A declared task as a certificate names it; name, dimensions and number of actions are those of ``title``."""
     ends = {name: ranges.get(name, (value, value)) for name, value in program.parameters.items()}
     return ProgramClaim(
-        name=spec.name,
+        name=title.name,
         functions=program.functions,
         names=program.names,
         constants={name: float(value) for name, value in program.constants.items()},
         low={name: float(low) for name, (low, _) in ends.items()},
         high={name: float(high) for name, (_, high) in ends.items()},
-        dimensions=len(spec.low),
-        actions=len(spec.actions),
+        dimensions=title.dimensions,
+        actions=title.actions,
     )
 
 

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from distinguo.proof.number.paths import Undecided, living
+from distinguo.proof.number.paths import Undecided, lose
 
 #: Every operation adds this share of its magnitudes to the radius. One rounding is 2**-53 of them; an operation here
 #: and in the program together has fewer than 20 of these.
@@ -149,8 +149,7 @@ class Form:
 
     def __truediv__(self, other: Any) -> Form:
         other = self.like(other)
-        if not ((other.low > 0) | (other.high < 0))[living(other.low)].all():
-            raise Unreadable("divides by a number that may be zero")
+        lose(~((other.low > 0) | (other.high < 0)))
         with np.errstate(all="ignore"):
             corners = [p / q for p in (self.low, self.high) for q in (other.low, other.high)]
         quotient = self * _smooth(other, _INVERSE)
@@ -253,17 +252,16 @@ class _Function:
         bend: Callable[[np.ndarray, np.ndarray], np.ndarray],
         ends: Callable[[np.ndarray, np.ndarray], Ends],
         outside: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
-        problem: str = "",
     ) -> None:
         self.value, self.slope, self.bend, self.ends = value, slope, bend, ends
-        self.outside, self.problem = outside, problem
+        self.outside = outside  #: where it may not be defined
 
 
 def _smooth(form: Form, function: _Function) -> Form:
     """A function of a form: its tangent in the middle of the interval, and Taylor's remainder."""
     low, high = form.low, form.high
-    if function.outside is not None and function.outside(low, high)[living(low)].any():
-        raise Unreadable(function.problem)
+    if function.outside is not None:
+        lose(function.outside(low, high))
     middle = 0.5 * (low + high)
     half = np.maximum(high - middle, middle - low)
     value, slope = function.value(middle), function.slope(middle)
@@ -313,7 +311,6 @@ _EXPONENTIAL = _Function(
     lambda low, high: np.exp(high),
     lambda low, high: (np.exp(low), np.exp(high)),
     lambda low, high: high > 200.0,
-    "takes the exponential of a number that may be above 200",
 )
 _TANGENT = _Function(
     np.tan,
@@ -321,7 +318,6 @@ _TANGENT = _Function(
     lambda low, high: 2.0 * np.abs(np.tan(_far(low, high))) / np.cos(_far(low, high)) ** 2,
     lambda low, high: (np.tan(low), np.tan(high)),
     lambda low, high: _far(low, high) > 1.57,
-    "takes the tangent of an angle that may be a right one",
 )
 _LOGARITHM = _Function(
     np.log,
@@ -329,7 +325,6 @@ _LOGARITHM = _Function(
     lambda low, high: 1.0 / (low * low),
     lambda low, high: (np.log(low), np.log(high)),
     lambda low, high: low <= 0.0,
-    "takes the logarithm of a number that may not be positive",
 )
 _HYPERBOLIC_TANGENT = _Function(
     np.tanh,
@@ -341,8 +336,7 @@ _HYPERBOLIC_TANGENT = _Function(
 
 def square_root(form: Form) -> Form:
     """The square root, by its chord: it is concave, so it lies between the chord and a parallel to it."""
-    if (form.low < 0.0)[living(form.low)].any():
-        raise Unreadable("takes the square root of a number that may be negative")
+    lose(form.low < 0.0)
     low, high = np.sqrt(form.low), np.sqrt(form.high)
     slope = 1.0 / np.maximum(low + high, TINY)
     gap = 0.25 * (high - low) * (high - low) * slope

@@ -29,6 +29,7 @@ class Path(NamedTuple):
     rows: np.ndarray  #: the cells that may go this way
     result: Any
     kept: np.ndarray  #: where these are among the cells that the way was run with
+    lost: np.ndarray  #: the cells for which the program may compute something that is not a number
 
 
 class TooManyPathsError(Exception):
@@ -46,15 +47,24 @@ class _Run(threading.local):
     decisions: list[bool]
     others: list[tuple[list[bool], np.ndarray]]
     made = 0
+    lost: np.ndarray
 
 
 _run = _Run()
 
 
-def living(like: np.ndarray) -> Any:
-    """Which cells the present way is about; all of them outside of a run."""
-    mask = _run.mask
-    return slice(None) if mask is None or len(mask) != len(like) else mask
+def lose(undefined: np.ndarray) -> None:
+    """Note that an operation may not be defined for some cells: they are lost, and the others go on."""
+    if _run.mask is None:
+        if undefined.any():
+            raise ArithmeticError("an operation that may not be defined, outside of a run")
+        return
+    bad = _run.mask & undefined
+    if bad.any():
+        _run.lost = _run.lost | bad
+        _run.mask = _run.mask & ~bad
+        if not _run.mask.any():
+            raise _Ended
 
 
 class Undecided:
@@ -123,13 +133,14 @@ def paths(program: Callable[[np.ndarray], Any], count: int) -> Iterator[Path]:
             raise TooManyPathsError
         outer = _run.mask
         _run.mask, _run.decisions, _run.others, _run.made = np.ones(len(rows), bool), decisions, [], 0
+        _run.lost = np.zeros(len(rows), bool)
+        result, kept = None, np.zeros(0, dtype=np.int64)
         try:
             result = program(rows)
             kept = np.flatnonzero(_run.mask)
         except _Ended:
-            kept = None
+            pass
         finally:
             _run.mask = outer
         todo += [(other, rows[mask]) for other, mask in _run.others]
-        if kept is not None and len(kept):
-            yield Path(rows[kept], result, kept)
+        yield Path(rows[kept], result, kept, rows[_run.lost])

@@ -45,6 +45,10 @@ class Program(NamedTuple):
     where: str  #: file and first line of ``transition``
 
 
+class NotProvableError(DistinguoError):
+    """Why a program cannot be followed."""
+
+
 class Parameters:
     """The fields of a task as a program sees them; those with a range are sets of numbers."""
 
@@ -94,6 +98,8 @@ def program_of(task: Any) -> Program:
     ['beta', 'force', 'gravity', 'interval', 'mass', 'wall']
     """
     kind = type(task)
+    if not has_own(generics.transition, task):
+        raise NotProvableError(f"{kind.__name__} has no transition whose source can be read, so nothing can be proven.")
     reader = _Reader(kind.__name__)
     step = reader.rebuilt("transition", generics.transition.dispatch(kind))
     start = reader.rebuilt("start", generics.start.dispatch(kind))
@@ -103,7 +109,7 @@ def program_of(task: Any) -> Program:
     parameters = {name: value for name, value in task._asdict().items() if name != "rng"}
     for name, value in parameters.items():
         if not isinstance(value, int | float):
-            raise DistinguoError(f"A proof needs parameters that are numbers, but {kind.__name__}.{name} is {value!r}.")
+            raise NotProvableError(f"A proof needs parameters that are numbers, but {kind.__name__}.{name} is {value!r}.")
     return Program(reader.functions, reader.names, reader.constants, parameters, step, start, observe, reader.where)
 
 
@@ -133,21 +139,21 @@ class _Reader:
 
     def _text(self, name: str, function: Any) -> tuple[str, int]:
         if function.__code__.co_freevars:
-            raise DistinguoError(
+            raise NotProvableError(
                 f"{self.title} cannot be proven: {name} uses {function.__code__.co_freevars[0]}, which is defined "
                 "inside another function; move it to the file."
             )
         try:
             lines, first = inspect.getsourcelines(function)
         except (OSError, TypeError):
-            raise DistinguoError(
+            raise NotProvableError(
                 f"{self.title} cannot be proven: the source of {name} is not in a file; put the class into one."
             ) from None
         text = textwrap.dedent("".join(lines))
         return text[text.index("def ") :], first + text[: text.index("def ")].count("\n")
 
-    def _refuse(self, place: str, first: int) -> Callable[[int, str], DistinguoError]:
-        return lambda line, what: DistinguoError(
+    def _refuse(self, place: str, first: int) -> Callable[[int, str], NotProvableError]:
+        return lambda line, what: NotProvableError(
             f"{self.title} cannot be proven: {place.format(first + line - 1)} {what}."
         )
 
@@ -207,7 +213,7 @@ _ALLOWED = (
 )  # fmt: skip
 
 
-def _free_names(tree: ast.Module, name: str, refuse: Callable[[int, str], DistinguoError]) -> dict[str, int]:
+def _free_names(tree: ast.Module, name: str, refuse: Callable[[int, str], NotProvableError]) -> dict[str, int]:
     """The names that a function does not define itself, with the line of each; refuse what cannot be followed."""
     function = tree.body[0]
     if not isinstance(function, ast.FunctionDef) or len(tree.body) != 1:
@@ -245,6 +251,10 @@ def start_boxes(
 
     boxes = []
     for path in paths(once, 1):
+        if len(path.lost):
+            raise Unreadable("starts from something that may not be a number")
+        if not len(path.rows):
+            continue
         low, high = (np.array([getattr(form, end)[0] for form in path.result]) for end in ("low", "high"))
         boxes.append((low, high))
     return boxes
@@ -255,8 +265,8 @@ def run(program: Program, function: Callable[[], Any]) -> Any:
     try:
         return function()
     except Unreadable as trouble:
-        raise DistinguoError(f"The program at {program.where} {trouble}, so nothing can be proven.") from None
+        raise NotProvableError(f"The program at {program.where} {trouble}, so nothing can be proven.") from None
     except TooManyPathsError:
-        raise DistinguoError(
+        raise NotProvableError(
             f"The program at {program.where} has more branches than can be followed; nothing can be proven."
         ) from None
