@@ -125,6 +125,18 @@ def power(x: Any, n: Any) -> Any:
     return rounded(x.middle**n, x.range**n, slopes, LIBRARY * (n + 1))
 
 
+def magnitude(x: Dual) -> Dual:
+    """The magnitude. Where the sign is not known, each derivative lies between minus and plus its value.
+
+    The mean value theorem holds for such a kink, too, with all derivatives between those on its two sides.
+    """
+    if x.range >= 0:
+        return x
+    if x.range <= 0:
+        return negative(x)  # type: ignore[no-any-return]
+    return Dual(abs(x.middle), abs(x.range), tuple(slope * UNIT for slope in x.slopes))
+
+
 def as_dual(x: Any, like: Dual) -> Dual:
     """A plain number as one that depends on nothing."""
     if isinstance(x, Dual):

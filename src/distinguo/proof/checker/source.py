@@ -22,6 +22,7 @@ from distinguo.proof.checker.duals import (
     add,
     divide,
     function,
+    magnitude,
     multiply,
     negative,
     power,
@@ -472,7 +473,7 @@ class Evaluator:
             raise refused(f"calls {name}, which cannot be followed")
         (value,) = values
         if name in ("abs", "fabs", "absolute"):
-            return value if self.compare(value, 0.0, ast.GtE) else negative(value)
+            return magnitude(value) if isinstance(value, Dual) else abs(value)
         if name in ("float", "float64"):
             return value if isinstance(value, Dual) else float(value)
         if name == "float32":

@@ -159,10 +159,10 @@ def _refined(
 ) -> Iterator[Attempt]:
     """Yield sets that are never left, on cells of half the size each time; only those near the border are tried."""
     d = len(box[0])
-    lattice = lattice_over(*box, (max(2, round(FIRST ** (1 / d))),) * d)
+    lattice = lattice_over(*box, (max(2, round(min(FIRST, most) ** (1 / d))),) * d)
     attempt = Attempt(lattice, np.zeros(lattice.cells, dtype=bool), steps)
     tried = np.ones(lattice.cells, dtype=bool)
-    while tried.sum() <= FOLLOWED and attempt.lattice.cells <= most:
+    while tried.sum() <= FOLLOWED and lattice.cells <= most:
         attempt = run(program, lambda now=attempt, rows=tried: held(flow, now, np.flatnonzero(rows)))
         yield attempt
         whole = attempt.alive.reshape(attempt.lattice.counts)
@@ -170,8 +170,8 @@ def _refined(
         known = whole
         for axis in range(d):
             known, near = np.repeat(known, 2, axis=axis), np.repeat(near, 2, axis=axis)
-        finer = attempt.lattice.halved()
-        attempt, tried = Attempt(finer, known.ravel(), steps), near.ravel()
+        lattice = lattice.halved()
+        attempt, tried = Attempt(lattice, known.ravel(), steps), near.ravel()
 
 
 def held(flow: Flow, known: Attempt, flat: np.ndarray) -> Attempt:
