@@ -108,7 +108,9 @@ def test_forms_enclose_what_the_program_computes(centres, width, a, seed):
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.tuples(*[st.floats(-1.9, 1.9)] * 2), st.floats(1e-9, 0.3), st.integers(0, 1), st.integers(0, 2**32 - 1))
+@given(
+    st.tuples(*[st.floats(-1.9, 1.9)] * 2), st.floats(1e-9, 0.3), st.integers(0, 1), st.integers(0, 2**32 - 1)
+)
 def test_balls_enclose_what_the_program_computes(centre, width, a, seed):
     task, rng = Everything(), np.random.default_rng(seed)
     with ctx.workprec(100):
@@ -127,7 +129,10 @@ def test_balls_enclose_what_the_program_computes(centre, width, a, seed):
             s = tuple(float(number) for number in np.array(centre) + turn @ rng.uniform(-0.999, 0.999, 2))
             after = Everything.transition(task, s, a)[0]
             assert any(
-                all(number.tightened().range.contains(arb(value)) for number, value in zip(way, after, strict=True))
+                all(
+                    number.tightened().range.contains(arb(value))
+                    for number, value in zip(way, after, strict=True)
+                )
                 for way in ways
             )
 
@@ -170,7 +175,9 @@ def test_proven_states_never_fail(finding):
     lattice, alive = finding.attempt.lattice, finding.attempt.alive
     rng, task, controller = np.random.default_rng(0), Brick(), _diagonal()
     cells = rng.choice(np.flatnonzero(alive), 200)
-    places = lattice.places(cells).T + np.where(rng.random((200, 2)) < 0.5, rng.random((200, 2)), rng.integers(0, 2, (200, 2)))
+    places = lattice.places(cells).T + np.where(
+        rng.random((200, 2)) < 0.5, rng.random((200, 2)), rng.integers(0, 2, (200, 2))
+    )
     partition = controller.partition
     for s in places * lattice.pitch + lattice.low:
         s = tuple(map(float, s))
@@ -231,7 +238,7 @@ def test_forged_certificates_are_refused_or_true(finding):
 
 
 def _simulate(forged, rng):
-    """Follow random states of the claimed cells by the claimed source, executed as Python, for all corners of ranges."""
+    """Follow random states of the claimed cells by the claimed source, executed as Python."""
     space = {"math": math, "FACTOR": forged.task.constants["FACTOR"]}
     exec(forged.task.functions["transition"], space)  # the test wrote this source itself
     cells, claim = forged.cells, forged.controller
@@ -239,7 +246,9 @@ def _simulate(forged, rng):
     places = np.array(np.unravel_index(flat, cells.counts)).T + rng.random((40, 2))
     weight, prototypes = np.array(claim.weight), np.array(claim.prototypes)
     for s in places * np.array(cells.pitch) + np.array(cells.low):
-        task = Brick(**{name: rng.choice([forged.task.low[name], forged.task.high[name]]) for name in forged.task.low})
+        task = Brick(
+            **{name: rng.choice([forged.task.low[name], forged.task.high[name]]) for name in forged.task.low}
+        )
         s = tuple(map(float, s))
         for _ in range(150):
             nearest = (((np.array(s) - prototypes) * weight) ** 2).sum(axis=1).argmin()
@@ -263,7 +272,7 @@ class Strange(NamedTuple):
         return (x,), 0.0, False
 
     def listens(self, s, a):
-        return (s[0] + np.random.random(),), 0.0, False
+        return (s[0] + np.random.random(),), 0.0, False  # noqa: NPY002
 
     def opens(self, s, a):
         return (s[0] + len(open("x")),), 0.0, False
@@ -294,6 +303,8 @@ def test_reasons_why_a_task_is_not_asked():
 
 def test_the_source_of_a_certificate_is_never_executed(finding):
     claim = finding.certificate.model_dump()
-    claim["task"]["functions"]["transition"] = "def transition(self, s, a):\n    return __import__('os').getcwd()\n"
+    claim["task"]["functions"]["transition"] = (
+        "def transition(self, s, a):\n    return __import__('os').getcwd()\n"
+    )
     with pytest.raises(DistinguoError, match="cannot be checked"):
         check(type(finding.certificate).model_validate(claim))

@@ -29,6 +29,7 @@ _ONE = Field(fail_fast=True)
 Counts = Annotated[list[Count], _ONE]
 AllActions = Annotated[list[Actions], _ONE]
 RowOfCells = Annotated[list[Count], Field(min_length=3, max_length=3)]
+RunOfCells = Annotated[list[Count], Field(min_length=2, max_length=2)]
 
 
 class Strict(BaseModel):
@@ -228,7 +229,9 @@ class ProgramClaim(Strict):
     """A declared task: the source of its functions, and the range of each of its parameters."""
 
     name: Annotated[str, Field(max_length=200)]
-    functions: dict[Name, Source]  #: ``transition``, ``start``, ``observe`` if it has one, and those that they call
+    functions: dict[
+        Name, Source
+    ]  #: ``transition``, ``start``, ``observe`` if it has one, and those that they call
     names: dict[Name, Annotated[str, Field(max_length=100)]]  #: what other names mean: "numpy", "math.sin"
     constants: dict[Name, Finite]
     low: dict[Name, Finite]
@@ -238,7 +241,9 @@ class ProgramClaim(Strict):
 
     @model_validator(mode="after")
     def _fit(self) -> Self:
-        if list(self.low) != list(self.high) or not all(self.low[name] <= self.high[name] for name in self.low):
+        if list(self.low) != list(self.high) or not all(
+            self.low[name] <= self.high[name] for name in self.low
+        ):
             raise ValueError("every parameter should have a range, in order")
         if not {"transition", "start"} <= set(self.functions):
             raise ValueError("the functions transition and start should be there")
@@ -248,7 +253,9 @@ class ProgramClaim(Strict):
 class PrototypesClaim(Strict):
     """A greedy policy over prototypes in any number of dimensions; ``actions`` are those of each prototype."""
 
-    prototypes: Annotated[list[Annotated[list[Finite], Field(min_length=1, max_length=30)]], Field(min_length=1)]
+    prototypes: Annotated[
+        list[Annotated[list[Finite], Field(min_length=1, max_length=30)]], Field(min_length=1)
+    ]
     weight: Annotated[list[Positive], Field(min_length=1, max_length=30)]
     actions: AllActions
 
@@ -268,7 +275,7 @@ class LatticeClaim(Strict):
     low: Row
     pitch: Annotated[list[Positive], Field(min_length=1, max_length=MOST_DIMENSIONS)]
     counts: Annotated[list[Annotated[int, Field(gt=0)]], Field(min_length=1, max_length=MOST_DIMENSIONS)]
-    runs: Annotated[list[Annotated[list[Count], Field(min_length=2, max_length=2)]], Field(min_length=1, fail_fast=True)]
+    runs: Annotated[list[RunOfCells], Field(min_length=1, fail_fast=True)]
 
     @model_validator(mode="after")
     def _fit(self) -> Self:
@@ -296,8 +303,8 @@ class LatticeClaim(Strict):
 class ProgramCertificate(Strict):
     """The claim that no state of the cells ever fails.
 
-    From every state of the cells, and for every choice among tied actions and every draw of noise, the program does not
-    fail in the next ``steps`` steps and is in the cells again after them.
+    From every state of the cells, and for every choice among tied actions and every draw of noise, the program does
+    not fail in the next ``steps`` steps and is in the cells again after them.
     """
 
     task: ProgramClaim

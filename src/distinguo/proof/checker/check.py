@@ -91,7 +91,9 @@ def _actions(claim: VoronoiClaim) -> list[list[int]]:
     return [claim.actions[j] for j in claim.primary]
 
 
-def difference(claimed: PuckClaim | CarClaim | ProgramClaim, given: PuckClaim | CarClaim | ProgramClaim) -> str:
+def difference(
+    claimed: PuckClaim | CarClaim | ProgramClaim, given: PuckClaim | CarClaim | ProgramClaim
+) -> str:
     """Say in what a task is not among those that a certificate is about; nothing if it is.
 
     >>> car = {"min_position": -1.2, "max_position": 0.6, "max_speed": 0.07, "goal_position": 0.5}

@@ -1,11 +1,11 @@
 """The checker's numbers for programs: balls with derivatives (Arb), for the mean value form.
 
-A :class:`Dual` is a number that depends on a point ``e`` of a box, each coordinate between -1 and 1. It holds a ball of
-its value in the middle, a ball of all its values, and a ball of each derivative over the whole box. By the mean value
-theorem its values lie in ``middle + derivatives * [-1, 1]``.
+A :class:`Dual` is a number that depends on a point ``e`` of a box, each coordinate between -1 and 1. It holds a ball
+of its value in the middle, a ball of all its values, and a ball of each derivative over the whole box. By the mean
+value theorem its values lie in ``middle + derivatives * [-1, 1]``.
 
-The program rounds every result. A rounding is an unknown number added to the result, no larger than 2**-53 of it, which
-does not depend on ``e`` for the mean value theorem: for given roundings the number is a smooth function of ``e``. So it
+The program rounds every result. A rounding is an unknown number added to the result, no larger than 2**-53 of it. For
+given roundings the number is a smooth function of ``e``, so the mean value theorem holds for each of them: a rounding
 widens both balls of the value, and no derivative.
 """
 
@@ -133,7 +133,7 @@ def magnitude(x: Dual) -> Dual:
     if x.range >= 0:
         return x
     if x.range <= 0:
-        return negative(x)  # type: ignore[no-any-return]
+        return Dual(-x.middle, -x.range, tuple(-slope for slope in x.slopes))
     return Dual(abs(x.middle), abs(x.range), tuple(slope * UNIT for slope in x.slopes))
 
 

@@ -21,7 +21,10 @@ from distinguo.proof.schema import ProgramCertificate
 #: A prototype counts as nearest unless another is nearer by this share of the squared distances; in floating point
 #: these have a relative error of 1e-15.
 NEARER = arb("1e-12")
-MOST_WAYS, MOST_OF_BLOCK = 20_000, 64  #: that a cell, and a larger block, may be followed in, all steps together
+MOST_WAYS, MOST_OF_BLOCK = (
+    20_000,
+    64,
+)  #: that a cell, and a larger block, may be followed in, all steps together
 Block = tuple[tuple[int, int], ...]  #: the first cell and the number of cells, in each dimension
 States = tuple[Dual, ...]
 
@@ -87,20 +90,29 @@ class ProgramChecker:
             terms = (w * (s.middle - p) ** 2 for w, s, p in zip(self.weights, seen, place, strict=True))
             distances.append(sum(terms, start=ZERO))
         k = min(range(len(distances)), key=lambda p: float(distances[p].mid()))
-        size = sum((w * (s.range - s.middle).abs_upper() ** 2 for w, s in zip(self.weights, seen, strict=True)), start=arb(1))
+        size = sum(
+            (w * (s.range - s.middle).abs_upper() ** 2 for w, s in zip(self.weights, seen, strict=True)),
+            start=arb(1),
+        )
         chosen: set[int] = set()
         for p, place in enumerate(self.prototypes):
             if p != k:
-                factors = [2 * w * (a - b) for w, a, b in zip(self.weights, self.prototypes[k], place, strict=True)]
+                factors = [
+                    2 * w * (a - b) for w, a, b in zip(self.weights, self.prototypes[k], place, strict=True)
+                ]
                 # the difference of the squared distances to p and k is affine in what is seen
                 reach = ZERO
                 for direction in range(self.dimensions):
-                    turn = sum((f * s.slopes[direction] for f, s in zip(factors, seen, strict=True)), start=ZERO)
+                    turn = sum(
+                        (f * s.slopes[direction] for f, s in zip(factors, seen, strict=True)), start=ZERO
+                    )
                     reach = reach + abs(turn)
                 ahead = sum(
                     (
                         w * (a + b) * (b - a) + f * s.middle
-                        for w, f, s, a, b in zip(self.weights, factors, seen, self.prototypes[k], place, strict=True)
+                        for w, f, s, a, b in zip(
+                            self.weights, factors, seen, self.prototypes[k], place, strict=True
+                        )
                     ),
                     start=ZERO,
                 )
@@ -141,7 +153,9 @@ class ProgramChecker:
             middle = sum((p * s.middle for p, s in zip(row, state, strict=True)), start=ZERO)
             spread = ZERO
             for direction in range(self.dimensions):
-                spread += abs(sum((p * s.slopes[direction] for p, s in zip(row, state, strict=True)), start=ZERO))
+                spread += abs(
+                    sum((p * s.slopes[direction] for p, s in zip(row, state, strict=True)), start=ZERO)
+                )
             whole = sum((p * s.range for p, s in zip(row, state, strict=True)), start=ZERO)
             low = (middle - spread).lower().max(whole.lower())
             high = (middle + spread).upper().min(whole.upper())
@@ -184,7 +198,10 @@ def _halves(block: Block) -> list[Block]:
 def check_program(certificate: ProgramCertificate) -> tuple[int, int]:
     """Verify every cell, or raise: how many there are, and how many blocks it took."""
     checker = ProgramChecker(certificate)
-    if "observe" not in certificate.task.functions and len(certificate.controller.weight) != checker.dimensions:
+    if (
+        "observe" not in certificate.task.functions
+        and len(certificate.controller.weight) != checker.dimensions
+    ):
         raise DistinguoError("The certificate is wrong: its prototypes have another number of coordinates.")
     if certificate.all_starts and not checker.holds_starts():
         raise DistinguoError("The certificate is wrong: a start may lie outside of its cells.")

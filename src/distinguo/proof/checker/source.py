@@ -49,10 +49,10 @@ def refused(what: str) -> DistinguoError:
 
 
 class Evaluator:
-    """Evaluates the functions of a claim over a block of states.
+    r"""Evaluates the functions of a claim over a block of states.
 
-    >>> source = {"transition": "def transition(self, s, a):\\n    return (s[0] * 0.5,), 0.0, s[0] > 9.0",
-    ...           "start": "def start(self, rng):\\n    return (rng.uniform(-1.0, 1.0),)"}
+    >>> source = {"transition": "def transition(self, s, a):\n    return (s[0] * 0.5,), 0.0, s[0] > 9.0",
+    ...           "start": "def start(self, rng):\n    return (rng.uniform(-1.0, 1.0),)"}
     >>> claim = ProgramClaim(name="half", functions=source, names={}, constants={}, low={}, high={}, dimensions=1,
     ...                      actions=1)
     >>> evaluator = Evaluator(claim)
@@ -82,7 +82,9 @@ class Evaluator:
 
     # ---- running ---------------------------------------------------------------------------------------------------
 
-    def steps(self, state: tuple[Dual, ...], a: int, forks: bool = False) -> Iterator[tuple[tuple[Dual, ...], bool]]:
+    def steps(
+        self, state: tuple[Dual, ...], a: int, forks: bool = False
+    ) -> Iterator[tuple[tuple[Dual, ...], bool]]:
         """Yield every way that one step may go: the next state, and whether it is terminal.
 
         Without ``forks`` an undecided comparison raises ``Unclear``.
@@ -193,12 +195,9 @@ class Evaluator:
             tree = ast.parse(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise refused(f"of {name} is not Python") from None
-        if len(tree.body) != 1 or not isinstance(tree.body[0], ast.FunctionDef) or tree.body[0].name != name:
-            if not (name in ("transition", "start", "observe") and len(tree.body) == 1):
-                raise refused(f"of {name} is not that function")
-        node = tree.body[0]
+        node = tree.body[0] if len(tree.body) == 1 else None
         if not isinstance(node, ast.FunctionDef):
-            raise refused(f"of {name} is not a function")
+            raise refused(f"of {name} is not one function")
         given = node.args
         if given.vararg or given.kwarg or given.kwonlyargs or node.decorator_list:
             raise refused(f"of {name} has arguments or decorators that cannot be followed")
@@ -236,7 +235,9 @@ class Evaluator:
             return self._branch(node)
         if isinstance(node, ast.For):
             return self._loop(node)
-        if isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+        if isinstance(node, ast.Pass) or (
+            isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        ):
             return lambda scope: None
         raise refused(f"has a {type(node).__name__.lower()} in line {node.lineno}, which cannot be followed")
 
@@ -275,7 +276,11 @@ class Evaluator:
         if not (ranged and isinstance(node.target, ast.Name)) or node.orelse:
             raise refused(f"has a loop in line {node.lineno} that is not over a range")
         assert isinstance(call, ast.Call)
-        ends, name, body = [self._expression(end) for end in call.args], node.target.id, self._block(node.body)
+        ends, name, body = (
+            [self._expression(end) for end in call.args],
+            node.target.id,
+            self._block(node.body),
+        )
 
         def repeat(scope: dict[str, Any]) -> None:
             values = [end(scope) for end in ends]
@@ -294,7 +299,9 @@ class Evaluator:
     def _expression(self, node: ast.expr) -> Code:
         reader = getattr(self, f"_read_{type(node).__name__.lower()}", None)
         if reader is None:
-            raise refused(f"has a {type(node).__name__.lower()} in line {node.lineno}, which cannot be followed")
+            raise refused(
+                f"has a {type(node).__name__.lower()} in line {node.lineno}, which cannot be followed"
+            )
         code: Code = reader(node)
         return code
 
@@ -340,7 +347,11 @@ class Evaluator:
 
         def item(scope: dict[str, Any]) -> Any:
             values, index = whole(scope), place(scope)
-            if not isinstance(values, tuple) or not isinstance(index, int) or not -len(values) <= index < len(values):
+            if (
+                not isinstance(values, tuple)
+                or not isinstance(index, int)
+                or not -len(values) <= index < len(values)
+            ):
                 raise refused("takes an item that is not there")
             return values[index]
 
@@ -354,7 +365,9 @@ class Evaluator:
         left, right = self._expression(node.left), self._expression(node.right)
         operation = _OPERATIONS.get(type(node.op))
         if operation is None:
-            raise refused(f"has a {type(node.op).__name__.lower()} in line {node.lineno}, which cannot be followed")
+            raise refused(
+                f"has a {type(node.op).__name__.lower()} in line {node.lineno}, which cannot be followed"
+            )
 
         def compute(scope: dict[str, Any]) -> Any:
             x, y = left(scope), right(scope)
@@ -448,9 +461,8 @@ class Evaluator:
 
     def _function_name(self, called: ast.expr) -> str:
         names = self.claim.names
-        if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name):
-            if names.get(called.value.id) in ("math", "numpy"):
-                return called.attr
+        if isinstance(called, ast.Attribute) and names.get(_word(called.value)) in ("math", "numpy"):
+            return called.attr
         if isinstance(called, ast.Name):
             origin = names.get(called.id, "")
             return origin.removeprefix("math.") if origin.startswith("math.") else called.id
@@ -459,32 +471,43 @@ class Evaluator:
     def _known(self, name: str, values: list[Any]) -> Any:
         """A function of Python, ``math`` or ``numpy``."""
         if name in ("min", "max", "minimum", "maximum"):
-            numbers = values[0] if len(values) == 1 and isinstance(values[0], tuple) else values
-            found = numbers[0]
-            for number in numbers[1:]:
-                better = self.compare(number, found, ast.Lt if name.startswith("min") else ast.Gt)
-                found = number if better else found
-            return found
+            return self._extreme(values, ast.Lt if name.startswith("min") else ast.Gt)
         if name == "clip" and len(values) == 3:
-            return self._known("min", [self._known("max", values[:2]), values[2]])
+            return self._extreme([self._extreme(values[:2], ast.Gt), values[2]], ast.Lt)
         if name == "len" and len(values) == 1 and isinstance(values[0], tuple):
             return len(values[0])
-        if len(values) != 1:
+        if len(values) != 1 or isinstance(values[0], tuple):
             raise refused(f"calls {name}, which cannot be followed")
         (value,) = values
-        if name in ("abs", "fabs", "absolute"):
-            return magnitude(value) if isinstance(value, Dual) else abs(value)
-        if name in ("float", "float64"):
-            return value if isinstance(value, Dual) else float(value)
-        if name == "float32":
-            return single(self.as_number(value))
-        if name == "int" and isinstance(value, int | float):
-            return int(value)
-        if name == "bool":
-            return self.truth(value)
         if name in FUNCTIONS:
             return function(name, self.as_number(value))
-        raise refused(f"calls {name}, which cannot be followed")
+        if name in ("int", "bool"):
+            return self._plain_value(name, value)
+        converted = _CONVERSIONS.get(name)
+        if converted is None:
+            raise refused(f"calls {name}, which cannot be followed")
+        return converted(self.as_number(value) if name == "float32" else value)
+
+    def _extreme(self, values: Any, better: type) -> Any:
+        """The least or the greatest of some numbers."""
+        numbers = values[0] if len(values) == 1 and isinstance(values[0], tuple) else values
+        if not numbers:
+            raise refused("asks for the least of nothing")
+        found = numbers[0]
+        for number in numbers[1:]:
+            found = number if self.compare(number, found, better) else found
+        return found
+
+    def _plain_value(self, name: str, value: Any) -> int:
+        if name == "bool":
+            return self.truth(value)
+        if isinstance(value, Dual):
+            raise refused("needs a whole number where a set of numbers is")
+        return int(value)
+
+
+def _word(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _plain_or(operation: Callable[[Any, Any], Any], word: str) -> Callable[[Any, Any], Any]:
@@ -512,6 +535,14 @@ _PLAIN: dict[type, Callable[[Any, Any], bool]] = {
     ast.GtE: lambda x, y: x >= y,
     ast.Eq: lambda x, y: x == y,
     ast.NotEq: lambda x, y: x != y,
+}
+_CONVERSIONS: dict[str, Callable[[Any], Any]] = {
+    "float": lambda x: x if isinstance(x, Dual) else float(x),
+    "float64": lambda x: x if isinstance(x, Dual) else float(x),
+    "float32": single,
+    "abs": lambda x: magnitude(x) if isinstance(x, Dual) else abs(x),
+    "fabs": lambda x: magnitude(x) if isinstance(x, Dual) else abs(x),
+    "absolute": lambda x: magnitude(x) if isinstance(x, Dual) else abs(x),
 }
 #: For two balls: whether a comparison certainly holds, and whether it certainly does not.
 _CERTAIN: dict[type, Callable[[Any, Any], tuple[bool, bool]]] = {

@@ -24,7 +24,9 @@ class Flow(NamedTuple):
     controller: Controller
     ranges: Mapping[str, tuple[float, float]]
 
-    def follow(self, state: States, source: np.ndarray, steps: int) -> tuple[States | None, np.ndarray, np.ndarray]:
+    def follow(
+        self, state: States, source: np.ndarray, steps: int
+    ) -> tuple[States | None, np.ndarray, np.ndarray]:
         """Follow sets for some steps: where they end, the cell each came from, and the cells that may fail.
 
         A cell that may fail is not followed further.
@@ -95,7 +97,8 @@ class Flow(NamedTuple):
             found = list(paths(once, len(state[0].centre)))
         if len(found) != 1 or len(found[0].lost):
             raise Unreadable("observes a state in more than one way")
-        return found[0].result  # type: ignore[no-any-return]
+        seen: States = found[0].result
+        return seen
 
 
 def nearest_actions(partition: Voronoi, sets: np.ndarray, seen: States) -> np.ndarray:
@@ -114,7 +117,9 @@ def nearest_actions(partition: Voronoi, sets: np.ndarray, seen: States) -> np.nd
     chosen = np.zeros((sets.shape[1], centre.shape[1]), dtype=bool)
     for p, place in enumerate(prototypes):
         slope = 2.0 * ((prototypes[nearest] - place) * weight).T
-        reach = np.abs((slope[:, None, :] * gradient).sum(axis=0)).sum(axis=0) + (np.abs(slope) * radius).sum(axis=0)
+        reach = np.abs((slope[:, None, :] * gradient).sum(axis=0)).sum(axis=0) + (np.abs(slope) * radius).sum(
+            axis=0
+        )
         beaten = (nearest != p) & (distances[p] - best - reach > MARGIN * (size + distances[p] + best))
         chosen |= ~beaten[None, :] & sets[partition.regions[p]][:, None]
     return chosen

@@ -7,11 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.proof.number.form import Form
-from distinguo.seam import kernel
+from distinguo.seam import kernel, part
 
 #: Images are widened by this share of a cell, so that a checker whose bounds are a little wider can follow.
 LEEWAY = 1e-2
-SLACK = 1e-11  #: of the numbers: the edges of cells are real numbers, and finding a cell takes three roundings
+SLACK = (
+    1e-11  #: of the numbers: the edges of cells are real numbers, and finding a cell takes three roundings
+)
 
 
 class Lattice(NamedTuple):
@@ -100,6 +102,29 @@ def images_of(cells: int, source: np.ndarray, first: np.ndarray, last: np.ndarra
     return Images(begin, np.ascontiguousarray(first[order]), np.ascontiguousarray(last[order]))
 
 
+@part
+def _stays(alive: np.ndarray, counts: np.ndarray, first: Any, last: Any, place: np.ndarray) -> bool:
+    """Whether all cells of a box are alive."""
+    d = len(counts)
+    for k in range(d):
+        place[k] = first[k]
+    while True:
+        flat = 0
+        for k in range(d):
+            flat = flat * counts[k] + place[k]
+        if not alive[flat]:
+            return False
+        k = d - 1
+        while k >= 0:
+            place[k] += 1
+            if place[k] <= last[k]:
+                break
+            place[k] = first[k]
+            k -= 1
+        if k < 0:
+            return True
+
+
 @kernel
 def strike_once(
     alive: np.ndarray,
@@ -113,34 +138,15 @@ def strike_once(
     """Remove every cell that leads to one that is not alive; return how many were removed."""
     struck = 0
     total = len(alive)
-    d = len(counts)
     for t in range(total):
         c = t if forward else total - 1 - t
         if not alive[c]:
             continue
-        stays = True
         for row in range(begin[c], begin[c + 1]):
-            for k in range(d):
-                place[k] = first[row, k]
-            running = True
-            while running and stays:
-                flat = 0
-                for k in range(d):
-                    flat = flat * counts[k] + place[k]
-                stays = alive[flat]
-                k = d - 1
-                while k >= 0:
-                    place[k] += 1
-                    if place[k] <= last[row, k]:
-                        break
-                    place[k] = first[row, k]
-                    k -= 1
-                running = k >= 0
-            if not stays:
+            if not _stays(alive, counts, first[row], last[row], place):
+                alive[c] = False
+                struck += 1
                 break
-        if not stays:
-            alive[c] = False
-            struck += 1
     return struck
 
 
@@ -159,7 +165,9 @@ def greatest_set(alive: np.ndarray, counts: tuple[int, ...], images: Images) -> 
     return remaining
 
 
-def with_images(found: list[tuple[np.ndarray, Any, Any]], dimensions: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def with_images(
+    found: list[tuple[np.ndarray, Any, Any]], dimensions: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Several groups of boxes as one."""
     if not found:
         nothing = np.zeros((0, dimensions), dtype=np.int32)

@@ -7,6 +7,7 @@ costs less where they have moved farther. Steps and cells are tried from few to 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,7 +60,7 @@ class ProgramFinding(NamedTuple):
 
     def answer(self, checked: bool) -> Answer:
         """Whether all starts are proven, and which share of the states."""
-        lattice, alive, steps = self.attempt
+        _, alive, steps = self.attempt
         of_starts = _share_of_starts(self.attempt, self.starts) if checked else 0.0
         survivors = _share_of(self.attempt, self.surviving) if checked else 0.0
         proven = checked and self.certificate is not None and self.certificate.all_starts
@@ -89,7 +90,9 @@ class ProgramFinding(NamedTuple):
 def _sentences(answer: Answer, failure: GreedyTrial | None) -> list[str]:
     lines = [f"Not proven: only {answer.share:.2%} of the starts are."]
     if failure is not None:
-        lines = [f"Refuted: a trial from a start fails after {counted(failure.steps, 'step')}, at {failure.place}."]
+        lines = [
+            f"Refuted: a trial from a start fails after {counted(failure.steps, 'step')}, at {failure.place}."
+        ]
     if answer.proven:
         lines = [f"Proven: from every start the controller never fails ({counted(answer.cells, 'cell')})."]
     details = answer.details
@@ -117,7 +120,8 @@ def why_not(spec: TaskSpec, controller: Any) -> str | None:
     if not isinstance(controller.partition, Voronoi):
         return f"a {type(controller.partition).__name__} cannot be followed over cells; prototypes can"
     if len(spec.low) > MOST_DIMENSIONS:
-        return f"{spec.name} has {len(spec.low)} dimensions, and proofs of declared tasks need {MOST_DIMENSIONS} at most"
+        few = f"proofs of declared tasks go up to {MOST_DIMENSIONS}"
+        return f"{spec.name} has {len(spec.low)} dimensions, and {few}"
     if not np.isfinite([*spec.low, *spec.high]).all():
         return f"{spec.name} has infinite bounds; declare finite low and high"
     return None
@@ -129,10 +133,14 @@ def ask_program(request: Request) -> ProgramFinding:
     program = program_of(spec.task)
     for name in request.ranges:
         if name not in program.parameters:
-            raise DistinguoError(f"{spec.name} has no parameter '{name}'; it has {', '.join(program.parameters)}.")
+            raise DistinguoError(
+                f"{spec.name} has no parameter '{name}'; it has {', '.join(program.parameters)}."
+            )
     starts = run(program, lambda: start_boxes(program, request.ranges))
     if len(starts[0][0]) != len(spec.low):
-        raise DistinguoError(f"{spec.name} shows other coordinates than its states have, so cells cannot be laid.")
+        raise DistinguoError(
+            f"{spec.name} shows other coordinates than its states have, so cells cannot be laid."
+        )
     flow = Flow(program, request.controller, request.ranges)
     low, high = np.array(spec.low), np.array(spec.high)
     samples = np.random.default_rng([request.seed, _STREAM]).uniform(low, high, (SAMPLES, len(low)))
@@ -163,7 +171,7 @@ def _refined(
     attempt = Attempt(lattice, np.zeros(lattice.cells, dtype=bool), steps)
     tried = np.ones(lattice.cells, dtype=bool)
     while tried.sum() <= FOLLOWED and lattice.cells <= most:
-        attempt = run(program, lambda now=attempt, rows=tried: held(flow, now, np.flatnonzero(rows)))
+        attempt = run(program, partial(held, flow, attempt, np.flatnonzero(tried)))
         yield attempt
         whole = attempt.alive.reshape(attempt.lattice.counts)
         near = ~whole if not whole.any() else binary_dilation(whole, iterations=NEIGHBOURS) & ~whole
@@ -228,7 +236,8 @@ def _share_of_starts(attempt: Attempt, starts: list[tuple[np.ndarray, np.ndarray
             if width <= 0.0:
                 overlap = ((edges[:-1] <= low[axis]) & (low[axis] < edges[1:])).astype(float)
             else:
-                overlap = np.clip(np.minimum(edges[1:], high[axis]) - np.maximum(edges[:-1], low[axis]), 0, None) / width
+                common = np.minimum(edges[1:], high[axis]) - np.maximum(edges[:-1], low[axis])
+                overlap = np.clip(common, 0, None) / width
             share = np.multiply.outer(share, overlap)
         shares.append(float((share * alive).sum()))
     return min(1.0, float(np.mean(shares)))
@@ -303,4 +312,3 @@ def program_claim(program: Program, ranges: Any, title: Any) -> ProgramClaim:
 
 
 PROGRAM = Question("never fails", None, ask_program, needless=("steps", "disturbance"))
-

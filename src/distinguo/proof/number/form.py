@@ -5,10 +5,10 @@ between -1 and 1, the number is
 
     x = centre + gradient . e + rest,    |rest| <= radius,        and        low <= x <= high
 
-The affine part keeps track of how numbers depend on each other, so that ``x - x`` is nearly 0. The interval is what the
-same operations give at the ends: ``+``, ``-``, ``*``, ``/`` and ``sqrt`` round monotonically, so the rounded results at
-the ends enclose every rounded result between them. Both are about the *floating-point* program: ``radius`` covers its
-rounding and our own.
+The affine part keeps track of how numbers depend on each other, so that ``x - x`` is nearly 0. The interval is what
+the same operations give at the ends: ``+``, ``-``, ``*``, ``/`` and ``sqrt`` round monotonically, so the rounded
+results at the ends enclose every rounded result between them. Both are about the *floating-point* program: ``radius``
+covers its rounding and our own.
 
 A comparison that is true for some numbers of a set and false for others forks the run (:mod:`.paths`).
 
@@ -71,7 +71,7 @@ class Form:
 
     @classmethod
     def of_cells(cls, centres: np.ndarray, edges: np.ndarray) -> tuple[Form, ...]:
-        """The coordinates of cells: ``centres`` is (coordinates, cells), ``edges`` (coordinates, directions[, cells])."""
+        """The coordinates of cells from their centres (coordinates, cells) and half edges (coordinates, axes)."""
         count = centres.shape[1]
         spread = edges if edges.ndim == 3 else np.broadcast_to(edges[:, :, None], (*edges.shape, count))
         nothing = np.zeros(count)
@@ -163,11 +163,15 @@ class Form:
         if exponent == 0.5:
             return square_root(self)
         if not isinstance(exponent, int | float) or exponent != int(exponent) or not 0 <= exponent <= 16:
-            raise Unreadable(f"raises to the power {exponent!r}; whole numbers from 0 to 16 and 0.5 can be followed")
+            raise Unreadable(
+                f"raises to the power {exponent!r}; whole numbers from 0 to 16 and 0.5 can be followed"
+            )
         power, result = int(exponent), self.like(1.0)
         for _ in range(power):
             result = self * result if result is not self else _square(self)
-        wide = ULPS * (1 + power)  # the program may multiply in another order, or call a function of the C library
+        wide = ULPS * (
+            1 + power
+        )  # the program may multiply in another order, or call a function of the C library
         return _off_by(result, wide)
 
     def __abs__(self) -> Form:
@@ -304,7 +308,9 @@ _INVERSE = _Function(
     lambda low, high: (1.0 / high, 1.0 / low),
 )
 _SINE = _Function(np.sin, np.cos, lambda low, high: _far(*_sine_ends(low, high)), _sine_ends)
-_COSINE = _Function(np.cos, lambda x: -np.sin(x), lambda low, high: _far(*_cosine_ends(low, high)), _cosine_ends)
+_COSINE = _Function(
+    np.cos, lambda x: -np.sin(x), lambda low, high: _far(*_cosine_ends(low, high)), _cosine_ends
+)
 _EXPONENTIAL = _Function(
     np.exp,
     np.exp,
@@ -377,7 +383,9 @@ def single(number: Any) -> Any:
     if not isinstance(number, Form):
         return float(np.float32(number))
     rest = number.radius + SINGLE * number.size + SINGLE_TINY
-    ends = (np.float64(np.float32(end)) for end in (number.low, number.high))  # which rounds monotonically, too
+    ends = (
+        np.float64(np.float32(end)) for end in (number.low, number.high)
+    )  # which rounds monotonically, too
     return Form(number.centre, number.gradient, rest, tuple(ends))  # type: ignore[arg-type]
 
 

@@ -1,7 +1,7 @@
 """The paths of a program over sets of numbers: where a comparison is undecided for a cell, both ways are followed.
 
-The program runs as plain Python. Whenever it asks for the truth of an :class:`Undecided` comparison, the run takes one
-way with the cells that may go it, and the other way is run again from the beginning, with the other cells.
+The program runs as plain Python. Whenever it asks for the truth of an :class:`Undecided` comparison, the run takes
+one way with the cells that may go it, and the other way is run again from the beginning, with the other cells.
 
 >>> import numpy as np
 >>> from distinguo.proof.number.form import Form

@@ -2,8 +2,8 @@
 
 The text of ``transition`` (and of ``observe``, and of the functions that they call) is all that a claim is about, so
 everything it uses must be in it: its arguments, its parameters ``self.name``, functions of ``math`` or ``numpy``,
-functions of the same file, and numbers of the file whose names are in capitals. What reads anything else is refused, with
-the line.
+functions of the same file, and numbers of the file whose names are in capitals. What reads anything else is refused,
+with the line.
 """
 
 from __future__ import annotations
@@ -75,12 +75,12 @@ class _Noise:
     def __init__(self, directions: int, count: int) -> None:
         self.directions, self.count = directions, count
 
-    def uniform(self, low: float = 0.0, high: float = 1.0) -> Form:
+    def uniform(self, low: Any = 0.0, high: Any = 1.0) -> Form:
         """Any number between two ends."""
         if isinstance(low, Form) or isinstance(high, Form):
             raise Unreadable("draws noise between ends that depend on the state; scale a plain draw instead")
-        ends = [np.full(self.count, end) for end in (min(low, high), max(low, high))]
-        return Form.between(*ends, self.directions)
+        first, last = (np.full(self.count, end) for end in (min(low, high), max(low, high)))
+        return Form.between(first, last, self.directions)
 
     def random(self) -> Form:
         """Any number from 0 to 1."""
@@ -99,18 +99,29 @@ def program_of(task: Any) -> Program:
     """
     kind = type(task)
     if not has_own(generics.transition, task):
-        raise NotProvableError(f"{kind.__name__} has no transition whose source can be read, so nothing can be proven.")
+        raise NotProvableError(
+            f"{kind.__name__} has no transition whose source can be read, so nothing can be proven."
+        )
     reader = _Reader(kind.__name__)
-    step = reader.rebuilt("transition", generics.transition.dispatch(kind))
-    start = reader.rebuilt("start", generics.start.dispatch(kind))
+    step = reader.rebuilt("transition", _body(generics.transition, kind))
+    start = reader.rebuilt("start", _body(generics.start, kind))
     observe = None
     if has_own(generics.observe, task):
-        observe = reader.rebuilt("observe", generics.observe.dispatch(kind))
+        observe = reader.rebuilt("observe", _body(generics.observe, kind))
     parameters = {name: value for name, value in task._asdict().items() if name != "rng"}
     for name, value in parameters.items():
         if not isinstance(value, int | float):
-            raise NotProvableError(f"A proof needs parameters that are numbers, but {kind.__name__}.{name} is {value!r}.")
-    return Program(reader.functions, reader.names, reader.constants, parameters, step, start, observe, reader.where)
+            raise NotProvableError(
+                f"A proof needs parameters that are numbers, but {kind.__name__}.{name} is {value!r}."
+            )
+    return Program(
+        reader.functions, reader.names, reader.constants, parameters, step, start, observe, reader.where
+    )
+
+
+def _body(generic: Any, kind: type) -> Any:
+    """The function that implements a generic for a class."""
+    return generic.dispatch(kind)
 
 
 class _Reader:
@@ -162,33 +173,40 @@ class _Reader:
         if word not in function.__globals__:
             if word in BUILTINS and hasattr(builtins, word):
                 return FUNCTIONS.get(word, getattr(builtins, word))
-            raise refuse(line, f"uses {word}, which is not defined")
+            raise refuse(line, f"uses {word}, which is not defined or cannot be followed")
         thing = function.__globals__[word]
         for module, real in MODULES.items():
             if thing is real:
                 self.names[word] = module
                 return _Module(module)
-        origin = getattr(thing, "__module__", None)
         title = getattr(thing, "__name__", "")
-        if thing is getattr(math, title, None) and title in FUNCTIONS and origin == "math":
+        if getattr(thing, "__module__", None) == "math" and title in FUNCTIONS:
             self.names[word] = f"math.{title}"
             return FUNCTIONS[title]
+        if isinstance(thing, int | float):
+            return self._number(word, thing, refuse, line)
         raw = inspect.unwrap(getattr(thing, "py_func", thing)) if callable(thing) else None
         if isinstance(raw, types.FunctionType):
-            if raw in self._known:
-                if self._known[raw] is None:
-                    raise refuse(line, f"calls {word}, which calls itself")
-                return self._known[raw]
-            if word in self.functions:
-                raise refuse(line, f"calls {word}, which is the name of two functions")
-            return self.rebuilt(word, raw)
-        if isinstance(thing, int | float) and word.isupper():
-            if self.constants.setdefault(word, thing) != thing:
-                raise refuse(line, f"reads {word}, which is the name of two numbers")
-            return thing
-        if isinstance(thing, int | float):
-            raise refuse(line, f"reads the global {word}; make it a parameter of the class, or write the number")
+            return self._called(word, raw, refuse, line)
         raise refuse(line, f"uses {word}, which cannot be followed")
+
+    def _number(self, word: str, number: float, refuse: Any, line: int) -> float:
+        if not word.isupper():
+            raise refuse(
+                line, f"reads the global {word}; make it a parameter of the class, or write the number"
+            )
+        if self.constants.setdefault(word, number) != number:
+            raise refuse(line, f"reads {word}, which is the name of two numbers")
+        return number
+
+    def _called(self, word: str, raw: Any, refuse: Any, line: int) -> Any:
+        if raw in self._known:
+            if self._known[raw] is None:
+                raise refuse(line, f"calls {word}, which calls itself")
+            return self._known[raw]
+        if word in self.functions:
+            raise refuse(line, f"calls {word}, which is the name of two functions")
+        return self.rebuilt(word, raw)
 
 
 class _Module:
@@ -208,12 +226,14 @@ class _Module:
 _ALLOWED = (
     ast.Module, ast.FunctionDef, ast.arguments, ast.arg, ast.Return, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.If,
     ast.IfExp, ast.For, ast.Expr, ast.Pass, ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.Tuple, ast.List,
-    ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.Call, ast.expr_context, ast.operator, ast.unaryop, ast.boolop,
-    ast.cmpop, ast.Starred, ast.Slice,
+    ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.Call, ast.expr_context, ast.operator, ast.unaryop,
+    ast.boolop, ast.cmpop,
 )  # fmt: skip
 
 
-def _free_names(tree: ast.Module, name: str, refuse: Callable[[int, str], NotProvableError]) -> dict[str, int]:
+def _free_names(
+    tree: ast.Module, name: str, refuse: Callable[[int, str], NotProvableError]
+) -> dict[str, int]:
     """The names that a function does not define itself, with the line of each; refuse what cannot be followed."""
     function = tree.body[0]
     if not isinstance(function, ast.FunctionDef) or len(tree.body) != 1:
@@ -226,7 +246,9 @@ def _free_names(tree: ast.Module, name: str, refuse: Callable[[int, str], NotPro
         argument.annotation = None
     for node in ast.walk(function):
         if not isinstance(node, _ALLOWED):
-            raise refuse(getattr(node, "lineno", 1), f"has a {type(node).__name__.lower()}, which cannot be followed")
+            raise refuse(
+                getattr(node, "lineno", 1), f"has a {type(node).__name__.lower()}, which cannot be followed"
+            )
         if isinstance(node, ast.AnnAssign):
             node.annotation = ast.Constant(None)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -265,7 +287,9 @@ def run(program: Program, function: Callable[[], Any]) -> Any:
     try:
         return function()
     except Unreadable as trouble:
-        raise NotProvableError(f"The program at {program.where} {trouble}, so nothing can be proven.") from None
+        raise NotProvableError(
+            f"The program at {program.where} {trouble}, so nothing can be proven."
+        ) from None
     except TooManyPathsError:
         raise NotProvableError(
             f"The program at {program.where} has more branches than can be followed; nothing can be proven."
