@@ -21,7 +21,7 @@ UNIT = arb(0, 1)  #: from -1 to 1
 ZERO = arb(0)
 ROUNDED = arb(0, 2.0**-53)  #: of one operation
 LIBRARY = arb(0, 2.0**-50)  #: of a function of the C library: eight units of the last place
-SINGLE = arb(0, 2.0**-24)  #: of a number rounded to 32 bits
+SINGLE = arb(0, 2.0**-24)  #: of a number as_rounded to 32 bits
 TINY = arb(0, 2.0**-1070)  #: where a result has no relative error
 TINY_SINGLE = arb(0, 2.0**-149)
 
@@ -50,22 +50,24 @@ class Dual:
         return Dual(self.middle, whole, self.slopes)
 
 
-def rounded(middle: Any, whole: Any, slopes: tuple[Any, ...], share: Any = ROUNDED, tiny: Any = TINY) -> Dual:
+def as_rounded(
+    middle: Any, whole: Any, slopes: tuple[Any, ...], share: Any = ROUNDED, tiny: Any = TINY
+) -> Dual:
     """A result as the program rounds it."""
     off = whole * share + tiny
     off = arb(0, off.abs_upper())
     return Dual(middle + off, whole + off, slopes)
 
 
-def add(x: Any, y: Any) -> Any:
+def add_duals(x: Any, y: Any) -> Any:
     """The sum."""
     if isinstance(x, Dual) and isinstance(y, Dual):
         slopes = tuple(p + q for p, q in zip(x.slopes, y.slopes, strict=True))
-        return rounded(x.middle + y.middle, x.range + y.range, slopes)
+        return as_rounded(x.middle + y.middle, x.range + y.range, slopes)
     if isinstance(x, Dual):
         number = arb(y)
-        return rounded(x.middle + number, x.range + number, x.slopes)
-    return add(y, x) if isinstance(y, Dual) else x + y
+        return as_rounded(x.middle + number, x.range + number, x.slopes)
+    return add_duals(y, x) if isinstance(y, Dual) else x + y
 
 
 def negative(x: Any) -> Any:
@@ -78,7 +80,7 @@ def negative(x: Any) -> Any:
 def subtract(x: Any, y: Any) -> Any:
     """The difference."""
     if isinstance(x, Dual) or isinstance(y, Dual):
-        return add(x, negative(y))
+        return add_duals(x, negative(y))
     return x - y
 
 
@@ -87,10 +89,10 @@ def multiply(x: Any, y: Any) -> Any:
     if isinstance(x, Dual) and isinstance(y, Dual):
         slopes = tuple(p * y.range + q * x.range for p, q in zip(x.slopes, y.slopes, strict=True))
         whole = x.range**2 if x is y else x.range * y.range
-        return rounded(x.middle * y.middle, whole, slopes)
+        return as_rounded(x.middle * y.middle, whole, slopes)
     if isinstance(x, Dual):
         number = arb(y)
-        return rounded(x.middle * number, x.range * number, tuple(slope * number for slope in x.slopes))
+        return as_rounded(x.middle * number, x.range * number, tuple(slope * number for slope in x.slopes))
     return multiply(y, x) if isinstance(y, Dual) else x * y
 
 
@@ -106,7 +108,7 @@ def divide(x: Any, y: Any) -> Any:
         raise Unclear("divides by a number that may be zero")
     whole = x.range / y.range
     slopes = tuple((p - whole * q) / y.range for p, q in zip(x.slopes, y.slopes, strict=True))
-    return rounded(x.middle / y.middle, whole, slopes)
+    return as_rounded(x.middle / y.middle, whole, slopes)
 
 
 def power(x: Any, n: Any) -> Any:
@@ -122,7 +124,7 @@ def power(x: Any, n: Any) -> Any:
         return 1.0
     slope = n * x.range ** (n - 1)
     slopes = tuple(slope * p for p in x.slopes)
-    return rounded(x.middle**n, x.range**n, slopes, LIBRARY * (n + 1))
+    return as_rounded(x.middle**n, x.range**n, slopes, LIBRARY * (n + 1))
 
 
 def magnitude(x: Dual) -> Dual:
@@ -171,9 +173,9 @@ def function(name: str, x: Dual) -> Dual:
     if defined is not None and not defined(x.range):
         raise Unclear(f"takes {name} of a number for which it may not be defined")
     k = slope(x.range)
-    return rounded(value(x.middle), value(x.range), tuple(k * p for p in x.slopes), LIBRARY)
+    return as_rounded(value(x.middle), value(x.range), tuple(k * p for p in x.slopes), LIBRARY)
 
 
-def single(x: Any) -> Any:
-    """A number rounded to 32 bits."""
-    return rounded(x.middle, x.range, x.slopes, SINGLE, TINY_SINGLE)
+def rounded_to_single(x: Any) -> Any:
+    """A number as_rounded to 32 bits."""
+    return as_rounded(x.middle, x.range, x.slopes, SINGLE, TINY_SINGLE)

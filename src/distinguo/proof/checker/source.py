@@ -19,14 +19,14 @@ from distinguo.proof.checker.duals import (
     ZERO,
     Dual,
     Unclear,
-    add,
+    add_duals,
     divide,
     function,
     magnitude,
     multiply,
     negative,
     power,
-    single,
+    rounded_to_single,
     subtract,
 )
 from distinguo.proof.schema import ProgramClaim
@@ -520,7 +520,7 @@ def _plain_or(operation: Callable[[Any, Any], Any], word: str) -> Callable[[Any,
 
 
 _OPERATIONS: dict[type, Callable[[Any, Any], Any]] = {
-    ast.Add: add,
+    ast.Add: add_duals,
     ast.Sub: subtract,
     ast.Mult: multiply,
     ast.Div: divide,
@@ -539,7 +539,7 @@ _PLAIN: dict[type, Callable[[Any, Any], bool]] = {
 _CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     "float": lambda x: x if isinstance(x, Dual) else float(x),
     "float64": lambda x: x if isinstance(x, Dual) else float(x),
-    "float32": single,
+    "float32": rounded_to_single,
     "abs": lambda x: magnitude(x) if isinstance(x, Dual) else abs(x),
     "fabs": lambda x: magnitude(x) if isinstance(x, Dual) else abs(x),
     "absolute": lambda x: magnitude(x) if isinstance(x, Dual) else abs(x),

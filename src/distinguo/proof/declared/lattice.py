@@ -95,7 +95,7 @@ class Images(NamedTuple):
     last: np.ndarray
 
 
-def images_of(cells: int, source: np.ndarray, first: np.ndarray, last: np.ndarray) -> Images:
+def sorted_images(cells: int, source: np.ndarray, first: np.ndarray, last: np.ndarray) -> Images:
     """Sort boxes by the cells that they come from."""
     order = np.argsort(source, kind="stable")
     begin = np.searchsorted(source[order], np.arange(cells + 1)).astype(np.int64)
@@ -153,7 +153,7 @@ def strike_once(
 def greatest_set(alive: np.ndarray, counts: tuple[int, ...], images: Images) -> np.ndarray:
     """The greatest set of cells, among those alive, whose images all lie in the set.
 
-    >>> leads_on = images_of(4, np.arange(4), np.array([[0], [2], [3], [3]]), np.array([[0], [2], [3], [3]]))
+    >>> leads_on = sorted_images(4, np.arange(4), np.array([[0], [2], [3], [3]]), np.array([[0], [2], [3], [3]]))
     >>> greatest_set(np.array([True, True, True, False]), (4,), leads_on).tolist()
     [True, False, False, False]
     """
@@ -165,7 +165,7 @@ def greatest_set(alive: np.ndarray, counts: tuple[int, ...], images: Images) -> 
     return remaining
 
 
-def with_images(
+def joined_boxes(
     found: list[tuple[np.ndarray, Any, Any]], dimensions: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Several groups of boxes as one."""

@@ -15,7 +15,7 @@ from scipy.ndimage import binary_dilation
 
 from distinguo.errors import DistinguoError, counted
 from distinguo.proof.declared.flow import Flow
-from distinguo.proof.declared.lattice import Lattice, greatest_set, images_of, lattice_over, with_images
+from distinguo.proof.declared.lattice import Lattice, greatest_set, joined_boxes, lattice_over, sorted_images
 from distinguo.proof.hold.question import PROVEN, UNDECIDED
 from distinguo.proof.number.form import Form
 from distinguo.proof.number.program import Program, program_of, run, start_boxes
@@ -171,7 +171,7 @@ def _refined(
     attempt = Attempt(lattice, np.zeros(lattice.cells, dtype=bool), steps)
     tried = np.ones(lattice.cells, dtype=bool)
     while tried.sum() <= FOLLOWED and lattice.cells <= most:
-        attempt = run(program, partial(held, flow, attempt, np.flatnonzero(tried)))
+        attempt = run(program, partial(held_cells, flow, attempt, np.flatnonzero(tried)))
         yield attempt
         whole = attempt.alive.reshape(attempt.lattice.counts)
         near = ~whole if not whole.any() else binary_dilation(whole, iterations=NEIGHBOURS) & ~whole
@@ -182,7 +182,7 @@ def _refined(
         attempt, tried = Attempt(lattice, known.ravel(), steps), near.ravel()
 
 
-def held(flow: Flow, known: Attempt, flat: np.ndarray) -> Attempt:
+def held_cells(flow: Flow, known: Attempt, flat: np.ndarray) -> Attempt:
     """The greatest set of cells that the controller never leaves: those known, and as many others as can be held."""
     lattice, alive = known.lattice, known.alive.copy()
     alive[flat] = True
@@ -195,9 +195,9 @@ def held(flow: Flow, known: Attempt, flat: np.ndarray) -> Attempt:
             first, last, off = lattice.covers(state)
             alive[source[off]] = False
             found.append((source[~off], first[~off], last[~off]))
-    source, first, last = with_images(found, len(lattice.counts))
+    source, first, last = joined_boxes(found, len(lattice.counts))
     keep = alive[source]
-    images = images_of(lattice.cells, source[keep], first[keep], last[keep])
+    images = sorted_images(lattice.cells, source[keep], first[keep], last[keep])
     return Attempt(lattice, greatest_set(alive, lattice.counts, images), known.steps)
 
 
@@ -260,7 +260,7 @@ def _certificate(
     changes = np.flatnonzero(np.diff(np.concatenate([[False], alive, [False]]).astype(np.int8)))
     return ProgramCertificate(
         task=program_claim(program, request.ranges, _title(request.spec)),
-        controller=prototypes_claim(request.controller),
+        controller=policy_claim(request.controller),
         steps=attempt.steps,
         cells=LatticeClaim(
             matrix=lattice.matrix.tolist(),
@@ -273,7 +273,7 @@ def _certificate(
     )
 
 
-def prototypes_claim(controller: Any) -> PrototypesClaim:
+def policy_claim(controller: Any) -> PrototypesClaim:
     """A controller over prototypes as a certificate names it: the actions of each prototype."""
     partition = controller.partition
     sets = [np.flatnonzero(row).tolist() for row in controller.action_sets]

@@ -14,8 +14,8 @@ A comparison that is true for some numbers of a set and false for others forks t
 
 >>> import numpy as np
 >>> x = Form.of_cells(np.array([[1.0, 5.0]]), np.array([[0.5]]))[0]   # two cells: 0.5 to 1.5, and 4.5 to 5.5
->>> [(x - x).high.max() < 1e-14, (x * x).low.round(3).tolist(), (x * x).high.round(3).tolist()]
-[np.True_, [0.25, 20.25], [2.25, 30.25]]
+>>> [bool((x - x).high.max() < 1e-12), (x * x).low.round(3).tolist(), (x * x).high.round(3).tolist()]
+[True, [0.25, 20.25], [2.25, 30.25]]
 """
 
 from __future__ import annotations
@@ -237,9 +237,9 @@ def _square(form: Form) -> Form:
     """The square: never negative, and with half the remainder of a product."""
     half = 0.5 * form.reach * form.reach
     first, last = form.low * form.low, form.high * form.high
-    least = np.where((form.low <= 0) & (form.high >= 0), 0.0, np.minimum(first, last))
+    lowest = np.where((form.low <= 0) & (form.high >= 0), 0.0, np.minimum(first, last))
     rest = 2.0 * np.abs(form.centre) * form.radius + half + ROUNDING * form.size * form.size + TINY
-    ends = least, np.maximum(first, last)
+    ends = lowest, np.maximum(first, last)
     return Form(form.centre * form.centre + half, 2.0 * form.centre * form.gradient, rest, ends)
 
 
@@ -287,8 +287,8 @@ def _sine_ends(low: np.ndarray, high: np.ndarray) -> Ends:
         turns = np.ceil((low - near - summit) / (2 * math.pi))
         return np.asarray(summit + 2 * math.pi * turns <= high + near)
 
-    least = np.where(passes(-math.pi / 2), -1.0, np.minimum(one, other))
-    return least, np.where(passes(math.pi / 2), 1.0, np.maximum(one, other))
+    lowest = np.where(passes(-math.pi / 2), -1.0, np.minimum(one, other))
+    return lowest, np.where(passes(math.pi / 2), 1.0, np.maximum(one, other))
 
 
 def _cosine_ends(low: np.ndarray, high: np.ndarray) -> Ends:
@@ -355,7 +355,7 @@ def _either(plain: Callable[[Any], Any], function: _Function) -> Callable[[Any],
     return lambda x: _smooth(x, function) if isinstance(x, Form) else plain(x)
 
 
-def least(*numbers: Any) -> Any:
+def least_of(*numbers: Any) -> Any:
     """The least of some numbers; where it depends on the state, the run forks."""
     numbers = numbers[0] if len(numbers) == 1 else numbers
     found = numbers[0]
@@ -364,7 +364,7 @@ def least(*numbers: Any) -> Any:
     return found
 
 
-def greatest(*numbers: Any) -> Any:
+def greatest_of(*numbers: Any) -> Any:
     """The greatest of some numbers; where it depends on the state, the run forks."""
     numbers = numbers[0] if len(numbers) == 1 else numbers
     found = numbers[0]
@@ -373,12 +373,12 @@ def greatest(*numbers: Any) -> Any:
     return found
 
 
-def clipped(number: Any, low: Any, high: Any) -> Any:
+def within_bounds(number: Any, low: Any, high: Any) -> Any:
     """A number within bounds."""
-    return least(greatest(number, low), high)
+    return least_of(greatest_of(number, low), high)
 
 
-def single(number: Any) -> Any:
+def to_single(number: Any) -> Any:
     """A number rounded to 32 bits: off by half a unit of the last of its 24 digits."""
     if not isinstance(number, Form):
         return float(np.float32(number))
@@ -401,12 +401,12 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "fabs": abs,
     "abs": abs,
     "absolute": abs,
-    "minimum": least,
-    "maximum": greatest,
-    "min": least,
-    "max": greatest,
-    "clip": clipped,
+    "minimum": least_of,
+    "maximum": greatest_of,
+    "min": least_of,
+    "max": greatest_of,
+    "clip": within_bounds,
     "float": lambda x: x if isinstance(x, Form) else float(x),
     "float64": lambda x: x if isinstance(x, Form) else float(x),
-    "float32": single,
+    "float32": to_single,
 }
