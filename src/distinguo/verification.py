@@ -25,9 +25,17 @@ from distinguo.evaluation.simulate import Outcome, evaluate
 from distinguo.evaluation.tester import Evaluation, trained_values
 from distinguo.progress import show_progress
 from distinguo.proof.actions import possible
+from distinguo.proof.number.program import NotProvableError
 from distinguo.proof.question import Answer, Finding, Question, Request
 from distinguo.proof.schema import Certificate
-from distinguo.proof.verify import PLAIN, Filed, check_place, file_certificate, question_about
+from distinguo.proof.verify import (
+    PLAIN,
+    Filed,
+    check_place,
+    file_certificate,
+    question_about,
+    question_by_program,
+)
 from distinguo.representations.file import Representation
 from distinguo.runs.configuration import check_seed
 from distinguo.runs.folder import as_run, open_run
@@ -217,14 +225,21 @@ def verify(
     subject = subject_of(what, task, check_seed(seed))
     request = Request(subject.spec, subject.controller, seed, cells, steps, disturbance, ranges or {})
     folder = _made(subject.folder if out is None else Path(out))
-    question = question_about(subject.spec.task)
+    question, obstacle = question_about(subject.spec.task), ""
     if question is None or not has_own(possible, subject.controller.partition):
-        question = BOUNDED
+        found = question_by_program(request)
+        question, obstacle = (BOUNDED, found) if isinstance(found, str) else (found, "")
     if folder is not None and question.certifies:
         check_place(request, folder, own=folder == subject.folder)
     begun = time.monotonic()
     with show_progress(f"Proving {subject.name}"):
-        finding = question.ask(request)
+        try:
+            finding = question.ask(request)
+        except NotProvableError as error:
+            question, obstacle = BOUNDED, str(error)
+            finding = question.ask(request)
+    if isinstance(finding, TrialsFinding):
+        finding = finding._replace(obstacle=obstacle)
     proving = time.monotonic() - begun
     filed = file_certificate(finding.certificate, request, folder if question.certifies else None)
     answer = finding.answer(filed.refusal is None)
@@ -291,6 +306,7 @@ class TrialsFinding(NamedTuple):
     spec: TaskSpec
     outcome: Outcome
     asked: int  #: steps after which a trial is stopped
+    obstacle: str = ""  #: why nothing can be proven
 
     @property
     def certificate(self) -> None:
@@ -308,7 +324,8 @@ class TrialsFinding(NamedTuple):
             "mean": float(scores.mean()),
             "asked_steps": self.asked,
         }
-        return Answer(False, 0.0, 0, details, trial_sentences(details), fails(details))
+        sentences = [*trial_sentences(details), *([self.obstacle] if self.obstacle else [])]
+        return Answer(False, 0.0, 0, details, sentences, fails(details))
 
 
 def run_trials(request: Request) -> TrialsFinding:

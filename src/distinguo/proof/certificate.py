@@ -15,14 +15,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from distinguo.errors import DistinguoError, one_line
-from distinguo.proof.schema import ArrivalCertificate, Certificate, HoldCertificate
+from distinguo.proof.schema import ArrivalCertificate, Certificate, HoldCertificate, ProgramCertificate
 from distinguo.reading.files import MEBIBYTE, parse_json, read_bytes
 
 FORMAT, VERSION = "distinguo-certificate", 1
 BEGINNING = f'{{"format": "{FORMAT}"'.encode()  #: of the file of any version
 LARGEST_FILE = 64 * MEBIBYTE  #: bytes
 #: What is claimed of a task, by its name.
-KINDS: dict[str, type[HoldCertificate] | type[ArrivalCertificate]] = {
+KINDS: dict[str, type[Certificate]] = {
     "puck": HoldCertificate,
     "MountainCar-v0": ArrivalCertificate,
 }
@@ -81,9 +81,11 @@ def read_certificate(data: bytes, source: str = "certificate") -> Certificate:
     return certificate
 
 
-def _kind(claim: Any) -> type[HoldCertificate] | type[ArrivalCertificate]:
+def _kind(claim: Any) -> type[Certificate]:
     """The class of certificate, by the task."""
     task = claim.get("task") if isinstance(claim, dict) else None
+    if isinstance(task, dict) and "functions" in task:
+        return ProgramCertificate
     name = task.get("name") if isinstance(task, dict) else None
     return KINDS.get(name, HoldCertificate) if isinstance(name, str) else HoldCertificate
 

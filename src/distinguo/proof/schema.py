@@ -5,6 +5,7 @@ Prover and checker share these classes and nothing else: a certificate is all th
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Literal, Self
 
 import numpy as np
@@ -28,6 +29,7 @@ _ONE = Field(fail_fast=True)
 Counts = Annotated[list[Count], _ONE]
 AllActions = Annotated[list[Actions], _ONE]
 RowOfCells = Annotated[list[Count], Field(min_length=3, max_length=3)]
+RunOfCells = Annotated[list[Count], Field(min_length=2, max_length=2)]
 
 
 class Strict(BaseModel):
@@ -213,4 +215,117 @@ def domain_of(starts: StartsClaim) -> str:
     return f"{count} boxes of starts between {corners}, at the goal within {max(starts.steps)} steps"
 
 
-Certificate = HoldCertificate | ArrivalCertificate
+# Any declared task: its own source.
+
+
+MOST_DIMENSIONS = 5
+MOST_STEPS = 64  #: that the images of a certificate may take
+Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=100)]
+Source = Annotated[str, Field(max_length=100_000)]
+Row = Annotated[list[Finite], Field(min_length=1, max_length=MOST_DIMENSIONS)]
+
+
+class ProgramClaim(Strict):
+    """A declared task: the source of its functions, and the range of each of its parameters."""
+
+    name: Annotated[str, Field(max_length=200)]
+    functions: dict[
+        Name, Source
+    ]  #: ``transition``, ``start``, ``observe`` if it has one, and those that they call
+    names: dict[Name, Annotated[str, Field(max_length=100)]]  #: what other names mean: "numpy", "math.sin"
+    constants: dict[Name, Finite]
+    low: dict[Name, Finite]
+    high: dict[Name, Finite]
+    dimensions: Annotated[int, Field(ge=1, le=MOST_DIMENSIONS)]
+    actions: Annotated[int, Field(ge=1, le=30)]
+
+    @model_validator(mode="after")
+    def _fit(self) -> Self:
+        if list(self.low) != list(self.high) or not all(
+            self.low[name] <= self.high[name] for name in self.low
+        ):
+            raise ValueError("every parameter should have a range, in order")
+        if not {"transition", "start"} <= set(self.functions):
+            raise ValueError("the functions transition and start should be there")
+        return self
+
+
+class PrototypesClaim(Strict):
+    """A greedy policy over prototypes in any number of dimensions; ``actions`` are those of each prototype."""
+
+    prototypes: Annotated[
+        list[Annotated[list[Finite], Field(min_length=1, max_length=30)]], Field(min_length=1)
+    ]
+    weight: Annotated[list[Positive], Field(min_length=1, max_length=30)]
+    actions: AllActions
+
+    @model_validator(mode="after")
+    def _fit(self) -> Self:
+        if len(self.actions) != len(self.prototypes):
+            raise ValueError("every prototype should have its actions")
+        if any(len(row) != len(self.weight) for row in self.prototypes):
+            raise ValueError("every prototype should have a number for each weight")
+        return self
+
+
+class LatticeClaim(Strict):
+    """Cells of a grid in the coordinates ``matrix @ state``, as runs ``[first, last]`` of cells in order."""
+
+    matrix: Annotated[list[Row], Field(min_length=1, max_length=MOST_DIMENSIONS)]
+    low: Row
+    pitch: Annotated[list[Positive], Field(min_length=1, max_length=MOST_DIMENSIONS)]
+    counts: Annotated[list[Annotated[int, Field(gt=0)]], Field(min_length=1, max_length=MOST_DIMENSIONS)]
+    runs: Annotated[list[RunOfCells], Field(min_length=1, fail_fast=True)]
+
+    @model_validator(mode="after")
+    def _fit(self) -> Self:
+        d = len(self.counts)
+        if {len(self.matrix), len(self.low), len(self.pitch), *map(len, self.matrix)} != {d}:
+            raise ValueError("matrix, low, pitch and counts should have the same number of dimensions")
+        cells = math.prod(self.counts)
+        if cells > MOST_CELLS:
+            raise ValueError(f"there should be at most {MOST_CELLS} cells")
+        end = -1
+        for first, last in self.runs:
+            if not end < first <= last < cells:
+                raise ValueError("the runs should lie in the grid, in order")
+            end = last
+        return self
+
+    def alive(self) -> np.ndarray:
+        """Which cells of the grid are certified."""
+        alive = np.zeros(math.prod(self.counts), dtype=np.bool_)
+        for first, last in self.runs:
+            alive[first : last + 1] = True
+        return alive.reshape(self.counts)
+
+
+class ProgramCertificate(Strict):
+    """The claim that no state of the cells ever fails.
+
+    From every state of the cells, and for every choice among tied actions and every draw of noise, the program does
+    not fail in the next ``steps`` steps and is in the cells again after them.
+    """
+
+    task: ProgramClaim
+    controller: PrototypesClaim
+    steps: Annotated[int, Field(ge=1, le=MOST_STEPS)]
+    cells: LatticeClaim
+    all_starts: bool  #: whether it also claims that every start lies in the cells
+
+    @model_validator(mode="after")
+    def _fit(self) -> Self:
+        if len(self.cells.counts) != self.task.dimensions:
+            raise ValueError("the cells should have the dimensions of the task")
+        if max(max(row) for row in self.controller.actions) >= self.task.actions:
+            raise ValueError("the controller takes actions that the task lacks")
+        return self
+
+    def __repr__(self) -> str:
+        cells = sum(last - first + 1 for first, last in self.cells.runs)
+        return f"<certificate: {cells:,} cells of {self.task.name} that a controller never leaves>"
+
+    __str__ = __repr__
+
+
+Certificate = HoldCertificate | ArrivalCertificate | ProgramCertificate

@@ -11,9 +11,11 @@ from distinguo.errors import DistinguoError
 from distinguo.proof.arrive.question import ARRIVES
 from distinguo.proof.certificate import BEGINNING, LARGEST_FILE, certificate_text, read_certificate
 from distinguo.proof.checker.check import check
+from distinguo.proof.declared.question import PROGRAM, policy_claim, program_claim, why_not
 from distinguo.proof.hold.question import HOLDS
+from distinguo.proof.number.program import program_of
 from distinguo.proof.question import Question, Request, controller_claim, task_claim
-from distinguo.proof.schema import ArrivalCertificate, Certificate
+from distinguo.proof.schema import ArrivalCertificate, Certificate, ProgramCertificate
 from distinguo.reading.files import read_bytes
 from distinguo.seam import has_own
 from distinguo.writing import slug, write_atomically
@@ -32,6 +34,18 @@ def question_about(task: Any) -> Question | None:
     return next((question for question in QUESTIONS if has_own(question.capability, task)), None)
 
 
+def question_by_program(request: Request) -> Question | str:
+    """The question about a task whose own program can be followed over cells; or why it cannot be, in a sentence."""
+    obstacle = why_not(request.spec, request.controller)
+    if obstacle is not None:
+        return f"Not provable: {obstacle}."
+    try:
+        program_of(request.spec.task)
+    except DistinguoError as error:
+        return str(error)
+    return PROGRAM
+
+
 def refusal_of(data: bytes | None, controller: Controller, task: Any) -> str | None:
     """Check the bytes of a certificate: why they do not prove a controller on a task, or None if they do.
 
@@ -41,7 +55,12 @@ def refusal_of(data: bytes | None, controller: Controller, task: Any) -> str | N
     if data is None:
         return "nothing is proven, so there is nothing to certify."
     try:
-        check(read_certificate(data), controller_claim(controller), task_claim(task))
+        certificate = read_certificate(data)
+        if isinstance(certificate, ProgramCertificate):
+            claim = program_claim(program_of(task), {}, certificate.task)
+            check(certificate, policy_claim(controller), claim)
+        else:
+            check(certificate, controller_claim(controller), task_claim(task))
     except DistinguoError as error:
         return str(error)
     return None
@@ -154,15 +173,29 @@ def _domain(certificate: Certificate) -> str:
     """Which states a certificate is about."""
     if isinstance(certificate, ArrivalCertificate):
         return certificate.domain
+    if isinstance(certificate, ProgramCertificate):
+        return _domain_of_program(certificate)
     cells = certificate.cells
     count = sum(last - first + 1 for _, first, last in cells.runs)
     grid = f"matrix {cells.matrix}, low {cells.low}, pitch {cells.pitch}, counts {cells.counts}"
     return f"never left: {count} cells of the grid with {grid}; {_parameters(certificate.task)}"
 
 
-def _parameters(task: Any) -> str:
+def _domain_of_program(certificate: ProgramCertificate) -> str:
+    cells, whose = certificate.cells, "all starts and " if certificate.all_starts else ""
+    count = sum(last - first + 1 for first, last in cells.runs)
+    grid = f"matrix {cells.matrix}, low {cells.low}, pitch {cells.pitch}, counts {cells.counts}"
+    task = certificate.task
+    return f"never fails: {whose}{count} cells of the grid with {grid}; {task.name} with {_ranges(task)}"
+
+
+def _ranges(task: Any) -> str:
     known = []
     for name, low in task.low.items():
         high = task.high[name]
         known.append(f"{name} {low!r}" if low == high else f"{name} {low!r} to {high!r}")
-    return f"puck with {', '.join(known)}, disturbed by up to {task.disturbance}"
+    return ", ".join(known)
+
+
+def _parameters(task: Any) -> str:
+    return f"puck with {_ranges(task)}, disturbed by up to {task.disturbance}"

@@ -13,6 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from distinguo.proof.arrive.question import ArrivalFinding
+from distinguo.proof.declared.question import ProgramFinding
 from distinguo.proof.hold.question import HoldFinding
 from distinguo.representations.file import Representation
 from distinguo.representations.geometry import Outline
@@ -43,6 +44,13 @@ def _(finding: HoldFinding, representation: Representation, title: str) -> Figur
 
 
 @finding_figure.register
+def _(finding: ProgramFinding, representation: Representation, title: str) -> Figure | None:
+    if len(finding.request.spec.low) != 2:
+        return None
+    return draw_hold(hold_picture(finding, representation, title))
+
+
+@finding_figure.register
 def _(finding: ArrivalFinding, representation: Representation, title: str) -> Figure:
     return draw_arrival(arrival_picture(finding, representation, title))
 
@@ -59,7 +67,7 @@ class HoldPicture(NamedTuple):
 
 
 def hold_picture(
-    finding: HoldFinding, representation: Representation, title: str, size: int = 161
+    finding: HoldFinding | ProgramFinding, representation: Representation, title: str, size: int = 161
 ) -> HoldPicture:
     """Compute the picture of a proof over the whole extent of a task.
 
@@ -101,7 +109,8 @@ def draw_hold(picture: HoldPicture) -> Figure:
     if undecided.count():
         axes.pcolor(picture.x, picture.v, undecided, hatch=HATCH, alpha=0.0, shading="nearest", linewidth=0)
     _outline(axes, picture.outlines)
-    explain_marks(figure, [*zip(_NAMES, map(square, COLOURS), strict=True), BORDER])
+    present = [code for code in range(3) if (picture.codes == code).any()]
+    explain_marks(figure, [*((_NAMES[code], square(COLOURS[code])) for code in present), BORDER])
     axes.set_xlim(frame[0], frame[1])
     axes.set_ylim(frame[2], frame[3])
     dress(axes, *picture.axes)

@@ -13,18 +13,26 @@ from flint import ctx
 from distinguo.errors import DistinguoError
 from distinguo.proof.checker.arrive import check_starts
 from distinguo.proof.checker.hold import check_cells
+from distinguo.proof.checker.program import check_program
 from distinguo.proof.schema import (
     ArrivalCertificate,
     BoxesClaim,
     CarClaim,
     Certificate,
     HoldCertificate,
+    ProgramCertificate,
+    ProgramClaim,
+    PrototypesClaim,
     PuckClaim,
     VoronoiClaim,
 )
 
 PRECISION = 100  #: bits of the balls
-CHECKS: dict[type, Any] = {HoldCertificate: check_cells, ArrivalCertificate: check_starts}
+CHECKS: dict[type, Any] = {
+    HoldCertificate: check_cells,
+    ArrivalCertificate: check_starts,
+    ProgramCertificate: check_program,
+}
 
 
 class Checked(NamedTuple):
@@ -36,8 +44,8 @@ class Checked(NamedTuple):
 
 def check(
     certificate: Certificate,
-    controller: VoronoiClaim | BoxesClaim | None = None,
-    task: PuckClaim | CarClaim | None = None,
+    controller: VoronoiClaim | BoxesClaim | PrototypesClaim | None = None,
+    task: PuckClaim | CarClaim | ProgramClaim | None = None,
 ) -> Checked:
     """Verify every cell or box of starts of a certificate, and that it is about this controller and task, if given.
 
@@ -63,7 +71,8 @@ def check(
 
 
 def is_same_controller(
-    claimed: VoronoiClaim | BoxesClaim | None, given: VoronoiClaim | BoxesClaim | None
+    claimed: VoronoiClaim | BoxesClaim | PrototypesClaim | None,
+    given: VoronoiClaim | BoxesClaim | PrototypesClaim | None,
 ) -> bool:
     """Tell whether two controllers do the same everywhere, also if their regions are numbered otherwise.
 
@@ -82,7 +91,9 @@ def _actions(claim: VoronoiClaim) -> list[list[int]]:
     return [claim.actions[j] for j in claim.primary]
 
 
-def difference(claimed: PuckClaim | CarClaim, given: PuckClaim | CarClaim) -> str:
+def difference(
+    claimed: PuckClaim | CarClaim | ProgramClaim, given: PuckClaim | CarClaim | ProgramClaim
+) -> str:
     """Say in what a task is not among those that a certificate is about; nothing if it is.
 
     >>> car = {"min_position": -1.2, "max_position": 0.6, "max_speed": 0.07, "goal_position": 0.5}
@@ -93,7 +104,12 @@ def difference(claimed: PuckClaim | CarClaim, given: PuckClaim | CarClaim) -> st
     """
     if claimed.name != given.name:
         return f"it is about {claimed.name}, this is {given.name}"
+    for part in ("functions", "names", "constants"):
+        if getattr(claimed, part, None) != getattr(given, part, None):
+            return f"it is about {claimed.name} with other {part}"
     claimed_ranges, ranges = _ranges(claimed), _ranges(given)
+    if list(claimed_ranges) != list(ranges):
+        return f"it is about {claimed.name} with other parameters"
     for name, (low, high) in ranges.items():
         least, most = claimed_ranges[name]
         if not least <= low <= high <= most:
@@ -101,12 +117,14 @@ def difference(claimed: PuckClaim | CarClaim, given: PuckClaim | CarClaim) -> st
     return ""
 
 
-def _ranges(claim: PuckClaim | CarClaim) -> dict[str, tuple[float, float]]:
+def _ranges(claim: PuckClaim | CarClaim | ProgramClaim) -> dict[str, tuple[float, float]]:
     """Return every parameter from its least to its greatest; a disturbance begins with none."""
     if isinstance(claim, CarClaim):
         return {name: (value, value) for name, value in claim.parameters.items()}
-    shakes = zip(("disturbance of x", "disturbance of v"), claim.disturbance, strict=True)
     parameters = {name: (claim.low[name], claim.high[name]) for name in claim.low}
+    if isinstance(claim, ProgramClaim):
+        return parameters
+    shakes = zip(("disturbance of x", "disturbance of v"), claim.disturbance, strict=True)
     return parameters | {name: (0.0, shake) for name, shake in shakes}
 
 

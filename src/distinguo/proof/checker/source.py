@@ -1,0 +1,555 @@
+"""The checker reads the source of a task itself: a small subset of Python, evaluated in balls, never executed.
+
+Functions, assignments, ``if``, ``for`` over a ``range``, ``return``, arithmetic, comparisons, calls of functions of
+``math`` or ``numpy`` and of the certificate's own functions: whatever else a certificate holds is refused.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from flint import arb
+
+from distinguo.errors import DistinguoError
+from distinguo.proof.checker.duals import (
+    FUNCTIONS,
+    ZERO,
+    Dual,
+    Unclear,
+    add_duals,
+    divide,
+    function,
+    magnitude,
+    multiply,
+    negative,
+    power,
+    rounded_to_single,
+    subtract,
+)
+from distinguo.proof.schema import ProgramClaim
+
+MOST_TURNS = 10_000  #: of the loops of one step
+MOST_PATHS = 4096
+CONSTANTS = {"pi": math.pi, "e": math.e, "tau": math.tau}
+RANDOM = object()  #: stands for a generator
+Code = Callable[[dict[str, Any]], Any]
+
+
+class _Returned(Exception):  # noqa: N818 - no error
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def refused(what: str) -> DistinguoError:
+    """The error about a certificate whose source cannot be read."""
+    return DistinguoError(f"The certificate cannot be checked: its source {what}.")
+
+
+class Evaluator:
+    r"""Evaluates the functions of a claim over a block of states.
+
+    >>> source = {"transition": "def transition(self, s, a):\n    return (s[0] * 0.5,), 0.0, s[0] > 9.0",
+    ...           "start": "def start(self, rng):\n    return (rng.uniform(-1.0, 1.0),)"}
+    >>> claim = ProgramClaim(name="half", functions=source, names={}, constants={}, low={}, high={}, dimensions=1,
+    ...                      actions=1)
+    >>> evaluator = Evaluator(claim)
+    >>> block = (Dual(arb(4), arb(4, 1), (arb(1),)),)
+    >>> [(state[0].range.contains(arb(2.5)), ended) for state, ended in evaluator.steps(block, 0)]
+    [(True, False)]
+    """
+
+    def __init__(self, claim: ProgramClaim) -> None:
+        self.claim, self.dimensions = claim, claim.dimensions
+        self.parameters = {name: self._parameter(name) for name in claim.low}
+        self.functions: dict[str, tuple[list[str], list[Any], list[Code]]] = {}
+        self._reading: list[str] = []
+        for name, text in claim.functions.items():
+            self.functions[name] = self._read(name, text)
+        self.forks, self._decisions, self._made = False, [], 0  # type: ignore[var-annotated]
+        self._others: list[list[bool]] = []
+        self._turns = 0
+
+    def _parameter(self, name: str) -> Any:
+        low, high = self.claim.low[name], self.claim.high[name]
+        return low if low == high else self.constant(arb(low).union(arb(high)))
+
+    def constant(self, ball: Any) -> Dual:
+        """A ball that does not depend on the block."""
+        return Dual(ball, ball, (ZERO,) * self.dimensions)
+
+    # ---- running ---------------------------------------------------------------------------------------------------
+
+    def steps(
+        self, state: tuple[Dual, ...], a: int, forks: bool = False
+    ) -> Iterator[tuple[tuple[Dual, ...], bool]]:
+        """Yield every way that one step may go: the next state, and whether it is terminal.
+
+        Without ``forks`` an undecided comparison raises ``Unclear``.
+        """
+
+        def once() -> tuple[tuple[Dual, ...], bool]:
+            result = self.call("transition", [self, state, a])
+            if not (isinstance(result, tuple) and len(result) == 3 and isinstance(result[0], tuple)):
+                raise refused("does not return a state, a reward and whether it is terminal")
+            after = tuple(self.as_number(number) for number in result[0])
+            if len(after) != self.dimensions:
+                raise refused("returns a state of another length")
+            return after, self.truth(result[2])
+
+        yield from self._ways(once, forks)
+
+    def observed(self, state: tuple[Dual, ...], forks: bool) -> list[tuple[Dual, ...]]:
+        """What the controller sees of a block, in every way that ``observe`` may go."""
+        if "observe" not in self.functions:
+            return [state]
+
+        def once() -> tuple[Dual, ...]:
+            return tuple(self.as_number(number) for number in self.call("observe", [self, state]))
+
+        return list(self._ways(once, forks))
+
+    def starts(self) -> list[tuple[Any, ...]]:
+        """Balls around all starts, one for each way that ``start`` may go."""
+
+        def once() -> tuple[Any, ...]:
+            result = self.call("start", [self, RANDOM])
+            if not isinstance(result, tuple) or len(result) != self.dimensions:
+                raise refused("returns a start of another length")
+            return tuple(self.as_number(number).range for number in result)
+
+        return list(self._ways(once, True))
+
+    def _ways(self, once: Callable[[], Any], forks: bool) -> Iterator[Any]:
+        todo: list[list[bool]] = [[]]
+        count = 0
+        while todo:
+            count += 1
+            if count > MOST_PATHS:
+                raise Unclear("has too many ways")
+            self._decisions, self._made, self._others, self.forks, self._turns = todo.pop(), 0, [], forks, 0
+            result = once()
+            todo += self._others
+            yield result
+
+    def call(self, name: str, arguments: list[Any]) -> Any:
+        """Call one of the claim's functions."""
+        parameters, defaults, body = self.functions[name]
+        missing = len(parameters) - len(arguments)
+        if missing < 0 or missing > len(defaults):
+            raise refused(f"calls {name} with {len(arguments)} arguments")
+        values = [*arguments, *defaults[len(defaults) - missing :]] if missing else arguments
+        scope = dict(zip(parameters, values, strict=True))
+        try:
+            for statement in body:
+                statement(scope)
+        except _Returned as returned:
+            return returned.value
+        raise refused(f"has a way through {name} without a result")
+
+    def as_number(self, value: Any) -> Dual:
+        """A number as one that may depend on the block."""
+        if isinstance(value, Dual):
+            return value
+        if isinstance(value, int | float):
+            return self.constant(arb(value))
+        raise refused("computes with something that is not a number")
+
+    def truth(self, value: Any) -> bool:
+        """Whether a value is true."""
+        if isinstance(value, bool):
+            return value
+        if isinstance(value, int | float):
+            return value != 0
+        if isinstance(value, Dual):
+            return self.compare(value, 0.0, ast.NotEq)
+        raise refused("asks for the truth of something that is not a number")
+
+    def compare(self, x: Any, y: Any, operator: type) -> bool:
+        """Compare two numbers; where a block leaves it open, fork or raise ``Unclear``."""
+        if not isinstance(x, Dual) and not isinstance(y, Dual):
+            if not (isinstance(x, int | float) and isinstance(y, int | float)):
+                raise refused("compares things that are not numbers")
+            return bool(_PLAIN[operator](x, y))
+        p, q = (self.as_number(z).tightened().range for z in (x, y))
+        certain, impossible = _CERTAIN[operator](p, q)
+        if certain or impossible:
+            return bool(certain)
+        if not self.forks:
+            raise Unclear("goes more than one way")
+        if self._made < len(self._decisions):
+            answer = self._decisions[self._made]
+        else:
+            answer = True
+            self._others.append([*self._decisions, False])
+            self._decisions.append(True)
+        self._made += 1
+        return answer
+
+    # ---- reading ---------------------------------------------------------------------------------------------------
+
+    def _read(self, name: str, text: str) -> tuple[list[str], list[Any], list[Code]]:
+        try:
+            tree = ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            raise refused(f"of {name} is not Python") from None
+        node = tree.body[0] if len(tree.body) == 1 else None
+        if not isinstance(node, ast.FunctionDef):
+            raise refused(f"of {name} is not one function")
+        given = node.args
+        if given.vararg or given.kwarg or given.kwonlyargs or node.decorator_list:
+            raise refused(f"of {name} has arguments or decorators that cannot be followed")
+        parameters = [argument.arg for argument in (*given.posonlyargs, *given.args)]
+        defaults = [self._plain(default) for default in given.defaults]
+        return parameters, defaults, self._block(node.body)
+
+    def _plain(self, node: ast.expr) -> Any:
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return -self._plain(node.operand)
+        if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+            return node.value
+        raise refused(f"has a default in line {node.lineno} that is not a number")
+
+    def _block(self, nodes: list[ast.stmt]) -> list[Code]:
+        return [self._statement(node) for node in nodes]
+
+    def _statement(self, node: ast.stmt) -> Code:
+        if isinstance(node, ast.Return) and node.value is not None:
+            value = self._expression(node.value)
+
+            def give(scope: dict[str, Any]) -> None:
+                raise _Returned(value(scope))
+
+            return give
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            return self._assignment(node.targets[0], self._expression(node.value))
+        if isinstance(node, ast.AnnAssign) and node.value is not None:
+            return self._assignment(node.target, self._expression(node.value))
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            read = ast.copy_location(ast.Name(node.target.id, ast.Load()), node)
+            joined = ast.copy_location(ast.BinOp(read, node.op, node.value), node)
+            return self._assignment(node.target, self._expression(joined))
+        if isinstance(node, ast.If):
+            return self._branch(node)
+        if isinstance(node, ast.For):
+            return self._loop(node)
+        if isinstance(node, ast.Pass) or (
+            isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        ):
+            return lambda scope: None
+        raise refused(f"has a {type(node).__name__.lower()} in line {node.lineno}, which cannot be followed")
+
+    def _assignment(self, target: ast.expr, value: Code) -> Code:
+        if isinstance(target, ast.Name):
+            name = target.id
+
+            def keep(scope: dict[str, Any]) -> None:
+                scope[name] = value(scope)
+
+            return keep
+        if isinstance(target, ast.Tuple) and all(isinstance(part, ast.Name) for part in target.elts):
+            names = [part.id for part in target.elts if isinstance(part, ast.Name)]
+
+            def unpack(scope: dict[str, Any]) -> None:
+                values = value(scope)
+                if not isinstance(values, tuple) or len(values) != len(names):
+                    raise refused(f"unpacks {len(names)} numbers from something else")
+                scope.update(zip(names, values, strict=True))
+
+            return unpack
+        raise refused(f"assigns to something in line {target.lineno} that cannot be followed")
+
+    def _branch(self, node: ast.If) -> Code:
+        test, then, otherwise = self._expression(node.test), self._block(node.body), self._block(node.orelse)
+
+        def choose(scope: dict[str, Any]) -> None:
+            for statement in then if self.truth(test(scope)) else otherwise:
+                statement(scope)
+
+        return choose
+
+    def _loop(self, node: ast.For) -> Code:
+        call = node.iter
+        ranged = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range"
+        if not (ranged and isinstance(node.target, ast.Name)) or node.orelse:
+            raise refused(f"has a loop in line {node.lineno} that is not over a range")
+        assert isinstance(call, ast.Call)
+        ends, name, body = (
+            [self._expression(end) for end in call.args],
+            node.target.id,
+            self._block(node.body),
+        )
+
+        def repeat(scope: dict[str, Any]) -> None:
+            values = [end(scope) for end in ends]
+            if not (1 <= len(values) <= 3 and all(isinstance(value, int) for value in values)):
+                raise refused("has a loop whose range is not known")
+            for turn in range(*values):
+                self._turns += 1
+                if self._turns > MOST_TURNS:
+                    raise refused("has a loop with too many turns")
+                scope[name] = turn
+                for statement in body:
+                    statement(scope)
+
+        return repeat
+
+    def _expression(self, node: ast.expr) -> Code:
+        reader = getattr(self, f"_read_{type(node).__name__.lower()}", None)
+        if reader is None:
+            raise refused(
+                f"has a {type(node).__name__.lower()} in line {node.lineno}, which cannot be followed"
+            )
+        code: Code = reader(node)
+        return code
+
+    def _read_constant(self, node: ast.Constant) -> Code:
+        value = node.value
+        if not isinstance(value, int | float):
+            raise refused(f"has {value!r} in line {node.lineno}, which is not a number")
+        return lambda scope: value
+
+    def _read_name(self, node: ast.Name) -> Code:
+        name, constants = node.id, self.claim.constants
+
+        def look_up(scope: dict[str, Any]) -> Any:
+            if name in scope:
+                return scope[name]
+            if name in constants:
+                return constants[name]
+            raise refused(f"uses {name}, which is not defined")
+
+        return look_up
+
+    def _read_attribute(self, node: ast.Attribute) -> Code:
+        name = node.attr
+        if isinstance(node.value, ast.Name) and node.value.id in self.claim.names:
+            if name in CONSTANTS:
+                return lambda scope: CONSTANTS[name]
+            raise refused(f"uses {node.value.id}.{name} in line {node.lineno}, which cannot be followed")
+        owner = self._expression(node.value)
+
+        def field(scope: dict[str, Any]) -> Any:
+            if owner(scope) is not self:
+                raise refused(f"uses .{name} of something that is not the task")
+            if name == "rng":
+                return RANDOM
+            if name not in self.parameters:
+                raise refused(f"uses self.{name}, which is not a parameter")
+            return self.parameters[name]
+
+        return field
+
+    def _read_subscript(self, node: ast.Subscript) -> Code:
+        whole, place = self._expression(node.value), self._expression(node.slice)
+
+        def item(scope: dict[str, Any]) -> Any:
+            values, index = whole(scope), place(scope)
+            if (
+                not isinstance(values, tuple)
+                or not isinstance(index, int)
+                or not -len(values) <= index < len(values)
+            ):
+                raise refused("takes an item that is not there")
+            return values[index]
+
+        return item
+
+    def _read_tuple(self, node: ast.Tuple) -> Code:
+        parts = [self._expression(part) for part in node.elts]
+        return lambda scope: tuple(part(scope) for part in parts)
+
+    def _read_binop(self, node: ast.BinOp) -> Code:
+        left, right = self._expression(node.left), self._expression(node.right)
+        operation = _OPERATIONS.get(type(node.op))
+        if operation is None:
+            raise refused(
+                f"has a {type(node.op).__name__.lower()} in line {node.lineno}, which cannot be followed"
+            )
+
+        def compute(scope: dict[str, Any]) -> Any:
+            x, y = left(scope), right(scope)
+            if not (isinstance(x, int | float | Dual) and isinstance(y, int | float | Dual)):
+                raise refused("computes with something that is not a number")
+            try:
+                return operation(x, y)
+            except (ArithmeticError, ValueError):
+                raise refused("computes something that is not a finite number") from None
+
+        return compute
+
+    def _read_unaryop(self, node: ast.UnaryOp) -> Code:
+        value = self._expression(node.operand)
+        if isinstance(node.op, ast.Not):
+            return lambda scope: not self.truth(value(scope))
+        if isinstance(node.op, ast.USub):
+            return lambda scope: negative(value(scope))
+        if isinstance(node.op, ast.UAdd):
+            return value
+        raise refused(f"has an operator in line {node.lineno} that cannot be followed")
+
+    def _read_boolop(self, node: ast.BoolOp) -> Code:
+        parts, both = [self._expression(part) for part in node.values], isinstance(node.op, ast.And)
+
+        def join(scope: dict[str, Any]) -> bool:
+            for part in parts:
+                if self.truth(part(scope)) != both:
+                    return not both
+            return both
+
+        return join
+
+    def _read_compare(self, node: ast.Compare) -> Code:
+        parts = [self._expression(part) for part in (node.left, *node.comparators)]
+        operators = [type(operator) for operator in node.ops]
+        if not set(operators) <= set(_PLAIN):
+            raise refused(f"has a comparison in line {node.lineno} that cannot be followed")
+
+        def decide(scope: dict[str, Any]) -> bool:
+            left = parts[0](scope)
+            for operator, part in zip(operators, parts[1:], strict=True):
+                right = part(scope)
+                if not self.compare(left, right, operator):
+                    return False
+                left = right
+            return True
+
+        return decide
+
+    def _read_ifexp(self, node: ast.IfExp) -> Code:
+        test, then, otherwise = (self._expression(part) for part in (node.test, node.body, node.orelse))
+        return lambda scope: then(scope) if self.truth(test(scope)) else otherwise(scope)
+
+    def _read_call(self, node: ast.Call) -> Code:
+        if node.keywords or any(isinstance(argument, ast.Starred) for argument in node.args):
+            raise refused(f"has a call in line {node.lineno} with arguments that cannot be followed")
+        arguments = [self._expression(argument) for argument in node.args]
+        called = node.func
+        if isinstance(called, ast.Attribute) and called.attr in ("uniform", "random"):
+            return self._draw(called, arguments)
+        name = self._function_name(called)
+        if name in self.claim.functions and isinstance(called, ast.Name):
+
+            def own(scope: dict[str, Any]) -> Any:
+                if len(self._reading) > 50:
+                    raise refused("calls itself")
+                self._reading.append(name)
+                try:
+                    return self.call(name, [argument(scope) for argument in arguments])
+                finally:
+                    self._reading.pop()
+
+            return own
+        return lambda scope: self._known(name, [argument(scope) for argument in arguments])
+
+    def _draw(self, called: ast.Attribute, arguments: list[Code]) -> Code:
+        owner, plain = self._expression(called.value), called.attr == "random"
+
+        def draw(scope: dict[str, Any]) -> Dual:
+            if owner(scope) is not RANDOM:
+                raise refused("draws noise from something that is not its generator")
+            values = [argument(scope) for argument in arguments]
+            if plain or not values:
+                values = [0.0, 1.0]
+            if len(values) != 2 or not all(isinstance(value, int | float) for value in values):
+                raise refused("draws noise between ends that are not known")
+            return self.constant(arb(values[0]).union(arb(values[1])))
+
+        return draw
+
+    def _function_name(self, called: ast.expr) -> str:
+        names = self.claim.names
+        if isinstance(called, ast.Attribute) and names.get(_word(called.value)) in ("math", "numpy"):
+            return called.attr
+        if isinstance(called, ast.Name):
+            origin = names.get(called.id, "")
+            return origin.removeprefix("math.") if origin.startswith("math.") else called.id
+        raise refused(f"has a call in line {called.lineno} that cannot be followed")
+
+    def _known(self, name: str, values: list[Any]) -> Any:
+        """A function of Python, ``math`` or ``numpy``."""
+        if name in ("min", "max", "minimum", "maximum"):
+            return self._extreme(values, ast.Lt if name.startswith("min") else ast.Gt)
+        if name == "clip" and len(values) == 3:
+            return self._extreme([self._extreme(values[:2], ast.Gt), values[2]], ast.Lt)
+        if name == "len" and len(values) == 1 and isinstance(values[0], tuple):
+            return len(values[0])
+        if len(values) != 1 or isinstance(values[0], tuple):
+            raise refused(f"calls {name}, which cannot be followed")
+        (value,) = values
+        if name in FUNCTIONS:
+            return function(name, self.as_number(value))
+        if name in ("int", "bool"):
+            return self._plain_value(name, value)
+        converted = _CONVERSIONS.get(name)
+        if converted is None:
+            raise refused(f"calls {name}, which cannot be followed")
+        return converted(self.as_number(value) if name == "float32" else value)
+
+    def _extreme(self, values: Any, better: type) -> Any:
+        """The least or the greatest of some numbers."""
+        numbers = values[0] if len(values) == 1 and isinstance(values[0], tuple) else values
+        if not numbers:
+            raise refused("asks for the least of nothing")
+        found = numbers[0]
+        for number in numbers[1:]:
+            found = number if self.compare(number, found, better) else found
+        return found
+
+    def _plain_value(self, name: str, value: Any) -> int:
+        if name == "bool":
+            return self.truth(value)
+        if isinstance(value, Dual):
+            raise refused("needs a whole number where a set of numbers is")
+        return int(value)
+
+
+def _word(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _plain_or(operation: Callable[[Any, Any], Any], word: str) -> Callable[[Any, Any], Any]:
+    def compute(x: Any, y: Any) -> Any:
+        if isinstance(x, Dual) or isinstance(y, Dual):
+            raise refused(f"has a {word} that cannot be followed")
+        return operation(x, y)
+
+    return compute
+
+
+_OPERATIONS: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Add: add_duals,
+    ast.Sub: subtract,
+    ast.Mult: multiply,
+    ast.Div: divide,
+    ast.Pow: power,
+    ast.FloorDiv: _plain_or(lambda x, y: x // y, "division"),
+    ast.Mod: _plain_or(lambda x, y: x % y, "remainder"),
+}
+_PLAIN: dict[type, Callable[[Any, Any], bool]] = {
+    ast.Lt: lambda x, y: x < y,
+    ast.LtE: lambda x, y: x <= y,
+    ast.Gt: lambda x, y: x > y,
+    ast.GtE: lambda x, y: x >= y,
+    ast.Eq: lambda x, y: x == y,
+    ast.NotEq: lambda x, y: x != y,
+}
+_CONVERSIONS: dict[str, Callable[[Any], Any]] = {
+    "float": lambda x: x if isinstance(x, Dual) else float(x),
+    "float64": lambda x: x if isinstance(x, Dual) else float(x),
+    "float32": rounded_to_single,
+    "abs": lambda x: magnitude(x) if isinstance(x, Dual) else abs(x),
+    "fabs": lambda x: magnitude(x) if isinstance(x, Dual) else abs(x),
+    "absolute": lambda x: magnitude(x) if isinstance(x, Dual) else abs(x),
+}
+#: For two balls: whether a comparison certainly holds, and whether it certainly does not.
+_CERTAIN: dict[type, Callable[[Any, Any], tuple[bool, bool]]] = {
+    ast.Lt: lambda x, y: (x < y, x >= y),
+    ast.LtE: lambda x, y: (x <= y, x > y),
+    ast.Gt: lambda x, y: (x > y, x <= y),
+    ast.GtE: lambda x, y: (x >= y, x < y),
+    ast.Eq: lambda x, y: (False, not x.overlaps(y)),
+    ast.NotEq: lambda x, y: (not x.overlaps(y), False),
+}

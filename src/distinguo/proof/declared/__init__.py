@@ -1,0 +1,1 @@
+"""Proofs about any declared task: its own program is followed over cells."""

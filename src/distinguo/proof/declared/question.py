@@ -1,0 +1,314 @@
+"""The question of declared tasks whose trials should never end: does the controller hold for ever?
+
+The task's own ``transition`` is followed over cells of its state space, several steps at a time: rounding to cells
+costs less where they have moved farther. Steps and cells are tried from few to many until little is left to gain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.ndimage import binary_dilation
+
+from distinguo.errors import DistinguoError, counted
+from distinguo.proof.declared.flow import Flow
+from distinguo.proof.declared.lattice import Lattice, greatest_set, joined_boxes, lattice_over, sorted_images
+from distinguo.proof.hold.question import PROVEN, UNDECIDED
+from distinguo.proof.number.form import Form
+from distinguo.proof.number.program import Program, program_of, run, start_boxes
+from distinguo.proof.question import Answer, GreedyTrial, Question, Request, greedy_trial
+from distinguo.proof.schema import LatticeClaim, ProgramCertificate, ProgramClaim, PrototypesClaim
+from distinguo.representations.voronoi import Voronoi
+from distinguo.seam import has_own
+from distinguo.tasks import task as generics
+from distinguo.tasks.spec import CONTINUOUS, LENGTH, TaskSpec
+
+MOST_DIMENSIONS = 3  #: with more, cells are too many
+#: Steps of an image, tried in this order. Rounding to cells costs less after several steps; noise adds up over them.
+STEPS, STEPS_WITH_NOISE = (8, 1, 24), (1, 3, 8)
+#: Cells at first, in all, and how many may be followed at each level; a level halves the cells at the border.
+FIRST, AT_MOST, FOLLOWED = 10_000, 2**24, 150_000
+NEIGHBOURS = 2  #: how far from the cells that are held, in cells, smaller ones are tried
+ENOUGH = 0.992  #: share of the surviving states after which no finer cells are tried
+USEFUL = 0.9  #: share after which no longer images are tried
+AT_ONCE = 50_000  #: cells whose images are computed together
+SAMPLES, TRIED = 300, 300  #: states whose survival is simulated, and for how many steps
+CAP = 100_000  #: steps for which a trial is followed to find a failure
+_STREAM = 5  # of the sampled states
+
+
+class Attempt(NamedTuple):
+    """A set of cells that is never left."""
+
+    lattice: Lattice
+    alive: np.ndarray  #: (cells,)
+    steps: int  #: of the images
+
+
+class ProgramFinding(NamedTuple):
+    """Which states a controller is proven to hold."""
+
+    request: Request
+    program: Program
+    attempt: Attempt
+    starts: list[tuple[np.ndarray, np.ndarray]]  #: boxes of all starts
+    surviving: np.ndarray  #: sampled states that did not fail in a simulation
+    certificate: ProgramCertificate | None
+
+    def answer(self, checked: bool) -> Answer:
+        """Whether all starts are proven, and which share of the states."""
+        _, alive, steps = self.attempt
+        of_starts = _share_of_starts(self.attempt, self.starts) if checked else 0.0
+        survivors = _share_of(self.attempt, self.surviving) if checked else 0.0
+        proven = checked and self.certificate is not None and self.certificate.all_starts
+        failure = None if proven else self._failure()
+        details = {
+            "share_of_surviving_states": survivors,
+            "share_of_all_states": float(alive.mean()) if checked else 0.0,
+            "steps_of_images": steps,
+            "failure": failure and failure.as_json(),
+        }
+        answer = Answer(proven, of_starts, int(alive.sum()), details, [], failure is not None)
+        return answer._replace(sentences=_sentences(answer, failure))
+
+    def codes(self, xs: np.ndarray, vs: np.ndarray) -> np.ndarray:
+        """``PROVEN`` or ``UNDECIDED`` for every state of a grid of two coordinates."""
+        states = np.stack(np.meshgrid(xs, vs, indexing="ij"), axis=-1).reshape(-1, 2)
+        found = self.attempt.lattice.find(states)
+        proven = self.attempt.alive[found] & (found >= 0)
+        return np.where(proven, PROVEN, UNDECIDED).reshape(len(xs), len(vs)).astype(np.int8)
+
+    def _failure(self) -> GreedyTrial | None:
+        request = self.request
+        trial = greedy_trial(request.spec.task, request.controller, request.seed, CAP)
+        return trial if trial.ended else None
+
+
+def _sentences(answer: Answer, failure: GreedyTrial | None) -> list[str]:
+    lines = [f"Not proven: only {answer.share:.2%} of the starts are."]
+    if failure is not None:
+        lines = [
+            f"Refuted: a trial from a start fails after {counted(failure.steps, 'step')}, at {failure.place}."
+        ]
+    if answer.proven:
+        lines = [f"Proven: from every start the controller never fails ({counted(answer.cells, 'cell')})."]
+    details = answer.details
+    return [
+        *lines,
+        f"Proven for {details['share_of_surviving_states']:.1%} of the states that survive "
+        f"{counted(TRIED, 'simulated step')}, and {details['share_of_all_states']:.1%} of all states; "
+        f"images of {counted(details['steps_of_images'], 'step')}.",
+    ]
+
+
+def why_not(spec: TaskSpec, controller: Any) -> str | None:
+    """Why a controller of a task cannot be proven to hold by following its program; None if it can be tried.
+
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> why_not(task_spec("CartPole-v1"), None)
+    'CartPole-v1 is judged by return, and proofs of declared tasks are about trials that should never end'
+    """
+    if spec.score != LENGTH:
+        return f"{spec.name} is judged by return, and proofs of declared tasks are about trials that should never end"
+    if spec.kind != CONTINUOUS:
+        return f"{spec.name} has labels instead of numbers"
+    if spec.interpreted or not has_own(generics.transition, spec.task):
+        return f"{spec.name} is a Gymnasium environment, whose program cannot be read"
+    if not isinstance(controller.partition, Voronoi):
+        return f"a {type(controller.partition).__name__} cannot be followed over cells; prototypes can"
+    if len(spec.low) > MOST_DIMENSIONS:
+        few = f"proofs of declared tasks go up to {MOST_DIMENSIONS}"
+        return f"{spec.name} has {len(spec.low)} dimensions, and {few}"
+    if not np.isfinite([*spec.low, *spec.high]).all():
+        return f"{spec.name} has infinite bounds; declare finite low and high"
+    return None
+
+
+def ask_program(request: Request) -> ProgramFinding:
+    """Prove that the greedy policy never fails, by the task's own program."""
+    spec = request.spec
+    program = program_of(spec.task)
+    for name in request.ranges:
+        if name not in program.parameters:
+            raise DistinguoError(
+                f"{spec.name} has no parameter '{name}'; it has {', '.join(program.parameters)}."
+            )
+    starts = run(program, lambda: start_boxes(program, request.ranges))
+    if len(starts[0][0]) != len(spec.low):
+        raise DistinguoError(
+            f"{spec.name} shows other coordinates than its states have, so cells cannot be laid."
+        )
+    flow = Flow(program, request.controller, request.ranges)
+    low, high = np.array(spec.low), np.array(spec.high)
+    samples = np.random.default_rng([request.seed, _STREAM]).uniform(low, high, (SAMPLES, len(low)))
+    surviving = samples[survivors(spec.task, request.controller, samples)]
+    best: Attempt | None = None
+    share = -1.0
+    noise = request.ranges or spec.stochastic != "no"
+    for steps in STEPS_WITH_NOISE if noise else STEPS:
+        for attempt in _refined(program, flow, (low, high), steps, request.cells or AT_MOST):
+            now = _share_of(attempt, surviving)
+            if best is None or now > share:
+                best, share = attempt, now
+            if share >= ENOUGH:
+                break
+        if share >= USEFUL:
+            break
+    assert best is not None
+    certificate = _certificate(request, program, best, starts) if best.alive.any() else None
+    return ProgramFinding(request, program, best, starts, surviving, certificate)
+
+
+def _refined(
+    program: Program, flow: Flow, box: tuple[np.ndarray, np.ndarray], steps: int, most: int
+) -> Iterator[Attempt]:
+    """Yield sets that are never left, on cells of half the size each time; only those near the border are tried."""
+    d = len(box[0])
+    lattice = lattice_over(*box, (max(2, round(min(FIRST, most) ** (1 / d))),) * d)
+    attempt = Attempt(lattice, np.zeros(lattice.cells, dtype=bool), steps)
+    tried = np.ones(lattice.cells, dtype=bool)
+    while tried.sum() <= FOLLOWED and lattice.cells <= most:
+        attempt = run(program, partial(held_cells, flow, attempt, np.flatnonzero(tried)))
+        yield attempt
+        whole = attempt.alive.reshape(attempt.lattice.counts)
+        near = ~whole if not whole.any() else binary_dilation(whole, iterations=NEIGHBOURS) & ~whole
+        known = whole
+        for axis in range(d):
+            known, near = np.repeat(known, 2, axis=axis), np.repeat(near, 2, axis=axis)
+        lattice = lattice.halved()
+        attempt, tried = Attempt(lattice, known.ravel(), steps), near.ravel()
+
+
+def held_cells(flow: Flow, known: Attempt, flat: np.ndarray) -> Attempt:
+    """The greatest set of cells that the controller never leaves: those known, and as many others as can be held."""
+    lattice, alive = known.lattice, known.alive.copy()
+    alive[flat] = True
+    found = []
+    for begin in range(0, len(flat), AT_ONCE):
+        part = flat[begin : begin + AT_ONCE]
+        state, source, failing = flow.follow(lattice.forms(part), part, known.steps)
+        alive[failing] = False
+        if state is not None:
+            first, last, off = lattice.covers(state)
+            alive[source[off]] = False
+            found.append((source[~off], first[~off], last[~off]))
+    source, first, last = joined_boxes(found, len(lattice.counts))
+    keep = alive[source]
+    images = sorted_images(lattice.cells, source[keep], first[keep], last[keep])
+    return Attempt(lattice, greatest_set(alive, lattice.counts, images), known.steps)
+
+
+def _share_of(attempt: Attempt, states: np.ndarray) -> float:
+    found = attempt.lattice.find(states)
+    return float((attempt.alive[found] & (found >= 0)).mean()) if len(found) else 0.0
+
+
+def survivors(task: Any, controller: Any, states: np.ndarray) -> np.ndarray:
+    """Which states do not fail within ``TRIED`` simulated steps."""
+    partition, greedy = controller.partition, controller.greedy
+    places, weight = partition.prototypes * partition.weight, partition.weight
+    observe = has_own(generics.observe, task)
+    kept = np.ones(len(states), dtype=bool)
+    for n, first in enumerate(states):
+        s = tuple(map(float, first))
+        for _ in range(TRIED):
+            seen = generics.observe(task, s) if observe else s
+            nearest = ((np.array(seen) * weight - places) ** 2).sum(axis=1).argmin()
+            s, _, terminal = generics.transition(task, s, int(greedy[partition.regions[nearest]]))
+            if terminal:
+                kept[n] = False
+                break
+    return kept
+
+
+def _share_of_starts(attempt: Attempt, starts: list[tuple[np.ndarray, np.ndarray]]) -> float:
+    """The share of the boxes of starts that lies in the set, by volume; a box without width counts by its sides."""
+    lattice, alive = attempt.lattice, attempt.alive.reshape(attempt.lattice.counts)
+    shares = []
+    for low, high in starts:
+        share = np.ones(())
+        for axis, count in enumerate(lattice.counts):
+            edges = lattice.low[axis] + lattice.pitch[axis] * np.arange(count + 1)
+            width = high[axis] - low[axis]
+            if width <= 0.0:
+                overlap = ((edges[:-1] <= low[axis]) & (low[axis] < edges[1:])).astype(float)
+            else:
+                common = np.minimum(edges[1:], high[axis]) - np.maximum(edges[:-1], low[axis])
+                overlap = np.clip(common, 0, None) / width
+            share = np.multiply.outer(share, overlap)
+        shares.append(float((share * alive).sum()))
+    return min(1.0, float(np.mean(shares)))
+
+
+def _holds_box(attempt: Attempt, low: np.ndarray, high: np.ndarray) -> bool:
+    lattice = attempt.lattice
+    form = tuple(Form.between(low[i : i + 1], high[i : i + 1], 1) for i in range(len(low)))
+    first, last, off = lattice.covers(form)
+    if off[0]:
+        return False
+    box = tuple(slice(a, z + 1) for a, z in zip(first[0], last[0], strict=True))
+    return bool(attempt.alive.reshape(lattice.counts)[box].all())
+
+
+def _certificate(
+    request: Request, program: Program, attempt: Attempt, starts: list[tuple[np.ndarray, np.ndarray]]
+) -> ProgramCertificate:
+    lattice, alive = attempt.lattice, attempt.alive
+    changes = np.flatnonzero(np.diff(np.concatenate([[False], alive, [False]]).astype(np.int8)))
+    return ProgramCertificate(
+        task=program_claim(program, request.ranges, _title(request.spec)),
+        controller=policy_claim(request.controller),
+        steps=attempt.steps,
+        cells=LatticeClaim(
+            matrix=lattice.matrix.tolist(),
+            low=lattice.low.tolist(),
+            pitch=lattice.pitch.tolist(),
+            counts=list(lattice.counts),
+            runs=np.column_stack([changes[::2], changes[1::2] - 1]).tolist(),
+        ),
+        all_starts=all(_holds_box(attempt, *box) for box in starts),
+    )
+
+
+def policy_claim(controller: Any) -> PrototypesClaim:
+    """A controller over prototypes as a certificate names it: the actions of each prototype."""
+    partition = controller.partition
+    sets = [np.flatnonzero(row).tolist() for row in controller.action_sets]
+    return PrototypesClaim(
+        prototypes=partition.prototypes.tolist(),
+        weight=partition.weight.tolist(),
+        actions=[sets[region] for region in partition.regions],
+    )
+
+
+class _Title(NamedTuple):
+    """What a claim says of a task besides its program."""
+
+    name: str
+    dimensions: int
+    actions: int
+
+
+def _title(spec: TaskSpec) -> _Title:
+    return _Title(spec.name, len(spec.low), len(spec.actions))
+
+
+def program_claim(program: Program, ranges: Any, title: Any) -> ProgramClaim:
+    """A declared task as a certificate names it; name, dimensions and number of actions are those of ``title``."""
+    ends = {name: ranges.get(name, (value, value)) for name, value in program.parameters.items()}
+    return ProgramClaim(
+        name=title.name,
+        functions=program.functions,
+        names=program.names,
+        constants={name: float(value) for name, value in program.constants.items()},
+        low={name: float(low) for name, (low, _) in ends.items()},
+        high={name: float(high) for name, (_, high) in ends.items()},
+        dimensions=title.dimensions,
+        actions=title.actions,
+    )
+
+
+PROGRAM = Question("never fails", None, ask_program, needless=("steps", "disturbance"))

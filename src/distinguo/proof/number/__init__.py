@@ -1,0 +1,1 @@
+"""Numbers that stand for sets: a task's own program runs over them, for many cells at once."""

@@ -1,0 +1,412 @@
+"""Sets of numbers on which a program runs unchanged: affine forms with an interval, for many cells at once.
+
+A :class:`Form` holds one number for each cell, known only up to a set. In the cell's own coordinates ``e``, each
+between -1 and 1, the number is
+
+    x = centre + gradient . e + rest,    |rest| <= radius,        and        low <= x <= high
+
+The affine part keeps track of how numbers depend on each other, so that ``x - x`` is nearly 0. The interval is what
+the same operations give at the ends: ``+``, ``-``, ``*``, ``/`` and ``sqrt`` round monotonically, so the rounded
+results at the ends enclose every rounded result between them. Both are about the *floating-point* program: ``radius``
+covers its rounding and our own.
+
+A comparison that is true for some numbers of a set and false for others forks the run (:mod:`.paths`).
+
+>>> import numpy as np
+>>> x = Form.of_cells(np.array([[1.0, 5.0]]), np.array([[0.5]]))[0]   # two cells: 0.5 to 1.5, and 4.5 to 5.5
+>>> [bool((x - x).high.max() < 1e-12), (x * x).low.round(3).tolist(), (x * x).high.round(3).tolist()]
+[True, [0.25, 20.25], [2.25, 30.25]]
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from distinguo.proof.number.paths import Undecided, lose
+
+#: Every operation adds this share of its magnitudes to the radius. One rounding is 2**-53 of them; an operation here
+#: and in the program together has fewer than 20 of these.
+ROUNDING = 2.0**-48
+TINY = 1e-300  #: covers the rounding of numbers that have no relative error
+ULPS = 2.0**-50  #: how far, relatively, a function of the C library may be off: eight units of the last place
+SINGLE, SINGLE_TINY = 2.0**-23, 2.0**-148  #: how far a number rounded to 32 bits may be off, doubled
+#: Larger numbers are refused: within this bound no product overflows.
+LARGEST = 1e100
+
+Ends = tuple[np.ndarray, np.ndarray]
+
+
+class Unreadable(Exception):  # noqa: N818 - it says what, not that it failed
+    """What a program does that cannot be followed over sets of numbers."""
+
+
+class Form:
+    """One number for each cell, known up to a set."""
+
+    __slots__ = ("centre", "gradient", "high", "low", "radius")
+    __array_ufunc__ = None  # numpy's numbers leave the operation to us
+
+    def __init__(
+        self, centre: np.ndarray, gradient: np.ndarray, radius: np.ndarray, ends: Ends | None = None
+    ) -> None:
+        self.centre, self.gradient, self.radius = centre, gradient, radius
+        reach = self.reach * (1.0 + ROUNDING) + ROUNDING * np.abs(centre) + TINY
+        self.low, self.high = centre - reach, centre + reach
+        if ends is not None:
+            self.low, self.high = np.maximum(self.low, ends[0]), np.minimum(self.high, ends[1])
+
+    @property
+    def reach(self) -> np.ndarray:
+        """How far the affine part reaches from its centre."""
+        return np.abs(self.gradient).sum(axis=0) + self.radius
+
+    @property
+    def size(self) -> np.ndarray:
+        """The greatest magnitude of the affine part."""
+        return np.abs(self.centre) + self.reach
+
+    @classmethod
+    def of_cells(cls, centres: np.ndarray, edges: np.ndarray) -> tuple[Form, ...]:
+        """The coordinates of cells from their centres (coordinates, cells) and half edges (coordinates, axes)."""
+        count = centres.shape[1]
+        spread = edges if edges.ndim == 3 else np.broadcast_to(edges[:, :, None], (*edges.shape, count))
+        nothing = np.zeros(count)
+        return tuple(cls(c.copy(), g.copy(), nothing) for c, g in zip(centres, spread, strict=True))
+
+    @classmethod
+    def between(cls, low: np.ndarray, high: np.ndarray, directions: int) -> Form:
+        """Numbers about which nothing is known but their ends."""
+        middle = 0.5 * (low + high)
+        radius = np.maximum(high - middle, middle - low) * (1.0 + ROUNDING)
+        return cls(middle, np.zeros((directions, len(low))), radius, (low, high))
+
+    def like(self, value: Any) -> Form:
+        """A plain number as a form; a form is returned as it is."""
+        if isinstance(value, Form):
+            return value
+        if not isinstance(value, int | float | np.integer | np.floating):
+            raise Unreadable(f"computes with {value!r}, which is not a number")
+        number = np.full(len(self.centre), float(value))
+        return Form(number, np.zeros_like(self.gradient), np.zeros(len(number)), (number, number))
+
+    def at(self, rows: np.ndarray) -> Form:
+        """The numbers of some of the cells."""
+        form = object.__new__(Form)
+        form.centre, form.gradient, form.radius = self.centre[rows], self.gradient[:, rows], self.radius[rows]
+        form.low, form.high = self.low[rows], self.high[rows]
+        return form
+
+    @staticmethod
+    def joined(forms: list[Form]) -> Form:
+        """The numbers of several groups of cells, one group after the other."""
+        form = object.__new__(Form)
+        for name in ("centre", "radius", "low", "high"):
+            setattr(form, name, np.concatenate([getattr(one, name) for one in forms]))
+        form.gradient = np.concatenate([one.gradient for one in forms], axis=1)
+        return form
+
+    # ---- arithmetic ------------------------------------------------------------------------------------------------
+
+    def __neg__(self) -> Form:
+        return Form(-self.centre, -self.gradient, self.radius, (-self.high, -self.low))
+
+    def __pos__(self) -> Form:
+        return self
+
+    def __add__(self, other: Any) -> Form:
+        other = self.like(other)
+        rest = self.radius + other.radius + ROUNDING * (self.size + other.size)
+        ends = self.low + other.low, self.high + other.high
+        return Form(self.centre + other.centre, self.gradient + other.gradient, rest, ends)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Form:
+        other = self.like(other)
+        rest = self.radius + other.radius + ROUNDING * (self.size + other.size)
+        ends = self.low - other.high, self.high - other.low
+        return Form(self.centre - other.centre, self.gradient - other.gradient, rest, ends)
+
+    def __rsub__(self, other: Any) -> Form:
+        return self.like(other) - self
+
+    def __mul__(self, other: Any) -> Form:
+        if other is self:
+            return _square(self)
+        other = self.like(other)
+        corners = [p * q for p in (self.low, self.high) for q in (other.low, other.high)]
+        gradient = self.centre * other.gradient + other.centre * self.gradient
+        rest = np.abs(self.centre) * other.radius + np.abs(other.centre) * self.radius
+        rest = rest + self.reach * other.reach + ROUNDING * self.size * other.size + TINY
+        ends = np.minimum.reduce(corners), np.maximum.reduce(corners)
+        return Form(self.centre * other.centre, gradient, rest, ends)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Form:
+        other = self.like(other)
+        lose(~((other.low > 0) | (other.high < 0)))
+        with np.errstate(all="ignore"):
+            corners = [p / q for p in (self.low, self.high) for q in (other.low, other.high)]
+        quotient = self * _smooth(other, _INVERSE)
+        ends = np.minimum.reduce(corners), np.maximum.reduce(corners)
+        return Form(quotient.centre, quotient.gradient, quotient.radius, ends)
+
+    def __rtruediv__(self, other: Any) -> Form:
+        return self.like(other) / self
+
+    def __pow__(self, exponent: Any) -> Form:
+        if exponent == 0.5:
+            return square_root(self)
+        if not isinstance(exponent, int | float) or exponent != int(exponent) or not 0 <= exponent <= 16:
+            raise Unreadable(
+                f"raises to the power {exponent!r}; whole numbers from 0 to 16 and 0.5 can be followed"
+            )
+        power, result = int(exponent), self.like(1.0)
+        for _ in range(power):
+            result = self * result if result is not self else _square(self)
+        wide = ULPS * (
+            1 + power
+        )  # the program may multiply in another order, or call a function of the C library
+        return _off_by(result, wide)
+
+    def __abs__(self) -> Form:
+        return self if self >= 0.0 else -self
+
+    def __bool__(self) -> bool:
+        return bool(self != 0.0)
+
+    def __float__(self) -> float:
+        raise Unreadable("needs a plain number where a set of numbers is")
+
+    __int__ = __index__ = __float__
+
+    def __floordiv__(self, other: Any) -> Form:
+        raise Unreadable("divides without remainder, which cannot be followed")
+
+    __mod__ = __rmod__ = __rfloordiv__ = __floordiv__
+
+    # ---- comparisons -----------------------------------------------------------------------------------------------
+
+    def __lt__(self, other: Any) -> Undecided:
+        other = self.like(other)
+        return Undecided(self.low < other.high, self.high < other.low, lambda yes: _order(self, other, yes))
+
+    def __le__(self, other: Any) -> Undecided:
+        other = self.like(other)
+        return Undecided(self.low <= other.high, self.high <= other.low, lambda yes: _order(self, other, yes))
+
+    def __gt__(self, other: Any) -> Undecided:
+        return self.like(other) < self
+
+    def __ge__(self, other: Any) -> Undecided:
+        return self.like(other) <= self
+
+    def __eq__(self, other: Any) -> Undecided:  # type: ignore[override]
+        other = self.like(other)
+        may = (self.low <= other.high) & (other.low <= self.high)
+        must = (self.low == self.high) & (other.low == other.high) & (self.low == other.low)
+        return Undecided(may, must)
+
+    def __ne__(self, other: Any) -> Undecided:  # type: ignore[override]
+        same = self == other
+        return Undecided(~same.must, ~same.may)
+
+    __hash__ = object.__hash__
+
+
+def _order(less: Form, more: Form, yes: bool) -> None:
+    """Narrow two numbers after a comparison: the first is not above the second, or not below it."""
+    if not yes:
+        less, more = more, less
+    less.high, more.low = np.minimum(less.high, more.high), np.maximum(more.low, less.low)
+
+
+def _off_by(form: Form, share: float) -> Form:
+    """The same numbers, each off by up to a share of itself."""
+    off = share * np.maximum(np.abs(form.low), np.abs(form.high)) + TINY
+    rest = form.radius + share * form.size + TINY
+    return Form(form.centre, form.gradient, rest, (form.low - off, form.high + off))
+
+
+def _square(form: Form) -> Form:
+    """The square: never negative, and with half the remainder of a product."""
+    half = 0.5 * form.reach * form.reach
+    first, last = form.low * form.low, form.high * form.high
+    lowest = np.where((form.low <= 0) & (form.high >= 0), 0.0, np.minimum(first, last))
+    rest = 2.0 * np.abs(form.centre) * form.radius + half + ROUNDING * form.size * form.size + TINY
+    ends = lowest, np.maximum(first, last)
+    return Form(form.centre * form.centre + half, 2.0 * form.centre * form.gradient, rest, ends)
+
+
+# ---- functions -----------------------------------------------------------------------------------------------------
+
+
+class _Function:
+    """A function with what a remainder of first order needs: its derivative, and a bound of the second one."""
+
+    def __init__(
+        self,
+        value: Callable[[np.ndarray], np.ndarray],
+        slope: Callable[[np.ndarray], np.ndarray],
+        bend: Callable[[np.ndarray, np.ndarray], np.ndarray],
+        ends: Callable[[np.ndarray, np.ndarray], Ends],
+        outside: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
+    ) -> None:
+        self.value, self.slope, self.bend, self.ends = value, slope, bend, ends
+        self.outside = outside  #: where it may not be defined
+
+
+def _smooth(form: Form, function: _Function) -> Form:
+    """A function of a form: its tangent in the middle of the interval, and Taylor's remainder."""
+    low, high = form.low, form.high
+    if function.outside is not None:
+        lose(function.outside(low, high))
+    middle = 0.5 * (low + high)
+    half = np.maximum(high - middle, middle - low)
+    value, slope = function.value(middle), function.slope(middle)
+    bend = 0.5 * function.bend(low, high) * half * half * (1.0 + ROUNDING)
+    away = form.centre - middle
+    magnitudes = np.abs(value) + np.abs(slope) * (np.abs(middle) + form.size) + bend
+    rest = np.abs(slope) * form.radius + bend + (ROUNDING + ULPS) * magnitudes + TINY
+    first, last = function.ends(low, high)
+    ends = first - ULPS * np.abs(first) - TINY, last + ULPS * np.abs(last) + TINY
+    return Form(value + slope * away, slope * form.gradient, rest, ends)
+
+
+def _sine_ends(low: np.ndarray, high: np.ndarray) -> Ends:
+    """The least and the greatest sine between two angles; angles near a summit count as having passed it."""
+    near = 1e-9 * (1.0 + np.abs(low) + np.abs(high))
+    one, other = np.sin(low), np.sin(high)
+
+    def passes(summit: float) -> np.ndarray:
+        turns = np.ceil((low - near - summit) / (2 * math.pi))
+        return np.asarray(summit + 2 * math.pi * turns <= high + near)
+
+    lowest = np.where(passes(-math.pi / 2), -1.0, np.minimum(one, other))
+    return lowest, np.where(passes(math.pi / 2), 1.0, np.maximum(one, other))
+
+
+def _cosine_ends(low: np.ndarray, high: np.ndarray) -> Ends:
+    first, last = _sine_ends(low + math.pi / 2, high + math.pi / 2)
+    off = 1e-15 * (1.0 + np.abs(low) + np.abs(high))  # of the shift
+    return np.maximum(first - off, -1.0), np.minimum(last + off, 1.0)
+
+
+def _far(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    return np.maximum(np.abs(low), np.abs(high))
+
+
+_INVERSE = _Function(
+    lambda x: 1.0 / x,
+    lambda x: -1.0 / (x * x),
+    lambda low, high: 2.0 / np.minimum(np.abs(low), np.abs(high)) ** 3,
+    lambda low, high: (1.0 / high, 1.0 / low),
+)
+_SINE = _Function(np.sin, np.cos, lambda low, high: _far(*_sine_ends(low, high)), _sine_ends)
+_COSINE = _Function(
+    np.cos, lambda x: -np.sin(x), lambda low, high: _far(*_cosine_ends(low, high)), _cosine_ends
+)
+_EXPONENTIAL = _Function(
+    np.exp,
+    np.exp,
+    lambda low, high: np.exp(high),
+    lambda low, high: (np.exp(low), np.exp(high)),
+    lambda low, high: high > 200.0,
+)
+_TANGENT = _Function(
+    np.tan,
+    lambda x: 1.0 / np.cos(x) ** 2,
+    lambda low, high: 2.0 * np.abs(np.tan(_far(low, high))) / np.cos(_far(low, high)) ** 2,
+    lambda low, high: (np.tan(low), np.tan(high)),
+    lambda low, high: _far(low, high) > 1.57,
+)
+_LOGARITHM = _Function(
+    np.log,
+    lambda x: 1.0 / x,
+    lambda low, high: 1.0 / (low * low),
+    lambda low, high: (np.log(low), np.log(high)),
+    lambda low, high: low <= 0.0,
+)
+_HYPERBOLIC_TANGENT = _Function(
+    np.tanh,
+    lambda x: 1.0 - np.tanh(x) ** 2,
+    lambda low, high: np.full(len(low), 0.77),  # the greatest second derivative is 4 / (3 sqrt 3)
+    lambda low, high: (np.tanh(low), np.tanh(high)),
+)
+
+
+def square_root(form: Form) -> Form:
+    """The square root, by its chord: it is concave, so it lies between the chord and a parallel to it."""
+    lose(form.low < 0.0)
+    low, high = np.sqrt(form.low), np.sqrt(form.high)
+    slope = 1.0 / np.maximum(low + high, TINY)
+    gap = 0.25 * (high - low) * (high - low) * slope
+    magnitudes = high + slope * form.size + gap
+    rest = slope * form.radius + 0.5 * gap + ROUNDING * magnitudes + TINY
+    return Form(low + slope * (form.centre - form.low) + 0.5 * gap, slope * form.gradient, rest, (low, high))
+
+
+def _either(plain: Callable[[Any], Any], function: _Function) -> Callable[[Any], Any]:
+    return lambda x: _smooth(x, function) if isinstance(x, Form) else plain(x)
+
+
+def least_of(*numbers: Any) -> Any:
+    """The least of some numbers; where it depends on the state, the run forks."""
+    numbers = numbers[0] if len(numbers) == 1 else numbers
+    found = numbers[0]
+    for number in numbers[1:]:
+        found = number if number < found else found
+    return found
+
+
+def greatest_of(*numbers: Any) -> Any:
+    """The greatest of some numbers; where it depends on the state, the run forks."""
+    numbers = numbers[0] if len(numbers) == 1 else numbers
+    found = numbers[0]
+    for number in numbers[1:]:
+        found = number if number > found else found
+    return found
+
+
+def within_bounds(number: Any, low: Any, high: Any) -> Any:
+    """A number within bounds."""
+    return least_of(greatest_of(number, low), high)
+
+
+def to_single(number: Any) -> Any:
+    """A number rounded to 32 bits: off by half a unit of the last of its 24 digits."""
+    if not isinstance(number, Form):
+        return float(np.float32(number))
+    rest = number.radius + SINGLE * number.size + SINGLE_TINY
+    ends = (
+        np.float64(np.float32(end)) for end in (number.low, number.high)
+    )  # which rounds monotonically, too
+    return Form(number.centre, number.gradient, rest, tuple(ends))  # type: ignore[arg-type]
+
+
+#: The functions of ``math`` and ``numpy`` that can be followed, by name.
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "sin": _either(math.sin, _SINE),
+    "cos": _either(math.cos, _COSINE),
+    "tan": _either(math.tan, _TANGENT),
+    "exp": _either(math.exp, _EXPONENTIAL),
+    "log": _either(math.log, _LOGARITHM),
+    "tanh": _either(math.tanh, _HYPERBOLIC_TANGENT),
+    "sqrt": lambda x: square_root(x) if isinstance(x, Form) else math.sqrt(x),
+    "fabs": abs,
+    "abs": abs,
+    "absolute": abs,
+    "minimum": least_of,
+    "maximum": greatest_of,
+    "min": least_of,
+    "max": greatest_of,
+    "clip": within_bounds,
+    "float": lambda x: x if isinstance(x, Form) else float(x),
+    "float64": lambda x: x if isinstance(x, Form) else float(x),
+    "float32": to_single,
+}
