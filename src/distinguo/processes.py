@@ -10,17 +10,18 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.connection import wait
 from threading import Thread
-from typing import Any
+from typing import Any, NamedTuple
 
 QUIET = (
     "ignore::UserWarning:multiprocessing.resource_tracker"  #: it tells of what a stopped process leaves to it
 )
+GRACE = 10.0  #: seconds that a process has to save what it learned
 SAFE = "PYTHONSAFEPATH"  #: what ``-P`` is called in the environment
 
 
@@ -43,13 +44,56 @@ def _handed_on(paths: list[str]) -> str:
     return os.pathsep.join(path for path in paths if path and os.pathsep not in path)
 
 
-def pool_of_processes(count: int, copies: bool = False) -> ProcessPoolExecutor:
-    """Return a pool of processes that end with this one, and not by Ctrl-C, which all of a terminal get.
+def pool_of_processes(count: int) -> ProcessPoolExecutor:
+    """Return a pool of processes that end with this one, and not by Ctrl-C, which all of a terminal get."""
+    return ProcessPoolExecutor(count, initializer=_end_with_parent)
 
-    ``copies`` of this process know all that it knows; not every system can make them.
+
+class Lost(NamedTuple):
+    """The exit code of a copy of this process that ended without an answer."""
+
+    code: int
+
+
+def in_copies(work: Callable[[int], str], count: int, at_once: int) -> Iterator[tuple[int, str | Lost]]:
+    """Do ``work(0)`` to ``work(count - 1)`` in copies of this process, and yield each answer when it is there.
+
+    A copy knows all that this process knows and does one piece of work. Copies share no locks and no queue, so one
+    that is killed leaves the others alone. If the caller goes away, the running ones get a SIGTERM, and some seconds.
     """
-    context = get_context("fork") if copies else None
-    return ProcessPoolExecutor(count, mp_context=context, initializer=_end_with_parent)
+    context, waiting = get_context("fork"), list(range(count))[::-1]
+    running: dict[Any, tuple[int, Any]] = {}
+    try:
+        while waiting or running:
+            while waiting and len(running) < at_once:
+                number, (ours, theirs) = waiting.pop(), context.Pipe(duplex=False)
+                process = context.Process(target=_answer, args=(work, number, theirs), daemon=True)
+                with without_ctrl_c():
+                    process.start()
+                theirs.close()
+                running[ours] = number, process
+            for pipe in wait(list(running)):
+                number, process = running.pop(pipe)
+                try:
+                    answer: str | Lost = pipe.recv_bytes().decode()
+                    process.join()
+                except EOFError:
+                    process.join()
+                    answer = Lost(process.exitcode)
+                pipe.close()
+                yield number, answer
+    finally:
+        for _, process in running.values():
+            process.terminate()
+        for _, process in running.values():
+            process.join(GRACE)
+            process.kill()
+            process.join()
+
+
+def _answer(work: Callable[[int], str], number: int, pipe: Any) -> None:
+    _end_with_parent()
+    pipe.send_bytes(work(number).encode())
 
 
 def _end_with_parent() -> None:

@@ -16,7 +16,7 @@ import pytest
 from PIL import Image, ImageSequence
 
 import distinguo
-from distinguo.cli.listing import ABOUT, BOX2D, LEVELS
+from distinguo.cli.listing import ABOUT, BOX2D
 from distinguo.errors import DistinguoError
 from distinguo.runs.run import Run
 from distinguo.tasks.catalog import task_spec
@@ -329,8 +329,7 @@ def without_package(name: str) -> TaskSpec:
 
 @pytest.mark.parametrize("name", sorted(ABOUT))
 def test_every_listed_task_has_a_drawing_that_shows_what_is_done(name: str) -> None:
-    levels = {"levels": LEVELS[name]} if name in LEVELS else {}
-    spec = without_package(name) if name in BOX2D else task_spec(name, levels)
+    spec = without_package(name) if name in BOX2D else task_spec(name)
     draw_scene = scene_for(spec)
     assert draw_scene is not None
     low, high = (np.clip(side, -1.0, 1.0) for side in (spec.low, spec.high))

@@ -73,7 +73,7 @@ def test_processes_give_the_bytes_of_one_run_alone(tmp_path: Path) -> None:
 
 def test_a_killed_process_is_told_in_a_sentence(tmp_path: Path) -> None:
     wanted = asked(2, 5_000, fatal="killed")
-    with pytest.raises(DistinguoError, match=f"{ID} was killed.*the same command continues"):
+    with pytest.raises(DistinguoError, match=f"{ID} ended with exit code -9.*the same command continues"):
         learn_many(wanted, [tmp_path / str(c.seed) for c in wanted], workers=2)
     assert not active_children()
 

@@ -287,7 +287,7 @@ def test_settings_are_those_that_suit_the_facts() -> None:
     assert suited(spec_of(Gusts)) == {**BY_RETURN, **BY_NOISE["some"]}
     assert suited(spec_of(Gusts), "paper") == {}
     assert suited(spec_of(Cart)._replace(restorable=False), "paper") == NON_ACTIVE
-    assert configure(spec_of(Gusts)).learner.confidence == 2.0
+    assert configure(spec_of(Gusts), learner="economy").learner.confidence == 2.0
 
 
 def test_a_run_can_be_read_where_its_task_is_not_declared(monkeypatch: pytest.MonkeyPatch) -> None:

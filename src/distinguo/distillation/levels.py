@@ -126,7 +126,7 @@ def has_amounts(task: Any, parameters: Mapping[str, Any] | None = None) -> bool:
         return isinstance(task.action_space, gymnasium.spaces.Box)
     if not isinstance(task, str) or (task not in gymnasium.registry and ":" not in task):
         return False
-    env = source_of(task, _without_levels(parameters or {})).make()
+    env = source_of(task, _without_levels(parameters or {})).with_amounts()
     try:
         return isinstance(env.action_space, gymnasium.spaces.Box)
     finally:
@@ -179,7 +179,7 @@ def levelled(
 
 def _with_amounts(teacher: Any, task: Any, parameters: Mapping[str, Any], ledger: Ledger) -> Amounts:
     source = source_of(task, _without_levels(parameters) if isinstance(task, str) else {})
-    env = source.make()
+    env = source.with_amounts()
     view = view_of(env.observation_space, source.name)
     room = Room(source.name, len(view.names), 0, 0, view, env.action_space)
     made = teacher(room)

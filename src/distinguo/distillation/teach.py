@@ -422,12 +422,12 @@ def _environment(task: Any, parameters: Mapping[str, Any]) -> tuple[str, Make, i
         source = spec.task.driver.source
     else:
         source = source_of(task, own if isinstance(task, str) else {})
-    env = source.make()
+    env = source.with_amounts()
     _check_numbers(view_of(env.observation_space, source.name).kind, source.name)
     limit = source.limit or HOLDING
     if source.env is not None:  # an object: only itself
         return source.name, lambda: _Lent(env), 1, limit
-    return source.name, lambda: gymnasium.wrappers.TimeLimit(source.make(), limit), 2**31, limit
+    return source.name, lambda: gymnasium.wrappers.TimeLimit(source.with_amounts(), limit), 2**31, limit
 
 
 class _Lent(gymnasium.Wrapper[Any, Any, Any, Any]):

@@ -29,7 +29,7 @@ def learner_names() -> list[str]:
     """Return the learners that a run can be learned with, our own first; none of them is imported.
 
     >>> learner_names()[:2]
-    ['economy', 'model']
+    ['economy', 'evolution']
     """
     return list(dict.fromkeys([*_rooms(), *added(LEARNERS)]))
 

@@ -229,7 +229,7 @@ def choice_for(spec: TaskSpec) -> Choice:
         # a learner for many numbers, such as an evolution strategy, would be chosen here
         return Choice(PROBATION, "it suits tasks judged by return")
     if spec.name == PAPERS_TASK and spec.stochastic == "no":
-        return Choice(ECONOMY, "this is the paper's task")
+        return Choice(ECONOMY if spec.restorable else SURPRISE, "this is the paper's task")
     if len(spec.dimensions) <= FEW_NUMBERS:
         return Choice(
             MODEL, f"it suits trials that should never end, with up to {FEW_NUMBERS} numbers observed"

@@ -6,10 +6,10 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from importlib import import_module
-from multiprocessing import active_children, get_all_start_methods
+from multiprocessing import get_all_start_methods
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -17,7 +17,7 @@ from distinguo.errors import DistinguoError, checks_names, path_from, shown
 from distinguo.interrupts import held
 from distinguo.learners.catalog import ECONOMY, TEACHER
 from distinguo.presets import DEFAULT
-from distinguo.processes import pool_of_processes, without_ctrl_c
+from distinguo.processes import Lost, in_copies
 from distinguo.progress import ProgressPlace, show_progress
 from distinguo.runs import folder
 from distinguo.runs.configuration import Configuration, configure, differences, of_table
@@ -226,41 +226,35 @@ def one_core_only(configuration: Configuration) -> str:
     return ""
 
 
-_asked: list[tuple[Configuration, Path]] = []  #: what a process that is copied from this one learns
-
-
-def _learn_asked(number: int) -> None:
-    learn_configured(*_asked[number])
-
-
 def _learn_in_processes(
     configurations: Sequence[Configuration],
     outs: Sequence[Path],
     done: Callable[[Run], None] | None,
     workers: int | None,
 ) -> list[Run]:
-    """Learn in copies of this process, which know the tasks and need nothing but a number."""
-    count = min(workers or os.cpu_count() or 1, len(configurations))
-    before, pool = set(active_children()), pool_of_processes(count, copies=True)
-    _asked[:] = zip(configurations, outs, strict=True)
-    try:
-        with without_ctrl_c():
-            futures = {pool.submit(_learn_asked, n): n for n in range(len(_asked))}
-        for future in as_completed(futures):
-            future.result()
+    """Learn in copies of this process, which know the tasks; what they learn is in the folders."""
+
+    def one(number: int) -> str:
+        try:
+            learn_configured(configurations[number], outs[number])
+        except DistinguoError as error:
+            return str(error)
+        return ""
+
+    name, runs = configurations[0].spec.name, dict[int, Run]()
+    with closing(in_copies(one, len(outs), min(workers or os.cpu_count() or 1, len(outs)))) as answers:
+        for number, answer in answers:
+            if isinstance(answer, Lost):
+                raise DistinguoError(
+                    f"A process that learned {name} ended with exit code {answer.code}, perhaps for want of memory; "
+                    f"what was learned is in {outs[0].parent}, and the same command continues from there."
+                )
+            if answer:
+                raise DistinguoError(answer)
+            runs[number] = learn_configured(configurations[number], outs[number])  # it is finished, and read
             if done:
-                done(learn_configured(*_asked[futures[future]]))  # it is finished, and read
-        return [learn_configured(*asked) for asked in _asked]
-    except BrokenProcessPool:
-        raise DistinguoError(
-            f"A process that learned {configurations[0].spec.name} was killed, perhaps for want of memory; "
-            f"what was learned is in {outs[0].parent}, and the same command continues from there."
-        ) from None
-    finally:
-        for process in set(active_children()) - before:
-            process.terminate()  # a running one saves its run first
-        pool.shutdown(cancel_futures=True)
-        _asked.clear()
+                done(runs[number])
+    return [runs[number] for number in range(len(outs))]
 
 
 def default_folder(configuration: Configuration, base: Path = Path("runs")) -> Path:

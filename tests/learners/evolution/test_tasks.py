@@ -40,7 +40,14 @@ def test_a_budget_holds_to_the_step(steps: int) -> None:
 def test_every_step_that_is_taken_is_counted() -> None:
     Slope.taken = 0
     run = learned(Slope(), threshold=61.0, stage__steps=3_000)
-    kinds = ("environment_steps", "confirmation_steps", "representation_steps", "price_steps", "probe_steps")
+    kinds = (
+        "environment_steps",
+        "confirmation_steps",
+        "representation_steps",
+        "price_steps",
+        "probe_steps",
+        "diagnosis_steps",
+    )
     assert sum(run.summary.get(kind, 0) for kind in kinds) == Slope.taken
 
 

@@ -77,7 +77,14 @@ class Slope(gymnasium.Env[Any, int]):
         return np.array([self.x, self.v]), 1.0, abs(self.x) > 3.0, self.steps >= 60, {}
 
 
-STEPS = ("environment_steps", "confirmation_steps", "representation_steps", "price_steps", "probe_steps")
+STEPS = (
+    "environment_steps",
+    "confirmation_steps",
+    "representation_steps",
+    "price_steps",
+    "probe_steps",
+    "diagnosis_steps",
+)
 
 
 @pytest.mark.parametrize("threshold", [58.0, 61.0], ids=["solved", "out of reach"])

@@ -15,6 +15,7 @@ from distinguo.runs.configuration import configure
 from distinguo.runs.stage import Stage
 from distinguo.search.maps import PrototypeMap
 from distinguo.tasks.catalog import spec_of
+from distinguo.tasks.world import python_world
 
 CAP = 12
 #: A smaller example is looked for for minutes, and says no more than the first.
@@ -76,9 +77,11 @@ class Trial(NamedTuple):
 def agent_for(toy: Any, *, returns: bool, **learner: Any) -> Agent:
     """Return an agent before its first trial; ``returns`` says whether it may go on from any node."""
     changes = {f"learner.{name}": value for name, value in learner.items()}
-    agent = Stage(configure(spec_of(toy()), seed=3, changes=changes, learner="probation")).agent
+    task = toy()
+    agent = Stage(configure(spec_of(task), seed=3, changes=changes, learner="probation")).agent
     agent.memory.facts["returns"] = returns
-    return agent
+    world = agent.world  # parts that are called from here need one that is interpreted
+    return agent._replace(world=python_world(task, world.spare.shape[1], world.sights.shape[1]))
 
 
 points = st.tuples(st.integers(-12, 12).map(lambda n: n / 4), st.integers(-8, 8).map(lambda n: n / 4))

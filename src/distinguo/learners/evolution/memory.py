@@ -163,7 +163,7 @@ def fresh_evolution_memory(width: int, dimensions: int, settings: EvolutionSetti
     """Return the memory before the first trial.
 
     >>> fresh_evolution_memory(4, 4, EvolutionSettings()).candidates.drawn.shape
-    (24, 20)
+    (24, 28)
     """
     numbers = most_numbers(dimensions, settings.regions)
     if numbers > MOST_NUMBERS:

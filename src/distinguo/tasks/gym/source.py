@@ -93,19 +93,25 @@ class Source(NamedTuple):
 
     def settled(self) -> tuple[Source, Any]:
         """Return the environment, and the source with the levels of its actions, where they were not given."""
-        if self.is_lost:
-            raise absence(self.name)
-        own = {key: value for key, value in self.arguments.items() if key not in OURS}
-        env = _made(self.name, own) if self.env is None else self.env
-        if FEATURES in self.arguments:
-            env = ReducedObservation(env, self.arguments[FEATURES])
+        env = self._reduced()
         space = attempt(getattr, env, "action_space", otherwise=None)
         if LEVELS in self.arguments:
             return self, DiscreteActions(env, self.arguments[LEVELS])
         if isinstance(space, gymnasium.spaces.Box):
             levels = usual_levels(space)
             return self._replace(arguments={**self.arguments, LEVELS: levels}), DiscreteActions(env, levels)
-        return self, env if numbered_choices(space) is None else NumberedActions(env)
+        return self, _numbered(env)
+
+    def with_amounts(self) -> Any:
+        """The environment with its continuous actions as they are."""
+        return _numbered(self._reduced())
+
+    def _reduced(self) -> Any:
+        if self.is_lost:
+            raise absence(self.name)
+        own = {key: value for key, value in self.arguments.items() if key not in OURS}
+        env = _made(self.name, own) if self.env is None else self.env
+        return ReducedObservation(env, self.arguments[FEATURES]) if FEATURES in self.arguments else env
 
     def again(self, copies: bool = False) -> tuple[Source, bool]:
         """Return a source of an equal environment, and whether that is another object.
@@ -129,6 +135,12 @@ class Source(NamedTuple):
             return Spare(self._replace(env=copy.deepcopy(self.env)).make(), False)
         spec = self.env.spec
         return None if spec is None else Spare(self._replace(env=gymnasium.make(_unseen(spec))).make(), True)
+
+
+def _numbered(env: Any) -> Any:
+    """The environment, with one number for several choices at once."""
+    space = attempt(getattr, env, "action_space", otherwise=None)
+    return env if numbered_choices(space) is None else NumberedActions(env)
 
 
 class Spare(NamedTuple):
