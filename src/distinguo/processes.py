@@ -10,7 +10,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import get_context, parent_process, resource_tracker
@@ -55,7 +55,7 @@ class Lost(NamedTuple):
     code: int
 
 
-def in_copies(work: Callable[[int], str], count: int, at_once: int) -> Iterator[tuple[int, str | Lost]]:
+def in_copies(work: Callable[[int], str], count: int, at_once: int) -> Generator[tuple[int, str | Lost]]:
     """Do ``work(0)`` to ``work(count - 1)`` in copies of this process, and yield each answer when it is there.
 
     A copy knows all that this process knows and does one piece of work. Copies share no locks and no queue, so one
@@ -72,7 +72,8 @@ def in_copies(work: Callable[[int], str], count: int, at_once: int) -> Iterator[
                     process.start()
                 theirs.close()
                 running[ours] = number, process
-            for pipe in wait(list(running)):
+            ready: list[Any] = wait(list(running))
+            for pipe in ready:
                 number, process = running.pop(pipe)
                 try:
                     answer: str | Lost = pipe.recv_bytes().decode()
