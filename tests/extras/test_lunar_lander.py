@@ -29,7 +29,7 @@ LANDER = "LunarLander-v3"
 
 def test_it_is_put_back_by_replay_while_it_is_learned(tmp_path: Path) -> None:
     settings = BRIEF | {"stage.steps": 2500, "stage.confirm": 1}
-    run = distinguo.learn(LANDER, seed=1, settings=settings, out=tmp_path / "run")
+    run = distinguo.learn(LANDER, seed=1, learner="economy", settings=settings, out=tmp_path / "run")
     assert "replay" in run.configuration.spec.note
     assert run.summary["investigation_steps"] > 0
 
