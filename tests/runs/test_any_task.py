@@ -225,7 +225,6 @@ def test_an_own_environment_is_learned_and_truncation_is_told_from_an_end() -> N
 
 def test_bad_environments_are_refused_in_a_sentence() -> None:
     for name, words in {
-        "MountainCarContinuous-v0": "task.levels",
         "CartPol-v1": "did you mean 'CartPole-v1'",
         "nothing like it": "any Gymnasium id",
     }.items():

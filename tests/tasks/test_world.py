@@ -303,7 +303,7 @@ def test_a_new_task_compiles_nothing_of_the_learner(tmp_path: Path) -> None:
         "    def on_end(self, event): pass\n"
         "names = []\n"
         "events.register('numba:compile', Names())\n"
-        "dg.learn(Own(), seed=1, "
+        "dg.learn(Own(), learner='economy', seed=1, "
         "settings={'stage.trials': 3})\n"
         "print(sorted(set(names)))\n"
     )

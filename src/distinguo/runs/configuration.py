@@ -365,7 +365,7 @@ def _code_word(kind: Any, name: str) -> str:
     source = getattr(module, "__file__", None)
     if source is None or kind.__module__.partition(".")[0] == "distinguo":
         return f"path/to/file.py:{name}"
-    return f"{source}:{kind.__name__}"
+    return f"{source}:{kind.__qualname__}"  # its name may carry a number, for compiled code
 
 
 def _plain(configuration: Configuration, learner: str | None = None) -> Configuration:
