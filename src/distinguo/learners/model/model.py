@@ -198,8 +198,9 @@ def fit_plane(model: LearnedModel, s: np.ndarray, count: int) -> None:
     for n in range(count):
         set_offset(model, s, scratch.near[n])
         for i in range(terms):
+            weight = scratch.share[n] * offset[i]
             for j in range(terms):
-                matrix[i, j] += scratch.share[n] * offset[i] * offset[j]
+                matrix[i, j] += weight * offset[j]
     spread = 0.0
     for i in range(1, terms):
         spread += matrix[i, i]
