@@ -95,3 +95,8 @@ def test_twenty_coordinates_are_learned_as_two(learner: str) -> None:
         return int(run.summary["environment_steps"])
 
     assert steps(18) <= 2 * steps(0) + STEPS
+
+
+@pytest.mark.parametrize(("count", "learner"), [(2, "model"), (8, "probation"), (20, "economy")])
+def test_noise_among_many_coordinates_does_not_choose_the_learner(count: int, learner: str) -> None:
+    assert configure(spec_of(integrator("noise", "hold", count - 2), {})).learner_name == learner

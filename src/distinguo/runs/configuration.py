@@ -206,6 +206,8 @@ def flat(configuration: Configuration) -> dict[str, Any]:
 
 
 FEW_NUMBERS = 3  #: observed, up to which a model of experience is the quickest to keep a trial going
+#: Above so many, those that matter are found first (tasks/relevance.py). The noise is then often in the others.
+MANY_NUMBERS = int(preset(DEFAULT)["stage.many"])
 PAPERS_TASK = "puck"
 
 
@@ -234,7 +236,7 @@ def choice_for(spec: TaskSpec) -> Choice:
         return Choice(
             MODEL, f"it suits trials that should never end, with up to {FEW_NUMBERS} numbers observed"
         )
-    if spec.stochastic != "no":
+    if spec.stochastic != "no" and len(spec.dimensions) <= MANY_NUMBERS:
         return Choice(PROBATION, f"it suits stochastic tasks with over {FEW_NUMBERS} numbers observed")
     if spec.restorable:
         return Choice(

@@ -47,7 +47,7 @@ class Sweeping(Learner):
     suggested: Mapping[str, Any] = {  # it forgets nothing, so it never restarts
         "stage.restart": 0,
         "stage.prototypes": 10**6,
-        "stage.steps": 100_000,
+        "stage.steps": 200_000,
     }
     needs_extent = False
 
