@@ -250,3 +250,13 @@ def test_only_a_deterministic_task_with_one_start_is_certain(slippery: bool, cer
     assert (run.summary["confirmation_trials"] == 1) == certain
     if certain:
         assert run.summary["score_low"] == run.summary["score"] == 1.0
+
+
+def test_a_final_test_that_cannot_fail_ends_when_it_is_hopeless() -> None:
+    """No return before was above 0, so those of 1 rule a refutation out: 20 trials say enough."""
+    question = ReturnQuestion(threshold=0.8, least=0.0, greatest=0.0)
+    returns = [0.0, 1.0, 0.0, 0.0, 0.0] * 4
+    assert judge(returns[:19], 1_900, question, final=True) == OPEN
+    assert judge(returns, 2_000, question, final=True) == UNDECIDED
+    near = [1.0, 0.0, 1.0, 1.0, 1.0] * 8
+    assert judge(near, 4_000, question, final=True) == OPEN

@@ -107,6 +107,32 @@ class Bonus(NamedTuple):
         return (float(rng.uniform(-0.1, 0.1)),)
 
 
+@dg.task(
+    states=("sign", "t"),
+    observations=("t",),
+    actions=("minus", "plus"),
+    low=(0,),
+    high=(5,),
+    threshold=0.9,
+    limit=6,
+    **PLAIN,
+)
+class Recall(NamedTuple):
+    """Only the sign of the start is rewarded, in the last step, and it is never shown."""
+
+    far: float = 5.0
+
+    def transition(self, s: Any, a: int) -> Any:
+        done = s[1] + 1.0 >= self.far
+        return (s[0], s[1] + 1.0), (1.0 if a == s[0] else -1.0) if done else 0.0, done
+
+    def observe(self, s: Any) -> Any:
+        return (s[1],)
+
+    def start(self, rng: Any) -> Any:
+        return (float(rng.integers(2)), 0.0)
+
+
 def why(run: Run) -> dict[str, Any]:
     assert not run.solved
     found: dict[str, Any] = run.summary["not_solved"]
@@ -154,6 +180,13 @@ def test_an_observation_that_says_too_little(learner: str, call: Call) -> None: 
     assert tried(call, said["command"], "--set", "stage.trials=3")["learner"] == "probation"
 
 
+def test_rewards_that_equal_observations_do_not_explain() -> None:
+    run = learn(Recall(), seed=1, settings={"stage.steps": 3_000, "stage.confirm": 20})
+    said = why(run)
+    assert said["reason"] == unsolved.TOO_LITTLE, said
+    assert "where it is t 4" in said["sentence"]
+
+
 def test_an_observation_that_says_enough_is_not_blamed() -> None:
     env = gymnasium.make("CartPole-v1")
     run = learn(env, seed=1, learner="economy", settings={"stage.steps": 3_000, "stage.confirm": 2})
@@ -185,7 +218,7 @@ def test_the_return_on_the_starts_of_a_race_is_in_the_summary() -> None:
 def test_a_constant_action_that_is_as_good(call: Call) -> None:  # noqa: F811
     said = why(learn(Bonus(), seed=1, settings={**BRIEF, "stage.steps": 1_000}))
     assert said["reason"] == unsolved.CONSTANT
-    assert "always 'right' returns 20 on average" in said["sentence"]
+    assert "is as good: always 'right' returns 20 on average" in said["sentence"]
     assert tried(call, said["command"])["environment_steps"] == 4_000
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 
 import typer
 
@@ -85,7 +87,7 @@ def _version(
 
 def main() -> None:
     """Run the command line."""
-    warnings.showwarning = lambda message, *_: say(f"distinguo: {message}")
+    warnings.showwarning = lambda message, _, file, *__: say(warning_line(str(message), file))
     _print_anything()
     forget_odd_sizes()
     try:
@@ -97,6 +99,21 @@ def main() -> None:
         place = f" {error.filename}" if error.filename else ""
         say(f"distinguo: Cannot use{place}: {error.strerror or error}.")
         sys.exit(2)
+
+
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def warning_line(message: str, file: str) -> str:
+    """A warning with the package that it comes from, and without its colours.
+
+    >>> warning_line("\x1b[33mWARN: lowered\x1b[0m", "/venv/lib/site-packages/gymnasium/logger.py")
+    'gymnasium: WARN: lowered'
+    """
+    parts = Path(file).parts
+    places = [n for n, part in enumerate(parts[:-1]) if part in ("site-packages", "dist-packages")]
+    package = Path(parts[places[-1] + 1]).stem if places else "distinguo"
+    return f"{package}: {_COLOUR.sub('', message)}"
 
 
 def _print_anything() -> None:

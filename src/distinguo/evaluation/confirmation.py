@@ -50,6 +50,7 @@ FEWEST_CLAIM = 10  #: trials before a claim is given up because it would take to
 PERFECT = 3  #: multiple of the trials of a perfect policy that a test may take in any case
 REPEAT = 2.0  #: standard errors by which the mean of further trials should be above the threshold, too
 TOO_LONG = 2.0  #: multiple of the trials left beyond which a claim is given up
+FAR = 5.0  #: standard errors below the bar at which a final test ends that nothing can refute
 LONGER = 4  #: multiple of its usual steps that a final test may take while it is likely to pass
 
 
@@ -177,9 +178,20 @@ def answers(
     if final:  # nothing is learned afterwards, so it goes on as long as it is likely to pass in time
         left = count * (LONGER * limit / steps - 1.0)
         spent &= _trials_to_pass(returns, question) > left
+        spent |= enough & _unrefuted(returns, question)
     ended = unforeseen | (count >= question.most) | spent | (passed & never)
     ended |= _hopeless(returns, steps / limit, question)
     return np.select([passed & repeats, failed, ended], [PASSED, FAILED, UNDECIDED], OPEN)
+
+
+def _unrefuted(returns: np.ndarray, question: ReturnQuestion) -> np.ndarray:
+    """Whether the mean is far below the bar, but a return above the ceiling rules a refutation out."""
+    count = np.arange(1, len(returns) + 1)
+    mean = np.cumsum(returns) / count
+    square = np.cumsum((returns - returns[0]) ** 2) / count - (mean - returns[0]) ** 2
+    error = np.sqrt(np.maximum(square, 0.0) / count)
+    beyond: np.ndarray = np.maximum.accumulate(returns > question.ceiling)
+    return beyond & (mean + FAR * error < question.bar)
 
 
 def _repeats(returns: np.ndarray, question: ReturnQuestion) -> tuple[np.ndarray, np.ndarray]:

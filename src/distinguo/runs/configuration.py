@@ -25,7 +25,7 @@ from distinguo.learners.catalog import (
 from distinguo.learners.learner import AbsentLearner, Learner, all_learners, learner_named, learner_or_absent
 from distinguo.presets import BY_RETURN, DEFAULT, NEVER_ENDING, preset, suited
 from distinguo.settings import StageSettings, checked
-from distinguo.tasks.catalog import own_parameters, task_spec
+from distinguo.tasks.catalog import SPECS, own_parameters, task_spec
 from distinguo.tasks.gym.task import TaskWords, with_words
 from distinguo.tasks.noise import NoiseParameters
 from distinguo.tasks.spec import CATEGORIES, Hold, MeanReturn, TaskSpec
@@ -253,7 +253,7 @@ def suited_learner(
     ``begun`` says that there are prototypes to begin from, which only the paper's learner uses. Where states cannot
     be restored, that learner works without mini-trials: this is ``surprise``.
 
-    >>> from distinguo.tasks.catalog import own_parameters, task_spec
+    >>> from distinguo.tasks.catalog import SPECS, own_parameters, task_spec
     >>> [suited_learner(task_spec(name)) for name in ("puck", "CartPole-v1")]
     ['economy', 'probation']
     """
@@ -306,7 +306,7 @@ def learn_command(configuration: Configuration, out: Path | None = None) -> str:
     plain = _plain(configuration)
     words = ["distinguo", "learn", _task_word(spec), "--seed", str(configuration.seed)]
     words += [] if configuration.preset == DEFAULT else ["--preset", configuration.preset]
-    words += ["--interpreted"] if spec.interpreted and spec.portable else []
+    words += ["--interpreted"] if spec.interpreted and spec.name in SPECS else []
     if plain.learner_name != configuration.learner_name:
         words += ["--learner", _learner_word(configuration.learner_name)]
         plain = _plain(configuration, configuration.learner_name)

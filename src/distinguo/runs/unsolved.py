@@ -6,6 +6,7 @@ a tenth of the steps of the run at most, and the summary counts them as ``diagno
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -32,6 +33,7 @@ CUT, CLOSE, FEW, UNRELIABLE = "cut", "undecided", "too few trials", "nothing rel
 OVERFITS, IMPROVING, CONSTANT, STALLS = "overfits its starts", "improving", "constant action", "stalls"
 
 FEWEST_TRIALS = 40  #: from which on the course of the returns says something
+FEWEST_EQUAL = 5  #: trials that are said to be all equal
 CLEARLY = 2.0  #: standard errors by which means must differ
 GAP = 0.25  #: share of the range of returns by which own starts and new ones differ, if a map overfits
 LOOKED = 2_000  #: steps of the look around at most, besides a trial of every action
@@ -40,6 +42,9 @@ MOST_ACTIONS = 32  #: that are played all the time
 NEAR = 0.01  #: how near two observations are that look alike, in extents
 FEWEST_PAIRS = 20  #: of observations that look alike
 DIFFERENT = 0.3  #: of a usual change, by which what follows them differs
+UNEXPLAINED = (
+    0.5  #: share of the squared differences of rewards that are between equal observations and actions
+)
 
 
 class UnsolvedRun(NamedTuple):
@@ -180,6 +185,8 @@ def _equal_returns(ending: UnsolvedRun) -> UnsolvedReason | None:
     if len(gained) != 1 or isinstance(ending.spec.goal, Hold):
         return None
     value, steps = gained.pop(), ending.summary["environment_steps"]
+    if value and len(ending.trials) < FEWEST_EQUAL:
+        return None  # too few to say that they are all equal
     what = "No return differed" if value else "No reward was seen"
     said = (
         f"{what} in {counted(steps, 'step')}: every trial returned {value:zg}, so nothing could be learned."
@@ -283,8 +290,9 @@ def _constant(ending: UnsolvedRun, look: LookAround) -> UnsolvedReason | None:
     if look.constant is None or look.constant[1] < score or isinstance(ending.spec.goal, Hold):
         return None
     action, mean = look.constant
+    how = "better" if mean > score else "as good"
     said = (
-        f"A constant action is as good: always '{ending.spec.actions[action]}' returns {mean:z.4g} on average, "
+        f"A constant action is {how}: always '{ending.spec.actions[action]}' returns {mean:z.4g} on average, "
         f"and the policy {score:z.4g}."
     )
     return UnsolvedReason(CONSTANT, said, *_other(ending))
@@ -401,7 +409,7 @@ def alike(spec: TaskSpec, taken: Sequence[_Seen]) -> tuple[tuple[float, ...], in
     """An observation, and an action whose outcome it does not decide; None if none was found.
 
     Labels must be equal. Numbers must be near, in different trials, and what follows must differ as much as two
-    changes usually do, in most of such pairs.
+    changes usually do, in most of such pairs; or they are equal, and most differences of rewards are between them.
     """
     if spec.kind == CATEGORIES:
         outcomes: dict[Any, Any] = {}
@@ -410,6 +418,8 @@ def alike(spec: TaskSpec, taken: Sequence[_Seen]) -> tuple[tuple[float, ...], in
             if outcomes.setdefault((one.before, one.action), found) != found:
                 return one.before, one.action
         return None
+    if (place := _unexplained_reward(taken)) is not None:
+        return taken[place].before, taken[place].action
     before, after = (np.array([getattr(one, name) for one in taken]) for name in ("before", "after"))
     width = np.ptp(before, axis=0)
     points = before / np.where(width > 0.0, width, 1.0)
@@ -431,6 +441,22 @@ def alike(spec: TaskSpec, taken: Sequence[_Seen]) -> tuple[tuple[float, ...], in
         return None
     most = int(left[np.argmax(differ)])
     return taken[most].before, taken[most].action
+
+
+def _unexplained_reward(taken: Sequence[_Seen]) -> int | None:
+    """A step whose reward differs from that of equal ones, if equal observations and actions explain few rewards."""
+    rewards = np.array([one.reward for one in taken])
+    steps = defaultdict[Any, list[int]](list)
+    for place, one in enumerate(taken):
+        steps[one.before, one.action].append(place)
+    repeated = [places for places in steps.values() if len({taken[n].trial for n in places}) > 1]
+    if sum(map(len, repeated)) < FEWEST_PAIRS:
+        return None
+    within = [float(((rewards[places] - rewards[places].mean()) ** 2).sum()) for places in repeated]
+    mixed = sum(len(places) for places, square in zip(repeated, within, strict=True) if square > 0.0)
+    if mixed < FEWEST_PAIRS or sum(within) <= UNEXPLAINED * float(((rewards - rewards.mean()) ** 2).sum()):
+        return None
+    return repeated[int(np.argmax(within))][0]
 
 
 def _near_pairs(points: np.ndarray, trials: np.ndarray, rows: np.ndarray) -> list[tuple[int, int]]:

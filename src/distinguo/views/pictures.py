@@ -260,6 +260,7 @@ def _prototypes_among(
 # prototypes. The coordinates along which most incompatible pairs differ are shown.
 
 
+MOST_NAMES = 10  #: actions in a legend; if there are more, only those that occur
 MOST_HELD = 6  #: coordinates that a note names
 MOST_CELLS = 2000  #: prototypes; above this a picture is drawn by a grid
 ACROSS, UPWARDS = 160, 120  #: places of that grid

@@ -7,6 +7,7 @@ import io
 import math
 import textwrap
 import threading
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -31,7 +32,7 @@ from distinguo.progress import displayed
 from distinguo.representations.geometry import Pair
 from distinguo.tasks.grids import CLIFF_FIELD, HOLE_FIELD
 from distinguo.views.areas import MOST_JOINED, Label, Segment
-from distinguo.views.pictures import PartitionPicture, ValuePicture
+from distinguo.views.pictures import MOST_NAMES, PartitionPicture, ValuePicture
 from distinguo.writing import write_atomically
 
 # Figures as wide as a printed column, so that they can be read on screen and on paper.
@@ -582,6 +583,8 @@ def _frame(axes: Axes, picture: PartitionPicture) -> None:
 def marks_of(picture: PartitionPicture) -> list[tuple[str, Any]]:
     """Return the entries of a partition's legend."""
     marks = action_marks(picture.actions)
+    if len(marks) > MOST_NAMES:
+        marks = [mark for a, mark in enumerate(marks) if a in {cell.action for cell in picture.cells}]
     if any(cell.action < 0 and n not in dict(picture.ends) for n, cell in enumerate(picture.cells)):
         marks.append(("tied", patch(hue_of(-1))))
     if any(picture.primary):
@@ -623,7 +626,8 @@ def rendered(figure: Figure, suffix: str = ".png", dpi: int = DPI, transparent: 
     """Return the bytes of a figure's file."""
     buffer = io.BytesIO()
     FigureCanvasAgg(figure)
-    with _ONE_AT_A_TIME, mpl.rc_context(_SAVING):  # type: ignore[arg-type]
+    with _ONE_AT_A_TIME, mpl.rc_context(_SAVING), warnings.catch_warnings():  # type: ignore[arg-type]
+        warnings.filterwarnings("ignore", "constrained_layout not applied")  # a legend fills a flat picture
         figure.savefig(
             buffer, format=suffix.removeprefix("."), dpi=dpi, transparent=transparent, **FORMATS[suffix]
         )

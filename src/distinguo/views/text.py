@@ -25,7 +25,15 @@ from distinguo.representations.file import Representation
 from distinguo.representations.partition import has_labels, prototypes_of, region, regions_of
 from distinguo.runs.run import Run
 from distinguo.tasks.spec import TaskSpec
-from distinguo.views.pictures import category_name, frame_of, names_of, note_of, plane_of, tiles_of
+from distinguo.views.pictures import (
+    MOST_NAMES,
+    category_name,
+    frame_of,
+    names_of,
+    note_of,
+    plane_of,
+    tiles_of,
+)
 from distinguo.views.terminal import columns_of, fitted_lines, painted_letters, table_with_remarks
 from distinguo.views.words import presentable, values_name_actions
 
@@ -114,7 +122,6 @@ def _from_to(states: list[State]) -> str:
 
 
 TIED, NAMELESS = ".", "*"
-MOST_NAMES = 12  #: actions in the legend; if there are more, only those that occur
 
 
 def text_map(run: Run, width: int | None = None, colours: bool = False) -> str:

@@ -68,13 +68,20 @@ of -110. Learner: probation (tries changes of a small map and keeps those that p
         *(
             []
             if spec.limit or not spec.interpreted
-            else [f"trials stopped after {counted(configuration.stage.cap, 'step')}"]
+            else [f"trials stopped after {counted(_longest(configuration), 'step')}"]
         ),
     ]
     about = learner_or_absent(name, {}).about
     way, chosen = f" ({about})" if about else "", choice_for(spec)
     why = f"; {chosen.why}" if (chosen.learner, DEFAULT) == (name, configuration.preset) else ""
     return f"{spec.name}: {', '.join(facts)}. Learner: {name}{way}{why}."
+
+
+def _longest(configuration: Configuration) -> int:
+    """The steps after which a trial without a time limit is stopped: some learners have a limit of their own."""
+    return int(
+        min(configuration.stage.cap, getattr(configuration.learner, "horizon", configuration.stage.cap))
+    )
 
 
 def _goal(spec: TaskSpec) -> str:
@@ -210,8 +217,13 @@ def distribution(summaries: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+MOST_TYPED = 30  #: coordinates of a state in a command
+
+
 def why_command(run: Run, path: Path) -> str:
     """Return a command that explains why two regions with different actions are kept apart; empty if there are none.
+
+    A state of too many coordinates is not typed: the command would fill the screen.
 
     >>> import distinguo
     >>> why_command(distinguo.learn("puck", seed=1), Path("runs/mine"))
@@ -220,6 +232,8 @@ def why_command(run: Run, path: Path) -> str:
     prototypes, policy = prototypes_of(run.representation.partition), run.controller.policy
     others = np.flatnonzero(policy != policy[0])
     if prototypes is None or not len(others):
+        return ""
+    if prototypes.points.shape[1] > MOST_TYPED:
         return ""
     pair = prototypes.points[prototypes.primaries[[0, others[0]]]]
     here, there = (",".join(f"{c:z.4g}" for c in row) for row in pair.tolist())

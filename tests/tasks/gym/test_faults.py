@@ -14,6 +14,7 @@ from gymnasium.spaces import Box, Discrete
 import distinguo as dg
 from distinguo.cli.parse import _made
 from distinguo.errors import DistinguoError
+from distinguo.runs.configuration import configure
 from distinguo.runs.stage import CONFIRMING, TRIAL, Stage
 from distinguo.tasks.catalog import spec_of, task_spec
 from distinguo.tasks.gym import source
@@ -288,6 +289,27 @@ def test_a_display_that_is_missing() -> None:
         DistinguoError, match=r"Screen could not be made: .*; it asks for a display: leave out "
     ):
         _made(Screen, {})
+
+
+def test_a_package_that_fails_when_it_is_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, error in (("windowed", "RuntimeError('Cannot connect to display')"), ("broken", "1 / 0")):
+        (tmp_path / f"{name}.py").write_text(f"raise {error}" if "(" in error else error)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(
+        DistinguoError, match=r"importing windowed failed .*; it asks for a display: .* xvfb-run"
+    ):
+        dg.learn("windowed:Room-v0")
+    with pytest.raises(
+        DistinguoError,
+        match=r"^broken:Room-v0: importing broken failed \(ZeroDivisionError: .*\); .* and fix it\.$",
+    ):
+        dg.learn("broken:Room-v0")
+
+
+def test_a_trial_limit_of_the_learner_is_said() -> None:
+    assert ", trials stopped after 1,000 steps. " in way_sentence(
+        configure(spec_of(Saturated(), {}), words={"threshold": 1.0})
+    )
 
 
 @pytest.mark.parametrize(

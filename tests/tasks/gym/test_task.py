@@ -375,7 +375,8 @@ def test_several_rewards_at_once() -> None:
             return seen, np.array([1.0, -2.0]), *rest
 
     with pytest.raises(
-        DistinguoError, match=r"gave several rewards at once, .*; allowed is one; add them up"
+        DistinguoError,
+        match=r"gave several rewards at once, .*, in trial \d+ at step 1; allowed is one: add them up",
     ):
         dg.learn(Robot(), seed=1, learner="economy", settings={"stage.steps": 300, "stage.confirm": 2})
 

@@ -118,6 +118,9 @@ class _Probe:
     def result(self, spare: Callable[[], Spare | None]) -> ProbeResult:
         """Try everything."""
         stochastic = attempt(self._is_stochastic, otherwise=False)  # learning will report a fault
+        if not self.trials:
+            said = Restoring(NONE, f"{self.name} was not probed: its first trial fails.")
+            return ProbeResult(said, stochastic, None, False, 0, self.player.steps, False)
         replayable = not attempt(self._trouble_of_replays, stochastic, otherwise="raises an error")
         one_start = not stochastic and attempt(self._has_one_start, otherwise=False)
         reasons: list[str] = []

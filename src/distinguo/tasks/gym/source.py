@@ -369,7 +369,7 @@ def registered_spec(identifier: str, may_import: bool = False) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
             if module and may_import:
-                importlib.import_module(module)
+                _import(module, identifier)
             return gymnasium.spec(name)
     except ImportError as error:
         raise _lacking(identifier, error) from error
@@ -383,6 +383,19 @@ def registered_spec(identifier: str, may_import: bool = False) -> Any:
         if module and module not in sys.modules:
             hint = f"import {module} first, or name the task yourself: --task {identifier}."
         raise DistinguoError(f"Unknown environment '{identifier}'; {hint}") from None
+
+
+def _import(module: str, identifier: str) -> None:
+    """Import the module that registers an id; whatever it raises but a lack is one sentence."""
+    try:
+        importlib.import_module(module)
+    except (ImportError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        advice = remedy(error, f"import {module} in Python to see where, and fix it")
+        raise DistinguoError(
+            f"{identifier}: importing {module} failed ({reason_of(error)}); {advice}."
+        ) from error
 
 
 def _made(identifier: str, arguments: Mapping[str, Any]) -> Any:
@@ -563,11 +576,10 @@ class CheckedEnv:
         amount = number_of(reward)
         if math.isnan(amount) and np.size(attempt(np.asarray, reward, otherwise=0.0)) > 1:
             advice = (
-                "add them up, as in gymnasium.wrappers.TransformReward(env, lambda r: float(r @ weights))"
+                "allowed is one: add them up in a file of yours, as "
+                "gymnasium.wrappers.TransformReward(env, lambda r: float(r @ weights)) does"
             )
-            raise self.fault(
-                f"gave several rewards at once, {shown(reward)}; allowed is one; {advice}", *place
-            )
+            raise self.fault(f"gave several rewards at once, {shown(reward)}", *place, advice=advice)
         if not math.isfinite(amount):
             raise self.fault(f"gave the reward {shown(reward)}, which is not a finite number", *place)
         if abs(amount) > LARGEST:
