@@ -21,7 +21,8 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple, get_type_hints
 
@@ -86,47 +87,47 @@ WORLDS = (
     World("Swimmer-v5", 50_000, 360.0, True),
     World("MountainCarContinuous-v0", 30_000, 90.0, True),
     World("minigrid:MiniGrid-Empty-Random-5x5-v0", 5_000, 0.8),
-    World("popgym:popgym-VelocityOnlyCartpoleEasy-v0", 5_000, 0.8),
-    World("shimmy:bsuite/catch-v0", 5_000, 0.9),
-    World("shimmy:bsuite/cartpole-v0", 5_000, 500.0),
     World("mo_gymnasium:deep-sea-treasure-v0", 5_000, 20.0),
     World("miniworld:MiniWorld-OneRoom-v0", 5_000, 0.8, False, {}, ("--features", "pool")),
-    World("gymnasium_robotics:FetchReach-v4", 5_000, -10.0),
-    World("flappy_bird_gymnasium:FlappyBird-v0", 5_000, 10.0, False, {"use_lidar": False}),
+    World("popgym:popgym-VelocityOnlyCartpoleEasy-v0", 5_000, 0.8),
+    World("shimmy:bsuite/catch-v0", 5_000, 0.9),
     World("shimmy:bsuite/memory_len-v0", 5_000, 0.9, False, {"memory_length": 5}),
-    World("gymnasium_2048:gymnasium_2048/TwentyFortyEight-v0", 5_000, 2_000.0),
-    World("gymnasium_snake_game:Snake-v1", 5_000, 0.0),
-    World("or_gym_inventory:or_gym_inventory/InvManagementLostSales-v0", 5_000, 0.0),
-    World("or_gym_inventory:or_gym_inventory/Newsvendor-v0", 5_000, 0.0),
-    World("gym_anytrading:stocks-v0", 5_000, 1_000.0),
-    World("panda_gym:PandaReachDense-v3", 5_000, -2.0),
-    World("gymnasium_robotics:PointMaze_UMaze-v3", 5_000, 150.0),
-    World("gym_electric_motor:Finite-SC-PermExDc-v0", 5_000, -5.0, False, {"max_episode_steps": 200}),
-    World("highway_env:highway-fast-v0", 1_500, 20.0),
-    World("highway_env:lane-keeping-v0", 5_000, -500.0),
-    World("shimmy:dm_control/pendulum-swingup-v0", 5_000, 500.0),
-    World("shimmy:dm_control/ball_in_cup-catch-v0", 5_000, 700.0),
-    World("shimmy:dm_control/cartpole-balance-v0", 5_000, 900.0),
-    World("ale_py:ALE/Freeway-v5", 5_000, 20.0, False, RAM),
-    World("ale_py:ALE/Boxing-v5", 5_000, 20.0, False, RAM),
-    World("minigrid:MiniGrid-LavaGapS5-v0", 5_000, 0.7),
-    World("minigrid:MiniGrid-Dynamic-Obstacles-5x5-v0", 5_000, 0.7),
-    World("popgym:popgym-HigherLowerEasy-v0", 5_000, 0.3),
-    World("popgym:popgym-RepeatFirstEasy-v0", 5_000, 0.9),
-    World("FrozenLake8x8-v1", 50_000, 0.85, True),
-    World("Taxi-v4", 20_000, 7.0),
     World("shimmy:bsuite/deep_sea-v0", 5_000, 0.9, False, {"size": 8}),
     World("shimmy:bsuite/bandit-v0", 5_000, 0.9),
-    World("shimmy:bsuite/discounting_chain-v0", 5_000, 1.09),
-    World("highway_env:parking-v0", 2_000, -20.0),
+    World("popgym:popgym-HigherLowerEasy-v0", 5_000, 0.3),
+    World("popgym:popgym-RepeatFirstEasy-v0", 5_000, 0.9),
+    World("or_gym_inventory:or_gym_inventory/Newsvendor-v0", 5_000, 0.0),
+    World("or_gym_inventory:or_gym_inventory/InvManagementLostSales-v0", 5_000, 0.0),
+    World("gym_electric_motor:Finite-SC-PermExDc-v0", 5_000, -5.0, False, {"max_episode_steps": 200}),
     World("gym_electric_motor:Finite-CC-PermExDc-v0", 5_000, -5.0, False, {"max_episode_steps": 200}),
+    World("flappy_bird_gymnasium:FlappyBird-v0", 5_000, 10.0, False, {"use_lidar": False}),
+    World("gymnasium_robotics:FetchReach-v4", 5_000, -10.0),
+    World("Hopper-v5", 5_000, 3_800.0, True),
+    World("BipedalWalker-v3", 5_000, 300.0, True),
+    World("FrozenLake8x8-v1", 50_000, 0.85, True),
+    World("Taxi-v4", 20_000, 7.0),
+    World("shimmy:bsuite/discounting_chain-v0", 5_000, 1.09),
+    World("LunarLander-v3", 5_000, 200.0, True),
+    World("minigrid:MiniGrid-LavaGapS5-v0", 5_000, 0.7),
+    World("minigrid:MiniGrid-Dynamic-Obstacles-5x5-v0", 5_000, 0.7),
+    World("panda_gym:PandaReachDense-v3", 5_000, -2.0),
+    World("gymnasium_snake_game:Snake-v1", 5_000, 0.0),
+    World("shimmy:bsuite/cartpole-v0", 5_000, 500.0),
+    World("highway_env:highway-fast-v0", 1_500, 20.0),
+    World("highway_env:lane-keeping-v0", 5_000, -500.0),
+    World("gymnasium_robotics:PointMaze_UMaze-v3", 5_000, 150.0),
+    World("gym_anytrading:stocks-v0", 5_000, 1_000.0),
+    World("gymnasium_2048:gymnasium_2048/TwentyFortyEight-v0", 5_000, 2_000.0),
+    World("minigrid:MiniGrid-DoorKey-5x5-v0", 5_000, 0.8),
+    World("shimmy:dm_control/pendulum-swingup-v0", 5_000, 500.0),
+    World("ale_py:ALE/Boxing-v5", 5_000, 20.0, False, RAM),
+    World("ale_py:ALE/Freeway-v5", 5_000, 20.0, False, RAM),
+    World("shimmy:dm_control/ball_in_cup-catch-v0", 5_000, 700.0),
+    World("shimmy:dm_control/cartpole-balance-v0", 5_000, 900.0),
+    World("highway_env:parking-v0", 2_000, -20.0),
     World("shimmy:dm_control/cartpole-swingup-v0", 5_000, 500.0),
     World("ale_py:ALE/Pong-v5", 5_000, -10.0, False, RAM),
     World("shimmy:bsuite/mountain_car-v0", 5_000, -200.0),
-    World("LunarLander-v3", 5_000, 200.0, True),
-    World("minigrid:MiniGrid-DoorKey-5x5-v0", 5_000, 0.8),
-    World("Hopper-v5", 5_000, 3_800.0, True),
-    World("BipedalWalker-v3", 5_000, 300.0, True),
 )
 
 
@@ -205,7 +206,8 @@ def our_lines(world: World, seeds: list[int], work: Path) -> list[Line]:
     seconds = round((time.perf_counter() - began) / len(seeds), 1)
     found = attempt(lambda: json.loads(said.splitlines()[-1])["runs"], otherwise=[])
     if not found:
-        sentence = " ".join(told.strip().splitlines()[-1:])
+        last = " ".join(told.strip().splitlines()[-1:]).removeprefix("distinguo: ")
+        sentence = last.partition(" What was learned before")[0]  # which names the folder
         how = TRACEBACK if "Traceback (most recent" in told else LATE if late else REFUSED
         return [ended(world, OURS, seed, how, seconds, sentence) for seed in seeds]
     return [_our_line(world, summary, seconds) for summary in found]
@@ -351,27 +353,34 @@ Stable-Baselines3 with its default settings and the same steps to learn:
 
     python -m benchmarks.worlds --data docs/worlds.csv --page docs/worlds.md
 
+It needs the packages of the table and `pip install "distinguo[others]"`. What [the data](worlds.csv) has already is
+not measured again, so the command goes on where it stopped, and another budget needs another file.
+
 - **The command** is `distinguo learn NAME --seeds {seeds} --set stage.steps=STEPS --set stage.trials=1000000`, with
-  `--threshold` where the makers publish none, and what the last column has. The learner is the default one.
-- **The threshold** is the mean return that the makers publish (*p*) or one that was set before the first run (*s*).
-- **Solved** counts the seeds whose own [confirmation](confirmation.md) passed. **At it** counts the seeds whose mean return
-  reaches the threshold in new trials: {trials} of them, or as many as {new_steps:,} steps allow, but at least {fewest}.
-  The return is the median over the seeds.
-- **Steps** are those to learn. Probing and confirmations come on top of ours (`taken` in [the data](worlds.csv)). Ours restores
-  states where it can; PPO cannot.
-- **PPO** has `MlpPolicy` and no change of its defaults, {rival_seeds} seeds; parts of observations are put in one row, and texts
-  are left out, as for ours. In new trials its policy is deterministic.
+  `--threshold` where the makers publish none, and with what the last column has. The learner is the default one.
+- **The threshold** is the mean return that the makers publish (*p*), or one that was stated before these runs (*s*).
+- **Solved** counts the seeds whose own [confirmation](confirmation.md) passed. **At it** counts those whose mean
+  return in new trials reaches the threshold. There are {fewest} to {trials} of them (`trials` in the data). The
+  return is the median over the seeds.
+- **Steps** are those to learn, for both. *In all* has what the environment took by our command, the median over the
+  seeds: probing, confirmations and the values of the map come on top, and a run that is solved stops learning. Ours
+  restores states where it can, which PPO cannot. The budgets are small: what neither solves may need more steps.
+- **PPO** has `MlpPolicy` and no change of its defaults, {rival_seeds} seeds. The parts of an observation are put in
+  one row, and texts are left out, as for ours. In new trials its policy is deterministic. *Not run* means that there
+  was no time for it.
 - A command that takes more than {minutes} minutes for all of its seeds is interrupted.
 
-| environment | steps | threshold | solved | at it | return | PPO at it | PPO's return | why not, or what the command said |
-|---|---|---|---|---|---|---|---|---|
+| environment | steps | in all | threshold | solved | at it | return | PPO at it | PPO's return | why not; options |
+|---|---|---|---|---|---|---|---|---|---|
 {rows}
 
 {totals}
+
+Versions: {versions}.
 """
 
 
-def page(worlds: Iterable[World], lines: list[Line]) -> str:
+def page(worlds: Sequence[World], lines: list[Line]) -> str:
     """The page of what was measured."""
     rows, counts = [], Counter[str]()
     for world in worlds:
@@ -394,11 +403,22 @@ def page(worlds: Iterable[World], lines: list[Line]) -> str:
         minutes=SECONDS // 60,
         rows="\n".join(rows),
         totals=_totals(counts),
+        versions=", ".join(_versions(worlds, {line.world for line in lines})),
     )
 
 
+def _versions(worlds: Iterable[World], measured: set[str]) -> list[str]:
+    """The packages of the environments that were measured, and of the rival, with their versions."""
+    modules = {
+        world.name.rpartition(":")[0] or "gymnasium" for world in worlds if world.identifier in measured
+    }
+    known = metadata.packages_distributions()
+    names = {known[module][0] for module in (*modules, "stable_baselines3") if module in known}
+    return sorted(f"{name} {metadata.version(name)}" for name in names)
+
+
 def _row(world: World, ours: list[Line], rivals: list[Line]) -> str:
-    options = shlex.join(world.command("")[8 if world.published else 10 :])
+    options = shlex.join(world.command("0")[8 if world.published else 10 :])
     why = Counter(line.words for line in ours if line.words).most_common(2)
     said = "; ".join(f"{words} ({count})" if count < len(ours) else words for words, count in why)
     rival_said = next((line.words for line in rivals if line.answer == REFUSED), "")
@@ -409,7 +429,8 @@ def _row(world: World, ours: list[Line], rivals: list[Line]) -> str:
     )
     cells = [
         f"`{world.name}`",
-        f"{world.steps:,}",
+        f"{ours[0].steps:,}",
+        f"{np.median([line.taken for line in ours]):,.0f}",
         f"{world.threshold:,g} ({'p' if world.published else 's'})",
         f"{sum(line.answer == 'solved' for line in ours)} of {len(ours)}",
         f"{sum(line.reaches for line in ours)} of {len(ours)}",
@@ -433,20 +454,21 @@ def _counted(ours: list[Line], rivals: list[Line]) -> dict[str, int]:
     ends = {line.answer for line in ours}
     return {
         "all": 1,
-        "verdict": ends <= {"solved", "not solved"},
-        "sentence": ends == {REFUSED},
-        "ours": by_us,
-        "rival": by_rival,
-        "compared": bool(rivals),
-        "both": by_us and by_rival,
+        "verdict": int(ends <= {"solved", "not solved"}),
+        "sentence": int(ends == {REFUSED}),
+        "ours": int(by_us),
+        "rival": int(by_rival),
+        "compared": int(bool(rivals)),
+        "both": int(by_us and by_rival),
     }
 
 
 def _totals(counts: Mapping[str, int]) -> str:
     return (
-        f"Of these {counts['all']} environments, {counts['verdict']} ran to a verdict and {counts['sentence']} ended with one "
-        f"sentence. Most seeds of ours reach the threshold in {counts['ours']} environments; PPO's do in {counts['rival']} of the "
-        f"{counts['compared']} where it was run, and ours in {counts['both']} of those {counts['rival']}."
+        f"Of these {counts['all']} environments, {counts['verdict']} ran to a verdict, and {counts['sentence']} "
+        "ended with one sentence that says why not. In most seeds, ours reaches the threshold in "
+        f"{counts['ours']} of them. PPO does in {counts['rival']} of the {counts['compared']} where it was run, and "
+        f"ours in {counts['both']} of those {counts['rival']}."
     )
 
 

@@ -425,7 +425,7 @@ def remedy(error: BaseException, otherwise: str) -> str:
     >>> remedy(RuntimeError("No available video device"), "fix it")
     'it asks for a display: leave out render_mode="human", or put xvfb-run before the command'
     """
-    if not _DISPLAY.search(attempt(str, error, otherwise="")):
+    if not _DISPLAY.search(reason_of(error)):
         return otherwise
     return 'it asks for a display: leave out render_mode="human", or put xvfb-run before the command'
 
