@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from distinguo.errors import DistinguoError
 from distinguo.presets import PRESETS
-from distinguo.runs.configuration import Configuration, configure, differences
+from distinguo.runs.configuration import Configuration, configure, differences, learn_command
 from distinguo.runs.settings_file import from_toml, to_toml
 from distinguo.settings import LearnerSettings, StageSettings
+from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.puck.puck import Puck
 
 points = st.lists(st.tuples(st.floats(-1e9, 1e9), st.floats(-1e9, 1e9)), min_size=1, max_size=4, unique=True)
@@ -226,3 +227,8 @@ def test_the_settings_of_a_run_are_plain_toml() -> None:
     assert content["run"]["seed"] == 9
     assert content["run"]["prototypes"] == [[0.1, -1e300]]
     assert set(content) == {"run", "task", "learner", "stage", "end"}
+
+
+def test_a_command_asks_for_plain_python_only_where_there_is_a_port() -> None:
+    assert learn_command(configure("CliffWalking-v1")) == "distinguo learn CliffWalking-v1 --seed 0"
+    assert "--interpreted" in learn_command(configure(task_spec("CartPole-v1", interpreted=True)))

@@ -229,6 +229,15 @@ def test_a_trial_that_the_budget_cut(call: Call) -> None:  # noqa: F811
     assert tried(call, said["command"])["solved"]
 
 
+def test_two_equal_returns_are_too_few_to_say_so() -> None:
+    for returns, reason in (
+        ([153.0] * 2, unsolved.FEW),
+        ([153.0] * 5, unsolved.EQUAL),
+        ([0.0] * 2, unsolved.NO_REWARD),
+    ):
+        assert found_reason(ending(returns), LookAround()).name == reason
+
+
 def test_too_few_trials(call: Call) -> None:  # noqa: F811
     brief = {"stage.cap": 5_000, "stage.hold": 5_000}
     said = why(learn("puck", seed=1, settings={**brief, "stage.trials": 5}))

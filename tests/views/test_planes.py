@@ -25,7 +25,7 @@ from distinguo.views.pictures import (
     representation_picture,
     tiles_of,
 )
-from distinguo.views.plots import HUES, draw_partition, hue_of, save_figure
+from distinguo.views.plots import HUES, draw_partition, hue_of, marks_of, save_figure
 from tests.views.runs import EIGHT, made_up
 from tests.views.test_pictures import area, cells, depth, frame_area
 
@@ -197,3 +197,13 @@ def test_ten_actions_have_ten_hues_and_a_legend_that_fits(tmp_path: Path) -> Non
         assert box.x0 >= 0
         assert box.x1 <= figure.bbox.x1
         assert [text.get_text() for text in legend.get_texts()][:actions] == list(spec.actions)
+
+
+def test_a_legend_of_many_actions_has_those_that_occur() -> None:
+    """With 27 actions it would cover the picture."""
+    picture = partition_picture(made_up("puck", 6))
+    many = picture._replace(actions=(*picture.actions, *(f"a{n}" for n in range(25))))
+    named = {name for name, _ in marks_of(many)}
+    assert named & set(many.actions) == {many.actions[cell.action] for cell in many.cells if cell.action >= 0}
+    few = picture._replace(actions=(*picture.actions, "a0"))
+    assert {name for name, _ in marks_of(few)} >= set(few.actions)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from distinguo.runs.configuration import configure
 from distinguo.runs.learn import learn
 from distinguo.tasks.catalog import task_spec
+from distinguo.views import words
 from distinguo.views.words import way_sentence, why_nothing
+from tests.views.runs import made_up
 
 
 def test_a_run_that_solved_its_task_has_nothing_to_explain() -> None:
@@ -43,3 +47,10 @@ def test_a_run_that_is_not_solved_says_why_and_what_to_try() -> None:
     assert reason == "Only 5 trials fitted into 488 steps."
     assert same.startswith("Every trial begins in the same state")
     assert command == "Try: distinguo learn puck --seed 1 --set stage.trials=50"
+
+
+def test_a_state_of_too_many_coordinates_is_not_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = made_up("puck", 8)
+    assert words.why_command(run, Path("runs/a")).startswith("distinguo explain runs/a --state=")
+    monkeypatch.setattr(words, "MOST_TYPED", 1)
+    assert words.why_command(run, Path("runs/a")) == ""

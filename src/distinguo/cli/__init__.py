@@ -105,7 +105,7 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def warning_line(message: str, file: str) -> str:
-    """A warning with the package that it comes from, and without its colours.
+    r"""A warning with the package that it comes from, and without its colours.
 
     >>> warning_line("\x1b[33mWARN: lowered\x1b[0m", "/venv/lib/site-packages/gymnasium/logger.py")
     'gymnasium: WARN: lowered'

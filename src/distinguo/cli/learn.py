@@ -329,8 +329,14 @@ def _learn_many(wanted: list[Configuration], out: Path | None, as_json: bool) ->
         watch(done, len(wanted))
 
     stopped = f"Stopped; all runs are saved in {base}. The same command continues from there."
-    with stoppable(stopped), progress_bar("learning") as watch:
-        runs = learn_many(wanted, outs, count)
+    try:
+        with stoppable(stopped), progress_bar("learning") as watch:
+            runs = learn_many(wanted, outs, count)
+    except DistinguoError as error:
+        kept = (
+            f" What was learned before is in {base}." if base.is_dir() and str(base) not in str(error) else ""
+        )
+        raise DistinguoError(f"{error}{kept}") from error
     summaries = [{**run.summary, "run": str(run.path)} for run in runs]
     output = output_for(as_json)
     output.tell(distribution(summaries))
