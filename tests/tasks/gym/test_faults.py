@@ -53,7 +53,8 @@ def test_a_fault_stops_with_its_place(fault: Fault, tmp_path: Path) -> None:
         lambda: dg.compare(["grid:2"], task=env, runs=1, steps=100),
     ):
         sentence = stopped(call, "Faulty", fault.words)
-        assert re.search(r", in trial \d+ at step 3; fix the environment\.$", sentence)
+        advice = r"(fix the environment|allowed is one: add them up .*)"
+        assert re.search(rf", in trial \d+ at step 3; {advice}\.$", sentence)
     assert np.isfinite(dg.open_run(tmp_path / "run").q).all()
 
 
