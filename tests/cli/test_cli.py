@@ -127,6 +127,24 @@ def test_one_seed_of_many_that_is_not_solved_is_told_by_the_exit_code(call: Call
     assert call("learn", "puck", "--seeds", "2", "--json", *FAST).code == 0
 
 
+def test_what_fails_among_many_seeds_names_their_folder(
+    call: Call,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lines = (
+        "import gymnasium",
+        "from tests.tasks.faulty import Faulty",
+        "make = lambda: Faulty(lambda _: 1 / 0)",
+    )
+    (tmp_path / "breaking.py").write_text("\n".join([*lines, "gymnasium.register('Breaking-v0', make)", ""]))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    words = ("--seeds", "0-1", "--threshold", "9", "--no-probe", "--out", "many")
+    answer = call("learn", "breaking:Breaking-v0", *words)
+    assert answer.code == 2
+    assert answer.err.splitlines()[-1].endswith("; fix the environment. What was learned before is in many.")
+
+
 def test_many_seeds_do_not_go_into_the_folder_of_one_run(call: Call) -> None:
     call("learn", "puck", "--seed", "1", "--out", "run", *FAST)
     answer = call("learn", "puck", "--seeds", "1-2", "--out", "run", *FAST)
