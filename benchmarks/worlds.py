@@ -188,7 +188,7 @@ def limit_of(world: World, env: Any) -> int:
 
 def our_lines(world: World, seeds: list[int], work: Path) -> list[Line]:
     """Learn by the command, and try the controllers anew."""
-    out, began = work / world.identifier.replace("/", "-"), time.perf_counter()
+    out, began = work / f"{world.identifier.replace('/', '-')}-{world.steps}", time.perf_counter()
     words = world.command(",".join(map(str, seeds)))
     answer = subprocess.Popen(  # this package
         [sys.executable, "-m", "distinguo", *words, "--out", str(out), "--json"],
