@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -94,6 +94,8 @@ class VoronoiClaim(Strict):
 class BoxesClaim(Strict):
     """A greedy policy over a tree of boxes."""
 
+    AXES: ClassVar[int] = 2  #: coordinates that may be cut
+
     kind: Literal["boxes"]
     axis: Annotated[list[int], _ONE]
     cut: Annotated[list[Finite], _ONE]
@@ -110,7 +112,7 @@ class BoxesClaim(Strict):
             leaf, children = self.axis[node] < 0, (self.below[node], self.above[node])
             if leaf and self.below[node] >= len(self.actions):
                 raise ValueError("every leaf should have its actions")
-            if not leaf and (self.axis[node] > 1 or not all(node < child < count for child in children)):
+            if not leaf and (self.axis[node] >= self.AXES or not all(node < child < count for child in children)):
                 raise ValueError("every cut should be of a coordinate, and above its children")
         return self
 
@@ -269,6 +271,14 @@ class PrototypesClaim(Strict):
         return self
 
 
+class TreeClaim(BoxesClaim):
+    """A greedy policy over a tree of boxes in any number of dimensions."""
+
+    AXES: ClassVar[int] = 30
+
+    kind: Literal["tree"]  # type: ignore[assignment]
+
+
 class LatticeClaim(Strict):
     """Cells of a grid in the coordinates ``matrix @ state``, as runs ``[first, last]`` of cells in order."""
 
@@ -385,7 +395,7 @@ class ReturnCertificate(Strict):
     """
 
     task: ProgramClaim
-    controller: PrototypesClaim
+    controller: PrototypesClaim | TreeClaim
     limit: Annotated[int, Field(ge=1, le=100_000)]
     starts: StartTree
     all_starts: bool  #: whether it also claims that every start lies in a proven piece

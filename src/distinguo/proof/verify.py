@@ -12,7 +12,7 @@ from distinguo.proof.arrive.question import ARRIVES
 from distinguo.proof.certificate import BEGINNING, LARGEST_FILE, certificate_text, read_certificate
 from distinguo.proof.checker.check import check
 from distinguo.proof.declared.question import PROGRAM, policy_claim, program_claim, why_not
-from distinguo.proof.declared.returns import RETURNS, why_no_returns
+from distinguo.proof.declared.returns import RETURNS, followed_claim, why_no_returns
 from distinguo.proof.hold.question import HOLDS
 from distinguo.proof.number.program import program_of
 from distinguo.proof.question import Question, Request, controller_claim, task_claim
@@ -61,7 +61,8 @@ def refusal_of(data: bytes | None, controller: Controller, task: Any) -> str | N
         certificate = read_certificate(data)
         if isinstance(certificate, ProgramCertificate | ReturnCertificate):
             claim = program_claim(program_of(task), {}, certificate.task)
-            check(certificate, policy_claim(controller), claim)
+            mine = followed_claim if isinstance(certificate, ReturnCertificate) else policy_claim
+            check(certificate, mine(controller), claim)
         else:
             check(certificate, controller_claim(controller), task_claim(task))
     except DistinguoError as error:

@@ -14,9 +14,9 @@ import numpy as np
 from flint import arb, arb_mat
 
 from distinguo.errors import DistinguoError
-from distinguo.proof.checker.duals import ZERO, Dual, Unclear
+from distinguo.proof.checker.duals import ZERO, Dual, Unclear, negative
 from distinguo.proof.checker.source import Evaluator
-from distinguo.proof.schema import ReturnCertificate
+from distinguo.proof.schema import PrototypesClaim, ReturnCertificate, TreeClaim
 
 HALVINGS = 4  #: how often a piece of the starts may be halved
 BUDGET = 50_000  #: steps of sets that one piece may take
@@ -115,10 +115,10 @@ class ReturnChecker:
 
     def __init__(self, certificate: ReturnCertificate) -> None:
         self.certificate, self.evaluator = certificate, Evaluator(certificate.task)
-        claim = certificate.controller
-        self.prototypes = [[arb(number) for number in row] for row in claim.prototypes]
-        self.weights = [arb(number) ** 2 for number in claim.weight]
-        self.actions, self.done = claim.actions, 0
+        self.done = 0
+        if isinstance(claim := certificate.controller, PrototypesClaim):
+            self.prototypes = [[arb(number) for number in row] for row in claim.prototypes]
+            self.weights = [arb(number) ** 2 for number in claim.weight]
 
     def keeps(self, low: list[float], high: list[float], gain: float, steps: int, halvings: int = HALVINGS) -> bool:
         """Whether all trials from a box of starts certainly gain so much and, if steps are given, end within them."""
@@ -173,18 +173,46 @@ class ReturnChecker:
         """The actions that the controller may take, and in which part of a set."""
         found: dict[int, Window] = {}
         for seen in self.evaluator.observed(state, True):
-            near = self._near(seen)
-            same = len({tuple(self.actions[p]) for p in near}) == 1
-            for p in near:
+            places = self._places(seen)
+            same = len({tuple(actions) for actions, _ in places}) == 1
+            for actions, limits in places:
                 window = Window(len(state[0].slopes))
-                if not same and not all(window.narrow(self._lead(seen, p, q)) for q in near if q != p):
+                if not same and not all(window.narrow(number) for number in limits):
                     continue
-                for a in self.actions[p]:
+                for a in actions:
                     if a in found:
                         found[a].join(window)
                     else:
                         found[a] = Window(len(state[0].slopes))
                         found[a].low, found[a].high = window.low, window.high
+        return found
+
+    def _places(self, seen: States) -> list[tuple[list[int], list[Dual]]]:
+        """The places that a set may touch: the actions of each, and numbers that are not above 0 there."""
+        claim = self.certificate.controller
+        if isinstance(claim, TreeClaim):
+            return self._leaves(claim, seen)
+        near = self._near(seen)
+        return [(claim.actions[p], [self._lead(seen, p, q) for q in near if q != p]) for p in near]
+
+    def _leaves(self, claim: TreeClaim, seen: States) -> list[tuple[list[int], list[Dual]]]:
+        """The leaves of a tree that a set may touch."""
+        found: list[tuple[list[int], list[Dual]]] = []
+        todo: list[tuple[int, list[Dual]]] = [(0, [])]
+        while todo:
+            node, limits = todo.pop()
+            axis = claim.axis[node]
+            if axis < 0:
+                found.append((claim.actions[claim.below[node]], limits))
+                continue
+            if axis >= len(seen):
+                raise DistinguoError("The certificate is wrong: its tree cuts a coordinate that is not there.")
+            number, cut = seen[axis].tightened(), arb(claim.cut[node])
+            over = Dual(number.middle - cut, number.range - cut, number.slopes)
+            if not number.range >= cut:
+                todo.append((claim.below[node], [*limits, over]))
+            if not number.range < cut:
+                todo.append((claim.above[node], [*limits, negative(over)]))
         return found
 
     def _near(self, seen: States) -> list[int]:
@@ -300,7 +328,8 @@ def _in_axes(parts: list[Column], d: int) -> tuple[list[Column], Column]:
 def check_returns(certificate: ReturnCertificate) -> tuple[int, int]:
     """Verify every proven piece of the starts, or raise: how many there are, and how many steps of sets it took."""
     checker, starts = ReturnChecker(certificate), certificate.starts
-    if "observe" not in certificate.task.functions and len(certificate.controller.weight) != len(starts.low[0]):
+    claim, observed = certificate.controller, "observe" in certificate.task.functions
+    if isinstance(claim, PrototypesClaim) and not observed and len(claim.weight) != len(starts.low[0]):
         raise DistinguoError("The certificate is wrong: its prototypes have another number of coordinates.")
     if certificate.all_starts and not checker.holds_starts():
         raise DistinguoError("The certificate is wrong: a start may lie outside of its pieces.")

@@ -6,7 +6,8 @@ does one that the program's own comparisons leave undecided. A piece that bends 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,9 +23,11 @@ from distinguo.proof.declared.pieces import (
     of_forms,
     renewed,
 )
-from distinguo.proof.number.form import LARGEST, Form
+from distinguo.proof.number.form import LARGEST, Form, Unreadable
 from distinguo.proof.number.paths import Path, TooManyPathsError, paths
 from distinguo.proof.number.program import Parameters
+from distinguo.representations.boxes import Boxes
+from distinguo.representations.voronoi import Voronoi
 
 #: A piece is halved if a step, where it is not linear, adds more than this share of its reach, and of the scale.
 BENT, SPARE = 0.1, 1e-6
@@ -47,9 +50,8 @@ class Follower:
         self, flow: Flow, scale: np.ndarray, steps: int, inside: Callable[[States], np.ndarray] | None = None
     ) -> None:
         self.flow, self.scale, self.steps, self.inside = flow, scale, steps, inside
-        partition = flow.controller.partition
-        self.prototypes, self.weight = partition.prototypes, partition.weight**2
-        self.sets = np.asarray(flow.controller.action_sets)[partition.regions]  # (prototypes, actions)
+        self.partition = flow.controller.partition
+        self.sets = np.asarray(flow.controller.action_sets)[regions_of(self.partition)]  # (places, actions)
 
     def follow(self, low: np.ndarray, high: np.ndarray) -> Followed:
         """Follow boxes of starts, a row each, all together."""
@@ -159,18 +161,20 @@ class Follower:
         n, _, m = pieces.columns.shape
         found = [Window(np.zeros((n, m)), np.zeros((n, m)), np.ones(n, dtype=bool)) for _ in self.sets.T]
         for rows, seen in self._observed(pieces):
-            leads = Leads(self.prototypes, self.weight, seen)
-            near = leads.near()
-            alike = _actions(near, self.sets).sum(axis=0) == 1
-            for p in range(len(near)):
+            places = places_in(self.partition, seen)
+            alike = _actions(places.near, self.sets).sum(axis=0) == 1
+            for p, near in enumerate(places.near):
+                if not near.any():
+                    continue
                 window = Window.whole(len(rows), m)
-                window.empty[:] = ~near[p]
-                part = np.flatnonzero(near[p] & ~alike)
-                for q in range(len(near)):
-                    if p != q and len(part) and near[q, part].any():
-                        left = window.at(part).within(*leads.of(p, q, part))
-                        for whole, new in zip(window, left, strict=True):
-                            whole[part] = new
+                window.empty[:] = ~near
+                part = np.flatnonzero(near & ~alike)
+                if len(part):
+                    left = window.at(part)
+                    for limit in places.limits(p, part):
+                        left = left.within(*limit)
+                    for whole, new in zip(window, left, strict=True):
+                        whole[part] = new
                 for a in np.flatnonzero(self.sets[p]):
                     both = found[a].at(rows).hull(window)
                     for whole, new in zip(found[a], both, strict=True):
@@ -192,8 +196,28 @@ class Follower:
         return [(path.rows, tuple(form.at(path.kept) for form in path.result)) for path in ways]
 
 
-class Leads:
-    """By how much, squared, a prototype is farther than another, everywhere in some sets of observations."""
+@singledispatch
+def places_in(partition: Any, seen: States) -> Any:
+    """The places of a partition (prototypes or leaves) in some sets of observations.
+
+    A kind of partition can be followed if its class is registered here: the answer says which places each set may
+    touch (``near``), and by which numbers, not above 0, a place is limited (``limits``).
+    """
+    raise Unreadable(f"acts by a {type(partition).__name__}, which cannot be followed")
+
+
+def regions_of(partition: Any) -> np.ndarray:
+    """The region of each place of a partition."""
+    if isinstance(partition, Boxes):
+        return np.asarray(partition.below[partition.axis < 0])
+    return np.asarray(partition.regions)
+
+
+Limit = tuple[np.ndarray, np.ndarray, np.ndarray]  #: in the centre, for each column, and what is unknown of it
+
+
+class Prototypes:
+    """Prototypes in some sets of observations: a place is where no other is nearer."""
 
     def __init__(self, prototypes: np.ndarray, weight: np.ndarray, seen: States) -> None:
         self.prototypes, self.weight = prototypes, weight
@@ -203,25 +227,69 @@ class Leads:
         self.far = np.stack([((centre - p[:, None]) ** 2 * weight[:, None]).sum(axis=0) for p in prototypes])
         reach = np.abs(self.gradient).sum(axis=1) + self.rest
         self.size = 1.0 + (weight[:, None] * reach**2).sum(axis=0)
+        self.near = self._near()
 
-    def of(self, p: int, q: int, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The lead of ``q`` over ``p``: in the centre, for each column, and what is unknown of it."""
+    def limits(self, p: int, rows: np.ndarray) -> Iterator[Limit]:
+        """By how much a prototype is farther than each that may be the nearest."""
+        for q in range(len(self.near)):
+            if p != q and self.near[q, rows].any():
+                yield self._lead(p, q, rows)
+
+    def _lead(self, p: int, q: int, rows: np.ndarray) -> Limit:
+        """By how much, squared, a prototype is farther than another."""
         factors = 2.0 * (self.prototypes[q] - self.prototypes[p]) * self.weight
         slope = np.tensordot(factors, self.gradient[:, :, rows], axes=1).T
         size = (self.size + self.far[p] + self.far[q])[rows]
         return (self.far[p] - self.far[q])[rows], slope, np.abs(factors) @ self.rest[:, rows] + MARGIN * size
 
-    def near(self) -> np.ndarray:
-        """Which prototypes (rows) may be the nearest one somewhere in each set (columns)."""
+    def _near(self) -> np.ndarray:
         near = np.ones(self.far.shape, dtype=bool)
         best = self.far.argmin(axis=0)
         for q in np.unique(best):
             rows = np.flatnonzero(best == q)
             for p in range(len(near)):
                 if p != q:
-                    lead, slope, radius = self.of(p, int(q), rows)
+                    lead, slope, radius = self._lead(p, int(q), rows)
                     near[p, rows] = ~(lead - np.abs(slope).sum(axis=1) > radius)
         return near
+
+
+class Leaves:
+    """The leaves of a tree of boxes in some sets of observations: a place is limited by the cuts above it."""
+
+    def __init__(self, tree: Boxes, seen: States) -> None:
+        self.seen = seen
+        todo: list[tuple[int, list[tuple[int, float, float]]]] = [(0, [])]
+        found: dict[int, list[tuple[int, float, float]]] = {}
+        while todo:
+            node, above = todo.pop()
+            axis, cut = int(tree.axis[node]), float(tree.cut[node])
+            if axis < 0:
+                found[node] = above
+            else:
+                todo += [(int(tree.below[node]), [*above, (axis, cut, 1.0)])]
+                todo += [(int(tree.above[node]), [*above, (axis, cut, -1.0)])]
+        self.cuts = [found[node] for node in sorted(found)]  # of each leaf: a coordinate, a cut, and 1 if below
+        self.near = np.ones((len(self.cuts), len(seen[0].centre)), dtype=bool)
+        for leaf, cuts in enumerate(self.cuts):
+            for axis, cut, sign in cuts:
+                self.near[leaf] &= (seen[axis].low <= cut) if sign > 0.0 else (seen[axis].high >= cut)
+
+    def limits(self, leaf: int, rows: np.ndarray) -> Iterator[Limit]:
+        """How far beyond each cut a set lies."""
+        for axis, cut, sign in self.cuts[leaf]:
+            form = self.seen[axis]
+            yield sign * (form.centre[rows] - cut), sign * form.gradient[:, rows].T, form.radius[rows] + ROOM * form.size[rows]
+
+
+@places_in.register
+def _(partition: Voronoi, seen: States) -> Prototypes:
+    return Prototypes(partition.prototypes, partition.weight**2, seen)
+
+
+@places_in.register
+def _(partition: Boxes, seen: States) -> Leaves:
+    return Leaves(partition, seen)
 
 
 def _actions(near: np.ndarray, sets: np.ndarray) -> np.ndarray:

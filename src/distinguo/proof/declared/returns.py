@@ -11,14 +11,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from distinguo.controller import region_at
 from distinguo.errors import DistinguoError, counted
 from distinguo.proof.declared.flow import Flow
-from distinguo.proof.declared.forward import Follower
+from distinguo.proof.declared.forward import Follower, places_in
 from distinguo.proof.declared.question import policy_claim, program_claim
-from distinguo.proof.number.program import Program, program_of, run, start_boxes
+from distinguo.proof.number.program import NotProvableError, Program, program_of, run, start_boxes
 from distinguo.proof.question import Answer, Question, Request
-from distinguo.proof.schema import LEAF, UNPROVEN, ReturnCertificate, StartTree
-from distinguo.representations.voronoi import Voronoi
+from distinguo.proof.schema import LEAF, UNPROVEN, PrototypesClaim, ReturnCertificate, StartTree, TreeClaim
+from distinguo.representations.boxes import Boxes
 from distinguo.seam import has_own
 from distinguo.tasks import task as generics
 from distinguo.tasks.spec import CONTINUOUS, RETURN, TaskSpec
@@ -27,6 +28,7 @@ HORIZON = 1_000  #: steps after which trials are stopped if the task has no limi
 FIRST = 64  #: pieces at first, about
 AT_MOST = 4_096  #: pieces in all
 WORK = 2_000_000  #: steps of sets in all
+WORTH = 0.02  #: share of the pieces that must be good enough for others to be halved
 AT_ONCE = 256  #: pieces of the starts that are followed together
 TRIED = 50  #: trials that show how far states spread
 LEEWAY = 2.0**-26  #: by which boxes of starts are widened
@@ -134,8 +136,9 @@ def why_no_returns(spec: TaskSpec, controller: Any) -> str | None:
         return f"{spec.name} has labels instead of numbers"
     if spec.interpreted or not has_own(generics.transition, spec.task):
         return f"{spec.name} is a Gymnasium environment, whose program cannot be read"
-    if not isinstance(controller.partition, Voronoi):
-        return f"a {type(controller.partition).__name__} cannot be followed over sets of states; prototypes can"
+    if places_in.dispatch(type(controller.partition)) is places_in.dispatch(object):
+        kind = type(controller.partition).__name__
+        return f"a {kind} cannot be followed over sets of states; prototypes and trees of boxes can"
     return None
 
 
@@ -153,14 +156,10 @@ class Trial(NamedTuple):
 
 def trial(task: Any, controller: Any, first: tuple[float, ...], cap: int) -> Trial:
     """Follow the greedy policy, the first of tied actions, from a state."""
-    partition, greedy = controller.partition, controller.greedy
-    places, weight = partition.prototypes * partition.weight, partition.weight
-    observe = has_own(generics.observe, task)
+    greedy = controller.greedy
     s, gained, most, step, terminal, states = first, 0.0, -np.inf, 0, False, [first]
     while step < cap and not terminal:
-        seen = generics.observe(task, s) if observe else s
-        nearest = ((np.array(seen) * weight - places) ** 2).sum(axis=1).argmin()
-        s, reward, terminal = generics.transition(task, s, int(greedy[partition.regions[nearest]]))
+        s, reward, terminal = generics.transition(task, s, int(greedy[region_at(task, controller.partition, s)]))
         gained, most, step = gained + reward, max(most, reward), step + 1
         states.append(s)
     every = np.array(states)
@@ -192,6 +191,10 @@ def ask_returns(request: Request) -> ReturnFinding:
         one for one in trials if not reached(spec, costs, np.array(one.gained), np.array(one.ended * one.steps))
     ]
     certificate = _certificate(request, program, starts, tree, asked)
+    if certificate is None:
+        raise NotProvableError(
+            f"Not provable: the starts of {spec.name} spread too far to be followed for {counted(asked, 'step')}."
+        )
     return ReturnFinding(request, tree, asked, costs, failing[0] if failing else None, certificate)
 
 
@@ -229,18 +232,24 @@ def _tree(
         todo = [half for pair in halved for half in pair]
     work = 0
     while todo:
-        now, todo = todo[:AT_ONCE], todo[AT_ONCE:]
-        found = follower.follow(np.array([node.low for node in now]), np.array([node.high for node in now]))
-        work += found.work
-        good = reached(spec, costs, found.returns, found.steps)
-        for node, gained, steps, fine in zip(now, found.returns, found.steps, good, strict=True):
-            count = len(known) + len(todo) + len(now)
-            if not fine and count < most and work < WORK and _hopes(request, node, costs, follower.steps):
-                halves = halve(node)
-                if halves:
-                    todo += halves
-                    continue
-            known.append((node, float(gained), int(steps)))
+        again: list[Node] = []
+        share = 0.0
+        for begin in range(0, len(todo), AT_ONCE):
+            now = todo[begin : begin + AT_ONCE]
+            found = follower.follow(np.array([node.low for node in now]), np.array([node.high for node in now]))
+            work += found.work
+            good = reached(spec, costs, found.returns, found.steps)
+            share += float(good.sum()) / len(todo)
+            for node, gained, steps, fine in zip(now, found.returns, found.steps, good, strict=True):
+                room = len(known) + len(todo) - begin + len(again) < most and work < WORK
+                pair = halve(node) if not fine and room and _hopes(request, node, costs, follower.steps) else []
+                again += pair
+                if not pair:
+                    known.append((node, float(gained), int(steps)))
+        if share < WORTH:
+            known += [(node, -np.inf, 0) for node in again]
+            break
+        todo = again
     known.sort(key=lambda one: one[0].path)
     nodes = [node for node, _, _ in known]
     returns, steps = (np.array([one[i] for one in known]) for i in (1, 2))
@@ -275,7 +284,7 @@ def _certificate(
     spec = request.spec
     return ReturnCertificate(
         task=program_claim(program, request.ranges, _Title(spec.name, len(starts[0][0]), len(spec.actions))),
-        controller=policy_claim(request.controller),
+        controller=followed_claim(request.controller),
         limit=asked,
         starts=StartTree(
             low=[low.tolist() for low, _ in starts],
@@ -286,6 +295,16 @@ def _certificate(
         ),
         all_starts=bool(proven.all()),
     )
+
+
+def followed_claim(controller: Any) -> PrototypesClaim | TreeClaim:
+    """A controller as a certificate about returns names it."""
+    partition = controller.partition
+    if not isinstance(partition, Boxes):
+        return policy_claim(controller)
+    columns = {name: getattr(partition, name).tolist() for name in ("axis", "cut", "below", "above")}
+    actions = [np.flatnonzero(row).tolist() for row in controller.action_sets]
+    return TreeClaim(kind="tree", **columns, actions=actions)
 
 
 class _Title(NamedTuple):
