@@ -268,7 +268,7 @@ class Parking(NamedTuple):
     limit=300,
 )
 class SwingUp(NamedTuple):
-    """A pendulum that hangs should swing up and be nearly upright and slow, by a motor too weak to lift it at once."""
+    """A pendulum that hangs should swing up and be slow there; its motor is too weak to lift it at once."""
 
     torque: float = 2.5
     gravity: float = 9.81

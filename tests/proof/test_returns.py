@@ -5,18 +5,18 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from benchmarks.plants import SwingUp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import distinguo as dg
-from benchmarks.plants import SwingUp
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.proof.certificate import certificate_text, read_certificate
 from distinguo.proof.checker.check import check
 from distinguo.proof.declared.flow import Flow
 from distinguo.proof.declared.forward import Follower
-from distinguo.proof.declared.pieces import Pieces, Window, absorbed, boxes, halves, looked_at, renewed
+from distinguo.proof.declared.pieces import Pieces, Window, absorbed, halves, looked_at, renewed
 from distinguo.proof.declared.returns import ask_returns, trial, why_no_returns
 from distinguo.proof.number.program import program_of
 from distinguo.proof.question import Request
@@ -64,7 +64,10 @@ SCALE = np.array([4.0, 12.0])
 
 def controller_on(task, spread, rng, count):
     actions = len(spec_of(task).actions)
-    places = rng.uniform(-1.0, 1.0, (count, 2)) * spread + (-0.5 if isinstance(task, MountainCar) else 0.0, 0.0)
+    places = rng.uniform(-1.0, 1.0, (count, 2)) * spread + (
+        -0.5 if isinstance(task, MountainCar) else 0.0,
+        0.0,
+    )
     values = rng.choice([0.0, -1.0, -2.0], (count, actions))
     return Controller(voronoi(places.tolist(), list(spread)), values)
 
@@ -109,7 +112,9 @@ def test_shapes_lose_no_state(d, seed):
     rng = np.random.default_rng(seed)
     n, scale = 5, rng.uniform(0.1, 10.0, d)
     columns = rng.normal(size=(n, d, 2 * d)) * np.exp(rng.normal(size=(n, 1, 2 * d)) * 3)
-    piece = Pieces(rng.normal(size=(n, d)), columns, np.exp(rng.normal(size=(n, d))), np.arange(n), np.zeros(n))
+    piece = Pieces(
+        rng.normal(size=(n, d)), columns, np.exp(rng.normal(size=(n, d))), np.arange(n), np.zeros(n)
+    )
     e, off = rng.uniform(-1, 1, (n, 2 * d)), rng.uniform(-1, 1, (n, d))
     states = piece.centre + (columns @ e[:, :, None])[:, :, 0] + off * piece.rest
     slope, least = rng.normal(size=(n, 2 * d)), rng.normal(size=n)
@@ -137,8 +142,9 @@ def contains(piece, state):
 
     parts = np.concatenate([piece.columns[0], np.diag(piece.rest[0])], axis=1)
     size = np.abs(parts).sum(axis=1) + 1e-12
+    short = (state - piece.centre[0]) / size
     found = linprog(
-        np.zeros(parts.shape[1]), A_eq=parts / size[:, None], b_eq=(state - piece.centre[0]) / size, bounds=(-1.000001, 1.000001)
+        np.zeros(parts.shape[1]), A_eq=parts / size[:, None], b_eq=short, bounds=(-1.000001, 1.000001)
     )
     return found.status == 0
 
@@ -202,7 +208,9 @@ def forged(finding, kind):
     elif kind == "actions":
         claim["controller"]["actions"] = [[0], [0, 1]]
     elif kind == "source":
-        task["functions"]["transition"] = task["functions"]["transition"].replace("-1.0, arrived", "-2.0, arrived")
+        task["functions"]["transition"] = task["functions"]["transition"].replace(
+            "-1.0, arrived", "-2.0, arrived"
+        )
     elif kind == "goal":
         task["low"]["goal_position"] = task["high"]["goal_position"] = 0.59
     return type(finding.certificate).model_validate(claim)
@@ -233,7 +241,9 @@ def test_trees_that_make_no_sense_are_refused(finding, change, words):
 def test_balls_and_forms_agree_on_loops_constants_and_ends():
     """The checker accepts what the prover claims of a program with a while, a loop over constants and a power."""
     task = Carousel()
-    controller = Controller(voronoi([[0.1, 0.4], [-0.1, -0.4]], [1.0, 1.0]), np.array([[1.0, 0.0], [0.0, 1.0]]))
+    controller = Controller(
+        voronoi([[0.1, 0.4], [-0.1, -0.4]], [1.0, 1.0]), np.array([[1.0, 0.0], [0.0, 1.0]])
+    )
     found = ask_returns(Request(spec_of(task)._replace(limit=12), controller, cells=1_000))
     claim = few(found, 4)
     assert check(type(found.certificate).model_validate(claim)).cells == 4

@@ -112,7 +112,9 @@ class BoxesClaim(Strict):
             leaf, children = self.axis[node] < 0, (self.below[node], self.above[node])
             if leaf and self.below[node] >= len(self.actions):
                 raise ValueError("every leaf should have its actions")
-            if not leaf and (self.axis[node] >= self.AXES or not all(node < child < count for child in children)):
+            if not leaf and (
+                self.axis[node] >= self.AXES or not all(node < child < count for child in children)
+            ):
                 raise ValueError("every cut should be of a coordinate, and above its children")
         return self
 
@@ -339,7 +341,10 @@ class ProgramCertificate(Strict):
     __str__ = __repr__
 
 
-LEAF, UNPROVEN = -1, -2  #: in a tree of starts: a piece of which something is claimed, and one of which nothing is
+LEAF, UNPROVEN = (
+    -1,
+    -2,
+)  #: in a tree of starts: a piece of which something is claimed, and one of which nothing is
 
 
 class StartTree(Strict):
@@ -360,7 +365,11 @@ class StartTree(Strict):
         d = len(self.low[0])
         if len(self.low) != len(self.high) or {*map(len, self.low), *map(len, self.high)} != {d}:
             raise ValueError("every box of starts should have a low and a high number for each coordinate")
-        if any(low > high for box in zip(self.low, self.high, strict=True) for low, high in zip(*box, strict=True)):
+        if any(
+            low > high
+            for box in zip(self.low, self.high, strict=True)
+            for low, high in zip(*box, strict=True)
+        ):
             raise ValueError("the sides of every box of starts should be in order")
         if not all(UNPROVEN <= cut < d for cut in self.cuts):
             raise ValueError("a cut should be a coordinate, or say what kind of piece it is")
@@ -418,7 +427,8 @@ class ReturnCertificate(Strict):
         starts = self.starts
         whole = "all starts" if self.all_starts else counted_starts(len(starts.returns))
         ends = "" if min(starts.steps) == 0 else f", ended within {max(starts.steps)} steps"
-        return f"{whole} of {self.task.name}: a return of at least {min(starts.returns):g} in {self.limit} steps{ends}"
+        least = f"a return of at least {min(starts.returns):g} in {self.limit} steps"
+        return f"{whole} of {self.task.name}: {least}{ends}"
 
     def __repr__(self) -> str:
         return f"<certificate: {self.domain}>"

@@ -1,9 +1,9 @@
 """An independent check of a certificate about returns, by the source of the task, in ball arithmetic (Arb).
 
-Every piece of the starts is followed anew, for as many steps as the certificate says, one way after the other. A set of
-states is ``centre + columns e + rest``, and a step encloses it by the mean value theorem. Where a set may go several
-ways, each way is followed with the part of the set that may take it. A set that bends too much is halved, and so is a
-piece that does not certainly keep the claim; one that fails four times over refutes the certificate.
+Every piece of the starts is followed anew, for as many steps as the certificate says, one way after the other. A set
+of states is ``centre + columns e + rest``, and a step encloses it by the mean value theorem. Where a set may go
+several ways, each way is followed with the part of the set that may take it. A set that bends too much is halved, and
+so is a piece that does not certainly keep the claim; one that fails four times over refutes the certificate.
 """
 
 from __future__ import annotations
@@ -97,7 +97,9 @@ class Window:
             centre = [c + x * middle for c, x in zip(centre, column, strict=True)]
             columns.append([x * half for x in column])
         count = len(zonotope.early)
-        return _exact(zonotope._replace(centre=centre, early=columns[:count], late=columns[count:], rest=rest))
+        return _exact(
+            zonotope._replace(centre=centre, early=columns[:count], late=columns[count:], rest=rest)
+        )
 
 
 def _exact(zonotope: Zonotope) -> Zonotope:
@@ -120,7 +122,9 @@ class ReturnChecker:
             self.prototypes = [[arb(number) for number in row] for row in claim.prototypes]
             self.weights = [arb(number) ** 2 for number in claim.weight]
 
-    def keeps(self, low: list[float], high: list[float], gain: float, steps: int, halvings: int = HALVINGS) -> bool:
+    def keeps(
+        self, low: list[float], high: list[float], gain: float, steps: int, halvings: int = HALVINGS
+    ) -> bool:
         """Whether all trials from a box of starts certainly gain so much and, if steps are given, end within them."""
         if self._follow(_box(low, high), arb(gain), steps):
             return True
@@ -206,7 +210,9 @@ class ReturnChecker:
                 found.append((claim.actions[claim.below[node]], limits))
                 continue
             if axis >= len(seen):
-                raise DistinguoError("The certificate is wrong: its tree cuts a coordinate that is not there.")
+                raise DistinguoError(
+                    "The certificate is wrong: its tree cuts a coordinate that is not there."
+                )
             number, cut = seen[axis].tightened(), arb(claim.cut[node])
             over = Dual(number.middle - cut, number.range - cut, number.slopes)
             if not number.range >= cut:
@@ -247,7 +253,10 @@ class ReturnChecker:
         self.evaluator.take_directions(self.evaluator.dimensions)
         return all(
             any(
-                all(arb(a) <= x.lower() and x.upper() <= arb(z) for x, a, z in zip(start, low, high, strict=True))
+                all(
+                    arb(a) <= x.lower() and x.upper() <= arb(z)
+                    for x, a, z in zip(start, low, high, strict=True)
+                )
                 for low, high in zip(starts.low, starts.high, strict=True)
             )
             for start in self.evaluator.starts()

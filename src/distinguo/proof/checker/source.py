@@ -1,7 +1,8 @@
 """The checker reads the source of a task itself: a small subset of Python, evaluated in balls, never executed.
 
-Functions, assignments, ``if``, ``while``, ``for`` over a ``range`` or a tuple, ``return``, arithmetic, comparisons, calls of functions of
-``math`` or ``numpy`` and of the certificate's own functions: whatever else a certificate holds is refused.
+Functions, assignments, ``if``, ``while``, ``for`` over a ``range`` or a tuple, ``return``, arithmetic, comparisons,
+calls of functions of ``math`` or ``numpy`` and of the certificate's own functions: whatever else a certificate holds
+is refused.
 """
 
 from __future__ import annotations
@@ -99,7 +100,6 @@ class Evaluator:
 
         Without ``forks`` an undecided comparison raises ``Unclear``.
         """
-
         for after, _, ended, _ in self.outcomes(state, a, forks):
             yield after, ended
 
@@ -310,7 +310,9 @@ class Evaluator:
             def turns(scope: dict[str, Any]) -> Any:
                 values = numbers(scope)
                 if not isinstance(values, tuple):
-                    raise refused(f"has a loop in line {node.lineno} that is over neither a range nor numbers")
+                    raise refused(
+                        f"has a loop in line {node.lineno} that is over neither a range nor numbers"
+                    )
                 return values
 
         name, body = node.target.id, self._block(node.body)

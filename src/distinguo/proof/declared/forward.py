@@ -1,7 +1,7 @@
 """Following pieces of the starts forward, step by step, through a controller and the task's own program.
 
-A piece that lies on the border of two regions goes on as two, each cut off at the border as far as its shape allows. So
-does one that the program's own comparisons leave undecided. A piece that bends too much in a step is halved.
+A piece that lies on the border of two regions goes on as two, each cut off at the border as far as its shape allows.
+So does one that the program's own comparisons leave undecided. A piece that bends too much in a step is halved.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ class Followed(NamedTuple):
     """What is known of each piece of the starts."""
 
     returns: np.ndarray  #: the return is at least this; minus infinity if the piece could not be followed
-    steps: np.ndarray  #: all of it has ended, or is inside, after at most so many steps; 0 if it may still be running
+    steps: (
+        np.ndarray
+    )  #: all of it has ended, or is inside, after at most so many steps; 0 if it may still be running
     work: int  #: pieces times steps
 
 
@@ -75,7 +77,7 @@ class Follower:
         self.failed |= np.bincount(pieces.owner, minlength=count) > MOST_EACH
         return pieces.at(np.flatnonzero(~self.failed[pieces.owner]))
 
-    # ---- one step ----------------------------------------------------------------------------------------------------
+    # ---- one step --------------------------------------------------------------------------------------------------
 
     def _advanced(self, pieces: Pieces, step: int) -> Pieces:
         """All pieces one step later; what ends is noted."""
@@ -213,7 +215,9 @@ def regions_of(partition: Any) -> np.ndarray:
     return np.asarray(partition.regions)
 
 
-Limit = tuple[np.ndarray, np.ndarray, np.ndarray]  #: in the centre, for each column, and what is unknown of it
+Limit = tuple[
+    np.ndarray, np.ndarray, np.ndarray
+]  #: in the centre, for each column, and what is unknown of it
 
 
 class Prototypes:
@@ -269,7 +273,9 @@ class Leaves:
             else:
                 todo += [(int(tree.below[node]), [*above, (axis, cut, 1.0)])]
                 todo += [(int(tree.above[node]), [*above, (axis, cut, -1.0)])]
-        self.cuts = [found[node] for node in sorted(found)]  # of each leaf: a coordinate, a cut, and 1 if below
+        self.cuts = [
+            found[node] for node in sorted(found)
+        ]  # of each leaf: a coordinate, a cut, and 1 if below
         self.near = np.ones((len(self.cuts), len(seen[0].centre)), dtype=bool)
         for leaf, cuts in enumerate(self.cuts):
             for axis, cut, sign in cuts:
@@ -279,7 +285,8 @@ class Leaves:
         """How far beyond each cut a set lies."""
         for axis, cut, sign in self.cuts[leaf]:
             form = self.seen[axis]
-            yield sign * (form.centre[rows] - cut), sign * form.gradient[:, rows].T, form.radius[rows] + ROOM * form.size[rows]
+            off = form.radius[rows] + ROOM * form.size[rows]
+            yield sign * (form.centre[rows] - cut), sign * form.gradient[:, rows].T, off
 
 
 @places_in.register

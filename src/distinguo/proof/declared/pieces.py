@@ -63,9 +63,7 @@ def boxes(low: np.ndarray, high: np.ndarray) -> Pieces:
     return Pieces(centre, columns, rest, np.arange(n), np.zeros(n))
 
 
-def of_forms(
-    state: tuple[Form, ...], kept: np.ndarray, owner: np.ndarray, gained: np.ndarray
-) -> Pieces:
+def of_forms(state: tuple[Form, ...], kept: np.ndarray, owner: np.ndarray, gained: np.ndarray) -> Pieces:
     """The states that a step led to; a coordinate whose interval is much shorter becomes that interval."""
     centre = np.stack([form.centre[kept] for form in state], axis=1)
     columns = np.stack([form.gradient[:, kept].T for form in state], axis=1)
@@ -93,7 +91,9 @@ class Window(NamedTuple):
     @classmethod
     def whole(cls, count: int, columns: int) -> Window:
         """All of ``e``."""
-        return cls(np.full((count, columns), -1.0), np.full((count, columns), 1.0), np.zeros(count, dtype=bool))
+        return cls(
+            np.full((count, columns), -1.0), np.full((count, columns), 1.0), np.zeros(count, dtype=bool)
+        )
 
     def within(self, centre: np.ndarray, slope: np.ndarray, radius: np.ndarray) -> Window:
         """What is left where ``centre + slope . e`` may be at most ``radius``."""
@@ -126,7 +126,7 @@ def looked_at(pieces: Pieces, window: Window) -> Pieces:
     """What is left of pieces; those of which nothing is left should have been dropped."""
     middle = 0.5 * (window.low + window.high)
     half = np.maximum(window.high - middle, middle - window.low)
-    changed = ((window.low > -1.0) | (window.high < 1.0)).any(axis=1)
+    changed = np.asarray(((window.low > -1.0) | (window.high < 1.0)).any(axis=1))
     centre = pieces.centre + (pieces.columns @ middle[:, :, None])[:, :, 0]
     columns = pieces.columns * half[:, None, :]
     off = ROUNDING * (np.abs(pieces.centre) + np.abs(pieces.columns).sum(axis=2))

@@ -84,7 +84,8 @@ class ReturnFinding(NamedTuple):
             "least_return": float(tree.returns.min()) if whole else None,
             "share_at_threshold": float(tree.weights[tree.returns >= threshold].sum()) if checked else 0.0,
             "threshold": spec.threshold,
-            "failure": failure and {"start": list(failure.start), "return": failure.gained, "steps": failure.steps},
+            "failure": failure
+            and {"start": list(failure.start), "return": failure.gained, "steps": failure.steps},
         }
         answer = Answer(proven, share, int(np.isfinite(tree.returns).sum()), details, [], failure is not None)
         return answer._replace(sentences=_sentences(answer, self.costs))
@@ -103,15 +104,18 @@ def _sentences(answer: Answer, costs: bool) -> list[str]:
             f"{answer.share:.2%} of the starts are proven to {what} ({pieces} of the starts).",
         ]
     if answer.proven:
-        lines = [f"Proven: every start returns at least {details['least_return']:zg} ({pieces} of the starts)."]
+        lines = [
+            f"Proven: every start returns at least {details['least_return']:zg} ({pieces} of the starts)."
+        ]
         if costs:
             within = counted(details["steps"], "step")
             lines = [f"Proven: every start arrives within {within} ({pieces} of the starts)."]
     if details["mean_return_at_least"] is not None:
         solved = "" if details["threshold"] is None else f" ({details['threshold']:zg} solves the task)"
+        mean, least = details["mean_return_at_least"], details["least_return"]
         lines.append(
             f"So the mean return over all starts, of trials that are stopped after {asked}, is at least "
-            f"{details['mean_return_at_least']:z.1f}{solved}; no trial returns less than {details['least_return']:z.4g}."
+            f"{mean:z.1f}{solved}; no trial returns less than {least:z.4g}."
         )
     return lines
 
@@ -120,7 +124,9 @@ def reached(spec: TaskSpec, costs: bool, returns: np.ndarray, steps: np.ndarray)
     """Which pieces, or trials, are good enough."""
     if costs:
         return steps > 0
-    return np.asarray(returns >= (-np.inf if spec.threshold is None else spec.threshold)) & np.isfinite(returns)
+    return np.asarray(returns >= (-np.inf if spec.threshold is None else spec.threshold)) & np.isfinite(
+        returns
+    )
 
 
 def why_no_returns(spec: TaskSpec, controller: Any) -> str | None:
@@ -159,11 +165,15 @@ def trial(task: Any, controller: Any, first: tuple[float, ...], cap: int) -> Tri
     greedy = controller.greedy
     s, gained, most, step, terminal, states = first, 0.0, -np.inf, 0, False, [first]
     while step < cap and not terminal:
-        s, reward, terminal = generics.transition(task, s, int(greedy[region_at(task, controller.partition, s)]))
+        s, reward, terminal = generics.transition(
+            task, s, int(greedy[region_at(task, controller.partition, s)])
+        )
         gained, most, step = gained + reward, max(most, reward), step + 1
         states.append(s)
     every = np.array(states)
-    return Trial(first, float(gained), step, bool(terminal), float(most), every.min(axis=0), every.max(axis=0))
+    return Trial(
+        first, float(gained), step, bool(terminal), float(most), every.min(axis=0), every.max(axis=0)
+    )
 
 
 def ask_returns(request: Request) -> ReturnFinding:
@@ -188,7 +198,9 @@ def ask_returns(request: Request) -> ReturnFinding:
     follower = Follower(Flow(program, controller, request.ranges), WIDE * scale, asked)
     tree = run(program, lambda: _tree(request, starts, follower, costs))
     failing = [
-        one for one in trials if not reached(spec, costs, np.array(one.gained), np.array(one.ended * one.steps))
+        one
+        for one in trials
+        if not reached(spec, costs, np.array(one.gained), np.array(one.ended * one.steps))
     ]
     certificate = _certificate(request, program, starts, tree, asked)
     if certificate is None:
@@ -236,13 +248,17 @@ def _tree(
         share = 0.0
         for begin in range(0, len(todo), AT_ONCE):
             now = todo[begin : begin + AT_ONCE]
-            found = follower.follow(np.array([node.low for node in now]), np.array([node.high for node in now]))
+            found = follower.follow(
+                np.array([node.low for node in now]), np.array([node.high for node in now])
+            )
             work += found.work
             good = reached(spec, costs, found.returns, found.steps)
             share += float(good.sum()) / len(todo)
             for node, gained, steps, fine in zip(now, found.returns, found.steps, good, strict=True):
                 room = len(known) + len(todo) - begin + len(again) < most and work < WORK
-                pair = halve(node) if not fine and room and _hopes(request, node, costs, follower.steps) else []
+                pair = (
+                    halve(node) if not fine and room and _hopes(request, node, costs, follower.steps) else []
+                )
                 again += pair
                 if not pair:
                     known.append((node, float(gained), int(steps)))

@@ -30,7 +30,9 @@ class Path(NamedTuple):
     result: Any
     kept: np.ndarray  #: where these are among the cells that the way was run with
     lost: np.ndarray  #: the cells for which the program may compute something that is not a number
-    limits: list[tuple[Any, Any]]  #: pairs of numbers, of all cells it was run with; the first is not above the second
+    limits: list[
+        tuple[Any, Any]
+    ]  #: numbers of all cells it was run with; the first of a pair is not above the second
 
 
 class TooManyPathsError(Exception):

@@ -2,8 +2,8 @@
 
 The text of ``transition`` (and of ``observe``, and of the functions that they call) is all that a claim is about, so
 everything it uses must be in it: its arguments, its parameters ``self.name``, functions of ``math`` or ``numpy``,
-functions of the same file, and numbers (or tuples of numbers) of the file whose names are in capitals. What reads anything else is refused,
-with the line.
+functions of the same file, and numbers (or tuples of numbers) of the file whose names are in capitals. What reads
+anything else is refused, with the line.
 """
 
 from __future__ import annotations
@@ -183,7 +183,9 @@ class _Reader:
         if getattr(thing, "__module__", None) == "math" and title in FUNCTIONS:
             self.names[word] = f"math.{title}"
             return FUNCTIONS[title]
-        if isinstance(thing, int | float) or (isinstance(thing, tuple) and thing and all(map(_is_plain, thing))):
+        if isinstance(thing, int | float) or (
+            isinstance(thing, tuple) and thing and all(map(_is_plain, thing))
+        ):
             return self._number(word, thing, refuse, line)
         raw = inspect.unwrap(getattr(thing, "py_func", thing)) if callable(thing) else None
         if isinstance(raw, types.FunctionType):
@@ -231,9 +233,9 @@ class _Module:
 
 _ALLOWED = (
     ast.Module, ast.FunctionDef, ast.arguments, ast.arg, ast.Return, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.If,
-    ast.IfExp, ast.For, ast.While, ast.Expr, ast.Pass, ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.Tuple, ast.List,
-    ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.Call, ast.expr_context, ast.operator, ast.unaryop,
-    ast.boolop, ast.cmpop,
+    ast.IfExp, ast.For, ast.While, ast.Expr, ast.Pass, ast.Constant, ast.Name, ast.Attribute, ast.Subscript,
+    ast.Tuple, ast.List, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.Call, ast.expr_context, ast.operator,
+    ast.unaryop, ast.boolop, ast.cmpop,
 )  # fmt: skip
 
 
