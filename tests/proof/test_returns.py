@@ -15,9 +15,9 @@ from distinguo.errors import DistinguoError
 from distinguo.proof.certificate import certificate_text, read_certificate
 from distinguo.proof.checker.check import check
 from distinguo.proof.declared.flow import Flow
-from distinguo.proof.declared.forward import Follower
+from distinguo.proof.declared.forward import PieceFollower
 from distinguo.proof.declared.pieces import Pieces, Window, absorbed, halves, looked_at, renewed
-from distinguo.proof.declared.returns import ask_returns, trial, why_no_returns
+from distinguo.proof.declared.returns import ask_returns, simulated_trial, why_no_returns
 from distinguo.proof.number.program import program_of
 from distinguo.proof.question import Request
 from distinguo.proof.verify import question_by_program, refusal_of
@@ -81,7 +81,7 @@ def test_no_trial_falls_below_its_bound(plant, count, width, seed):
     controller = controller_on(task, spread, rng, count)
     low = np.column_stack([rng.uniform(x0, x1, 6), rng.uniform(v0, v1, 6)])
     high = low + width * np.array([x1 - x0, v1 - v0])
-    found = Follower(Flow(program_of(task), controller, {}), SCALE, cap).follow(low, high)
+    found = PieceFollower(Flow(program_of(task), controller, {}), SCALE, cap).follow(low, high)
     for n in range(len(low)):
         for _ in range(8):
             share = rng.random(2) if rng.random() < 0.6 else rng.integers(0, 2, 2)
@@ -259,7 +259,7 @@ def test_a_car_that_stays_is_refuted():
     assert found.answer(True).share == 0.0
     assert found.answer(True).refuted
     assert np.all(found.tree.returns == -200.0)
-    assert trial(MountainCar(), stays, (-0.5, 0.0), 10).gained == -10.0
+    assert simulated_trial(MountainCar(), stays, (-0.5, 0.0), 10).gained == -10.0
 
 
 def test_who_is_asked():

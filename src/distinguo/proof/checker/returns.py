@@ -59,7 +59,7 @@ class Zonotope(NamedTuple):
         return np.abs(np.array([[float(x) for x in column] for column in self.columns])).sum(axis=0)
 
 
-class Window:
+class _Window:
     """The part of ``e`` that is left, in plain numbers with room for their rounding."""
 
     def __init__(self, directions: int) -> None:
@@ -83,7 +83,7 @@ class Window:
         )
         return True
 
-    def join(self, other: Window) -> None:
+    def join(self, other: _Window) -> None:
         """Take what is left in either."""
         self.low, self.high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
 
@@ -165,7 +165,7 @@ class ReturnChecker:
         for a, window in self._windows(here.states()).items():
             part = window.of(here)
             for state, reward, ended, limits in self.evaluator.outcomes(part.states(), a, True):
-                left = Window(len(here.columns))
+                left = _Window(len(here.columns))
                 if not all(left.narrow(number) for number in limits):
                     continue
                 gained = (here.gained + reward.tightened().range.lower()).lower()
@@ -173,21 +173,21 @@ class ReturnChecker:
                 found.append((after if ended else left.of(after), ended))
         return found
 
-    def _windows(self, state: States) -> dict[int, Window]:
+    def _windows(self, state: States) -> dict[int, _Window]:
         """The actions that the controller may take, and in which part of a set."""
-        found: dict[int, Window] = {}
+        found: dict[int, _Window] = {}
         for seen in self.evaluator.observed(state, True):
             places = self._places(seen)
             same = len({tuple(actions) for actions, _ in places}) == 1
             for actions, limits in places:
-                window = Window(len(state[0].slopes))
+                window = _Window(len(state[0].slopes))
                 if not same and not all(window.narrow(number) for number in limits):
                     continue
                 for a in actions:
                     if a in found:
                         found[a].join(window)
                     else:
-                        found[a] = Window(len(state[0].slopes))
+                        found[a] = _Window(len(state[0].slopes))
                         found[a].low, found[a].high = window.low, window.high
         return found
 
@@ -298,7 +298,7 @@ def _shaped(zonotope: Zonotope) -> list[Zonotope]:
     length = [sum(float(x) ** 2 for x in column) for column in turned.columns]
     longest, parts = int(np.argmax(length)), []
     for low, high in ((-1.0, 0.0), (0.0, 1.0)):
-        window = Window(len(length))
+        window = _Window(len(length))
         window.low[longest], window.high[longest] = low, high
         parts.append(window.of(turned))
     return parts

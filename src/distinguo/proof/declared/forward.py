@@ -35,7 +35,7 @@ MOST_EACH = 256  #: pieces that one piece of the starts may become
 ROOM = 1e-14  #: of the numbers that are compared: their rounding
 
 
-class Followed(NamedTuple):
+class PieceBounds(NamedTuple):
     """What is known of each piece of the starts."""
 
     returns: np.ndarray  #: the return is at least this; minus infinity if the piece could not be followed
@@ -45,7 +45,7 @@ class Followed(NamedTuple):
     work: int  #: pieces times steps
 
 
-class Follower:
+class PieceFollower:
     """Follows pieces of starts under one controller."""
 
     def __init__(
@@ -53,9 +53,11 @@ class Follower:
     ) -> None:
         self.flow, self.scale, self.steps, self.inside = flow, scale, steps, inside
         self.partition = flow.controller.partition
-        self.sets = np.asarray(flow.controller.action_sets)[regions_of(self.partition)]  # (places, actions)
+        self.sets = np.asarray(flow.controller.action_sets)[
+            rows_of_places(self.partition)
+        ]  # (places, actions)
 
-    def follow(self, low: np.ndarray, high: np.ndarray) -> Followed:
+    def follow(self, low: np.ndarray, high: np.ndarray) -> PieceBounds:
         """Follow boxes of starts, a row each, all together."""
         count = len(low)
         self.returns, self.last = np.full(count, np.inf), np.zeros(count, dtype=np.int64)
@@ -68,7 +70,7 @@ class Follower:
         np.minimum.at(self.returns, pieces.owner, pieces.gained)
         self.last[pieces.owner] = 0
         returns = np.where(self.failed, -np.inf, self.returns)
-        return Followed(returns, np.where(self.failed, 0, self.last), work)
+        return PieceBounds(returns, np.where(self.failed, 0, self.last), work)
 
     def _kept(self, pieces: Pieces, count: int) -> Pieces:
         """Drop the pieces of starts that have spread too far."""
@@ -208,11 +210,15 @@ def places_in(partition: Any, seen: States) -> Any:
     raise Unreadable(f"acts by a {type(partition).__name__}, which cannot be followed")
 
 
-def regions_of(partition: Any) -> np.ndarray:
+@singledispatch
+def rows_of_places(partition: Any) -> np.ndarray:
     """The region of each place of a partition."""
-    if isinstance(partition, Boxes):
-        return np.asarray(partition.below[partition.axis < 0])
     return np.asarray(partition.regions)
+
+
+@rows_of_places.register
+def _(partition: Boxes) -> np.ndarray:
+    return np.asarray(partition.below[partition.axis < 0])
 
 
 Limit = tuple[
@@ -220,8 +226,8 @@ Limit = tuple[
 ]  #: in the centre, for each column, and what is unknown of it
 
 
-class Prototypes:
-    """Prototypes in some sets of observations: a place is where no other is nearer."""
+class _Prototypes:
+    """_Prototypes in some sets of observations: a place is where no other is nearer."""
 
     def __init__(self, prototypes: np.ndarray, weight: np.ndarray, seen: States) -> None:
         self.prototypes, self.weight = prototypes, weight
@@ -258,7 +264,7 @@ class Prototypes:
         return near
 
 
-class Leaves:
+class _Leaves:
     """The leaves of a tree of boxes in some sets of observations: a place is limited by the cuts above it."""
 
     def __init__(self, tree: Boxes, seen: States) -> None:
@@ -290,13 +296,13 @@ class Leaves:
 
 
 @places_in.register
-def _(partition: Voronoi, seen: States) -> Prototypes:
-    return Prototypes(partition.prototypes, partition.weight**2, seen)
+def _(partition: Voronoi, seen: States) -> _Prototypes:
+    return _Prototypes(partition.prototypes, partition.weight**2, seen)
 
 
 @places_in.register
-def _(partition: Boxes, seen: States) -> Leaves:
-    return Leaves(partition, seen)
+def _(partition: Boxes, seen: States) -> _Leaves:
+    return _Leaves(partition, seen)
 
 
 def _actions(near: np.ndarray, sets: np.ndarray) -> np.ndarray:

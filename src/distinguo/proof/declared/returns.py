@@ -7,6 +7,7 @@ are halved and tried again.
 
 from __future__ import annotations
 
+from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from distinguo.controller import region_at
 from distinguo.errors import DistinguoError, counted
 from distinguo.proof.declared.flow import Flow
-from distinguo.proof.declared.forward import Follower, places_in
+from distinguo.proof.declared.forward import PieceFollower, places_in
 from distinguo.proof.declared.question import policy_claim, program_claim
 from distinguo.proof.number.program import NotProvableError, Program, program_of, run, start_boxes
 from distinguo.proof.question import Answer, Question, Request
@@ -43,7 +44,7 @@ class Node(NamedTuple):
     path: tuple[int, ...]  #: the box of starts, and then a bit for each halving: 0 is the lower half
 
 
-class Tree(NamedTuple):
+class StartPieces(NamedTuple):
     """All pieces of the starts, in the order of a walk through the tree, and what is proven of each."""
 
     nodes: list[Node]
@@ -57,10 +58,10 @@ class ReturnFinding(NamedTuple):
     """What a controller is proven to gain."""
 
     request: Request
-    tree: Tree
+    tree: StartPieces
     asked: int  #: steps after which trials are stopped
     costs: bool  #: whether no step is ever rewarded, so that a trial should end soon
-    failure: Trial | None
+    failure: SimulatedTrial | None
     certificate: ReturnCertificate | None
 
     @property
@@ -148,7 +149,7 @@ def why_no_returns(spec: TaskSpec, controller: Any) -> str | None:
     return None
 
 
-class Trial(NamedTuple):
+class SimulatedTrial(NamedTuple):
     """A simulated trial."""
 
     start: tuple[float, ...]
@@ -160,7 +161,7 @@ class Trial(NamedTuple):
     high: np.ndarray
 
 
-def trial(task: Any, controller: Any, first: tuple[float, ...], cap: int) -> Trial:
+def simulated_trial(task: Any, controller: Any, first: tuple[float, ...], cap: int) -> SimulatedTrial:
     """Follow the greedy policy, the first of tied actions, from a state."""
     greedy = controller.greedy
     s, gained, most, step, terminal, states = first, 0.0, -np.inf, 0, False, [first]
@@ -171,7 +172,7 @@ def trial(task: Any, controller: Any, first: tuple[float, ...], cap: int) -> Tri
         gained, most, step = gained + reward, max(most, reward), step + 1
         states.append(s)
     every = np.array(states)
-    return Trial(
+    return SimulatedTrial(
         first, float(gained), step, bool(terminal), float(most), every.min(axis=0), every.max(axis=0)
     )
 
@@ -188,14 +189,14 @@ def ask_returns(request: Request) -> ReturnFinding:
     asked = request.steps or spec.cap(HORIZON)
     starts = [_widened(*box) for box in run(program, lambda: start_boxes(program, request.ranges))]
     trials = [
-        trial(spec.task, controller, tuple(map(float, generics.start(spec.task, rng))), asked)
+        simulated_trial(spec.task, controller, tuple(map(float, generics.start(spec.task, rng))), asked)
         for rng in map(np.random.default_rng, range(request.seed, request.seed + TRIED))
     ]
     costs = max(one.dearest for one in trials) <= 0.0 and any(one.ended for one in trials)
     spread = np.max([one.high for one in trials], axis=0) - np.min([one.low for one in trials], axis=0)
     widths = np.max([high - low for low, high in starts], axis=0)
     scale = np.maximum(np.maximum(spread, widths), 1e-9)
-    follower = Follower(Flow(program, controller, request.ranges), WIDE * scale, asked)
+    follower = PieceFollower(Flow(program, controller, request.ranges), WIDE * scale, asked)
     tree = run(program, lambda: _tree(request, starts, follower, costs))
     failing = [
         one
@@ -216,8 +217,8 @@ def _widened(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 
 def _tree(
-    request: Request, starts: list[tuple[np.ndarray, np.ndarray]], follower: Follower, costs: bool
-) -> Tree:
+    request: Request, starts: list[tuple[np.ndarray, np.ndarray]], follower: PieceFollower, costs: bool
+) -> StartPieces:
     """Follow pieces of the starts, and halve those that are not good enough as long as there is hope."""
     spec, most = request.spec, request.cells or AT_MOST
     todo = [Node(low, high, (i,)) for i, (low, high) in enumerate(starts)]
@@ -270,18 +271,22 @@ def _tree(
     nodes = [node for node, _, _ in known]
     returns, steps = (np.array([one[i] for one in known]) for i in (1, 2))
     weights = np.array([2.0 ** (1 - len(node.path)) for node in nodes]) / len(starts)
-    return Tree(nodes, cuts, returns, steps, weights)
+    return StartPieces(nodes, cuts, returns, steps, weights)
 
 
 def _hopes(request: Request, node: Node, costs: bool, cap: int) -> bool:
     """Whether a trial from the middle of a piece is good enough."""
     middle = tuple(map(float, 0.5 * (node.low + node.high)))
-    one = trial(request.spec.task, request.controller, middle, cap)
+    one = simulated_trial(request.spec.task, request.controller, middle, cap)
     return bool(reached(request.spec, costs, np.array(one.gained), np.array(one.ended * one.steps)))
 
 
 def _certificate(
-    request: Request, program: Program, starts: list[tuple[np.ndarray, np.ndarray]], tree: Tree, asked: int
+    request: Request,
+    program: Program,
+    starts: list[tuple[np.ndarray, np.ndarray]],
+    tree: StartPieces,
+    asked: int,
 ) -> ReturnCertificate | None:
     proven = np.isfinite(tree.returns)
     if not proven.any():
@@ -315,9 +320,16 @@ def _certificate(
 
 def followed_claim(controller: Any) -> PrototypesClaim | TreeClaim:
     """A controller as a certificate about returns names it."""
-    partition = controller.partition
-    if not isinstance(partition, Boxes):
-        return policy_claim(controller)
+    return _claim_of(controller.partition, controller)
+
+
+@singledispatch
+def _claim_of(partition: Any, controller: Any) -> PrototypesClaim | TreeClaim:
+    return policy_claim(controller)
+
+
+@_claim_of.register
+def _(partition: Boxes, controller: Any) -> TreeClaim:
     columns = {name: getattr(partition, name).tolist() for name in ("axis", "cut", "below", "above")}
     actions = [np.flatnonzero(row).tolist() for row in controller.action_sets]
     return TreeClaim(kind="tree", **columns, actions=actions)
