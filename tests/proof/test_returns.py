@@ -2,11 +2,13 @@
 
 import math
 from typing import NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from benchmarks.plants import SwingUp
-from hypothesis import given, settings
+from flint import ctx
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 import distinguo as dg
@@ -14,13 +16,18 @@ from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.proof.certificate import certificate_text, read_certificate
 from distinguo.proof.checker.check import check
+from distinguo.proof.checker.returns import ReturnChecker
 from distinguo.proof.declared.flow import Flow
 from distinguo.proof.declared.forward import PieceFollower
 from distinguo.proof.declared.pieces import Pieces, Window, absorbed, halves, looked_at, renewed
-from distinguo.proof.declared.returns import ask_returns, simulated_trial, why_no_returns
+from distinguo.proof.declared.question import program_claim
+from distinguo.proof.declared.returns import ask_returns, followed_claim, simulated_trial, why_no_returns
 from distinguo.proof.number.program import program_of
 from distinguo.proof.question import Request
+from distinguo.proof.schema import ReturnCertificate, StartTree
 from distinguo.proof.verify import question_by_program, refusal_of
+from distinguo.representations.boxes import Boxes, grid
+from distinguo.representations.partition import region
 from distinguo.representations.voronoi import voronoi
 from distinguo.tasks.catalog import spec_of, task_spec
 from distinguo.tasks.mountain_car import MountainCar
@@ -96,8 +103,13 @@ def simulated(task, controller, s, cap, rng):
     gained = 0.0
     for step in range(cap):
         seen = np.float32(s).astype(float) if isinstance(task, MountainCar) else np.array(s)
-        nearest = (((seen - partition.prototypes) * partition.weight) ** 2).sum(axis=1).argmin()
-        a = int(rng.choice(np.flatnonzero(sets[partition.regions[nearest]])))
+        if isinstance(partition, Boxes):
+            row = region(partition, tuple(seen))
+        else:
+            row = partition.regions[
+                (((seen - partition.prototypes) * partition.weight) ** 2).sum(axis=1).argmin()
+            ]
+        a = int(rng.choice(np.flatnonzero(sets[row])))
         s, reward, ended = type(task).transition(task, s, a)
         gained += reward
         if ended:
@@ -267,3 +279,45 @@ def test_who_is_asked():
     assert question_by_program(Request(car, driver())).name == "returns"
     assert "not judged by return" in why_no_returns(task_spec("puck"), driver())
     assert "cannot be read" in why_no_returns(car._replace(interpreted=True), driver())
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    st.sampled_from(PLANTS), st.integers(1, 3), st.floats(1e-3, 0.1), st.booleans(), st.integers(0, 2**32 - 1)
+)
+def test_the_checker_accepts_no_more_than_what_trials_show(plant, count, width, boxed, seed):
+    """Claims a little above the least return that was simulated, or one step too early, must be refused."""
+    task, spread, (x0, x1, v0, v1) = plant
+    rng, cap = np.random.default_rng(seed), 12
+    controller = controller_on(task, spread, rng, count)
+    if boxed:
+        tree = grid([2, 2], (x0, v0 - 0.01), (x1, v1 + 0.01))
+        controller = Controller(tree, rng.choice([0.0, -1.0], (4, controller.q.shape[1])))
+    low = np.array([rng.uniform(x0, x1), rng.uniform(v0, v1)])
+    high = low + width * np.array([x1 - x0, v1 - v0])
+    shares = np.vstack([rng.random((12, 2)), [[0, 0], [0, 1], [1, 0], [1, 1]]])
+    trials = [
+        simulated(task, controller, tuple(map(float, low + e * (high - low))), cap, rng) for e in shares
+    ]
+    least, longest = min(one[0] for one in trials), max(one[1] for one in trials)
+    spec = spec_of(task)
+    certificate = ReturnCertificate(
+        task=program_claim(program_of(task), {}, Title(spec.name, 2, len(spec.actions))),
+        controller=followed_claim(controller),
+        limit=cap,
+        starts=StartTree(low=[low.tolist()], high=[high.tolist()], cuts=[-1], returns=[least], steps=[0]),
+        all_starts=False,
+    )
+    checker = ReturnChecker(certificate)
+    corners = low.tolist(), high.tolist()
+    with ctx.workprec(100), patch("distinguo.proof.checker.returns.BUDGET", 60):
+        assert not checker.keeps(*corners, least + 1e-9, 0, halvings=0)
+        assert longest == 1 or not checker.keeps(*corners, least - 9.0, longest - 1, halvings=0)
+        accepted = checker.keeps(*corners, least - 0.5, 0, halvings=0)
+    event("accepted" if accepted else "undecided")
+
+
+class Title(NamedTuple):
+    name: str
+    dimensions: int
+    actions: int
