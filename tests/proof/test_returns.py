@@ -129,7 +129,7 @@ def test_shapes_lose_no_state(d, seed):
     )
     e, off = rng.uniform(-1, 1, (n, 2 * d)), rng.uniform(-1, 1, (n, d))
     states = piece.centre + (columns @ e[:, :, None])[:, :, 0] + off * piece.rest
-    slope, least = rng.normal(size=(n, 2 * d)), rng.normal(size=n)
+    slope, least = rng.normal(size=(n, 2 * d)) * np.exp(2.0 * rng.normal(size=(n, 2 * d))), rng.normal(size=n)
     keeps = ((slope * e).sum(axis=1) + least) <= 0.5
     window = Window.whole(n, 2 * d).within(least, slope, np.full(n, 0.5))
     assert not window.empty[keeps].any()
@@ -230,7 +230,8 @@ def forged(finding, kind):
 
 @pytest.mark.parametrize("kind", ["return", "steps", "starts", "gravity", "actions", "source", "goal"])
 def test_forged_certificates_are_refused(finding, kind):
-    with pytest.raises(DistinguoError, match="The certificate is wrong"):
+    words = "a start may lie outside" if kind == "starts" else "may not gain|actions that"
+    with pytest.raises(DistinguoError, match=f"The certificate is wrong.*({words})"):
         check(forged(finding, kind))
 
 
@@ -321,3 +322,30 @@ class Title(NamedTuple):
     name: str
     dimensions: int
     actions: int
+
+
+@dg.task(states=("x",), actions=("go", "stay"), low=(-1,), high=(1,), threshold=0.0, limit=3)
+class Fork(NamedTuple):
+    """Grows on one side of 0 only, and fails far out there."""
+
+    def transition(self, s, a):
+        x = 1.5 * s[0] if s[0] > 0.0 else 0.5 * s[0]
+        return (x,), (-5.0 if x > 0.3 else 0.0), x > 0.3
+
+    def start(self, rng):
+        return (rng.uniform(-0.1, 0.1),)
+
+
+def test_each_way_goes_on_with_the_part_that_takes_it():
+    """A trial from 0.1 fails in the third step, one from 0.08 does not; prover and checker must find so."""
+    task, only = Fork(), Controller(voronoi([[0.0]], [1.0]), np.array([[0.0, -1.0]]))
+    found = ask_returns(Request(spec_of(task), only, cells=1_000))
+    assert not found.costs  # steps are free, so an end is not an arrival
+    ends = np.array([node.high[0] for node in found.tree.nodes])
+    assert (found.tree.returns[ends > 0.0889] <= -5.0).all()
+    assert (found.tree.returns[ends < 0.0885] == 0.0).all()
+    assert check(found.certificate).cells == len(ends)
+    claim = found.certificate.model_dump()
+    claim["starts"] |= {"cuts": [-1], "returns": [0.0], "steps": [0]}
+    with pytest.raises(DistinguoError, match="may not gain"):
+        check(type(found.certificate).model_validate(claim))

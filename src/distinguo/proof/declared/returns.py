@@ -60,7 +60,7 @@ class ReturnFinding(NamedTuple):
     request: Request
     tree: StartPieces
     asked: int  #: steps after which trials are stopped
-    costs: bool  #: whether no step is ever rewarded, so that a trial should end soon
+    costs: bool  #: whether every step before the last costs something, so that a trial should end soon
     failure: SimulatedTrial | None
     certificate: ReturnCertificate | None
 
@@ -156,7 +156,7 @@ class SimulatedTrial(NamedTuple):
     gained: float
     steps: int
     ended: bool
-    dearest: float  #: the greatest reward of a step
+    dearest: float  #: the greatest reward of a step after which it went on
     low: np.ndarray  #: the least of each coordinate of its states
     high: np.ndarray
 
@@ -169,7 +169,7 @@ def simulated_trial(task: Any, controller: Any, first: tuple[float, ...], cap: i
         s, reward, terminal = generics.transition(
             task, s, int(greedy[region_at(task, controller.partition, s)])
         )
-        gained, most, step = gained + reward, max(most, reward), step + 1
+        gained, most, step = gained + reward, most if terminal else max(most, reward), step + 1
         states.append(s)
     every = np.array(states)
     return SimulatedTrial(
@@ -192,7 +192,7 @@ def ask_returns(request: Request) -> ReturnFinding:
         simulated_trial(spec.task, controller, tuple(map(float, generics.start(spec.task, rng))), asked)
         for rng in map(np.random.default_rng, range(request.seed, request.seed + TRIED))
     ]
-    costs = max(one.dearest for one in trials) <= 0.0 and any(one.ended for one in trials)
+    costs = max(one.dearest for one in trials) < 0.0 and any(one.ended for one in trials)
     spread = np.max([one.high for one in trials], axis=0) - np.min([one.low for one in trials], axis=0)
     widths = np.max([high - low for low, high in starts], axis=0)
     scale = np.maximum(np.maximum(spread, widths), 1e-9)
