@@ -260,6 +260,34 @@ class Parking(NamedTuple):
 
 
 @dg.task(
+    states=("angle", "rate"),
+    actions=("left", "none", "right"),
+    low=(-3.2, -8),
+    high=(3.2, 8),
+    threshold=-120.0,
+    limit=300,
+)
+class SwingUp(NamedTuple):
+    """A pendulum that hangs should swing up and be slow there; its motor is too weak to lift it at once."""
+
+    torque: float = 2.5
+    gravity: float = 9.81
+
+    def transition(self, s: Any, a: int) -> Any:
+        rate = s[1] + 0.05 * (self.gravity * math.sin(s[0]) + self.torque * (a - 1.0))
+        rate = min(8.0, max(-8.0, rate))
+        angle = s[0] + 0.05 * rate
+        if angle > math.pi:
+            angle -= 2.0 * math.pi
+        if angle < -math.pi:
+            angle += 2.0 * math.pi
+        return (angle, rate), -1.0, abs(angle) < 0.25 and abs(rate) < 1.5
+
+    def start(self, rng: Any) -> Any:
+        return (3.04 + 0.1 * rng.random(), 0.0)
+
+
+@dg.task(
     states=("x", "y", "heading"),
     actions=("left", "straight", "right"),
     low=(-1, -1, -math.pi),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from distinguo.tasks.puck.environment import PuckOnAHillEnv
 from .cars import CAR, SWING, random_policy, steps_of, swing, swing_in_boxes
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="many strips")
+GOLDEN = Path(__file__).parents[1] / "golden" / "formats"
 
 
 @cache
@@ -208,3 +210,9 @@ def test_refuses_claims_that_make_no_sense():
 def test_other_tasks_have_no_such_proof():
     with pytest.raises(DistinguoError, match="CartPole"):
         arrivals(CartPole(), Controller(swing(), SWING))
+
+
+def test_a_file_of_the_first_release_is_still_read_and_checked():
+    certificate = load_certificate(GOLDEN / "certificate-arrival.json")
+    assert check(certificate, controller_claim(Controller(swing(), SWING))).cells == 13
+    assert max(certificate.starts.steps) == 133

@@ -266,10 +266,9 @@ class Strange(NamedTuple):
         return (s[0] * gain,), 0.0, False
 
     def loops(self, s, a):
-        x = s[0]
-        while x > 1.0:
-            x -= 1.0
-        return (x,), 0.0, False
+        while True:
+            a += 1
+        return (s[0],), 0.0, False
 
     def listens(self, s, a):
         return (s[0] + np.random.random(),), 0.0, False  # noqa: NPY002

@@ -11,7 +11,7 @@ from typing import Any
 import distinguo
 from distinguo.comparison.plan import COLUMNS, CSV, MARKDOWN
 from distinguo.errors import DistinguoError
-from distinguo.proof.schema import ArrivalCertificate, HoldCertificate
+from distinguo.proof.schema import ArrivalCertificate, HoldCertificate, ProgramCertificate, ReturnCertificate
 from distinguo.representations.file import (
     BoxesFile,
     CategoriesFile,
@@ -169,7 +169,7 @@ def _result(folders: list[Path]) -> str:
 
 
 def _certificate() -> str:
-    parts: list[Any] = [HoldCertificate, ArrivalCertificate]
+    parts: list[Any] = [HoldCertificate, ArrivalCertificate, ProgramCertificate, ReturnCertificate]
     rows = [
         [
             kind.__name__,

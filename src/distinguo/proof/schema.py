@@ -6,7 +6,8 @@ Prover and checker share these classes and nothing else: a certificate is all th
 from __future__ import annotations
 
 import math
-from typing import Annotated, Literal, Self
+from collections.abc import Iterator
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -93,6 +94,8 @@ class VoronoiClaim(Strict):
 class BoxesClaim(Strict):
     """A greedy policy over a tree of boxes."""
 
+    AXES: ClassVar[int] = 2  #: coordinates that may be cut
+
     kind: Literal["boxes"]
     axis: Annotated[list[int], _ONE]
     cut: Annotated[list[Finite], _ONE]
@@ -109,7 +112,9 @@ class BoxesClaim(Strict):
             leaf, children = self.axis[node] < 0, (self.below[node], self.above[node])
             if leaf and self.below[node] >= len(self.actions):
                 raise ValueError("every leaf should have its actions")
-            if not leaf and (self.axis[node] > 1 or not all(node < child < count for child in children)):
+            if not leaf and (
+                self.axis[node] >= self.AXES or not all(node < child < count for child in children)
+            ):
                 raise ValueError("every cut should be of a coordinate, and above its children")
         return self
 
@@ -233,7 +238,7 @@ class ProgramClaim(Strict):
         Name, Source
     ]  #: ``transition``, ``start``, ``observe`` if it has one, and those that they call
     names: dict[Name, Annotated[str, Field(max_length=100)]]  #: what other names mean: "numpy", "math.sin"
-    constants: dict[Name, Finite]
+    constants: dict[Name, Finite | Annotated[list[Finite], Field(min_length=1, max_length=1000)]]
     low: dict[Name, Finite]
     high: dict[Name, Finite]
     dimensions: Annotated[int, Field(ge=1, le=MOST_DIMENSIONS)]
@@ -266,6 +271,14 @@ class PrototypesClaim(Strict):
         if any(len(row) != len(self.weight) for row in self.prototypes):
             raise ValueError("every prototype should have a number for each weight")
         return self
+
+
+class TreeClaim(BoxesClaim):
+    """A greedy policy over a tree of boxes in any number of dimensions."""
+
+    AXES: ClassVar[int] = 30
+
+    kind: Literal["tree"]  # type: ignore[assignment]
 
 
 class LatticeClaim(Strict):
@@ -328,4 +341,104 @@ class ProgramCertificate(Strict):
     __str__ = __repr__
 
 
-Certificate = HoldCertificate | ArrivalCertificate | ProgramCertificate
+LEAF, UNPROVEN = (
+    -1,
+    -2,
+)  #: in a tree of starts: a piece of which something is claimed, and one of which nothing is
+
+
+class StartTree(Strict):
+    """Boxes of starts, cut into pieces by halving, and what is claimed of each piece.
+
+    ``cuts`` walks through the tree of each box, the lower half first: the coordinate that is halved, or what kind of
+    piece it is. ``returns`` and ``steps`` have a number for each proven piece, in this order.
+    """
+
+    low: Annotated[list[Row], Field(min_length=1, max_length=1000)]
+    high: Annotated[list[Row], Field(min_length=1, max_length=1000)]
+    cuts: Annotated[list[int], Field(min_length=1, max_length=2**22, fail_fast=True)]
+    returns: Annotated[list[Finite], Field(min_length=1, fail_fast=True)]  #: at least this
+    steps: Annotated[list[Count], _ONE]  #: it has ended after at most so many; 0 if it may still be running
+
+    @model_validator(mode="after")
+    def _fit(self) -> Self:
+        d = len(self.low[0])
+        if len(self.low) != len(self.high) or {*map(len, self.low), *map(len, self.high)} != {d}:
+            raise ValueError("every box of starts should have a low and a high number for each coordinate")
+        if any(
+            low > high
+            for box in zip(self.low, self.high, strict=True)
+            for low, high in zip(*box, strict=True)
+        ):
+            raise ValueError("the sides of every box of starts should be in order")
+        if not all(UNPROVEN <= cut < d for cut in self.cuts):
+            raise ValueError("a cut should be a coordinate, or say what kind of piece it is")
+        if not self.cuts.count(LEAF) == len(self.returns) == len(self.steps):
+            raise ValueError("every proven piece should have a return and its steps")
+        if sum(1 if cut < 0 else -1 for cut in self.cuts) != len(self.low):
+            raise ValueError("the tree should have a piece for every end")
+        return self
+
+    def pieces(self) -> Iterator[tuple[tuple[list[float], list[float]], int]]:
+        """Every piece, as its corners, with its number among the proven ones; -1 if nothing is claimed."""
+        cuts, number = iter(self.cuts), 0
+        for box in zip(self.low, self.high, strict=True):
+            todo = [(list(box[0]), list(box[1]))]
+            while todo:
+                low, high = todo.pop()
+                cut = next(cuts, UNPROVEN)
+                if cut < 0:
+                    yield (low, high), (number if cut == LEAF else -1)
+                    number += cut == LEAF
+                    continue
+                middle = low[cut] + 0.5 * (high[cut] - low[cut])
+                todo.append(([*low[:cut], middle, *low[cut + 1 :]], high))
+                todo.append((low, [*high[:cut], middle, *high[cut + 1 :]]))
+
+
+class ReturnCertificate(Strict):
+    """The claim that trials from some pieces of the starts gain at least so much, or end within so many steps.
+
+    For every start of a piece, every choice among tied actions and every draw of noise: the sum of the rewards, until
+    the trial ends or is stopped after ``limit`` steps, is at least the return of the piece.
+    """
+
+    task: ProgramClaim
+    controller: PrototypesClaim | TreeClaim
+    limit: Annotated[int, Field(ge=1, le=100_000)]
+    starts: StartTree
+    all_starts: bool  #: whether it also claims that every start lies in a proven piece
+
+    @model_validator(mode="after")
+    def _fit(self) -> Self:
+        if len(self.starts.low[0]) != self.task.dimensions:
+            raise ValueError("the starts should have the dimensions of the task")
+        if max(max(row) for row in self.controller.actions) >= self.task.actions:
+            raise ValueError("the controller takes actions that the task lacks")
+        if max(self.starts.steps) > self.limit:
+            raise ValueError("no piece should take longer than the limit")
+        if self.all_starts and UNPROVEN in self.starts.cuts:
+            raise ValueError("a claim about all starts should leave out none")
+        return self
+
+    @property
+    def domain(self) -> str:
+        """The starts, roughly, in words."""
+        starts = self.starts
+        whole = "all starts" if self.all_starts else counted_starts(len(starts.returns))
+        ends = "" if min(starts.steps) == 0 else f", ended within {max(starts.steps)} steps"
+        least = f"a return of at least {min(starts.returns):g} in {self.limit} steps"
+        return f"{whole} of {self.task.name}: {least}{ends}"
+
+    def __repr__(self) -> str:
+        return f"<certificate: {self.domain}>"
+
+    __str__ = __repr__
+
+
+def counted_starts(pieces: int) -> str:
+    """Some of the starts, in words."""
+    return f"{pieces} pieces of the starts" if pieces > 1 else "a piece of the starts"
+
+
+Certificate = HoldCertificate | ArrivalCertificate | ProgramCertificate | ReturnCertificate

@@ -12,12 +12,14 @@ from distinguo.proof.arrive.question import ARRIVES
 from distinguo.proof.certificate import BEGINNING, LARGEST_FILE, certificate_text, read_certificate
 from distinguo.proof.checker.check import check
 from distinguo.proof.declared.question import PROGRAM, policy_claim, program_claim, why_not
+from distinguo.proof.declared.returns import RETURNS, followed_claim, why_no_returns
 from distinguo.proof.hold.question import HOLDS
 from distinguo.proof.number.program import program_of
 from distinguo.proof.question import Question, Request, controller_claim, task_claim
-from distinguo.proof.schema import ArrivalCertificate, Certificate, ProgramCertificate
+from distinguo.proof.schema import ArrivalCertificate, Certificate, ProgramCertificate, ReturnCertificate
 from distinguo.reading.files import read_bytes
 from distinguo.seam import has_own
+from distinguo.tasks.spec import RETURN
 from distinguo.writing import slug, write_atomically
 
 QUESTIONS = (HOLDS, ARRIVES)  #: in this order; a task is asked the first that it can answer
@@ -36,14 +38,15 @@ def question_about(task: Any) -> Question | None:
 
 def question_by_program(request: Request) -> Question | str:
     """The question about a task whose own program can be followed over cells; or why it cannot be, in a sentence."""
-    obstacle = why_not(request.spec, request.controller)
+    by_return = request.spec.score == RETURN
+    obstacle = (why_no_returns if by_return else why_not)(request.spec, request.controller)
     if obstacle is not None:
         return f"Not provable: {obstacle}."
     try:
         program_of(request.spec.task)
     except DistinguoError as error:
         return str(error)
-    return PROGRAM
+    return RETURNS if by_return else PROGRAM
 
 
 def refusal_of(data: bytes | None, controller: Controller, task: Any) -> str | None:
@@ -56,9 +59,10 @@ def refusal_of(data: bytes | None, controller: Controller, task: Any) -> str | N
         return "nothing is proven, so there is nothing to certify."
     try:
         certificate = read_certificate(data)
-        if isinstance(certificate, ProgramCertificate):
+        if isinstance(certificate, ProgramCertificate | ReturnCertificate):
             claim = program_claim(program_of(task), {}, certificate.task)
-            check(certificate, policy_claim(controller), claim)
+            mine = followed_claim if isinstance(certificate, ReturnCertificate) else policy_claim
+            check(certificate, mine(controller), claim)
         else:
             check(certificate, controller_claim(controller), task_claim(task))
     except DistinguoError as error:
@@ -173,6 +177,8 @@ def _domain(certificate: Certificate) -> str:
     """Which states a certificate is about."""
     if isinstance(certificate, ArrivalCertificate):
         return certificate.domain
+    if isinstance(certificate, ReturnCertificate):
+        return f"{certificate.domain}, with {_ranges(certificate.task)}"
     if isinstance(certificate, ProgramCertificate):
         return _domain_of_program(certificate)
     cells = certificate.cells

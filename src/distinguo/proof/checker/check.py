@@ -14,6 +14,7 @@ from distinguo.errors import DistinguoError
 from distinguo.proof.checker.arrive import check_starts
 from distinguo.proof.checker.hold import check_cells
 from distinguo.proof.checker.program import check_program
+from distinguo.proof.checker.returns import check_returns
 from distinguo.proof.schema import (
     ArrivalCertificate,
     BoxesClaim,
@@ -24,6 +25,7 @@ from distinguo.proof.schema import (
     ProgramClaim,
     PrototypesClaim,
     PuckClaim,
+    ReturnCertificate,
     VoronoiClaim,
 )
 
@@ -32,6 +34,7 @@ CHECKS: dict[type, Any] = {
     HoldCertificate: check_cells,
     ArrivalCertificate: check_starts,
     ProgramCertificate: check_program,
+    ReturnCertificate: check_returns,
 }
 
 

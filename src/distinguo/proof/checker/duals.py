@@ -91,6 +91,8 @@ def multiply(x: Any, y: Any) -> Any:
         whole = x.range**2 if x is y else x.range * y.range
         return as_rounded(x.middle * y.middle, whole, slopes)
     if isinstance(x, Dual):
+        if y == 0 and x.range.is_finite():
+            return 0.0
         number = arb(y)
         return as_rounded(x.middle * number, x.range * number, tuple(slope * number for slope in x.slopes))
     return multiply(y, x) if isinstance(y, Dual) else x * y

@@ -1,7 +1,8 @@
 """The checker reads the source of a task itself: a small subset of Python, evaluated in balls, never executed.
 
-Functions, assignments, ``if``, ``for`` over a ``range``, ``return``, arithmetic, comparisons, calls of functions of
-``math`` or ``numpy`` and of the certificate's own functions: whatever else a certificate holds is refused.
+Functions, assignments, ``if``, ``while``, ``for`` over a ``range`` or a tuple, ``return``, arithmetic, comparisons,
+calls of functions of ``math`` or ``numpy`` and of the certificate's own functions: whatever else a certificate holds
+is refused.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ MOST_PATHS = 4096
 CONSTANTS = {"pi": math.pi, "e": math.e, "tau": math.tau}
 RANDOM = object()  #: stands for a generator
 Code = Callable[[dict[str, Any]], Any]
+#: The next state, the reward, whether it is terminal, and numbers that are not above 0 on this way.
+Outcome = tuple[tuple[Dual, ...], Dual, bool, list[Dual]]
 
 
 class _Returned(Exception):  # noqa: N818 - no error
@@ -63,7 +66,7 @@ class Evaluator:
 
     def __init__(self, claim: ProgramClaim) -> None:
         self.claim, self.dimensions = claim, claim.dimensions
-        self.parameters = {name: self._parameter(name) for name in claim.low}
+        self.take_directions(claim.dimensions)
         self.functions: dict[str, tuple[list[str], list[Any], list[Code]]] = {}
         self._reading: list[str] = []
         for name, text in claim.functions.items():
@@ -71,6 +74,14 @@ class Evaluator:
         self.forks, self._decisions, self._made = False, [], 0  # type: ignore[var-annotated]
         self._others: list[list[bool]] = []
         self._turns = 0
+        self.limits: list[Dual] = []
+
+    def take_directions(self, directions: int) -> None:
+        """Say how many directions the next blocks have: as many as dimensions, if nothing is said."""
+        if directions == getattr(self, "directions", None):
+            return
+        self.directions = directions
+        self.parameters = {name: self._parameter(name) for name in self.claim.low}
 
     def _parameter(self, name: str) -> Any:
         low, high = self.claim.low[name], self.claim.high[name]
@@ -78,7 +89,7 @@ class Evaluator:
 
     def constant(self, ball: Any) -> Dual:
         """A ball that does not depend on the block."""
-        return Dual(ball, ball, (ZERO,) * self.dimensions)
+        return Dual(ball, ball, (ZERO,) * self.directions)
 
     # ---- running ---------------------------------------------------------------------------------------------------
 
@@ -89,15 +100,20 @@ class Evaluator:
 
         Without ``forks`` an undecided comparison raises ``Unclear``.
         """
+        for after, _, ended, _ in self.outcomes(state, a, forks):
+            yield after, ended
 
-        def once() -> tuple[tuple[Dual, ...], bool]:
+    def outcomes(self, state: tuple[Dual, ...], a: int, forks: bool = False) -> Iterator[Outcome]:
+        """Yield every way that one step may go, as ``steps``, with its reward and the comparisons that it passed."""
+
+        def once() -> Outcome:
             result = self.call("transition", [self, state, a])
             if not (isinstance(result, tuple) and len(result) == 3 and isinstance(result[0], tuple)):
                 raise refused("does not return a state, a reward and whether it is terminal")
             after = tuple(self.as_number(number) for number in result[0])
             if len(after) != self.dimensions:
                 raise refused("returns a state of another length")
-            return after, self.truth(result[2])
+            return after, self.as_number(result[1]), self.truth(result[2]), self.limits
 
         yield from self._ways(once, forks)
 
@@ -130,6 +146,7 @@ class Evaluator:
             if count > MOST_PATHS:
                 raise Unclear("has too many ways")
             self._decisions, self._made, self._others, self.forks, self._turns = todo.pop(), 0, [], forks, 0
+            self.limits = []
             result = once()
             todo += self._others
             yield result
@@ -186,6 +203,9 @@ class Evaluator:
             self._others.append([*self._decisions, False])
             self._decisions.append(True)
         self._made += 1
+        if operator in _RISES:
+            less, more = (x, y) if answer is _RISES[operator] else (y, x)
+            self.limits.append(self.as_number(subtract(less, more)))
         return answer
 
     # ---- reading ---------------------------------------------------------------------------------------------------
@@ -235,6 +255,8 @@ class Evaluator:
             return self._branch(node)
         if isinstance(node, ast.For):
             return self._loop(node)
+        if isinstance(node, ast.While) and not node.orelse:
+            return self._while(node)
         if isinstance(node, ast.Pass) or (
             isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         ):
@@ -272,29 +294,56 @@ class Evaluator:
 
     def _loop(self, node: ast.For) -> Code:
         call = node.iter
-        ranged = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range"
-        if not (ranged and isinstance(node.target, ast.Name)) or node.orelse:
-            raise refused(f"has a loop in line {node.lineno} that is not over a range")
-        assert isinstance(call, ast.Call)
-        ends, name, body = (
-            [self._expression(end) for end in call.args],
-            node.target.id,
-            self._block(node.body),
-        )
+        if not isinstance(node.target, ast.Name) or node.orelse:
+            raise refused(f"has a loop in line {node.lineno} that cannot be followed")
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range":
+            ends = [self._expression(end) for end in call.args]
+
+            def turns(scope: dict[str, Any]) -> Any:
+                values = [end(scope) for end in ends]
+                if not (1 <= len(values) <= 3 and all(isinstance(value, int) for value in values)):
+                    raise refused("has a loop whose range is not known")
+                return range(*values)
+        else:
+            numbers = self._expression(call)
+
+            def turns(scope: dict[str, Any]) -> Any:
+                values = numbers(scope)
+                if not isinstance(values, tuple):
+                    raise refused(
+                        f"has a loop in line {node.lineno} that is over neither a range nor numbers"
+                    )
+                return values
+
+        name, body = node.target.id, self._block(node.body)
 
         def repeat(scope: dict[str, Any]) -> None:
-            values = [end(scope) for end in ends]
-            if not (1 <= len(values) <= 3 and all(isinstance(value, int) for value in values)):
-                raise refused("has a loop whose range is not known")
-            for turn in range(*values):
-                self._turns += 1
-                if self._turns > MOST_TURNS:
-                    raise refused("has a loop with too many turns")
+            for turn in turns(scope):
+                self._take_turn()
                 scope[name] = turn
                 for statement in body:
                     statement(scope)
 
         return repeat
+
+    def _while(self, node: ast.While) -> Code:
+        test, body = self._expression(node.test), self._block(node.body)
+
+        def repeat(scope: dict[str, Any]) -> None:
+            turns = 0
+            while self.truth(test(scope)):
+                turns += 1
+                if turns > MOST_TURNS:
+                    raise Unclear("may stay in a loop")
+                for statement in body:
+                    statement(scope)
+
+        return repeat
+
+    def _take_turn(self) -> None:
+        self._turns += 1
+        if self._turns > MOST_TURNS:
+            raise refused("has a loop with too many turns")
 
     def _expression(self, node: ast.expr) -> Code:
         reader = getattr(self, f"_read_{type(node).__name__.lower()}", None)
@@ -318,7 +367,8 @@ class Evaluator:
             if name in scope:
                 return scope[name]
             if name in constants:
-                return constants[name]
+                value = constants[name]
+                return tuple(value) if isinstance(value, list) else value
             raise refused(f"uses {name}, which is not defined")
 
         return look_up
@@ -544,6 +594,8 @@ _CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     "fabs": lambda x: magnitude(x) if isinstance(x, Dual) else abs(x),
     "absolute": lambda x: magnitude(x) if isinstance(x, Dual) else abs(x),
 }
+#: Whether the first number is not above the second where a comparison holds.
+_RISES: dict[type, bool] = {ast.Lt: True, ast.LtE: True, ast.Gt: False, ast.GtE: False}
 #: For two balls: whether a comparison certainly holds, and whether it certainly does not.
 _CERTAIN: dict[type, Callable[[Any, Any], tuple[bool, bool]]] = {
     ast.Lt: lambda x, y: (x < y, x >= y),

@@ -303,12 +303,17 @@ def program_claim(program: Program, ranges: Any, title: Any) -> ProgramClaim:
         name=title.name,
         functions=program.functions,
         names=program.names,
-        constants={name: float(value) for name, value in program.constants.items()},
+        constants={name: _plain(value) for name, value in program.constants.items()},
         low={name: float(low) for name, (low, _) in ends.items()},
         high={name: float(high) for name, (_, high) in ends.items()},
         dimensions=title.dimensions,
         actions=title.actions,
     )
+
+
+def _plain(value: Any) -> Any:
+    """A constant of a program as a certificate names it."""
+    return [float(number) for number in value] if isinstance(value, tuple) else float(value)
 
 
 PROGRAM = Question("never fails", None, ask_program, needless=("steps", "disturbance"))

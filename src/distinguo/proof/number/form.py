@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from distinguo.proof.number.paths import Undecided, lose
+from distinguo.proof.number.paths import Undecided, limit, lose
 
 #: Every operation adds this share of its magnitudes to the radius. One rounding is 2**-53 of them; an operation here
 #: and in the program together has fewer than 20 of these.
@@ -160,7 +160,9 @@ class Form:
         return self.like(other) / self
 
     def __pow__(self, exponent: Any) -> Form:
-        if exponent == 0.5:
+        if isinstance(exponent, Form) and len(exponent.low) and (exponent.low == exponent.low[0]).all():
+            exponent = float(exponent.low[0]) if (exponent.high == exponent.low[0]).all() else exponent
+        if not isinstance(exponent, Form) and exponent == 0.5:
             return square_root(self)
         if not isinstance(exponent, int | float) or exponent != int(exponent) or not 0 <= exponent <= 16:
             raise Unreadable(
@@ -223,6 +225,7 @@ def _order(less: Form, more: Form, yes: bool) -> None:
     """Narrow two numbers after a comparison: the first is not above the second, or not below it."""
     if not yes:
         less, more = more, less
+    limit(less, more)
     less.high, more.low = np.minimum(less.high, more.high), np.maximum(more.low, less.low)
 
 

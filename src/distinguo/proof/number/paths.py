@@ -30,6 +30,9 @@ class Path(NamedTuple):
     result: Any
     kept: np.ndarray  #: where these are among the cells that the way was run with
     lost: np.ndarray  #: the cells for which the program may compute something that is not a number
+    limits: list[
+        tuple[Any, Any]
+    ]  #: numbers of all cells it was run with; the first of a pair is not above the second
 
 
 class TooManyPathsError(Exception):
@@ -48,6 +51,7 @@ class _Run(threading.local):
     others: list[tuple[list[bool], np.ndarray]]
     made = 0
     lost: np.ndarray
+    limits: list[tuple[Any, Any]]
 
 
 _run = _Run()
@@ -67,6 +71,12 @@ def lose(undefined: np.ndarray) -> None:
             raise _Ended
 
 
+def limit(less: Any, more: Any) -> None:
+    """Note that, on this way, a number is not above another."""
+    if _run.mask is not None:
+        _run.limits.append((less, more))
+
+
 class Undecided:
     """The truth of a comparison for every cell: where it may be true, and where it must be."""
 
@@ -79,7 +89,7 @@ class Undecided:
     def __bool__(self) -> bool:
         if self.answer is None:
             self.answer = _decide(self.may, ~self.must)
-            if self.narrow is not None:
+            if self.narrow is not None and (self.may & ~self.must).any():
                 self.narrow(self.answer)
         return self.answer
 
@@ -133,7 +143,7 @@ def paths(program: Callable[[np.ndarray], Any], count: int) -> Iterator[Path]:
             raise TooManyPathsError
         outer = _run.mask
         _run.mask, _run.decisions, _run.others, _run.made = np.ones(len(rows), bool), decisions, [], 0
-        _run.lost = np.zeros(len(rows), bool)
+        _run.lost, _run.limits = np.zeros(len(rows), bool), []
         result, kept = None, np.zeros(0, dtype=np.int64)
         try:
             result = program(rows)
@@ -143,4 +153,4 @@ def paths(program: Callable[[np.ndarray], Any], count: int) -> Iterator[Path]:
         finally:
             _run.mask = outer
         todo += [(other, rows[mask]) for other, mask in _run.others]
-        yield Path(rows[kept], result, kept, rows[_run.lost])
+        yield Path(rows[kept], result, kept, rows[_run.lost], _run.limits)

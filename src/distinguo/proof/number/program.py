@@ -2,8 +2,8 @@
 
 The text of ``transition`` (and of ``observe``, and of the functions that they call) is all that a claim is about, so
 everything it uses must be in it: its arguments, its parameters ``self.name``, functions of ``math`` or ``numpy``,
-functions of the same file, and numbers of the file whose names are in capitals. What reads anything else is refused,
-with the line.
+functions of the same file, and numbers (or tuples of numbers) of the file whose names are in capitals. What reads
+anything else is refused, with the line.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Program(NamedTuple):
 
     functions: dict[str, str]  #: the text of each, ``transition`` first
     names: dict[str, str]  #: what other names mean, such as "np": "numpy" and "sin": "math.sin"
-    constants: dict[str, float]  #: numbers of the file that they read
+    constants: dict[str, float | tuple[float, ...]]  #: numbers of the file that they read, or tuples of them
     parameters: dict[str, float]
     step: Callable[[Any, Any, int], Any]
     start: Callable[[Any, Any], Any]
@@ -131,7 +131,7 @@ class _Reader:
         self.title, self.where = title, ""
         self.functions: dict[str, str] = {}
         self.names: dict[str, str] = {}
-        self.constants: dict[str, float] = {}
+        self.constants: dict[str, float | tuple[float, ...]] = {}
         self._known: dict[Any, Any] = {}  # by the function; None while it is being read
 
     def rebuilt(self, name: str, function: Any) -> Callable[..., Any]:
@@ -183,14 +183,18 @@ class _Reader:
         if getattr(thing, "__module__", None) == "math" and title in FUNCTIONS:
             self.names[word] = f"math.{title}"
             return FUNCTIONS[title]
-        if isinstance(thing, int | float):
+        if isinstance(thing, int | float) or (
+            isinstance(thing, tuple) and thing and all(map(_is_plain, thing))
+        ):
             return self._number(word, thing, refuse, line)
         raw = inspect.unwrap(getattr(thing, "py_func", thing)) if callable(thing) else None
         if isinstance(raw, types.FunctionType):
             return self._called(word, raw, refuse, line)
         raise refuse(line, f"uses {word}, which cannot be followed")
 
-    def _number(self, word: str, number: float, refuse: Any, line: int) -> float:
+    def _number(
+        self, word: str, number: float | tuple[float, ...], refuse: Any, line: int
+    ) -> float | tuple[float, ...]:
         if not word.isupper():
             raise refuse(
                 line, f"reads the global {word}; make it a parameter of the class, or write the number"
@@ -209,6 +213,10 @@ class _Reader:
         return self.rebuilt(word, raw)
 
 
+def _is_plain(thing: Any) -> bool:
+    return isinstance(thing, int | float)
+
+
 class _Module:
     """The functions of a module that can be followed."""
 
@@ -225,9 +233,9 @@ class _Module:
 
 _ALLOWED = (
     ast.Module, ast.FunctionDef, ast.arguments, ast.arg, ast.Return, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.If,
-    ast.IfExp, ast.For, ast.Expr, ast.Pass, ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.Tuple, ast.List,
-    ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.Call, ast.expr_context, ast.operator, ast.unaryop,
-    ast.boolop, ast.cmpop,
+    ast.IfExp, ast.For, ast.While, ast.Expr, ast.Pass, ast.Constant, ast.Name, ast.Attribute, ast.Subscript,
+    ast.Tuple, ast.List, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.Call, ast.expr_context, ast.operator,
+    ast.unaryop, ast.boolop, ast.cmpop,
 )  # fmt: skip
 
 
@@ -249,6 +257,8 @@ def _free_names(
             raise refuse(
                 getattr(node, "lineno", 1), f"has a {type(node).__name__.lower()}, which cannot be followed"
             )
+        if isinstance(node, ast.While) and (isinstance(node.test, ast.Constant) or node.orelse):
+            raise refuse(node.lineno, "has a while without a condition, which cannot be followed")
         if isinstance(node, ast.AnnAssign):
             node.annotation = ast.Constant(None)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
