@@ -15,7 +15,13 @@ from typing import Any
 from pydantic import ValidationError
 
 from distinguo.errors import DistinguoError, one_line
-from distinguo.proof.schema import ArrivalCertificate, Certificate, HoldCertificate, ProgramCertificate
+from distinguo.proof.schema import (
+    ArrivalCertificate,
+    Certificate,
+    CoreCertificate,
+    HoldCertificate,
+    ProgramCertificate,
+)
 from distinguo.reading.files import MEBIBYTE, parse_json, read_bytes
 
 FORMAT, VERSION = "distinguo-certificate", 1
@@ -85,7 +91,7 @@ def _kind(claim: Any) -> type[Certificate]:
     """The class of certificate, by the task."""
     task = claim.get("task") if isinstance(claim, dict) else None
     if isinstance(task, dict) and "functions" in task:
-        return ProgramCertificate
+        return CoreCertificate if "coordinates" in claim else ProgramCertificate
     name = task.get("name") if isinstance(task, dict) else None
     return KINDS.get(name, HoldCertificate) if isinstance(name, str) else HoldCertificate
 

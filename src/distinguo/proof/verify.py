@@ -12,10 +12,11 @@ from distinguo.proof.arrive.question import ARRIVES
 from distinguo.proof.certificate import BEGINNING, LARGEST_FILE, certificate_text, read_certificate
 from distinguo.proof.checker.check import check
 from distinguo.proof.declared.question import PROGRAM, policy_claim, program_claim, why_not
+from distinguo.proof.declared.tube import CORE, why_no_core
 from distinguo.proof.hold.question import HOLDS
 from distinguo.proof.number.program import program_of
 from distinguo.proof.question import Question, Request, controller_claim, task_claim
-from distinguo.proof.schema import ArrivalCertificate, Certificate, ProgramCertificate
+from distinguo.proof.schema import ArrivalCertificate, Certificate, CoreCertificate, ProgramCertificate
 from distinguo.reading.files import read_bytes
 from distinguo.seam import has_own
 from distinguo.writing import slug, write_atomically
@@ -37,9 +38,11 @@ def question_about(task: Any) -> Question | None:
 def question_by_program(request: Request) -> Question | str:
     """The question about a task whose own program can be followed over cells; or why it cannot be, in a sentence."""
     obstacle = why_not(request.spec, request.controller)
-    if obstacle is not None:
-        return f"Not provable: {obstacle}."
     try:
+        if obstacle is not None and why_no_core(request.spec, request.controller) is None:
+            return CORE
+        if obstacle is not None:
+            return f"Not provable: {obstacle}."
         program_of(request.spec.task)
     except DistinguoError as error:
         return str(error)
@@ -56,7 +59,7 @@ def refusal_of(data: bytes | None, controller: Controller, task: Any) -> str | N
         return "nothing is proven, so there is nothing to certify."
     try:
         certificate = read_certificate(data)
-        if isinstance(certificate, ProgramCertificate):
+        if isinstance(certificate, ProgramCertificate | CoreCertificate):
             claim = program_claim(program_of(task), {}, certificate.task)
             check(certificate, policy_claim(controller), claim)
         else:
@@ -175,6 +178,9 @@ def _domain(certificate: Certificate) -> str:
         return certificate.domain
     if isinstance(certificate, ProgramCertificate):
         return _domain_of_program(certificate)
+    if isinstance(certificate, CoreCertificate):
+        when = "never fails" if certificate.closes else f"does not fail within {certificate.steps} steps"
+        return f"{when}: all starts; {certificate.task.name} with {_ranges(certificate.task)}"
     cells = certificate.cells
     count = sum(last - first + 1 for _, first, last in cells.runs)
     grid = f"matrix {cells.matrix}, low {cells.low}, pitch {cells.pitch}, counts {cells.counts}"

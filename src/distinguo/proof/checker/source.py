@@ -89,15 +89,22 @@ class Evaluator:
 
         Without ``forks`` an undecided comparison raises ``Unclear``.
         """
+        for after, _, ended in self.outcomes(state, a, forks):
+            yield after, ended
 
-        def once() -> tuple[tuple[Dual, ...], bool]:
+    def outcomes(
+        self, state: tuple[Dual, ...], a: int, forks: bool
+    ) -> Iterator[tuple[tuple[Dual, ...], Any, bool]]:
+        """Yield every way that one step may go: the next state, the reward, and whether it is terminal."""
+
+        def once() -> tuple[tuple[Dual, ...], Any, bool]:
             result = self.call("transition", [self, state, a])
             if not (isinstance(result, tuple) and len(result) == 3 and isinstance(result[0], tuple)):
                 raise refused("does not return a state, a reward and whether it is terminal")
             after = tuple(self.as_number(number) for number in result[0])
             if len(after) != self.dimensions:
                 raise refused("returns a state of another length")
-            return after, self.truth(result[2])
+            return after, result[1], self.truth(result[2])
 
         yield from self._ways(once, forks)
 

@@ -98,10 +98,10 @@ def _on_border(flow: Flow, pair: tuple[int, int], first: np.ndarray) -> Sliding 
         return None
     d, point, share = len(first), first.copy(), 0.5
     for _ in range(TURNS):
-        images = [image_and_jacobian(flow, point, a) for a in actions]
-        if images[0] is None or images[1] is None:
+        one, other = (image_and_jacobian(flow, point, a) for a in actions)
+        if one is None or other is None:
             return None
-        (f, df), (g, dg) = images
+        (f, df), (g, dg) = one, other
         normal, offset = _border(flow, pair, point)
         rest = np.append((1.0 - share) * f + share * g - point, normal @ point - offset)
         slope = np.zeros((d + 1, d + 1))
