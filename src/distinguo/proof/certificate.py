@@ -18,6 +18,7 @@ from distinguo.errors import DistinguoError, one_line
 from distinguo.proof.schema import (
     ArrivalCertificate,
     Certificate,
+    CoreCertificate,
     HoldCertificate,
     ProgramCertificate,
     ReturnCertificate,
@@ -91,6 +92,8 @@ def _kind(claim: Any) -> type[Certificate]:
     """The class of certificate, by the task."""
     task = claim.get("task") if isinstance(claim, dict) else None
     if isinstance(task, dict) and "functions" in task:
+        if "coordinates" in claim:
+            return CoreCertificate
         return ReturnCertificate if "starts" in claim else ProgramCertificate
     name = task.get("name") if isinstance(task, dict) else None
     return KINDS.get(name, HoldCertificate) if isinstance(name, str) else HoldCertificate

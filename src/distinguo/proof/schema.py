@@ -436,9 +436,100 @@ class ReturnCertificate(Strict):
     __str__ = __repr__
 
 
+# Slow systems: a tube of sets from all starts, and a core that they come back to.
+
+Schedule = Annotated[
+    list[Annotated[int, Field(ge=1, le=MOST_STEPS)]], Field(max_length=20_000, fail_fast=True)
+]
+Place = Annotated[int, Field(ge=-(2**20), le=2**20)]
+RowOfPlaces = Annotated[list[Place], Field(min_length=3, max_length=3)]
+FEWEST, MOST_DIRECTIONS = 8, 1024
+
+
+class CoordinatesClaim(Strict):
+    """Coordinates ``matrix @ (state - origin)``; the first two are in cells, the others slow."""
+
+    origin: Row
+    matrix: Annotated[list[Row], Field(min_length=3, max_length=4)]
+    pitch: Annotated[list[Annotated[float, Field(ge=1e-6, le=1e6)]], Field(min_length=2, max_length=2)]
+    directions: Annotated[int, Field(ge=2, le=MOST_DIRECTIONS)]  #: of the supports of the slow coordinates
+
+    @model_validator(mode="after")
+    def _fit(self) -> Self:
+        if {len(self.origin), *map(len, self.matrix)} != {len(self.matrix)}:
+            raise ValueError("origin and matrix should have the same number of dimensions")
+        if self.directions != 2 if len(self.matrix) == 3 else self.directions % 4 or self.directions < FEWEST:
+            raise ValueError("the directions should be two, or go evenly around")
+        return self
+
+
+class LegClaim(Strict):
+    """How long sets are followed before each rounding, and the set that they then lie in.
+
+    The set are all states of its fast cells, runs ``[row, first, last]``, whose slow coordinates have these supports.
+    """
+
+    schedule: Schedule
+    cells: Annotated[list[RowOfPlaces], Field(min_length=1, max_length=100_000, fail_fast=True)]
+    supports: Annotated[list[Finite], Field(min_length=2, max_length=MOST_DIRECTIONS, fail_fast=True)]
+
+    def places(self) -> np.ndarray:
+        """The fast cells, a row each."""
+        parts = [[(row, column) for column in range(first, last + 1)] for row, first, last in self.cells]
+        return np.array([place for part in parts for place in part], dtype=np.int64)
+
+    @model_validator(mode="after")
+    def _fit(self) -> Self:
+        if any(first > last for _, first, last in self.cells):
+            raise ValueError("the runs should be in order")
+        if sum(last - first + 1 for _, first, last in self.cells) > 2**20:
+            raise ValueError("there should be at most 2**20 fast cells")
+        return self
+
+
+class CoreCertificate(Strict):
+    """The claim that no trial fails, from any start, and whatever the controller does among tied actions.
+
+    Its sets hold all states that can be reached: leg by leg, and then those of the last schedule. If it ``closes``,
+    these lie in the set of the last leg again, so no trial ever fails; if not, none fails within all of these steps.
+    With a ``reward``, each of these steps earns it.
+    """
+
+    task: ProgramClaim
+    controller: PrototypesClaim
+    coordinates: CoordinatesClaim
+    legs: Annotated[list[LegClaim], Field(max_length=1000)]
+    schedule: Schedule
+    closes: bool
+    reward: Finite | None
+
+    @property
+    def steps(self) -> int:
+        """The steps within which no trial fails; with a core none ever does."""
+        return sum(sum(leg.schedule) for leg in self.legs) + sum(self.schedule)
+
+    @model_validator(mode="after")
+    def _fit(self) -> Self:
+        if len(self.coordinates.matrix) != self.task.dimensions:
+            raise ValueError("the coordinates should have the dimensions of the task")
+        if any(len(leg.supports) != self.coordinates.directions for leg in self.legs):
+            raise ValueError("every set should have a support for each direction")
+        if not self.schedule or (self.closes and not self.legs):
+            raise ValueError("what closes should have a set to come back to, and steps")
+        if max(max(row) for row in self.controller.actions) >= self.task.actions:
+            raise ValueError("the controller takes actions that the task lacks")
+        return self
+
+    def __repr__(self) -> str:
+        when = "ever" if self.closes else f"within {self.steps} steps"
+        return f"<certificate: from no start of {self.task.name} a controller {when} fails>"
+
+    __str__ = __repr__
+
+
 def counted_starts(pieces: int) -> str:
     """Some of the starts, in words."""
     return f"{pieces} pieces of the starts" if pieces > 1 else "a piece of the starts"
 
 
-Certificate = HoldCertificate | ArrivalCertificate | ProgramCertificate | ReturnCertificate
+Certificate = HoldCertificate | ArrivalCertificate | ProgramCertificate | ReturnCertificate | CoreCertificate

@@ -13,10 +13,17 @@ from distinguo.proof.certificate import BEGINNING, LARGEST_FILE, certificate_tex
 from distinguo.proof.checker.check import check
 from distinguo.proof.declared.question import PROGRAM, policy_claim, program_claim, why_not
 from distinguo.proof.declared.returns import RETURNS, followed_claim, why_no_returns
+from distinguo.proof.declared.tube import CORE, why_no_core
 from distinguo.proof.hold.question import HOLDS
 from distinguo.proof.number.program import program_of
 from distinguo.proof.question import Question, Request, controller_claim, task_claim
-from distinguo.proof.schema import ArrivalCertificate, Certificate, ProgramCertificate, ReturnCertificate
+from distinguo.proof.schema import (
+    ArrivalCertificate,
+    Certificate,
+    CoreCertificate,
+    ProgramCertificate,
+    ReturnCertificate,
+)
 from distinguo.reading.files import read_bytes
 from distinguo.seam import has_own
 from distinguo.tasks.spec import RETURN
@@ -38,12 +45,15 @@ def question_about(task: Any) -> Question | None:
 
 def question_by_program(request: Request) -> Question | str:
     """The question about a task whose own program can be followed over cells; or why it cannot be, in a sentence."""
-    by_return = request.spec.score == RETURN
-    obstacle = (why_no_returns if by_return else why_not)(request.spec, request.controller)
-    if obstacle is not None:
-        return f"Not provable: {obstacle}."
+    spec, controller = request.spec, request.controller
+    by_return = spec.score == RETURN
     try:
-        program_of(request.spec.task)
+        if why_not(spec, controller) is not None and why_no_core(spec, controller) is None:
+            return CORE
+        why = (why_no_returns if by_return else why_not)(spec, controller)
+        if why is not None:
+            return f"Not provable: {why}."
+        program_of(spec.task)
     except DistinguoError as error:
         return str(error)
     return RETURNS if by_return else PROGRAM
@@ -59,7 +69,7 @@ def refusal_of(data: bytes | None, controller: Controller, task: Any) -> str | N
         return "nothing is proven, so there is nothing to certify."
     try:
         certificate = read_certificate(data)
-        if isinstance(certificate, ProgramCertificate | ReturnCertificate):
+        if isinstance(certificate, ProgramCertificate | ReturnCertificate | CoreCertificate):
             claim = program_claim(program_of(task), {}, certificate.task)
             mine = followed_claim if isinstance(certificate, ReturnCertificate) else policy_claim
             check(certificate, mine(controller), claim)
@@ -181,6 +191,9 @@ def _domain(certificate: Certificate) -> str:
         return f"{certificate.domain}, with {_ranges(certificate.task)}"
     if isinstance(certificate, ProgramCertificate):
         return _domain_of_program(certificate)
+    if isinstance(certificate, CoreCertificate):
+        when = "never fails" if certificate.closes else f"does not fail within {certificate.steps} steps"
+        return f"{when}: all starts; {certificate.task.name} with {_ranges(certificate.task)}"
     cells = certificate.cells
     count = sum(last - first + 1 for _, first, last in cells.runs)
     grid = f"matrix {cells.matrix}, low {cells.low}, pitch {cells.pitch}, counts {cells.counts}"

@@ -12,6 +12,7 @@ from flint import ctx
 
 from distinguo.errors import DistinguoError
 from distinguo.proof.checker.arrive import check_starts
+from distinguo.proof.checker.core import check_core
 from distinguo.proof.checker.hold import check_cells
 from distinguo.proof.checker.program import check_program
 from distinguo.proof.checker.returns import check_returns
@@ -20,6 +21,7 @@ from distinguo.proof.schema import (
     BoxesClaim,
     CarClaim,
     Certificate,
+    CoreCertificate,
     HoldCertificate,
     ProgramCertificate,
     ProgramClaim,
@@ -35,6 +37,7 @@ CHECKS: dict[type, Any] = {
     ArrivalCertificate: check_starts,
     ProgramCertificate: check_program,
     ReturnCertificate: check_returns,
+    CoreCertificate: check_core,
 }
 
 

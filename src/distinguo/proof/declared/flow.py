@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -101,10 +101,21 @@ class Flow(NamedTuple):
         return seen
 
 
-def nearest_actions(partition: Voronoi, sets: np.ndarray, seen: States) -> np.ndarray:
+def _of_box(gradient: np.ndarray) -> np.ndarray:
+    """How far linear functions of the coordinates of cells (coordinates, cells) rise from the middle."""
+    return np.asarray(np.abs(gradient).sum(axis=0))
+
+
+def nearest_actions(
+    partition: Voronoi,
+    sets: np.ndarray,
+    seen: States,
+    rise: Callable[[np.ndarray], np.ndarray] = _of_box,
+) -> np.ndarray:
     """The actions of every prototype that may be the nearest one somewhere in a set.
 
-    The difference of two squared distances is affine, so an affine form bounds it well.
+    The difference of two squared distances is affine, so an affine form bounds it well; ``rise`` says how far one
+    rises in a set that is smaller than the box of its coordinates.
     """
     prototypes, weight = partition.prototypes, partition.weight**2
     centre = np.stack([form.centre for form in seen])
@@ -117,9 +128,7 @@ def nearest_actions(partition: Voronoi, sets: np.ndarray, seen: States) -> np.nd
     chosen = np.zeros((sets.shape[1], centre.shape[1]), dtype=bool)
     for p, place in enumerate(prototypes):
         slope = 2.0 * ((prototypes[nearest] - place) * weight).T
-        reach = np.abs((slope[:, None, :] * gradient).sum(axis=0)).sum(axis=0) + (np.abs(slope) * radius).sum(
-            axis=0
-        )
+        reach = rise(-(slope[:, None, :] * gradient).sum(axis=0)) + (np.abs(slope) * radius).sum(axis=0)
         beaten = (nearest != p) & (distances[p] - best - reach > MARGIN * (size + distances[p] + best))
         chosen |= ~beaten[None, :] & sets[partition.regions[p]][:, None]
     return chosen

@@ -127,8 +127,8 @@ def why_not(spec: TaskSpec, controller: Any) -> str | None:
     return None
 
 
-def ask_program(request: Request) -> ProgramFinding:
-    """Prove that the greedy policy never fails, by the task's own program."""
+def program_asked(request: Request) -> tuple[Program, list[tuple[np.ndarray, np.ndarray]]]:
+    """The program of a request, and boxes of all its starts."""
     spec = request.spec
     program = program_of(spec.task)
     for name in request.ranges:
@@ -141,6 +141,13 @@ def ask_program(request: Request) -> ProgramFinding:
         raise DistinguoError(
             f"{spec.name} shows other coordinates than its states have, so cells cannot be laid."
         )
+    return program, starts
+
+
+def ask_program(request: Request) -> ProgramFinding:
+    """Prove that the greedy policy never fails, by the task's own program."""
+    spec = request.spec
+    program, starts = program_asked(request)
     flow = Flow(program, request.controller, request.ranges)
     low, high = np.array(spec.low), np.array(spec.high)
     samples = np.random.default_rng([request.seed, _STREAM]).uniform(low, high, (SAMPLES, len(low)))
@@ -259,7 +266,7 @@ def _certificate(
     lattice, alive = attempt.lattice, attempt.alive
     changes = np.flatnonzero(np.diff(np.concatenate([[False], alive, [False]]).astype(np.int8)))
     return ProgramCertificate(
-        task=program_claim(program, request.ranges, _title(request.spec)),
+        task=program_claim(program, request.ranges, title_of(request.spec)),
         controller=policy_claim(request.controller),
         steps=attempt.steps,
         cells=LatticeClaim(
@@ -292,7 +299,8 @@ class _Title(NamedTuple):
     actions: int
 
 
-def _title(spec: TaskSpec) -> _Title:
+def title_of(spec: TaskSpec) -> _Title:
+    """The name, dimensions and actions of a task."""
     return _Title(spec.name, len(spec.low), len(spec.actions))
 
 
