@@ -325,7 +325,7 @@ def added_down(total: np.ndarray, number: np.ndarray) -> np.ndarray:
     """Sums that are not above the exact ones; exact where nothing is rounded.
 
     >>> added_down(np.array([1.0, 0.1]), np.array([1.0, 0.2])).tolist()
-    [2.0, 0.30000000000000004]
+    [2.0, 0.3]
     """
     found = total + number
     part = found - total
