@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,27 +17,32 @@ MARGIN = 1e-10  #: a prototype is excluded only if another is nearer by this sha
 States = tuple[Form, ...]
 
 
+#: Sets that a cell may become; with more it is given up: where actions alternate, they double at every step.
+MOST_SETS = 64
+
+
 class Flow(NamedTuple):
     """A program, its controller, and the parameters that are only known to lie in ranges."""
 
     program: Program
-    controller: Controller
+    controller: Controller | None  #: None where any action may be taken
     ranges: Mapping[str, tuple[float, float]]
+    actions: int = 0  #: of the task, where any may be taken
 
-    def follow(
-        self, state: States, source: np.ndarray, steps: int
-    ) -> tuple[States | None, np.ndarray, np.ndarray]:
-        """Follow sets for some steps: where they end, the cell each came from, and the cells that may fail.
+    def walk(
+        self, state: States, source: np.ndarray, steps: int, held: int | None = None
+    ) -> Iterator[tuple[States, np.ndarray]]:
+        """Follow sets for some steps; after each, yield the sets and the cell that each came from.
 
-        A cell that may fail is not followed further.
+        A cell that may have failed is not followed further, nor is one that became too many sets. The action is
+        ``held``, or any that the controller may take.
         """
-        failing = np.zeros(0, dtype=np.int64)
         for _ in range(steps):
             found: list[tuple[np.ndarray, States]] = []
-            lost = [failing]
-            possible = self.possible(state)
-            for a in range(len(possible)):
-                rows = np.flatnonzero(possible[a])
+            lost: list[np.ndarray] = []
+            possible = {held: None} if held is not None else dict(enumerate(self.possible(state)))
+            for a, chosen in possible.items():
+                rows = np.arange(len(source)) if chosen is None else np.flatnonzero(chosen)
                 if len(rows):
                     for path in self.step(tuple(form.at(rows) for form in state), a):
                         lost.append(source[rows[path.lost]])
@@ -49,17 +54,19 @@ class Flow(NamedTuple):
                             lost.append(who)
                         else:
                             found.append((who, tuple(form.at(path.kept) for form in after)))
-            failing = np.unique(np.concatenate(lost))
             if not found:
-                return None, np.zeros(0, dtype=np.int64), failing
+                return
             source = np.concatenate([who for who, _ in found])
             state = tuple(Form.joined([forms[i] for _, forms in found]) for i in range(len(found[0][1])))
-            keep = np.flatnonzero(~np.isin(source, failing))
+            dropped = np.bincount(source, minlength=1) > MOST_SETS
+            for who in lost:
+                dropped[who[who < len(dropped)]] = True
+            keep = np.flatnonzero(~dropped[source])
+            if not len(keep):
+                return
             if len(keep) < len(source):
                 source, state = source[keep], tuple(form.at(keep) for form in state)
-            if not len(source):
-                return None, source, failing
-        return state, source, failing
+            yield state, source
 
     def step(self, state: States, a: int) -> Any:
         """Yield every path of one step by an action; the result is the next state and whether it is terminal."""
@@ -78,6 +85,7 @@ class Flow(NamedTuple):
     def possible(self, state: States) -> np.ndarray:
         """Which actions (rows) the controller may take somewhere in each set (columns)."""
         seen = self.seen(state)
+        assert self.controller is not None
         partition = self.controller.partition
         sets = self.controller.action_sets
         assert isinstance(partition, Voronoi)
@@ -104,22 +112,45 @@ class Flow(NamedTuple):
 def nearest_actions(partition: Voronoi, sets: np.ndarray, seen: States) -> np.ndarray:
     """The actions of every prototype that may be the nearest one somewhere in a set.
 
-    The difference of two squared distances is affine, so an affine form bounds it well.
+    The difference of two squared distances is affine, so an affine form bounds it well. A prototype is left out if
+    another is nearer everywhere: the one that is nearest to the centre, or any other that is not left out.
     """
     prototypes, weight = partition.prototypes, partition.weight**2
-    centre = np.stack([form.centre for form in seen])
-    gradient = np.stack([form.gradient for form in seen])
-    radius = np.stack([form.radius for form in seen])
-    distances = np.stack([((centre - p[:, None]) ** 2 * weight[:, None]).sum(axis=0) for p in prototypes])
+    count = len(seen[0].centre)
+    distances = np.stack(
+        [
+            sum(w * (form.centre - x) ** 2 for w, form, x in zip(weight, seen, place, strict=True))
+            for place in prototypes
+        ]
+    )
+    size = 1.0 + sum(w * form.reach**2 for w, form in zip(weight, seen, strict=True))
     nearest = distances.argmin(axis=0)
-    best = distances.min(axis=0)
-    size = 1.0 + (weight[:, None] * np.stack([form.reach for form in seen]) ** 2).sum(axis=0)
-    chosen = np.zeros((sets.shape[1], centre.shape[1]), dtype=bool)
-    for p, place in enumerate(prototypes):
-        slope = 2.0 * ((prototypes[nearest] - place) * weight).T
-        reach = np.abs((slope[:, None, :] * gradient).sum(axis=0)).sum(axis=0) + (np.abs(slope) * radius).sum(
-            axis=0
-        )
-        beaten = (nearest != p) & (distances[p] - best - reach > MARGIN * (size + distances[p] + best))
-        chosen |= ~beaten[None, :] & sets[partition.regions[p]][:, None]
+    beaten = np.zeros(distances.shape, dtype=bool)
+
+    def leave_out(p: int, q: int, cells: np.ndarray) -> None:
+        """Leave ``p`` out in those of some cells where ``q`` is nearer everywhere."""
+        slope = (2.0 * (prototypes[q] - prototypes[p]) * weight).tolist()
+        reach = np.zeros(len(cells))
+        for direction in range(len(seen[0].gradient)):
+            turn = sum(k * form.gradient[direction][cells] for k, form in zip(slope, seen, strict=True))
+            reach = reach + np.abs(turn)
+        for k, form in zip(slope, seen, strict=True):
+            reach = reach + abs(k) * form.radius[cells]
+        far, near = distances[p][cells], distances[q][cells]
+        beaten[p, cells] = far - near - reach > MARGIN * (size[cells] + far + near)
+
+    for q in range(len(prototypes)):
+        cells = np.flatnonzero(nearest == q)
+        for p in range(len(prototypes)):
+            if p != q and len(cells):
+                leave_out(p, q, cells)
+    several = np.flatnonzero((~beaten).sum(axis=0) > 2)
+    for p in range(len(prototypes)):
+        for q in range(len(prototypes)):
+            cells = several[~beaten[p, several] & ~beaten[q, several] & (nearest[several] != q)]
+            if p != q and len(cells):
+                leave_out(p, q, cells)
+    chosen = np.zeros((sets.shape[1], count), dtype=bool)
+    for p in range(len(prototypes)):
+        chosen |= ~beaten[p][None, :] & sets[partition.regions[p]][:, None]
     return chosen

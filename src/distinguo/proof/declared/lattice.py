@@ -88,18 +88,27 @@ def lattice_over(
 
 
 class Images(NamedTuple):
-    """Where cells lead: boxes of cells, in the order of the cells that they come from."""
+    """Where cells lead: boxes of cells, in the order of the cells that they come from.
+
+    The boxes of a cell are in groups, such as one for each number of steps: it is enough that all of one group stay.
+    """
 
     begin: np.ndarray  #: (cells + 1,) the first box of each cell
+    group: np.ndarray  #: (boxes,)
     first: np.ndarray  #: (boxes, dimensions)
     last: np.ndarray
 
 
-def sorted_images(cells: int, source: np.ndarray, first: np.ndarray, last: np.ndarray) -> Images:
-    """Sort boxes by the cells that they come from."""
-    order = np.argsort(source, kind="stable")
+def sorted_images(cells: int, found: list[tuple[np.ndarray, int, np.ndarray, np.ndarray]], d: int) -> Images:
+    """Sort boxes by the cells that they come from: cells, their group, and their first and last cells in each entry."""
+    source = np.concatenate([np.zeros(0, dtype=np.int64), *(who for who, _, _, _ in found)])
+    group = np.concatenate(
+        [np.zeros(0, dtype=np.int16), *(np.full(len(w), g, np.int16) for w, g, _, _ in found)]
+    )
+    ends = [np.concatenate([np.zeros((0, d), dtype=np.int32), *(one[i] for one in found)]) for i in (2, 3)]
+    order = np.lexsort((group, source))
     begin = np.searchsorted(source[order], np.arange(cells + 1)).astype(np.int64)
-    return Images(begin, np.ascontiguousarray(first[order]), np.ascontiguousarray(last[order]))
+    return Images(begin, group[order], *(np.ascontiguousarray(end[order]) for end in ends))
 
 
 @part
@@ -130,31 +139,36 @@ def strike_once(
     alive: np.ndarray,
     counts: np.ndarray,
     begin: np.ndarray,
+    group: np.ndarray,
     first: np.ndarray,
     last: np.ndarray,
     place: np.ndarray,
     forward: bool,
 ) -> int:
-    """Remove every cell that leads to one that is not alive; return how many were removed."""
+    """Remove every cell none of whose groups of boxes stays among the cells that are alive; return how many were."""
     struck = 0
     total = len(alive)
     for t in range(total):
         c = t if forward else total - 1 - t
-        if not alive[c]:
+        if not alive[c] or begin[c] == begin[c + 1]:
             continue
-        for row in range(begin[c], begin[c + 1]):
-            if not _stays(alive, counts, first[row], last[row], place):
-                alive[c] = False
-                struck += 1
-                break
+        row, held = begin[c], False
+        while row < begin[c + 1] and not held:
+            now, held = group[row], True
+            while row < begin[c + 1] and group[row] == now:
+                held = held and _stays(alive, counts, first[row], last[row], place)
+                row += 1
+        if not held:
+            alive[c] = False
+            struck += 1
     return struck
 
 
 def greatest_set(alive: np.ndarray, counts: tuple[int, ...], images: Images) -> np.ndarray:
-    """The greatest set of cells, among those alive, whose images all lie in the set.
+    """The greatest set of cells, among those alive, with a group of boxes that lie in the set; others stay.
 
-    >>> leads_on = sorted_images(4, np.arange(4), np.array([[0], [2], [3], [3]]), np.array([[0], [2], [3], [3]]))
-    >>> greatest_set(np.array([True, True, True, False]), (4,), leads_on).tolist()
+    >>> boxes = [(np.arange(4), 0, np.array([[0], [2], [3], [3]]), np.array([[0], [2], [3], [3]]))]
+    >>> greatest_set(np.array([True, True, True, False]), (4,), sorted_images(4, boxes, 1)).tolist()
     [True, False, False, False]
     """
     remaining = alive.copy()
@@ -163,13 +177,3 @@ def greatest_set(alive: np.ndarray, counts: tuple[int, ...], images: Images) -> 
     while strike_once(remaining, sizes, *images, room, forward):
         forward = not forward
     return remaining
-
-
-def joined_boxes(
-    found: list[tuple[np.ndarray, Any, Any]], dimensions: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Several groups of boxes as one."""
-    if not found:
-        nothing = np.zeros((0, dimensions), dtype=np.int32)
-        return np.zeros(0, dtype=np.int64), nothing, nothing
-    return tuple(np.concatenate([group[i] for group in found]) for i in range(3))  # type: ignore[return-value]
