@@ -317,8 +317,8 @@ class ProgramCertificate(Strict):
     """The claim that no state of the cells ever fails.
 
     From every state of the cells, and for every choice among tied actions and every draw of noise, the program is in
-    the cells again within ``steps`` steps, and does not fail before. Without a controller, it says that every cell has
-    an action with which this is so, held until it is in the cells again.
+    the cells again within ``steps`` steps, and does not fail before. Without a controller, it says that every cell
+    has an action with which this is so, held until it is in the cells again.
     """
 
     task: ProgramClaim

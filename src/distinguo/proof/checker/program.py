@@ -110,6 +110,7 @@ class ProgramChecker:
 
         near = [p for p in range(len(distances)) if p == k or not is_nearer(k, p)]
         chosen: set[int] = set()
+        assert self.controller is not None
         for p in near:
             if p == k or not any(is_nearer(q, p) for q in near if q not in (k, p)):
                 chosen.update(self.controller.actions[p])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -40,20 +41,17 @@ class Flow(NamedTuple):
         for _ in range(steps):
             found: list[tuple[np.ndarray, States]] = []
             lost: list[np.ndarray] = []
-            possible = {held: None} if held is not None else dict(enumerate(self.possible(state)))
-            for a, chosen in possible.items():
-                rows = np.arange(len(source)) if chosen is None else np.flatnonzero(chosen)
-                if len(rows):
-                    for path in self.step(tuple(form.at(rows) for form in state), a):
-                        lost.append(source[rows[path.lost]])
-                        if not len(path.rows):
-                            continue
-                        who = source[rows[path.rows]]
-                        after, terminal = path.result
-                        if terminal:
-                            lost.append(who)
-                        else:
-                            found.append((who, tuple(form.at(path.kept) for form in after)))
+            for rows, a in self._chosen(state, held):
+                for path in self.step(tuple(form.at(rows) for form in state), a):
+                    lost.append(source[rows[path.lost]])
+                    if not len(path.rows):
+                        continue
+                    who = source[rows[path.rows]]
+                    after, terminal = path.result
+                    if terminal:
+                        lost.append(who)
+                    else:
+                        found.append((who, tuple(form.at(path.kept) for form in after)))
             if not found:
                 return
             source = np.concatenate([who for who, _ in found])
@@ -64,9 +62,17 @@ class Flow(NamedTuple):
             keep = np.flatnonzero(~dropped[source])
             if not len(keep):
                 return
-            if len(keep) < len(source):
-                source, state = source[keep], tuple(form.at(keep) for form in state)
+            source, state = source[keep], tuple(form.at(keep) for form in state)
             yield state, source
+
+    def _chosen(self, state: States, held: int | None) -> Iterator[tuple[np.ndarray, int]]:
+        """Which sets may see each action."""
+        if held is not None:
+            yield np.arange(len(state[0].centre)), held
+            return
+        for a, possible in enumerate(self.possible(state)):
+            if possible.any():
+                yield np.flatnonzero(possible), a
 
     def step(self, state: States, a: int) -> Any:
         """Yield every path of one step by an action; the result is the next state and whether it is terminal."""
@@ -112,45 +118,53 @@ class Flow(NamedTuple):
 def nearest_actions(partition: Voronoi, sets: np.ndarray, seen: States) -> np.ndarray:
     """The actions of every prototype that may be the nearest one somewhere in a set.
 
-    The difference of two squared distances is affine, so an affine form bounds it well. A prototype is left out if
-    another is nearer everywhere: the one that is nearest to the centre, or any other that is not left out.
+    A prototype is left out if another is nearer everywhere: the one that is nearest to the centre, or any other that
+    is not left out.
     """
     prototypes, weight = partition.prototypes, partition.weight**2
-    count = len(seen[0].centre)
-    distances = np.stack(
-        [
-            sum(w * (form.centre - x) ** 2 for w, form, x in zip(weight, seen, place, strict=True))
-            for place in prototypes
-        ]
-    )
-    size = 1.0 + sum(w * form.reach**2 for w, form in zip(weight, seen, strict=True))
-    nearest = distances.argmin(axis=0)
-    beaten = np.zeros(distances.shape, dtype=bool)
-
-    def leave_out(p: int, q: int, cells: np.ndarray) -> None:
-        """Leave ``p`` out in those of some cells where ``q`` is nearer everywhere."""
-        slope = (2.0 * (prototypes[q] - prototypes[p]) * weight).tolist()
-        reach = np.zeros(len(cells))
-        for direction in range(len(seen[0].gradient)):
-            turn = sum(k * form.gradient[direction][cells] for k, form in zip(slope, seen, strict=True))
-            reach = reach + np.abs(turn)
-        for k, form in zip(slope, seen, strict=True):
-            reach = reach + abs(k) * form.radius[cells]
-        far, near = distances[p][cells], distances[q][cells]
-        beaten[p, cells] = far - near - reach > MARGIN * (size[cells] + far + near)
-
-    for q in range(len(prototypes)):
+    places = zip(weight, seen, prototypes.T, strict=True)
+    distances = sum((w * (form.centre - column[:, None]) ** 2 for w, form, column in places), np.zeros(()))
+    size = 1.0 + sum((w * form.reach**2 for w, form in zip(weight, seen, strict=True)), np.zeros(()))
+    pairs = _Nearness(seen, distances, size, prototypes, weight)
+    nearest: np.ndarray = distances.argmin(axis=0)
+    count = len(prototypes)
+    kept: np.ndarray = np.ones((count, len(nearest)), dtype=bool)
+    for q, p in itertools.permutations(range(count), 2):
         cells = np.flatnonzero(nearest == q)
-        for p in range(len(prototypes)):
-            if p != q and len(cells):
-                leave_out(p, q, cells)
-    several = np.flatnonzero((~beaten).sum(axis=0) > 2)
-    for p in range(len(prototypes)):
-        for q in range(len(prototypes)):
-            cells = several[~beaten[p, several] & ~beaten[q, several] & (nearest[several] != q)]
-            if p != q and len(cells):
-                leave_out(p, q, cells)
-    chosen = np.zeros((sets.shape[1], count), dtype=bool)
-    for p in range(len(prototypes)):
-        chosen |= ~beaten[p][None, :] & sets[partition.regions[p]][:, None]
+        kept[p, cells] = ~pairs.nearer(q, p, cells)
+    several = np.flatnonzero(kept.sum(axis=0) > 2)
+    for q, p in itertools.permutations(range(count), 2):
+        cells = several[kept[p, several] & kept[q, several] & (nearest[several] != q)]
+        kept[p, cells] = ~pairs.nearer(q, p, cells)
+    chosen: np.ndarray = np.zeros((sets.shape[1], len(nearest)), dtype=bool)
+    for p in range(count):
+        chosen = chosen | (kept[p][None, :] & sets[partition.regions[p]][:, None])
     return chosen
+
+
+class _Nearness(NamedTuple):
+    """Sets of observations, and the squared distances of their centres to prototypes."""
+
+    seen: States
+    distances: np.ndarray  #: (prototypes, sets)
+    size: np.ndarray
+    prototypes: np.ndarray
+    weight: np.ndarray
+
+    def nearer(self, q: int, p: int, cells: np.ndarray) -> np.ndarray:
+        """In which of some sets one prototype is nearer than another everywhere.
+
+        The difference of two squared distances is affine, so an affine form bounds it well.
+        """
+        slope = (2.0 * (self.prototypes[q] - self.prototypes[p]) * self.weight).tolist()
+        reach = np.zeros(len(cells))
+        for direction in range(len(self.seen[0].gradient)):
+            turn = np.zeros(len(cells))
+            for k, form in zip(slope, self.seen, strict=True):
+                turn += k * form.gradient[direction][cells]
+            reach += np.abs(turn)
+        for k, form in zip(slope, self.seen, strict=True):
+            reach += abs(k) * form.radius[cells]
+        far, near = self.distances[p][cells], self.distances[q][cells]
+        nearer: np.ndarray = far - near - reach > MARGIN * (self.size[cells] + far + near)
+        return nearer

@@ -59,7 +59,9 @@ class Lattice(NamedTuple):
         clipped = np.clip(places, 0, np.array(self.counts) - 1).astype(np.int64)
         return np.where(inside, np.ravel_multi_index(tuple(clipped.T), self.counts), -1)
 
-    def covers(self, state: tuple[Form, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def covers(
+        self, state: tuple[Form, ...], leeway: float = LEEWAY
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The first and the last cell, in each dimension, that some sets touch, and which of these leave the grid."""
         ends = []
         for row in self.matrix:
@@ -69,7 +71,7 @@ class Lattice(NamedTuple):
                 total = total + term
             ends.append((total.low, total.high))
         low, high = (np.stack([pair[i] for pair in ends], axis=1) for i in (0, 1))
-        slack = SLACK * (1.0 + np.abs(low) + np.abs(high)) + LEEWAY * self.pitch
+        slack = SLACK * (1.0 + np.abs(low) + np.abs(high)) + leeway * self.pitch
         first = np.floor((low - slack - self.low) / self.pitch)
         last = np.floor((high + slack - self.low) / self.pitch)
         off = ~((first >= 0) & (last < np.array(self.counts))).all(axis=1)
@@ -100,7 +102,7 @@ class Images(NamedTuple):
 
 
 def sorted_images(cells: int, found: list[tuple[np.ndarray, int, np.ndarray, np.ndarray]], d: int) -> Images:
-    """Sort boxes by the cells that they come from: cells, their group, and their first and last cells in each entry."""
+    """Sort boxes by the cells that they come from; each entry has cells, their group, and first and last cells."""
     source = np.concatenate([np.zeros(0, dtype=np.int64), *(who for who, _, _, _ in found)])
     group = np.concatenate(
         [np.zeros(0, dtype=np.int16), *(np.full(len(w), g, np.int16) for w, g, _, _ in found)]
@@ -132,6 +134,26 @@ def _stays(alive: np.ndarray, counts: np.ndarray, first: Any, last: Any, place: 
             k -= 1
         if k < 0:
             return True
+
+
+@kernel
+def _all_stay(
+    alive: np.ndarray,
+    counts: np.ndarray,
+    first: np.ndarray,
+    last: np.ndarray,
+    place: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    for row in range(len(out)):
+        out[row] = _stays(alive, counts, first[row], last[row], place)
+
+
+def boxes_stay(alive: np.ndarray, counts: tuple[int, ...], first: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """Which boxes of cells (a row each) have no cell that is not alive."""
+    out, room = np.zeros(len(first), dtype=bool), np.zeros(len(counts), dtype=np.int64)
+    _all_stay(alive, np.array(counts, dtype=np.int64), first, last, room, out)
+    return out
 
 
 @kernel

@@ -214,7 +214,7 @@ def _attempts(
     """
     low, high = np.array(spec.low), np.array(spec.high)
     d = len(low)
-    counts = (max(2, round(min(FIRST, most) ** (1 / d))),) * d
+    counts: tuple[int, ...] = (max(2, round(min(FIRST, most) ** (1 / d))),) * d
     empty = np.zeros(math.prod(counts), dtype=bool)
     begun = []
     for matrix in coordinates(spec):
