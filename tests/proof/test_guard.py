@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import gymnasium
 import numpy as np
 import pytest
 from numba import config
@@ -161,6 +162,4 @@ def test_another_task_is_refused():
     with pytest.raises(DistinguoError, match=r"push = 1, this has 1\.5"):
         Shield(Brick(push=1.5), certificate)
     with pytest.raises(DistinguoError, match="give it as task"):
-        import gymnasium
-
         Shield(gymnasium.make("CartPole-v1"), certificate)

@@ -158,6 +158,7 @@ class Cited(NamedTuple):
 
     certificate: Fingerprint | None
     refused: tuple[str, ...] = ()  #: a sentence each
+    content: Certificate | None = None
 
 
 def cited_in(folder: Path, controller: Controller, task: Any) -> Cited:
@@ -167,8 +168,9 @@ def cited_in(folder: Path, controller: Controller, task: Any) -> Cited:
         why = refusal_in(path, controller, task)
         if why is None:
             data = read_bytes(path, LARGEST_FILE)
-            domain = _domain(read_certificate(data))
-            return Cited(Fingerprint(path.name, hashlib.sha256(data).hexdigest(), domain), tuple(refused))
+            content = read_certificate(data)
+            fingerprint = Fingerprint(path.name, hashlib.sha256(data).hexdigest(), _domain(content))
+            return Cited(fingerprint, tuple(refused), content)
         refused.append(f"{path.name} is not cited: {why[0].lower()}{why[1:]}")
     return Cited(None, tuple(refused))
 

@@ -173,7 +173,7 @@ def ask_program(request: Request) -> ProgramFinding:
         if share >= ENOUGH:
             break
     assert best is not None
-    maximal = maximal_set(program, spec, request.ranges)
+    maximal = maximal_set(program, spec, request.ranges, min(FIRST, request.cells or FIRST), quick=True)
     certificate = None
     if best.alive.any():
         claim = policy_claim(request.controller)
@@ -182,13 +182,20 @@ def ask_program(request: Request) -> ProgramFinding:
 
 
 def maximal_set(
-    program: Program, spec: TaskSpec, ranges: Mapping[str, tuple[float, float]], most: int = FIRST
+    program: Program,
+    spec: TaskSpec,
+    ranges: Mapping[str, tuple[float, float]],
+    most: int,
+    quick: bool = False,
 ) -> Attempt:
-    """The greatest set found from which some controller can be proven never to fail."""
+    """The greatest set found from which some controller can be proven never to fail; or the first that is found."""
     flow = Flow(program, None, ranges, len(spec.actions))
     low, high = np.array(spec.low), np.array(spec.high)
     states = np.random.default_rng(_STREAM).uniform(low, high, (SAMPLES, len(low)))
-    return list(_attempts(program, flow, spec, most, states))[-1]
+    for attempt in _attempts(program, flow, spec, most, states):
+        if quick and attempt.alive.any():
+            break
+    return attempt
 
 
 def certify_declared(
@@ -222,7 +229,8 @@ def _attempts(
         begun.append(run(program, partial(held_cells, flow, nothing, np.arange(len(empty)), STEPS[0])))
     attempt = max(begun, key=lambda one: _share_of(one, surviving))
     yield attempt
-    tried, rest = ~empty, STEPS[1:]
+    tried: np.ndarray = ~empty
+    rest: tuple[int, ...] = STEPS[1:]
     while True:
         for steps in rest:
             flat = np.flatnonzero(tried & ~attempt.alive)
