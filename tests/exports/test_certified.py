@@ -98,9 +98,11 @@ def _build(folder: Path, certificate: ProgramCertificate) -> Path:
     command = [compiler(), *STRICT, "-O2", "driver.c", "-o", "driver", "-lm"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    found = subprocess.run(
-        [folder / "driver"], input=states.tobytes(), capture_output=True, check=True
-    ).stdout
+    return folder / "driver"
+
+
+def _answers(program: Path, states: np.ndarray) -> np.ndarray:
+    found = subprocess.run([program], input=states.tobytes(), capture_output=True, check=True).stdout
     return np.frombuffer(found, dtype=np.int32).reshape(-1, 3)
 
 

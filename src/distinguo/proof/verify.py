@@ -19,6 +19,7 @@ from distinguo.proof.question import Question, Request, controller_claim, task_c
 from distinguo.proof.schema import ArrivalCertificate, Certificate, ProgramCertificate, ReturnCertificate
 from distinguo.reading.files import read_bytes
 from distinguo.seam import has_own
+from distinguo.tasks.catalog import AbsentTask
 from distinguo.tasks.spec import RETURN
 from distinguo.writing import slug, write_atomically
 
@@ -52,6 +53,8 @@ def question_by_program(request: Request) -> Question | str:
 def refusal_of(data: bytes | None, controller: Controller, task: Any) -> str | None:
     """Check the bytes of a certificate: why they do not prove a controller on a task, or None if they do.
 
+    Where the task of a run is not declared in this process, a certificate about its source is about that source.
+
     >>> refusal_of(None, None, None)
     'nothing is proven, so there is nothing to certify.'
     """
@@ -60,7 +63,10 @@ def refusal_of(data: bytes | None, controller: Controller, task: Any) -> str | N
     try:
         certificate = read_certificate(data)
         if isinstance(certificate, ProgramCertificate | ReturnCertificate):
-            claim = program_claim(program_of(task), {}, certificate.task)
+            absent = isinstance(task, AbsentTask)
+            if absent and certificate.task.name != task.name:
+                raise DistinguoError(f"The certificate is about {certificate.task.name}, this is {task.name}.")
+            claim = None if absent else program_claim(program_of(task), {}, certificate.task)
             mine = followed_claim if isinstance(certificate, ReturnCertificate) else policy_claim
             check(certificate, mine(controller), claim)
         else:

@@ -100,6 +100,15 @@ class ProgramFinding(NamedTuple):
             np.where(self.attempt.holds(states), PROVEN, UNDECIDED).reshape(len(xs), len(vs)).astype(np.int8)
         )
 
+    def slice_codes(
+        self, axes: tuple[int, int], lines: tuple[np.ndarray, np.ndarray], value: float
+    ) -> np.ndarray:
+        """``PROVEN`` or ``UNDECIDED`` on a grid of two of three coordinates, at one value of the third."""
+        states = np.full((len(lines[0]), len(lines[1]), 3), value)
+        states[..., axes[0]], states[..., axes[1]] = np.meshgrid(*lines, indexing="ij")
+        held = self.attempt.holds(states.reshape(-1, 3)).reshape(states.shape[:2])
+        return np.where(held, PROVEN, UNDECIDED).astype(np.int8)
+
     def _failure(self) -> GreedyTrial | None:
         request = self.request
         trial = greedy_trial(request.spec.task, request.controller, request.seed, CAP)
