@@ -19,7 +19,7 @@ from distinguo.representations.file import Representation
 from distinguo.representations.geometry import Outline
 from distinguo.verification import Proof
 from distinguo.views.pictures import cell_outlines
-from distinguo.views.plots import dress, entitle, explain_marks, new_figure
+from distinguo.views.plots import INK, SMALL, dress, entitle, explain_marks, new_figure
 
 _NAMES = ("doomed whatever is done", "undecided", "proven to be held for ever")
 #: Not those of actions, so that a proof is not taken for a map; colour-blind readers can distinguish them.
@@ -115,7 +115,7 @@ SLICES = (0.25, 0.5, 0.75)  #: of the extent of the coordinate that a slice hold
 def draw_slices(finding: ProgramFinding, title: str, size: int = 121) -> Figure:
     """Draw what is proven of three coordinates: every pair of them, in slices at three values of the third."""
     spec = finding.request.spec
-    figure = new_figure(6.0)
+    figure = new_figure(6.0, 6.0)
     planes = figure.subplots(3, len(SLICES))
     lines = [np.linspace(low, high, size) for low, high in zip(spec.low, spec.high, strict=True)]
     seen = np.zeros(3, dtype=bool)
@@ -126,7 +126,8 @@ def draw_slices(finding: ProgramFinding, title: str, size: int = 121) -> Figure:
             _codes(axes, (lines[p][0], lines[p][-1], lines[q][0], lines[q][-1]), codes)
             seen |= np.isin(np.arange(3), codes)
             dress(axes, spec.axes[p], spec.axes[q])
-            axes.set_title(f"{spec.axes[fixed]} = {value:z.3g}", fontsize="small")
+            axes.locator_params(nbins=5)
+            axes.set_title(f"{spec.axes[fixed]} = {value:z.3g}", fontsize=SMALL, color=INK)
     entitle(figure, title)
     explain_marks(figure, [(_NAMES[code], square(COLOURS[code])) for code in np.flatnonzero(seen).tolist()])
     return figure

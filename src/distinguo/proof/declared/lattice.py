@@ -9,7 +9,7 @@ import numpy as np
 from distinguo.proof.number.form import Form
 from distinguo.seam import kernel, part
 
-#: Images are widened by this share of a cell, so that a checker whose bounds are a little wider can follow.
+#: Cells and images are widened by this share, so that a checker whose bounds are a little wider can follow.
 LEEWAY = 1e-2
 SLACK = (
     1e-11  #: of the numbers: the edges of cells are real numbers, and finding a cell takes three roundings
@@ -40,9 +40,9 @@ class Lattice(NamedTuple):
         return np.array(np.unravel_index(flat, self.counts))
 
     def forms(self, flat: np.ndarray) -> tuple[Form, ...]:
-        """The states of some cells."""
+        """The states of some cells, and a little more."""
         middle = self.low[:, None] + (self.places(flat) + 0.5) * self.pitch[:, None]
-        edges = self.inverse * (0.5 * self.pitch * (1.0 + SLACK))[None, :]
+        edges = self.inverse * (0.5 * self.pitch * (1.0 + LEEWAY))[None, :]
         forms = Form.of_cells(self.inverse @ middle, edges)
         for form in forms:  # against the rounding of the coordinates
             form.radius = form.radius + SLACK * form.size

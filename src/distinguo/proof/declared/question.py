@@ -35,7 +35,9 @@ RECORDED = (1, 2, 4, 8, 16, 24)  #: after these steps it is asked whether they a
 #: Cells at first, in all, and how many may be followed at each level; a level halves the cells at the border.
 FIRST, AT_MOST, FOLLOWED = 10_000, 2**24, 150_000
 NEIGHBOURS = 2  #: how far from the cells that are held, in cells, smaller ones are tried
-ENOUGH = 0.992  #: share of the surviving states after which no finer cells are tried
+#: Finer cells and longer images are tried until this share of the surviving states is held and the last attempt added
+#: at most this share to the set.
+ENOUGH, GAIN = 0.99, 0.005
 MOST_OBLIQUE = 1e4  #: condition of the matrix of coordinates
 AT_ONCE = 50_000  #: cells whose images are computed together
 SAMPLES, TRIED = 300, 300  #: states whose survival is simulated, and for how many steps
@@ -50,6 +52,11 @@ class Attempt(NamedTuple):
     lattice: Lattice
     alive: np.ndarray  #: (cells,)
     steps: int  #: within which states are in the set again
+
+    @property
+    def volume(self) -> float:
+        """The volume of the set in the coordinates of its cells."""
+        return float(self.alive.sum() * np.prod(self.lattice.pitch))
 
     def holds(self, states: np.ndarray) -> np.ndarray:
         """Which states (a row each) are in the set."""
@@ -176,10 +183,10 @@ def ask_program(request: Request) -> ProgramFinding:
     surviving = samples[survivors(spec.task, request.controller, samples)]
     best, share = None, -1.0
     for attempt in _attempts(program, flow, spec, request.cells or AT_MOST, surviving):
-        now = _share_of(attempt, surviving)
-        if best is None or now > share:
-            best, share = attempt, now
-        if share >= ENOUGH:
+        grown = attempt.volume - (best.volume if best else 0.0)
+        if best is None or grown > 0.0:
+            best, share = attempt, _share_of(attempt, surviving)
+        if share >= ENOUGH and grown <= GAIN * best.volume:
             break
     assert best is not None
     maximal = maximal_set(program, spec, request.ranges, min(FIRST, request.cells or FIRST), quick=True)
