@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import NamedTuple
 
@@ -65,15 +66,16 @@ def _diagonal(actions=2):
     return Controller(voronoi([[0.3, 0.6], [-0.3, -0.6]], [2.0, 4.0]), q)
 
 
-def _certificates(task, cells=2_500):
-    spec = spec_of(task)
-    own = ask_program(Request(spec, _diagonal(len(spec.actions)), cells=cells)).certificate
-    return own, certify_declared(spec, cells)
+@functools.cache
+def _certificates(kind):
+    spec = spec_of(kind())
+    own = ask_program(Request(spec, _diagonal(len(spec.actions)), cells=2_500)).certificate
+    return own, certify_declared(spec, 2_500)
 
 
 @pytest.mark.parametrize("task", [Brick(), Gusty()])
 def test_shielded_random_agents_never_fail(task):
-    for certificate in _certificates(task):
+    for certificate in _certificates(type(task)):
         check(certificate)
         guard = ProgramGuard(certificate, task)
         low, high = spec_of(task).low, spec_of(task).high
@@ -86,7 +88,7 @@ def test_shielded_random_agents_never_fail(task):
 
 @pytest.mark.parametrize("which", [0, 1])
 def test_in_the_set_an_action_is_always_allowed_and_some_are_refused(which):
-    guard = ProgramGuard(_certificates(Brick())[which], Brick())
+    guard = ProgramGuard(_certificates(Brick)[which], Brick())
     states = np.random.default_rng(2).uniform((-1, -2), (1, 2), (300, 2))
     states = states[guard.all_held(states)]
     masks = np.array([guard.allowed_actions(s) for s in states])
@@ -96,7 +98,7 @@ def test_in_the_set_an_action_is_always_allowed_and_some_are_refused(which):
 
 def test_a_guard_that_forgets_its_detour_would_fail():
     """From some states of the set no step leads back: what the certified action begins must be carried on."""
-    guard = ProgramGuard(certify_declared(spec_of(Brick()), 2_500), Brick())
+    guard = ProgramGuard(_certificates(Brick)[1], Brick())
     states = np.random.default_rng(2).uniform((-1, -2), (1, 2), (2_000, 2))
     states = states[guard.all_held(states)]
     stuck = states[~guard.returning(states).any(axis=1)]
@@ -115,7 +117,7 @@ def test_a_guard_that_forgets_its_detour_would_fail():
 
 def test_ranges_are_enclosed():
     """An action is allowed only if it is safe for every value of a parameter."""
-    exact = certify_declared(spec_of(Brick()), 2_500)
+    exact = _certificates(Brick)[1]
     rough = certify_declared(spec_of(Brick()), 2_500, {"push": (0.8, 1.2)})
     check(rough)
     one, all_of_them = ProgramGuard(exact, Brick()), ProgramGuard(rough, Brick())
@@ -134,7 +136,7 @@ def test_ranges_are_enclosed():
 @pytest.mark.parametrize("which", [0, 1])
 def test_the_gymnasium_wrapper_never_fails(which, tmp_path):
     path = tmp_path / "certificate.json"
-    path.write_text(certificate_text(_certificates(Brick())[which]))
+    path.write_text(certificate_text(_certificates(Brick)[which]))
     env = Shield(Brick(), path)
     rng, replaced = np.random.default_rng(0), 0
     for seed in range(3):
@@ -149,7 +151,7 @@ def test_the_gymnasium_wrapper_never_fails(which, tmp_path):
 
 
 def test_outside_of_the_set_the_certified_policy_acts():
-    env = Shield(Brick(), _certificates(Brick())[0])
+    env = Shield(Brick(), _certificates(Brick)[0])
     env.reset(seed=0)
     env.unwrapped._state = (0.95, 1.9)
     assert not env.allowed_actions().any()
@@ -158,8 +160,44 @@ def test_outside_of_the_set_the_certified_policy_acts():
 
 
 def test_another_task_is_refused():
-    certificate = _certificates(Brick())[0]
+    certificate = _certificates(Brick)[0]
     with pytest.raises(DistinguoError, match=r"push = 1, this has 1\.5"):
         Shield(Brick(push=1.5), certificate)
     with pytest.raises(DistinguoError, match="give it as task"):
         Shield(gymnasium.make("CartPole-v1"), certificate)
+
+
+def test_a_forged_maximal_set_is_refused():
+    """One more run of cells, where some lead out of the set whatever is done."""
+    certificate = _certificates(Brick)[1]
+    outside = np.flatnonzero(~certificate.cells.alive().ravel())
+    rng, refused = np.random.default_rng(0), 0
+    for cell in rng.choice(outside, 20):
+        alive = certificate.cells.alive().ravel()
+        alive[cell] = True
+        ends = np.flatnonzero(np.diff(np.concatenate([[False], alive, [False]]).astype(np.int8)))
+        claim = certificate.model_dump()
+        claim["cells"]["runs"] = np.column_stack([ends[::2], ends[1::2] - 1]).tolist()
+        try:
+            check(type(certificate).model_validate(claim))
+        except DistinguoError:
+            refused += 1
+            continue
+        _simulate_cell(certificate, int(cell))
+    assert refused >= 10
+
+
+def _simulate_cell(certificate, cell):
+    """From everywhere in the cell, some action leads back into the set if it is held."""
+    guard = ProgramGuard(certificate, Brick())
+    places = guard.lattice.places(np.array([cell]))[:, 0] + np.random.default_rng(1).random((20, 2))
+    for s in places * guard.lattice.pitch + guard.lattice.low:
+        assert any(_leads_back(guard, tuple(s.tolist()), a) for a in (0, 1))
+
+
+def _leads_back(guard, s, a):
+    for _ in range(guard.certificate.steps):
+        s, _, failed = Brick().transition(s, a)
+        if failed or guard.holds(s):
+            return not failed
+    return False

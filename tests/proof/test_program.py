@@ -16,6 +16,7 @@ from distinguo.proof.certificate import certificate_text, read_certificate
 from distinguo.proof.checker.check import check
 from distinguo.proof.checker.duals import Dual, Unclear
 from distinguo.proof.checker.source import Evaluator
+from distinguo.proof.declared.flow import nearest_actions
 from distinguo.proof.declared.question import ask_program, why_not
 from distinguo.proof.number.form import Form
 from distinguo.proof.number.paths import paths
@@ -135,6 +136,22 @@ def test_balls_enclose_what_the_program_computes(centre, width, a, seed):
                 )
                 for way in ways
             )
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 6))
+def test_a_set_may_take_the_actions_of_all_its_states_and_of_larger_sets_no_fewer(seed, count):
+    rng = np.random.default_rng(seed)
+    partition = voronoi(rng.normal(size=(count, 2)).tolist(), [1.0, 2.0])
+    sets = np.eye(count, dtype=bool)
+    centre, turn = rng.normal(size=(2, 1)), 0.3 * rng.normal(size=(2, 2))
+    large = nearest_actions(partition, sets, Form.of_cells(centre, turn))[:, 0]
+    inner = centre + turn @ rng.uniform(-0.5, 0.5, (2, 1))
+    small = nearest_actions(partition, sets, Form.of_cells(inner, 0.5 * turn))[:, 0]
+    assert (large | ~small).all()
+    for e in rng.uniform(-1, 1, (40, 2)):
+        away = ((centre[:, 0] + turn @ e) - partition.prototypes) * partition.weight
+        assert large[(away**2).sum(axis=1).argmin()]
 
 
 def _claim(task):

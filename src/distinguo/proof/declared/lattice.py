@@ -137,6 +137,32 @@ def _stays(alive: np.ndarray, counts: np.ndarray, first: Any, last: Any, place: 
 
 
 @kernel
+def _mark_hopeful(
+    alive: np.ndarray,
+    counts: np.ndarray,
+    begin: np.ndarray,
+    first: np.ndarray,
+    last: np.ndarray,
+    place: np.ndarray,
+    dead: np.ndarray,
+    hopeful: np.ndarray,
+) -> None:
+    for c in range(len(alive)):
+        for row in range(begin[c], begin[c + 1]):
+            hopeful[c] = hopeful[c] or (
+                not alive[c] and not _stays(dead, counts, first[row], last[row], place)
+            )
+
+
+def hopeful_cells(alive: np.ndarray, counts: tuple[int, ...], images: Images) -> np.ndarray:
+    """Which cells that are not alive lead to some cell that is."""
+    hopeful, room = np.zeros(len(alive), dtype=bool), np.zeros(len(counts), dtype=np.int64)
+    sizes = np.array(counts, dtype=np.int64)
+    _mark_hopeful(alive, sizes, images.begin, images.first, images.last, room, ~alive, hopeful)
+    return hopeful
+
+
+@kernel
 def _all_stay(
     alive: np.ndarray,
     counts: np.ndarray,

@@ -16,7 +16,7 @@ from scipy.ndimage import binary_dilation
 
 from distinguo.errors import DistinguoError, counted
 from distinguo.proof.declared.flow import Flow
-from distinguo.proof.declared.lattice import Lattice, greatest_set, lattice_over, sorted_images
+from distinguo.proof.declared.lattice import Lattice, greatest_set, hopeful_cells, lattice_over, sorted_images
 from distinguo.proof.hold.question import PROVEN, UNDECIDED
 from distinguo.proof.number.form import Form
 from distinguo.proof.number.program import Program, program_of, run, start_boxes
@@ -52,6 +52,7 @@ class Attempt(NamedTuple):
     lattice: Lattice
     alive: np.ndarray  #: (cells,)
     steps: int  #: within which states are in the set again
+    hopeful: np.ndarray  #: (cells,) those outside that were seen to lead into the set, in part
 
     @property
     def volume(self) -> float:
@@ -77,7 +78,7 @@ class ProgramFinding(NamedTuple):
 
     def answer(self, checked: bool) -> Answer:
         """Whether all starts are proven, and which share of the states."""
-        _, alive, steps = self.attempt
+        alive, steps = self.attempt.alive, self.attempt.steps
         of_starts = _share_of_starts(self.attempt, self.starts) if checked else 0.0
         survivors = _share_of(self.attempt, self.surviving) if checked else 0.0
         proven = checked and self.certificate is not None and self.certificate.all_starts
@@ -189,7 +190,7 @@ def ask_program(request: Request) -> ProgramFinding:
         if share >= ENOUGH and grown <= GAIN * best.volume:
             break
     assert best is not None
-    maximal = maximal_set(program, spec, request.ranges, min(FIRST, request.cells or FIRST), quick=True)
+    maximal = holdable_by_any(program, spec, request.ranges, min(FIRST, request.cells or FIRST), quick=True)
     certificate = None
     if best.alive.any():
         claim = policy_claim(request.controller)
@@ -197,7 +198,7 @@ def ask_program(request: Request) -> ProgramFinding:
     return ProgramFinding(request, program, best, starts, surviving, maximal, certificate)
 
 
-def maximal_set(
+def holdable_by_any(
     program: Program,
     spec: TaskSpec,
     ranges: Mapping[str, tuple[float, float]],
@@ -220,7 +221,7 @@ def certify_declared(
     """Certify the greatest set found from which some controller never fails, for a shield."""
     program = program_of(spec.task)
     starts = run(program, lambda: start_boxes(program, ranges or {}))
-    maximal = maximal_set(program, spec, ranges or {}, cells)
+    maximal = holdable_by_any(program, spec, ranges or {}, cells)
     if not maximal.alive.any():
         raise DistinguoError(
             f"Nothing can be proven of {spec.name} with {cells} cells; allow more, or declare limits."
@@ -240,8 +241,8 @@ def _attempts(
     counts: tuple[int, ...] = (max(2, round(min(FIRST, most) ** (1 / d))),) * d
     empty = np.zeros(math.prod(counts), dtype=bool)
     begun = []
-    for matrix in coordinates(spec):
-        nothing = Attempt(lattice_over(low, high, counts, matrix), empty, 0)
+    for matrix in stretching_coordinates(spec):
+        nothing = Attempt(lattice_over(low, high, counts, matrix), empty, 0, empty)
         begun.append(run(program, partial(held_cells, flow, nothing, np.arange(len(empty)), STEPS[0])))
     attempt = max(begun, key=lambda one: _share_of(one, surviving))
     yield attempt
@@ -255,15 +256,18 @@ def _attempts(
         rest = STEPS
         whole = attempt.alive.reshape(attempt.lattice.counts)
         near = ~whole if not whole.any() else binary_dilation(whole, iterations=NEIGHBOURS) & ~whole
+        hopeful = attempt.hopeful.reshape(whole.shape) | near
+        near = hopeful if hopeful.sum() * 2**d <= FOLLOWED else near
         lattice = attempt.lattice.halved()
         if near.sum() * 2**d > FOLLOWED or lattice.cells > most:
             return
         for axis in range(d):
             whole, near = np.repeat(whole, 2, axis=axis), np.repeat(near, 2, axis=axis)
-        attempt, tried = attempt._replace(lattice=lattice, alive=whole.ravel()), near.ravel()
+        tried = near.ravel()
+        attempt = attempt._replace(lattice=lattice, alive=whole.ravel(), hopeful=np.zeros_like(tried))
 
 
-def coordinates(spec: TaskSpec) -> list[np.ndarray]:
+def stretching_coordinates(spec: TaskSpec) -> list[np.ndarray]:
     """The task's own coordinates, and those along which one step stretches or shrinks states, if these are real.
 
     Any will do: they decide how much can be proven, never whether a proof is right.
@@ -314,7 +318,8 @@ def held_cells(flow: Flow, known: Attempt, flat: np.ndarray, steps: int) -> Atte
     images = sorted_images(lattice.cells, found, len(lattice.counts))
     held_now = greatest_set(alive, lattice.counts, images)
     more = int(held_now.sum()) > int(known.alive.sum())
-    return Attempt(lattice, held_now, max(known.steps, steps) if more else known.steps)
+    hopeful = (known.hopeful | hopeful_cells(held_now, lattice.counts, images)) & ~held_now
+    return Attempt(lattice, held_now, max(known.steps, steps) if more else known.steps, hopeful)
 
 
 def _share_of(attempt: Attempt, states: np.ndarray) -> float:
