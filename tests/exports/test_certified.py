@@ -68,7 +68,7 @@ class Sled(NamedTuple):
         total = 0.0
         for i in range(3):
             total += 0.01 * i * math.sin(x) - math.cos(v) * 0.0
-        force = u + drag(v) + min(0.2, max(-0.2, total)) + self.wind * self.rng.uniform(-1.0, 1.0)
+        force = u + drag(v) + min(0.2, max(-0.2, total)) - self.wind * self.rng.uniform(-1.0, 1.0)
         v, last = 0.97 * v + 0.05 * force, v
         x = (
             x

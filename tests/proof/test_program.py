@@ -22,7 +22,7 @@ from distinguo.proof.number.form import Form
 from distinguo.proof.number.paths import paths
 from distinguo.proof.number.program import NotProvableError, Parameters, _Reader, program_of, run
 from distinguo.proof.question import Request
-from distinguo.proof.schema import ProgramClaim
+from distinguo.proof.schema import ProgramCertificate, ProgramClaim
 from distinguo.proof.verify import refusal_of
 from distinguo.representations.voronoi import voronoi
 from distinguo.tasks.catalog import spec_of, task_spec
@@ -324,3 +324,28 @@ def test_the_source_of_a_certificate_is_never_executed(finding):
     )
     with pytest.raises(DistinguoError, match="cannot be checked"):
         check(type(finding.certificate).model_validate(claim))
+
+
+@pytest.mark.parametrize("steps", [2, 3])
+def test_the_number_of_steps_is_part_of_the_claim(steps):
+    """States around 3.5 come back after exactly three steps."""
+    source = {
+        "transition": "def transition(self, s, a):\n"
+        "    x = s[0] + 1.0\n"
+        "    return (3.5 + 0.5 * (x - 6.5) if x > 6.0 else x,), 0.0, False",
+        "start": "def start(self, rng):\n    return (3.5,)",
+    }
+    low = {"name": "turns", "functions": source, "names": {}, "constants": {}, "low": {}, "high": {}}
+    cells = {"matrix": [[1.0]], "low": [2.6], "pitch": [0.6], "counts": [2], "runs": [[1, 1]]}
+    claim = {
+        "task": {**low, "dimensions": 1, "actions": 1},
+        "controller": None,
+        "steps": steps,
+        "cells": cells,
+    }
+    certificate = ProgramCertificate.model_validate({**claim, "all_starts": False})
+    if steps == 3:
+        assert check(certificate).cells == 1
+        return
+    with pytest.raises(DistinguoError, match="may leave the set"):
+        check(certificate)

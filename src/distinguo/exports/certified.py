@@ -249,8 +249,9 @@ class Translator:
     def _read_name(self, node: ast.Name) -> Value:
         if node.id in self.variables:
             return self.variables[node.id]
-        if node.id in self.claim.constants:
-            return _constant(self.claim.constants[node.id])
+        number = self.claim.constants.get(node.id)
+        if isinstance(number, float):
+            return _constant(number)
         raise Untranslatable(f"it uses {node.id}")
 
     def _read_attribute(self, node: ast.Attribute) -> Value:

@@ -65,7 +65,9 @@ def refusal_of(data: bytes | None, controller: Controller, task: Any) -> str | N
         if isinstance(certificate, ProgramCertificate | ReturnCertificate):
             absent = isinstance(task, AbsentTask)
             if absent and certificate.task.name != task.name:
-                raise DistinguoError(f"The certificate is about {certificate.task.name}, this is {task.name}.")
+                raise DistinguoError(
+                    f"The certificate is about {certificate.task.name}, this is {task.name}."
+                )
             claim = None if absent else program_claim(program_of(task), {}, certificate.task)
             mine = followed_claim if isinstance(certificate, ReturnCertificate) else policy_claim
             check(certificate, mine(controller), claim)

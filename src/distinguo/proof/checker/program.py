@@ -2,7 +2,7 @@
 
 Blocks of cells are followed through the controller and the source for as many steps as the certificate says. A block
 that may fail, may leave the certified cells, or goes more than one way is halved. A single cell is followed in all of
-its ways; one that fails refutes the certificate.
+its ways, and halved a few times; one that fails refutes the certificate.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ MOST_WAYS, MOST_OF_BLOCK = (
     20_000,
     64,
 )  #: that a cell, and a larger block, may be followed in, all steps together
+MOST_CUTS = 2  #: how often a cell that is not clear is halved in each dimension
 Block = tuple[tuple[int, int], ...]  #: the first cell and the number of cells, in each dimension
 States = tuple[Dual, ...]
 
@@ -200,6 +201,20 @@ def _halves(block: Block) -> list[Block]:
     return [(*block[:axis], part, *block[axis + 1 :]) for part in parts]
 
 
+def _keeps_in_parts(checker: ProgramChecker, cell: Any, cuts: int) -> bool:
+    """Whether the same is true of the halves of a cell, or of theirs: bounds of smaller boxes are narrower."""
+    if cuts == 0:
+        return False
+    axis = max(range(len(cell)), key=lambda axis: cell[axis][1])
+    first, size = cell[axis]
+    return all(
+        checker.keeps(half, True) or _keeps_in_parts(checker, half, cuts - 1)
+        for half in (
+            (*cell[:axis], (first + part * size / 2, size / 2), *cell[axis + 1 :]) for part in (0, 1)
+        )
+    )
+
+
 def check_program(certificate: ProgramCertificate) -> tuple[int, int]:
     """Verify every cell, or raise: how many there are, and how many blocks it took."""
     checker = ProgramChecker(certificate)
@@ -220,6 +235,8 @@ def check_program(certificate: ProgramCertificate) -> tuple[int, int]:
         if whole:
             blocks += 1
             if checker.keeps(block, alone):
+                continue
+            if alone and _keeps_in_parts(checker, block, MOST_CUTS * len(block)):
                 continue
             if alone:
                 centre = ", ".join(f"{float(s.middle):.4f}" for s in checker.states(block))
