@@ -16,12 +16,13 @@ from distinguo.proof.certificate import certificate_text, read_certificate
 from distinguo.proof.checker.check import check
 from distinguo.proof.checker.duals import Dual, Unclear
 from distinguo.proof.checker.source import Evaluator
+from distinguo.proof.declared.flow import nearest_actions
 from distinguo.proof.declared.question import ask_program, why_not
 from distinguo.proof.number.form import Form
 from distinguo.proof.number.paths import paths
 from distinguo.proof.number.program import NotProvableError, Parameters, _Reader, program_of, run
 from distinguo.proof.question import Request
-from distinguo.proof.schema import ProgramClaim
+from distinguo.proof.schema import ProgramCertificate, ProgramClaim
 from distinguo.proof.verify import refusal_of
 from distinguo.representations.voronoi import voronoi
 from distinguo.tasks.catalog import spec_of, task_spec
@@ -135,6 +136,22 @@ def test_balls_enclose_what_the_program_computes(centre, width, a, seed):
                 )
                 for way in ways
             )
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 6))
+def test_a_set_may_take_the_actions_of_all_its_states_and_of_larger_sets_no_fewer(seed, count):
+    rng = np.random.default_rng(seed)
+    partition = voronoi(rng.normal(size=(count, 2)).tolist(), [1.0, 2.0])
+    sets = np.eye(count, dtype=bool)
+    centre, turn = rng.normal(size=(2, 1)), 0.3 * rng.normal(size=(2, 2))
+    large = nearest_actions(partition, sets, Form.of_cells(centre, turn))[:, 0]
+    inner = centre + turn @ rng.uniform(-0.5, 0.5, (2, 1))
+    small = nearest_actions(partition, sets, Form.of_cells(inner, 0.5 * turn))[:, 0]
+    assert (large | ~small).all()
+    for e in rng.uniform(-1, 1, (40, 2)):
+        away = ((centre[:, 0] + turn @ e) - partition.prototypes) * partition.weight
+        assert large[(away**2).sum(axis=1).argmin()]
 
 
 def _claim(task):
@@ -307,3 +324,28 @@ def test_the_source_of_a_certificate_is_never_executed(finding):
     )
     with pytest.raises(DistinguoError, match="cannot be checked"):
         check(type(finding.certificate).model_validate(claim))
+
+
+@pytest.mark.parametrize("steps", [2, 3])
+def test_the_number_of_steps_is_part_of_the_claim(steps):
+    """States around 3.5 come back after exactly three steps."""
+    source = {
+        "transition": "def transition(self, s, a):\n"
+        "    x = s[0] + 1.0\n"
+        "    return (3.5 + 0.5 * (x - 6.5) if x > 6.0 else x,), 0.0, False",
+        "start": "def start(self, rng):\n    return (3.5,)",
+    }
+    low = {"name": "turns", "functions": source, "names": {}, "constants": {}, "low": {}, "high": {}}
+    cells = {"matrix": [[1.0]], "low": [2.6], "pitch": [0.6], "counts": [2], "runs": [[1, 1]]}
+    claim = {
+        "task": {**low, "dimensions": 1, "actions": 1},
+        "controller": None,
+        "steps": steps,
+        "cells": cells,
+    }
+    certificate = ProgramCertificate.model_validate({**claim, "all_starts": False})
+    if steps == 3:
+        assert check(certificate).cells == 1
+        return
+    with pytest.raises(DistinguoError, match="may leave the set"):
+        check(certificate)

@@ -604,7 +604,7 @@ def export_command(
     from distinguo.exports.write import write_controller
 
     run = chosen_run(run)
-    path, (certificate, refused) = write_controller(run, to, out, name, force)
+    path, (certificate, refused, _) = write_controller(run, to, out, name, force)
     for why in refused:
         say(why)
     if certificate is None and not refused:

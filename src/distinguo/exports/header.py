@@ -11,7 +11,9 @@ import re
 
 from distinguo import __version__
 from distinguo.errors import DistinguoError, counted
+from distinguo.exports.certified import Untranslatable, certified_in_c
 from distinguo.exports.tables import LabelledController, in_c, integers
+from distinguo.proof.schema import Certificate, ProgramCertificate
 from distinguo.representations.partition import count_regions, has_labels
 
 PREFIX = "distinguo"
@@ -22,7 +24,7 @@ _FRAME = """\
 #ifndef {guard}_H
 #define {guard}_H
 
-#include <math.h> /* HUGE_VAL; nothing of libm is called */
+#include <math.h> /* {libm} */
 
 #ifdef __FAST_MATH__
 #error "fast-math reorders sums: compile this controller without it"
@@ -48,7 +50,7 @@ static inline int {prefix}_action(const double s[{dimensions}])
 {{
     return (int){prefix}_actions[{prefix}_region(s)];
 }}
-{amounts}
+{amounts}{certified}
 #endif
 """
 
@@ -67,8 +69,9 @@ def to_header(named: LabelledController, name: str = PREFIX) -> str:
     check_name(name)
     partition = named.controller.partition
     tables, body = in_c(partition, name)
+    certified, why_not = _certified(named.certificates.content, name)
     return _FRAME.format(
-        about="\n".join(f" * {line}".rstrip() for line in _about(named, name))[3:],
+        about="\n".join(f" * {line}".rstrip() for line in _about(named, name, bool(certified), why_not))[3:],
         guard=name.upper(),
         prefix=name,
         dimensions=len(named.dimensions),
@@ -78,6 +81,8 @@ def to_header(named: LabelledController, name: str = PREFIX) -> str:
         tables="\n".join([*tables, integers(f"{name}_actions", named.controller.greedy)]),
         body=body,
         amounts=_amounts(named.amounts, name, len(named.dimensions)),
+        certified=certified,
+        libm=_libm(certified),
     )
 
 
@@ -105,7 +110,27 @@ def check_name(name: str) -> None:
         )
 
 
-def _about(named: LabelledController, name: str) -> list[str]:
+def _certified(certificate: Certificate | None, name: str) -> tuple[str, str]:
+    """The functions of the certificate of a declared task; or why they are left out, if they are."""
+    if not isinstance(certificate, ProgramCertificate):
+        return "", ""
+    try:
+        return certified_in_c(certificate, name), ""
+    except Untranslatable as why:
+        return "", f"{name}_certified and {name}_safe_action are left out: {why}."
+
+
+def _libm(certified: str) -> str:
+    """What is used of the C library."""
+    used = [
+        word for word in ("sqrt", "sin", "cos", "tan", "exp", "log", "tanh") if f" {word}(x.low)" in certified
+    ]
+    if not used and " ceil(" not in certified:
+        return "HUGE_VAL; nothing of libm is called"
+    return f"HUGE_VAL, {', '.join(used)}: link with -lm"
+
+
+def _about(named: LabelledController, name: str, certified: bool, why_not: str) -> list[str]:
     regions = count_regions(named.controller.partition)
     lines = [
         f"A controller of {counted(regions, 'region')}, exported by distinguo {__version__}.",
@@ -122,6 +147,14 @@ def _about(named: LabelledController, name: str) -> list[str]:
         if proof.domain:
             lines.append(f"It claims:   {comment(proof.domain)}")
     lines += [f"Certificate: {comment(why)}" for why in named.certificates.refused]
+    if certified:
+        lines += [
+            "",
+            f"{name}_certified(s) says whether the certificate holds for a state; {name}_safe_action(s, a) is the",
+            f"action a if one step with it certainly ends in a certified state, otherwise {name}_action(s). Whoever",
+            "takes safe actions from a certified state on never fails.",
+        ]
+    lines += [comment(why_not)] if why_not else []
     return [
         *lines,
         "",

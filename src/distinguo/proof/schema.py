@@ -316,12 +316,13 @@ class LatticeClaim(Strict):
 class ProgramCertificate(Strict):
     """The claim that no state of the cells ever fails.
 
-    From every state of the cells, and for every choice among tied actions and every draw of noise, the program does
-    not fail in the next ``steps`` steps and is in the cells again after them.
+    From every state of the cells, and for every choice among tied actions and every draw of noise, the program is in
+    the cells again within ``steps`` steps, and does not fail before. Without a controller, it says that every cell
+    has an action with which this is so, held until it is in the cells again.
     """
 
     task: ProgramClaim
-    controller: PrototypesClaim
+    controller: PrototypesClaim | None
     steps: Annotated[int, Field(ge=1, le=MOST_STEPS)]
     cells: LatticeClaim
     all_starts: bool  #: whether it also claims that every start lies in the cells
@@ -330,13 +331,14 @@ class ProgramCertificate(Strict):
     def _fit(self) -> Self:
         if len(self.cells.counts) != self.task.dimensions:
             raise ValueError("the cells should have the dimensions of the task")
-        if max(max(row) for row in self.controller.actions) >= self.task.actions:
+        if self.controller and max(max(row) for row in self.controller.actions) >= self.task.actions:
             raise ValueError("the controller takes actions that the task lacks")
         return self
 
     def __repr__(self) -> str:
         cells = sum(last - first + 1 for first, last in self.cells.runs)
-        return f"<certificate: {cells:,} cells of {self.task.name} that a controller never leaves>"
+        whose = "some" if self.controller is None else "a"
+        return f"<certificate: {cells:,} cells of {self.task.name} from which {whose} controller never fails>"
 
     __str__ = __repr__
 

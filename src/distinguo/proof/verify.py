@@ -26,6 +26,7 @@ from distinguo.proof.schema import (
 )
 from distinguo.reading.files import read_bytes
 from distinguo.seam import has_own
+from distinguo.tasks.catalog import AbsentTask
 from distinguo.tasks.spec import RETURN
 from distinguo.writing import slug, write_atomically
 
@@ -62,6 +63,8 @@ def question_by_program(request: Request) -> Question | str:
 def refusal_of(data: bytes | None, controller: Controller, task: Any) -> str | None:
     """Check the bytes of a certificate: why they do not prove a controller on a task, or None if they do.
 
+    Where the task of a run is not declared in this process, a certificate about its source is about that source.
+
     >>> refusal_of(None, None, None)
     'nothing is proven, so there is nothing to certify.'
     """
@@ -70,7 +73,12 @@ def refusal_of(data: bytes | None, controller: Controller, task: Any) -> str | N
     try:
         certificate = read_certificate(data)
         if isinstance(certificate, ProgramCertificate | ReturnCertificate | CoreCertificate):
-            claim = program_claim(program_of(task), {}, certificate.task)
+            absent = isinstance(task, AbsentTask)
+            if absent and certificate.task.name != task.name:
+                raise DistinguoError(
+                    f"The certificate is about {certificate.task.name}, this is {task.name}."
+                )
+            claim = None if absent else program_claim(program_of(task), {}, certificate.task)
             mine = followed_claim if isinstance(certificate, ReturnCertificate) else policy_claim
             check(certificate, mine(controller), claim)
         else:
@@ -168,6 +176,7 @@ class Cited(NamedTuple):
 
     certificate: Fingerprint | None
     refused: tuple[str, ...] = ()  #: a sentence each
+    content: Certificate | None = None
 
 
 def cited_in(folder: Path, controller: Controller, task: Any) -> Cited:
@@ -177,8 +186,9 @@ def cited_in(folder: Path, controller: Controller, task: Any) -> Cited:
         why = refusal_in(path, controller, task)
         if why is None:
             data = read_bytes(path, LARGEST_FILE)
-            domain = _domain(read_certificate(data))
-            return Cited(Fingerprint(path.name, hashlib.sha256(data).hexdigest(), domain), tuple(refused))
+            content = read_certificate(data)
+            fingerprint = Fingerprint(path.name, hashlib.sha256(data).hexdigest(), _domain(content))
+            return Cited(fingerprint, tuple(refused), content)
         refused.append(f"{path.name} is not cited: {why[0].lower()}{why[1:]}")
     return Cited(None, tuple(refused))
 

@@ -19,7 +19,7 @@ from distinguo.representations.file import Representation
 from distinguo.representations.geometry import Outline
 from distinguo.verification import Proof
 from distinguo.views.pictures import cell_outlines
-from distinguo.views.plots import dress, entitle, explain_marks, new_figure
+from distinguo.views.plots import INK, SMALL, dress, entitle, explain_marks, new_figure
 
 _NAMES = ("doomed whatever is done", "undecided", "proven to be held for ever")
 #: Not those of actions, so that a proof is not taken for a map; colour-blind readers can distinguish them.
@@ -45,9 +45,9 @@ def _(finding: HoldFinding, representation: Representation, title: str) -> Figur
 
 @finding_figure.register
 def _(finding: ProgramFinding, representation: Representation, title: str) -> Figure | None:
-    if len(finding.request.spec.low) != 2:
-        return None
-    return draw_hold(hold_picture(finding, representation, title))
+    if len(finding.request.spec.low) == 2:
+        return draw_hold(hold_picture(finding, representation, title))
+    return draw_slices(finding, title) if len(finding.request.spec.low) == 3 else None
 
 
 @finding_figure.register
@@ -95,16 +95,7 @@ def draw_hold(picture: HoldPicture) -> Figure:
     figure = new_figure()
     axes = figure.add_subplot()
     frame = (picture.x[0], picture.x[-1], picture.v[0], picture.v[-1])
-    axes.imshow(
-        picture.codes.T,
-        origin="lower",
-        extent=frame,
-        aspect="auto",
-        cmap=ListedColormap(COLOURS),
-        vmin=-0.5,
-        vmax=2.5,
-        interpolation="nearest",
-    )
+    _codes(axes, frame, picture.codes)
     undecided = np.ma.masked_not_equal(picture.codes.T, 1)
     if undecided.count():
         axes.pcolor(picture.x, picture.v, undecided, hatch=HATCH, alpha=0.0, shading="nearest", linewidth=0)
@@ -116,6 +107,43 @@ def draw_hold(picture: HoldPicture) -> Figure:
     dress(axes, *picture.axes)
     entitle(figure, picture.title)
     return figure
+
+
+SLICES = (0.25, 0.5, 0.75)  #: of the extent of the coordinate that a slice holds fixed
+
+
+def draw_slices(finding: ProgramFinding, title: str, size: int = 121) -> Figure:
+    """Draw what is proven of three coordinates: every pair of them, in slices at three values of the third."""
+    spec = finding.request.spec
+    figure = new_figure(6.0, 6.0)
+    planes = figure.subplots(3, len(SLICES))
+    lines = [np.linspace(low, high, size) for low, high in zip(spec.low, spec.high, strict=True)]
+    seen = np.zeros(3, dtype=bool)
+    for row, (p, q, fixed) in enumerate(((0, 1, 2), (0, 2, 1), (1, 2, 0))):
+        for axes, share in zip(planes[row], SLICES, strict=True):
+            value = spec.low[fixed] + share * (spec.high[fixed] - spec.low[fixed])
+            codes = finding.slice_codes((p, q), (lines[p], lines[q]), value)
+            _codes(axes, (lines[p][0], lines[p][-1], lines[q][0], lines[q][-1]), codes)
+            seen |= np.isin(np.arange(3), codes)
+            dress(axes, spec.axes[p], spec.axes[q])
+            axes.locator_params(nbins=5)
+            axes.set_title(f"{spec.axes[fixed]} = {value:z.3g}", fontsize=SMALL, color=INK)
+    entitle(figure, title)
+    explain_marks(figure, [(_NAMES[code], square(COLOURS[code])) for code in np.flatnonzero(seen).tolist()])
+    return figure
+
+
+def _codes(axes: Any, frame: tuple[float, float, float, float], codes: np.ndarray) -> None:
+    axes.imshow(
+        codes.T,
+        origin="lower",
+        extent=frame,
+        aspect="auto",
+        cmap=ListedColormap(COLOURS),
+        vmin=-0.5,
+        vmax=2.5,
+        interpolation="nearest",
+    )
 
 
 def _outline(axes: Any, outlines: tuple[Outline, ...]) -> None:

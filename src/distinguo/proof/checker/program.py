@@ -2,7 +2,7 @@
 
 Blocks of cells are followed through the controller and the source for as many steps as the certificate says. A block
 that may fail, may leave the certified cells, or goes more than one way is halved. A single cell is followed in all of
-its ways; one that fails refutes the certificate.
+its ways, and halved a few times; one that fails refutes the certificate.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ MOST_WAYS, MOST_OF_BLOCK = (
     20_000,
     64,
 )  #: that a cell, and a larger block, may be followed in, all steps together
+MOST_CUTS = 2  #: how often a cell that is not clear is halved in each dimension
 Block = tuple[tuple[int, int], ...]  #: the first cell and the number of cells, in each dimension
 States = tuple[Dual, ...]
 
@@ -52,9 +53,10 @@ class ProgramChecker:
         for axis in range(self.dimensions):
             sums = sums.cumsum(axis=axis)
         self.sums[tuple(slice(1, None) for _ in self.counts)] = sums
-        claim = certificate.controller
-        self.prototypes = [[arb(number) for number in row] for row in claim.prototypes]
-        self.weights = [arb(number) ** 2 for number in claim.weight]
+        self.controller = certificate.controller
+        if self.controller is not None:
+            self.prototypes = [[arb(number) for number in row] for row in self.controller.prototypes]
+            self.weights = [arb(number) ** 2 for number in self.controller.weight]
 
     def count(self, block: Block) -> int:
         """How many cells of a block are certified."""
@@ -94,36 +96,41 @@ class ProgramChecker:
             (w * (s.range - s.middle).abs_upper() ** 2 for w, s in zip(self.weights, seen, strict=True)),
             start=arb(1),
         )
+
+        def is_nearer(k: int, p: int) -> bool:
+            """Whether one prototype is certainly nearer than another everywhere in the set."""
+            pairs = list(zip(self.weights, self.prototypes[k], self.prototypes[p], strict=True))
+            # the difference of the squared distances is affine in what is seen
+            factors = [2 * w * (a - b) for w, a, b in pairs]
+            lead = sum((w * (a + b) * (b - a) for w, a, b in pairs), start=ZERO)
+            lead += sum((f * s.middle for f, s in zip(factors, seen, strict=True)), start=ZERO)
+            for direction in range(self.dimensions):
+                turn = (f * s.slopes[direction] for f, s in zip(factors, seen, strict=True))
+                lead -= abs(sum(turn, start=ZERO))
+            return bool(lead > NEARER * (size + distances[p] + distances[k]))
+
+        near = [p for p in range(len(distances)) if p == k or not is_nearer(k, p)]
         chosen: set[int] = set()
-        for p, place in enumerate(self.prototypes):
-            if p != k:
-                factors = [
-                    2 * w * (a - b) for w, a, b in zip(self.weights, self.prototypes[k], place, strict=True)
-                ]
-                # the difference of the squared distances to p and k is affine in what is seen
-                reach = ZERO
-                for direction in range(self.dimensions):
-                    turn = sum(
-                        (f * s.slopes[direction] for f, s in zip(factors, seen, strict=True)), start=ZERO
-                    )
-                    reach = reach + abs(turn)
-                ahead = sum(
-                    (
-                        w * (a + b) * (b - a) + f * s.middle
-                        for w, f, s, a, b in zip(
-                            self.weights, factors, seen, self.prototypes[k], place, strict=True
-                        )
-                    ),
-                    start=ZERO,
-                )
-                lead = ahead - reach
-                if lead > NEARER * (size + distances[p] + distances[k]):
-                    continue
-            chosen.update(self.certificate.controller.actions[p])
+        assert self.controller is not None
+        for p in near:
+            if p == k or not any(is_nearer(q, p) for q in near if q not in (k, p)):
+                chosen.update(self.controller.actions[p])
         return chosen
 
+    def _chosen(self, state: States) -> set[int]:
+        """The actions that the controller may take in a set of states."""
+        return set().union(*(self.actions(seen) for seen in self.evaluator.observed(state, True)))
+
     def keeps(self, block: Block, alone: bool) -> bool:
-        """Whether no state of a block fails and all are in certified cells again, in every way that they may go."""
+        """Whether no state of a block fails before it is in certified cells again, in every way that it may go.
+
+        Without a controller, it is enough that some action, held so long, does this.
+        """
+        if self.controller is None:
+            return any(self._returns(block, alone, a) for a in range(self.certificate.task.actions))
+        return self._returns(block, alone, None)
+
+    def _returns(self, block: Block, alone: bool, held: int | None) -> bool:
         todo: list[tuple[States, int]] = [(self.states(block), self.certificate.steps)]
         ways = 0
         while todo:
@@ -131,17 +138,16 @@ class ProgramChecker:
             ways += 1
             if ways > (MOST_WAYS if alone else MOST_OF_BLOCK):
                 return False
-            if left == 0:
-                if not self._inside(state):
-                    return False
-                continue
             try:
-                for seen in self.evaluator.observed(state, True):
-                    for a in self.actions(seen):
-                        for after, ended in self.evaluator.steps(state, a, True):
-                            if ended:
+                for a in self._chosen(state) if held is None else (held,):
+                    for after, ended in self.evaluator.steps(state, a, True):
+                        if ended:
+                            return False
+                        reached = tuple(number.tightened() for number in after)
+                        if not self._inside(reached):
+                            if left == 1:
                                 return False
-                            todo.append((tuple(number.tightened() for number in after), left - 1))
+                            todo.append((reached, left - 1))
             except Unclear:
                 return False
         return True
@@ -195,13 +201,26 @@ def _halves(block: Block) -> list[Block]:
     return [(*block[:axis], part, *block[axis + 1 :]) for part in parts]
 
 
+def _keeps_in_parts(checker: ProgramChecker, cell: Any, cuts: int) -> bool:
+    """Whether the same is true of the halves of a cell, or of theirs: bounds of smaller boxes are narrower."""
+    if cuts == 0:
+        return False
+    axis = max(range(len(cell)), key=lambda axis: cell[axis][1])
+    first, size = cell[axis]
+    return all(
+        checker.keeps(half, True) or _keeps_in_parts(checker, half, cuts - 1)
+        for half in (
+            (*cell[:axis], (first + part * size / 2, size / 2), *cell[axis + 1 :]) for part in (0, 1)
+        )
+    )
+
+
 def check_program(certificate: ProgramCertificate) -> tuple[int, int]:
     """Verify every cell, or raise: how many there are, and how many blocks it took."""
     checker = ProgramChecker(certificate)
-    if (
-        "observe" not in certificate.task.functions
-        and len(certificate.controller.weight) != checker.dimensions
-    ):
+    claim = certificate.controller
+    observes = "observe" in certificate.task.functions
+    if claim is not None and not observes and len(claim.weight) != checker.dimensions:
         raise DistinguoError("The certificate is wrong: its prototypes have another number of coordinates.")
     if certificate.all_starts and not checker.holds_starts():
         raise DistinguoError("The certificate is wrong: a start may lie outside of its cells.")
@@ -216,6 +235,8 @@ def check_program(certificate: ProgramCertificate) -> tuple[int, int]:
         if whole:
             blocks += 1
             if checker.keeps(block, alone):
+                continue
+            if alone and _keeps_in_parts(checker, block, MOST_CUTS * len(block)):
                 continue
             if alone:
                 centre = ", ".join(f"{float(s.middle):.4f}" for s in checker.states(block))

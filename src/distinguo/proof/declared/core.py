@@ -309,15 +309,16 @@ class Tracker(NamedTuple):
         off += SLACK * (1.0 + np.abs(state) + np.abs(edges).sum(axis=1))
         forms = tuple(Form(c, g, r) for c, g, r in zip(state, edges, off, strict=True))
 
-        def rise(gradient: np.ndarray) -> np.ndarray:
+        def rise(gradient: np.ndarray, place: np.ndarray) -> np.ndarray:
             """How far a linear function rises from the middle of a piece: in the polygon, not the box around it."""
-            q = gradient[FAST:].T / half
+            q = gradient[FAST:].T / half[place]
             first, second, one, two = frame.cones(q)
-            place = np.arange(len(q))
-            slow = one * supports[place, first] + two * supports[place, second] - (q * middle).sum(axis=1)
+            slow = (
+                one * supports[place, first] + two * supports[place, second] - (q * middle[place]).sum(axis=1)
+            )
             return np.asarray(np.abs(gradient[:FAST]).sum(axis=0) + slow)
 
-        controller = self.flow.controller
+        controller = self.flow.policy
         return nearest_actions(controller.partition, controller.action_sets, self.flow.seen(forms), rise)
 
     def _pushed(self, pieces: Pieces, rows: np.ndarray, low: np.ndarray, high: np.ndarray, a: int) -> Pieces:

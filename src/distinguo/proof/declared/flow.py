@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,49 +18,67 @@ MARGIN = 1e-10  #: a prototype is excluded only if another is nearer by this sha
 States = tuple[Form, ...]
 
 
+#: Sets that a cell may become; with more it is given up: where actions alternate, they double at every step.
+MOST_SETS = 64
+
+
 class Flow(NamedTuple):
     """A program, its controller, and the parameters that are only known to lie in ranges."""
 
     program: Program
-    controller: Controller
+    controller: Controller | None  #: None where any action may be taken
     ranges: Mapping[str, tuple[float, float]]
+    actions: int = 0  #: of the task, where any may be taken
 
-    def follow(
-        self, state: States, source: np.ndarray, steps: int
-    ) -> tuple[States | None, np.ndarray, np.ndarray]:
-        """Follow sets for some steps: where they end, the cell each came from, and the cells that may fail.
+    @property
+    def policy(self) -> Controller:
+        """The controller, where one is followed."""
+        assert self.controller is not None
+        return self.controller
 
-        A cell that may fail is not followed further.
+    def walk(
+        self, state: States, source: np.ndarray, steps: int, held: int | None = None
+    ) -> Iterator[tuple[States, np.ndarray]]:
+        """Follow sets for some steps; after each, yield the sets and the cell that each came from.
+
+        A cell that may have failed is not followed further, nor is one that became too many sets. The action is
+        ``held``, or any that the controller may take.
         """
-        failing = np.zeros(0, dtype=np.int64)
         for _ in range(steps):
             found: list[tuple[np.ndarray, States]] = []
-            lost = [failing]
-            possible = self.possible(state)
-            for a in range(len(possible)):
-                rows = np.flatnonzero(possible[a])
-                if len(rows):
-                    for path in self.step(tuple(form.at(rows) for form in state), a):
-                        lost.append(source[rows[path.lost]])
-                        if not len(path.rows):
-                            continue
-                        who = source[rows[path.rows]]
-                        after, terminal = path.result
-                        if terminal:
-                            lost.append(who)
-                        else:
-                            found.append((who, tuple(form.at(path.kept) for form in after)))
-            failing = np.unique(np.concatenate(lost))
+            lost: list[np.ndarray] = []
+            for rows, a in self._chosen(state, held):
+                for path in self.step(tuple(form.at(rows) for form in state), a):
+                    lost.append(source[rows[path.lost]])
+                    if not len(path.rows):
+                        continue
+                    who = source[rows[path.rows]]
+                    after, terminal = path.result
+                    if terminal:
+                        lost.append(who)
+                    else:
+                        found.append((who, tuple(form.at(path.kept) for form in after)))
             if not found:
-                return None, np.zeros(0, dtype=np.int64), failing
+                return
             source = np.concatenate([who for who, _ in found])
             state = tuple(Form.joined([forms[i] for _, forms in found]) for i in range(len(found[0][1])))
-            keep = np.flatnonzero(~np.isin(source, failing))
-            if len(keep) < len(source):
-                source, state = source[keep], tuple(form.at(keep) for form in state)
-            if not len(source):
-                return None, source, failing
-        return state, source, failing
+            dropped = np.bincount(source, minlength=1) > MOST_SETS
+            for who in lost:
+                dropped[who[who < len(dropped)]] = True
+            keep = np.flatnonzero(~dropped[source])
+            if not len(keep):
+                return
+            source, state = source[keep], tuple(form.at(keep) for form in state)
+            yield state, source
+
+    def _chosen(self, state: States, held: int | None) -> Iterator[tuple[np.ndarray, int]]:
+        """Which sets may see each action."""
+        if held is not None:
+            yield np.arange(len(state[0].centre)), held
+            return
+        for a, possible in enumerate(self.possible(state)):
+            if possible.any():
+                yield np.flatnonzero(possible), a
 
     def step(self, state: States, a: int) -> Any:
         """Yield every path of one step by an action; the result is the next state and whether it is terminal."""
@@ -78,8 +97,8 @@ class Flow(NamedTuple):
     def possible(self, state: States) -> np.ndarray:
         """Which actions (rows) the controller may take somewhere in each set (columns)."""
         seen = self.seen(state)
-        partition = self.controller.partition
-        sets = self.controller.action_sets
+        partition = self.policy.partition
+        sets = self.policy.action_sets
         assert isinstance(partition, Voronoi)
         return nearest_actions(partition, np.asarray(sets), seen)
 
@@ -101,7 +120,7 @@ class Flow(NamedTuple):
         return seen
 
 
-def _of_box(gradient: np.ndarray) -> np.ndarray:
+def _of_box(gradient: np.ndarray, _: np.ndarray) -> np.ndarray:
     """How far linear functions of the coordinates of cells (coordinates, cells) rise from the middle."""
     return np.asarray(np.abs(gradient).sum(axis=0))
 
@@ -110,25 +129,57 @@ def nearest_actions(
     partition: Voronoi,
     sets: np.ndarray,
     seen: States,
-    rise: Callable[[np.ndarray], np.ndarray] = _of_box,
+    rise: Callable[[np.ndarray, np.ndarray], np.ndarray] = _of_box,
 ) -> np.ndarray:
     """The actions of every prototype that may be the nearest one somewhere in a set.
 
-    The difference of two squared distances is affine, so an affine form bounds it well; ``rise`` says how far one
-    rises in a set that is smaller than the box of its coordinates.
+    A prototype is left out if another is nearer everywhere: the one that is nearest to the centre, or any other that
+    is not left out. ``rise`` says how far linear functions of the coordinates of some of the sets rise from the
+    middle, where a set is smaller than the box of its coordinates.
     """
     prototypes, weight = partition.prototypes, partition.weight**2
-    centre = np.stack([form.centre for form in seen])
-    gradient = np.stack([form.gradient for form in seen])
-    radius = np.stack([form.radius for form in seen])
-    distances = np.stack([((centre - p[:, None]) ** 2 * weight[:, None]).sum(axis=0) for p in prototypes])
-    nearest = distances.argmin(axis=0)
-    best = distances.min(axis=0)
-    size = 1.0 + (weight[:, None] * np.stack([form.reach for form in seen]) ** 2).sum(axis=0)
-    chosen = np.zeros((sets.shape[1], centre.shape[1]), dtype=bool)
-    for p, place in enumerate(prototypes):
-        slope = 2.0 * ((prototypes[nearest] - place) * weight).T
-        reach = rise(-(slope[:, None, :] * gradient).sum(axis=0)) + (np.abs(slope) * radius).sum(axis=0)
-        beaten = (nearest != p) & (distances[p] - best - reach > MARGIN * (size + distances[p] + best))
-        chosen |= ~beaten[None, :] & sets[partition.regions[p]][:, None]
+    places = zip(weight, seen, prototypes.T, strict=True)
+    distances = sum((w * (form.centre - column[:, None]) ** 2 for w, form, column in places), np.zeros(()))
+    size = 1.0 + sum((w * form.reach**2 for w, form in zip(weight, seen, strict=True)), np.zeros(()))
+    pairs = _Nearness(seen, distances, size, prototypes, weight, rise)
+    nearest: np.ndarray = distances.argmin(axis=0)
+    count = len(prototypes)
+    kept: np.ndarray = np.ones((count, len(nearest)), dtype=bool)
+    for q, p in itertools.permutations(range(count), 2):
+        cells = np.flatnonzero(nearest == q)
+        kept[p, cells] = ~pairs.nearer(q, p, cells)
+    several = np.flatnonzero(kept.sum(axis=0) > 2)
+    for q, p in itertools.permutations(range(count), 2):
+        cells = several[kept[p, several] & kept[q, several] & (nearest[several] != q)]
+        kept[p, cells] = ~pairs.nearer(q, p, cells)
+    chosen: np.ndarray = np.zeros((sets.shape[1], len(nearest)), dtype=bool)
+    for p in range(count):
+        chosen = chosen | (kept[p][None, :] & sets[partition.regions[p]][:, None])
     return chosen
+
+
+class _Nearness(NamedTuple):
+    """Sets of observations, and the squared distances of their centres to prototypes."""
+
+    seen: States
+    distances: np.ndarray  #: (prototypes, sets)
+    size: np.ndarray
+    prototypes: np.ndarray
+    weight: np.ndarray
+    rise: Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+    def nearer(self, q: int, p: int, cells: np.ndarray) -> np.ndarray:
+        """In which of some sets one prototype is nearer than another everywhere.
+
+        The difference of two squared distances is affine, so an affine form bounds it well.
+        """
+        slope = (2.0 * (self.prototypes[q] - self.prototypes[p]) * self.weight).tolist()
+        turn = np.zeros((len(self.seen[0].gradient), len(cells)))
+        for k, form in zip(slope, self.seen, strict=True):
+            turn += k * form.gradient[:, cells]
+        reach = self.rise(-turn, cells)
+        for k, form in zip(slope, self.seen, strict=True):
+            reach += abs(k) * form.radius[cells]
+        far, near = self.distances[p][cells], self.distances[q][cells]
+        nearer: np.ndarray = far - near - reach > MARGIN * (self.size[cells] + far + near)
+        return nearer

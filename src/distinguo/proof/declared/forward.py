@@ -52,6 +52,7 @@ class PieceFollower:
         self, flow: Flow, scale: np.ndarray, steps: int, inside: Callable[[States], np.ndarray] | None = None
     ) -> None:
         self.flow, self.scale, self.steps, self.inside = flow, scale, steps, inside
+        assert flow.controller is not None
         self.partition = flow.controller.partition
         self.sets = np.asarray(flow.controller.action_sets)[
             rows_of_places(self.partition)

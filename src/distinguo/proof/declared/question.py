@@ -6,7 +6,8 @@ costs less where they have moved farther. Steps and cells are tried from few to 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -15,27 +16,32 @@ from scipy.ndimage import binary_dilation
 
 from distinguo.errors import DistinguoError, counted
 from distinguo.proof.declared.flow import Flow
-from distinguo.proof.declared.lattice import Lattice, greatest_set, joined_boxes, lattice_over, sorted_images
+from distinguo.proof.declared.lattice import Lattice, greatest_set, hopeful_cells, lattice_over, sorted_images
 from distinguo.proof.hold.question import PROVEN, UNDECIDED
 from distinguo.proof.number.form import Form
 from distinguo.proof.number.program import Program, program_of, run, start_boxes
 from distinguo.proof.question import Answer, GreedyTrial, Question, Request, greedy_trial
-from distinguo.proof.schema import LatticeClaim, ProgramCertificate, ProgramClaim, PrototypesClaim
+from distinguo.proof.schema import MOST_STEPS, LatticeClaim, ProgramCertificate, ProgramClaim, PrototypesClaim
 from distinguo.representations.voronoi import Voronoi
 from distinguo.seam import has_own
 from distinguo.tasks import task as generics
 from distinguo.tasks.spec import CONTINUOUS, LENGTH, TaskSpec
+from distinguo.tasks.task import seeded
 
 MOST_DIMENSIONS = 3  #: with more, cells are too many
-#: Steps of an image, tried in this order. Rounding to cells costs less after several steps; noise adds up over them.
-STEPS, STEPS_WITH_NOISE = (8, 1, 24), (1, 3, 8)
+STEPS = (8, 24)  #: within which sets should be in the cells again
+
+RECORDED = (1, 2, 4, 8, 16, 24)  #: after these steps it is asked whether they are
 #: Cells at first, in all, and how many may be followed at each level; a level halves the cells at the border.
 FIRST, AT_MOST, FOLLOWED = 10_000, 2**24, 150_000
 NEIGHBOURS = 2  #: how far from the cells that are held, in cells, smaller ones are tried
-ENOUGH = 0.992  #: share of the surviving states after which no finer cells are tried
-USEFUL = 0.9  #: share after which no longer images are tried
+#: Finer cells and longer images are tried until this share of the surviving states is held and the last attempt added
+#: at most this share to the set.
+ENOUGH, GAIN = 0.99, 0.005
+MOST_OBLIQUE = 1e4  #: condition of the matrix of coordinates
 AT_ONCE = 50_000  #: cells whose images are computed together
 SAMPLES, TRIED = 300, 300  #: states whose survival is simulated, and for how many steps
+COMPARED = 20_000  #: sampled states, to compare two sets
 CAP = 100_000  #: steps for which a trial is followed to find a failure
 _STREAM = 5  # of the sampled states
 
@@ -45,7 +51,18 @@ class Attempt(NamedTuple):
 
     lattice: Lattice
     alive: np.ndarray  #: (cells,)
-    steps: int  #: of the images
+    steps: int  #: within which states are in the set again
+    hopeful: np.ndarray  #: (cells,) those outside that were seen to lead into the set, in part
+
+    @property
+    def volume(self) -> float:
+        """The volume of the set in the coordinates of its cells."""
+        return float(self.alive.sum() * np.prod(self.lattice.pitch))
+
+    def holds(self, states: np.ndarray) -> np.ndarray:
+        """Which states (a row each) are in the set."""
+        found = self.lattice.find(states)
+        return self.alive[found] & (found >= 0)
 
 
 class ProgramFinding(NamedTuple):
@@ -56,11 +73,12 @@ class ProgramFinding(NamedTuple):
     attempt: Attempt
     starts: list[tuple[np.ndarray, np.ndarray]]  #: boxes of all starts
     surviving: np.ndarray  #: sampled states that did not fail in a simulation
+    maximal: Attempt  #: what any controller can be proven to hold
     certificate: ProgramCertificate | None
 
     def answer(self, checked: bool) -> Answer:
         """Whether all starts are proven, and which share of the states."""
-        _, alive, steps = self.attempt
+        alive, steps = self.attempt.alive, self.attempt.steps
         of_starts = _share_of_starts(self.attempt, self.starts) if checked else 0.0
         survivors = _share_of(self.attempt, self.surviving) if checked else 0.0
         proven = checked and self.certificate is not None and self.certificate.all_starts
@@ -68,18 +86,36 @@ class ProgramFinding(NamedTuple):
         details = {
             "share_of_surviving_states": survivors,
             "share_of_all_states": float(alive.mean()) if checked else 0.0,
+            "share_of_provable": self._of_provable() if checked else 0.0,
             "steps_of_images": steps,
             "failure": failure and failure.as_json(),
         }
         answer = Answer(proven, of_starts, int(alive.sum()), details, [], failure is not None)
         return answer._replace(sentences=_sentences(answer, failure))
 
+    def _of_provable(self) -> float:
+        """The share of the states that any controller can be proven to hold for which this one is, by samples."""
+        spec = self.request.spec
+        rng = np.random.default_rng([self.request.seed, _STREAM + 1])
+        states = rng.uniform(spec.low, spec.high, (COMPARED, len(spec.low)))
+        held, most = self.attempt.holds(states), self.maximal.holds(states)
+        return float(held.sum() / max(1, (held | most).sum()))
+
     def codes(self, xs: np.ndarray, vs: np.ndarray) -> np.ndarray:
         """``PROVEN`` or ``UNDECIDED`` for every state of a grid of two coordinates."""
         states = np.stack(np.meshgrid(xs, vs, indexing="ij"), axis=-1).reshape(-1, 2)
-        found = self.attempt.lattice.find(states)
-        proven = self.attempt.alive[found] & (found >= 0)
-        return np.where(proven, PROVEN, UNDECIDED).reshape(len(xs), len(vs)).astype(np.int8)
+        return (
+            np.where(self.attempt.holds(states), PROVEN, UNDECIDED).reshape(len(xs), len(vs)).astype(np.int8)
+        )
+
+    def slice_codes(
+        self, axes: tuple[int, int], lines: tuple[np.ndarray, np.ndarray], value: float
+    ) -> np.ndarray:
+        """``PROVEN`` or ``UNDECIDED`` on a grid of two of three coordinates, at one value of the third."""
+        states = np.full((len(lines[0]), len(lines[1]), 3), value)
+        states[..., axes[0]], states[..., axes[1]] = np.meshgrid(*lines, indexing="ij")
+        held = self.attempt.holds(states.reshape(-1, 3)).reshape(states.shape[:2])
+        return np.where(held, PROVEN, UNDECIDED).astype(np.int8)
 
     def _failure(self) -> GreedyTrial | None:
         request = self.request
@@ -99,8 +135,9 @@ def _sentences(answer: Answer, failure: GreedyTrial | None) -> list[str]:
     return [
         *lines,
         f"Proven for {details['share_of_surviving_states']:.1%} of the states that survive "
-        f"{counted(TRIED, 'simulated step')}, and {details['share_of_all_states']:.1%} of all states; "
-        f"images of {counted(details['steps_of_images'], 'step')}.",
+        f"{counted(TRIED, 'simulated step')}, {details['share_of_provable']:.1%} of what can be proven for any "
+        f"controller, and {details['share_of_all_states']:.1%} of all states; images of up to "
+        f"{counted(details['steps_of_images'], 'step')}.",
     ]
 
 
@@ -152,65 +189,148 @@ def ask_program(request: Request) -> ProgramFinding:
     low, high = np.array(spec.low), np.array(spec.high)
     samples = np.random.default_rng([request.seed, _STREAM]).uniform(low, high, (SAMPLES, len(low)))
     surviving = samples[survivors(spec.task, request.controller, samples)]
-    best: Attempt | None = None
-    share = -1.0
-    noise = request.ranges or spec.stochastic != "no"
-    for steps in STEPS_WITH_NOISE if noise else STEPS:
-        for attempt in _refined(program, flow, (low, high), steps, request.cells or AT_MOST):
-            now = _share_of(attempt, surviving)
-            if best is None or now > share:
-                best, share = attempt, now
-            if share >= ENOUGH:
-                break
-        if share >= USEFUL:
+    best, share = None, -1.0
+    for attempt in _attempts(program, flow, spec, request.cells or AT_MOST, surviving):
+        grown = attempt.volume - (best.volume if best else 0.0)
+        if best is None or grown > 0.0:
+            best, share = attempt, _share_of(attempt, surviving)
+        if share >= ENOUGH and grown <= GAIN * best.volume:
             break
     assert best is not None
-    certificate = _certificate(request, program, best, starts) if best.alive.any() else None
-    return ProgramFinding(request, program, best, starts, surviving, certificate)
+    maximal = holdable_by_any(program, spec, request.ranges, min(FIRST, request.cells or FIRST), quick=True)
+    certificate = None
+    if best.alive.any():
+        claim = policy_claim(request.controller)
+        certificate = _certificate(program, spec, request.ranges, claim, best, starts)
+    return ProgramFinding(request, program, best, starts, surviving, maximal, certificate)
 
 
-def _refined(
-    program: Program, flow: Flow, box: tuple[np.ndarray, np.ndarray], steps: int, most: int
+def holdable_by_any(
+    program: Program,
+    spec: TaskSpec,
+    ranges: Mapping[str, tuple[float, float]],
+    most: int,
+    quick: bool = False,
+) -> Attempt:
+    """The greatest set found from which some controller can be proven never to fail; or the first that is found."""
+    flow = Flow(program, None, ranges, len(spec.actions))
+    low, high = np.array(spec.low), np.array(spec.high)
+    states = np.random.default_rng(_STREAM).uniform(low, high, (SAMPLES, len(low)))
+    for attempt in _attempts(program, flow, spec, most, states):
+        if quick and attempt.alive.any():
+            break
+    return attempt
+
+
+def certify_declared(
+    spec: TaskSpec, cells: int = FIRST, ranges: Mapping[str, tuple[float, float]] | None = None
+) -> ProgramCertificate:
+    """Certify the greatest set found from which some controller never fails, for a shield."""
+    program = program_of(spec.task)
+    starts = run(program, lambda: start_boxes(program, ranges or {}))
+    maximal = holdable_by_any(program, spec, ranges or {}, cells)
+    if not maximal.alive.any():
+        raise DistinguoError(
+            f"Nothing can be proven of {spec.name} with {cells} cells; allow more, or declare limits."
+        )
+    return _certificate(program, spec, ranges or {}, None, maximal, starts)
+
+
+def _attempts(
+    program: Program, flow: Flow, spec: TaskSpec, most: int, surviving: np.ndarray
 ) -> Iterator[Attempt]:
-    """Yield sets that are never left, on cells of half the size each time; only those near the border are tried."""
-    d = len(box[0])
-    lattice = lattice_over(*box, (max(2, round(min(FIRST, most) ** (1 / d))),) * d)
-    attempt = Attempt(lattice, np.zeros(lattice.cells, dtype=bool), steps)
-    tried = np.ones(lattice.cells, dtype=bool)
-    while tried.sum() <= FOLLOWED and lattice.cells <= most:
-        attempt = run(program, partial(held_cells, flow, attempt, np.flatnonzero(tried)))
-        yield attempt
+    """Yield sets that are never left, each with all of the one before.
+
+    What is not held by short images is tried with longer ones, and then with cells of half the size near the border.
+    """
+    low, high = np.array(spec.low), np.array(spec.high)
+    d = len(low)
+    counts: tuple[int, ...] = (max(2, round(min(FIRST, most) ** (1 / d))),) * d
+    empty = np.zeros(math.prod(counts), dtype=bool)
+    begun = []
+    for matrix in stretching_coordinates(spec):
+        nothing = Attempt(lattice_over(low, high, counts, matrix), empty, 0, empty)
+        begun.append(run(program, partial(held_cells, flow, nothing, np.arange(len(empty)), STEPS[0])))
+    attempt = max(begun, key=lambda one: _share_of(one, surviving))
+    yield attempt
+    tried: np.ndarray = ~empty
+    rest: tuple[int, ...] = STEPS[1:]
+    while True:
+        for steps in rest:
+            flat = np.flatnonzero(tried & ~attempt.alive)
+            attempt = run(program, partial(held_cells, flow, attempt, flat, steps))
+            yield attempt
+        rest = STEPS
         whole = attempt.alive.reshape(attempt.lattice.counts)
         near = ~whole if not whole.any() else binary_dilation(whole, iterations=NEIGHBOURS) & ~whole
-        known = whole
+        hopeful = attempt.hopeful.reshape(whole.shape) | near
+        near = hopeful if hopeful.sum() * 2**d <= FOLLOWED else near
+        lattice = attempt.lattice.halved()
+        if near.sum() * 2**d > FOLLOWED or lattice.cells > most:
+            return
         for axis in range(d):
-            known, near = np.repeat(known, 2, axis=axis), np.repeat(near, 2, axis=axis)
-        lattice = lattice.halved()
-        attempt, tried = Attempt(lattice, known.ravel(), steps), near.ravel()
+            whole, near = np.repeat(whole, 2, axis=axis), np.repeat(near, 2, axis=axis)
+        tried = near.ravel()
+        attempt = attempt._replace(lattice=lattice, alive=whole.ravel(), hopeful=np.zeros_like(tried))
 
 
-def held_cells(flow: Flow, known: Attempt, flat: np.ndarray) -> Attempt:
-    """The greatest set of cells that the controller never leaves: those known, and as many others as can be held."""
+def stretching_coordinates(spec: TaskSpec) -> list[np.ndarray]:
+    """The task's own coordinates, and those along which one step stretches or shrinks states, if these are real.
+
+    Any will do: they decide how much can be proven, never whether a proof is right.
+    """
+    own = np.eye(len(spec.low))
+    low, high = np.array(spec.low), np.array(spec.high)
+    middle, small = 0.5 * (low + high), 1e-4 * (high - low)
+    jacobian = np.zeros_like(own)
+    for axis in range(len(low)):
+        ends = []
+        for sign in (1.0, -1.0):
+            s = middle + sign * small * own[axis]
+            try:
+                ends.append(generics.transition(seeded(spec.task, 0), tuple(s.tolist()), 0)[0])
+            except (ArithmeticError, ValueError):
+                return [own]
+        jacobian[:, axis] = (np.array(ends[0]) - np.array(ends[1])) / (2.0 * small[axis])
+    if not np.isfinite(jacobian).all():
+        return [own]
+    values, vectors = np.linalg.eig(jacobian * (high - low) / (high - low)[:, None])
+    if np.iscomplex(values).any() or np.linalg.cond(vectors) > MOST_OBLIQUE:
+        return [own]
+    return [own, np.linalg.inv(vectors.real) / (high - low)]
+
+
+def held_cells(flow: Flow, known: Attempt, flat: np.ndarray, steps: int) -> Attempt:
+    """The greatest set of cells that are never left: those known, and as many others as can be held.
+
+    Without a controller, it is enough that some action, held for some steps, leads back.
+    """
     lattice, alive = known.lattice, known.alive.copy()
-    alive[flat] = True
+    actions = [None] if flow.controller is not None else list(range(flow.actions))
     found = []
     for begin in range(0, len(flat), AT_ONCE):
         part = flat[begin : begin + AT_ONCE]
-        state, source, failing = flow.follow(lattice.forms(part), part, known.steps)
-        alive[failing] = False
-        if state is not None:
-            first, last, off = lattice.covers(state)
-            alive[source[off]] = False
-            found.append((source[~off], first[~off], last[~off]))
-    source, first, last = joined_boxes(found, len(lattice.counts))
-    keep = alive[source]
-    images = sorted_images(lattice.cells, source[keep], first[keep], last[keep])
-    return Attempt(lattice, greatest_set(alive, lattice.counts, images), known.steps)
+        for n, action in enumerate(actions):
+            ways = flow.walk(lattice.forms(part), np.arange(len(part)), steps, action)
+            for step, (state, source) in enumerate(ways, 1):
+                if step in RECORDED:
+                    first, last, off = lattice.covers(state)
+                    gone = np.zeros(len(part), dtype=bool)
+                    gone[source[off]] = True
+                    kept = ~gone[source]
+                    group = n * (MOST_STEPS + 1) + step
+                    found.append((part[source[kept]], group, first[kept], last[kept]))
+    for source, *_ in found:
+        alive[source] = True
+    images = sorted_images(lattice.cells, found, len(lattice.counts))
+    held_now = greatest_set(alive, lattice.counts, images)
+    more = int(held_now.sum()) > int(known.alive.sum())
+    hopeful = (known.hopeful | hopeful_cells(held_now, lattice.counts, images)) & ~held_now
+    return Attempt(lattice, held_now, max(known.steps, steps) if more else known.steps, hopeful)
 
 
 def _share_of(attempt: Attempt, states: np.ndarray) -> float:
-    found = attempt.lattice.find(states)
-    return float((attempt.alive[found] & (found >= 0)).mean()) if len(found) else 0.0
+    return float(attempt.holds(states).mean()) if len(states) else 0.0
 
 
 def survivors(task: Any, controller: Any, states: np.ndarray) -> np.ndarray:
@@ -261,13 +381,18 @@ def _holds_box(attempt: Attempt, low: np.ndarray, high: np.ndarray) -> bool:
 
 
 def _certificate(
-    request: Request, program: Program, attempt: Attempt, starts: list[tuple[np.ndarray, np.ndarray]]
+    program: Program,
+    spec: TaskSpec,
+    ranges: Mapping[str, tuple[float, float]],
+    controller: PrototypesClaim | None,
+    attempt: Attempt,
+    starts: list[tuple[np.ndarray, np.ndarray]],
 ) -> ProgramCertificate:
     lattice, alive = attempt.lattice, attempt.alive
     changes = np.flatnonzero(np.diff(np.concatenate([[False], alive, [False]]).astype(np.int8)))
     return ProgramCertificate(
-        task=program_claim(program, request.ranges, title_of(request.spec)),
-        controller=policy_claim(request.controller),
+        task=program_claim(program, ranges, title_of(spec)),
+        controller=controller,
         steps=attempt.steps,
         cells=LatticeClaim(
             matrix=lattice.matrix.tolist(),

@@ -91,7 +91,7 @@ def image_and_jacobian(flow: Flow, point: np.ndarray, a: int) -> tuple[np.ndarra
 
 def _on_border(flow: Flow, pair: tuple[int, int], first: np.ndarray) -> Sliding | None:
     """The point on the border of two prototypes at which a mixture of their actions rests, by Newton's method."""
-    controller = flow.controller
+    controller = flow.policy
     partition = controller.partition
     actions = [int(controller.greedy[partition.regions[p]]) for p in pair]
     if actions[0] == actions[1]:
@@ -125,7 +125,7 @@ def _border(flow: Flow, pair: tuple[int, int], point: np.ndarray) -> tuple[np.nd
     seen = flow.seen(Form.of_cells(point[:, None], NEAR * np.eye(len(point))))
     values = np.array([form.centre[0] for form in seen])
     slopes = np.array([form.gradient[:, 0] for form in seen]) / NEAR
-    partition = flow.controller.partition
+    partition = flow.policy.partition
     (p, q), weight = partition.prototypes[list(pair)], partition.weight**2
     normal = 2.0 * (q - p) * weight
     offset = float(((q * q - p * p) * weight).sum())
@@ -142,7 +142,7 @@ def _judged(
     """The sliding at a point: none if another prototype is nearer there, or if the actions push off the border."""
     f, df, g, dg = images
     normal, offset = _border(flow, pair, point)
-    partition = flow.controller.partition
+    partition = flow.policy.partition
     seen = np.array(
         [form.centre[0] for form in flow.seen(Form.of_cells(point[:, None], np.zeros((len(point), 1))))]
     )

@@ -47,22 +47,18 @@ class Unreadable(Exception):  # noqa: N818 - it says what, not that it failed
 class Form:
     """One number for each cell, known up to a set."""
 
-    __slots__ = ("centre", "gradient", "high", "low", "radius")
+    __slots__ = ("centre", "gradient", "high", "low", "radius", "reach")
     __array_ufunc__ = None  # numpy's numbers leave the operation to us
 
     def __init__(
         self, centre: np.ndarray, gradient: np.ndarray, radius: np.ndarray, ends: Ends | None = None
     ) -> None:
         self.centre, self.gradient, self.radius = centre, gradient, radius
-        reach = self.reach * (1.0 + ROUNDING) + ROUNDING * np.abs(centre) + TINY
-        self.low, self.high = centre - reach, centre + reach
+        self.reach = _reach(gradient, radius)  #: how far the affine part reaches from its centre
+        wide = self.reach * (1.0 + ROUNDING) + ROUNDING * np.abs(centre) + TINY
+        self.low, self.high = centre - wide, centre + wide
         if ends is not None:
             self.low, self.high = np.maximum(self.low, ends[0]), np.minimum(self.high, ends[1])
-
-    @property
-    def reach(self) -> np.ndarray:
-        """How far the affine part reaches from its centre."""
-        return np.abs(self.gradient).sum(axis=0) + self.radius
 
     @property
     def size(self) -> np.ndarray:
@@ -94,17 +90,20 @@ class Form:
         return Form(number, np.zeros_like(self.gradient), np.zeros(len(number)), (number, number))
 
     def at(self, rows: np.ndarray) -> Form:
-        """The numbers of some of the cells."""
+        """The numbers of some of the cells, in order."""
         form = object.__new__(Form)
-        form.centre, form.gradient, form.radius = self.centre[rows], self.gradient[:, rows], self.radius[rows]
-        form.low, form.high = self.low[rows], self.high[rows]
+        whole = len(rows) == len(self.centre)  # rows are in order: nothing to copy
+        for name in ("centre", "radius", "reach", "low", "high"):
+            numbers = getattr(self, name)
+            setattr(form, name, numbers if whole else numbers[rows])
+        form.gradient = self.gradient if whole else self.gradient.take(rows, axis=1)
         return form
 
     @staticmethod
     def joined(forms: list[Form]) -> Form:
         """The numbers of several groups of cells, one group after the other."""
         form = object.__new__(Form)
-        for name in ("centre", "radius", "low", "high"):
+        for name in ("centre", "radius", "reach", "low", "high"):
             setattr(form, name, np.concatenate([getattr(one, name) for one in forms]))
         form.gradient = np.concatenate([one.gradient for one in forms], axis=1)
         return form
@@ -118,6 +117,9 @@ class Form:
         return self
 
     def __add__(self, other: Any) -> Form:
+        if isinstance(other, float | int):
+            rest = self.radius + ROUNDING * (self.size + abs(other))
+            return Form(self.centre + other, self.gradient, rest, (self.low + other, self.high + other))
         other = self.like(other)
         rest = self.radius + other.radius + ROUNDING * (self.size + other.size)
         ends = self.low + other.low, self.high + other.high
@@ -126,6 +128,8 @@ class Form:
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Form:
+        if isinstance(other, float | int):
+            return self + -other
         other = self.like(other)
         rest = self.radius + other.radius + ROUNDING * (self.size + other.size)
         ends = self.low - other.high, self.high - other.low
@@ -137,12 +141,18 @@ class Form:
     def __mul__(self, other: Any) -> Form:
         if other is self:
             return _square(self)
+        if isinstance(other, float | int):
+            rest = abs(other) * self.radius + ROUNDING * abs(other) * self.size + TINY
+            ends = (
+                (self.low * other, self.high * other) if other >= 0 else (self.high * other, self.low * other)
+            )
+            return Form(self.centre * other, self.gradient * other, rest, ends)
         other = self.like(other)
         corners = [p * q for p in (self.low, self.high) for q in (other.low, other.high)]
         gradient = self.centre * other.gradient + other.centre * self.gradient
         rest = np.abs(self.centre) * other.radius + np.abs(other.centre) * self.radius
         rest = rest + self.reach * other.reach + ROUNDING * self.size * other.size + TINY
-        ends = np.minimum.reduce(corners), np.maximum.reduce(corners)
+        ends = _least_and_greatest(*corners)
         return Form(self.centre * other.centre, gradient, rest, ends)
 
     __rmul__ = __mul__
@@ -153,7 +163,7 @@ class Form:
         with np.errstate(all="ignore"):
             corners = [p / q for p in (self.low, self.high) for q in (other.low, other.high)]
         quotient = self * _smooth(other, _INVERSE)
-        ends = np.minimum.reduce(corners), np.maximum.reduce(corners)
+        ends = _least_and_greatest(*corners)
         return Form(quotient.centre, quotient.gradient, quotient.radius, ends)
 
     def __rtruediv__(self, other: Any) -> Form:
@@ -177,7 +187,7 @@ class Form:
         return _off_by(result, wide)
 
     def __abs__(self) -> Form:
-        return self if self >= 0.0 else -self
+        return _folded(self)
 
     def __bool__(self) -> bool:
         return bool(self != 0.0)
@@ -227,6 +237,39 @@ def _order(less: Form, more: Form, yes: bool) -> None:
         less, more = more, less
     limit(less, more)
     less.high, more.low = np.minimum(less.high, more.high), np.maximum(more.low, less.low)
+
+
+def _reach(gradient: np.ndarray, radius: np.ndarray) -> np.ndarray:
+    total = radius
+    for row in gradient:
+        total = total + np.abs(row)
+    return total
+
+
+def _least_and_greatest(p: np.ndarray, q: np.ndarray, r: np.ndarray, s: np.ndarray) -> Ends:
+    return np.minimum(np.minimum(p, q), np.minimum(r, s)), np.maximum(np.maximum(p, q), np.maximum(r, s))
+
+
+def _folded(form: Form) -> Form:
+    """The magnitude: it is convex, so it lies between its chord over the interval and a parallel to it."""
+    low, high = form.low, form.high
+    both = (low < 0.0) & (high > 0.0)
+    width = np.where(both, high - low, 1.0)
+    slope = np.where(both, (low + high) / width, np.where(high > 0.0, 1.0, -1.0))
+    # the chord is above the magnitude by at most this, at zero
+    gap = np.where(both, -2.0 * (low / width) * high * (1.0 + ROUNDING), 0.0)
+    rest = np.abs(slope) * form.radius + 0.5 * gap + ROUNDING * (form.size + gap) + TINY
+    near = np.where(both, 0.0, np.minimum(np.abs(low), np.abs(high)))
+    ends = near, np.maximum(np.abs(low), np.abs(high))
+    return Form(slope * form.centre + 0.5 * gap, slope * form.gradient, rest, ends)
+
+
+def _lesser(x: Form, y: Form) -> Form:
+    """The lesser of two numbers: half their sum less half their distance."""
+    apart = _folded(x - y)
+    found = (x + y - apart) * 0.5
+    ends = np.minimum(x.low, y.low), np.minimum(x.high, y.high)
+    return Form(found.centre, found.gradient, found.radius, ends)
 
 
 def _off_by(form: Form, share: float) -> Form:
@@ -359,21 +402,24 @@ def _either(plain: Callable[[Any], Any], function: _Function) -> Callable[[Any],
 
 
 def least_of(*numbers: Any) -> Any:
-    """The least of some numbers; where it depends on the state, the run forks."""
+    """The least of some numbers.
+
+    Where it depends on the state which of a number and a bound it is, the run forks: a clamp is followed exactly.
+    """
     numbers = numbers[0] if len(numbers) == 1 else numbers
     found = numbers[0]
     for number in numbers[1:]:
-        found = number if number < found else found
+        if isinstance(number, Form) and isinstance(found, Form):
+            found = _lesser(found, number)
+        else:
+            found = number if number < found else found
     return found
 
 
 def greatest_of(*numbers: Any) -> Any:
-    """The greatest of some numbers; where it depends on the state, the run forks."""
+    """The greatest of some numbers, likewise."""
     numbers = numbers[0] if len(numbers) == 1 else numbers
-    found = numbers[0]
-    for number in numbers[1:]:
-        found = number if number > found else found
-    return found
+    return -least_of(tuple(-number for number in numbers))
 
 
 def within_bounds(number: Any, low: Any, high: Any) -> Any:

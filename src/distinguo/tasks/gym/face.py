@@ -31,6 +31,11 @@ class TaskEnv(gymnasium.Env[np.ndarray, int]):
         self._state: State = ()
         self._steps = 0
 
+    @property
+    def state(self) -> State:
+        """The state of the task, which may be more than is observed."""
+        return self._state
+
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:

@@ -1,0 +1,270 @@
+"""How much of what learned controllers of small plants hold is proven for ever, in how many seconds, checked.
+
+A controller is learned with a margin: on a plant that fails a little earlier. What it holds is then proven of the
+plant itself. Shares are of sampled states that survive 1,000 simulated steps; seconds are of prover and checker.
+
+    python -m benchmarks.proofs_hold
+    python -m benchmarks.proofs_hold --seeds 1 --steps 10000000
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import distinguo as dg
+from distinguo.controller import Controller
+from distinguo.evaluation.simulate import evaluate
+from distinguo.proof.checker.check import check
+from distinguo.proof.declared.guard import ProgramGuard
+from distinguo.proof.declared.question import ProgramFinding, ask_program
+from distinguo.proof.question import Request
+from distinguo.tasks.catalog import spec_of
+
+FIRST_SEED, SEEDS, SAMPLES, SURVIVED = 700_000, 5, 5_000, 1_000
+
+
+@dg.task(states=("x", "v"), actions=("left", "off", "right"), low=(-1, -2), high=(1, 2), units=("m", "m/s"))
+class Integrator(NamedTuple):
+    """A cart without friction between two walls, by coarse steps."""
+
+    force: float = 1.0
+    margin: float = 0.0
+
+    def transition(self, s: Any, a: int) -> Any:
+        v = s[1] + 0.05 * self.force * (a - 1.0)
+        x = s[0] + 0.05 * s[1]
+        out = abs(x) > 1.0 - self.margin or abs(v) > 2.0
+        return (x, v), (-1.0 if out else 0.0), out
+
+    def start(self, rng: Any) -> Any:
+        return (rng.uniform(-0.5, 0.5), rng.uniform(-0.5, 0.5))
+
+
+@dg.task(
+    states=("angle", "rate"),
+    actions=("minus", "off", "plus"),
+    low=(-0.5, -2),
+    high=(0.5, 2),
+    units=("rad", "rad/s"),
+)
+class Upright(NamedTuple):
+    """A pendulum that should not fall."""
+
+    torque: float = 5.0
+    margin: float = 0.0
+
+    def transition(self, s: Any, a: int) -> Any:
+        rate = s[1] + 0.02 * (9.81 * math.sin(s[0]) + self.torque * (a - 1.0))
+        angle = s[0] + 0.02 * rate
+        out = abs(angle) > 0.5 - self.margin
+        return (angle, rate), (-1.0 if out else 0.0), out
+
+    def start(self, rng: Any) -> Any:
+        return (rng.uniform(-0.2, 0.2), rng.uniform(-0.5, 0.5))
+
+
+@dg.task(
+    states=("upper", "lower"),
+    actions=("closed", "half", "open"),
+    low=(0, 0.3),
+    high=(1.2, 0.7),
+    units=("m", "m"),
+)
+class Tanks(NamedTuple):
+    """A pump fills a tank that drains into another one, whose level counts."""
+
+    pump: float = 0.25
+    outflow: float = 0.3
+    margin: float = 0.0
+
+    def transition(self, s: Any, a: int) -> Any:
+        between = self.outflow * math.sqrt(max(s[0], 0.0))
+        upper = s[0] + 0.1 * (self.pump * a - between)
+        lower = s[1] + 0.1 * (between - self.outflow * math.sqrt(max(s[1], 0.0)))
+        out = upper < 0.05 or upper > 1.2 or lower < 0.4 + self.margin or lower > 0.6 - self.margin
+        return (upper, lower), (-1.0 if out else 0.0), out
+
+    def start(self, rng: Any) -> Any:
+        return (rng.uniform(0.4, 0.6), rng.uniform(0.45, 0.55))
+
+
+@dg.task(
+    states=("current", "voltage"),
+    actions=("open", "closed"),
+    low=(1.15, 5.45),
+    high=(1.55, 5.85),
+    units=("A", "5 V"),
+)
+class Converter(NamedTuple):
+    """The boost converter of Girard, Pola and Tabuada (2010), exactly discretised, as other tools prove it."""
+
+    supply: float = 1.0
+    margin: float = 0.0
+
+    def transition(self, s: Any, a: int) -> Any:
+        if a == 1:
+            current = 0.991701292639 * s[0] + 0.165974147222 * self.supply
+            voltage = 0.992917876732 * s[1]
+        else:
+            current = 0.990295029428 * s[0] - 0.032892318824 * s[1] + 0.165872918753 * self.supply
+            voltage = 0.035241770168 * s[0] + 0.99233317847 * s[1] + 0.002945083317 * self.supply
+        m = self.margin
+        out = current < 1.15 + m or current > 1.55 - m or voltage < 5.45 + m or voltage > 5.85 - m
+        return (current, voltage), (-1.0 if out else 0.0), out
+
+    def start(self, rng: Any) -> Any:
+        return (rng.uniform(1.2, 1.5), rng.uniform(5.5, 5.8))
+
+
+@dg.task(
+    states=("north", "middle", "south"),
+    actions=("off", "heat north", "heat middle", "heat south"),
+    low=(18, 18, 18),
+    high=(22, 22, 22),
+    units=("C", "C", "C"),
+)
+class Rooms(NamedTuple):
+    """One heater for three rooms, which should stay between 18 and 22 degrees."""
+
+    heat: float = 1.2
+    margin: float = 0.0
+
+    def transition(self, s: Any, a: int) -> Any:
+        n = s[0] + 0.05 * (s[1] - s[0]) + 0.02 * (10.0 - s[0]) + (self.heat if a == 1 else 0.0)
+        m = s[1] + 0.05 * (s[0] + s[2] - 2.0 * s[1]) + 0.02 * (10.0 - s[1]) + (self.heat if a == 2 else 0.0)
+        o = s[2] + 0.05 * (s[1] - s[2]) + 0.02 * (10.0 - s[2]) + (self.heat if a == 3 else 0.0)
+        out = min(n, m, o) < 18.0 + self.margin or max(n, m, o) > 22.0 - self.margin
+        return (n, m, o), (-1.0 if out else 0.0), out
+
+    def start(self, rng: Any) -> Any:
+        return (rng.uniform(19.5, 20.5), rng.uniform(19.5, 20.5), rng.uniform(19.5, 20.5))
+
+
+@dg.task(
+    states=("offset", "heading", "steering"),
+    actions=("left", "hold", "right"),
+    low=(-1.5, -0.3, -0.1),
+    high=(1.5, 0.3, 0.1),
+    units=("m", "rad", "rad"),
+)
+class Lane(NamedTuple):
+    """A car at 15 m/s whose steering, which has an end, turns slowly, should stay in its lane."""
+
+    speed: float = 15.0
+    margin: float = 0.0
+
+    def transition(self, s: Any, a: int) -> Any:
+        steering = min(0.1, max(-0.1, s[2] + 0.025 * (1.0 - a)))
+        heading = s[1] + 0.05 * self.speed / 2.7 * math.tan(steering)
+        offset = s[0] + 0.05 * self.speed * math.sin(heading)
+        out = abs(offset) > 1.5 - self.margin or abs(heading) > 0.3
+        return (offset, heading, steering), (-1.0 if out else 0.0), out
+
+    def start(self, rng: Any) -> Any:
+        return (rng.uniform(-0.5, 0.5), rng.uniform(-0.05, 0.05), 0.0)
+
+
+class Row(NamedTuple):
+    """A plant, the margin with which it is learned, and what is not known exactly."""
+
+    plant: Any
+    margin: float
+    ranges: dict[str, tuple[float, float]]
+    cells: int | None = None
+
+
+ROWS = (
+    Row(Integrator, 0.05, {}),
+    Row(Upright, 0.05, {}),
+    Row(Tanks, 0.01, {}),
+    Row(Converter, 0.02, {}),
+    Row(Converter, 0.02, {"supply": (0.99, 1.01)}, 10_000),
+    Row(Rooms, 0.2, {}),
+    Row(Lane, 0.2, {}),
+)
+
+
+class Measured(NamedTuple):
+    """What was proven of one controller."""
+
+    finding: ProgramFinding
+    of_survivors: float
+    of_box: float
+    proving: float
+    checking: float
+
+
+def learned(row: Row, seed: int) -> Controller:
+    """Learn a controller on the plant with its margin."""
+    return dg.learn(row.plant(margin=row.margin), learner="probation", seed=seed).controller
+
+
+def measured(row: Row, controller: Controller, seed: int) -> Measured:
+    """Prove, check and sample."""
+    spec = spec_of(row.plant())
+    begun = time.process_time()
+    finding = ask_program(Request(spec, controller, seed, cells=row.cells, ranges=row.ranges))
+    proving = time.process_time() - begun
+    if finding.certificate is not None:
+        check(finding.certificate)
+    checking = time.process_time() - begun - proving
+    rng = np.random.default_rng(seed)
+    states = rng.uniform(spec.low, spec.high, (SAMPLES, len(spec.low)))
+    surviving = ~evaluate(spec.task, controller, rng, states, SURVIVED).ended
+    held = finding.attempt.holds(states)
+    return Measured(finding, float(held[surviving].mean()), float(held.mean()), proving, checking)
+
+
+def failures(row: Row, one: Measured, controller: Controller, steps: int) -> tuple[int, int]:
+    """Simulate certified states, and a random agent in the shield: steps in all, and how many trials fail."""
+    if one.finding.certificate is None:
+        return 0, 0
+    spec, rng = spec_of(row.plant()), np.random.default_rng(1)
+    guard = ProgramGuard(one.finding.certificate, spec.task)
+    states = rng.uniform(spec.low, spec.high, (4_000, len(spec.low)))
+    states = states[guard.all_held(states)][:1_000]
+    each = -(-steps // len(states))
+    outcome = evaluate(spec.task, controller, rng, states, each)
+    walked = guard.walk(states[:100], max(1, each // 100))
+    return int(outcome.lengths.sum()) + walked, int(outcome.ended.sum()) + (
+        walked < 100 * max(1, each // 100)
+    )
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seeds", type=int, default=SEEDS)
+    parser.add_argument("--plants", default="", help="names, with commas between them; all if empty")
+    parser.add_argument(
+        "--steps", type=int, default=0, help="simulated from certified states of each controller"
+    )
+    asked = parser.parse_args()
+    print(
+        "plant       seed    of survivors  of the box  of provable     cells  steps  proving s  checking s  failures"
+    )
+    for row in ROWS:
+        if asked.plants and row.plant.__name__ not in asked.plants.split(","):
+            continue
+        for seed in range(FIRST_SEED, FIRST_SEED + asked.seeds):
+            controller = learned(row, seed)
+            one = measured(row, controller, seed)
+            attempt, provable = one.finding.attempt, one.finding.answer(True).details["share_of_provable"]
+            line = (
+                f"{row.plant.__name__ + (' range' if row.ranges else ''):16}{seed}  {one.of_survivors:8.2%}"
+                f"  {one.of_box:10.2%}  {provable:11.2%}  {attempt.alive.sum():8,}  {attempt.steps:5}"
+                f"  {one.proving:9.2f}  {one.checking:10.2f}"
+            )
+            if asked.steps:
+                steps, failed = failures(row, one, controller, asked.steps)
+                line += f"  {failed} of {steps:,} steps"
+            print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()
