@@ -31,6 +31,7 @@ from distinguo.representations.partition import region
 from distinguo.representations.voronoi import voronoi
 from distinguo.tasks.catalog import spec_of, task_spec
 from distinguo.tasks.mountain_car import MountainCar
+from tests.nightly import NIGHTLY
 
 from .cars import SWING, swing
 
@@ -79,7 +80,7 @@ def controller_on(task, spread, rng, count):
     return Controller(voronoi(places.tolist(), list(spread)), values)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=200 if NIGHTLY else 8, deadline=None)
 @given(st.sampled_from(PLANTS), st.integers(2, 4), st.floats(1e-4, 0.05), st.integers(0, 2**32 - 1))
 def test_no_trial_falls_below_its_bound(plant, count, width, seed):
     """An independent oracle: the task itself, with any of the tied actions, from corners and random starts."""
@@ -117,7 +118,7 @@ def simulated(task, controller, s, cap, rng):
     return gained, cap, False
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=200 if NIGHTLY else 8, deadline=None)
 @given(st.integers(2, 4), st.integers(0, 2**32 - 1))
 def test_shapes_lose_no_state(d, seed):
     """Turning, cutting and renewing a piece keeps every state in one of its parts."""
@@ -282,7 +283,7 @@ def test_who_is_asked():
     assert "cannot be read" in why_no_returns(car._replace(interpreted=True), driver())
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=200 if NIGHTLY else 6, deadline=None)
 @given(
     st.sampled_from(PLANTS), st.integers(1, 3), st.floats(1e-3, 0.1), st.booleans(), st.integers(0, 2**32 - 1)
 )

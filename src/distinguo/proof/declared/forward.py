@@ -32,6 +32,7 @@ from distinguo.representations.voronoi import Voronoi
 #: A piece is halved if a step, where it is not linear, adds more than this share of its reach, and of the scale.
 BENT, SPARE = 0.1, 1e-6
 MOST_EACH = 256  #: pieces that one piece of the starts may become
+MOST_WORK = 300_000  #: steps of pieces after which starts that are still running are given up
 ROOM = 1e-14  #: of the numbers that are compared: their rounding
 
 
@@ -64,10 +65,12 @@ class PieceFollower:
         self.returns, self.last = np.full(count, np.inf), np.zeros(count, dtype=np.int64)
         self.failed = np.zeros(count, dtype=bool)
         pieces, work, step = boxes(low, high), 0, 0
-        while len(pieces.owner) and step < self.steps:
+        while len(pieces.owner) and step < self.steps and work <= MOST_WORK:
             work += len(pieces.owner)
             step += 1
             pieces = self._kept(self._advanced(pieces, step), count)
+            if work > MOST_WORK:
+                self.failed[pieces.owner] = True
         np.minimum.at(self.returns, pieces.owner, pieces.gained)
         self.last[pieces.owner] = 0
         returns = np.where(self.failed, -np.inf, self.returns)
