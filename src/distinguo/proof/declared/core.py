@@ -99,7 +99,7 @@ class Pieces(NamedTuple):
     ways: Ways
 
 
-def coordinates_of(found: Sliding, fineness: int) -> Coordinates | None:
+def frame_around(found: Sliding, fineness: int) -> Coordinates | None:
     """The coordinates around a sliding point, or None; a push across the border is as wide as ``fineness`` cells.
 
     The first is the distance to the border. The action moves no other. The second is the one that follows the border

@@ -19,7 +19,7 @@ from distinguo.proof.declared.core import (
     Stopped,
     Tracker,
     body_of_box,
-    coordinates_of,
+    frame_around,
     united,
 )
 from distinguo.proof.declared.flow import Flow
@@ -191,7 +191,7 @@ def closing_margin(program: Program, controller: Any) -> float:
     True
     """
     found = sliding(program, controller)
-    frame = None if found is None else coordinates_of(found, 1)
+    frame = None if found is None else frame_around(found, 1)
     if found is None or frame is None:
         return -np.inf
     flow = Flow(program, controller, {})
@@ -291,7 +291,7 @@ def ask_core(request: Request) -> CoreFinding:
     best: Tube | None = None
     if found.is_stable or spec.limit is not None:
         for fineness in FINENESS:
-            frame = coordinates_of(found, fineness)
+            frame = frame_around(found, fineness)
             if frame is None:
                 obstacle = "its coordinates cannot be told apart into fast and slow ones"
                 break
