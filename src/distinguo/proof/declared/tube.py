@@ -33,7 +33,7 @@ from distinguo.proof.declared.question import (
 from distinguo.proof.declared.sliding import Sliding, sliding
 from distinguo.proof.number.form import Form, Unreadable
 from distinguo.proof.number.paths import TooManyPathsError, paths
-from distinguo.proof.number.program import Parameters, Program, program_of, run, start_boxes
+from distinguo.proof.number.program import NotProvableError, Parameters, Program, program_of, run, start_boxes
 from distinguo.proof.question import Answer, GreedyTrial, Question, Request, greedy_trial
 from distinguo.proof.schema import CoordinatesClaim, CoreCertificate, LegClaim
 from distinguo.representations.voronoi import Voronoi
@@ -358,4 +358,12 @@ def why_no_core(spec: TaskSpec, controller: Any) -> str | None:
     return None
 
 
-CORE = Question("never fails", None, ask_core, needless=("steps", "disturbance", "cells"))
+def core_or_reason(request: Request) -> CoreFinding:
+    """What was proven; if nothing, an error that says why, so that trials are run instead."""
+    finding = ask_core(request)
+    if finding.certificate is None:
+        raise NotProvableError(f"Not proven: {finding.obstacle}.")
+    return finding
+
+
+CORE = Question("never fails", None, core_or_reason, needless=("steps", "disturbance", "cells"))
