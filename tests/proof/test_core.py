@@ -17,7 +17,7 @@ from distinguo.errors import DistinguoError
 from distinguo.proof.certificate import certificate_text, read_certificate
 from distinguo.proof.checker.check import check
 from distinguo.proof.checker.core import CoreChecker, Sets
-from distinguo.proof.declared.core import Tracker, body_of_box, coordinates_of
+from distinguo.proof.declared.core import Tracker, body_of_box, frame_around
 from distinguo.proof.declared.flow import Flow
 from distinguo.proof.declared.sliding import sliding
 from distinguo.proof.declared.tube import Tube, _certificate, ask_core, closing_margin, reward_of, why_no_core
@@ -305,7 +305,7 @@ def test_the_margin_of_closing_follows_the_modulus():
 
 def test_coordinates_fit_the_sliding():
     found = sliding(program_of(CartPole()), across(POLE))
-    frame = coordinates_of(found, 40)
+    frame = frame_around(found, 40)
     turned = frame.matrix @ found.mean @ frame.inverse
     assert frame.matrix @ found.push == pytest.approx([-2.0, 0.0, 0.0, 0.0], abs=1e-9)
     assert turned[2:, 1] == pytest.approx([0.0, 0.0], abs=1e-9)
@@ -317,7 +317,7 @@ def test_linear_maps_enclose_what_the_program_computes(seed):
     """Of the prover and of the checker, on boxes of any size and place: the program itself is the oracle."""
     rng, task, controller = np.random.default_rng(seed), CartPole(), across(POLE)
     program = program_of(task)
-    frame = coordinates_of(sliding(program, controller), 40)
+    frame = frame_around(sliding(program, controller), 40)
     request = Request(task_spec("CartPole-v1"), controller)
     checker = CoreChecker(_certificate(request, program, Tube(frame, [], [1], False, 1)))
     tracker = Tracker(Flow(program, controller, {}), frame, {})

@@ -49,7 +49,8 @@ def question_by_program(request: Request) -> Question | str:
     spec, controller = request.spec, request.controller
     by_return = spec.score == RETURN
     try:
-        if why_not(spec, controller) is not None and why_no_core(spec, controller) is None:
+        asks = request.steps is None and why_not(spec, controller) is not None
+        if asks and why_no_core(spec, controller) is None:
             return CORE
         why = (why_no_returns if by_return else why_not)(spec, controller)
         if why is not None:

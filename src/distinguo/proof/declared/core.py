@@ -91,7 +91,7 @@ class Ways(NamedTuple):
     radius: np.ndarray
 
 
-class Pieces(NamedTuple):
+class Parts(NamedTuple):
     """Parts of a body some steps later: the cell that each comes from, and its way."""
 
     cell: np.ndarray  #: (pieces,)
@@ -99,7 +99,7 @@ class Pieces(NamedTuple):
     ways: Ways
 
 
-def coordinates_of(found: Sliding, fineness: int) -> Coordinates | None:
+def frame_around(found: Sliding, fineness: int) -> Coordinates | None:
     """The coordinates around a sliding point, or None; a push across the border is as wide as ``fineness`` cells.
 
     The first is the distance to the border. The action moves no other. The second is the one that follows the border
@@ -238,15 +238,15 @@ class Tracker(NamedTuple):
             taken += 1
         return taken, self.rounded(body, pieces)
 
-    def pieces_of(self, body: Body) -> Pieces:
+    def pieces_of(self, body: Body) -> Parts:
         """The pieces of a body before any step."""
         count, d = len(body.cells), len(self.frame.origin)
         nothing = np.zeros((1, d))
-        return Pieces(
+        return Parts(
             np.arange(count), np.zeros(count, dtype=np.int64), Ways(np.eye(d)[None], nothing, nothing)
         )
 
-    def greatest(self, body: Body, pieces: Pieces, rows: np.ndarray) -> np.ndarray:
+    def greatest(self, body: Body, pieces: Parts, rows: np.ndarray) -> np.ndarray:
         """The greatest values of linear functions, (functions, coordinates), on each piece: (pieces, functions)."""
         frame, ways = self.frame, pieces.ways
         found = np.empty((len(pieces.cell), len(rows)))
@@ -266,20 +266,20 @@ class Tracker(NamedTuple):
         supports = body.supports[cell]
         return np.asarray(one * supports[:, first] + two * supports[:, second])
 
-    def ends(self, body: Body, pieces: Pieces) -> tuple[np.ndarray, np.ndarray]:
+    def ends(self, body: Body, pieces: Parts) -> tuple[np.ndarray, np.ndarray]:
         """The least and the greatest value of every coordinate, on each piece."""
         d = len(self.frame.origin)
         both = self.greatest(body, pieces, np.concatenate([np.eye(d), -np.eye(d)]))
         return -both[:, d:], both[:, :d]
 
-    def rounded(self, body: Body, pieces: Pieces) -> Body:
-        """Pieces as cells and polygons again."""
+    def rounded(self, body: Body, pieces: Parts) -> Body:
+        """Parts as cells and polygons again."""
         rows = np.zeros((len(self.frame.directions), len(self.frame.origin)))
         rows[:, FAST:] = self.frame.directions
         low, high = self.ends(body, pieces)
         return body_of(self.frame, low[:, :FAST], high[:, :FAST], self.greatest(body, pieces, rows))
 
-    def stepped(self, body: Body, pieces: Pieces) -> Pieces:
+    def stepped(self, body: Body, pieces: Parts) -> Parts:
         """Where pieces are one step later, whatever the controller may do."""
         chosen = self.actions(body, pieces)
         low, high = self.ends(body, pieces)
@@ -291,9 +291,9 @@ class Tracker(NamedTuple):
         before = np.cumsum([0, *(len(one.ways.offset) for one in found)])
         way = np.concatenate([one.way + first for one, first in zip(found, before, strict=False)])
         ways = Ways(*(np.concatenate(parts) for parts in zip(*(one.ways for one in found), strict=True)))
-        return Pieces(np.concatenate([one.cell for one in found]), way, ways)
+        return Parts(np.concatenate([one.cell for one in found]), way, ways)
 
-    def actions(self, body: Body, pieces: Pieces) -> np.ndarray:
+    def actions(self, body: Body, pieces: Parts) -> np.ndarray:
         """Which actions (rows) the controller may take somewhere in each piece (columns)."""
         frame, (up, down) = self.frame, self.frame.axes
         supports = body.supports[pieces.cell]
@@ -321,7 +321,7 @@ class Tracker(NamedTuple):
         controller = self.flow.policy
         return nearest_actions(controller.partition, controller.action_sets, self.flow.seen(forms), rise)
 
-    def _pushed(self, pieces: Pieces, rows: np.ndarray, low: np.ndarray, high: np.ndarray, a: int) -> Pieces:
+    def _pushed(self, pieces: Parts, rows: np.ndarray, low: np.ndarray, high: np.ndarray, a: int) -> Parts:
         """Some of the pieces after one action, each by the linear map of the block that it is in."""
         _, block = np.unique(np.floor(0.5 * (low + high)[:, :FAST] / BLOCK), axis=0, return_inverse=True)
         block = block.ravel()
@@ -337,7 +337,7 @@ class Tracker(NamedTuple):
             (turn @ before.offset[:, :, None])[:, :, 0] + offset[both[:, 1]],
             (np.abs(turn) @ before.radius[:, :, None])[:, :, 0] + radius[both[:, 1]],
         )
-        return Pieces(pieces.cell[rows], way.ravel(), ways)
+        return Parts(pieces.cell[rows], way.ravel(), ways)
 
     def _maps(self, low: np.ndarray, high: np.ndarray, a: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The linear map of each box: kept from earlier steps, or found now."""

@@ -19,7 +19,7 @@ from distinguo.proof.declared.core import (
     Stopped,
     Tracker,
     body_of_box,
-    coordinates_of,
+    frame_around,
     united,
 )
 from distinguo.proof.declared.flow import Flow
@@ -33,7 +33,7 @@ from distinguo.proof.declared.question import (
 from distinguo.proof.declared.sliding import Sliding, sliding
 from distinguo.proof.number.form import Form, Unreadable
 from distinguo.proof.number.paths import TooManyPathsError, paths
-from distinguo.proof.number.program import Parameters, Program, program_of, run, start_boxes
+from distinguo.proof.number.program import NotProvableError, Parameters, Program, program_of, run, start_boxes
 from distinguo.proof.question import Answer, GreedyTrial, Question, Request, greedy_trial
 from distinguo.proof.schema import CoordinatesClaim, CoreCertificate, LegClaim
 from distinguo.representations.voronoi import Voronoi
@@ -191,7 +191,7 @@ def closing_margin(program: Program, controller: Any) -> float:
     True
     """
     found = sliding(program, controller)
-    frame = None if found is None else coordinates_of(found, 1)
+    frame = None if found is None else frame_around(found, 1)
     if found is None or frame is None:
         return -np.inf
     flow = Flow(program, controller, {})
@@ -291,7 +291,7 @@ def ask_core(request: Request) -> CoreFinding:
     best: Tube | None = None
     if found.is_stable or spec.limit is not None:
         for fineness in FINENESS:
-            frame = coordinates_of(found, fineness)
+            frame = frame_around(found, fineness)
             if frame is None:
                 obstacle = "its coordinates cannot be told apart into fast and slow ones"
                 break
@@ -358,4 +358,12 @@ def why_no_core(spec: TaskSpec, controller: Any) -> str | None:
     return None
 
 
-CORE = Question("never fails", None, ask_core, needless=("steps", "disturbance", "cells"))
+def core_or_reason(request: Request) -> CoreFinding:
+    """What was proven; if nothing, an error that says why, so that trials are run instead."""
+    finding = ask_core(request)
+    if finding.certificate is None:
+        raise NotProvableError(f"Not proven: {finding.obstacle}.")
+    return finding
+
+
+CORE = Question("never fails", None, core_or_reason, needless=("steps", "disturbance", "cells"))
