@@ -140,6 +140,14 @@ class StageSettings(NamedTuple):
             "that trials can be repeated for",
         ),
     ] = 0
+    prove_steps: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=10**12,
+            description="environment steps to change a solved map until it is proven, 0 for no proof; set by --prove",
+        ),
+    ] = 0
     many: Annotated[
         int,
         Field(

@@ -24,7 +24,6 @@ from distinguo.errors import DistinguoError, checks_names, counted
 from distinguo.evaluation.simulate import Outcome, evaluate
 from distinguo.evaluation.tester import Evaluation, trained_values
 from distinguo.progress import show_progress
-from distinguo.proof.actions import possible
 from distinguo.proof.number.program import NotProvableError
 from distinguo.proof.question import Answer, Finding, Question, Request
 from distinguo.proof.schema import Certificate
@@ -33,14 +32,12 @@ from distinguo.proof.verify import (
     Filed,
     check_place,
     file_certificate,
-    question_about,
-    question_by_program,
+    question_for,
 )
 from distinguo.representations.file import Representation
 from distinguo.runs.configuration import check_seed
 from distinguo.runs.folder import as_run, open_run
 from distinguo.runs.run import Run
-from distinguo.seam import has_own
 from distinguo.settings import TesterSettings, tester_suited
 from distinguo.tasks.catalog import spec_of, task_spec
 from distinguo.tasks.extent import Extent
@@ -225,10 +222,8 @@ def verify(
     subject = subject_of(what, task, check_seed(seed))
     request = Request(subject.spec, subject.controller, seed, cells, steps, disturbance, ranges or {})
     folder = _made(subject.folder if out is None else Path(out))
-    question, obstacle = question_about(subject.spec.task), ""
-    if question is None or not has_own(possible, subject.controller.partition):
-        found = question_by_program(request)
-        question, obstacle = (BOUNDED, found) if isinstance(found, str) else (found, "")
+    found = question_for(request)
+    question, obstacle = (BOUNDED, found) if isinstance(found, str) else (found, "")
     if folder is not None and question.certifies:
         check_place(request, folder, own=folder == subject.folder)
     begun = time.monotonic()

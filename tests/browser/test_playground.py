@@ -34,6 +34,7 @@ LEFT_OUT = {
     "epsilon_share": 0.0,
     "steps": 10**12,
     "refine_steps": 0,
+    "prove_steps": 0,
 }
 Open = Callable[..., Any]
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 LONGEST_NAME = 60  #: letters for the seeds in the name of a folder
 NOT_SOLVED = 3  #: the exit code of a run without success; 2 is for errors
+NOT_PROVEN = 6  #: that of a run that is solved but not proven, where a proof was asked for
 
 
 def learn(
@@ -127,6 +128,14 @@ def learn(
             rich_help_panel=HOW,
         ),
     ] = None,
+    prove: Annotated[
+        bool,
+        typer.Option(
+            "--prove",
+            help="Change a solved map until it is proven that it never fails, or arrives, from every start.",
+            rich_help_panel=HOW,
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Learn a representation of a task: which of its states must be kept apart.
@@ -137,6 +146,8 @@ def learn(
       distinguo learn CartPole-v1
 
       distinguo learn MountainCar-v0 --regions 2 --confidence 0.99
+
+      distinguo learn CartPole-v1 --prove
 
       distinguo learn MountainCarContinuous-v0
 
@@ -167,9 +178,9 @@ def learn(
         raise DistinguoError("--seed and --seeds exclude each other; give one of them.")
     numbers = [seed or 0] if seeds is None else parse.seeds(seeds)
     if learner == TEACHER:
-        if preset != "default" or start is not None or interpreted:
+        if preset != "default" or start is not None or interpreted or prove:
             raise DistinguoError(
-                "--learner teacher takes no --preset, --from or --interpreted; leave them out."
+                "--learner teacher takes no --preset, --from, --interpreted or --prove; leave them out."
             )
         sure = {} if confidence is None else {"learner.confidence": confidence}
         _teach(
@@ -198,6 +209,7 @@ def learn(
             prototypes=prototypes,
             learner=load_named(learner) if learner and names_code(learner) else learner,
             words={} if threshold is None else {"threshold": threshold},
+            prove=prove,
         )
 
     limits = {"learner.regions": regions, "stage.confidence": confidence}
@@ -258,7 +270,7 @@ def _learn_one(
     from distinguo.runs.folder import REPRESENTATION, is_finished
     from distinguo.runs.learn import default_folder, learn_configured
     from distinguo.views.terminal import ASIDE, GOOD, POOR
-    from distinguo.views.words import outcome_sentence, remarks, why_command, why_nothing
+    from distinguo.views.words import outcome_sentence, proof_sentence, remarks, why_command, why_nothing
 
     path, output = out or default_folder(configuration), output_for(as_json)
     if is_finished(path):
@@ -274,6 +286,8 @@ def _learn_one(
         raise DistinguoError(f"{error}{kept}") from error
     picture = _picture_in(run, path)
     output.tell(outcome_sentence(run), GOOD if run.solved else POOR)
+    if "proven" in run.summary:
+        output.tell(proof_sentence(run), GOOD if run.summary["proven"] else POOR)
     for word in [*why_nothing(run), *remarks(run)]:
         output.tell(word)
     output.tell(f"Picture: {picture}")
@@ -283,6 +297,8 @@ def _learn_one(
     answer({**run.summary, "run": str(path), "picture": str(picture)}, as_json)
     if not run.solved and configuration.spec.goal.can_be_solved:
         raise typer.Exit(NOT_SOLVED)
+    if not run.summary.get("proven", True):
+        raise typer.Exit(NOT_PROVEN)
 
 
 def _picture_in(run: Run, path: Path) -> Path:
@@ -294,6 +310,8 @@ def _picture_in(run: Run, path: Path) -> Path:
 
 
 def _progress(stage: Stage) -> str:
+    if stage.proving:
+        return f"proving: {stage.proving}"
     return (f"attempt {stage.attempts}  " if stage.attempts > 1 else "") + (
         f"trial {stage.count_trials}  length {stage.trial_length:,}  regions {stage.regions}  "
         f"prototypes {stage.prototypes}  environment steps {stage.environment_steps:,}  "
@@ -344,6 +362,8 @@ def _learn_many(wanted: list[Configuration], out: Path | None, as_json: bool) ->
     answer({"task": first.spec.name, "preset": first.preset, "runs": summaries}, as_json)
     if first.spec.goal.can_be_solved and not all(run.solved for run in runs):
         raise typer.Exit(NOT_SOLVED)
+    if not all(run.summary.get("proven", True) for run in runs):
+        raise typer.Exit(NOT_PROVEN)
 
 
 def _folder_of_many(wanted: list[Configuration]) -> Path:

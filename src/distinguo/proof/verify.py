@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
+from distinguo.proof.actions import possible
 from distinguo.proof.arrive.question import ARRIVES
 from distinguo.proof.certificate import BEGINNING, LARGEST_FILE, certificate_text, read_certificate
 from distinguo.proof.checker.check import check
@@ -59,6 +60,14 @@ def question_by_program(request: Request) -> Question | str:
     except DistinguoError as error:
         return str(error)
     return RETURNS if by_return else PROGRAM
+
+
+def question_for(request: Request) -> Question | str:
+    """The question that can be asked about a controller on a task; or why there is none, in a sentence."""
+    question = question_about(request.spec.task)
+    if question is not None and has_own(possible, request.controller.partition):
+        return question
+    return question_by_program(request)
 
 
 def refusal_of(data: bytes | None, controller: Controller, task: Any) -> str | None:

@@ -13,6 +13,7 @@ from distinguo.learners.learner import Learner
 from distinguo.representations.file import Representation, can_be_read_again
 from distinguo.runs.configuration import Configuration
 from distinguo.runs.history import LARGEST_HISTORY, Frame, ending_with, fits, frame_line, is_due
+from distinguo.search.proving import Proven
 from distinguo.tasks.extent import Extent, Preliminaries, completed, preliminary_series
 from distinguo.tasks.relevance import mattering
 from distinguo.tasks.spec import CONTINUOUS, LARGEST
@@ -39,6 +40,7 @@ class Account:
     history_size: int  #: bytes of all of them
     least: float  #: the least return of any trial
     greatest: float
+    proof: Proven | None = None  #: of a solved map, where one was asked for
 
     def take_reasons(self) -> None:
         """Take over the learner's log of reasons."""
@@ -61,7 +63,9 @@ class Account:
 
     @property
     def controller(self) -> Controller:
-        """The learner's present controller."""
+        """The learner's present controller; the proven one, if it was changed for that."""
+        if self.proof is not None:
+            return self.proof.controller
         return self.learner.controller(self.agent.memory, self.configuration.learner)
 
     def _count(self, name: str) -> int:
@@ -199,7 +203,9 @@ class Account:
 
     def values(self) -> dict[str, np.ndarray]:
         """Return the action values, and what else the learner saves with them."""
-        arrays = {"q": self.controller.q, **self.learner.values(self.agent.memory)}
+        arrays = {"q": self.controller.q}
+        if self.proof is None or not self.proof.changed:
+            arrays |= self.learner.values(self.agent.memory)
         regions = self.regions
         return {name: array[:regions].copy() for name, array in arrays.items()}
 

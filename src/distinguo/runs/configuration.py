@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from distinguo.controller import Controller
 from distinguo.errors import DistinguoError, checks_names, did_you_mean, one_line, shown, unknown_setting
 from distinguo.learners.catalog import (
     DISTILLED,
@@ -24,6 +25,10 @@ from distinguo.learners.catalog import (
 )
 from distinguo.learners.learner import AbsentLearner, Learner, all_learners, learner_named, learner_or_absent
 from distinguo.presets import BY_RETURN, DEFAULT, NEVER_ENDING, preset, suited
+from distinguo.proof.question import Request
+from distinguo.proof.verify import question_for
+from distinguo.representations.voronoi import voronoi
+from distinguo.seam import is_compiled
 from distinguo.settings import StageSettings, checked
 from distinguo.tasks.catalog import SPECS, own_parameters, task_spec
 from distinguo.tasks.gym.task import TaskWords, with_words
@@ -32,6 +37,9 @@ from distinguo.tasks.spec import CATEGORIES, Hold, MeanReturn, TaskSpec
 
 # Everything that decides the result of a run.
 
+
+#: The usual budget to prove a compiled task, and one that is run as plain Python.
+PROVE_STEPS, SLOW_PROVE_STEPS = 10**9, 10**7
 
 TABLES = ("task", "learner", "stage")
 #: Noise parameters of tasks, 0 unless they are given.
@@ -66,6 +74,7 @@ def configure(
     interpreted: bool = False,
     learner: Any = None,
     words: TaskWords | None = None,
+    prove: bool = False,
 ) -> Configuration:
     """Make a configuration; ``changes`` are settings by dotted name, such as ``learner.epsilon``.
 
@@ -83,15 +92,31 @@ def configure(
     tables = _by_table(
         {**suggested_settings(setting, preset_name, chosen, changes or {}), **(changes or {})}, setting
     )
+    stage = checked(StageSettings, tables["stage"], "stage")
+    if prove:
+        check_provable(setting)
+        usual = PROVE_STEPS if is_compiled(setting.task) else SLOW_PROVE_STEPS
+        stage = stage._replace(prove_steps=stage.prove_steps or usual)
     return Configuration(
         spec=setting,
         learner=checked(chosen.settings, tables["learner"], "learner"),
-        stage=checked(StageSettings, tables["stage"], "stage"),
+        stage=stage,
         seed=check_seed(seed),
         preset=preset_name,
         prototypes=None if prototypes is None else check_prototypes(prototypes, setting),
         learner_name=chosen.name,
     )
+
+
+def check_provable(setting: TaskSpec) -> None:
+    """Reject a task that nothing can be proven about, before it is learned."""
+    one = voronoi([[0.0] * len(setting.dimensions)], [1.0] * len(setting.dimensions))
+    controller = Controller(one, np.zeros((1, len(setting.actions))))
+    question = question_for(Request(setting, controller))
+    if isinstance(question, str):
+        raise DistinguoError(
+            f"{question} Leave prove out: distinguo verify then says what trials show, which is not a proof."
+        )
 
 
 def of_table(changes: Mapping[str, Any], table: str) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from distinguo.learners.catalog import ECONOMY, TEACHER
 from distinguo.presets import DEFAULT
 from distinguo.processes import Lost, in_copies
 from distinguo.progress import ProgressPlace, show_progress
+from distinguo.proof.verify import PLAIN as CERTIFICATE
 from distinguo.runs import folder
 from distinguo.runs.configuration import Configuration, configure, differences, of_table
 from distinguo.runs.history import TRIALS, read_trials
@@ -29,7 +30,7 @@ from distinguo.settings import LearnerSettings, StageSettings
 from distinguo.tasks.catalog import spec_of
 from distinguo.tasks.gym.task import WORDS, TaskWords
 from distinguo.tasks.spec import TaskSpec
-from distinguo.writing import slug
+from distinguo.writing import slug, write_atomically
 
 CHECKPOINT_SECONDS = 2.0  #: between two checkpoints of a run that has a folder
 Watch = Callable[[Stage], None]
@@ -51,6 +52,7 @@ def learn(
     prototypes: Any = None,
     out: str | Path | None = None,
     watch: Watch | None = None,
+    prove: bool = False,
     **words: Unpack[TaskWords],
 ) -> Run:
     """Learn a representation of a task from scratch, or from given prototypes.
@@ -58,6 +60,9 @@ def learn(
     ``task`` is a name such as ``puck``, any Gymnasium id, a Gymnasium environment, or a task of your own.
     ``learner`` is a name or a declared class; by default it is the one that suits the task. For an id with a
     compiled port, the port is used; pass the environment itself to use Gymnasium's.
+
+    With ``prove``, a solved map is changed until a certificate shows that it never fails, or arrives, from every
+    start (docs/proof.md, "Learn until proven"); ``run.summary["proven"]`` says whether that succeeded.
 
     ``settings`` are changes by dotted name; ``out`` is a folder for the run, resumed if it was interrupted;
     ``watch`` is called after every chunk of work. For a Gymnasium environment you may add what it does not say
@@ -74,7 +79,7 @@ def learn(
         raise DistinguoError(f"watch should be a function of the stage, got {shown(watch)}.")
     if learner == TEACHER:
         keep = words.pop("threshold", None)
-        unused = watch is not None or prototypes is not None or bool(words)
+        unused = watch is not None or prototypes is not None or prove or bool(words)
         return _taught(task, preset, unused, seed=seed, settings=settings, keep=keep, out=out)
     configuration = configure(
         task if isinstance(task, str | TaskSpec) else spec_of(task, of_table(settings or {}, "task")),
@@ -84,6 +89,7 @@ def learn(
         prototypes=prototypes,
         learner=learner,
         words=words,
+        prove=prove,
     )
     with show_progress(f"Learning {configuration.spec.name}") as tell:
         place = None if out is None else path_from(out)
@@ -96,7 +102,7 @@ def _taught(task: Any, preset: str, unused: Any, **options: Any) -> Run:
     """The run of a network that is trained and distilled, which is the work of a room to the left of this one."""
     if preset != DEFAULT or unused:
         raise DistinguoError(
-            "The learner 'teacher' takes no preset, prototypes, watch or names; leave them out, or call "
+            "The learner 'teacher' takes no preset, prototypes, watch, prove or names; leave them out, or call "
             "distinguo.teach."
         )
     run: Run = import_module("distinguo.distillation.teach").teach_run(task, **options)
@@ -105,6 +111,8 @@ def _taught(task: Any, preset: str, unused: Any, **options: Any) -> Run:
 
 def _so_far(stage: Stage) -> str:
     """Return how far a stage has come."""
+    if stage.proving:
+        return f"Proving {stage.configuration.spec.name}: {stage.proving}"
     counts = f"{stage.count_trials:,} trials, {stage.environment_steps:,} steps, {stage.regions:,} regions"
     return f"Learning {stage.configuration.spec.name}: {counts} ({stage.phase})"
 
@@ -118,6 +126,7 @@ def learn_configured(
         for _ in stage.work():
             if watch:
                 watch(stage)
+        stage.prove(watch)
         return run_of(stage)
     folder.prepare(out, configuration)
     if not folder.is_finished(out):
@@ -148,9 +157,14 @@ def _learn_in(out: Path, stage: Stage, watch: Watch | None) -> None:
                 _save(out, stage)
                 raise
         _save(out, stage)
-    stage.refine()  # takes long; if it is stopped or fails, it is repeated from the checkpoint above
+    stage.prove(watch)  # takes long; if it is stopped or fails, it is repeated from the checkpoint above
+    stage.refine()  # this, too
     summary = whole_summary(stage, read_trials(out / TRIALS))
+    certificate = None if stage.proof is None else stage.proof.verdict.certificate
     with held():
+        if certificate is not None:
+            write_atomically(out / CERTIFICATE, certificate)
+            summary["certificate"] = CERTIFICATE
         folder.save_finished(out, stage, summary)
 
 

@@ -258,6 +258,7 @@ class Run(Verbs, RunRecord):
 
 def run_of(stage: Stage) -> Run:
     """Return a stage that has ended as a run."""
+    stage.prove()
     stage.refine()
     values = stage.values()
     return Run(
@@ -277,6 +278,8 @@ def carried(stage: Stage) -> Representation | None:
     """Return the map for other learners, if it differs from the controller's."""
     if stage.refined is not None:
         partition = stage.refined.representation.partition
+    elif stage.proof is not None and stage.proof.changed:
+        return None
     else:
         partition = stage.learner.map_for_others(stage.agent.memory, stage.configuration.learner)
     if partition is None:
@@ -315,6 +318,8 @@ def summarise(stage: Stage) -> dict[str, Any]:
     """
     final, of_map = stage.final_trial_steps, _of_representation(stage)
     after = of_map.get("representation_steps", 0) + of_map.get("price_steps", 0)
+    proof = _of_proof(stage)
+    after += proof.get("proof_steps", 0)
     spent = (
         stage.environment_steps + stage.confirmation_steps + stage.probe_steps + stage.replayed_steps + after
     )
@@ -336,12 +341,33 @@ def summarise(stage: Stage) -> dict[str, Any]:
         **_of_confirmation(stage),
         "attempts": stage.attempts,
         **of_map,
+        **proof,
         "probe_steps": stage.probe_steps,
         "replayed_steps": stage.replayed_steps,
         "total_steps": spent,
         **stage.learner.figures(stage.agent.memory, stage.configuration.learner),
         "seconds": round(stage.seconds, 4),
         "versions": software(),
+    }
+
+
+def _of_proof(stage: Stage) -> dict[str, Any]:
+    """Whether a controller is proven, and the effort; nothing if no proof was asked for."""
+    made = stage.proof
+    if made is None:
+        return {"proven": False} if stage.configuration.stage.prove_steps else {}
+    verdict = made.verdict
+    return {
+        "proven": verdict.proven,
+        "proven_share": verdict.share,
+        "not_proven": verdict.why,
+        "proof_steps": made.steps,
+        "proofs": made.proofs,
+        "proof_proposals": made.proposals,
+        "proof_kept": made.kept,
+        "proof_margin": made.margin,
+        "proof_seconds": round(made.seconds, 4),
+        "prover_seconds": round(made.seconds_proving, 4),
     }
 
 

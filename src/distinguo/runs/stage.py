@@ -11,7 +11,8 @@ learner decides what is learned in a trial, and how (learners/learner.py).
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ from distinguo.runs.configuration import Configuration
 from distinguo.runs.history import TrialRow
 from distinguo.runs.restarts import RESTART, Best, better, is_over, returned_to
 from distinguo.seam import at_speed, is_compiled
+from distinguo.search.proving import learn_until_proven
 from distinguo.tasks.extent import Extent, completed
 from distinguo.tasks.spec import CATEGORIES, MeanReturn
 from distinguo.tasks.task import actions, has_one_start, observe, seeded, start
@@ -95,6 +97,7 @@ class Stage(Account):
         self.best: Best | None = None
         self.refined: Refined | None = None  #: the map for other learners, made after a solved run
         self.seconds = 0.0
+        self.proving = ""  #: what is being done to prove the controller
         self.trials: list[TrialRow] = []  #: finished since the last checkpoint
         self.reasons: list[dict[str, Any]] = []  #: found since the last checkpoint
         self.checksums: dict[str, int] = {}  #: of the files that grow with every checkpoint
@@ -302,6 +305,28 @@ class Stage(Account):
         """End the stage."""
         self.solved = solved
         self.phase = DONE
+
+    def prove(self, watch: Callable[[Stage], None] | None = None) -> None:
+        """Prove a controller that solves its task; its map is changed until it can be, if that is asked for."""
+        stage, spec, seed = self.configuration.stage, self.configuration.spec, self.configuration.seed
+        if self.proof is not None or not self.solved or not stage.prove_steps:
+            return
+        self.proof = learn_until_proven(
+            spec._replace(task=seeded(spec.task, seed)),
+            self.controller,
+            seed=seed,
+            most_steps=stage.prove_steps,
+            hold=stage.hold,
+            watch=partial(self._tell_proving, watch),
+        )
+        self.proving = ""
+        if self.proof.changed:  # the reasons so far belong to other regions
+            self.reasons.append({"event": RESTART, "trial": self.count_trials})
+
+    def _tell_proving(self, watch: Callable[[Stage], None] | None, what: str) -> None:
+        self.proving = what
+        if watch:
+            watch(self)
 
     def refine(self) -> None:
         """Make a map for other learners from a controller that solves its task, and price its distinctions."""

@@ -128,6 +128,23 @@ def outcome_sentence(run: Run) -> str:
     return f"Not solved within the budget: {size} after {cost}."
 
 
+def proof_sentence(run: Run) -> str:
+    """Return a sentence or two on what was proven of a run that was to be proven."""
+    summary = run.summary
+    if "proofs" not in summary:
+        return "Not proven: the task is not solved, and only a solved map is proven."
+    effort = (
+        f"{counted(summary['proofs'], 'proof')} in {summary['prover_seconds']:.1f} s, "
+        f"{counted(summary['proof_proposals'], 'change')} tried in "
+        f"{summary['proof_seconds'] - summary['prover_seconds']:.1f} s"
+    )
+    if summary["proven"]:
+        where = f"; certificate: {run.path / summary['certificate']}" if run.path else ""
+        return f"Proven from every start, and checked independently ({effort}){where}."
+    why = f" {summary['not_proven']}" if summary["not_proven"] else ""
+    return f"Not proven: only {summary['proven_share']:.1%} of the starts are ({effort}).{why}"
+
+
 #: The parts of all steps, each with its words.
 _PARTS = {
     "environment_steps": "to learn",
@@ -137,6 +154,7 @@ _PARTS = {
     "diagnosis_steps": "to find out why it is not solved",
     "replayed_steps": "to restore states",
     "representation_steps": "for the values of the map",
+    "proof_steps": "to prove",
     "price_steps": "for the prices of distinctions",
 }
 

@@ -1,0 +1,286 @@
+"""Learn until proven: a race between maps whose trials are disturbed, until a prover can follow one of them.
+
+A map that solves its task need not be provable: it may graze failure, return to its place too slowly, or drift away
+from it so slowly that no trial shows it. So the race asks for a margin (search/margins.py). A change of the map is
+kept if its trials last longer in common disturbances; when nearly all of them last, the disturbances grow. When no
+change helps any more, the map is put to the prover. Starts that it could not decide join the race. A race that was
+refused twice begins again from the first map, with other disturbances.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from distinguo.controller import Controller
+from distinguo.proof.arrive.question import ARRIVES
+from distinguo.proof.certificate import certificate_text
+from distinguo.proof.declared.question import PROGRAM, ProgramFinding
+from distinguo.proof.declared.sliding import sliding
+from distinguo.proof.number.program import NotProvableError, program_of
+from distinguo.proof.question import Request
+from distinguo.proof.verify import question_for, refusal_of
+from distinguo.search.maps import (
+    PrototypeMap,
+    append_prototype,
+    controller_of,
+    drop_prototype,
+    map_of,
+    move_prototype,
+    set_action,
+    stretch_width,
+)
+from distinguo.search.margins import Pushes, Question, pushed_score, pushes_for
+from distinguo.search.trials import fresh_trail, rerun
+from distinguo.tasks.spec import LENGTH, TaskSpec
+from distinguo.tasks.task import randomness, start
+from distinguo.tasks.world import world_of
+
+TRIALS = 64  #: disturbed trials that judge a map
+CAP = 2_000  #: steps of each
+SIZE, GROWTH = 1e-3, 1.3  #: the first size of the disturbances, in extents of the trials, and how it grows
+NEARLY_ALL = 0.98  #: the share of steps at which it does
+PATIENCE = 400  #: changes in a row that gain nothing, after which a race has stalled
+REFUSALS = 2  #: of one race by the prover, before another begins
+UNDECIDED = 16  #: starts that the prover could not decide which join the race, at most
+SAMPLED = 256  #: starts among which these are looked for
+CELLS = 2**18  #: of a proof in the race
+MORE = 2  #: prototypes that a map may have besides those of the first
+SEVERAL = 0.4  #: how often a change is followed by another
+_STREAM = 6  #: follows the seed in the key of the random numbers
+
+
+class Verdict(NamedTuple):
+    """What a prover says of a controller."""
+
+    proven: bool  #: from every start, and the checker accepted it
+    share: float  #: of the starts
+    finding: Any = None
+    undecided: np.ndarray = np.zeros((0, 0))  #: some starts that are not proven, a row each
+    why: str = ""  #: not proven: what the prover or the checker said
+    certificate: bytes | None = None  #: that the checker accepted
+
+
+def ask_prover(spec: TaskSpec, controller: Controller, seed: int) -> Verdict:
+    """Prove what can be proven of a controller, within a minute or so, and have it checked.
+
+    >>> from distinguo.representations.voronoi import voronoi
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> one = Controller(voronoi([[0.0] * 4], [1.0] * 4), np.array([[0.0, 1.0]]))
+    >>> ask_prover(task_spec("CartPole-v1"), one, seed=0).proven
+    False
+    """
+    request = Request(spec, controller, seed)
+    question = question_for(request)
+    if isinstance(question, str):
+        return Verdict(False, 0.0, why=question)
+    if question is PROGRAM:
+        settled = sliding(program_of(spec.task), controller)
+        if settled is not None and not settled.is_stable:
+            why = f"it slides away from its place: the modulus of its sliding mode is {settled.modulus:.5f}"
+            return Verdict(False, 0.0, why=why)
+        request = request._replace(cells=CELLS)
+    try:
+        finding = question.ask(request)
+    except NotProvableError as error:
+        return Verdict(False, 0.0, why=str(error))
+    data = None if finding.certificate is None else certificate_text(finding.certificate).encode()
+    refusal = refusal_of(data, controller, spec.task)
+    answer = finding.answer(refusal is None)
+    undecided = _undecided(spec, finding, seed)
+    accepted = data if refusal is None else None
+    return Verdict(answer.proven, answer.share, finding, undecided, refusal or "", accepted)
+
+
+def _undecided(spec: TaskSpec, finding: Any, seed: int) -> np.ndarray:
+    """Some starts that are not proven."""
+    rng = np.random.default_rng([seed, _STREAM])
+    starts = np.array([start(spec.task, rng) for _ in range(SAMPLED)], dtype=np.float64)
+    if not isinstance(finding, ProgramFinding):
+        return starts[:0]
+    found = finding.attempt.lattice.find(starts)
+    return starts[(found < 0) | ~finding.attempt.alive[found]]
+
+
+class Proven(NamedTuple):
+    """The controller with the best verdict, and the effort."""
+
+    controller: Controller
+    verdict: Verdict
+    changed: bool  #: whether its map is another than the first
+    steps: int  #: environment steps of disturbed trials, and of those that check the target
+    proofs: int  #: how often the prover was asked
+    proposals: int
+    kept: int
+    margin: float  #: the size of the disturbances that nearly all trials survive, in extents
+    seconds: float
+    seconds_proving: float  #: of them
+
+
+Prove = Callable[[Controller], Verdict]
+Tell = Callable[[str], None]
+
+
+def learn_until_proven(
+    spec: TaskSpec,
+    controller: Controller,
+    *,
+    seed: int,
+    most_steps: int,
+    hold: int,
+    prove: Prove | None = None,
+    watch: Tell = lambda _: None,
+) -> Proven:
+    """Change the map of a controller until it is proven, or until ``most_steps`` environment steps are used up.
+
+    A map that loses the target is never put to the prover: it must hold for ``hold`` steps, or reach the threshold
+    of the task. By default the prover is :func:`ask_prover`.
+    """
+    question = question_for(Request(spec, controller, seed))
+    if isinstance(question, str):
+        nothing = Verdict(False, 0.0, why=question)
+        return Proven(controller, nothing, False, 0, 0, 0, 0, 0.0, 0.0, 0.0)
+    prove = prove or partial(ask_prover, spec, seed=seed)
+    begun = time.monotonic()
+    work = ProvingRace(spec, map_of(controller), seed, question.name != ARRIVES.name, most_steps)
+    watch("proving the map as it is")
+    best, verdict, proofs = controller, prove(controller), 1
+    seconds = time.monotonic() - begun
+    latest = verdict
+    while not verdict.proven and work.go_on(latest, watch):
+        found = controller_of(work.map.distinct(), len(spec.actions))
+        if not work.keeps_target(hold):
+            latest = Verdict(False, 0.0, why="lost the target")
+            continue
+        watch(f"proof {proofs + 1}: {work.map.size} prototypes, margin {work.size:.2%}")
+        asked = time.monotonic()
+        latest, proofs = prove(found), proofs + 1
+        seconds += time.monotonic() - asked
+        if latest.proven or latest.share > verdict.share:
+            best, verdict = found, latest
+    return Proven(
+        best,
+        verdict,
+        best is not controller,
+        work.steps,
+        proofs,
+        work.proposals,
+        work.kept,
+        work.size,
+        time.monotonic() - begun,
+        seconds,
+    )
+
+
+class ProvingRace:
+    """A map, the disturbed trials that judge it, and the steps that were run."""
+
+    def __init__(self, spec: TaskSpec, first: PrototypeMap, seed: int, lasts: bool, most_steps: int) -> None:
+        self.spec, self.first, self.map, self.most_steps = spec, first, first, most_steps
+        self.rng = np.random.default_rng([seed, _STREAM])
+        starts = np.array([start(spec.task, self.rng) for _ in range(TRIALS)], dtype=np.float64)
+        self.world = world_of(spec.task, starts.shape[1], len(spec.dimensions))
+        self.asked = Question(starts, CAP if lasts else spec.cap(CAP), lasts)
+        self.steps = self.proposals = self.kept = 0
+        self._noise = randomness(spec.task)  # of a stochastic task: the same in all trials
+        self._noise_before: Any = None if self._noise is None else self._noise.bit_generator.state
+        self.extent = self._extent()
+        self.pushes: Pushes = self._new_pushes()
+        self.size, self.score, self._refused = 0.0, 0.0, 0
+
+    def _extent(self) -> np.ndarray:
+        """How far the undisturbed trials of the first map range, in each coordinate of a state."""
+        rows = []
+        for one in self.asked.first[:8]:
+            trail, steps = rerun(self.world, self.first, fresh_trail(one, self.asked.cap))
+            self.steps += steps
+            rows.append(trail.states[: trail.length[0] + 1])
+        extent: np.ndarray = np.ptp(np.vstack(rows), axis=0)
+        return extent
+
+    def _new_pushes(self) -> Pushes:
+        return pushes_for(TRIALS, self.asked.first.shape[1], self.rng)
+
+    def go_on(self, latest: Verdict, watch: Tell) -> bool:
+        """Race until nothing helps any more; False if the steps are used up."""
+        if self.size > 0.0:  # it was asked about, and refused
+            self._refused += 1
+            self.pushes = self._new_pushes()
+        if self.size == 0.0 or self._refused >= REFUSALS:
+            self.map, self.size, self._refused = self.first, SIZE, 0
+        if len(latest.undecided):
+            some = latest.undecided[:UNDECIDED]
+            self.asked = self.asked._replace(first=np.vstack([self.asked.first[len(some) :], some]))
+        self.score, idle = self._scored(self.map), 0
+        while idle < PATIENCE:
+            if self.steps >= self.most_steps:
+                return False
+            while self.score >= NEARLY_ALL and self.steps < self.most_steps:
+                self.size *= GROWTH
+                self.score, idle = self._scored(self.map), 0
+            if self.proposals % 50 == 0:
+                watch(f"widening the margin: {self.size:.2%} of the extent, {self.proposals:,} changes tried")
+            idle = 0 if self._propose() else idle + 1
+        return True
+
+    def _propose(self) -> bool:
+        """Try a change; whether it gained."""
+        self.proposals += 1
+        changed = self._changed(self.map)
+        score = self._scored(changed, self.score)
+        gained = score > self.score
+        if gained or (score == self.score and changed.size <= self.map.size):
+            self.map, self.score, self.kept = changed, score, self.kept + 1
+        return gained
+
+    def _scored(self, given: PrototypeMap, need: float = -1.0) -> float:
+        if self._noise is not None:
+            self._noise.bit_generator.state = self._noise_before
+        size = self.size * self.extent
+        score, steps = pushed_score(self.world, given, self.asked, self.pushes, size, need)
+        self.steps += steps
+        return score
+
+    def _changed(self, given: PrototypeMap) -> PrototypeMap:
+        """The map after a random change of random size or, now and then, several."""
+        rng, d = self.rng, len(given.scale)
+        length, j = 10.0 ** rng.uniform(-2.5, -0.3), int(rng.integers(given.size))
+        a, kind = int(rng.integers(len(self.spec.actions))), rng.random()
+        shift = length * self._seen_extent * rng.normal(size=d)
+        if kind < 0.45:
+            changed = given.changed(move_prototype, j, given.prototypes[j] + shift * (rng.random(d) < 0.6))
+        elif kind < 0.9:
+            changed = given.changed(stretch_width, int(rng.integers(d)), np.exp(3.0 * length * rng.normal()))
+        elif kind < 0.94 and given.size > 1:
+            changed = given.changed(drop_prototype, j)
+        elif kind < 0.97 and given.size < self.first.size + MORE:
+            changed = given.changed(append_prototype, given.prototypes[j] + shift, a)
+        else:
+            changed = given.changed(set_action, j, a)
+        return self._changed(changed) if rng.random() < SEVERAL else changed
+
+    @property
+    def _seen_extent(self) -> np.ndarray:
+        """The extent of observations; of states where these are observed as they are."""
+        same = len(self.extent) == len(self.first.scale)
+        return self.extent if same else self.first.scale
+
+    def keeps_target(self, hold: int) -> bool:
+        """Whether undisturbed trials of the map hold, or reach the threshold of the task."""
+        spec = self.spec
+        if spec.score == LENGTH:
+            few = Question(self.asked.first[:4], hold, True)
+            score, steps = pushed_score(
+                self.world, self.map, few, self.pushes, np.zeros_like(self.extent), 1.0
+            )
+            self.steps += steps
+            return score >= 1.0
+        if spec.threshold is None:
+            return True
+        trails = [rerun(self.world, self.map, fresh_trail(one, spec.cap(CAP))) for one in self.asked.first]
+        self.steps += sum(steps for _, steps in trails)
+        return bool(np.mean([trail.total for trail, _ in trails]) >= spec.threshold)
