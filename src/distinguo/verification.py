@@ -10,6 +10,7 @@ Where nothing can be proven, trials give exact bounds; ``proof.holds`` never tak
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Mapping
 from functools import singledispatch
@@ -24,6 +25,8 @@ from distinguo.errors import DistinguoError, checks_names, counted
 from distinguo.evaluation.simulate import Outcome, evaluate
 from distinguo.evaluation.tester import Evaluation, trained_values
 from distinguo.progress import show_progress
+from distinguo.proof.declared.diagnosis import Diagnosis, diagnose
+from distinguo.proof.declared.question import PROGRAM
 from distinguo.proof.number.program import NotProvableError
 from distinguo.proof.question import Answer, Finding, Question, Request
 from distinguo.proof.schema import Certificate
@@ -39,7 +42,7 @@ from distinguo.runs.configuration import check_seed
 from distinguo.runs.folder import as_run, open_run
 from distinguo.runs.run import Run
 from distinguo.settings import TesterSettings, tester_suited
-from distinguo.tasks.catalog import spec_of, task_spec
+from distinguo.tasks.catalog import origin_of, spec_of, task_spec
 from distinguo.tasks.extent import Extent
 from distinguo.tasks.spec import LENGTH, RETURN, TaskSpec
 from distinguo.tasks.task import seeded, start
@@ -54,6 +57,7 @@ class Subject(NamedTuple):
     representation: Representation
     controller: Controller
     folder: Path | None = None  #: the folder of the run, if it has one
+    seed: int = 0  #: that it was learned with
 
 
 @singledispatch
@@ -75,7 +79,8 @@ def _(what: Run, task: Any, seed: int) -> Subject:
     if isinstance(task, str) and task != home:
         raise DistinguoError(f"{name} is a run of {home}, not of {task}.")
     spec = as_run(what, task).configuration.spec
-    return Subject(name, spec, what.representation, what.controller, what.path)
+    seed = what.configuration.seed
+    return Subject(name, spec, what.representation, what.controller, what.path, seed)
 
 
 @subject_of.register(str)
@@ -95,7 +100,9 @@ def _trained(what: str, task: Any, seed: int) -> Subject:
     settings, extent = TesterSettings(**tester_suited(spec.score, spec.kind)), Extent(spec.low, spec.high)
     evaluation = Evaluation(spec, representation.partition, representation.regions, settings, extent)
     q = trained_values(evaluation, np.random.default_rng(seed))
-    return Subject(what, spec, representation, Controller(representation.partition, q, settings.delta))
+    return Subject(
+        what, spec, representation, Controller(representation.partition, q, settings.delta), seed=seed
+    )
 
 
 def _refuse_another_task(what: str, representation: Representation, spec: TaskSpec) -> None:
@@ -119,6 +126,7 @@ class Proof(NamedTuple):
     filed: Filed  #: the file of the certificate, or why there is none
     seconds_proving: float
     seconds: float
+    diagnosis: Diagnosis | None = None  #: why it was not proven, if that was found out
 
     @property
     def holds(self) -> bool:
@@ -164,12 +172,20 @@ class Proof(NamedTuple):
         lines = list(self.answer.sentences)
         if self.question.certifies and self.filed.refusal:
             lines.insert(1, f"No certificate: {self.filed.refusal}")
+        if self.diagnosis is not None:
+            lines += [*self.diagnosis.sentences(), f"To look for a map that can be proven: {self._to_try()}"]
         if self.filed.earlier:
             lines.append(f"An earlier certificate of the same question still holds: {self.filed.earlier}")
         if self.checked:
             filed = f"Certificate, checked independently: {self.path}"
             lines.append(filed if self.path else "The certificate was checked independently.")
         return lines
+
+    def _to_try(self) -> str:
+        """The command that learns a map that can be proven."""
+        spec, seed = self.subject.spec, self.subject.seed
+        task = origin_of(spec).get("task_file", spec.name)
+        return shlex.join(["distinguo", "learn", task, "--seed", str(seed), "--prove"])
 
     def as_json(self) -> dict[str, Any]:
         """Return the proof as ``distinguo verify --json`` prints it."""
@@ -183,6 +199,7 @@ class Proof(NamedTuple):
             **self.answer.details,
             "seconds": self.seconds,
             "run": self.subject.name,
+            "diagnosis": self.diagnosis and self.diagnosis.as_json(),
         }
         if self.question.certifies:
             earlier = self.filed.earlier
@@ -238,7 +255,10 @@ def verify(
     proving = time.monotonic() - begun
     filed = file_certificate(finding.certificate, request, folder if question.certifies else None)
     answer = finding.answer(filed.refusal is None)
-    return Proof(subject, question, finding, answer, filed, proving, time.monotonic() - begun)
+    diagnosis = None
+    if question is PROGRAM and not answer.proven:
+        diagnosis = diagnose(request, finding)
+    return Proof(subject, question, finding, answer, filed, proving, time.monotonic() - begun, diagnosis)
 
 
 def _made(folder: Path | None) -> Path | None:
@@ -301,6 +321,7 @@ class TrialsFinding(NamedTuple):
     spec: TaskSpec
     outcome: Outcome
     asked: int  #: steps after which a trial is stopped
+    identical: bool = False  #: whether nothing in the trials is random
     obstacle: str = ""  #: why nothing can be proven
 
     @property
@@ -314,7 +335,7 @@ class TrialsFinding(NamedTuple):
         details = {
             "label": LABEL,
             "trials": len(scores),
-            **bounds(self.spec, self.outcome),
+            **bounds(self.spec, self.outcome, self.identical),
             "threshold": _threshold(self.spec),
             "mean": float(scores.mean()),
             "asked_steps": self.asked,
@@ -328,12 +349,21 @@ def run_trials(request: Request) -> TrialsFinding:
     spec = request.spec._replace(task=seeded(request.spec.task, request.seed))
     rng, steps = np.random.default_rng(request.seed), request.steps or spec.cap(CAP)
     starts = np.array([start(spec.task, rng) for _ in range(TRIALS)])
-    return TrialsFinding(spec, evaluate(spec.task, request.controller, rng, starts, steps), steps)
+    outcome = evaluate(spec.task, request.controller, rng, starts, steps)
+    identical = spec.stochastic == "no" and bool(
+        (starts == starts[0]).all() and (outcome.returns == outcome.returns[0]).all()
+    )
+    return TrialsFinding(spec, outcome, steps, identical)
 
 
-def bounds(spec: TaskSpec, outcome: Outcome) -> dict[str, Any]:
-    """Bound the probability that a trial is good, or the median return if the task does not say what is good."""
+def bounds(spec: TaskSpec, outcome: Outcome, identical: bool = False) -> dict[str, Any]:
+    """Bound the probability that a trial is good, or the median return if the task does not say what is good.
+
+    Trials that are all the same bound nothing: they are one trial.
+    """
     good = _good(spec, outcome)
+    if identical:
+        return {"held": None if good is None else int(good.sum()), "bound": None, "identical": True}
     if good is None:
         return {"held": None, "bound": None, "median_return": list(median_bound(outcome.returns))}
     held = int(good.sum())
@@ -358,7 +388,7 @@ def fails(details: dict[str, Any]) -> bool:
 
     A task with a threshold asks for the mean return, so a single trial below it refutes nothing.
     """
-    if details["bound"] is None:
+    if details["held"] is None:
         return False
     if details["threshold"] is not None:
         return not details["mean"] >= details["threshold"]
@@ -372,6 +402,8 @@ def trial_sentences(details: dict[str, Any]) -> list[str]:
     )
     if fails(details):
         head = "Refuted by trials:"
+    if details.get("identical"):
+        return [f"{head} {_the_one_trial(details)}"]
     if details["bound"] is None:
         low, high = details["median_return"]
         return [
@@ -390,6 +422,17 @@ def trial_sentences(details: dict[str, Any]) -> list[str]:
     if threshold is not None:
         lines.append(f"Their mean return is {details['mean']:z.4g}; {threshold:zg} solves the task.")
     return lines
+
+
+def _the_one_trial(details: dict[str, Any]) -> str:
+    """What trials show that are all the same."""
+    same = f"all {counted(details['trials'], 'trial')} were the same, so they count as one:"
+    if details["held"] is None:
+        return f"{same} its return is {details['mean']:z.4g}; the task does not say which return is good."
+    steps, threshold = counted(details["asked_steps"], "step"), details["threshold"]
+    if threshold is not None:
+        return f"{same} its return within {steps} is {details['mean']:z.4g}; {threshold:zg} solves the task."
+    return f"{same} it {'was still running' if details['held'] else 'had ended'} after {steps}."
 
 
 #: Asked of every task that no other question can be asked about.

@@ -12,6 +12,7 @@ from distinguo.proof.actions import possible
 from distinguo.proof.arrive.question import ARRIVES
 from distinguo.proof.certificate import BEGINNING, LARGEST_FILE, certificate_text, read_certificate
 from distinguo.proof.checker.check import check
+from distinguo.proof.declared.diagnosis import obstacle
 from distinguo.proof.declared.question import PROGRAM, policy_claim, program_claim, why_not
 from distinguo.proof.declared.returns import RETURNS, followed_claim, why_no_returns
 from distinguo.proof.declared.tube import CORE, why_no_core
@@ -52,14 +53,13 @@ def question_by_program(request: Request) -> Question | str:
     try:
         asks = request.steps is None and why_not(spec, controller) is not None
         if asks and why_no_core(spec, controller) is None:
-            return CORE
+            return obstacle(spec) or CORE
         why = (why_no_returns if by_return else why_not)(spec, controller)
-        if why is not None:
-            return f"Not provable: {why}."
-        program_of(spec.task)
     except DistinguoError as error:
         return str(error)
-    return RETURNS if by_return else PROGRAM
+    if why is not None:
+        return f"Not provable: {why}."
+    return obstacle(spec) or (RETURNS if by_return else PROGRAM)
 
 
 def question_for(request: Request) -> Question | str:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -47,7 +48,7 @@ from distinguo.runs.restarts import read_reasons
 from distinguo.runs.run import Run, carried
 from distinguo.runs.settings_file import from_toml, to_toml
 from distinguo.runs.stage import Stage
-from distinguo.tasks.catalog import is_absent, spec_of, task_spec
+from distinguo.tasks.catalog import AbsentTask, is_absent, origin_of, spec_of, task_spec
 from distinguo.tasks.gym.source import OF_OBJECTS
 from distinguo.tasks.spec import TaskSpec
 from distinguo.writing import (
@@ -412,6 +413,8 @@ def as_run(run: Run | str | Path, task: Any = None) -> Run:
 
 
 def _with_task(run: Run, task: Any) -> Run:
+    if task is not None and not isinstance(task, str):
+        _say_if_task_changed(run, task)
     return run._replace(configuration=with_task(run.configuration, task))
 
 
@@ -431,12 +434,13 @@ def _read_run(path: Path, reasons: bool) -> Run:
             f"{path / REPRESENTATION} has other dimensions than the task of {path / SETTINGS}."
         )
     q, updates = _read_values(path, representation, len(configuration.spec.actions))
+    summary = _read_result(path / RESULT) if is_finished(path) else {"solved": False}
     run = Run(
-        configuration,
+        configuration._replace(spec=_with_origin(configuration.spec, summary)),
         representation,
         q,
         updates,
-        _read_result(path / RESULT) if is_finished(path) else {"solved": False},
+        summary,
         read_trials(path / TRIALS, is_growing=not is_finished(path)),
         read_reasons(path / REASONS, is_growing=not is_finished(path)) if reasons else [],
         path,
@@ -446,6 +450,24 @@ def _read_run(path: Path, reasons: bool) -> Run:
     unread = () if reasons else (REASONS,)  # those of an unfinished run still grow
     check_digests(path, BOUND, unread if is_finished(path) else GROWING, missing=(RESULT, HISTORY))
     return run
+
+
+def _say_if_task_changed(run: Run, task: Any) -> None:
+    """Warn if a task comes from another version of its file than the run was learned from."""
+    learned, given = run.summary.get("task_sha256"), origin_of(spec_of(task))
+    if learned and given and given["task_sha256"] != learned:
+        warnings.warn(
+            f"{given['task_file']} has changed since the run was learned from {run.summary['task_file']}; what "
+            "follows is about the file as it is now.",
+            stacklevel=3,
+        )
+
+
+def _with_origin(spec: TaskSpec, summary: Mapping[str, Any]) -> TaskSpec:
+    """The task with the file that it was learned from, if it has to be declared first."""
+    if not isinstance(spec.task, AbsentTask) or "task_file" not in summary:
+        return spec
+    return spec._replace(task=spec.task._replace(origin=str(summary["task_file"])))
 
 
 def _read_history(path: Path, configuration: Configuration) -> Sequence[Frame]:

@@ -24,6 +24,7 @@ from distinguo.runs.history import Frame, TrialRow, packed_history
 from distinguo.runs.restarts import of_these_regions
 from distinguo.runs.stage import ReturnStage, Stage
 from distinguo.runs.unsolved import UnsolvedRun, why_not_solved
+from distinguo.tasks.catalog import origin_of
 from distinguo.versions import software
 
 if TYPE_CHECKING:
@@ -346,6 +347,7 @@ def summarise(stage: Stage) -> dict[str, Any]:
         "replayed_steps": stage.replayed_steps,
         "total_steps": spent,
         **stage.learner.figures(stage.agent.memory, stage.configuration.learner),
+        **origin_of(stage.configuration.spec),
         "seconds": round(stage.seconds, 4),
         "versions": software(),
     }

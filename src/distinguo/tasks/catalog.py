@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
+import inspect
 import re
 import sys
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from distinguo.errors import DistinguoError, did_you_mean, one_line
@@ -189,13 +192,32 @@ class AbsentTask(NamedTuple):
     """A task that a run was learned on, in a process where it is not declared."""
 
     name: str
+    origin: str = ""  #: the file and the class that it was learned from, such as ``plant.py:Brick``
 
 
-def _absence(name: str) -> DistinguoError:
+def _absence(task: AbsentTask) -> DistinguoError:
+    known = f" (it was learned from {task.origin})" if task.origin else ""
     return DistinguoError(
-        f"The task {name} of this run is not declared in this process, or is declared differently; name the "
-        f"file that declares it: --task path/to/file.py:{name}, or import it first."
+        f"The task {task.name} of this run is not declared in this process, or is declared differently; name the "
+        f"file that declares it: --task {task.origin or f'path/to/file.py:{task.name}'}, or import it first{known}."
     )
+
+
+def origin_of(spec: TaskSpec) -> dict[str, str]:
+    """The file and the class of a task of your own, and the SHA-256 of that file; empty if there is no such file.
+
+    >>> origin_of(task_spec("puck"))
+    {}
+    """
+    if spec.portable or spec.interpreted or isinstance(spec.task, AbsentTask):
+        return {}
+    kind = type(spec.task)
+    try:
+        path = Path(inspect.getsourcefile(kind) or "")
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    except (OSError, TypeError):
+        return {}
+    return {"task_file": f"{path.name}:{kind.__qualname__}", "task_sha256": digest}
 
 
 @implements_interpreted(transition, AbsentTask)
@@ -204,7 +226,7 @@ def _absence(name: str) -> DistinguoError:
 @implements_interpreted(unpack, AbsentTask)
 @implements_interpreted(observe, AbsentTask)
 def _absent(task: AbsentTask, *_: Any) -> Any:
-    raise _absence(task.name)
+    raise _absence(task)
 
 
 def is_absent(spec: TaskSpec) -> bool:
@@ -217,7 +239,7 @@ def is_absent(spec: TaskSpec) -> bool:
 def check_present(spec: TaskSpec, source: str) -> None:
     """Reject a task that a file names but that cannot be run here."""
     if isinstance(spec.task, AbsentTask):
-        raise _absence(spec.name)
+        raise _absence(spec.task)
     if is_absent(spec):
         from distinguo.tasks.gym.source import absence
 

@@ -159,7 +159,7 @@ class Form:
 
     def __truediv__(self, other: Any) -> Form:
         other = self.like(other)
-        lose(~((other.low > 0) | (other.high < 0)))
+        lose(~((other.low > 0) | (other.high < 0)), "divide by 0")
         with np.errstate(all="ignore"):
             corners = [p / q for p in (self.low, self.high) for q in (other.low, other.high)]
         quotient = self * _smooth(other, _INVERSE)
@@ -311,7 +311,7 @@ def _smooth(form: Form, function: _Function) -> Form:
     """A function of a form: its tangent in the middle of the interval, and Taylor's remainder."""
     low, high = form.low, form.high
     if function.outside is not None:
-        lose(function.outside(low, high))
+        lose(function.outside(low, high), "leave the domain of a function")
     middle = 0.5 * (low + high)
     half = np.maximum(high - middle, middle - low)
     value, slope = function.value(middle), function.slope(middle)
@@ -388,7 +388,7 @@ _HYPERBOLIC_TANGENT = _Function(
 
 def square_root(form: Form) -> Form:
     """The square root, by its chord: it is concave, so it lies between the chord and a parallel to it."""
-    lose(form.low < 0.0)
+    lose(form.low < 0.0, "take the root of a negative number")
     low, high = np.sqrt(form.low), np.sqrt(form.high)
     slope = 1.0 / np.maximum(low + high, TINY)
     gap = 0.25 * (high - low) * (high - low) * slope

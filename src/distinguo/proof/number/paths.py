@@ -14,7 +14,9 @@ one way with the cells that may go it, and the other way is run again from the b
 
 from __future__ import annotations
 
+import sys
 import threading
+import types
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -33,6 +35,7 @@ class Path(NamedTuple):
     limits: list[
         tuple[Any, Any]
     ]  #: numbers of all cells it was run with; the first of a pair is not above the second
+    why: str = ""  #: what it may do then, and in which line
 
 
 class TooManyPathsError(Exception):
@@ -52,13 +55,17 @@ class _Run(threading.local):
     made = 0
     lost: np.ndarray
     limits: list[tuple[Any, Any]]
+    why = ""
 
 
 _run = _Run()
 
 
-def lose(undefined: np.ndarray) -> None:
-    """Note that an operation may not be defined for some cells: they are lost, and the others go on."""
+def lose(undefined: np.ndarray, what: str) -> None:
+    """Note that an operation may not be defined for some cells: they are lost, and the others go on.
+
+    ``what`` says what the program may do there, such as "divide by 0".
+    """
     if _run.mask is None:
         if undefined.any():
             raise ArithmeticError("an operation that may not be defined, outside of a run")
@@ -66,6 +73,7 @@ def lose(undefined: np.ndarray) -> None:
     bad = _run.mask & undefined
     if bad.any():
         _run.lost = _run.lost | bad
+        _run.why = _run.why or f"{what} in line {_line_of_the_program()}"
         _run.mask = _run.mask & ~bad
         if not _run.mask.any():
             raise _Ended
@@ -75,6 +83,14 @@ def limit(less: Any, more: Any) -> None:
     """Note that, on this way, a number is not above another."""
     if _run.mask is not None:
         _run.limits.append((less, more))
+
+
+def _line_of_the_program() -> int:
+    """The line that is being run of the first function outside of this package."""
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("distinguo.proof"):
+        frame = frame.f_back
+    return 0 if frame is None else frame.f_lineno
 
 
 class Undecided:
@@ -143,7 +159,7 @@ def paths(program: Callable[[np.ndarray], Any], count: int) -> Iterator[Path]:
             raise TooManyPathsError
         outer = _run.mask
         _run.mask, _run.decisions, _run.others, _run.made = np.ones(len(rows), bool), decisions, [], 0
-        _run.lost, _run.limits = np.zeros(len(rows), bool), []
+        _run.lost, _run.limits, _run.why = np.zeros(len(rows), bool), [], ""
         result, kept = None, np.zeros(0, dtype=np.int64)
         try:
             result = program(rows)
@@ -153,4 +169,4 @@ def paths(program: Callable[[np.ndarray], Any], count: int) -> Iterator[Path]:
         finally:
             _run.mask = outer
         todo += [(other, rows[mask]) for other, mask in _run.others]
-        yield Path(rows[kept], result, kept, rows[_run.lost], _run.limits)
+        yield Path(rows[kept], result, kept, rows[_run.lost], _run.limits, _run.why)
