@@ -133,20 +133,23 @@ def learn_until_proven(
     most_steps: int,
     hold: int,
     prove: Prove | None = None,
+    lasts: bool = True,
     watch: Tell = lambda _: None,
 ) -> Proven:
     """Change the map of a controller until it is proven, or until ``most_steps`` environment steps are used up.
 
     A map that loses the target is never put to the prover: it must hold for ``hold`` steps, or reach the threshold
-    of the task. By default the prover is :func:`ask_prover`.
+    of the task. By default the prover is :func:`ask_prover`, and the task says whether trials should last or arrive;
+    with another prover, ``lasts`` does.
     """
-    question = question_for(Request(spec, controller, seed))
-    if isinstance(question, str):
-        nothing = Verdict(False, 0.0, why=question)
-        return Proven(controller, nothing, False, 0, 0, 0, 0, 0.0, 0.0, 0.0)
-    prove = prove or partial(ask_prover, spec, seed=seed)
+    if prove is None:
+        question = question_for(Request(spec, controller, seed))
+        if isinstance(question, str):
+            nothing = Verdict(False, 0.0, why=question)
+            return Proven(controller, nothing, False, 0, 0, 0, 0, 0.0, 0.0, 0.0)
+        prove, lasts = partial(ask_prover, spec, seed=seed), question.name != ARRIVES.name
     begun = time.monotonic()
-    work = ProvingRace(spec, map_of(controller), seed, question.name != ARRIVES.name, most_steps)
+    work = ProvingRace(spec, map_of(controller), seed, lasts, most_steps)
     watch("proving the map as it is")
     best, verdict, proofs = controller, prove(controller), 1
     seconds = time.monotonic() - begun

@@ -1,0 +1,238 @@
+"""Learn until proven: disturbed trials against a plain simulation, the race against eigenvalues, whole runs."""
+
+import json
+import math
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import distinguo as dg
+from distinguo.errors import DistinguoError
+from distinguo.proof.declared.sliding import sliding
+from distinguo.proof.number.program import program_of
+from distinguo.proof.verify import refusal_of
+from distinguo.runs.configuration import configure
+from distinguo.runs.learn import learn_configured
+from distinguo.search import proving
+from distinguo.search.margins import KICK, PATTERN, Question, pushed_score, pushes_for
+from distinguo.search.maps import controller_of, prototype_map
+from distinguo.search.proving import Verdict, learn_until_proven
+from distinguo.tasks.cart_pole import CartPole
+from distinguo.tasks.catalog import spec_of, task_spec
+from distinguo.tasks.task import start, transition
+from distinguo.tasks.world import world_of
+from tests.search.plants import Sled
+
+POLE = CartPole()
+#: Found by the learner probation: its trials reach the time limit, and it drifts away slowly.
+DRIFTS = prototype_map([[0.02, 0.05, -0.02, -0.25], [-0.03, -0.1, 0.05, 0.3]], [0, 1], [2.0, 1.3, 0.35, 1.5])
+
+
+def _plain(first, cap, pushes, size, n):
+    """The same disturbed trial, in plain Python; also the shortest distance between the two prototypes' distances."""
+    noise, at = pushes.noise, int(pushes.phase[n])
+    s = tuple(float(x) for x in first + KICK * size * noise[at])
+    for length in range(1, cap + 1):
+        seen = np.array([float(np.float32(x)) for x in s])
+        nearest = (((seen - DRIFTS.prototypes) * DRIFTS.partition.weight) ** 2).sum(axis=1).argmin()
+        s, _, terminal = transition(POLE, s, int(DRIFTS.actions[nearest]))
+        if terminal:
+            return length
+        push = size * (pushes.lean[n] + noise[(at + length) % PATTERN])
+        s = tuple(float(x) for x in np.array(s) + push)
+    return cap
+
+
+def test_disturbed_trials_are_those_of_a_plain_simulation():
+    rng = np.random.default_rng(3)
+    first = np.array([start(POLE, rng) for _ in range(8)])
+    pushes, world = pushes_for(8, 4, rng), world_of(POLE, 4, 4)
+    for scale in (0.0, 0.003, 0.02):
+        size = scale * np.array([1.0, 1.0, 0.2, 1.0])
+        lengths = [_plain(first[n], 300, pushes, size, n) for n in range(8)]
+        score, steps = pushed_score(world, DRIFTS, Question(first, 300, True), pushes, size)
+        assert steps == sum(lengths)
+        assert score == pytest.approx(sum(lengths) / 2400, abs=1e-12)
+        saved = sum(300 - length if length < 300 else 0 for length in lengths)
+        ended, _ = pushed_score(world, DRIFTS, Question(first, 300, False), pushes, size)
+        assert ended == pytest.approx(saved / 2400, abs=1e-12)
+
+
+def test_trials_are_given_up_only_when_a_score_cannot_be_reached():
+    rng = np.random.default_rng(3)
+    asked = Question(np.array([start(POLE, rng) for _ in range(20)]), 500, True)
+    pushes, world, size = pushes_for(20, 4, rng), world_of(POLE, 4, 4), 0.02 * np.array([1.0, 1.0, 0.2, 1.0])
+    whole, steps = pushed_score(world, DRIFTS, asked, pushes, size)
+    assert 0.0 < whole < 1.0
+    assert pushed_score(world, DRIFTS, asked, pushes, size, whole - 1e-9) == (whole, steps)
+    given_up, fewer = pushed_score(world, DRIFTS, asked, pushes, size, whole + 0.1)
+    assert given_up < whole + 0.1
+    assert fewer < steps
+
+
+def test_the_race_finds_a_map_whose_sliding_contracts():
+    """The race knows nothing of eigenvalues, and no trial of it is long enough to show the drift as a failure."""
+    spec, program = task_spec("CartPole-v1"), program_of(POLE)
+    before = sliding(program, controller_of(DRIFTS, 2))
+    assert before is not None
+    asked = []
+
+    def contracts(controller):
+        found = sliding(program, controller)
+        asked.append(1.0 if found is None else found.modulus)
+        return Verdict(asked[-1] < 0.995, 0.0)
+
+    made = learn_until_proven(
+        spec, controller_of(DRIFTS, 2), seed=0, most_steps=10**9, hold=500, prove=contracts
+    )
+    assert asked[0] > 1.0
+    assert made.verdict.proven
+    assert made.changed
+    assert asked[-1] < 0.995
+    assert made.proofs == len(asked)
+    assert len(made.controller.partition.prototypes) <= 4
+    rng, world = np.random.default_rng(99), world_of(POLE, 4, 4)
+    fresh = Question(np.array([start(POLE, rng) for _ in range(100)]), 500, True)
+    found = prototype_map(
+        made.controller.partition.prototypes, [0] * len(made.controller.partition.regions), [1.0] * 4
+    )
+    assert found.size == len(made.controller.partition.prototypes)
+    score, _ = pushed_score(
+        world, proving.map_of(made.controller), fresh, pushes_for(100, 4, rng), np.zeros(4)
+    )
+    assert score == 1.0  # the return target is kept
+
+
+def test_a_budget_ends_the_race_and_the_first_map_stays():
+    spec, refused = task_spec("CartPole-v1"), Verdict(False, 0.0)
+    first = controller_of(DRIFTS, 2)
+    made = learn_until_proven(
+        spec, first, seed=0, most_steps=10**6, hold=500, prove=lambda controller: refused
+    )
+    assert not made.verdict.proven
+    assert made.controller is first
+    assert 10**6 <= made.steps < 10**6 + 2 * proving.TRIALS * proving.CAP
+
+
+def test_a_map_that_loses_the_target_is_not_put_to_the_prover(monkeypatch):
+    spec = task_spec("CartPole-v1")
+    asked = []
+
+    def never(controller):
+        asked.append(controller)
+        return Verdict(False, 0.0)
+
+    monkeypatch.setattr(proving.ProvingRace, "keeps_target", lambda self, hold: False)
+    made = learn_until_proven(spec, controller_of(DRIFTS, 2), seed=0, most_steps=10**7, hold=500, prove=never)
+    assert len(asked) == 1 == made.proofs
+
+
+# ---- whole runs ----------------------------------------------------------------------------------------------------
+
+
+def _files(path):
+    names = ("representation.json", "values.npz", "certificate.json", "reasons.jsonl", "history.jsonl")
+    result = json.loads((path / "result.json").read_text())
+    timed = ("seconds", "proof_seconds", "prover_seconds")
+    return {name: (path / name).read_bytes() for name in names}, {
+        name: value for name, value in result.items() if name not in timed
+    }
+
+
+def _asked():
+    changes = {"stage.hold": 20_000, "stage.cap": 20_000}
+    return configure(spec_of(Sled()), seed=0, changes=changes, prove=True)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return learn_configured(_asked(), tmp_path_factory.mktemp("proven") / "run")
+
+
+def test_a_run_is_learned_until_it_is_proven(run):
+    summary = run.summary
+    assert run.solved
+    assert summary["proven"] is True
+    assert summary["proven_share"] == 1.0
+    assert summary["proof_steps"] > 0
+    parts = ("environment_steps", "final_trial_steps", "confirmation_steps", "proof_steps")
+    assert summary["total_steps"] == sum(summary[name] for name in parts)
+    data = (run.path / summary["certificate"]).read_bytes()
+    assert refusal_of(data, run.controller, Sled()) is None
+    opened = dg.open_run(run.path, task=Sled())
+    assert refusal_of(data, opened.controller, Sled()) is None
+
+
+def test_a_run_that_is_stopped_while_it_is_proven_ends_the_same(run, tmp_path):
+    class Stopped(Exception):
+        pass
+
+    def stop(stage):
+        if stage.proving:
+            raise Stopped
+
+    path = tmp_path / "run"
+    with pytest.raises(Stopped):
+        learn_configured(_asked(), path, stop)
+    assert (path / "representation.json").exists()  # what is solved is kept
+    assert not (path / "result.json").exists()
+    learn_configured(_asked(), path)
+    assert _files(path) == _files(run.path)
+
+
+def test_a_changed_map_has_its_own_values_and_no_reasons_of_another(monkeypatch, tmp_path):
+    real, refused = proving.ask_prover, []
+
+    def second(spec, controller, seed):
+        if len(refused) < 1:
+            refused.append(controller)
+            return Verdict(False, 0.0)
+        return real(spec, controller, seed)
+
+    monkeypatch.setattr(proving, "ask_prover", second)
+    made = learn_configured(_asked(), tmp_path / "run")
+    assert made.summary["proofs"] == 2
+    assert made.summary["proven"]
+    opened = dg.open_run(made.path, task=Sled())
+    before, after = refused[0].partition, opened.controller.partition
+    assert not (
+        before.prototypes.shape == after.prototypes.shape
+        and (before.prototypes == after.prototypes).all()
+        and (before.weight == after.weight).all()
+    )
+    assert list(opened.reasons) == []
+    assert refusal_of((made.path / "certificate.json").read_bytes(), opened.controller, Sled()) is None
+    assert opened.history[-1].representation.partition.prototypes.tolist() == after.prototypes.tolist()
+
+
+def test_a_solved_run_that_is_not_proven_says_so(monkeypatch):
+    monkeypatch.setattr(proving, "ask_prover", lambda spec, controller, seed: Verdict(False, 0.25, why="No."))
+    settings = {"stage.hold": 20_000, "stage.cap": 20_000, "stage.prove_steps": 1}
+    run = dg.learn(Sled(), seed=0, prove=True, settings=settings)
+    assert run.solved
+    assert not run.summary["proven"]
+    assert run.summary["proven_share"] == 0.25
+    assert "certificate" not in run.summary
+
+
+@dg.task(states=tuple("abcdef"), actions=("left", "right"), low=(-1,) * 6, high=(1,) * 6)
+class Six(NamedTuple):
+    """Too many dimensions."""
+
+    push: float = 1.0
+
+    def transition(self, s, a):
+        v = s[1] + 0.05 * (self.push if a == 1 else -self.push)
+        x = s[0] + 0.05 * v
+        return (x, v, s[2], s[3], s[4], s[5]), 0.0, math.fabs(x) > 1.0
+
+    def start(self, rng):
+        return (rng.uniform(-0.2, 0.2), 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+def test_what_cannot_be_proven_is_refused_before_it_is_learned():
+    with pytest.raises(DistinguoError, match=r"6 dimensions.*Leave prove out"):
+        dg.learn(Six(), prove=True)
+    with pytest.raises(DistinguoError, match="labels"):
+        dg.learn("Maze", prove=True)
