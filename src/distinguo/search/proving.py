@@ -78,12 +78,12 @@ def ask_prover(spec: TaskSpec, controller: Controller, seed: int) -> Verdict:
     question = question_for(request)
     if isinstance(question, str):
         return Verdict(False, 0.0, why=question)
-    if question is PROGRAM:
+    if question.capability is None:  # by the task's own program
         settled = sliding(program_of(spec.task), controller)
         if settled is not None and not settled.is_stable:
             why = f"it slides away from its place: the modulus of its sliding mode is {settled.modulus:.5f}"
             return Verdict(False, 0.0, why=why)
-        request = request._replace(cells=CELLS)
+        request = request._replace(cells=CELLS if question is PROGRAM else None, starts_only=True)
     try:
         finding = question.ask(request)
     except NotProvableError as error:
@@ -93,7 +93,8 @@ def ask_prover(spec: TaskSpec, controller: Controller, seed: int) -> Verdict:
     answer = finding.answer(refusal is None)
     undecided = _undecided(spec, finding, seed)
     accepted = data if refusal is None else None
-    return Verdict(answer.proven, answer.share, finding, undecided, refusal or "", accepted)
+    proven = answer.proven and answer.details.get("for_ever", True)  # not only until trials are stopped
+    return Verdict(proven, answer.share, finding, undecided, refusal or "", accepted)
 
 
 def _undecided(spec: TaskSpec, finding: Any, seed: int) -> np.ndarray:
