@@ -72,6 +72,7 @@ def test_trials_are_given_up_only_when_a_score_cannot_be_reached():
     assert fewer < steps
 
 
+@pytest.mark.second_stage
 def test_the_race_finds_a_map_whose_sliding_contracts():
     """The race knows nothing of eigenvalues, and no trial of it is long enough to show the drift as a failure."""
     spec, program = task_spec("CartPole-v1"), program_of(POLE)
@@ -181,6 +182,7 @@ def test_a_run_that_is_stopped_while_it_is_proven_ends_the_same(run, tmp_path):
     assert _files(path) == _files(run.path)
 
 
+@pytest.mark.second_stage
 def test_a_changed_map_has_its_own_values_and_no_reasons_of_another(monkeypatch, tmp_path):
     real, refused = proving.ask_prover, []
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ from distinguo.proof.arrive.question import ARRIVES
 from distinguo.proof.certificate import certificate_text
 from distinguo.proof.declared.question import PROGRAM, ProgramFinding
 from distinguo.proof.declared.sliding import sliding
-from distinguo.proof.number.program import NotProvableError, program_of
+from distinguo.proof.number.program import NotProvableError, program_of, run, start_boxes
 from distinguo.proof.question import Request
 from distinguo.proof.verify import question_for, refusal_of
 from distinguo.search.maps import (
@@ -42,7 +43,7 @@ from distinguo.tasks.world import world_of
 
 TRIALS = 64  #: disturbed trials that judge a map
 CAP = 2_000  #: steps of each
-SIZE, GROWTH = 1e-3, 1.3  #: the first size of the disturbances, in extents of the trials, and how it grows
+SIZE, GROWTH = 1e-3, 1.3  #: the first size of the disturbances, in units of each coordinate, and how it grows
 NEARLY_ALL = 0.98  #: the share of steps at which it does
 PATIENCE = 400  #: changes in a row that gain nothing, after which a race has stalled
 REFUSALS = 2  #: of one race by the prover, before another begins
@@ -117,7 +118,7 @@ class Proven(NamedTuple):
     proofs: int  #: how often the prover was asked
     proposals: int
     kept: int
-    margin: float  #: the size of the disturbances that nearly all trials survive, in extents
+    margin: float  #: the size of the disturbances that nearly all trials survive, in units of ``_reach``
     seconds: float
     seconds_proving: float  #: of them
 
@@ -180,6 +181,17 @@ def learn_until_proven(
     )
 
 
+def _corners(spec: TaskSpec) -> np.ndarray:
+    """The corners of the boxes of all starts, by the program of a task; none if it cannot be followed."""
+    try:
+        program = program_of(spec.task)
+        boxes = run(program, lambda: start_boxes(program, {}))
+    except NotProvableError:
+        return np.zeros((0, 1))
+    corners = [corner for box in boxes for corner in product(*zip(*box, strict=True))]
+    return np.unique(np.array(corners), axis=0)
+
+
 class ProvingRace:
     """A map, the disturbed trials that judge it, and the steps that were run."""
 
@@ -187,24 +199,33 @@ class ProvingRace:
         self.spec, self.first, self.map, self.most_steps = spec, first, first, most_steps
         self.rng = np.random.default_rng([seed, _STREAM])
         starts = np.array([start(spec.task, self.rng) for _ in range(TRIALS)], dtype=np.float64)
+        corners = _corners(spec)[:TRIALS]
+        starts[: len(corners)] = corners if len(corners) else starts[:0]
         self.world = world_of(spec.task, starts.shape[1], len(spec.dimensions))
         self.asked = Question(starts, CAP if lasts else spec.cap(CAP), lasts)
         self.steps = self.proposals = self.kept = 0
         self._noise = randomness(spec.task)  # of a stochastic task: the same in all trials
         self._noise_before: Any = None if self._noise is None else self._noise.bit_generator.state
-        self.extent = self._extent()
+        self.extent, self.unit = self._reach()
         self.pushes: Pushes = self._new_pushes()
         self.size, self.score, self._refused = 0.0, 0.0, 0
 
-    def _extent(self) -> np.ndarray:
-        """How far the undisturbed trials of the first map range, in each coordinate of a state."""
-        rows = []
+    def _reach(self) -> tuple[np.ndarray, np.ndarray]:
+        """How far the undisturbed trials of the first map range in each coordinate, and a unit for disturbances.
+
+        The unit is the geometric mean of the range and of a step: a push should matter both to a coordinate that
+        moves by its whole range in a few steps, and to one that takes hundreds.
+        """
+        rows, moves = [], []
         for one in self.asked.first[:8]:
             trail, steps = rerun(self.world, self.first, fresh_trail(one, self.asked.cap))
             self.steps += steps
-            rows.append(trail.states[: trail.length[0] + 1])
-        extent: np.ndarray = np.ptp(np.vstack(rows), axis=0)
-        return extent
+            states = trail.states[: trail.length[0] + 1]
+            rows.append(states)
+            moves.append(np.diff(states, axis=0))
+        extent = np.ptp(np.vstack(rows), axis=0)
+        step = np.sqrt((np.vstack(moves) ** 2).mean(axis=0))
+        return extent, np.sqrt(extent * step)
 
     def _new_pushes(self) -> Pushes:
         return pushes_for(TRIALS, self.asked.first.shape[1], self.rng)
@@ -227,7 +248,7 @@ class ProvingRace:
                 self.size *= GROWTH
                 self.score, idle = self._scored(self.map), 0
             if self.proposals % 50 == 0:
-                watch(f"widening the margin: {self.size:.2%} of the extent, {self.proposals:,} changes tried")
+                watch(f"widening the margin: {self.size:.2%}, {self.proposals:,} changes tried")
             idle = 0 if self._propose() else idle + 1
         return True
 
@@ -244,7 +265,7 @@ class ProvingRace:
     def _scored(self, given: PrototypeMap, need: float = -1.0) -> float:
         if self._noise is not None:
             self._noise.bit_generator.state = self._noise_before
-        size = self.size * self.extent
+        size = self.size * self.unit
         score, steps = pushed_score(self.world, given, self.asked, self.pushes, size, need)
         self.steps += steps
         return score
