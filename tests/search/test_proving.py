@@ -15,8 +15,8 @@ from distinguo.proof.verify import refusal_of
 from distinguo.runs.configuration import configure
 from distinguo.runs.learn import learn_configured
 from distinguo.search import proving
-from distinguo.search.margins import KICK, PATTERN, Question, pushed_score, pushes_for
 from distinguo.search.maps import controller_of, prototype_map
+from distinguo.search.margins import KICK, PATTERN, Question, pushed_score, pushes_for
 from distinguo.search.proving import Verdict, learn_until_proven
 from distinguo.tasks.cart_pole import CartPole
 from distinguo.tasks.catalog import spec_of, task_spec
