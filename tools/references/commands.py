@@ -20,6 +20,7 @@ output. Each command is a function in [Python](api.md), too.
 did not keep the return, `verify` found no proof, `reproduce` found a claim that differs under the paper's constants |
 | 4 | `verify`: refuted by a trial |
 | 5 | `verify`: not provable, as this task or this kind of map has no proofs; the trials do not refute it |
+| 6 | `learn --prove`: solved, but not proven |
 | 130, 143 | stopped by Ctrl-C or SIGTERM |"""
 
 
