@@ -83,14 +83,14 @@ def test_the_figures_of_the_paper_are_in_at_most_three_files() -> None:
 
 
 def test_few_functions_have_many_parameters() -> None:
-    """Only commands, whose parameters are the options of the command line."""
+    """Only commands, whose parameters are the options of the command line, and ``learn`` itself."""
     many = []
     for path in MODULES:
         for function in functions(path):
             arguments = function.args
             count = len(arguments.posonlyargs + arguments.args + arguments.kwonlyargs)
             many += [f"{path.stem}.{function.name}"] if count >= 9 else []
-    assert len(many) <= 3, many
+    assert len(many) <= 4, many
 
 
 def test_public_names_mean_one_thing() -> None:

@@ -20,7 +20,7 @@ from distinguo.proof.question import Request
 from distinguo.proof.verify import question_for
 from distinguo.representations.file import Representation
 from distinguo.representations.voronoi import voronoi
-from distinguo.runs.configuration import configure
+from distinguo.runs.configuration import configure, to_be_proven
 from distinguo.runs.run import Run
 from distinguo.seam import part
 from distinguo.tasks.catalog import spec_of
@@ -139,7 +139,7 @@ def test_what_cannot_be_proven_is_said_in_one_sentence_and_trials_are_no_proof(t
     assert re.search(words, why)
     assert len(re.findall(r"\.(?:\s|$)", why)) == 1  # one sentence
     with pytest.raises(DistinguoError, match="Leave prove out"):
-        configure(run.configuration.spec, prove=True)
+        to_be_proven(run.configuration)
     proof = verify(run, steps=200)
     assert proof.verdict in ("not provable", "refuted")
     assert not proof.holds

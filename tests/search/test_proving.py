@@ -12,11 +12,11 @@ from distinguo.errors import DistinguoError
 from distinguo.proof.declared.sliding import sliding
 from distinguo.proof.number.program import program_of
 from distinguo.proof.verify import refusal_of
-from distinguo.runs.configuration import configure
+from distinguo.runs.configuration import configure, to_be_proven
 from distinguo.runs.learn import learn_configured
 from distinguo.search import proving
 from distinguo.search.maps import controller_of, prototype_map
-from distinguo.search.margins import KICK, PATTERN, Question, pushed_score, pushes_for
+from distinguo.search.margins import KICK, PATTERN, PushedTrials, pushed_score, pushes_for
 from distinguo.search.proving import Verdict, learn_until_proven
 from distinguo.tasks.cart_pole import CartPole
 from distinguo.tasks.catalog import spec_of, task_spec
@@ -52,17 +52,17 @@ def test_disturbed_trials_are_those_of_a_plain_simulation():
     for scale in (0.0, 0.003, 0.02):
         size = scale * np.array([1.0, 1.0, 0.2, 1.0])
         lengths = [_plain(first[n], 300, pushes, size, n) for n in range(8)]
-        score, steps = pushed_score(world, DRIFTS, Question(first, 300, True), pushes, size)
+        score, steps = pushed_score(world, DRIFTS, PushedTrials(first, 300, True), pushes, size)
         assert steps == sum(lengths)
         assert score == pytest.approx(sum(lengths) / 2400, abs=1e-12)
         saved = sum(300 - length if length < 300 else 0 for length in lengths)
-        ended, _ = pushed_score(world, DRIFTS, Question(first, 300, False), pushes, size)
+        ended, _ = pushed_score(world, DRIFTS, PushedTrials(first, 300, False), pushes, size)
         assert ended == pytest.approx(saved / 2400, abs=1e-12)
 
 
 def test_trials_are_given_up_only_when_a_score_cannot_be_reached():
     rng = np.random.default_rng(3)
-    asked = Question(np.array([start(POLE, rng) for _ in range(20)]), 500, True)
+    asked = PushedTrials(np.array([start(POLE, rng) for _ in range(20)]), 500, True)
     pushes, world, size = pushes_for(20, 4, rng), world_of(POLE, 4, 4), 0.02 * np.array([1.0, 1.0, 0.2, 1.0])
     whole, steps = pushed_score(world, DRIFTS, asked, pushes, size)
     assert 0.0 < whole < 1.0
@@ -95,7 +95,7 @@ def test_the_race_finds_a_map_whose_sliding_contracts():
     assert made.proofs == len(asked)
     assert len(made.controller.partition.prototypes) <= 4
     rng, world = np.random.default_rng(99), world_of(POLE, 4, 4)
-    fresh = Question(np.array([start(POLE, rng) for _ in range(100)]), 500, True)
+    fresh = PushedTrials(np.array([start(POLE, rng) for _ in range(100)]), 500, True)
     found = prototype_map(
         made.controller.partition.prototypes, [0] * len(made.controller.partition.regions), [1.0] * 4
     )
@@ -144,7 +144,7 @@ def _files(path):
 
 def _asked():
     changes = {"stage.hold": 20_000, "stage.cap": 20_000}
-    return configure(spec_of(Sled()), seed=0, changes=changes, learner="probation", prove=True)
+    return to_be_proven(configure(spec_of(Sled()), seed=0, changes=changes, learner="probation"))
 
 
 @pytest.fixture(scope="module")

@@ -167,7 +167,7 @@ def learn(
     from distinguo.cli.console import say, stoppable
     from distinguo.cli.live import live_line, progress_lines
     from distinguo.cli.parse import load_named, names_code
-    from distinguo.runs.configuration import configure, of_table
+    from distinguo.runs.configuration import configure, of_table, to_be_proven
     from distinguo.runs.learn import warm
     from distinguo.views.words import way_sentence
 
@@ -201,7 +201,7 @@ def learn(
         say(setting.note)
 
     def configured(number: int) -> Configuration:
-        return configure(
+        asked = configure(
             setting,
             seed=number,
             preset_name=preset,
@@ -209,8 +209,8 @@ def learn(
             prototypes=prototypes,
             learner=load_named(learner) if learner and names_code(learner) else learner,
             words={} if threshold is None else {"threshold": threshold},
-            prove=prove,
         )
+        return to_be_proven(asked) if prove else asked
 
     limits = {"learner.regions": regions, "stage.confidence": confidence}
     changes.update({name: value for name, value in limits.items() if value is not None})

@@ -74,7 +74,6 @@ def configure(
     interpreted: bool = False,
     learner: Any = None,
     words: TaskWords | None = None,
-    prove: bool = False,
 ) -> Configuration:
     """Make a configuration; ``changes`` are settings by dotted name, such as ``learner.epsilon``.
 
@@ -92,15 +91,10 @@ def configure(
     tables = _by_table(
         {**suggested_settings(setting, preset_name, chosen, changes or {}), **(changes or {})}, setting
     )
-    stage = checked(StageSettings, tables["stage"], "stage")
-    if prove:
-        check_provable(setting)
-        usual = PROVE_STEPS if is_compiled(setting.task) else SLOW_PROVE_STEPS
-        stage = stage._replace(prove_steps=stage.prove_steps or usual)
     return Configuration(
         spec=setting,
         learner=checked(chosen.settings, tables["learner"], "learner"),
-        stage=stage,
+        stage=checked(StageSettings, tables["stage"], "stage"),
         seed=check_seed(seed),
         preset=preset_name,
         prototypes=None if prototypes is None else check_prototypes(prototypes, setting),
@@ -108,15 +102,21 @@ def configure(
     )
 
 
-def check_provable(setting: TaskSpec) -> None:
-    """Reject a task that nothing can be proven about, before it is learned."""
-    one = voronoi([[0.0] * len(setting.dimensions)], [1.0] * len(setting.dimensions))
-    controller = Controller(one, np.zeros((1, len(setting.actions))))
-    question = question_for(Request(setting, controller))
+def to_be_proven(configuration: Configuration) -> Configuration:
+    """The same, with a budget to prove what is learned; a task that nothing can be proven about is rejected.
+
+    >>> to_be_proven(configure("puck")).stage.prove_steps
+    1000000000
+    """
+    spec, stage = configuration.spec, configuration.stage
+    one = voronoi([[0.0] * len(spec.dimensions)], [1.0] * len(spec.dimensions))
+    question = question_for(Request(spec, Controller(one, np.zeros((1, len(spec.actions))))))
     if isinstance(question, str):
         raise DistinguoError(
             f"{question} Leave prove out: distinguo verify then says what trials show, which is not a proof."
         )
+    usual = PROVE_STEPS if is_compiled(spec.task) else SLOW_PROVE_STEPS
+    return configuration._replace(stage=stage._replace(prove_steps=stage.prove_steps or usual))
 
 
 def of_table(changes: Mapping[str, Any], table: str) -> dict[str, Any]:

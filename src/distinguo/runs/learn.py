@@ -21,7 +21,7 @@ from distinguo.processes import Lost, in_copies
 from distinguo.progress import ProgressPlace, show_progress
 from distinguo.proof.verify import PLAIN as CERTIFICATE
 from distinguo.runs import folder
-from distinguo.runs.configuration import Configuration, configure, differences, of_table
+from distinguo.runs.configuration import Configuration, configure, differences, of_table, to_be_proven
 from distinguo.runs.history import TRIALS, read_trials
 from distinguo.runs.run import Run, run_of, whole_summary
 from distinguo.runs.stage import Stage
@@ -89,8 +89,9 @@ def learn(
         prototypes=prototypes,
         learner=learner,
         words=words,
-        prove=prove,
     )
+    if prove:
+        configuration = to_be_proven(configuration)
     with show_progress(f"Learning {configuration.spec.name}") as tell:
         place = None if out is None else path_from(out)
         if watch is None and ProgressPlace.line is not None:

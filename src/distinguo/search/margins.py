@@ -42,7 +42,7 @@ def pushes_for(trials: int, width: int, rng: np.random.Generator) -> Pushes:
     )
 
 
-class Question(NamedTuple):
+class PushedTrials(NamedTuple):
     """What trials are asked: from where, for how long, and whether they should last or end."""
 
     first: np.ndarray  #: (trials, width) the first states
@@ -51,7 +51,7 @@ class Question(NamedTuple):
 
 
 def pushed_score(
-    world: Any, given: PrototypeMap, asked: Question, pushes: Pushes, size: np.ndarray, need: float = -1.0
+    world: Any, given: PrototypeMap, asked: PushedTrials, pushes: Pushes, size: np.ndarray, need: float = -1.0
 ) -> tuple[float, int]:
     """The share of the steps that disturbed trials of a map last, or save, and the number of steps that were run.
 
@@ -60,7 +60,7 @@ def pushed_score(
     """
     counts = np.zeros(2, dtype=np.int64)
     most = asked.cap * len(asked.first)
-    at_speed(run_pushed, world)(world, given, *asked, pushes, size, need * most, counts)
+    at_speed(run_pushed, world)(world, given, asked, pushes, size, need * most, counts)
     return int(counts[0]) / most, int(counts[1])
 
 
@@ -68,9 +68,7 @@ def pushed_score(
 def run_pushed(
     world: Any,
     given: PrototypeMap,
-    first: np.ndarray,
-    cap: int,
-    lasts: bool,
+    asked: PushedTrials,
     pushes: Pushes,
     size: np.ndarray,
     need: float,
@@ -78,6 +76,7 @@ def run_pushed(
 ) -> None:
     """Run disturbed trials to their ends; ``counts`` becomes the steps that they last, or save, and all steps run."""
     world, given = by_reference(world), by_reference(given)
+    first, cap, lasts = asked.first, asked.cap, asked.lasts
     s, possible = world.spare[OWN], float(cap * len(first))
     for n in range(len(first)):
         copy_row(first[n], s)

@@ -35,7 +35,7 @@ from distinguo.search.maps import (
     set_action,
     stretch_width,
 )
-from distinguo.search.margins import Pushes, Question, pushed_score, pushes_for
+from distinguo.search.margins import PushedTrials, Pushes, pushed_score, pushes_for
 from distinguo.search.trials import fresh_trail, rerun
 from distinguo.tasks.spec import LENGTH, TaskSpec
 from distinguo.tasks.task import randomness, start
@@ -202,7 +202,7 @@ class ProvingRace:
         corners = _corners(spec)[:TRIALS]
         starts[: len(corners)] = corners if len(corners) else starts[:0]
         self.world = world_of(spec.task, starts.shape[1], len(spec.dimensions))
-        self.asked = Question(starts, CAP if lasts else spec.cap(CAP), lasts)
+        self.asked = PushedTrials(starts, CAP if lasts else spec.cap(CAP), lasts)
         self.steps = self.proposals = self.kept = 0
         self._noise = randomness(spec.task)  # of a stochastic task: the same in all trials
         self._noise_before: Any = None if self._noise is None else self._noise.bit_generator.state
@@ -298,7 +298,7 @@ class ProvingRace:
         """Whether undisturbed trials of the map hold, or reach the threshold of the task."""
         spec = self.spec
         if spec.score == LENGTH:
-            few = Question(self.asked.first[:4], hold, True)
+            few = PushedTrials(self.asked.first[:4], hold, True)
             score, steps = pushed_score(
                 self.world, self.map, few, self.pushes, np.zeros_like(self.extent), 1.0
             )

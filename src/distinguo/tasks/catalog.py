@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from distinguo.errors import DistinguoError, did_you_mean, one_line
+from distinguo.reading.files import MEBIBYTE, read_bytes
 from distinguo.seam import implements_interpreted
 from distinguo.tasks.acrobot import Acrobot
 from distinguo.tasks.cart_pole import CartPole
@@ -214,8 +215,8 @@ def origin_of(spec: TaskSpec) -> dict[str, str]:
     kind = type(spec.task)
     try:
         path = Path(inspect.getsourcefile(kind) or "")
-        digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    except (OSError, TypeError):
+        digest = hashlib.sha256(read_bytes(path, MEBIBYTE)).hexdigest()
+    except (DistinguoError, OSError, TypeError):
         return {}
     return {"task_file": f"{path.name}:{kind.__qualname__}", "task_sha256": digest}
 
