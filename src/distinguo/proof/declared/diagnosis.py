@@ -22,6 +22,7 @@ TRIALS, STEPS = 8, 1_000  #: simulated trials, and steps of each
 FAR = 1.0  #: the greatest distance to failure that is looked for, in the range of a coordinate
 FINE = 1e-4  #: how exactly it is found
 MOST_SETS = 200  #: that a cell is followed as
+FEWEST_STEPS = 8  #: that a cell is followed for, where no cell is held
 LINKS = 60  #: cells between a start and the cell that may fail, at most
 
 
@@ -118,7 +119,9 @@ def diagnose(request: Request, finding: Any) -> Diagnosis:
     struck = None
     if isinstance(lattice, Lattice):
         flow = Flow(program, controller, request.ranges)
-        struck = run(program, lambda: first_struck(flow, lattice, attempt.alive, attempt.steps))
+        struck = run(
+            program, lambda: first_struck(flow, lattice, attempt.alive, attempt.steps or FEWEST_STEPS)
+        )
     return Diagnosis(closest_approach(spec, controller, request.seed), sliding(program, controller), struck)
 
 
@@ -260,11 +263,12 @@ def obstacle(spec: TaskSpec) -> str:
 
 
 def _one_step(program: Program, actions: int) -> None:
+    controller: Any = None  # only steps are taken
     for low, high in start_boxes(program, {}):
         if not np.isfinite([*low, *high]).all():
             raise Unreadable("starts from a box without bounds")
         state = tuple(Form.between(low[i : i + 1], high[i : i + 1], 1) for i in range(len(low)))
-        flow = Flow(program, None, {})  # type: ignore[arg-type] # it only takes steps
+        flow = Flow(program, controller, {})
         for a in range(actions):
             try:
                 for path in flow.step(state, a):
