@@ -2,12 +2,14 @@
 
 import json
 import math
+import sys
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 import distinguo as dg
+from distinguo.cli import main
 from distinguo.errors import DistinguoError
 from distinguo.proof.declared.sliding import sliding
 from distinguo.proof.number.program import program_of
@@ -216,6 +218,25 @@ def test_a_solved_run_that_is_not_proven_says_so(monkeypatch):
     assert not run.summary["proven"]
     assert run.summary["proven_share"] == 0.25
     assert "certificate" not in run.summary
+
+
+@pytest.mark.parametrize(("proven", "code"), [(True, 0), (False, 6)])
+def test_the_exit_code_and_a_sentence_say_whether_it_is_proven(proven, code, monkeypatch, tmp_path, capsys):
+    verdict = Verdict(proven, 1.0 if proven else 0.5, why="" if proven else "Too close to the wall.")
+    monkeypatch.setattr(proving, "ask_prover", lambda spec, controller, seed: verdict)
+    words = ["puck", "--seed", "1", "--prove", "--out", str(tmp_path / "run")]
+    short = ["stage.cap=2000", "stage.hold=2000", "stage.prove_steps=1"]
+    words += [word for setting in short for word in ("--set", setting)]
+    monkeypatch.setattr(sys, "argv", ["distinguo", "learn", *words])
+    try:
+        main()
+        end = 0
+    except SystemExit as error:
+        end = error.code
+    assert (end or 0) == code
+    said = " ".join(capsys.readouterr().out.split())
+    assert ("Proven from every start" in said) == proven
+    assert ("only 50.0% of the starts are" in said and "Too close to the wall." in said) != proven
 
 
 @dg.task(states=tuple("abcdef"), actions=("left", "right"), low=(-1,) * 6, high=(1,) * 6)

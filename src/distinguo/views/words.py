@@ -139,7 +139,11 @@ def proof_sentence(run: Run) -> str:
         f"{summary['proof_seconds'] - summary['prover_seconds']:.1f} s"
     )
     if summary["proven"]:
-        where = f"; certificate: {run.path / summary['certificate']}" if run.path else ""
+        where = (
+            f"; certificate: {run.path / summary['certificate']}"
+            if run.path and "certificate" in summary
+            else ""
+        )
         return f"Proven from every start, and checked independently ({effort}){where}."
     why = f" {summary['not_proven']}" if summary["not_proven"] else ""
     return f"Not proven: only {summary['proven_share']:.1%} of the starts are ({effort}).{why}"
