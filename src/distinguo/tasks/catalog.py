@@ -197,10 +197,14 @@ class AbsentTask(NamedTuple):
 
 
 def _absence(task: AbsentTask) -> DistinguoError:
-    known = f" (it was learned from {task.origin})" if task.origin else ""
+    file = (
+        f"--task {task.origin} (the file it was learned from)"
+        if task.origin
+        else f"--task path/to/file.py:{task.name}"
+    )
     return DistinguoError(
         f"The task {task.name} of this run is not declared in this process, or is declared differently; name the "
-        f"file that declares it: --task {task.origin or f'path/to/file.py:{task.name}'}, or import it first{known}."
+        f"file that declares it: {file}, or import it first."
     )
 
 
