@@ -119,6 +119,7 @@ def _run(task, q=((1.0, 0.0), (0.0, 1.0)), weight=1.0):
     )
 
 
+@pytest.mark.second_stage
 @pytest.mark.parametrize(
     ("task", "words"),
     [
@@ -241,6 +242,7 @@ class OneStart(NamedTuple):
         return (0.1, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
+@pytest.mark.second_stage
 def test_identical_trials_bound_nothing():
     proof = verify(_run(OneStart()), steps=50)
     details = proof.as_json()
