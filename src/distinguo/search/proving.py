@@ -79,7 +79,7 @@ def ask_prover(spec: TaskSpec, controller: Controller, seed: int) -> Verdict:
     question = question_for(request)
     if isinstance(question, str):
         return Verdict(False, 0.0, why=question)
-    if question.capability is None:  # by the task's own program
+    if question.capability is None and question.name == PROGRAM.name:  # by the task's own program, for ever
         settled = sliding(program_of(spec.task), controller)
         if settled is not None and not settled.is_stable:
             why = f"it slides away from its place: the modulus of its sliding mode is {settled.modulus:.5f}"
@@ -96,6 +96,13 @@ def ask_prover(spec: TaskSpec, controller: Controller, seed: int) -> Verdict:
     accepted = data if refusal is None else None
     proven = answer.proven and answer.details.get("for_ever", True)  # not only until trials are stopped
     return Verdict(proven, answer.share, finding, undecided, refusal or "", accepted)
+
+
+def _pays(spec: TaskSpec, controller: Controller, seed: int) -> bool:
+    """Whether the steps of a trial pay, so that it should last; else it should end soon."""
+    first = np.array(start(spec.task, np.random.default_rng([seed, _STREAM])), dtype=np.float64)
+    world = world_of(spec.task, len(first), len(spec.dimensions))
+    return rerun(world, map_of(controller), fresh_trail(first, spec.cap(CAP)))[0].total > 0.0
 
 
 def _undecided(spec: TaskSpec, finding: Any, seed: int) -> np.ndarray:
@@ -149,7 +156,10 @@ def learn_until_proven(
         if isinstance(question, str):
             nothing = Verdict(False, 0.0, why=question)
             return Proven(controller, nothing, False, 0, 0, 0, 0, 0.0, 0.0, 0.0)
-        prove, lasts = partial(ask_prover, spec, seed=seed), question.name != ARRIVES.name
+        prove = partial(ask_prover, spec, seed=seed)
+        lasts = question.name == PROGRAM.name or (
+            question.name != ARRIVES.name and _pays(spec, controller, seed)
+        )
     begun = time.monotonic()
     work = ProvingRace(spec, map_of(controller), seed, lasts, most_steps)
     watch("proving the map as it is")
