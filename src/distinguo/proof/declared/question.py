@@ -194,6 +194,8 @@ def ask_program(request: Request) -> ProgramFinding:
         grown = attempt.volume - (best.volume if best else 0.0)
         if best is None or grown > 0.0:
             best, share = attempt, _share_of(attempt, surviving)
+        if request.starts_only and all(_holds_box(best, *box) for box in starts):
+            break
         if share >= ENOUGH and grown <= GAIN * best.volume:
             break
     assert best is not None
