@@ -144,7 +144,7 @@ RESULT = {
     "proofs": "how often the prover was asked",
     "proof_proposals": "changes of the map that were tried for the proof",
     "proof_kept": "those of them that were kept",
-    "proof_margin": "the size of the disturbances that nearly all trials survived ([units](../proof.md#learn-until-proven))",
+    "proof_margin": "the disturbances that nearly all trials survived ([units](../proof.md#learn-until-proven))",
     "proof_seconds": "time from the solved map to the last proof",
     "prover_seconds": "that part of it that proofs and checks took",
     "task_file": "the file and the class of a task of your own; the file is never imported by itself",
