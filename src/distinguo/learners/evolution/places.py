@@ -86,7 +86,7 @@ def numbers_with_another(numbers: np.ndarray, dimensions: int, prototypes: int, 
     """Return the numbers of the same map with one more prototype, at the place of the ``chosen`` one.
 
     >>> numbers_with_another(np.array([2.0, 1.0]), dimensions=1, prototypes=2, chosen=1).tolist()  # now places
-    [-2.0, 1.0, 1.0, 0.0]
+    [-1.5, 0.5, 0.5, 0.0]
     >>> numbers_with_another(np.zeros(0), dimensions=3, prototypes=1, chosen=0).tolist()
     [0.0, 0.0, 0.0, 0.0]
     """

@@ -125,7 +125,7 @@ def choices_of(space: Any, name: str) -> Choices:
     """Return the actions of this space, which must be a Discrete one.
 
     >>> choices_of(spaces.Discrete(3, start=-1), "Lift-v0")
-    Choices(number=3, first=-1)
+    Choices(number=3, first=-1, box=None)
     """
     if isinstance(space, spaces.Discrete):
         if space.n > MOST_ACTIONS:
