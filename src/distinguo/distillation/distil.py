@@ -230,6 +230,7 @@ def distilled(wish: Wish, ledger: Ledger, watch: Watch | None = None) -> Distill
                     levels_of_run(thing, task, of_table(changes, "task")),
                     lambda spec, returns: target_return(spec, returns, wish.keep, known.keep, CAP)[0],
                     numbers=isinstance(thing, Run | Teacher),
+                    may_have_laws=known.laws,
                     ledger=ledger,
                 )
             configuration = _configured(found.spec, found.teacher, wish.seed, wish.regions, changes)

@@ -158,6 +158,7 @@ def levelled(
     keep: Callable[[TaskSpec, np.ndarray], float],
     numbers: bool = False,
     ledger: Ledger | None = None,
+    may_have_laws: bool = False,
 ) -> Levelled:
     """Return a teacher and its task, with levels if its actions are continuous.
 
@@ -177,7 +178,7 @@ def levelled(
         found, first = _with_levels(amounts, _given(amounts, parameters[LEVELS]), spec), np.zeros(0)
     else:
         first, taken, shown = amounts.trials(range(TRIALS))
-        found = _fewest(amounts, task, parameters, (first, taken, shown), keep)
+        found = _fewest(amounts, task, parameters, (first, taken, shown if may_have_laws else None), keep)
     more, _, _ = amounts.trials(range(len(first), TRIALS + MORE_TRIALS))
     returns = np.concatenate([first, more])
     if found.levels is not None:
@@ -218,12 +219,12 @@ def _fewest(
     amounts: AmountTeacher,
     task: Any,
     parameters: Mapping[str, Any],
-    first: tuple[np.ndarray, np.ndarray, np.ndarray],
+    first: tuple[np.ndarray, np.ndarray, np.ndarray | None],
     keep: Callable[[TaskSpec, np.ndarray], float],
 ) -> Levelled:
     """Return the fewest laws, or else levels, with which the teacher keeps its return; if none do, the best.
 
-    ``first`` are its returns, what it took, and what it saw.
+    ``first`` are its returns, what it took, and what it saw; without the last, only levels are tried.
     """
     returns = first[0]
     tried: list[tuple[float, Levelled]] = []
@@ -252,14 +253,14 @@ def _choices(
     amounts: AmountTeacher,
     task: Any,
     parameters: Mapping[str, Any],
-    first: tuple[np.ndarray, np.ndarray, np.ndarray],
+    first: tuple[np.ndarray, np.ndarray, np.ndarray | None],
 ) -> Iterator[tuple[Levelled, str]]:
     """The teacher with a few laws, then with a few levels, and words for them."""
     _, taken, seen = first
     if len(np.unique(taken, axis=0)) < 2:
         return
-    wide = _spec(task, parameters, AMOUNTS)
-    if wide.kind == CONTINUOUS and wide.amounts is not None:
+    wide = None if seen is None else _spec(task, parameters, AMOUNTS)
+    if seen is not None and wide is not None and wide.kind == CONTINUOUS and wide.amounts is not None:
         low, high = np.array(wide.amounts.low), np.array(wide.amounts.high)
         for count in range(1, MOST_FITTED + 1):
             table = fitted_laws(seen, taken, count, low, high)

@@ -22,6 +22,7 @@ from distinguo.runs.folder import open_run
 from distinguo.runs.learn import learn_configured
 from distinguo.search.maps import prototype_map
 from distinguo.tasks.amounts import laws_of
+from distinguo.tasks.catalog import spec_of
 from distinguo.tasks.task import transition
 from distinguo.tasks.world import python_world
 from distinguo.writing import pack_arrays
@@ -61,7 +62,9 @@ def test_a_second_law_is_found_where_it_pays() -> None:
 
 
 def brief(kind: Any = Bent, **changes: Any) -> Any:
-    return configure(kind, seed=3, learner="evolution", changes=SMALL | {"stage.steps": 40_000} | changes)
+    return configure(
+        spec_of(kind), seed=3, learner="evolution", changes=SMALL | {"stage.steps": 40_000} | changes
+    )
 
 
 def test_compiled_and_interpreted_give_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
