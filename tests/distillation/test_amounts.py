@@ -81,7 +81,9 @@ def test_what_levels_lose_is_not_hidden(task: Any) -> None:
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_levels_that_the_teacher_takes_anyway_lose_nothing_whatever_the_seed(seed: int) -> None:
     """What is compared start by start is the same for map and teacher, so that no draw of starts decides."""
-    small = dg.distil(lambda seen: np.sign(seen), MATCH, seed=seed, settings=QUICKEST | {"learner.laws": False})
+    small = dg.distil(
+        lambda seen: np.sign(seen), MATCH, seed=seed, settings=QUICKEST | {"learner.laws": False}
+    )
     assert small.share == 0.95
     assert small.kept
     assert small.run.summary["prototypes"] == 2

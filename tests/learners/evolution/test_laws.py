@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import distinguo as dg
 from distinguo.errors import DistinguoError
+from distinguo.evaluation.simulate import evaluate
 from distinguo.learners.evolution.laws import laws_of_numbers
 from distinguo.learners.evolution.memory import EvolutionSettings, fresh_evolution_memory
 from distinguo.learners.evolution.places import count_numbers, numbers_with_another, prototypes_of_numbers
@@ -23,7 +24,7 @@ from distinguo.runs.learn import learn_configured
 from distinguo.search.maps import prototype_map
 from distinguo.tasks.amounts import laws_of
 from distinguo.tasks.catalog import spec_of
-from distinguo.tasks.task import transition
+from distinguo.tasks.task import start, transition
 from distinguo.tasks.world import python_world
 from distinguo.writing import pack_arrays
 from tests.learners.evolution.test_exact import Stopped, left, stop_at, told
@@ -118,6 +119,21 @@ def test_a_folder_holds_the_laws(tmp_path: Path) -> None:
         (path / "values.npz").write_bytes(pack_arrays(wrong))
         with pytest.raises(DistinguoError, match="laws are missing or damaged"):
             open_run(path)
+
+
+def test_what_is_confirmed_is_what_is_saved() -> None:
+    """The last candidate had other laws in the world; the score must be that of the best map's."""
+    asked = SMALL | {"stage.steps": 40_000, "stage.confirm": 200}
+    run = dg.learn(without_threshold(), seed=3, learner="evolution", settings=asked)
+    spec, controller = run.configuration.spec, run.controller
+    starts = np.array([start(spec.task, np.random.default_rng(n)) for n in range(400)])
+    returns = evaluate(spec.task, controller, np.random.default_rng(0), starts, 60).returns
+    error = returns.std() * np.sqrt(1 / 400 + 1 / 100)
+    assert abs(run.summary["score"] - returns.mean()) < 4.0 * error
+
+
+def without_threshold() -> Any:
+    return spec_of(Bent)._replace(threshold=None)
 
 
 def test_an_environment_with_a_box_needs_no_flag(tmp_path: Path) -> None:
