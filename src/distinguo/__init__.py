@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from distinguo.runs.rollout import rollout
     from distinguo.runs.run import Run
     from distinguo.seam import part
+    from distinguo.tasks.amounts import amounts, levels
     from distinguo.tasks.check import check_task
     from distinguo.tasks.declare import task
     from distinguo.tasks.gym.spaces import DiscreteActions, NoisyActions
@@ -100,6 +101,7 @@ _HOMES = {
     "Representation": "distinguo.representations.file",
     "Run": "distinguo.runs.run",
     "Shield": "distinguo.proof.shield",
+    "amounts": "distinguo.tasks.amounts",
     "ask_model": "distinguo.explanations.experience",
     "audit": "distinguo.comparison.audit",
     "audit_controller": "distinguo.evaluation.audit",
@@ -117,6 +119,7 @@ _HOMES = {
     "learn": "distinguo.runs.learn",
     "learner": "distinguo.learners.declare",
     "learning_curve": "distinguo.evaluation.tester",
+    "levels": "distinguo.tasks.amounts",
     "load": "distinguo.representations.file",
     "make_plan": "distinguo.comparison.plan",
     "open_run": "distinguo.runs.folder",
@@ -159,6 +162,7 @@ __all__ = [
     "Representation",
     "Run",
     "Shield",
+    "amounts",
     "ask_model",
     "audit",
     "audit_controller",
@@ -177,6 +181,7 @@ __all__ = [
     "learn",
     "learner",
     "learning_curve",
+    "levels",
     "load",
     "make_plan",
     "open_run",

@@ -69,7 +69,7 @@ def same(seen: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("task", [MATCH, Match()])
 def test_what_levels_lose_is_not_hidden(task: Any) -> None:
     """The teacher gains 10, and with five levels about 8.5: less than the share that is to be kept."""
-    small = dg.distil(same, task, settings=QUICKEST | {"learner.most": 5})
+    small = dg.distil(same, task, settings=QUICKEST | {"learner.most": 5, "learner.laws": False})
     assert small.bar == pytest.approx(0.95 * STEPS)
     assert small.fidelity.teacher.mean == pytest.approx(STEPS)
     assert small.run.summary["teacher_score"] == pytest.approx(STEPS)
@@ -81,7 +81,9 @@ def test_what_levels_lose_is_not_hidden(task: Any) -> None:
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_levels_that_the_teacher_takes_anyway_lose_nothing_whatever_the_seed(seed: int) -> None:
     """What is compared start by start is the same for map and teacher, so that no draw of starts decides."""
-    small = dg.distil(lambda seen: np.sign(seen), MATCH, seed=seed, settings=QUICKEST)
+    small = dg.distil(
+        lambda seen: np.sign(seen), MATCH, seed=seed, settings=QUICKEST | {"learner.laws": False}
+    )
     assert small.share == 0.95
     assert small.kept
     assert small.run.summary["prototypes"] == 2
@@ -117,6 +119,7 @@ def test_a_class_in_a_file_may_have_amounts(call: Call, tmp_path: Path) -> None:
     body = source[source.index("class Match(") : source.index("@pytest.fixture(autouse")]
     (tmp_path / "own.py").write_text(f"{head}\n\n{body}\n\ndef same(seen):\n    return seen\n")
     words = [word for name, value in QUICKEST.items() for word in ("--set", f"{name}={json.dumps(value)}")]
+    words += ["--set", "learner.laws=false"]
     answer = call("distil", "own.py:same", "--task", "own.py:Match", "--keep", "-50", *words, "--json")
     assert answer.code == 0, answer.err
     folder = Path(answer.content["run"])

@@ -24,6 +24,7 @@ EARLIER = {
     "neighbours.csv": "neighbours.md",
     "rivals.csv": "rivals.md",
     "schedulers.csv": "schedulers.md",
+    "small-controllers.csv": "small-controllers.md",
 }
 
 

@@ -12,7 +12,7 @@ import pytest
 import distinguo as dg
 from distinguo.criteria import POLICY, VALUE, compatible, incompatibility, stake, state_value
 from distinguo.explanations import explain as saying
-from distinguo.explanations.choices import LEARNED, NOW, THEN, amount, amounts
+from distinguo.explanations.choices import LEARNED, NOW, THEN, amount, written_amounts
 from distinguo.explanations.distinctions import Inquiry, representative_states
 from distinguo.explanations.explain import Explanation, acting, answered
 from distinguo.explanations.subject import Asked, asked_about
@@ -101,7 +101,7 @@ class Reader:
     def value(self, source: str, own: str, others: str, wrong: str, *_: str) -> None:
         values = [max(self.rows[n][SOURCES[source]].values) for n in range(2)]
         assert number(own) != number(others)
-        assert (own, others) == amounts(*values)
+        assert (own, others) == written_amounts(*values)
         assert wrong == amount(abs(values[0] - values[1]))
         assert self.asked.epsilon is None or abs(values[0] - values[1]) > self.asked.epsilon
 
@@ -165,7 +165,7 @@ class Reader:
         if "not worth the same" in rules:
             tops = [max(self.printed(n, THEN), key=number) for n in range(2)]
             assert state_value(q1) != state_value(q2)
-            assert tops[0] != tops[1] or amounts(state_value(q1), state_value(q2))[0] != tops[0]
+            assert tops[0] != tops[1] or written_amounts(state_value(q1), state_value(q2))[0] != tops[0]
         assert ("(value" in rules) == ("value (Eq. 4)" in self.found.then.rules)
         assert ("(best action" in rules) == ("best action (Eq. 6)" in self.found.then.rules)
         assert words[-1] == amount(self.found.then.regret)
@@ -178,7 +178,9 @@ class Reader:
         if self.asked.epsilon is not None and self.found.epsilon <= self.asked.epsilon:
             together = compatible(q1, q2, self.asked.epsilon, self.asked.epsilon)
             assert together == (though is None)
-        assert at == amounts(*(e for e in (self.found.epsilon, self.asked.epsilon) if e is not None))[0]
+        assert (
+            at == written_amounts(*(e for e in (self.found.epsilon, self.asked.epsilon) if e is not None))[0]
+        )
 
     def never(self, source: str, *_: str) -> None:
         assert self.best(0, SOURCES[source.lower()]) != self.best(1, SOURCES[source.lower()])

@@ -18,6 +18,7 @@ from distinguo.representations.boxes import Boxes, grid
 from distinguo.representations.categories import Categories
 from distinguo.representations.partition import region
 from distinguo.representations.voronoi import Voronoi, voronoi
+from distinguo.tasks.amounts import amounts, amounts_of, laws
 from tests.exports.controllers import boxes_controller, categories_controller, states_for, voronoi_controller
 
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
@@ -221,3 +222,40 @@ def test_levels_that_differ_by_their_sign_have_names() -> None:
     three = Controller(voronoi([[1.0], [-1.0]], [1.0]), np.array([[0.0, -1.0, 0.0], [-1.0, 0.0, 0.0]]))
     header = to_header(LabelledController(three, ("x",), ("-1", "+0", "+1")))
     assert "enum { DISTINGUO_ACTION_MINUS_1 = 0, DISTINGUO_ACTION_0 = 1, DISTINGUO_ACTION_1 = 2 };" in header
+
+
+LAWS_DRIVER = """
+#include "controller.h"
+#include <stdio.h>
+int main(void)
+{
+    double s[3], out[2];
+    while (fread(s, sizeof s, 1, stdin) == 1) {
+        out[0] = distinguo_amount(s, 0);
+        out[1] = distinguo_amount(s, 1);
+        fwrite(out, sizeof out, 1, stdout);
+    }
+    return 0;
+}
+"""
+
+
+def test_laws_have_the_same_bits_in_c(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    controller = Controller(voronoi(rng.normal(size=(3, 3)), [1.0, 2.0, 0.5]), np.eye(3))
+    known = laws(rng.normal(size=(3, 2, 4)), amounts((-1.0, 0.0), (1.0, 0.7)))
+    named = LabelledController(controller, ("a", "b", "c"), ("one", "two", "three"), laws=known)
+    (tmp_path / "controller.h").write_text(to_header(named))
+    (tmp_path / "driver.c").write_text(LAWS_DRIVER)
+    done = subprocess.run(
+        [compiler(), *STRICT, "-O3", "driver.c", "-o", "driver"], cwd=tmp_path, capture_output=True
+    )
+    assert done.returncode == 0, done.stderr
+    rows = rng.normal(size=(20_000, 3))
+    answer = subprocess.run(
+        [str(tmp_path / "driver")], input=rows.tobytes(), capture_output=True, check=True
+    ).stdout
+    mine = [amounts_of(known, controller.action(row), row) for row in rows.tolist()]
+    found = np.frombuffer(answer).reshape(-1, 2)
+    assert (found == np.array(mine)).all()
+    assert {-1.0, 1.0} <= set(found[:, 0].tolist()), "both ends of the range are reached"

@@ -51,7 +51,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Your own": (
         *("task", "check_task", "partition", "check_partition", "representation", "learner"),
-        *("part", "choose", "state_value", "DiscreteActions", "NoisyActions"),
+        *("part", "choose", "state_value", "amounts", "levels", "DiscreteActions", "NoisyActions"),
     ),
     "The paper's definitions": ("criteria",),
     "Errors": ("DistinguoError",),

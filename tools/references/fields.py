@@ -153,6 +153,7 @@ RESULT = {
     "proposals": "changes that were tried",
     "starts": "starts of the race that chose the map",
     "starts_return": "the mean return of the map on these starts",
+    "numbers": "numbers that a map of laws is made of: places, widths, gains and offsets",
     "generations": "generations of candidates that were tried (`evolution`)",
     "restarts": "searches that were given up for a new one (`evolution`)",
     "kept": "changes that were kept; of `distil` and `condense`, whether the return was kept",

@@ -230,6 +230,7 @@ def distilled(wish: Wish, ledger: Ledger, watch: Watch | None = None) -> Distill
                     levels_of_run(thing, task, of_table(changes, "task")),
                     lambda spec, returns: target_return(spec, returns, wish.keep, known.keep, CAP)[0],
                     numbers=isinstance(thing, Run | Teacher),
+                    may_have_laws=known.laws,
                     ledger=ledger,
                 )
             configuration = _configured(found.spec, found.teacher, wish.seed, wish.regions, changes)
@@ -285,7 +286,9 @@ def _configured(
             f"{spec.name} observes labels, which have no nearest prototype; learn it with --learner sweeping."
         )
     asked = {key: value for key, value in changes.items() if not key.startswith("task.")}
-    if regions is not None and regions > DistilSettings().most:
+    if len(spec.actions) == 1:  # one law is enough
+        asked = {"learner.most": 1, **asked}
+    elif regions is not None and regions > DistilSettings().most:
         asked = {"learner.most": regions, **asked}
     return configure(spec, seed=seed, changes={"learner.teacher": teacher.name, **asked}, learner=DISTILLED)
 
@@ -395,7 +398,7 @@ class Distillation:
         gained = taught.returns
         if found.amounts is not None:
             with ledger.up_to(AMOUNTS):
-                gained, _ = found.amounts.trials(starts, partly=True)
+                gained, _, _ = found.amounts.trials(starts, partly=True)
         with ledger.up_to(COMPARED):
             own = self.trials.follow(map_, starts, partly=True)
         if min(len(gained), len(own.returns)) < TRIALS:

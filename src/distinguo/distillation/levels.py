@@ -1,26 +1,28 @@
-"""Continuous actions in a few levels, chosen from those that the teacher takes: the fewest that keep its return."""
+"""Continuous actions as a few laws, or a few levels, fitted to the teacher: the fewest that keep its return."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import gymnasium
 import numpy as np
 from scipy.cluster.vq import kmeans2
 
+from distinguo.distillation.laws import fitted_laws
 from distinguo.distillation.ledger import Arrays, BudgetEndedError, Count, Ledger
 from distinguo.distillation.teachers import Room, Teacher, room_of, watched
 from distinguo.distillation.trials import trials_of
 from distinguo.errors import DistinguoError, call_user_code
 from distinguo.runs.run import Run
 from distinguo.search.maps import PrototypeMap
+from distinguo.tasks.amounts import Laws, amounts_refused, laws, laws_of, needs_laws, with_laws
 from distinguo.tasks.catalog import spec_of, task_spec
-from distinguo.tasks.gym.source import LEVELS, source_of
+from distinguo.tasks.gym.source import AMOUNTS, LEVELS, source_of
 from distinguo.tasks.gym.spaces import DiscreteActions, view_of
-from distinguo.tasks.spec import TaskSpec
+from distinguo.tasks.spec import CONTINUOUS, TaskSpec
 
-MOST_LEVELS = 5  #: that are tried
+MOST_LEVELS, MOST_FITTED = 5, 4  #: levels and laws that are tried
 TRIALS = 40  #: of the teacher, with continuous actions and with every number of levels
 MORE_TRIALS = 60  #: with continuous actions, to find the return to keep
 CAP = 10_000  #: steps of a trial at most, where the task has no limit
@@ -33,13 +35,13 @@ class Levelled(NamedTuple):
     spec: TaskSpec
     notes: tuple[str, ...] = ()
     spent: Count = Count()  #: trials that were run to choose them
-    amounts: Amounts | None = None  #: the teacher as it is, where its actions are amounts
+    amounts: AmountTeacher | None = None  #: the teacher as it is, where its actions are amounts
     returns: np.ndarray | None = None  #: its returns then
     levels: np.ndarray | None = None  #: a row each
     mean: float | None = None  #: its mean return with them, from the same starts
 
 
-class Amounts(NamedTuple):
+class AmountTeacher(NamedTuple):
     """A teacher with continuous actions, and its environment."""
 
     teacher: Teacher
@@ -49,8 +51,8 @@ class Amounts(NamedTuple):
     ledger: Ledger
     levels: np.ndarray | None = None  #: that replace its actions
 
-    def trials(self, seeds: Sequence[int], partly: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        """Run it: the returns, and all actions that it took.
+    def trials(self, seeds: Sequence[int], partly: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Run it: the returns, all actions that it took, and what it saw then.
 
         ``partly`` allows fewer trials where the budget ends, the last of them perhaps incomplete.
         """
@@ -58,15 +60,18 @@ class Amounts(NamedTuple):
         def run() -> Arrays:
             returns: list[float] = []
             taken: list[np.ndarray] = []
+            rows: list[np.ndarray] = []
             try:
                 for seed in seeds:
-                    returns.append(self._trial(seed, taken, partly and not returns))
+                    returns.append(self._trial(seed, taken, rows, partly and not returns))
             except BudgetEndedError:
                 if not partly or not returns:
                     raise
-            return {"returns": np.array(returns), "taken": np.array(taken)}
+            return {"returns": np.array(returns), "taken": np.array(taken), "seen": np.array(rows)}
 
         def fits(arrays: Arrays) -> bool:
+            if "seen" not in arrays or len(arrays["seen"]) != len(arrays["taken"]):
+                return False
             returns, taken = arrays["returns"], arrays["taken"]
             return (
                 0 < len(returns) <= len(seeds)
@@ -76,9 +81,9 @@ class Amounts(NamedTuple):
 
         question = ["amounts", self.room.name, self.cap, list(seeds), self.levels, partly]
         found = self.ledger.answer(question, run, fits)
-        return found["returns"], found["taken"]
+        return found["returns"], found["taken"], found["seen"]
 
-    def _trial(self, seed: int, taken: list[np.ndarray], cut: bool) -> float:
+    def _trial(self, seed: int, taken: list[np.ndarray], rows: list[np.ndarray], cut: bool) -> float:
         """Run one trial within the steps that are left; unless ``cut`` is allowed, it must end within them."""
         what, box = f"The environment {self.room.name}", self.room.box
         most = int(min(self.cap, self.ledger.left))
@@ -93,6 +98,7 @@ class Amounts(NamedTuple):
                 if self.levels is not None:
                     action = self.levels[_nearest(self.levels, action[None])[0]]
                 taken.append(action)
+                rows.append(row[0])
                 steps += 1
                 seen, reward, terminated, truncated, _ = call_user_code(
                     what, self.env.step, action.reshape(box.shape).astype(box.dtype)
@@ -106,7 +112,7 @@ class Amounts(NamedTuple):
             raise BudgetEndedError
         return gained
 
-    def on(self, levels: np.ndarray) -> Amounts:
+    def on(self, levels: np.ndarray) -> AmountTeacher:
         """Return the same with a teacher that takes the nearest of these levels."""
         return self._replace(levels=levels)
 
@@ -152,6 +158,7 @@ def levelled(
     keep: Callable[[TaskSpec, np.ndarray], float],
     numbers: bool = False,
     ledger: Ledger | None = None,
+    may_have_laws: bool = False,
 ) -> Levelled:
     """Return a teacher and its task, with levels if its actions are continuous.
 
@@ -162,62 +169,76 @@ def levelled(
     ledger = ledger or Ledger()
     if numbers or not has_amounts(task, parameters):
         spec = task_spec(task, parameters) if isinstance(task, str) else spec_of(task, parameters)
+        if needs_laws(spec):
+            raise amounts_refused(spec, "distil")
         return Levelled(teacher(room_of(spec)), spec)
     amounts = _with_amounts(teacher, task, parameters, ledger)
     if LEVELS in parameters:
         spec = _spec(task, parameters, parameters[LEVELS])
         found, first = _with_levels(amounts, _given(amounts, parameters[LEVELS]), spec), np.zeros(0)
     else:
-        first, taken = amounts.trials(range(TRIALS))
-        found = _fewest(amounts, task, parameters, first, taken, keep)
-    more, _ = amounts.trials(range(len(first), TRIALS + MORE_TRIALS))
+        first, taken, shown = amounts.trials(range(TRIALS))
+        found = _fewest(amounts, task, parameters, (first, taken, shown if may_have_laws else None), keep)
+    more, _, _ = amounts.trials(range(len(first), TRIALS + MORE_TRIALS))
     returns = np.concatenate([first, more])
-    assert found.levels is not None
-    alike, _ = amounts.on(found.levels).trials(range(len(returns)))
-    return found._replace(amounts=amounts, returns=returns, mean=float(alike.mean()), spent=ledger.count)
+    if found.levels is not None:
+        found = found._replace(mean=float(amounts.on(found.levels).trials(range(len(returns)))[0].mean()))
+    return found._replace(amounts=amounts, returns=returns, spent=ledger.count)
 
 
-def _with_amounts(teacher: Any, task: Any, parameters: Mapping[str, Any], ledger: Ledger) -> Amounts:
+def _with_amounts(teacher: Any, task: Any, parameters: Mapping[str, Any], ledger: Ledger) -> AmountTeacher:
     source = source_of(task, _without_levels(parameters) if isinstance(task, str) else {})
     env = source.with_amounts()
     view = view_of(env.observation_space, source.name)
     room = Room(source.name, len(view.names), 0, 0, view, env.action_space)
     made = teacher(room)
     rows = np.array([view.flatten(env.reset(seed=seed)[0]) for seed in range(16)])
-    return Amounts(watched(made, rows, ledger), env, room, source.limit or CAP, ledger)
+    return AmountTeacher(watched(made, rows, ledger), env, room, source.limit or CAP, ledger)
 
 
-def _given(amounts: Amounts, levels: Any) -> np.ndarray:
+def _given(amounts: AmountTeacher, levels: Any) -> np.ndarray:
     table = DiscreteActions(amounts.env, levels).table
     return table.reshape(len(table), -1).astype(np.float64)
 
 
+def _nearest_law(
+    answer: Callable[[np.ndarray], np.ndarray], known: Laws
+) -> Callable[[np.ndarray], np.ndarray]:
+    """A teacher that answers with the law that comes nearest to its amounts."""
+    half = (known.high - known.low) / 2.0
+
+    def nearest(rows: np.ndarray) -> np.ndarray:
+        said = np.einsum("kmd,nd->nkm", known.table[..., :-1], rows) + known.table[..., -1]
+        apart = (np.clip(said, known.low, known.high) - answer(rows).reshape(len(rows), 1, -1)) / half
+        return np.asarray((apart**2).sum(axis=2).argmin(axis=1))
+
+    return nearest
+
+
 def _fewest(
-    amounts: Amounts,
+    amounts: AmountTeacher,
     task: Any,
     parameters: Mapping[str, Any],
-    returns: np.ndarray,
-    taken: np.ndarray,
+    first: tuple[np.ndarray, np.ndarray, np.ndarray | None],
     keep: Callable[[TaskSpec, np.ndarray], float],
 ) -> Levelled:
-    """Return the fewest levels with which the teacher keeps its return; if none do, the best."""
+    """Return the fewest laws, or else levels, with which the teacher keeps its return; if none do, the best.
+
+    ``first`` are its returns, what it took, and what it saw; without the last, only levels are tried.
+    """
+    returns = first[0]
     tried: list[tuple[float, Levelled]] = []
-    for count in range(2, MOST_LEVELS + 1):
-        levels = chosen_levels(taken, count)
-        if len(levels) < count:
-            break
-        written = levels.ravel().tolist() if levels.shape[1] == 1 else levels.tolist()
-        one = _with_levels(amounts, levels, _spec(task, parameters, written))
+    for one, words in _choices(amounts, task, parameters, first):
         trials = trials_of(one.spec, one.spec.cap(CAP), amounts.ledger)
         try:
             gained = trials.follow_teacher(one.teacher.answer, range(TRIALS)).returns
         finally:
             trials.close()
-        words = (
-            f"{one.spec.name} has continuous actions; {count} levels replace them, {_words(levels)}: with them "
-            f"the teacher's mean return is {gained.mean():z.4g}, and {returns.mean():z.4g} without."
+        said = (
+            f"{one.spec.name} has continuous actions; {words}: with them the teacher's mean return is "
+            f"{gained.mean():z.4g}, and {returns.mean():z.4g} without."
         )
-        tried.append((float(gained.mean()), one._replace(notes=(words,))))
+        tried.append((float(gained.mean()), one._replace(notes=(said,), mean=float(gained.mean()))))
         if gained.mean() >= keep(one.spec, returns) + float(gained.std()) / np.sqrt(len(gained)):
             return tried[-1][1]
     if not tried:
@@ -226,6 +247,34 @@ def _fewest(
             "nothing to distil."
         )
     return max(tried, key=lambda pair: pair[0])[1]
+
+
+def _choices(
+    amounts: AmountTeacher,
+    task: Any,
+    parameters: Mapping[str, Any],
+    first: tuple[np.ndarray, np.ndarray, np.ndarray | None],
+) -> Iterator[tuple[Levelled, str]]:
+    """The teacher with a few laws, then with a few levels, and words for them."""
+    _, taken, seen = first
+    if len(np.unique(taken, axis=0)) < 2:
+        return
+    wide = None if seen is None else _spec(task, parameters, AMOUNTS)
+    if seen is not None and wide is not None and wide.kind == CONTINUOUS and wide.amounts is not None:
+        low, high = np.array(wide.amounts.low), np.array(wide.amounts.high)
+        for count in range(1, MOST_FITTED + 1):
+            table = fitted_laws(seen, taken, count, low, high)
+            answer = _nearest_law(amounts.teacher.answer, laws(table, wide.amounts))
+            teacher = Teacher(amounts.teacher.name, answer, None, amounts.teacher.stochastic)
+            words = "one affine law replaces" if count == 1 else f"{count} affine laws replace"
+            yield Levelled(teacher, with_laws(wide, table)), f"{words} them"
+    for count in range(2, MOST_LEVELS + 1):
+        found = chosen_levels(taken, count)
+        if len(found) < count:
+            return
+        written = found.ravel().tolist() if found.shape[1] == 1 else found.tolist()
+        one = _with_levels(amounts, found, _spec(task, parameters, written))
+        yield one, f"{count} levels replace them, {_words(found)}"
 
 
 def chosen_levels(taken: np.ndarray, count: int) -> np.ndarray:
@@ -243,7 +292,7 @@ def chosen_levels(taken: np.ndarray, count: int) -> np.ndarray:
     return rounded[np.isfinite(rounded).all(axis=1)]
 
 
-def _with_levels(amounts: Amounts, levels: np.ndarray, spec: TaskSpec) -> Levelled:
+def _with_levels(amounts: AmountTeacher, levels: np.ndarray, spec: TaskSpec) -> Levelled:
     def answer(rows: np.ndarray) -> np.ndarray:
         return _nearest(levels, amounts.teacher.answer(rows))
 
@@ -263,7 +312,9 @@ def _words(levels: np.ndarray) -> str:
 
 def without_unused(spec: TaskSpec, map_: PrototypeMap) -> tuple[TaskSpec, PrototypeMap]:
     """Remove the levels that a map never takes; a task without listed levels stays as it is."""
-    levels, used = spec.parameters.get(LEVELS), np.unique(map_.actions)
+    levels, used, known = spec.parameters.get(LEVELS), np.unique(map_.actions), laws_of(spec)
+    if known is not None:
+        return with_laws(spec, known.table[used]), map_._replace(actions=np.searchsorted(used, map_.actions))
     if not isinstance(levels, list | tuple) or not 2 <= len(used) < len(levels):
         return spec, map_
     parameters = {**spec.parameters, LEVELS: [levels[a] for a in used]}

@@ -28,6 +28,7 @@ from distinguo.seam import is_compiled, kernel
 from distinguo.search.maps import PrototypeMap
 from distinguo.search.races import Contender, judged
 from distinguo.search.trials import TrialLanes, observe_lanes, run_map, step_lanes
+from distinguo.tasks.amounts import amounts_of, laws_of
 from distinguo.tasks.extent import TEST, Extent
 from distinguo.tasks.gym.face import TaskEnv
 from distinguo.tasks.gym.source import CheckedEnv
@@ -151,7 +152,9 @@ class Trials(ABC):
         return followed
 
     def _question(self, what: str, *parts: Any) -> list[Any]:
-        return [what, self.spec.name, dict(self.spec.parameters), self.cap, *parts]
+        known = laws_of(self.spec)
+        laws = [] if known is None else [known.table]
+        return [what, self.spec.name, dict(self.spec.parameters), self.cap, *laws, *parts]
 
     @abstractmethod
     def _judge(self, contenders: Sequence[Contender]) -> list[np.ndarray]:
@@ -356,6 +359,9 @@ class EnvironmentTrials(Trials):
         self._checked: CheckedEnv = (
             spec.task.driver.checked_env if spec.interpreted else CheckedEnv(TaskEnv(spec, cap), spec.name)
         )
+        self._laws = (
+            laws_of(spec) if spec.interpreted else None
+        )  # a task of ours takes the number of a law itself
 
     def _judge(self, contenders: Sequence[Contender]) -> list[np.ndarray]:
         return [self._judge_one(one) for one in contenders]
@@ -386,7 +392,8 @@ class EnvironmentTrials(Trials):
             while not ended and len(taken) < most:
                 seen.append(now)
                 taken.append(act(now))
-                now, reward, terminated, truncated = self._checked.step(taken[-1], number, len(taken))
+                sent = taken[-1] if self._laws is None else amounts_of(self._laws, taken[-1], now)
+                now, reward, terminated, truncated = self._checked.step(sent, number, len(taken))
                 gained += reward
                 ended = terminated or truncated
         finally:  # Ctrl-C and faults count, too

@@ -18,6 +18,7 @@ from distinguo.distillation.trials import EnvironmentTrials
 from distinguo.errors import DistinguoError
 from distinguo.search.maps import prototype_map
 from distinguo.search.races import Contender
+from distinguo.tasks.amounts import with_laws
 from distinguo.tasks.catalog import task_spec
 
 
@@ -40,6 +41,7 @@ def answer_all(questions: TextIO, out: TextIO) -> None:
         try:
             if trials is None:
                 spec = task_spec(asked["task"], asked["parameters"], interpreted=True, probing=False)
+                spec = spec if asked["laws"] is None else with_laws(spec, asked["laws"])
                 trials = EnvironmentTrials(spec, asked["cap"])
             content = {"known": True} if question["do"] == "know" else answer_to(question, trials)
         except DistinguoError as error:

@@ -24,6 +24,7 @@ from distinguo.errors import DistinguoError
 from distinguo.processes import start_python
 from distinguo.search.maps import PrototypeMap
 from distinguo.search.races import Contender
+from distinguo.tasks.amounts import laws_of
 from distinguo.tasks.spec import TaskSpec
 
 MODULE = "distinguo.distillation.worker"
@@ -105,7 +106,9 @@ class _Worker:
     """A process that runs trials."""
 
     def __init__(self, spec: TaskSpec, cap: int) -> None:
-        self._task = {"task": spec.name, "parameters": dict(spec.parameters), "cap": cap}
+        known = laws_of(spec)
+        laws = None if known is None else known.table.tolist()
+        self._task = {"task": spec.name, "parameters": dict(spec.parameters), "cap": cap, "laws": laws}
         self._process: subprocess.Popen[str] | None = None
         self._lock = threading.Lock()
 

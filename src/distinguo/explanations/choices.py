@@ -50,10 +50,10 @@ def amount(number: float) -> str:
     return f"{number:.1f}" if abs(number) >= 100 else f"{number:.3g}"
 
 
-def amounts(*numbers: float) -> tuple[str, ...]:
+def written_amounts(*numbers: float) -> tuple[str, ...]:
     """Numbers to be compared by a reader: written with as many digits as it takes to see which are equal.
 
-    >>> amounts(0.1, 0.1004), amounts(-104.37, -104.41), amounts(0.0, -1.1e-54)
+    >>> written_amounts(0.1, 0.1004), written_amounts(-104.37, -104.41), written_amounts(0.0, -1.1e-54)
     (('0.1', '0.1004'), ('-104.37', '-104.41'), ('0', '-1.1e-54'))
     """
     written = [amount(number) for number in numbers]
@@ -97,4 +97,4 @@ def profile_row(source: str, of: str, values: Sequence[float], tolerance: float 
     (0, 1)
     """
     row = tuple(values)
-    return ProfileRow(source, of, row, amounts(*row), tied_best(row, tolerance))
+    return ProfileRow(source, of, row, written_amounts(*row), tied_best(row, tolerance))

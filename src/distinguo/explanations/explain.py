@@ -22,9 +22,9 @@ from distinguo.explanations.choices import (
     THEN,
     ProfileRow,
     amount,
-    amounts,
     profile_row,
     tied_best,
+    written_amounts,
 )
 from distinguo.explanations.distinctions import BY_LEARNER, GIVEN_RULE, Distinction, Inquiry
 from distinguo.explanations.family import FIRST, GIVEN, Member
@@ -41,6 +41,7 @@ from distinguo.explanations.subject import (
 )
 from distinguo.learners.economy.memory import RULES
 from distinguo.runs.run import Run
+from distinguo.tasks.amounts import law_in_words
 from distinguo.tasks.spec import CATEGORIES, TaskSpec
 from distinguo.tasks.vocabulary import acting, label_in_words, labels_of
 
@@ -199,6 +200,7 @@ def _about_one(inquiry: Inquiry, facts: StateFacts) -> list[str]:
     return [
         _end_sentence(asked, facts, "here"),
         f"{place(asked.spec, facts.state)} lies in region {facts.region}: {_preference(asked, facts)}.",
+        law_in_words(asked.spec, asked.spec.actions.index(facts.action), facts.state),
         worth_sentence(asked, facts),
         birth_sentence(asked, facts.region, facts.primary),
         merged_sentence(fallen),
@@ -333,7 +335,7 @@ def apart_sentence(asked: Asked, found: Distinction) -> str:
             f"{amount(max(losses))} of reward{_each(found)}."
         )
     if _VALUE in rules:
-        own, others = amounts(*values)
+        own, others = written_amounts(*values)
         return (
             f"Kept apart {source}: they are not worth the same, {own} here and {others} there; one value for both "
             f"would be wrong by {amount(abs(values[0] - values[1]))}{_each(found)}."
@@ -364,7 +366,7 @@ def _good_in_one_only(asked: Asked, found: Distinction) -> str:
     n = int(costs[1].max() > costs[0].max())
     wrong = int(costs[n].argmax())
     at, other = ("here", "there") if n == 0 else ("there", "here")
-    loss, epsilon = amounts(float(lost[n][wrong]), asked.epsilon)
+    loss, epsilon = written_amounts(float(lost[n][wrong]), asked.epsilon)
     return (
         f"Kept apart {_source(found)}: {acting(asked.spec, wrong)} is within ε = {epsilon} of the best {other}, but "
         f"{at} it loses {loss} of reward{_each(found)}."
@@ -417,7 +419,7 @@ def _cost_together(asked: Asked, found: Distinction) -> str:
         return f"{source}, treating them alike costs nothing."
     if asked.epsilon is None:
         return f"{source}, treating them alike costs at most {amount(lost)} of reward per {found.per}."
-    cost, epsilon = amounts(lost, asked.epsilon)
+    cost, epsilon = written_amounts(lost, asked.epsilon)
     within = "within" if lost <= asked.epsilon else "more than"
     return (
         f"{source}, treating them alike costs at most {cost} of reward per {found.per}, {within} the ε of {epsilon} "
@@ -469,7 +471,7 @@ def epsilon_sentence(asked: Asked, found: Distinction) -> str:
     if found.same_region or found.epsilon_half is None:  # no rewards are known
         return ""
     source = _source(found).capitalize()
-    written = amounts(*(one for one in (found.epsilon, asked.epsilon) if one is not None))
+    written = written_amounts(*(one for one in (found.epsilon, asked.epsilon) if one is not None))
     used = "" if asked.epsilon is None else f" (this run: {written[-1]})"
     if found.epsilon is not None:
         if asked.epsilon is not None and found.rules_now and found.epsilon <= asked.epsilon:

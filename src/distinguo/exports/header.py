@@ -15,6 +15,7 @@ from distinguo.exports.certified import Untranslatable, certified_in_c
 from distinguo.exports.tables import LabelledController, in_c, integers
 from distinguo.proof.schema import Certificate, ProgramCertificate
 from distinguo.representations.partition import count_regions, has_labels
+from distinguo.tasks.amounts import Laws
 
 PREFIX = "distinguo"
 
@@ -80,9 +81,11 @@ def to_header(named: LabelledController, name: str = PREFIX) -> str:
         names=_action_names(named.actions, name.upper()),
         tables="\n".join([*tables, integers(f"{name}_actions", named.controller.greedy)]),
         body=body,
-        amounts=_amounts(named.amounts, name, len(named.dimensions)),
         certified=certified,
         libm=_libm(certified),
+        amounts=_laws(named.laws, name)
+        if named.laws is not None
+        else _amounts(named.amounts, name, len(named.dimensions)),
     )
 
 
@@ -98,6 +101,37 @@ static inline double {name}_amount(const double s[{dimensions}], int i)
     static const double amounts[{len(amounts)}][{len(amounts[0])}] = {{{rows}}};
 
     return amounts[{name}_action(s)][i];
+}}
+"""
+
+
+def _laws(given: Laws, name: str) -> str:
+    """Write a function that returns an amount by the law of the region, with the bits of ``amount_of``."""
+    count, amounts, affine = given.table.shape
+    rows = ",\n".join(
+        "        {" + ", ".join("{" + ", ".join(map(repr, row)) + "}" for row in law) + "}"
+        for law in given.table.tolist()
+    )
+    low, high = (", ".join(map(repr, side.tolist())) for side in (given.low, given.high))
+    return f"""
+#define {name.upper()}_AMOUNTS {amounts}
+
+/* Amount i to take at an observation, in the units of the task: offset + gains * s, cut to its range. */
+static inline double {name}_amount(const double s[{affine - 1}], int i)
+{{
+    static const double laws[{count}][{amounts}][{affine}] = {{ /* the gains of each amount, and the offset */
+{rows}}};
+    static const double low[{amounts}] = {{{low}}}, high[{amounts}] = {{{high}}};
+    const double *law = laws[{name}_action(s)][i];
+    double total = law[{affine - 1}];
+
+    for (int j = 0; j < {affine - 1}; j++)
+        total += law[j] * s[j];
+    if (total < low[i])
+        total = low[i];
+    if (total > high[i])
+        total = high[i];
+    return total;
 }}
 """
 

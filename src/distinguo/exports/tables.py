@@ -21,6 +21,7 @@ from distinguo.representations.partition import lacking
 from distinguo.representations.voronoi import Voronoi
 from distinguo.runs.folder import REPRESENTATION, VALUES, open_run
 from distinguo.runs.run import Run
+from distinguo.tasks.amounts import Laws, laws_of
 
 # A partition as tables: in C, with the body of the function that finds the region of ``s``, and as arrays.
 
@@ -192,6 +193,7 @@ class LabelledController(NamedTuple):
     provenance: dict[str, Any] = {}  # noqa: RUF012
     certificates: Cited = Cited(None)  #: what is proven of it
     amounts: tuple[tuple[float, ...], ...] = ()  #: the continuous action of each level, if actions are levels
+    laws: Laws | None = None  #: that say how much, if actions are laws
 
     @property
     def representation(self) -> Representation:
@@ -217,6 +219,7 @@ def labelled(run: Run) -> LabelledController:
         high,
         representation.provenance,
         amounts=_amounts(spec.parameters.get("levels")),
+        laws=laws_of(spec),
     )
     if run.path is None:
         return plain

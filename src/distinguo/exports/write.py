@@ -38,6 +38,8 @@ def to_document(named: LabelledController) -> str:
         "task": named.task,
         "actions": list(named.actions),
     }
+    if named.laws is not None:
+        head["laws"] = {name: array.tolist() for name, array in named.laws._asdict().items()}
     if named.certificates.certificate is not None:
         head["certificate"] = named.certificates.certificate._asdict()
     lines = [f"  {json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in head.items()]
@@ -63,6 +65,8 @@ class Format(NamedTuple):
 def to_arrays(named: LabelledController) -> bytes:
     """Return an ``.npz`` file of the partition's arrays, the values ``q`` and the ``actions`` of their rows."""
     learned = {"q": named.controller.q, "actions": named.controller.greedy}
+    if named.laws is not None:
+        learned |= {f"laws_{name}": array for name, array in named.laws._asdict().items()}
     return pack_arrays({**arrays_of(named.controller.partition), **learned})
 
 

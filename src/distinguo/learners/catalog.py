@@ -14,6 +14,7 @@ from pathlib import Path
 from distinguo.registry import LEARNERS, added, load_added
 
 ECONOMY, MODEL, PROBATION, SURPRISE, SWEEPING = "economy", "model", "probation", "surprise", "sweeping"
+EVOLUTION = "evolution"
 TEACHER = "teacher"  #: trains a network and distils it: its run is made by ``teach``, not trial by trial
 DISTILLED = "distilled"  #: the learner of a run that ``distil`` made; no run is learned with it
 

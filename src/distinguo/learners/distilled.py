@@ -26,6 +26,9 @@ class DistilSettings(NamedTuple):
         int,
         Field(ge=1, le=MOST_PROTOTYPES, description="prototypes to begin with; more if they do not suffice"),
     ] = 10
+    laws: Annotated[
+        bool, Field(description="fit laws to a teacher whose actions are amounts, and not only levels")
+    ] = True
     rounds: Annotated[int, Field(ge=1, le=100, description="rounds of trials labelled by the teacher")] = 2
     trials: Annotated[int, Field(ge=1, le=1_000, description="trials of a round")] = 20
     restarts: Annotated[int, Field(ge=1, le=100, description="fits that are begun, for every size")] = 6

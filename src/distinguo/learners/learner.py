@@ -23,7 +23,7 @@ from distinguo.learners.catalog import DISTILLED, import_learner, learner_names
 from distinguo.learners.driver import advance_trial, begin_trial, settle_trial
 from distinguo.seam import at_speed
 from distinguo.tasks.extent import Extent
-from distinguo.tasks.spec import Goal, MeanReturn, TaskSpec
+from distinguo.tasks.spec import Amounts, Goal, MeanReturn, TaskSpec
 from distinguo.tasks.task import State
 
 
@@ -44,6 +44,7 @@ class Setup(NamedTuple):
     stochastic: str  #: how much noise there is: "no", "some" or "strong"
     restorable: bool  #: whether any earlier state can be restored
     left_out: tuple[int, ...] = ()  #: coordinates of the observations that do not matter
+    box: Amounts | None = None  #: of the actions, if they are amounts
 
     @property
     def low(self) -> tuple[float, ...]:
@@ -81,6 +82,7 @@ class Learner:
     declared: Any = None  #: the class that a user declared it by
     suggested: Mapping[str, Any] = {}  #: settings of the stage that suit it, by dotted name
     suggested_by_return: Mapping[str, Any] = {}  #: the same for tasks judged by return
+    uses_laws = False  #: whether it finds laws where actions are amounts
     only_controls = False  #: whether its map is only good for acting, so that other learners need another one
     needs_extent = True  #: whether a preliminary series should find the extent of the observations
     #: Whether a long trial of the learner itself solves a task whose trials should never end.
@@ -146,6 +148,13 @@ class Learner:
     def claims(self, agent: Agent, ended: int, goal: Goal) -> bool:
         """Whether, after a trial, the learner claims that the task is solved."""
         return goal.is_claimed(ended == CAPPED, float(agent.progress.counts["gained"][0]))
+
+    def set_laws(self, agent: Agent) -> None:
+        """Write the laws of the present controller into the world, where actions are amounts."""
+
+    def laws(self, memory: Any) -> np.ndarray | None:
+        """The laws of the present controller's actions; None for a learner that chooses among a few actions."""
+        return None
 
     def is_time_to_settle(self, settings: Any, length: int) -> bool:
         """Whether to learn at once from a trial that paused after ``length`` steps; by default not."""

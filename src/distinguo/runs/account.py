@@ -14,11 +14,13 @@ from distinguo.representations.file import Representation, can_be_read_again
 from distinguo.runs.configuration import Configuration
 from distinguo.runs.history import LARGEST_HISTORY, Frame, ending_with, fits, frame_line, is_due
 from distinguo.search.proving import Proven
+from distinguo.tasks.amounts import needs_laws, with_laws
 from distinguo.tasks.extent import Extent, Preliminaries, completed, preliminary_series
 from distinguo.tasks.relevance import mattering
-from distinguo.tasks.spec import CONTINUOUS, LARGEST
+from distinguo.tasks.spec import CONTINUOUS, LARGEST, TaskSpec
 from distinguo.tasks.task import observe, start, uncounted_steps
 
+LAWS = "laws"  #: the array of ``values.npz``, where actions are amounts
 #: The provenance in a frame of the history.
 _OF_A_FRAME = ("task", "preset", "seed", "extent", "observed")
 
@@ -50,6 +52,8 @@ class Account:
         """Record what was learned, if the trial that ended has a frame in the history."""
         spec = self.configuration.spec
         size = (prototypes, regions, len(spec.dimensions), len(spec.actions))
+        if needs_laws(spec):  # those of earlier maps are not kept
+            return
         if not is_due(self.count_trials, *size) or not can_be_read_again(learned.partition):
             return
         line = frame_line(self.frame(learned))
@@ -201,19 +205,27 @@ class Account:
         """Return the lines of the frames since the last checkpoint; the last is the present map."""
         return ending_with(self.frames, self.frame())
 
+    def acting_spec(self) -> TaskSpec:
+        """The task as the controller acts in it: where actions are amounts, they are the laws that were found."""
+        spec, found = self.configuration.spec, self.learner.laws(self.agent.memory)
+        if found is None:
+            return spec._replace(task=self.task)
+        return with_laws(spec._replace(task=self.task.task), found)
+
     def values(self) -> dict[str, np.ndarray]:
         """Return the action values, and what else the learner saves with them."""
         arrays = {"q": self.controller.q}
         if self.proof is None or not self.proof.changed:
             arrays |= self.learner.values(self.agent.memory)
-        regions = self.regions
+        found, regions = self.learner.laws(self.agent.memory), self.regions
+        arrays |= {} if found is None else {LAWS: found}
         return {name: array[:regions].copy() for name, array in arrays.items()}
 
 
 def preliminaries_for(task: Any, configuration: Configuration, learner: Learner) -> Preliminaries:
     """Find the extent and the mean reward, if the learner needs them, and which of many coordinates matter."""
     spec, stage = configuration.spec, configuration.stage
-    if not 0 < stage.many < len(spec.dimensions) or spec.kind != CONTINUOUS:
+    if not 0 < stage.many < len(spec.dimensions) or spec.kind != CONTINUOUS or needs_laws(spec):
         return _first_facts(task, configuration, learner)
     matter, steps = mattering(task, configuration.seed, stage.steps)
     found = _first_facts(

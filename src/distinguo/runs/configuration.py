@@ -17,6 +17,7 @@ from distinguo.errors import DistinguoError, checks_names, did_you_mean, one_lin
 from distinguo.learners.catalog import (
     DISTILLED,
     ECONOMY,
+    EVOLUTION,
     MODEL,
     PROBATION,
     SURPRISE,
@@ -30,7 +31,8 @@ from distinguo.proof.verify import question_for
 from distinguo.representations.voronoi import voronoi
 from distinguo.seam import is_compiled
 from distinguo.settings import StageSettings, checked
-from distinguo.tasks.catalog import SPECS, own_parameters, task_spec
+from distinguo.tasks.amounts import amounts_refused, needs_laws, without_laws
+from distinguo.tasks.catalog import SPECS, in_amounts, own_parameters, task_spec
 from distinguo.tasks.gym.task import TaskWords, with_words
 from distinguo.tasks.noise import NoiseParameters
 from distinguo.tasks.spec import CATEGORIES, Hold, MeanReturn, TaskSpec
@@ -84,10 +86,17 @@ def configure(
     if isinstance(task, TaskSpec):
         check_given(task, asked["task"])
     setting = task if isinstance(task, TaskSpec) else task_spec(task, asked["task"], interpreted)
-    setting = with_words(setting, words or {})
+    wide = None if "levels" in asked["task"] else in_amounts(setting)
+    setting = with_words(setting, words or {}) if wide is None else setting
     if learner is None:
         learner = suited_learner(setting, preset_name, asked["learner"], prototypes is not None)
     chosen = learner if isinstance(learner, Learner) else learner_named(learner)
+    if wide is not None:
+        setting = with_words(wide if chosen.uses_laws else setting, words or {})
+    if (
+        needs_laws(setting) and not chosen.uses_laws and chosen.name != DISTILLED
+    ):  # its laws come with its values
+        raise amounts_refused(setting, f"the learner '{chosen.name}'")
     tables = _by_table(
         {**suggested_settings(setting, preset_name, chosen, changes or {}), **(changes or {})}, setting
     )
@@ -214,6 +223,7 @@ def differences(ours: Configuration, theirs: Configuration) -> str:
 
 def flat(configuration: Configuration) -> dict[str, Any]:
     """All settings that decide the result of a run, by dotted name."""
+    configuration = configuration._replace(spec=without_laws(configuration.spec))
     flat = {
         "task": configuration.spec.name,
         "seed": configuration.seed,
@@ -252,6 +262,8 @@ def choice_for(spec: TaskSpec) -> Choice:
     """
     if spec.kind == CATEGORIES:
         return Choice(SWEEPING, "it suits labels")
+    if spec.amounts is not None:
+        return Choice(EVOLUTION, "it finds laws where actions are amounts")
     if isinstance(spec.goal, MeanReturn):
         # a learner for many numbers, such as an evolution strategy, would be chosen here
         return Choice(PROBATION, "it suits tasks judged by return")

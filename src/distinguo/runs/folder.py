@@ -24,12 +24,13 @@ from typing import Any
 
 import numpy as np
 
-from distinguo.errors import DistinguoError, path_from, shown
+from distinguo.errors import DistinguoError, one_line, path_from, shown
 from distinguo.reading.arrays import LARGEST_TABLE, read_arrays
 from distinguo.reading.files import MEBIBYTE, parse_json, read_bytes, read_text, regular_file
 from distinguo.representations import file as representation_file
 from distinguo.representations.partition import prototypes_of
 from distinguo.runs import listing
+from distinguo.runs.account import LAWS
 from distinguo.runs.checkpoint import Growing, load_checkpoint, write_checkpoint
 from distinguo.runs.configuration import Configuration, differences, learn_command
 from distinguo.runs.digests import DIGESTS, check_digests, digests_text
@@ -48,6 +49,7 @@ from distinguo.runs.restarts import read_reasons
 from distinguo.runs.run import Run, carried
 from distinguo.runs.settings_file import from_toml, to_toml
 from distinguo.runs.stage import Stage
+from distinguo.tasks.amounts import laws_of, needs_laws, with_laws, without_laws
 from distinguo.tasks.catalog import AbsentTask, is_absent, origin_of, spec_of, task_spec
 from distinguo.tasks.gym.source import OF_OBJECTS
 from distinguo.tasks.spec import TaskSpec
@@ -106,7 +108,7 @@ _COUNTS = (
         "diagnosis_steps",
     ),
     *("representation_prototypes", "representation_steps", "condensed_from", "condense_steps"),
-    *("training_steps", "distillation_steps"),
+    *("training_steps", "distillation_steps", "numbers"),
 )
 _NUMBERS = (
     "score",
@@ -372,7 +374,7 @@ def write_whole(run: Run, path: Path, others: Mapping[str, str]) -> None:
     files: dict[str, str | bytes] = {
         SETTINGS: to_toml(run.configuration),
         REPRESENTATION: representation_file.dumps(run.representation),
-        VALUES: pack({"q": run.q, "updates": run.updates}),
+        VALUES: pack({"q": run.q, "updates": run.updates, **_laws_of(run)}),
         TRIALS: trials_text(run.trials, header=True),
         REASONS: _lines(run.reasons),
         HISTORY: "".join(frame_line(frame) for frame in run.history),
@@ -433,6 +435,7 @@ def _read_run(path: Path, reasons: bool) -> Run:
         raise DistinguoError(
             f"{path / REPRESENTATION} has other dimensions than the task of {path / SETTINGS}."
         )
+    configuration = _with_laws(path, configuration)
     q, updates = _read_values(path, representation, len(configuration.spec.actions))
     summary = _read_result(path / RESULT) if is_finished(path) else {"solved": False}
     run = Run(
@@ -470,6 +473,25 @@ def _with_origin(spec: TaskSpec, summary: Mapping[str, Any]) -> TaskSpec:
     return spec._replace(task=spec.task._replace(origin=str(summary["task_file"])))
 
 
+def _laws_of(run: Run) -> dict[str, np.ndarray]:
+    """The laws of a run, where actions are amounts."""
+    found = laws_of(run.configuration.spec)
+    return {} if found is None else {LAWS: found.table}
+
+
+def _with_laws(path: Path, configuration: Configuration) -> Configuration:
+    """Return the configuration of a run with the laws that are its actions, where actions are amounts."""
+    if not needs_laws(configuration.spec):
+        return configuration
+    try:
+        return configuration._replace(spec=with_laws(configuration.spec, read_arrays(path / VALUES)[LAWS]))
+    except (KeyError, DistinguoError) as error:
+        raise DistinguoError(
+            f"{path / VALUES} does not belong to {path / SETTINGS}: its laws are missing or damaged "
+            f"({one_line(str(error))})."
+        ) from None
+
+
 def _read_history(path: Path, configuration: Configuration) -> Sequence[Frame]:
     frames, spec = read_history(path / HISTORY, is_growing=not is_finished(path)), configuration.spec
     for frame in frames[:1]:
@@ -484,7 +506,10 @@ def _read_values(
     path: Path, representation: representation_file.Representation, actions: int
 ) -> tuple[np.ndarray, np.ndarray]:
     shape = (representation.regions, actions)
-    values = {name: _by_region(array, representation) for name, array in read_arrays(path / VALUES).items()}
+    values = {
+        name: array if name == LAWS else _by_region(array, representation)
+        for name, array in read_arrays(path / VALUES).items()
+    }
     values = {"updates": np.zeros(shape, dtype=np.int64), **values}
     for name, dtype in (("q", np.float64), ("updates", np.int64)):
         if name not in values or values[name].shape != shape or values[name].dtype != dtype:
@@ -542,9 +567,10 @@ def _is_right(name: str, value: Any) -> bool:
 
 def with_task(configuration: Configuration, given: Any) -> Configuration:
     """Return a configuration whose task can take steps; None leaves it as it is."""
-    return (
-        configuration if given is None else configuration._replace(spec=handed_in(configuration.spec, given))
-    )
+    if given is None:
+        return configuration
+    known, spec = laws_of(configuration.spec), handed_in(without_laws(configuration.spec), given)
+    return configuration._replace(spec=spec if known is None else with_laws(spec, known.table))
 
 
 def handed_in(spec: TaskSpec, given: Any) -> TaskSpec:

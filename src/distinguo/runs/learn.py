@@ -27,6 +27,7 @@ from distinguo.runs.run import Run, run_of, whole_summary
 from distinguo.runs.stage import Stage
 from distinguo.seam import is_compiled
 from distinguo.settings import LearnerSettings, StageSettings
+from distinguo.tasks.amounts import laws_of, with_laws
 from distinguo.tasks.catalog import spec_of
 from distinguo.tasks.gym.task import WORDS, TaskWords
 from distinguo.tasks.spec import TaskSpec
@@ -138,9 +139,9 @@ def learn_configured(
     run = folder.open_run(out)
     if configuration.spec.portable:
         return run
-    return run._replace(
-        configuration=run.configuration._replace(spec=configuration.spec)
-    )  # with its environment
+    known, spec = laws_of(run.configuration.spec), configuration.spec  # with its environment
+    spec = spec if known is None else with_laws(spec, known.table)
+    return run._replace(configuration=run.configuration._replace(spec=spec))
 
 
 def _learn_in(out: Path, stage: Stage, watch: Watch | None) -> None:

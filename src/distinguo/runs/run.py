@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 
 from distinguo.controller import Controller
-from distinguo.errors import counted
+from distinguo.errors import DistinguoError, counted
 from distinguo.evaluation.confirmation import (
     FAILED,
     PASSED,
@@ -19,11 +19,13 @@ from distinguo.evaluation.confirmation import (
     trials_to_pass,
 )
 from distinguo.representations.file import Representation
+from distinguo.runs.account import LAWS
 from distinguo.runs.configuration import Configuration
 from distinguo.runs.history import Frame, TrialRow, packed_history
 from distinguo.runs.restarts import of_these_regions
 from distinguo.runs.stage import ReturnStage, Stage
 from distinguo.runs.unsolved import UnsolvedRun, why_not_solved
+from distinguo.tasks.amounts import amounts_of, count_stored, laws_of, needs_laws, with_laws
 from distinguo.tasks.catalog import origin_of
 from distinguo.versions import software
 
@@ -250,11 +252,30 @@ class Run(Verbs, RunRecord):
         ``s`` is a row of coordinates, or an observation with parts as its environment gives it. Of images that are
         reduced it is the reduced one, as ``ReducedObservation`` gives it.
         """
+        return self.configuration.spec.actions[self.controller.action(self._row(s))]
+
+    def amounts(self, s: Any) -> tuple[float, ...]:
+        """The amounts that the controller takes where ``s`` is observed, in a task whose actions are amounts.
+
+        >>> import distinguo
+        >>> run = distinguo.learn("Pendulum-v1", settings={"stage.steps": 10_000})
+        >>> -2.0 <= run.amounts((1.0, 0.0, 0.0))[0] <= 2.0
+        True
+        """
+        known, seen = laws_of(self.configuration.spec), self._row(s)
+        if known is None:
+            raise DistinguoError(
+                f"The actions of {self.configuration.spec.name} are no amounts; ask for run.action(s)."
+            )
+        return amounts_of(known, self.controller.action(seen), [float(x) for x in seen])
+
+    def _row(self, s: Any) -> Any:
+        """An observation as a row of numbers."""
         if isinstance(s, Mapping):
             s = self.configuration.spec.task.driver.checked_env.view.flatten(s)
         elif np.ndim(s) > 1:
             s = np.ravel(s)
-        return self.configuration.spec.actions[self.controller.action(s)]
+        return s
 
 
 def run_of(stage: Stage) -> Run:
@@ -262,8 +283,11 @@ def run_of(stage: Stage) -> Run:
     stage.prove()
     stage.refine()
     values = stage.values()
+    configuration = stage.configuration
+    if LAWS in values:
+        configuration = configuration._replace(spec=with_laws(configuration.spec, values[LAWS]))
     return Run(
-        stage.configuration,
+        configuration,
         stage.representation(),
         values["q"],
         values.get("updates", np.zeros(values["q"].shape, dtype=np.int64)),
@@ -297,8 +321,9 @@ def whole_summary(stage: Stage, trials: Sequence[TrialRow]) -> dict[str, Any]:
     observed, spec = stage.agent.progress.extent, stage.configuration.spec
     low, high = observed if spec.bounded else (stage.extent.low, stage.extent.high)
     values = stage.values()
+    acting = stage.acting_spec()
     ending = UnsolvedRun(
-        stage.configuration,
+        stage.configuration._replace(spec=acting if needs_laws(spec) else spec),
         summary,
         trials,
         stage.controller,
@@ -307,7 +332,7 @@ def whole_summary(stage: Stage, trials: Sequence[TrialRow]) -> dict[str, Any]:
         (tuple(map(float, low)), tuple(map(float, high))) if np.isfinite([low, high]).all() else None,
         stage.trial_length if not trials or trials[-1].trial < stage.count_trials else 0,
     )
-    why = why_not_solved(ending, stage.task)
+    why = why_not_solved(ending, acting.task)
     return {**summary, **why, "total_steps": summary["total_steps"] + why.get("diagnosis_steps", 0)}
 
 
@@ -340,6 +365,7 @@ def summarise(stage: Stage) -> dict[str, Any]:
         "confirmation_steps": stage.confirmation_steps,
         "failed_confirmation_steps": stage.failed_confirmation_steps,
         **_of_confirmation(stage),
+        **_of_laws(stage),
         "attempts": stage.attempts,
         **of_map,
         **proof,
@@ -371,6 +397,12 @@ def _of_proof(stage: Stage) -> dict[str, Any]:
         "proof_seconds": round(made.seconds, 4),
         "prover_seconds": round(made.seconds_proving, 4),
     }
+
+
+def _of_laws(stage: Stage) -> dict[str, Any]:
+    """How many numbers a map of laws is."""
+    found = stage.learner.laws(stage.agent.memory)
+    return {} if found is None else {"numbers": count_stored(found, stage.prototypes)}
 
 
 def _of_representation(stage: Stage) -> dict[str, Any]:

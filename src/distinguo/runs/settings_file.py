@@ -20,8 +20,9 @@ from distinguo.reading.files import parse_toml
 from distinguo.runs.configuration import TABLES, Configuration, configure, values_by_table
 from distinguo.runs.history import HISTORY
 from distinguo.settings import StageSettings, checked
+from distinguo.tasks.amounts import without_laws
 from distinguo.tasks.catalog import check_own, own_parameters, written_spec
-from distinguo.tasks.spec import TaskSpec
+from distinguo.tasks.spec import Amounts, TaskSpec
 
 # The file ``settings.toml``: the configuration of a run, with every setting, and their number at the end. A file
 # that was cut or lost a line is rejected: a missing setting would otherwise get its default.
@@ -31,7 +32,21 @@ VERSION = 2
 #: The keys of the table ``run``.
 RUN = ("version", "task", "seed", "preset", "learner", "prototypes", "interpreted", "given")
 #: The keys of the table ``world``: the description of a task that cannot be made from its name alone.
-SPEC_KEYS = ("dimensions", "actions", "low", "high", "score", "kind", "threshold", "limit", "units", "note")
+SPEC_KEYS = (
+    *(
+        "dimensions",
+        "actions",
+        "low",
+        "high",
+        "score",
+        "kind",
+        "threshold",
+        "limit",
+        "units",
+        "amounts",
+        "note",
+    ),
+)
 
 
 class WrittenSpec(NamedTuple):
@@ -47,10 +62,12 @@ class WrittenSpec(NamedTuple):
     threshold: float | None = None
     limit: Annotated[int, Field(ge=1)] | None = None
     units: tuple[str, ...] = ()
+    amounts: Amounts | None = None
 
 
 def to_toml(configuration: Configuration) -> str:
     """Write a configuration as TOML, each setting with its source as a comment."""
+    configuration = configuration._replace(spec=without_laws(configuration.spec))
     document = tomlkit.document()
     run = tomlkit.table()
     run.update({"version": VERSION, "task": configuration.spec.name, "seed": configuration.seed})
@@ -77,7 +94,9 @@ def _spec_table(spec: TaskSpec) -> tomlkit.items.Table:
     table = tomlkit.table()
     for name in SPEC_KEYS:
         value = getattr(spec, name)
-        if value not in (None, ()):
+        if isinstance(value, Amounts):
+            table[name] = {key: list(x) if isinstance(x, tuple) else x for key, x in value._asdict().items()}
+        elif value not in (None, ()):
             table[name] = list(value) if isinstance(value, tuple) else value
     return table
 

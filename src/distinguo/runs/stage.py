@@ -36,6 +36,7 @@ from distinguo.runs.history import TrialRow
 from distinguo.runs.restarts import RESTART, Best, better, is_over, returned_to
 from distinguo.seam import at_speed, is_compiled
 from distinguo.search.proving import learn_until_proven
+from distinguo.tasks.amounts import MOST_LAWS, amounts_refused, laws, needs_laws, task_with_laws
 from distinguo.tasks.extent import Extent, completed
 from distinguo.tasks.spec import CATEGORIES, MeanReturn
 from distinguo.tasks.task import actions, has_one_start, observe, seeded, start
@@ -74,7 +75,7 @@ class Stage(Account):
         self.configuration = configuration
         self.learner = learner_or_absent(configuration.learner_name, {})
         self.rng = np.random.default_rng(configuration.seed)
-        self.task = seeded(configuration.spec.task, configuration.seed)
+        self.task = _with_room_for_laws(seeded(configuration.spec.task, configuration.seed), configuration)
         self.preliminaries = preliminaries_for(self.task, configuration, self.learner)
         self.extent = self.preliminaries.extent
         self.agent = self._fresh_agent()
@@ -189,6 +190,7 @@ class Stage(Account):
             limit=self.configuration.spec.limit,
             stochastic=self.configuration.spec.stochastic,
             restorable=self.configuration.spec.restorable,
+            box=self.configuration.spec.amounts if needs_laws(self.configuration.spec) else None,
         )
 
     def _prepare(self) -> None:
@@ -283,6 +285,7 @@ class Stage(Account):
             ended = True
         else:
             now, most = self.agent.progress.now, min(self.steps_at_once, most)
+            self.learner.set_laws(self.agent)
             if self.learner.declared is None:
                 run = at_speed(follow_in, self.agent.world)
                 steps, ended, gained = run(self.agent.world, self.controller, self.rng, now, most)
@@ -331,7 +334,7 @@ class Stage(Account):
     def refine(self) -> None:
         """Make a map for other learners from a controller that solves its task, and price its distinctions."""
         if self.refined is None and self.solved and self.learner.only_controls:
-            spec = self.configuration.spec._replace(task=self.task)
+            spec = self.acting_spec()
             self.refined = refine_controller(
                 spec, self.controller, self.configuration.seed, self.configuration.stage.refine_steps
             )
@@ -389,6 +392,17 @@ class Stage(Account):
         if self.pause_at is None:
             return usual
         return max(1, min(self.stride or usual, usual, self.pause_at - self.environment_steps))
+
+
+def _with_room_for_laws(task: Any, configuration: Configuration) -> Any:
+    """Return a task with amounts as one of some laws, which the learner sets; any other task as it is."""
+    spec, learner = configuration.spec, configuration.learner_name
+    if not needs_laws(spec) or spec.amounts is None:
+        return task
+    if not learner_or_absent(learner, {}).uses_laws:
+        raise amounts_refused(spec, f"the learner '{learner}'")
+    table = np.zeros((MOST_LAWS, len(spec.amounts.low), len(spec.dimensions) + 1))
+    return task_with_laws(task, laws(table, spec.amounts))
 
 
 class HoldStage(Stage):

@@ -19,6 +19,7 @@ from distinguo.evaluation.confirmation import UNDECIDED
 from distinguo.learners.catalog import ECONOMY, PROBATION, SURPRISE
 from distinguo.runs.configuration import Configuration, configure, learn_command, settings_call
 from distinguo.runs.history import TrialRow
+from distinguo.tasks.amounts import laws_of
 from distinguo.tasks.spec import CATEGORIES, Hold, MeanReturn, TaskSpec
 from distinguo.tasks.task import has_one_start, observe, seeded, start, transition, truncated
 
@@ -106,7 +107,8 @@ def why_not_solved(ending: UnsolvedRun, task: Any) -> dict[str, Any]:
 
 def command_to_try(configuration: Configuration, reason: UnsolvedReason) -> str:
     """The command, or the call in Python, that repeats a run with what a reason suggests."""
-    if reason.learner is not None and reason.learner != configuration.learner_name:
+    only_one = laws_of(configuration.spec) is not None  # no other learner finds laws
+    if not only_one and reason.learner is not None and reason.learner != configuration.learner_name:
         new = configure(configuration.spec, seed=configuration.seed, learner=reason.learner)
     else:
         tables: dict[str, dict[str, Any]] = {"stage": {}, "learner": {}}

@@ -22,7 +22,13 @@ from distinguo.tasks.declare import declared_by_name, declared_spec, is_declared
 from distinguo.tasks.gym.registration import PUCK_ID
 from distinguo.tasks.maze import Maze
 from distinguo.tasks.mountain_car import MountainCar
-from distinguo.tasks.pendulum import Pendulum, PendulumOfTorques, check_torques, pendulum_kind
+from distinguo.tasks.pendulum import (
+    Pendulum,
+    PendulumOfAmounts,
+    PendulumOfTorques,
+    check_torques,
+    pendulum_kind,
+)
 from distinguo.tasks.puck.noisy import NoisyPuck, puck_spec
 from distinguo.tasks.puck.puck import ContinuingPuck, Puck
 from distinguo.tasks.spec import Parameters, TaskSpec
@@ -66,7 +72,8 @@ SPECS: dict[str, Callable[[Parameters], TaskSpec]] = {
 }
 ALIASES = {PUCK_ID: "puck"}
 UNITS = "units"  #: files of earlier versions do not have them
-OWN = (Puck, NoisyPuck, ContinuingPuck, Maze, CartPole, MountainCar, Acrobot, Pendulum, PendulumOfTorques)
+PENDULUMS = (Pendulum, PendulumOfTorques, PendulumOfAmounts)
+OWN = (Puck, NoisyPuck, ContinuingPuck, Maze, CartPole, MountainCar, Acrobot, *PENDULUMS)
 
 
 def task_spec(
@@ -187,6 +194,25 @@ def _declared(kind: type, parameters: Parameters) -> TaskSpec:
         raise DistinguoError(f"{kind.__name__} is named '{spec.name}', as one of our own tasks; rename it.")
     check_first_steps(spec)
     return spec
+
+
+def in_amounts(spec: TaskSpec) -> TaskSpec | None:
+    """Return a task whose actions are levels that nobody chose with the amounts themselves; None for any other task.
+
+    >>> spec = in_amounts(task_spec("Pendulum-v1"))
+    >>> spec and spec.amounts
+    Amounts(low=(-2.0,), high=(2.0,), names=('torque',), single=True)
+    """
+    if isinstance(spec.task, Pendulum):
+        usual = {k: v for k, v in spec.parameters.items() if k in PendulumOfAmounts._fields and k != "levels"}
+        if spec.parameters["max_torque"] != Pendulum._field_defaults["max_torque"]:
+            return None  # the box of its amounts is fixed
+        return SPECS[spec.name]({**usual, "levels": 0})
+    if not spec.interpreted:
+        return None
+    from distinguo.tasks.gym.task import environment_in_amounts
+
+    return environment_in_amounts(spec)
 
 
 class AbsentTask(NamedTuple):

@@ -16,6 +16,7 @@ from numba.core.errors import NumbaError
 from distinguo.errors import DistinguoError, reason_of
 from distinguo.kernel_cache import numba_reason
 from distinguo.seam import is_compiled, kernel
+from distinguo.tasks.amounts import needs_laws, with_laws
 from distinguo.tasks.spec import LARGEST, TaskSpec
 from distinguo.tasks.task import (
     Observation,
@@ -46,7 +47,7 @@ def check_task(task: Any) -> None:
     """
     from distinguo.tasks.catalog import spec_of, task_spec
 
-    spec = task_spec(task) if isinstance(task, str) else spec_of(task)
+    spec = _with_constants(task_spec(task) if isinstance(task, str) else spec_of(task))
     contract = _Contract(spec, seeded(spec.task, 1))
     contract.check_actions()
     ended = [contract.check_trial(action) for action in [*range(len(spec.actions)), None]]
@@ -61,6 +62,7 @@ def check_task(task: Any) -> None:
 
 def check_first_steps(spec: TaskSpec) -> None:
     """Take each action once and compile the task: this finds most mistakes at once."""
+    spec = _with_constants(spec)
     contract = _Contract(spec, seeded(spec.task, 1))
     contract.check_actions()
     s = contract.started(np.random.default_rng(0))
@@ -68,6 +70,16 @@ def check_first_steps(spec: TaskSpec) -> None:
         contract.stepped(s, a, "in the first step")
     if is_compiled(spec.task):
         contract.recorded(_record, 1, 1)
+
+
+def _with_constants(spec: TaskSpec) -> TaskSpec:
+    """Return a task with amounts as one of a few constants: the least, the greatest and the middle ones."""
+    if not needs_laws(spec) or spec.amounts is None:
+        return spec
+    low, high = np.array(spec.amounts.low), np.array(spec.amounts.high)
+    table = np.zeros((3, len(low), len(spec.dimensions) + 1))
+    table[:, :, -1] = low, high, (low + high) / 2.0
+    return with_laws(spec, table)
 
 
 class _Contract(NamedTuple):

@@ -25,8 +25,18 @@ from distinguo.errors import DistinguoError, did_you_mean
 from distinguo.seam import implements, implements_interpreted, part
 from distinguo.settings import checked
 from distinguo.tasks import task as generics
+from distinguo.tasks.amounts import Levels, check_box, taker
 from distinguo.tasks.noise import NoiseParameters, noise_generator, separated, with_noise
-from distinguo.tasks.spec import CATEGORIES, CONTINUOUS, LENGTH, RETURN, Parameters, Stochastic, TaskSpec
+from distinguo.tasks.spec import (
+    CATEGORIES,
+    CONTINUOUS,
+    LENGTH,
+    RETURN,
+    Amounts,
+    Parameters,
+    Stochastic,
+    TaskSpec,
+)
 
 T = TypeVar("T")
 
@@ -57,7 +67,9 @@ def task(
 
     ``states`` and ``actions`` are the names of the coordinates of a state and of the actions; ``low`` and ``high``
     are the bounds of the observations, which scale distances; where one is infinite, experience takes its place.
-    ``actions``, ``low`` and ``high`` may be functions of the task if they depend on its parameters. For the
+    ``actions``, ``low`` and ``high`` may be functions of the task if they depend on its parameters. Actions may also
+    be amounts (:func:`~distinguo.tasks.amounts.amounts`), or a few levels of one
+    (:func:`~distinguo.tasks.amounts.levels`): then ``transition(self, s, u)`` takes the amount itself. For the
     options see :class:`~distinguo.tasks.declare.TaskOptions`.
 
     The class body must define ``transition(self, s, a)``, which returns the next state, the reward and whether it
@@ -117,8 +129,15 @@ def _implement(kind: Any, declaration: Declaration, bodies: dict[str, Any]) -> N
     functions: dict[str, Any] = {
         "unpack": _reader(len(declaration.states)) if declaration.compiled else _read_row
     }
-    if not callable(declaration.actions):
+    if declaration.amounts is not None:
+        functions["by_law"] = taker(declaration.amounts)
+    elif not callable(declaration.actions):
         functions["actions"] = _counter(len(declaration.actions))
+    if declaration.values:
+        bodies = {
+            **bodies,
+            "transition": _by_level(bodies["transition"], declaration.values, register is implements),
+        }
     if GENERATOR in kind._fields:
         functions |= {"seeded": _reseeded, "randomness": _own_generator}
     for word, body in (functions | bodies).items():
@@ -136,6 +155,12 @@ def _reader(width: int) -> Any:
         return part(lambda task, row: (row[0],))
     shorter, last = _reader(width - 1), width - 1
     return part(lambda task, row: (*shorter(task, row), row[last]))
+
+
+def _by_level(body: Any, values: tuple[float, ...], compiled: bool) -> Any:
+    """Return a transition that takes the number of a level, where the class body takes the amount."""
+    inner = part(body) if compiled else body
+    return lambda task, s, a: inner(task, s, values[a])
 
 
 @cache
@@ -184,7 +209,8 @@ def parameters_of(task: Any) -> dict[str, Any]:
 # The declaration of a task besides its functions, and its checks.
 
 
-ActionNames = Sequence[str] | Callable[[Any], Sequence[str]]  #: or how they follow from the parameters
+#: Names, or how they follow from the parameters; or amounts, or levels of one.
+ActionNames = Sequence[str] | Callable[[Any], Sequence[str]] | Amounts | Levels
 Bounds = Sequence[float] | Callable[[Any], Sequence[float]]
 
 
@@ -222,6 +248,8 @@ class Declaration(NamedTuple):
     stochastic: Stochastic
     compiled: bool
     units: tuple[str, ...]
+    amounts: Amounts | None = None
+    values: tuple[float, ...] = ()  #: of the levels, if actions are levels
 
     def spec(self, task: Any, parameters: Parameters) -> TaskSpec:
         """Describe one task of the class."""
@@ -235,7 +263,7 @@ class Declaration(NamedTuple):
             name=self.name,
             task=task,
             dimensions=self.observations,
-            actions=tuple(self.actions(task) if callable(self.actions) else self.actions),
+            actions=self._action_names(task),
             low=low,
             high=high,
             score=self.score,
@@ -246,7 +274,12 @@ class Declaration(NamedTuple):
             stochastic=self.stochastic,
             portable=False,
             units=self.units,
+            amounts=self.amounts,
         )
+
+    def _action_names(self, task: Any) -> tuple[str, ...]:
+        names: Any = self.actions(task) if callable(self.actions) else self.actions
+        return tuple(names)
 
     def _bounds(self, side: str, bounds: Any, task: Any) -> tuple[float, ...]:
         try:
@@ -275,7 +308,7 @@ def declared(
     declaration = Declaration(
         options.get("name", name),
         _names(name, "states", states, 1),
-        actions if callable(actions) else _names(name, "actions", actions, 2),
+        actions if callable(actions) else _action_names(name, actions),
         *bounds,
         _names(name, "observations", options.get("observations", states), 1),
         CATEGORIES if options.get("categories") else CONTINUOUS,
@@ -285,6 +318,8 @@ def declared(
         options.get("stochastic", "some" if stochastic else "no"),
         options.get("compiled", True),
         tuple(options.get("units", ())),
+        actions if isinstance(actions, Amounts) else None,
+        actions.values if isinstance(actions, Levels) else (),
     )
     _check_units(declaration)
     _check_score(declaration)
@@ -306,6 +341,15 @@ def _names(name: str, what: str, words: Any, least: int) -> tuple[str, ...]:
             f"The {what} of {name} should be {least} or more different names, such as ('x', 'v'), got {words!r}."
         )
     return tuple(listed)
+
+
+def _action_names(name: str, actions: Any) -> tuple[str, ...]:
+    if isinstance(actions, Amounts):
+        check_box(actions, f"The amounts of {name}")
+        return actions.names
+    if isinstance(actions, Levels):
+        return tuple(f"{value:+.4g}" for value in actions.values)
+    return _names(name, "actions", actions, 2)
 
 
 def _check_units(declaration: Declaration) -> None:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from pydantic import Field
 
+from distinguo.errors import DistinguoError
 from distinguo.seam import implements
 from distinguo.settings import checked
 from distinguo.tasks.spec import Parameters, TaskSpec
@@ -72,6 +73,11 @@ def with_noise(spec: TaskSpec, noise: NoiseParameters) -> TaskSpec:
     """Return the task with its actions replaced as often as the parameters say."""
     if noise.noisy_actions == 0.0:
         return spec
+    if spec.amounts is not None:
+        raise DistinguoError(
+            f"task.noisy_actions replaces an action by a random one of a few, but those of {spec.name} are amounts; "
+            "leave it out, and draw noise in transition from a field rng."
+        )
     return spec._replace(
         task=ActionNoise(spec.task, noise.noisy_actions, np.random.default_rng(0)),
         controllable=None,

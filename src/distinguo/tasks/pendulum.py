@@ -36,6 +36,7 @@ from pydantic import Field
 
 from distinguo.errors import DistinguoError, shown
 from distinguo.seam import part
+from distinguo.tasks.amounts import amounts
 from distinguo.tasks.cart_pole import rounded
 from distinguo.tasks.declare import task
 from distinguo.tasks.mountain_car import clipped
@@ -146,13 +147,64 @@ class PendulumOfTorques(NamedTuple):
         return _shown(s)
 
 
+@task(
+    name="Pendulum-v1",
+    states=("angle", "turning"),
+    actions=amounts(-2.0, 2.0, names=("torque",)),
+    observations=("cos", "sin", "v"),
+    units=("", "", "rad/s"),
+    low=(-1.0, -1.0, -8.0),
+    high=(1.0, 1.0, 8.0),
+    score=RETURN,
+    limit=200,
+)
+class PendulumOfAmounts(NamedTuple):
+    """The same with all the torques between, rounded to 32 bits as Gymnasium does.
+
+    >>> from distinguo.tasks.task import transition
+    >>> transition(PendulumOfAmounts(), (0.0, 1.0), 0.0) == transition(Pendulum(), (0.0, 1.0), 2)
+    True
+    """
+
+    g: Annotated[float, Field(ge=0, le=1000, description="gravity, m/s^2 (Gymnasium's Pendulum-v1)")] = 10.0
+    mass: Annotated[float, Field(gt=0, le=1e6, description="kg (Gymnasium's Pendulum-v1)")] = 1.0
+    length: Annotated[float, Field(gt=0, le=1e6, description="m (Gymnasium's Pendulum-v1)")] = 1.0
+    max_speed: Annotated[float, Field(gt=0, le=1e6, description="rad/s (Gymnasium's Pendulum-v1)")] = 8.0
+    interval: Annotated[
+        float, Field(gt=0, le=1, description="s between actions (Gymnasium's Pendulum-v1)")
+    ] = 0.05
+    levels: Annotated[int, Field(ge=0, le=0, description="0: all torques from -2 to 2 N m")] = 0
+
+    def transition(self, s: PendulumState, u: float) -> tuple[PendulumState, float, bool]:
+        """Apply a torque for one interval."""
+        angle, turning = s
+        torque = rounded(u)
+        weight = 3.0 * self.g / (2.0 * self.length) * math.sin(angle)
+        push = rounded(rounded(3.0 / (self.mass * square_by_pow(self.length))) * torque)
+        turning_next = clipped(turning + (weight + push) * self.interval, -self.max_speed, self.max_speed)
+        effort = rounded(rounded(0.001) * rounded(torque * torque))
+        cost = square_by_pow(normalised(angle)) + 0.1 * square_by_pow(turning) + effort
+        return (angle + turning_next * self.interval, turning_next), -cost, False
+
+    def start(self, rng: np.random.Generator) -> PendulumState:
+        """Start at any angle, turning slowly."""
+        return (rng.uniform(-_FIRST_ANGLE, _FIRST_ANGLE), rng.uniform(-_FIRST_TURNING, _FIRST_TURNING))
+
+    def observe(self, s: PendulumState) -> tuple[float, float, float]:
+        """Where the tip is and how fast it turns."""
+        return _shown(s)
+
+
 def pendulum_kind(parameters: Parameters) -> type:
-    """Return the class for the parameters: torques at even distances, or a list.
+    """Return the class for the parameters: torques at even distances, a list, or with ``levels`` 0 all of them.
 
     >>> pendulum_kind({"levels": [-2.0, 1.5]}).__name__
     'PendulumOfTorques'
     """
-    return PendulumOfTorques if isinstance(parameters.get("levels"), list | tuple) else Pendulum
+    levels = parameters.get("levels")
+    if isinstance(levels, list | tuple):
+        return PendulumOfTorques
+    return PendulumOfAmounts if type(levels) is int and levels == 0 else Pendulum
 
 
 def check_torques(parameters: Parameters) -> None:
@@ -162,7 +214,7 @@ def check_torques(parameters: Parameters) -> None:
     Traceback (most recent call last):
     distinguo.errors.DistinguoError: Setting task.levels should be different torques from -2 to 2, got (-3.0, 2.0).
     """
-    levels, most = parameters["levels"], parameters["max_torque"]
+    levels, most = parameters["levels"], parameters.get("max_torque", 2.0)
     given = isinstance(levels, list | tuple)
     if given and (len(set(levels)) < len(levels) or not all(-most <= torque <= most for torque in levels)):
         raise DistinguoError(

@@ -78,6 +78,20 @@ Stochastic = Literal["no", "some", "strong"]
 Parameters = Mapping[str, Any]
 
 
+class Amounts(NamedTuple):
+    """A box of amounts: the actions of a task that takes any numbers within it.
+
+    >>> from distinguo.tasks.amounts import amounts
+    >>> amounts(-2.0, 2.0).names, amounts((-1.0, 0.0), (1.0, 5.0)).names
+    (('u',), ('u0', 'u1'))
+    """
+
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    names: tuple[str, ...]
+    single: bool = False  #: whether ``transition`` takes a number; else it takes a tuple
+
+
 class TaskSpec(NamedTuple):
     """A task by name.
 
@@ -89,7 +103,7 @@ class TaskSpec(NamedTuple):
     name: str
     task: Any
     dimensions: tuple[str, ...]  #: the names of the coordinates of an observation
-    actions: tuple[str, ...]  #: the names of the actions
+    actions: tuple[str, ...]  #: the names of the actions, or of the amounts
     low: tuple[float, ...]  #: the extent of the observations, which scales distances
     high: tuple[float, ...]  #: infinite where only experience shows it
     score: str = LENGTH  #: what a trial is judged by: its "length" or its "return"
@@ -106,6 +120,9 @@ class TaskSpec(NamedTuple):
     portable: bool = True  #: whether another process can make it again from its name and parameters
     note: str = ""  #: a note for the user on how it runs
     units: tuple[str, ...] = ()  #: of the coordinates of an observation, "" for none; empty if unknown
+    amounts: Amounts | None = (
+        None  #: the box of its actions, if they are amounts; laws decide them (tasks/amounts)
+    )
 
     @property
     def goal(self) -> Goal:

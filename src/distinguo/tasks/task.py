@@ -40,6 +40,12 @@ def actions(task: Any) -> int:
 
 
 @generic
+def by_law(task: Any, laws: Any, a: int, seen: Observation) -> Any:
+    """The amounts that law ``a`` decides where ``seen`` is observed, as ``transition`` takes them (tasks/amounts)."""
+    raise NotImplementedError
+
+
+@generic
 def unpack(task: Any, row: np.ndarray) -> State:
     """Turn a row of an array into a state."""
     raise NotImplementedError

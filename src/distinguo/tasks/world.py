@@ -39,6 +39,7 @@ from distinguo.seam import (
     kernel,
     part,
 )
+from distinguo.tasks.amounts import LawTask, PlainLawTask
 from distinguo.tasks.task import observe, start, transition, truncated, unpack
 
 cgutils: Any = _cgutils
@@ -62,6 +63,9 @@ class World(NamedTuple):
     truncated: int  #: 0 for a task that never stops a trial itself
     spare: np.ndarray  #: (3, width) rows for states, as compiled code allocates nothing
     sights: np.ndarray  #: (2, dimensions) rows for observations
+    laws: (
+        np.ndarray
+    )  #: (laws, amounts, dimensions + 1) what the actions mean, which a learner may change; or empty
 
 
 class PythonWorld(NamedTuple):
@@ -70,6 +74,7 @@ class PythonWorld(NamedTuple):
     task: Any
     spare: np.ndarray
     sights: np.ndarray
+    laws: np.ndarray
 
 
 @generic
@@ -251,7 +256,13 @@ def world_of(task: Any, width: int, dimensions: int) -> Any:
         _address(_truncated_through, types.boolean(kind, _ROW)) if has_own(truncated, task) else 0,
         spare,
         sights,
+        _laws_of(task),
     )
+
+
+def _laws_of(task: Any) -> np.ndarray:
+    """The table of the laws that are the task's actions, to be written in place; empty if they are none."""
+    return task.laws.table if isinstance(task, LawTask | PlainLawTask) else np.zeros((0, 0, 0))
 
 
 def _rooms(width: int, dimensions: int) -> tuple[np.ndarray, np.ndarray]:
@@ -380,6 +391,7 @@ def _calling_world(task: Any, width: int, dimensions: int) -> World:
         _address(_truncated_by_call, types.boolean(kind, _ROW)) if has_own(truncated, task) else 0,
         spare,
         sights,
+        _laws_of(task),
     )
 
 
@@ -400,7 +412,7 @@ def calls_python(world: Any) -> bool:
 
 def python_world(task: Any, width: int, dimensions: int) -> PythonWorld:
     """Return a world on which kernels run interpreted."""
-    return PythonWorld(task, *_rooms(width, dimensions))
+    return PythonWorld(task, *_rooms(width, dimensions), _laws_of(task))
 
 
 @implements_interpreted(step, PythonWorld)

@@ -16,6 +16,36 @@ import numpy as np
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.learners.agent import CAPPED, NO_BUDGET, SPENT, TERMINAL, Agent, begin_counting
+from distinguo.learners.evolution.generations import (
+    begin_generation,
+    begin_map_search,
+    end_generation,
+    has_collapsed,
+    has_stalled,
+    is_behind,
+    is_worth_a_test,
+    most_steps,
+    reach_of_trial,
+    set_candidate,
+    set_first_limit,
+    set_random_candidate,
+    surely,
+    target_of,
+    try_longer,
+)
+from distinguo.learners.evolution.laws import (
+    CLAIM,
+    WAIT,
+    after_law_test,
+    begin_law_search,
+    copy_candidate,
+    drop_with_law,
+    has_laws,
+    is_law_test_due,
+    is_slice_over,
+    next_slice,
+    set_law_trial,
+)
 from distinguo.learners.evolution.memory import (
     CENTRE,
     GENERATION,
@@ -26,21 +56,16 @@ from distinguo.learners.evolution.memory import (
     checked_evolution_memory,
     fresh_evolution_memory,
 )
-from distinguo.learners.evolution.places import by_scores, count_numbers, prototypes_of_numbers
-from distinguo.learners.evolution.strategy import begin_distribution, draw, shift_distribution
 from distinguo.learners.evolution.trials import draw_start, run_candidate
 from distinguo.learners.learner import Learner, Setup, register
 from distinguo.seam import at_speed
-from distinguo.search.maps import PrototypeMap, controller_of, copy_map, drop_prototype, prototype_map
+from distinguo.search.maps import controller_of, copy_map
 from distinguo.search.races import is_hopeless
-from distinguo.tasks.spec import Goal, Hold
+from distinguo.tasks.spec import Goal, Hold, TaskSpec
 from distinguo.tasks.task import has_one_start
 
-SMOOTH = 0.2  #: share of the latest generation in the level of a search
-NARROW, WIDE = 1e-9, 1e9  #: widths of a distribution that has collapsed, or that nothing holds together
-NEAR = 0.5  #: share of the way to the target from which a search is worth more trials
-EVERY = 5  #: generations after which the map at the centre is tested in any case
-FEWEST = 3  #: trials after which the map at the centre may be given up
+#: Where actions are amounts.
+LAW_SETTINGS = {"learner.warm_up": 4, "learner.regions": 4, "learner.longer": 2}
 
 
 class Refutations:
@@ -79,10 +104,17 @@ class Evolution(Learner):
         "stage.trials": 10**6,
         "stage.steps": 1_500_000,
     }
+    uses_laws = True
     only_controls = True
     needs_extent = False
     ends_with_long_trial = False
     own_tests = Refutations()
+
+    def suggested_for(self, spec: TaskSpec) -> Mapping[str, Any]:
+        """Return the settings that suit it and a task: laws show sooner than places how far observations spread."""
+        if spec.amounts is None:
+            return super().suggested_for(spec)
+        return {**super().suggested_for(spec), **LAW_SETTINGS}
 
     def fresh(self, setup: Setup) -> EvolutionMemory:
         """Begin with nothing."""
@@ -97,7 +129,12 @@ class Evolution(Learner):
                 "out, or use --learner economy."
             )
         settings = setup.settings
-        memory = fresh_evolution_memory(len(setup.first), len(setup.seen), settings)
+        box = setup.box
+        memory = fresh_evolution_memory(
+            len(setup.first), len(setup.seen), settings, 0 if box is None else len(box.low)
+        )
+        if box is not None:
+            memory.laws.box[:], memory.facts["amounts"] = (box.low, box.high), len(box.low)
         hold, certain = isinstance(setup.goal, Hold), setup.stochastic == "no" and setup.restorable
         memory.facts["hold"], memory.facts["actions"] = hold, setup.actions
         memory.facts["common"] = setup.restorable
@@ -118,14 +155,14 @@ class Evolution(Learner):
         status, candidates, seen = memory.status[0], memory.candidates, memory.seen
         status["claimed"] = 0
         begin_counting(agent.progress)
-        if status["phase"] == WARM_UP:
-            _draw_randomly(agent)
-        elif status["place"] == 0:
-            _set_candidate(agent)
-        place, first = int(status["place"]), status["phase"] == GENERATION and status["candidate"] == 0
-        shared = memory.facts["common"][0] and status["phase"] in (GENERATION, SHRINK)
-        start = agent.progress.now
-        if shared and not (first and status["phase"] == GENERATION):
+        (set_law_trial if has_laws(memory) else _set_trial)(agent)
+        place, start = int(status["place"]), agent.progress.now
+        is_new = status["phase"] in (WARM_UP, CENTRE) or (
+            status["phase"] == GENERATION and status["candidate"] == 0
+        )
+        if status["phase"] == CENTRE and has_laws(memory):  # two maps have the same starts
+            place, is_new = place // 2, place % 2 == 0
+        if memory.facts["common"][0] and not is_new:
             start[:] = candidates.starts[place]
         else:
             at_speed(draw_start, agent.world)(agent.world, agent.rng, start)
@@ -135,7 +172,9 @@ class Evolution(Learner):
     def advance(self, agent: Agent, cap: int, steps: int, left: int = NO_BUDGET) -> int:
         """Run the trial to its end, unless fewer steps are left."""
         memory, counts = agent.memory, agent.progress.counts
-        most = min(cap, _most_steps(memory))
+        most = min(cap, most_steps(memory))
+        if has_laws(memory):
+            agent.world.laws[:] = memory.laws.candidate
         hold = bool(memory.facts["hold"][0])
         length, gained, ended = at_speed(run_candidate, agent.world)(
             agent.world, memory.candidate, memory.seen, agent.progress, hold, min(most, left)
@@ -158,7 +197,18 @@ class Evolution(Learner):
 
     def controller(self, memory: EvolutionMemory, settings: EvolutionSettings) -> Controller:
         """Act by the best map."""
+        if has_laws(memory):
+            return controller_of(memory.best, memory.best.size)
         return controller_of(memory.best, int(memory.facts["actions"][0]))
+
+    def set_laws(self, agent: Agent) -> None:
+        """Write the laws of the best map into the world."""
+        if has_laws(agent.memory):
+            agent.world.laws[:] = agent.memory.laws.best
+
+    def laws(self, memory: EvolutionMemory) -> np.ndarray | None:
+        """The laws of the best map."""
+        return memory.laws.best[: memory.best.size].copy() if has_laws(memory) else None
 
     def figures(self, memory: EvolutionMemory, settings: EvolutionSettings) -> Mapping[str, Any]:
         """How many generations and restarts there were."""
@@ -174,6 +224,14 @@ class Evolution(Learner):
         return checked_evolution_memory(memory, fresh)
 
 
+def _set_trial(agent: Agent) -> None:
+    """Make the map that is tried in the trial that begins."""
+    if agent.memory.status["phase"][0] == WARM_UP:
+        set_random_candidate(agent)
+    elif agent.memory.status["place"][0] == 0:
+        set_candidate(agent)
+
+
 def _threshold(goal: Goal) -> float:
     """Return the mean return that solves a task; NaN if it is unknown."""
     if isinstance(goal, Hold):
@@ -181,142 +239,38 @@ def _threshold(goal: Goal) -> float:
     return np.nan if goal.threshold is None else goal.threshold
 
 
-def _target(memory: EvolutionMemory) -> float:
-    """Return the mean return that solves the task, as far as trials show it."""
-    return float(memory.status["limit"][0] if memory.facts["hold"][0] else memory.facts["threshold"][0])
-
-
-def _most_steps(memory: EvolutionMemory) -> int:
-    """Return the steps of a trial at most: candidates may be cut earlier than tests are."""
-    cut = memory.status["phase"][0] == GENERATION
-    return int(memory.status["horizon" if cut else "limit"][0])
-
-
-# ---- candidates ----------------------------------------------------------------------------------------------------
-
-
-def _map(memory: EvolutionMemory, numbers: np.ndarray, actions: np.ndarray) -> PrototypeMap:
-    """Return the map that some numbers stand for."""
-    seen, size = memory.seen, len(actions)
-    places, widths = prototypes_of_numbers(numbers, len(seen.centre), size)
-    return prototype_map(places * seen.spread + seen.centre, actions, seen.spread * widths)
-
-
-def _set_first_limit(agent: Agent) -> None:
-    """Cut candidates at first after some times the length of random trials."""
-    status, settings = agent.memory.status, agent.settings
-    usual = settings.cut * agent.progress.counts["trial_steps"][0] / settings.warm_up
-    limit = int(status["limit"][0])
-    status["first"] = min(max(int(usual), 1), limit) if usual > 0.0 else limit
-
-
-def _standardise(memory: EvolutionMemory) -> None:
-    """Take over how far observations spread, for the maps that follow."""
-    seen = memory.seen
-    count = max(float(seen.times[0]), 1.0)
-    spread = np.sqrt(seen.squares / count)
-    seen.centre[:] = seen.mean
-    seen.spread[:] = np.where(spread > 1e-9 * (1.0 + np.abs(seen.mean)), spread, 1.0)
-
-
-def _actions(agent: Agent, size: int) -> np.ndarray:
-    """Return the actions of prototypes: each as often as any other, some of them if they are too many."""
-    count = int(agent.memory.facts["actions"][0])
-    rounds = [agent.rng.permutation(count) for _ in range(-(-size // count))]
-    return np.concatenate(rounds)[:size]
-
-
-def _draw_randomly(agent: Agent) -> None:
-    """Try any map, to see how far observations spread."""
-    memory = agent.memory
-    _standardise(memory)
-    size = _size(agent)
-    numbers = agent.rng.standard_normal(count_numbers(len(memory.seen.mean), size))
-    copy_map(_map(memory, numbers, _actions(agent, size)), memory.candidate)
-
-
-def _size(agent: Agent) -> int:
-    """Return the number of prototypes: one for each action, and more after some restarts."""
-    count, restarts = int(agent.memory.facts["actions"][0]), int(agent.memory.status["restarts"][0])
-    return min(max(count, 2) + restarts // agent.settings.grow, agent.settings.regions)
-
-
-def _begin_search(agent: Agent) -> None:
-    """Begin a search with a new distribution."""
-    memory = agent.memory
-    status, size, dimensions = memory.status, _size(agent), len(memory.seen.mean)
-    _standardise(memory)
-    numbers = count_numbers(dimensions, size)
-    begin_distribution(
-        memory, np.zeros(numbers) if by_scores(dimensions, size) else agent.rng.standard_normal(numbers)
-    )
-    memory.candidates.actions[:size] = _actions(agent, size)
-    status["prototypes"], status["cut"], status["horizon"] = size, 0, status["first"]
-    status["trials"] = 1 if memory.facts["once"][0] else agent.settings.trials
-    _begin_level(memory)
-    _begin_generation(agent)
-
-
-def _begin_level(memory: EvolutionMemory) -> None:
-    """Begin to compare generations: the earlier ones were not tried alike."""
-    memory.status["stalled"] = 0
-    memory.status["level"] = memory.status["highest"] = -np.inf
-
-
-def _begin_generation(agent: Agent) -> None:
-    status = agent.memory.status
-    draw(agent.memory, agent.rng)
-    status["phase"], status["candidate"], status["place"] = GENERATION, 0, 0
-    agent.memory.candidates.reach[:] = agent.memory.candidates.cut[:] = 0.0
-
-
-def _set_candidate(agent: Agent) -> None:
-    """Make the map that is tried next."""
-    memory = agent.memory
-    status = memory.status[0]
-    n, size = int(status["numbers"]), int(status["prototypes"])
-    actions = memory.candidates.actions[:size]
-    if status["phase"] == GENERATION:
-        numbers = memory.candidates.drawn[int(status["candidate"]), :n]
-        copy_map(_map(memory, numbers, actions), memory.candidate)
-    elif status["phase"] == CENTRE:
-        copy_map(_map(memory, memory.distribution.mean[:n], actions), memory.central)
-        copy_map(memory.central, memory.candidate)
-        memory.seen.visits[:] = 0
-    else:
-        copy_map(memory.central, memory.candidate)
-        drop_prototype(memory.candidate, int(status["dropped"]))
-
-
 # ---- conclusions ---------------------------------------------------------------------------------------------------
 
 
 def _conclude(agent: Agent, gained: float, ended: bool) -> None:
     """Note the return of a trial, and go on to what follows."""
-    memory = agent.memory
+    memory, length = agent.memory, int(agent.progress.counts["length"][0])
     status, candidates = memory.status[0], memory.candidates
     place = int(status["place"])
-    status["place"] += 1
+    if status["phase"] != CENTRE or not has_laws(memory):
+        status["place"] += 1
     if status["phase"] == WARM_UP:
         if place + 1 >= agent.settings.warm_up:
-            _set_first_limit(agent)
-            _begin_search(agent)
+            set_first_limit(agent)
+            if has_laws(memory):
+                begin_law_search(agent, 1)
+            else:
+                begin_map_search(agent)
     elif status["phase"] == GENERATION:
+        status["steps"] += length
         candidates.returns[int(status["candidate"]), place] = gained
-        candidates.reach[int(status["candidate"])] += _reach(memory)
+        candidates.reach[int(status["candidate"])] += reach_of_trial(memory)
         candidates.cut[int(status["candidate"])] += 0.0 if ended else 1.0 / float(status["trials"])
         _after_candidate(agent)
     elif status["phase"] == CENTRE:
+        if has_laws(memory):
+            _after_law_test(agent, gained)
+            return
         candidates.tests[place] = gained
         _after_test(agent)
     else:
         candidates.tried[place] = gained
         _after_shrinking(agent)
-
-
-def _reach(memory: EvolutionMemory) -> float:
-    """How far a trial went: the summed extents of its observations."""
-    return float(((memory.seen.high - memory.seen.low) / memory.seen.spread).sum())
 
 
 def _after_candidate(agent: Agent) -> None:
@@ -328,60 +282,24 @@ def _after_candidate(agent: Agent) -> None:
     status["candidate"] += 1
     if status["candidate"][0] < len(agent.memory.candidates.drawn):
         return
-    if _end_generation(agent):
+    best, cut = end_generation(agent)
+    laws = has_laws(agent.memory)
+    status["over"] = laws and is_slice_over(agent)
+    if not status["over"]:
+        try_longer(agent, cut)
+    if is_law_test_due(agent, best) if laws else is_worth_a_test(agent.memory, best):
         status["phase"] = CENTRE
     else:
         _go_on(agent)
 
 
-def _end_generation(agent: Agent) -> bool:
-    """Move the distribution towards the better candidates; return whether the map at its centre is worth a test."""
-    memory = agent.memory
-    status, candidates, trials = memory.status[0], memory.candidates, int(memory.status["trials"][0])
-    means = candidates.returns[:, :trials].mean(axis=1)
-    order = np.lexsort((-candidates.reach, -means))  # of equal returns, what went further first
-    ranks = np.empty(len(order))
-    ranks[order] = np.arange(len(order))
-    shift_distribution(memory, ranks)
-    better, best = order[: len(order) // 2], float(means[order[0]])
-    level = float(means[better].mean())
-    if np.isfinite(status["level"]):
-        level = (1.0 - SMOOTH) * float(status["level"]) + SMOOTH * level
-    status["level"] = level
-    status["stalled"] = 0 if level > status["highest"] else status["stalled"] + 1
-    status["highest"] = max(float(status["highest"]), level)
-    if candidates.cut[order[0]] > 0.0:  # a longer trial may gain more
-        best = max(best, best * float(status["limit"] / status["horizon"]))
-    if status["generation"] == 1:
-        status["base"] = level
-    status["noise"] = candidates.returns[:, :trials].std()
-    _try_longer(agent, float(candidates.cut[better].mean()))
-    return not best < _target(memory) or int(status["generation"]) % EVERY == 0
-
-
-def _try_longer(agent: Agent, cut: float) -> None:
-    """Let trials become longer if most were cut for a while, and more of them where that no longer helps."""
-    memory, settings = agent.memory, agent.settings
-    status = memory.status[0]
-    status["cut"] = status["cut"] + 1 if cut > 0.5 else max(int(status["cut"]) - 1, 0)
-    if status["cut"] >= settings.longer and status["horizon"] < status["limit"]:
-        status["horizon"], status["cut"] = min(2 * int(status["horizon"]), int(status["limit"])), 0
-        _begin_level(memory)
-    elif status["stalled"] >= settings.patience and _may_have_more(memory, settings) and _is_near(memory):
-        more = int(status["trials"]) + max(1, int(status["trials"]) // 2)
-        status["trials"] = min(more, settings.most_trials)
-        _begin_level(memory)
-
-
-def _is_near(memory: EvolutionMemory) -> bool:
-    """Whether the search has come at least half the way to the target; True if there is none."""
-    status = memory.status[0]
-    return not status["highest"] - status["base"] < NEAR * (_target(memory) - status["base"])
-
-
-def _may_have_more(memory: EvolutionMemory, settings: EvolutionSettings) -> bool:
-    """Whether candidates may have more trials."""
-    return not memory.facts["once"][0] and memory.status["trials"][0] < settings.most_trials
+def _after_law_test(agent: Agent, gained: float) -> None:
+    """Note the return of a test of laws, and go on to what follows."""
+    answer = after_law_test(agent, gained)
+    if answer == CLAIM:
+        _begin_shrinking(agent)
+    elif answer != WAIT:
+        _go_on(agent)
 
 
 def _after_test(agent: Agent) -> None:
@@ -390,29 +308,18 @@ def _after_test(agent: Agent) -> None:
     status, count = memory.status[0], int(memory.status["place"][0])
     returns = memory.candidates.tests[:count]
     most = 1 if memory.facts["once"][0] else settings.tests
-    wanted = float(status["best"]) if np.isnan(_target(memory)) else _target(memory)
-    if count < most and not _is_behind(returns, wanted):
+    wanted = float(status["best"]) if np.isnan(target_of(memory)) else target_of(memory)
+    if count < most and not is_behind(returns, wanted):
         return
-    surely = float(returns.mean() - max(status["noise"], returns.std()) / np.sqrt(count))
-    if surely > status["best"]:
-        status["best"] = surely
+    sure = float(returns.mean() - max(status["noise"], returns.std()) / np.sqrt(count))
+    if sure > status["best"]:
+        status["best"] = sure
         copy_map(memory.central, memory.best)
-    if count == most and _surely(returns, settings.margin) >= _target(memory):
+    if count == most and surely(returns, settings.margin) >= target_of(memory):
         copy_map(memory.central, memory.best)
         _begin_shrinking(agent)
     else:
         _go_on(agent)
-
-
-def _is_behind(returns: np.ndarray, wanted: float) -> bool:
-    """Whether trials are so much worse that the rest need not be run."""
-    return len(returns) >= FEWEST and np.isfinite(wanted) and _surely(returns, -1.0) < wanted
-
-
-def _surely(returns: np.ndarray, errors: float) -> float:
-    """Return the mean of some returns less so many standard errors."""
-    error = returns.std(ddof=1) / np.sqrt(len(returns)) if len(returns) > 1 else 0.0
-    return float(returns.mean() - errors * error)
 
 
 def _begin_shrinking(agent: Agent) -> None:
@@ -422,8 +329,8 @@ def _begin_shrinking(agent: Agent) -> None:
     if agent.settings.shrink:
         for p in range(central.size - 1, -1, -1):
             if visits[p] == 0 and central.size > 1:
-                drop_prototype(central, p)
-        copy_map(central, memory.best)
+                drop_with_law(memory, "central", p)
+        copy_candidate(memory, "central", "best")
     memory.status["dropped"] = central.size
     _shrink_further(agent)
 
@@ -449,33 +356,25 @@ def _after_shrinking(agent: Agent) -> None:
     if count < most and not is_hopeless(returns - memory.candidates.tests[:count]):
         return
     if count == most and returns.mean() >= memory.candidates.tests[:count].mean():
-        drop_prototype(memory.central, int(status["dropped"]))
+        drop_with_law(memory, "central", int(status["dropped"]))
         memory.candidates.tests[:count] = returns
-        status["best"] = _surely(returns, 1.0)
-        copy_map(memory.central, memory.best)
+        status["best"] = surely(returns, 1.0)
+        copy_candidate(memory, "central", "best")
     _shrink_further(agent)
 
 
 def _go_on(agent: Agent) -> None:
     """Go on to the next generation, or restart."""
     memory = agent.memory
-    status, n = memory.status[0], int(memory.status["numbers"][0])
-    width = float(status["sigma"]) * np.sqrt(np.trace(memory.distribution.covariance[:n, :n]) / n)
-    if _has_stalled(agent) or not NARROW < width < WIDE:
+    status = memory.status[0]
+    if has_laws(memory):
+        (next_slice if status["over"] else begin_generation)(agent)
+    elif has_stalled(agent) or has_collapsed(memory):
         status["restarts"] += 1
         agent.progress.counts["attempt"] += 1
-        _begin_search(agent)
+        begin_map_search(agent)
     else:
-        _begin_generation(agent)
-
-
-def _has_stalled(agent: Agent) -> bool:
-    """Whether it is time to restart: sooner where the target is far and returns differ, as others may do better."""
-    memory, settings = agent.memory, agent.settings
-    far = not _is_near(memory) and memory.status["noise"][0] > 0.0
-    return bool(
-        memory.status["stalled"][0] >= (min(settings.patience, settings.stall) if far else settings.stall)
-    )
+        begin_generation(agent)
 
 
 EVOLUTION = Evolution.name

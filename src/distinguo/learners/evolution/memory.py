@@ -9,7 +9,7 @@ from pydantic import Field
 
 from distinguo.errors import DistinguoError
 from distinguo.learners.agent import check_arrays, field, fresh_arrays
-from distinguo.learners.evolution.places import count_numbers, most_numbers
+from distinguo.learners.evolution.places import count_with_laws, most_numbers
 from distinguo.search.maps import PrototypeMap, prototype_map
 
 MOST_PROTOTYPES = 16  #: that a map has room for
@@ -86,6 +86,10 @@ STATUS = np.dtype(
         ("limit", np.int64),  # the same for tests
         ("claimed", np.int64),  # whether the best map is being confirmed
         ("dropped", np.int64),  # the prototype that is left out of the map being tried
+        ("challenges", np.int64),  # whether this search challenges one that is paused
+        ("steps", np.int64),  # of the candidates of this search
+        ("due", np.int64),  # the same, when it is compared or challenged next
+        ("over", np.int64),  # whether a slice of the search ends with the test of its centre
         ("sigma", np.float64),  # the width of the distribution
         ("level", np.float64),  # the mean return of the better halves, smoothed
         ("base", np.float64),  # that of the first generation
@@ -102,6 +106,7 @@ FACTS = np.dtype(
         ("common", np.int64),  # the start of a trial can be restored
         ("once", np.int64),  # all trials of a map are the same
         ("actions", np.int64),
+        ("amounts", np.int64),  # that laws decide; 0 for a few actions to choose from
         ("threshold", np.float64),  # the mean return that solves it; NaN if none is known
     ],
     align=True,
@@ -143,6 +148,18 @@ class Seen(NamedTuple):
     spread: Annotated[np.ndarray, field(float, "dimensions", first=1.0)]
 
 
+class LawTables(NamedTuple):
+    """The laws of each map, where actions are amounts; else empty."""
+
+    candidate: Annotated[np.ndarray, field(float, MOST_PROTOTYPES, "amounts", "affine")]
+    central: Annotated[np.ndarray, field(float, MOST_PROTOTYPES, "amounts", "affine")]
+    best: Annotated[np.ndarray, field(float, MOST_PROTOTYPES, "amounts", "affine")]
+    box: Annotated[np.ndarray, field(float, 2, "amounts")]  #: the least and the greatest of each amount
+    gains: Annotated[
+        np.ndarray, field(float, 2)
+    ]  #: of the map at the centre over the best one: mean, standard error
+
+
 class EvolutionMemory(NamedTuple):
     """The whole memory of the learner."""
 
@@ -152,6 +169,9 @@ class EvolutionMemory(NamedTuple):
     distribution: Distribution
     candidates: Candidates
     seen: Seen
+    laws: LawTables
+    paused: Distribution  #: of the search for laws that is challenged
+    paused_status: Annotated[np.ndarray, field(STATUS, 1)]
     status: Annotated[np.ndarray, field(STATUS, 1)]
     facts: Annotated[np.ndarray, field(FACTS, 1)]
 
@@ -159,18 +179,21 @@ class EvolutionMemory(NamedTuple):
 MAPS = ("candidate", "central", "best")
 
 
-def fresh_evolution_memory(width: int, dimensions: int, settings: EvolutionSettings) -> EvolutionMemory:
+def fresh_evolution_memory(
+    width: int, dimensions: int, settings: EvolutionSettings, amounts: int = 0
+) -> EvolutionMemory:
     """Return the memory before the first trial.
 
     >>> fresh_evolution_memory(4, 4, EvolutionSettings()).candidates.drawn.shape
     (24, 28)
     """
-    numbers = most_numbers(dimensions, settings.regions)
+    numbers = most_numbers(dimensions, settings.regions, amounts)
     if numbers > MOST_NUMBERS:
+        laws = f", with laws for {amounts} amounts," if amounts else ""
+        other = "give task.levels" if amounts else "use --learner probation"
         raise DistinguoError(
             f"The learner 'evolution' searches over at most {MOST_NUMBERS:,} numbers, but {settings.regions} "
-            f"prototypes for {dimensions:,} coordinates are {numbers:,}; lower learner.regions, or use "
-            "--learner probation."
+            f"prototypes for {dimensions:,} coordinates{laws} are {numbers:,}; lower learner.regions, or {other}."
         )
     sizes = {
         "width": width,
@@ -178,10 +201,18 @@ def fresh_evolution_memory(width: int, dimensions: int, settings: EvolutionSetti
         "numbers": numbers,
         "population": settings.population,
         "trials": max(settings.trials, settings.most_trials, settings.tests),
+        "amounts": amounts,
+        "affine": dimensions + 1,
     }
     one = prototype_map(np.zeros((1, dimensions)), [0], np.ones(dimensions), MOST_PROTOTYPES)
     given: dict[str, Any] = {name: _copied(one) for name in MAPS}
-    tables = {"distribution": Distribution, "candidates": Candidates, "seen": Seen}
+    tables = {
+        "distribution": Distribution,
+        "paused": Distribution,
+        "candidates": Candidates,
+        "seen": Seen,
+        "laws": LawTables,
+    }
     given |= {name: fresh_arrays(kind, {}, **sizes) for name, kind in tables.items()}
     memory: EvolutionMemory = fresh_arrays(EvolutionMemory, given, **sizes)
     status = memory.status
@@ -205,10 +236,13 @@ def checked_evolution_memory(memory: EvolutionMemory, fresh: EvolutionMemory) ->
         "numbers": numbers,
         "population": population,
         "trials": trials,
+        "amounts": fresh.laws.box.shape[1],
+        "affine": fresh.laws.best.shape[2],
     }
-    for table in (memory.distribution, memory.candidates, memory.seen, memory):
+    tables = (memory.distribution, memory.paused, memory.candidates, memory.seen, memory.laws, memory)
+    for table in tables:
         check_arrays(table, **sizes)
-    if memory.facts.tobytes() != fresh.facts.tobytes():
+    if memory.facts.tobytes() != fresh.facts.tobytes() or (memory.laws.box != fresh.laws.box).any():
         raise ValueError("the facts of the task are not those of this run")
     for name in MAPS:
         _check_map(getattr(memory, name), getattr(fresh, name), int(fresh.facts["actions"][0]))
@@ -248,7 +282,14 @@ def _check_status(memory: EvolutionMemory, sizes: dict[str, int]) -> None:
         _check_search(memory, sizes["dimensions"])
     used = max(int(status["numbers"]), 0)
     covariance = memory.distribution.covariance[:used, :used]
-    numbers = (*memory.distribution, memory.candidates.drawn, memory.seen.mean, memory.seen.spread)
+    numbers = (
+        *memory.distribution,
+        *memory.paused,
+        memory.candidates.drawn,
+        memory.seen.mean,
+        memory.seen.spread,
+        *memory.laws,
+    )
     if not all(np.isfinite(array).all() for array in numbers) or (np.diag(covariance) < 0.0).any():
         raise ValueError("the distribution is inconsistent")
     actions = memory.candidates.actions[: max(size, 0)]
@@ -260,8 +301,10 @@ def _check_search(memory: EvolutionMemory, dimensions: int) -> None:
     """Reject the place of a search that does not exist."""
     status, candidates = memory.status[0], memory.candidates
     size, phase = int(status["prototypes"]), status["phase"]
-    sized = size >= 2 and status["numbers"] == count_numbers(dimensions, size)
-    placed = 0 <= status["place"] < len(candidates.starts)
+    amounts = int(memory.facts["amounts"][0])
+    sized = size >= (1 if amounts else 2) and status["numbers"] == count_with_laws(dimensions, size, amounts)
+    both = 2 if amounts and phase == CENTRE else 1  # the map at the centre and the best one take turns
+    placed = 0 <= status["place"] < both * len(candidates.starts)
     drawn = phase != GENERATION or 0 <= status["candidate"] < len(candidates.drawn)
     left_out = phase != SHRINK or (0 <= status["dropped"] < memory.central.size and memory.central.size > 1)
     if not (sized and placed and drawn and left_out):

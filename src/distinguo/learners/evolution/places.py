@@ -27,9 +27,18 @@ def count_numbers(dimensions: int, prototypes: int) -> int:
     return prototypes * dimensions + dimensions
 
 
-def most_numbers(dimensions: int, prototypes: int) -> int:
+def count_with_laws(dimensions: int, prototypes: int, amounts: int) -> int:
+    """How many numbers a map of so many prototypes is found by, each with a law of so many amounts.
+
+    >>> count_with_laws(3, 1, 1), count_with_laws(3, 2, 1), count_with_laws(8, 4, 0)
+    (4, 12, 27)
+    """
+    return count_numbers(dimensions, prototypes) + prototypes * amounts * (dimensions + 1)
+
+
+def most_numbers(dimensions: int, prototypes: int, amounts: int = 0) -> int:
     """How many numbers a map of at most so many prototypes is found by."""
-    return max(count_numbers(dimensions, size) for size in range(2, prototypes + 1))
+    return max(count_with_laws(dimensions, size, amounts) for size in range(2, prototypes + 1))
 
 
 def prototypes_of_numbers(
@@ -71,3 +80,18 @@ def _least(rows: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """Return the least solution of linear equations."""
     solution: np.ndarray = np.linalg.lstsq(rows, wanted, rcond=None)[0]
     return solution
+
+
+def numbers_with_another(numbers: np.ndarray, dimensions: int, prototypes: int, chosen: int) -> np.ndarray:
+    """Return the numbers of the same map with one more prototype, at the place of the ``chosen`` one.
+
+    >>> numbers_with_another(np.array([2.0, 1.0]), dimensions=1, prototypes=2, chosen=1).tolist()  # now places
+    [-1.5, 0.5, 0.5, 0.0]
+    >>> numbers_with_another(np.zeros(0), dimensions=3, prototypes=1, chosen=0).tolist()
+    [0.0, 0.0, 0.0, 0.0]
+    """
+    if by_scores(dimensions, prototypes + 1):
+        scores = np.vstack([np.zeros(dimensions + 1), numbers.reshape(-1, dimensions + 1)])
+        return np.concatenate([numbers, scores[chosen]])
+    places, widths = prototypes_of_numbers(numbers, dimensions, prototypes)
+    return np.concatenate([places.ravel(), places[chosen], np.log(widths)])

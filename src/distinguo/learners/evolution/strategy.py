@@ -29,10 +29,10 @@ def _rebuilt(memory: EvolutionMemory, seed: int) -> Any:
     return made
 
 
-def begin_distribution(memory: EvolutionMemory, centre: np.ndarray) -> None:
+def begin_distribution(memory: EvolutionMemory, centre: np.ndarray, sigma: float = 1.0) -> None:
     """Begin a search around some numbers."""
     n = len(centre)
-    memory.status["numbers"], memory.status["generation"], memory.status["sigma"] = n, 0, 1.0
+    memory.status["numbers"], memory.status["generation"], memory.status["sigma"] = n, 0, sigma
     for array in memory.distribution:
         array[:] = 0.0
     memory.distribution.mean[:n] = centre
@@ -40,10 +40,11 @@ def begin_distribution(memory: EvolutionMemory, centre: np.ndarray) -> None:
 
 
 def draw(memory: EvolutionMemory, rng: Generator) -> None:
-    """Draw the candidates of a generation."""
+    """Draw the candidates of a generation; those of laws in pairs, on opposite sides of the centre."""
     made, n = _rebuilt(memory, int(rng.integers(2**31))), int(memory.status["numbers"][0])
-    for row in memory.candidates.drawn:
-        row[:n] = made.ask()
+    drawn, paired = memory.candidates.drawn[:, :n], bool(memory.facts["amounts"][0])
+    for i, row in enumerate(drawn):
+        row[:] = 2.0 * made.mean - drawn[i - 1] if paired and i % 2 else made.ask()
 
 
 def shift_distribution(memory: EvolutionMemory, ranks: np.ndarray) -> None:

@@ -25,6 +25,7 @@ from distinguo.proof.schema import MOST_STEPS, LatticeClaim, ProgramCertificate,
 from distinguo.representations.voronoi import Voronoi
 from distinguo.seam import has_own
 from distinguo.tasks import task as generics
+from distinguo.tasks.amounts import laws_of
 from distinguo.tasks.spec import CONTINUOUS, LENGTH, TaskSpec
 from distinguo.tasks.task import seeded
 
@@ -150,6 +151,8 @@ def why_not(spec: TaskSpec, controller: Any) -> str | None:
     """
     if spec.score != LENGTH:
         return f"{spec.name} is judged by return, and proofs of declared tasks are about trials that should never end"
+    if laws_of(spec) is not None:
+        return f"the controller of {spec.name} follows laws, and proofs know a few actions only"
     if spec.kind != CONTINUOUS:
         return f"{spec.name} has labels instead of numbers"
     if spec.interpreted or not has_own(generics.transition, spec.task):

@@ -23,6 +23,7 @@ from distinguo.proof.schema import LEAF, UNPROVEN, PrototypesClaim, ReturnCertif
 from distinguo.representations.boxes import Boxes
 from distinguo.seam import has_own
 from distinguo.tasks import task as generics
+from distinguo.tasks.amounts import laws_of
 from distinguo.tasks.spec import CONTINUOUS, RETURN, TaskSpec
 
 HORIZON = 1_000  #: steps after which trials are stopped if the task has no limit of its own
@@ -139,6 +140,8 @@ def why_no_returns(spec: TaskSpec, controller: Any) -> str | None:
     """
     if spec.score != RETURN:
         return f"{spec.name} is not judged by return"
+    if laws_of(spec) is not None:
+        return f"the controller of {spec.name} follows laws, and proofs know a few actions only"
     if spec.kind != CONTINUOUS:
         return f"{spec.name} has labels instead of numbers"
     if spec.interpreted or not has_own(generics.transition, spec.task):

@@ -39,6 +39,7 @@ from distinguo.proof.schema import CoordinatesClaim, CoreCertificate, LegClaim
 from distinguo.representations.voronoi import Voronoi
 from distinguo.seam import has_own
 from distinguo.tasks import task as generics
+from distinguo.tasks.amounts import laws_of
 from distinguo.tasks.spec import CONTINUOUS, LENGTH, TaskSpec
 
 FEWEST_DIMENSIONS, MOST_DIMENSIONS = 3, 4
@@ -346,6 +347,8 @@ def why_no_core(spec: TaskSpec, controller: Any) -> str | None:
     >>> why_no_core(task_spec("Acrobot-v1"), None)
     'Acrobot-v1 has 6 dimensions, and cores need 3 or 4'
     """
+    if laws_of(spec) is not None:
+        return f"the controller of {spec.name} follows laws, and proofs know a few actions only"
     if spec.kind != CONTINUOUS or spec.interpreted or not has_own(generics.transition, spec.task):
         return f"the program of {spec.name} cannot be read"
     d = len(spec.low)

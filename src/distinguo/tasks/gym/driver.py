@@ -19,6 +19,7 @@ from distinguo.errors import DistinguoError, attempt, reason_of
 from distinguo.tasks.gym.probe import BY_REPLAY, ProbeResult, probe, unprobed
 from distinguo.tasks.gym.snapshots import NONE, OPTIONS, REPLAY, Restoring, TrialPlace, set_generator
 from distinguo.tasks.gym.source import CheckedEnv, Source, StepPlace
+from distinguo.tasks.gym.spaces import Choices
 from distinguo.tasks.task import State
 
 AHEAD = -1.0  #: the trial of the states of look-aheads
@@ -80,7 +81,7 @@ class Driver:
         """Return the environment with its view and its actions."""
         if self._checked is None:
             self.source, env = self.source.settled()
-            self._checked = CheckedEnv(env, self.name)
+            self._checked = CheckedEnv(env, self.name, self.source.is_of_amounts)
         return self._checked
 
     @property
@@ -122,6 +123,12 @@ class Driver:
             driver._user, driver._checked = self._user, self.checked_env
         return driver
 
+    def with_source(self, source: Source) -> Driver:
+        """Return a driver of the same environment with other arguments for us; it is not tried again."""
+        driver = Driver(source, self.seed)
+        driver._probed = self._probed
+        return driver
+
     def _make_again(self) -> bool:
         """Replace the environment by a new one, if one can be made."""
         source, another = self.source.again()
@@ -138,22 +145,24 @@ class Driver:
         """Begin a trial."""
         probed = self.probed
         self._take_over()
-        trial = self.history.begin(trial_seed(self.seed, self.history.count))
+        wide = self.checked_env.choices.box is not None
+        trial = self.history.begin(trial_seed(self.seed, self.history.count), wide)
         observation = self.checked_env.reset(self.history.latest.seed, trial)
         self.history.keep_beginning(self.checked_env, probed, observation)
         self._ahead, self._stopped = 0, False
         self._now = (float(trial), 0.0, *observation)
         return self._now
 
-    def step(self, s: State, a: int) -> tuple[State, float, bool]:
-        """Take action ``a`` from state ``s``: the next state, the reward, and whether it is terminal."""
+    def step(self, s: State, a: Any) -> tuple[State, float, bool]:
+        """Take action ``a``, a number or a row of amounts: the next state, the reward, and whether it is terminal."""
         if (s is not self._now and s != self._now) or self._user[0] is not self:
             self._go_to(s)
         self._now = None  # unknown, should the step fail
         self.steps += 1
-        return self._look_ahead(int(a)) if self._ahead else self._go_on(s, int(a))
+        a = int(a) if self.checked_env.choices.box is None else tuple(a)
+        return self._look_ahead(a) if self._ahead else self._go_on(s, a)
 
-    def _go_on(self, s: State, a: int) -> tuple[State, float, bool]:
+    def _go_on(self, s: State, a: Any) -> tuple[State, float, bool]:
         latest = self.history.latest
         step = int(s[1]) + 1
         observation, reward, terminated, self._stopped = self.checked_env.step(a, int(s[0]), step)
@@ -162,7 +171,7 @@ class Driver:
         self._now = now = (s[0], s[1] + 1.0, *observation)
         return now, reward, terminated
 
-    def _look_ahead(self, a: int) -> tuple[State, float, bool]:
+    def _look_ahead(self, a: Any) -> tuple[State, float, bool]:
         observation, reward, terminated, self._stopped = self.checked_env.step(a, *self._origin, self._ahead)
         self._ahead += 1
         self._branches += 1
@@ -214,7 +223,7 @@ class Driver:
 
     def remember(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Take back what :meth:`memories` gave."""
-        self._branches, self._looks = self.history.from_arrays(arrays, self.checked_env.choices.number)
+        self._branches, self._looks = self.history.from_arrays(arrays, self.checked_env.choices)
         self._now = None
 
 
@@ -235,9 +244,9 @@ class History:
         self.latest = TrialRecord(0)
         self.snapshots = Snapshots()
 
-    def begin(self, seed: int) -> int:
-        """Note that a trial begins: its number."""
-        self.latest = self.trials[self.count] = TrialRecord(seed)
+    def begin(self, seed: int, wide: bool = False) -> int:
+        """Note that a trial begins: its number; ``wide`` says that its actions are amounts."""
+        self.latest = self.trials[self.count] = TrialRecord(seed, (), wide)
         self.count += 1
         return self.count - 1
 
@@ -357,9 +366,9 @@ class History:
         self.snapshots.keep_only(kept)
         return arrays
 
-    def from_arrays(self, arrays: Mapping[str, np.ndarray], actions: int) -> list[int]:
+    def from_arrays(self, arrays: Mapping[str, np.ndarray], choices: Choices) -> list[int]:
         """Take back what :meth:`to_arrays` gave: the counters."""
-        trials, (count, *counters) = trials_of_arrays(arrays, actions)
+        trials, (count, *counters) = trials_of_arrays(arrays, choices)
         self.trials, self.count, self.snapshots = trials, count, Snapshots()
         self.latest = trials.get(count - 1, TrialRecord(0))
         return counters
@@ -396,15 +405,16 @@ def _lost(name: str, words: str) -> DistinguoError:
 
 
 MOST_SNAPSHOTS = 1000
-_NAMES = ("trials", "seeds", "moves", "offsets", "counters")
+_NAMES = ("trials", "seeds", "offsets", "counters")
 
 
 class TrialRecord:
     """The seed of a trial and its actions."""
 
-    def __init__(self, seed: int, moves: Iterable[int] = ()) -> None:
+    def __init__(self, seed: int, moves: Iterable[Any] = (), wide: bool = False) -> None:
         self.seed = seed
-        self.moves = array("I", moves)
+        #: whole numbers; or rows, where actions are amounts
+        self.moves: Any = list(moves) if wide else array("I", moves)
         #: a snapshot of its start and what was observed there, where its seed is not enough
         self.beginning: tuple[Any, tuple[float, ...]] | None = None
         self.stopped = False  #: whether the environment truncated it
@@ -473,31 +483,58 @@ def arrays_of_trials(
 ) -> dict[str, np.ndarray]:
     """Return trials as arrays, each up to its last step that is needed."""
     numbers = sorted(set(trials).intersection(last))
-    moves = [np.array(trials[number].moves[: last[number]], dtype=np.uint32) for number in numbers]
+    parts = [trials[number].moves[: last[number]] for number in numbers]
+    wide = next(
+        (len(part[0]) for part in parts if isinstance(part, list) and part), 0
+    )  # amounts of an action
+    moves = [
+        np.array(part, dtype=np.float64).reshape(-1, wide) if wide else np.array(part, dtype=np.uint32)
+        for part in parts
+    ]
     return {
         "trials": np.array(numbers, dtype=np.int64),
         "seeds": np.array([trials[number].seed for number in numbers], dtype=np.int64),
-        "moves": np.concatenate([np.zeros(0, np.uint32), *moves]),
+        "moves": np.concatenate([np.zeros((0, wide)) if wide else np.zeros(0, np.uint32), *moves]),
         "offsets": np.cumsum([0, *map(len, moves)], dtype=np.int64),
         "counters": np.array(counters, dtype=np.int64),
     }
 
 
 def trials_of_arrays(
-    arrays: Mapping[str, np.ndarray], count: int
+    arrays: Mapping[str, np.ndarray], choices: Choices
 ) -> tuple[dict[int, TrialRecord], list[int]]:
-    """Return the trials and the counters from arrays, after checks; there are ``count`` actions."""
-    trials, seeds, moves, offsets, counters = _of_whole_numbers(arrays)
+    """Return the trials and the counters from arrays, after checks; the actions are among these."""
+    moves, whole = _moves_of_arrays(arrays, choices)
+    trials, seeds, offsets, counters = _of_whole_numbers(arrays)
     _require(len(trials) == len(seeds) == len(offsets) - 1, "its parts have different lengths")
     _require(len(counters) == 3 and min(counters) >= 0, "its counters are wrong")
     _require(offsets[0] == 0 and offsets[-1] == len(moves), "its offsets are wrong")
     _require(offsets == sorted(offsets), "its offsets are wrong")
-    _require(all(0 <= move < count for move in moves), "it has an unknown action")
+    _require(whole, "it has an unknown action")
     _require(all(seed >= 0 for seed in seeds), "it has a negative seed")
     _require(len(set(trials)) == len(trials), "it has a trial twice")
     _require(all(0 <= number < counters[0] for number in trials), "it has an unknown trial")
     parts = zip(trials, seeds, offsets, offsets[1:], strict=False)
-    return {number: TrialRecord(seed, moves[a:b]) for number, seed, a, b in parts}, counters
+    return {
+        number: TrialRecord(seed, moves[a:b], choices.box is not None) for number, seed, a, b in parts
+    }, counters
+
+
+def _moves_of_arrays(arrays: Mapping[str, np.ndarray], choices: Choices) -> tuple[list[Any], bool]:
+    """The actions of all trials, and whether the environment takes them."""
+    _require("moves" in arrays, "it lacks 'moves'")
+    moves = arrays["moves"]
+    if not len(moves):
+        return [], True
+    if choices.box is None:
+        _require(moves.ndim == 1 and moves.dtype.kind in "iu", "'moves' is not a row of whole numbers")
+        return moves.tolist(), bool((moves >= 0).all() and (moves < choices.number).all())
+    low, high = choices.sides
+    _require(
+        moves.ndim == 2 and moves.shape[1] == len(low) and moves.dtype == np.float64, "'moves' has no amounts"
+    )
+    inside = (moves >= low) & (moves <= high)
+    return [tuple(row) for row in moves.tolist()], bool(inside.all())
 
 
 def _of_whole_numbers(arrays: Mapping[str, np.ndarray]) -> list[list[int]]:

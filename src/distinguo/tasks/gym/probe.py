@@ -157,10 +157,10 @@ class _Probe:
                 return
             yield number
 
-    def _moves(self, trial: int) -> list[int]:
-        return np.random.default_rng((trial,)).integers(self.player.choices.number, size=LENGTH).tolist()
+    def _moves(self, trial: int) -> list[Any]:
+        return self.player.choices.drawn(np.random.default_rng((trial,)), LENGTH)
 
-    def _play(self, env: Any, moves: Sequence[int]) -> list[StepResult]:
+    def _play(self, env: Any, moves: Sequence[Any]) -> list[StepResult]:
         begun = time.perf_counter()
         results = self.player.play(env, moves)
         self.played += time.perf_counter() - begun
@@ -180,7 +180,7 @@ class _Probe:
             self.trials.append((seen, results))
         return self.trials[number]
 
-    def _moves_of(self, number: int) -> list[int]:
+    def _moves_of(self, number: int) -> list[Any]:
         """The actions that the kept trial of that number took."""
         return self._moves(number)[: len(self._trial(number)[1])]
 
@@ -253,7 +253,7 @@ class _Probe:
             completed += trouble is not None
         return "" if completed else "cannot be tried, as no trial lasts"
 
-    def _halves(self, number: int) -> tuple[list[int], list[int]]:
+    def _halves(self, number: int) -> tuple[list[Any], list[Any]]:
         moves = self._moves_of(number)
         return moves[: len(moves) // 2], moves[len(moves) // 2 :]
 

@@ -167,13 +167,13 @@ class Player:
         self.tell(self.steps)
         return self.view.flatten(env.reset(seed=seed)[0])
 
-    def play(self, env: Any, moves: Sequence[int]) -> list[StepResult]:
+    def play(self, env: Any, moves: Sequence[Any]) -> list[StepResult]:
         """Take these actions in order, until the trial ends."""
         results: list[StepResult] = []
         for move in moves:
             self.steps += 1
             self.tell(self.steps)
-            observation, reward, terminated, truncated, _ = env.step(move + self.choices.first)
+            observation, reward, terminated, truncated, _ = env.step(self.choices.sent(move))
             results.append((self.view.flatten(observation), float(reward), bool(terminated), bool(truncated)))
             if terminated or truncated or not math.isfinite(float(reward)):
                 break

@@ -32,6 +32,7 @@ from distinguo.tasks.gym.spaces import (
     MisfitError,
     NumberedActions,
     View,
+    box_choices,
     choices_of,
     numbered_choices,
     usual_levels,
@@ -45,6 +46,7 @@ PATIENT_SECONDS = 30.0  #: that an environment may take for a step before a noti
 OURS = LEVELS, LIMIT, PROBE, RESTORE, FEATURES = "levels", "max_episode_steps", "probe", "restore", "features"
 OF_OBJECTS = (LEVELS, PROBE, RESTORE, FEATURES)  #: those that an existing environment takes, too
 RENDERING = "render_mode"
+AMOUNTS = 0  #: the levels of actions that are taken as amounts
 
 
 #: Mean returns that solve tasks without a threshold of their own: the best possible, where that is certain.
@@ -66,6 +68,12 @@ class Source(NamedTuple):
     def is_lost(self) -> bool:
         """Whether the environment has to be handed in to be stepped."""
         return self.was_given and self.env is None
+
+    @property
+    def is_of_amounts(self) -> bool:
+        """Whether its actions are taken as amounts, and not in levels."""
+        levels = self.arguments.get(LEVELS)
+        return levels == AMOUNTS and type(levels) is int
 
     @property
     def is_probed(self) -> bool:
@@ -95,6 +103,13 @@ class Source(NamedTuple):
         """Return the environment, and the source with the levels of its actions, where they were not given."""
         env = self._reduced()
         space = attempt(getattr, env, "action_space", otherwise=None)
+        if self.is_of_amounts:
+            if not isinstance(space, gymnasium.spaces.Box):
+                raise DistinguoError(
+                    f"task.levels = {AMOUNTS} asks for amounts, but {self.name} has the actions {space}; leave it "
+                    "out."
+                )
+            return self, env
         if LEVELS in self.arguments:
             return self, DiscreteActions(env, self.arguments[LEVELS])
         if isinstance(space, gymnasium.spaces.Box):
@@ -506,7 +521,7 @@ class _Waiting:
 class CheckedEnv:
     """An environment with its name, the view of its observations and its actions."""
 
-    def __init__(self, env: Any, name: str) -> None:
+    def __init__(self, env: Any, name: str, amounts: bool = False) -> None:
         self.env, self.name = env, name
         self.first_env = env  #: the environment itself, if a copy takes its place
         self.busy: tuple[int, int, int] | None = (
@@ -521,7 +536,8 @@ class CheckedEnv:
             words = f"{name} failed to give its spaces ({reason_of(error)}); fix the environment."
             raise DistinguoError(words) from error
         self.view: View = view_of(seen, name)
-        self.choices: Choices = choices_of(acted, name)
+        is_box = isinstance(acted, gymnasium.spaces.Box) and amounts
+        self.choices: Choices = (box_choices if is_box else choices_of)(acted, name)
 
     def reset(self, seed: int, trial: int) -> tuple[float, ...]:
         """Begin a trial, and return what is observed."""
@@ -541,11 +557,11 @@ class CheckedEnv:
             raise self.fault(words, *place)
         return self._flat(parts[0], *place)
 
-    def step(self, a: int, trial: int, step: int, ahead: int = 0) -> StepResult:
+    def step(self, a: Any, trial: int, step: int, ahead: int = 0) -> StepResult:
         """Take action ``a``; the other numbers are for messages."""
         self.busy = (trial, step, ahead)
         try:
-            answer = self.env.step(a + self.choices.first)
+            answer = self.env.step(self.choices.sent(a))
         except KeyboardInterrupt:
             raise
         except BaseException as error:

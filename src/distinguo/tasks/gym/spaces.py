@@ -16,7 +16,8 @@ from gymnasium import spaces
 from gymnasium.utils import RecordConstructorArgs
 
 from distinguo.errors import DistinguoError, attempt, shown
-from distinguo.tasks.spec import CATEGORIES, CONTINUOUS, LARGEST
+from distinguo.tasks.amounts import check_box
+from distinguo.tasks.spec import CATEGORIES, CONTINUOUS, LARGEST, Amounts
 
 #: Bounds beyond this are just the largest numbers of their type and say nothing about the task.
 ASTRONOMICAL = 1e30
@@ -56,10 +57,34 @@ class View(NamedTuple):
 
 
 class Choices(NamedTuple):
-    """The actions of an environment: ``number`` whole numbers from ``first``."""
+    """The actions of an environment: ``number`` whole numbers from ``first``, or amounts in a box.
+
+    >>> Choices(3, first=1).sent(2), Choices(0, 0, spaces.Box(-1, 1, (2,))).sent((0.5, -0.5)).tolist()
+    (3, [0.5, -0.5])
+    """
 
     number: int
     first: int
+    box: Any = None  #: of amounts; None where actions are whole numbers
+
+    def sent(self, a: Any) -> Any:
+        """An action as the environment takes it."""
+        if self.box is None:
+            return a + self.first
+        return np.array(a, dtype=np.float64).astype(self.box.dtype).reshape(self.box.shape)
+
+    def drawn(self, rng: np.random.Generator, count: int) -> list[Any]:
+        """Some random actions."""
+        if self.box is None:
+            return list(rng.integers(self.number, size=count).tolist())
+        low, high = self.sides
+        return [tuple(row) for row in rng.uniform(low, high, (count, len(low))).tolist()]
+
+    @property
+    def sides(self) -> tuple[list[float], list[float]]:
+        """The least and the greatest of each amount."""
+        low, high = (side.astype(np.float64).ravel().tolist() for side in (self.box.low, self.box.high))
+        return low, high
 
 
 def view_of(space: Any, name: str) -> View:
@@ -84,11 +109,23 @@ def view_of(space: Any, name: str) -> View:
     raise _unreadable(space, name)
 
 
+def box_choices(space: spaces.Box, name: str) -> Choices:
+    """Return the actions of a box as amounts."""
+    if not np.issubdtype(space.dtype, np.floating):
+        raise DistinguoError(
+            f"{name} has actions {space}, which are whole numbers and no amounts; give task.levels."
+        )
+    choices = Choices(0, 0, space)
+    low, high = choices.sides
+    check_box(Amounts(tuple(low), tuple(high), _names(space.shape)), f"The actions of {name}")
+    return choices
+
+
 def choices_of(space: Any, name: str) -> Choices:
     """Return the actions of this space, which must be a Discrete one.
 
     >>> choices_of(spaces.Discrete(3, start=-1), "Lift-v0")
-    Choices(number=3, first=-1)
+    Choices(number=3, first=-1, box=None)
     """
     if isinstance(space, spaces.Discrete):
         if space.n > MOST_ACTIONS:

@@ -18,17 +18,19 @@ import numpy as np
 
 from distinguo.errors import DistinguoError, shown
 from distinguo.seam import implements_interpreted
+from distinguo.tasks.amounts import Laws, amounts_of
 from distinguo.tasks.gym.driver import Driver
 from distinguo.tasks.gym.images import is_large_image
 from distinguo.tasks.gym.registration import PUCK_ID
 from distinguo.tasks.gym.snapshots import NONE
-from distinguo.tasks.gym.source import FEATURES, LEVELS, PROBE, RESTORE, Source, source_of
-from distinguo.tasks.gym.spaces import DiscreteActions, NumberedActions
-from distinguo.tasks.spec import LARGEST, RETURN, Parameters, TaskSpec
+from distinguo.tasks.gym.source import AMOUNTS, FEATURES, LEVELS, PROBE, RESTORE, Source, source_of
+from distinguo.tasks.gym.spaces import Choices, DiscreteActions, NumberedActions
+from distinguo.tasks.spec import LARGEST, RETURN, Amounts, Parameters, TaskSpec
 from distinguo.tasks.task import (
     Observation,
     State,
     actions,
+    by_law,
     has_one_start,
     memories,
     observe,
@@ -103,11 +105,13 @@ def gym_spec(
     levels = {name: value for name, value in source.arguments.items() if name == LEVELS}
     known = source.name if isinstance(origin, str) else ""
     names = dimension_names(known, checked.view.names)
+    box = _amounts_of(checked.choices)
+    acted = action_names(known, checked.env, checked.choices.number) if box is None else box.names
     spec = TaskSpec(
         name=source.name,
         task=task,
         dimensions=names,
-        actions=action_names(known, checked.env, checked.choices.number),
+        actions=acted,
         low=checked.view.low,
         high=checked.view.high,
         score=RETURN,
@@ -118,8 +122,34 @@ def gym_spec(
         stochastic="strong" if probing and task.driver.stochastic else "no",
         portable=isinstance(origin, str),
         units=() if names == checked.view.names else DOCUMENTED[known].units,
+        amounts=box,
     )
     return _with_facts(spec, probing)
+
+
+def _amounts_of(choices: Choices) -> Amounts | None:
+    """The box of the actions; None if they are whole numbers."""
+    if choices.box is None:
+        return None
+    low, high = choices.sides
+    names = ("u",) if len(low) == 1 else tuple(f"u{i}" for i in range(len(low)))
+    return Amounts(tuple(low), tuple(high), names)
+
+
+def environment_in_amounts(spec: TaskSpec) -> TaskSpec | None:
+    """Return an environment whose actions are levels of a box with its amounts instead; None for any other one."""
+    if not isinstance(spec.task, GymTask) or LEVELS not in spec.parameters or spec.task.driver.source.is_lost:
+        return None  # nor is an environment made only to see its actions
+    driver = spec.task.driver
+    env = driver.checked_env.env
+    if not isinstance(env, DiscreteActions) or LEVELS not in driver.source.arguments:
+        return None
+    source = driver.source._replace(arguments={**driver.source.arguments, LEVELS: AMOUNTS})
+    task = GymTask(driver.with_source(source))
+    box = _amounts_of(task.driver.checked_env.choices)
+    changed = spec._replace(task=task, parameters={**spec.parameters, LEVELS: AMOUNTS}, amounts=box)
+    acted = () if box is None else box.names
+    return changed._replace(actions=acted, note=spec.note.replace(_levels_of(spec) or "\0", ""))
 
 
 def _in_place_of(port: TaskSpec, parameters: Parameters) -> TaskSpec:
@@ -206,8 +236,13 @@ def absent_gym_spec(
 
 
 @implements_interpreted(transition, GymTask)
-def _transition(task: GymTask, s: State, a: int) -> tuple[State, float, bool]:
+def _transition(task: GymTask, s: State, a: Any) -> tuple[State, float, bool]:
     return task.driver.step(s, a)
+
+
+@implements_interpreted(by_law, GymTask)
+def _by_law(task: GymTask, given: Laws, a: int, seen: Observation) -> tuple[float, ...]:
+    return amounts_of(given, a, seen)
 
 
 @implements_interpreted(start, GymTask)

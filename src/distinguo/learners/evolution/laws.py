@@ -1,0 +1,282 @@
+"""How ``evolution`` searches where actions are amounts: laws and borders together, and as few regions as pay.
+
+The first search is for one law. Soon another search challenges it, with one more law. After each slice of steps
+the map at its centre is compared with the best one so far, in trials from the same starts: if it pays, the new search
+takes the place of the old one; if it is surely worse, or has had its time, the old one goes on. When a search has
+taken twice as many steps as before, it is challenged again: by one more law from nothing, by a split
+of one of its regions, or by a new search of the same size.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from distinguo.learners.agent import Agent
+from distinguo.learners.evolution.generations import (
+    EVERY,
+    add_trials,
+    begin_generation,
+    begin_level,
+    has_collapsed,
+    has_stalled,
+    is_behind,
+    map_of_numbers,
+    standardise,
+    surely,
+    target_of,
+)
+from distinguo.learners.evolution.memory import CENTRE, GENERATION, WARM_UP, EvolutionMemory
+from distinguo.learners.evolution.places import (
+    by_scores,
+    count_numbers,
+    count_with_laws,
+    numbers_with_another,
+)
+from distinguo.learners.evolution.strategy import begin_distribution
+from distinguo.search.maps import copy_map, drop_prototype
+from distinguo.search.races import HOPELESS, is_hopeless
+
+WAIT, CLAIM, ON = "wait", "claim", "on"  #: what follows a trial of a test
+PAYS = 1.64  #: standard errors by which more regions must be better, in trials from the same starts
+SLICE = 30_000  #: steps of a search before it is challenged, at the least, and then between two comparisons
+LONGEST = 4  #: slices that a search which challenges another may always have; else it has as many steps as the other
+EARLIEST = 2  #: slices before it may be given up
+SPLIT_WIDTH = 0.5  #: of the distribution around a map in which a region was split, relative to a fresh one
+
+
+def has_laws(memory: EvolutionMemory) -> bool:
+    """Whether actions are amounts."""
+    return bool(memory.facts["amounts"][0])
+
+
+def laws_of_numbers(memory: EvolutionMemory, numbers: np.ndarray, size: int) -> np.ndarray:
+    """The laws that the last numbers of a search stand for: those of standardised observations, for the raw ones.
+
+    Random numbers spread the amounts over their box, whatever the number of coordinates.
+    """
+    seen, (low, high) = memory.seen, memory.laws.box
+    dimensions, amounts = len(seen.centre), len(low)
+    own = numbers[len(numbers) - size * amounts * (dimensions + 1) :].reshape(size, amounts, dimensions + 1)
+    half, middle = (high - low)[:, None] / 2.0, (low + high) / 2.0
+    scaled = own * half * (2.0 / np.sqrt(dimensions + 1.0))
+    table = np.empty_like(scaled)
+    table[..., :-1] = scaled[..., :-1] / seen.spread
+    table[..., -1] = middle + scaled[..., -1] - table[..., :-1] @ seen.centre
+    return table
+
+
+def _set_map(memory: EvolutionMemory, name: str, numbers: np.ndarray, size: int) -> None:
+    """Make the map that some numbers stand for, with its laws."""
+    own = size * int(memory.facts["amounts"][0]) * (len(memory.seen.centre) + 1)
+    copy_map(map_of_numbers(memory, numbers[: len(numbers) - own], np.arange(size)), getattr(memory, name))
+    getattr(memory.laws, name)[:size] = laws_of_numbers(memory, numbers, size)
+
+
+def copy_candidate(memory: EvolutionMemory, source: str, target: str) -> None:
+    """Copy a map with its laws."""
+    copy_map(getattr(memory, source), getattr(memory, target))
+    getattr(memory.laws, target)[:] = getattr(memory.laws, source)
+
+
+def drop_with_law(memory: EvolutionMemory, name: str, p: int) -> None:
+    """Drop a prototype, and its law; those behind it move up."""
+    given, table = getattr(memory, name), getattr(memory.laws, name)
+    drop_prototype(given, p)
+    if has_laws(memory):
+        table[p:-1] = table[p + 1 :].copy()
+        given.actions[: given.size] = np.arange(given.size)
+
+
+def set_law_trial(agent: Agent) -> None:
+    """Make the map that is tried in the trial that begins; at first any law, to see how far observations spread."""
+    memory = agent.memory
+    status, amounts = memory.status[0], int(memory.facts["amounts"][0])
+    size, n = int(status["prototypes"]), int(status["numbers"])
+    if status["phase"] == WARM_UP:
+        standardise(memory)
+        drawn = agent.rng.standard_normal(count_with_laws(len(memory.seen.mean), 1, amounts))
+        _set_map(memory, "candidate", drawn, 1)
+    elif status["phase"] == CENTRE:
+        _set_tested(memory)
+    elif status["place"] == 0 and status["phase"] == GENERATION:
+        _set_map(memory, "candidate", memory.candidates.drawn[int(status["candidate"]), :n], size)
+    elif status["place"] == 0:
+        copy_candidate(memory, "central", "candidate")
+        drop_with_law(memory, "candidate", int(status["dropped"]))
+
+
+def begin_law_search(agent: Agent, size: int) -> None:
+    """Begin a search for so many laws from nothing."""
+    memory = agent.memory
+    status, dimensions = memory.status, len(memory.seen.mean)
+    standardise(memory)
+    centre = np.zeros(count_with_laws(dimensions, size, int(memory.facts["amounts"][0])))
+    if not by_scores(dimensions, size):
+        borders = count_numbers(dimensions, size)
+        centre[:borders] = agent.rng.standard_normal(borders)
+    status["horizon"] = status["first"]
+    status["trials"] = 1 if memory.facts["once"][0] else agent.settings.trials
+    _begin(agent, centre, size, 1.0)
+
+
+def _begin_split(agent: Agent) -> None:
+    """Begin a search around the present map with one more region: it has the law of another, and shares its place."""
+    memory = agent.memory
+    status, size = memory.status, int(memory.status["prototypes"][0])
+    n, dimensions, amounts = int(status["numbers"][0]), len(memory.seen.mean), int(memory.facts["amounts"][0])
+    numbers, chosen = memory.distribution.mean[:n].copy(), int(agent.rng.integers(size))
+    own = numbers[n - size * amounts * (dimensions + 1) :].reshape(size, -1)
+    borders = numbers_with_another(numbers[: n - own.size], dimensions, size, chosen)
+    _begin(agent, np.concatenate([borders, own.ravel(), own[chosen]]), size + 1, SPLIT_WIDTH)
+
+
+def _begin(agent: Agent, centre: np.ndarray, size: int, width: float) -> None:
+    memory = agent.memory
+    begin_distribution(memory, centre, width)
+    memory.candidates.actions[:size] = np.arange(size)
+    memory.status["prototypes"], memory.status["cut"], memory.status["over"] = size, 0, 0
+    memory.status["steps"], memory.status["due"] = 0, SLICE
+    begin_level(memory)
+    begin_generation(agent)
+
+
+# ---- conclusions ---------------------------------------------------------------------------------------------------
+
+
+def is_law_test_due(agent: Agent, best: float) -> bool:
+    """Whether the map at the centre is tested after a generation: its search is over, or the target is near."""
+    status, target = agent.memory.status, target_of(agent.memory)
+    return bool(status["over"][0]) or best >= target or int(status["generation"][0]) % EVERY == 0
+
+
+def is_slice_over(agent: Agent) -> bool:
+    """Whether a search is to be compared: one that challenges after each slice, the other when it is due."""
+    status = agent.memory.status[0]
+    if status["cut"] and status["horizon"] < status["limit"]:  # its trials are to become longer first
+        return False
+    young = (
+        not status["challenges"] and status["generation"] < status["numbers"]
+    )  # as many as it searches over
+    return (
+        bool(status["steps"] >= status["due"] and not young)
+        or has_stalled(agent)
+        or has_collapsed(agent.memory)
+    )
+
+
+def _set_tested(memory: EvolutionMemory) -> None:
+    """Make the map that is tried next in a test: the one at the centre and the best one take turns."""
+    status = memory.status[0]
+    if status["place"] == 0:
+        _set_map(
+            memory, "central", memory.distribution.mean[: int(status["numbers"])], int(status["prototypes"])
+        )
+        memory.seen.visits[:] = 0
+    copy_candidate(memory, "best" if status["place"] % 2 else "central", "candidate")
+
+
+def after_law_test(agent: Agent, gained: float) -> str:
+    """Note the return of a trial of a test: whether to wait for more, to claim the task, or to go on."""
+    memory, settings = agent.memory, agent.settings
+    status, candidates = memory.status[0], memory.candidates
+    place, known = int(status["place"]), np.isfinite(status["best"])
+    (candidates.tried if place % 2 else candidates.tests)[place // 2] = gained
+    status["place"] += 1 if known else 2  # there may be no best map yet
+    if status["place"] % 2:
+        return WAIT
+    count, most = int(status["place"]) // 2, 1 if memory.facts["once"][0] else settings.tests
+    own, target = candidates.tests[:count], target_of(memory)
+    gains = own - candidates.tried[:count] if known else np.zeros(count)
+    if count < most and not (_is_decided(gains, known) and (np.isnan(target) or is_behind(own, target))):
+        return WAIT
+    memory.laws.gains[:] = gains.mean(), gains.std(ddof=1) / np.sqrt(count) if count > 1 else 0.0
+    if not known or _is_better(memory):
+        status["best"] = own.mean()
+        copy_candidate(memory, "central", "best")
+    elif count == most and not status["challenges"]:  # luck hides what is better
+        add_trials(agent)
+    if count == most and surely(own, settings.margin) >= target:
+        copy_candidate(memory, "central", "best")
+        return CLAIM
+    return ON
+
+
+def _is_decided(gains: np.ndarray, known: bool) -> bool:
+    """Whether more trials would hardly change which map is better."""
+    return bool(known) and (is_hopeless(gains) or is_hopeless(-gains))
+
+
+def _is_better(memory: EvolutionMemory) -> bool:
+    """Whether the map at the centre gains over the best one in the last test; a larger one must do so surely."""
+    if memory.central.size > memory.best.size:
+        return _gains_surely(memory)
+    return bool(memory.laws.gains[0] > 0.0)
+
+
+def _gains_surely(memory: EvolutionMemory) -> bool:
+    """Whether the map at the centre gained more over the best one in the last test than luck explains."""
+    mean, error = memory.laws.gains
+    return bool(mean > PAYS * error)
+
+
+def next_slice(agent: Agent) -> None:
+    """After a slice of a search: let another search challenge it, or decide between the two."""
+    memory = agent.memory
+    status = memory.status[0]
+    still_gains = _gains_surely(memory) and not has_stalled(agent) and not has_collapsed(memory)
+    if not status["challenges"] and not still_gains:
+        _challenge(agent)
+        return
+    if not status["challenges"]:  # it still becomes better
+        status["due"] = status["steps"] + SLICE
+    elif _is_better(memory):  # it takes the place of the other
+        status["challenges"], status["due"] = 0, max(2 * int(status["steps"]), LONGEST * SLICE)
+    elif _has_lost(agent):
+        _go_back(memory)
+        status["challenges"], status["due"] = 0, max(2 * int(status["steps"]), LONGEST * SLICE)
+    else:
+        status["due"] = status["steps"] + SLICE
+    begin_generation(agent)
+
+
+def _has_lost(agent: Agent) -> bool:
+    """Whether the search that challenges is surely worse, has had its time, or becomes no better."""
+    memory = agent.memory
+    mean, error = memory.laws.gains
+    steps = int(memory.status["steps"][0])
+    worse = steps >= EARLIEST * SLICE and mean < -HOPELESS * error
+    late = steps >= max(LONGEST * SLICE, int(memory.paused_status["steps"][0]))
+    return bool(worse or late or has_stalled(agent) or has_collapsed(memory))
+
+
+def _challenge(agent: Agent) -> None:
+    """Begin another search: from nothing with one more law, around a split of this map, or from nothing again."""
+    memory, most = agent.memory, agent.settings.regions
+    status = memory.status[0]
+    size, kind = int(status["prototypes"]), int(status["restarts"]) % 3
+    for kept, array in zip(memory.paused, memory.distribution, strict=True):
+        kept[:] = array
+    memory.paused_status[:] = memory.status
+    status["restarts"] += 1
+    agent.progress.counts["attempt"] += 1
+    status["challenges"] = 1
+    if size < most and kind == 1:
+        _begin_split(agent)
+    else:
+        begin_law_search(agent, min(size + (kind == 0), most))
+
+
+#: What belongs to a search, and not to the learner as a whole.
+_OF_A_SEARCH = (
+    *("numbers", "prototypes", "trials", "generation", "cut", "stalled", "horizon", "steps"),
+    *("sigma", "level", "base", "noise", "highest"),
+)
+
+
+def _go_back(memory: EvolutionMemory) -> None:
+    """Go on with the search that is paused."""
+    for kept, array in zip(memory.paused, memory.distribution, strict=True):
+        array[:] = kept
+    for name in _OF_A_SEARCH:
+        memory.status[name] = memory.paused_status[name]
+    memory.candidates.actions[:] = np.arange(len(memory.candidates.actions))
