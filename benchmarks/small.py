@@ -77,7 +77,7 @@ def tried_anew(task: str, run: Any) -> np.ndarray:
 
 def measured(task: str, seed: int, steps: int) -> Row:
     """Learn once."""
-    run = dg.learn(task, seed=seed, settings={"stage.steps": steps})
+    run = dg.learn(task, learner="evolution", seed=seed, settings={"stage.steps": steps})
     returns, summary = tried_anew(task, run), run.summary
     worst = np.sort(returns)[: NEW // 10].mean()
     header = to_header(labelled(run))

@@ -136,17 +136,18 @@ def without_threshold() -> Any:
     return spec_of(Bent)._replace(threshold=None)
 
 
-def test_an_environment_with_a_box_needs_no_flag(tmp_path: Path) -> None:
+def test_an_environment_with_a_box_is_taken_as_it_is(tmp_path: Path) -> None:
     few = {"stage.steps": 2_500, "stage.confirm": 2}
-    run = dg.learn("MountainCarContinuous-v0", seed=5, settings=few, out=tmp_path / "run")
+    run = dg.learn(
+        "MountainCarContinuous-v0", learner="evolution", seed=5, settings=few, out=tmp_path / "run"
+    )
     assert run.configuration.learner_name == "evolution"
     again = open_run(tmp_path / "run")
     assert again.amounts((-0.5, 0.01)) == run.amounts((-0.5, 0.01))
     assert again.rollout(steps=30).rewards.tobytes() == run.rollout(steps=30).rewards.tobytes()
-    few |= {"task.levels": 3, "stage.steps": 500}
-    levels = dg.learn("MountainCarContinuous-v0", seed=5, settings=few)
+    levels = dg.learn("MountainCarContinuous-v0", seed=5, settings=few | {"stage.steps": 500})
     assert levels.configuration.learner_name == "probation"
-    assert len(levels.configuration.spec.actions) == 3
+    assert len(levels.configuration.spec.actions) == 5
 
 
 def test_raw_laws_are_those_of_standardised_observations() -> None:
