@@ -376,7 +376,7 @@ not measured again, so the command goes on where it stopped, and another budget 
 
 {totals}
 
-Versions: {versions}.
+Made at commit {commit}, with {versions}.
 """
 
 
@@ -404,6 +404,13 @@ def page(worlds: Sequence[World], lines: list[Line]) -> str:
         rows="\n".join(rows),
         totals=_totals(counts),
         versions=", ".join(_versions(worlds, {line.world for line in lines})),
+        commit=subprocess.run(
+            ["git", "rev-parse", "--short=7", "HEAD"],  # noqa: S607 # git, wherever it is
+            cwd=Path(__file__).parent,
+            capture_output=True,
+            text=True,
+            check=False,
+        ).stdout.strip(),
     )
 
 

@@ -25,6 +25,7 @@ EARLIER = {
     "rivals.csv": "rivals.md",
     "schedulers.csv": "schedulers.md",
     "small-controllers.csv": "small-controllers.md",
+    "worlds.csv": "worlds.md",
 }
 
 

@@ -54,6 +54,7 @@ ALWAYS = {
     "checked",
     "seconds",
     "run",
+    "diagnosis",
 }
 PROOF = ALWAYS | {"refusal", "earlier_certificate", "failure", "picture", "seconds_proving"}
 
@@ -149,7 +150,7 @@ def test_options_that_make_no_sense_are_refused():
 
 def test_a_folder_that_cannot_be_written_to_is_refused_before_the_work(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", lambda *_: False)
-    monkeypatch.setattr("distinguo.verification.question_about", None)  # not even asked
+    monkeypatch.setattr("distinguo.verification.question_for", None)  # not even asked
     with pytest.raises(DistinguoError, match=r"files cannot be made in the folder .*; choose another place"):
         verify("diagonal", out=tmp_path)
 

@@ -236,7 +236,7 @@ def certify_declared(
     maximal = holdable_by_any(program, spec, ranges or {}, cells)
     if not maximal.alive.any():
         raise DistinguoError(
-            f"Nothing can be proven of {spec.name} with {cells} cells; allow more, or declare limits."
+            f"Nothing can be proven of {spec.name} with {counted(cells, 'cell')}; allow more, or declare limits."
         )
     return _certificate(program, spec, ranges or {}, None, maximal, starts)
 
