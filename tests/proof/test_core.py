@@ -20,7 +20,7 @@ from distinguo.proof.checker.core import CoreChecker, Sets
 from distinguo.proof.declared.core import Tracker, body_of_box, frame_around
 from distinguo.proof.declared.flow import Flow
 from distinguo.proof.declared.sliding import sliding
-from distinguo.proof.declared.tube import Tube, _certificate, ask_core, closing_margin, reward_of, why_no_core
+from distinguo.proof.declared.tube import Tube, _certificate, ask_core, reward_of, why_no_core
 from distinguo.proof.number.program import program_of
 from distinguo.proof.question import Request
 from distinguo.proof.schema import CoreCertificate
@@ -296,11 +296,6 @@ def test_only_tasks_whose_steps_pay_the_same_qualify():
     other = pole._replace(task=CartPole(sutton_barto_reward=True))
     assert "does not always pay the same" in why_no_core(other, across(POLE))
     assert "cores need" in why_no_core(task_spec("MountainCar-v0"), across((1.0, 1.0)))
-
-
-def test_the_margin_of_closing_follows_the_modulus():
-    program = program_of(Broom())
-    assert closing_margin(program, across(GOOD)) > 1.0 > 0.0 > closing_margin(program, across(DRIFTS))
 
 
 def test_coordinates_fit_the_sliding():

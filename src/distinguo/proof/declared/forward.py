@@ -40,19 +40,15 @@ class PieceBounds(NamedTuple):
     """What is known of each piece of the starts."""
 
     returns: np.ndarray  #: the return is at least this; minus infinity if the piece could not be followed
-    steps: (
-        np.ndarray
-    )  #: all of it has ended, or is inside, after at most so many steps; 0 if it may still be running
+    steps: np.ndarray  #: all of it has ended after at most so many steps; 0 if it may still be running
     work: int  #: pieces times steps
 
 
 class PieceFollower:
     """Follows pieces of starts under one controller."""
 
-    def __init__(
-        self, flow: Flow, scale: np.ndarray, steps: int, inside: Callable[[States], np.ndarray] | None = None
-    ) -> None:
-        self.flow, self.scale, self.steps, self.inside = flow, scale, steps, inside
+    def __init__(self, flow: Flow, scale: np.ndarray, steps: int) -> None:
+        self.flow, self.scale, self.steps = flow, scale, steps
         assert flow.controller is not None
         self.partition = flow.controller.partition
         self.sets = np.asarray(flow.controller.action_sets)[
@@ -125,10 +121,6 @@ class PieceFollower:
                 window = limited(path, after.columns.shape[2])
                 keep = np.flatnonzero(~window.empty)
                 after = looked_at(after.at(keep), window.at(keep))
-                if self.inside is not None and len(keep):
-                    done = self.inside(after.forms())
-                    self._end(after.owner[done], after.gained[done], step)
-                    after = after.at(np.flatnonzero(~done))
                 found.append(after)
         except TooManyPathsError:
             self.failed[pieces.owner] = True

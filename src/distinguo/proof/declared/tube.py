@@ -13,7 +13,6 @@ import numpy as np
 
 from distinguo.errors import counted
 from distinguo.proof.declared.core import (
-    FAST,
     Body,
     Coordinates,
     Stopped,
@@ -33,7 +32,7 @@ from distinguo.proof.declared.question import (
 from distinguo.proof.declared.sliding import Sliding, sliding
 from distinguo.proof.number.form import Form, Unreadable
 from distinguo.proof.number.paths import TooManyPathsError, paths
-from distinguo.proof.number.program import NotProvableError, Parameters, Program, program_of, run, start_boxes
+from distinguo.proof.number.program import NotProvableError, Parameters, Program, program_of, run
 from distinguo.proof.question import Answer, GreedyTrial, Question, Request, greedy_trial
 from distinguo.proof.schema import CoordinatesClaim, CoreCertificate, LegClaim
 from distinguo.representations.voronoi import Voronoi
@@ -50,7 +49,6 @@ WIDER = 0.05  #: by how much of its width a core is larger than the tube
 SPARE = 0.01  #: of its width, that is left between a core and what comes back to it
 RECENT = 6  #: roundings whose fast cells it has
 MOST_STEPS, MOST_LEGS = 4_000, 6
-HALF_A_PUSH, SWING = 0.5, 15.0  #: in half pushes, the unit of the first coordinate; of the starts
 FAR = 1e3  #: stands for an infinite bound where the rewards of a program are read
 
 
@@ -174,48 +172,6 @@ def reward_of(program: Program, spec: TaskSpec) -> float | None:
     if len(going) != 1 or min(going) <= 0.0 or max(ending, default=0.0) > min(going):
         return None
     return going.pop()
-
-
-def closing_margin(program: Program, controller: Any) -> float:
-    """How likely a proof for ever is, in milliseconds: it usually succeeds above 2.5, and fails below 1.
-
-    A state that chatters across its border may stay on one side of it by up to half a push, and this moves the slow
-    coordinates a little in each step. Divided by what they contract in a step it is how far they may get. The margin
-    is the distance at which a trial may fail, relative to that; below 0 the sliding is unstable. Starts that are many
-    pushes away from the border swing through it for long, so they lower it, too.
-
-    >>> from distinguo.controller import Controller
-    >>> from distinguo.representations.voronoi import voronoi
-    >>> from distinguo.tasks.cart_pole import CartPole
-    >>> two = voronoi([[0.005, 0.01, 0.1, 0.02], [-0.005, -0.01, -0.1, -0.02]], [1.0] * 4)
-    >>> closing_margin(program_of(CartPole()), Controller(two, np.array([[0.0, 1.0], [1.0, 0.0]]))) > 1.0
-    True
-    """
-    found = sliding(program, controller)
-    frame = None if found is None else frame_around(found, 1)
-    if found is None or frame is None:
-        return -np.inf
-    flow = Flow(program, controller, {})
-    drift = float(np.linalg.norm((frame.matrix @ found.mean @ frame.inverse)[FAST:, 0])) * HALF_A_PUSH
-    wide = np.linalg.norm(frame.inverse[:, FAST:], axis=1)  # of the states, for slow coordinates of size 1
-    chatter = np.abs(frame.inverse[:, 0])
-
-    def fails(radius: float) -> bool:
-        forms = Form.of_cells(found.point[:, None], np.diag(chatter + radius * wide))
-        ways = (path for a in (0, 1) for path in flow.step(forms, a))
-        return any(len(path.lost) or (len(path.rows) and path.result[1]) for path in ways)
-
-    low, high = 0.0, FAR
-    for _ in range(40):
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if fails(middle) else (middle, high)
-    margin = low * (1.0 - found.modulus) / max(drift, 1e-12)
-    row = frame.matrix[0]
-    far = max(
-        abs(row @ (0.5 * (a + z) - frame.origin)) + np.abs(row) @ (0.5 * (z - a))
-        for a, z in start_boxes(program, {})
-    )
-    return float(min(margin, SWING / max(far, 1.0)))
 
 
 class CoreFinding(NamedTuple):
