@@ -106,7 +106,7 @@ def test_what_needs_the_task_says_how_to_hand_it_over(ledge: Path) -> None:
     command = [sys.executable, "-m", "distinguo", "audit", "run"]
     done = subprocess.run(command, cwd=ledge, capture_output=True, text=True, check=False)
     assert done.returncode != 0
-    assert "--task path/to/file.py:Ledge" in done.stderr
+    assert "--task 'my ledge.py:Ledge' (the file it was learned from)" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     words = ("audit", "run", "--visits", "100", "--task", "my ledge.py:Ledge")
     assert distinguo(*words, cwd=ledge)["states"] == 100

@@ -41,7 +41,7 @@ def answer_all(questions: TextIO, out: TextIO) -> None:
         try:
             if trials is None:
                 spec = task_spec(asked["task"], asked["parameters"], interpreted=True, probing=False)
-                spec = spec if asked["laws"] is None else with_laws(spec, asked["laws"])
+                spec = spec if asked.get("laws") is None else with_laws(spec, asked["laws"])
                 trials = EnvironmentTrials(spec, asked["cap"])
             content = {"known": True} if question["do"] == "know" else answer_to(question, trials)
         except DistinguoError as error:

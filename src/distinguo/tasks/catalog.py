@@ -6,6 +6,7 @@ import hashlib
 import importlib.util
 import inspect
 import re
+import shlex
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -224,7 +225,7 @@ class AbsentTask(NamedTuple):
 
 def _absence(task: AbsentTask) -> DistinguoError:
     file = (
-        f"--task {task.origin} (the file it was learned from)"
+        f"--task {shlex.quote(task.origin)} (the file it was learned from)"
         if task.origin
         else f"--task path/to/file.py:{task.name}"
     )
