@@ -100,6 +100,7 @@ def test_presets_are_those_of_the_package(opened: Open) -> None:
     for name in PRESETS:
         configuration = configure("puck", preset_name=name)
         ours = {**configuration.learner._asdict(), **configuration.stage._asdict()}
+        del ours["many"]  # coordinates; the puck has two
         assert {**theirs[name], **LEFT_OUT} == ours
     for task in ("car", "lake"):
         assert presets[task] == {"default": {**theirs["fast"], **SUITED[task]}}
