@@ -250,7 +250,7 @@ def ask_core(request: Request) -> CoreFinding:
         for fineness in FINENESS:
             frame = frame_around(found, fineness)
             if frame is None:
-                obstacle = "its coordinates cannot be told apart into fast and slow ones"
+                obstacle = "its coordinates cannot be separated into fast and slow ones"
                 break
             follower = Tracker(flow, frame, {})
             try:
