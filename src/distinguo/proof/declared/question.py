@@ -142,6 +142,22 @@ def _sentences(answer: Answer, failure: GreedyTrial | None) -> list[str]:
     ]
 
 
+def why_unread(spec: TaskSpec) -> str | None:
+    """Why the program of a task cannot be followed over sets of states; None if it can be tried.
+
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> why_unread(task_spec("FrozenLake-v1"))
+    'FrozenLake-v1 has labels instead of numbers'
+    """
+    if laws_of(spec) is not None:
+        return f"the controller of {spec.name} follows laws, and proofs know a few actions only"
+    if spec.kind != CONTINUOUS:
+        return f"{spec.name} has labels instead of numbers"
+    if spec.interpreted or not has_own(generics.transition, spec.task):
+        return f"{spec.name} is a Gymnasium environment, whose program cannot be read"
+    return None
+
+
 def why_not(spec: TaskSpec, controller: Any) -> str | None:
     """Why a controller of a task cannot be proven to hold by following its program; None if it can be tried.
 
@@ -151,12 +167,9 @@ def why_not(spec: TaskSpec, controller: Any) -> str | None:
     """
     if spec.score != LENGTH:
         return f"{spec.name} is judged by return, and proofs of declared tasks are about trials that should never end"
-    if laws_of(spec) is not None:
-        return f"the controller of {spec.name} follows laws, and proofs know a few actions only"
-    if spec.kind != CONTINUOUS:
-        return f"{spec.name} has labels instead of numbers"
-    if spec.interpreted or not has_own(generics.transition, spec.task):
-        return f"{spec.name} is a Gymnasium environment, whose program cannot be read"
+    unread = why_unread(spec)
+    if unread is not None:
+        return unread
     if not isinstance(controller.partition, Voronoi):
         return f"a {type(controller.partition).__name__} cannot be followed over cells; prototypes can"
     if len(spec.low) > MOST_DIMENSIONS:

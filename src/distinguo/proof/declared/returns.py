@@ -16,15 +16,13 @@ from distinguo.controller import region_at
 from distinguo.errors import DistinguoError, counted
 from distinguo.proof.declared.flow import Flow
 from distinguo.proof.declared.forward import PieceFollower, places_in
-from distinguo.proof.declared.question import policy_claim, program_claim
+from distinguo.proof.declared.question import policy_claim, program_claim, why_unread
 from distinguo.proof.number.program import NotProvableError, Program, program_of, run, start_boxes
 from distinguo.proof.question import Answer, Question, Request
 from distinguo.proof.schema import LEAF, UNPROVEN, PrototypesClaim, ReturnCertificate, StartTree, TreeClaim
 from distinguo.representations.boxes import Boxes
-from distinguo.seam import has_own
 from distinguo.tasks import task as generics
-from distinguo.tasks.amounts import laws_of
-from distinguo.tasks.spec import CONTINUOUS, RETURN, TaskSpec
+from distinguo.tasks.spec import RETURN, TaskSpec
 
 HORIZON = 1_000  #: steps after which trials are stopped if the task has no limit of its own
 FIRST = 64  #: pieces at first, about
@@ -140,12 +138,9 @@ def why_no_returns(spec: TaskSpec, controller: Any) -> str | None:
     """
     if spec.score != RETURN:
         return f"{spec.name} is not judged by return"
-    if laws_of(spec) is not None:
-        return f"the controller of {spec.name} follows laws, and proofs know a few actions only"
-    if spec.kind != CONTINUOUS:
-        return f"{spec.name} has labels instead of numbers"
-    if spec.interpreted or not has_own(generics.transition, spec.task):
-        return f"{spec.name} is a Gymnasium environment, whose program cannot be read"
+    unread = why_unread(spec)
+    if unread is not None:
+        return unread
     if places_in.dispatch(type(controller.partition)) is places_in.dispatch(object):
         kind = type(controller.partition).__name__
         return f"a {kind} cannot be followed over sets of states; prototypes and trees of boxes can"
@@ -159,7 +154,7 @@ class SimulatedTrial(NamedTuple):
     gained: float
     steps: int
     ended: bool
-    dearest: float  #: the greatest reward of a step after which it went on
+    greatest_reward: float  #: of a step after which it went on
     low: np.ndarray  #: the least of each coordinate of its states
     high: np.ndarray
 
@@ -195,7 +190,7 @@ def ask_returns(request: Request) -> ReturnFinding:
         simulated_trial(spec.task, controller, tuple(map(float, generics.start(spec.task, rng))), asked)
         for rng in map(np.random.default_rng, range(request.seed, request.seed + TRIED))
     ]
-    costs = max(one.dearest for one in trials) < 0.0 and any(one.ended for one in trials)
+    costs = max(one.greatest_reward for one in trials) < 0.0 and any(one.ended for one in trials)
     spread = np.max([one.high for one in trials], axis=0) - np.min([one.low for one in trials], axis=0)
     widths = np.max([high - low for low, high in starts], axis=0)
     scale = np.maximum(np.maximum(spread, widths), 1e-9)

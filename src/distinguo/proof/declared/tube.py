@@ -28,6 +28,7 @@ from distinguo.proof.declared.question import (
     program_asked,
     program_claim,
     title_of,
+    why_unread,
 )
 from distinguo.proof.declared.sliding import Sliding, sliding
 from distinguo.proof.number.form import Form, Unreadable
@@ -36,10 +37,7 @@ from distinguo.proof.number.program import NotProvableError, Parameters, Program
 from distinguo.proof.question import Answer, GreedyTrial, Question, Request, greedy_trial
 from distinguo.proof.schema import CoordinatesClaim, CoreCertificate, LegClaim
 from distinguo.representations.voronoi import Voronoi
-from distinguo.seam import has_own
-from distinguo.tasks import task as generics
-from distinguo.tasks.amounts import laws_of
-from distinguo.tasks.spec import CONTINUOUS, LENGTH, TaskSpec
+from distinguo.tasks.spec import LENGTH, TaskSpec
 
 FEWEST_DIMENSIONS, MOST_DIMENSIONS = 3, 4
 FINENESS = 40, 80  #: cells that a push crosses: tried in this order
@@ -303,10 +301,9 @@ def why_no_core(spec: TaskSpec, controller: Any) -> str | None:
     >>> why_no_core(task_spec("Acrobot-v1"), None)
     'Acrobot-v1 has 6 dimensions, and cores need 3 or 4'
     """
-    if laws_of(spec) is not None:
-        return f"the controller of {spec.name} follows laws, and proofs know a few actions only"
-    if spec.kind != CONTINUOUS or spec.interpreted or not has_own(generics.transition, spec.task):
-        return f"the program of {spec.name} cannot be read"
+    unread = why_unread(spec)
+    if unread is not None:
+        return unread
     d = len(spec.low)
     if not FEWEST_DIMENSIONS <= d <= MOST_DIMENSIONS:
         return f"{spec.name} has {d} dimensions, and cores need {FEWEST_DIMENSIONS} or {MOST_DIMENSIONS}"
