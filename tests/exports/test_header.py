@@ -114,7 +114,10 @@ def test_c_and_python_agree_on_every_state(name: str, count: int, make, tmp_path
     answers = in_c(program, states)
     regions = in_numpy(partition, states)
     np.testing.assert_array_equal(answers[:, 0], regions)
-    np.testing.assert_array_equal(answers[:, 1], controller.controller.greedy[regions])
+    good = (abs(states) <= 1e100).all(axis=1)  # false of NaN
+    assert 4 <= (~good).sum() < 10
+    np.testing.assert_array_equal(answers[good, 1], controller.controller.greedy[regions[good]])
+    assert not answers[~good, 1].any(), "the safe action is the first one"
     some = [*rng.integers(count, size=300).tolist(), *range(count - 6, count)]
     for n in some:  # and by the scalar source itself
         assert region(partition, tuple(states[n].tolist())) == answers[n, 0]

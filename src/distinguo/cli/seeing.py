@@ -586,16 +586,31 @@ def _picture(proof: Proof, folder: Path) -> dict[str, str]:
 
 
 def export_command(
-    to: Annotated[str, typer.Option(help="The format: c, json, dot or npz.", autocompletion=complete_format)],
+    to: Annotated[
+        str,
+        typer.Option(
+            help="The format: c, c-source, arduino, json, dot or npz.", autocompletion=complete_format
+        ),
+    ],
     run: RunArgument = None,
     out: Annotated[
         Path | None, typer.Option(help="The file to write; by default controller.* in RUN.")
     ] = None,
     name: Annotated[str, typer.Option(help="The prefix of the names in C.")] = "distinguo",
+    arithmetic: Annotated[
+        str | None, typer.Option(help="Of a program: double (the default), float or fixed.")
+    ] = None,
+    safe: Annotated[
+        str | None,
+        typer.Option(
+            help="Of a program: the action where an observation is not finite or huge; by default the first one, or "
+            "for laws the amounts nearest to 0. Amounts are written as 0.5,0."
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
-    """Export the controller of a run: a C header, JSON, a Graphviz graph or NumPy arrays.
+    """Export the controller of a run: C, an Arduino library, JSON, a Graphviz graph or NumPy arrays.
 
     Example: distinguo export runs/puck-default-seed0 --to c
     """
@@ -604,11 +619,20 @@ def export_command(
     from distinguo.exports.write import write_controller
 
     run = chosen_run(run)
-    path, (certificate, refused, _) = write_controller(run, to, out, name, force)
+    path, (certificate, refused, _), decision = write_controller(run, to, out, name, force, arithmetic, safe)
     for why in refused:
         say(why)
     if certificate is None and not refused:
         say(f"No certificate: nothing is proven about this controller; try: {command_line('verify', run)}")
+    said: dict[str, str] = {}
+    if decision is not None:
+        said = {"arithmetic": decision.said, "safe": decision.safe}
+        say(f"Arithmetic: {decision.said}")
+        say(
+            f"Where an observation is not finite or beyond {decision.limit:g}: {decision.safe} (--safe chooses)."
+        )
     output_for(as_json).tell(f"Controller: {path}")
     cited = certificate and certificate.file
-    answer({"path": str(path), "format": to, "certificate": cited, "not_cited": list(refused)}, as_json)
+    answer(
+        {"path": str(path), "format": to, "certificate": cited, "not_cited": list(refused)} | said, as_json
+    )

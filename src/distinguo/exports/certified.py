@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import ast
 import math
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
 from distinguo.exports.intervals import FRAME, LIBRARY
-from distinguo.exports.tables import table
+from distinguo.exports.language import wrapped
 from distinguo.proof.declared.lattice import SLACK
 from distinguo.proof.schema import ProgramCertificate
 
@@ -96,6 +97,12 @@ def _tables(certificate: ProgramCertificate) -> str:
             table(f"long @_lasts[{len(runs)}]", map(str, runs[:, 1].tolist())),
         ]
     )
+
+
+def table(declaration: str, entries: Iterable[str]) -> str:
+    """A constant table in C."""
+    lines = "\n".join(wrapped(entries, "    "))
+    return f"static const {declaration} = {{\n{lines}\n}};\n"
 
 
 class Translator:

@@ -1,63 +1,186 @@
-"""A controller as one C99 header: constant tables and two functions, nothing to link and nothing to allocate.
+"""A controller in C: one header, or a header and its source; nothing to link and nothing to allocate.
 
-The functions repeat the arithmetic of ``region(partition, s)`` operation by operation, so that a state exactly
-between two regions falls on the same side in both languages.
+The functions are those of ``decision``. A header alone is C99 and C++; a header with its source is C89, too.
 """
 
 from __future__ import annotations
 
+import ast
 import json
 import re
+import textwrap
+from collections.abc import Iterable
+
+import numpy as np
 
 from distinguo import __version__
 from distinguo.errors import DistinguoError, counted
-from distinguo.exports.certified import Untranslatable, certified_in_c
-from distinguo.exports.tables import LabelledController, in_c, integers
-from distinguo.proof.schema import Certificate, ProgramCertificate
+from distinguo.exports.agreement import decided
+from distinguo.exports.certified import Untranslatable, certified_in_c, table
+from distinguo.exports.decision import Decision
+from distinguo.exports.language import Language, Lines
+from distinguo.exports.tables import LabelledController, in_c
+from distinguo.proof.schema import ProgramCertificate
 from distinguo.representations.partition import count_regions, has_labels
-from distinguo.tasks.amounts import Laws
 
 PREFIX = "distinguo"
 
-_FRAME = """\
+_HEADER = """\
+/* {about}
+ */
+#ifndef {guard}_H
+#define {guard}_H
+{checks}
+{constants}{tables}{pragma}
+{functions}
+#endif
+"""
+
+_NO_FAST_MATH = """
+#ifdef __FAST_MATH__
+#error "fast-math reorders sums: compile this controller without it"
+#endif
+"""
+
+_C99 = """
+#if !defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L
+#error "{name}_certified needs C99"
+#endif
+"""
+
+_DOUBLE = """\
+#if defined(DBL_MANT_DIG) && (DBL_MANT_DIG < 53)
+#error "double is shorter than 64 bits here: export with --arithmetic float"
+#endif
+"""
+
+_PRAGMA = """
+#if defined(__clang__) || !defined(__GNUC__) /* GCC does not know this pragma: see above */
+#pragma STDC FP_CONTRACT OFF
+#endif
+"""
+
+_DECLARED = """\
 /* {about}
  */
 #ifndef {guard}_H
 #define {guard}_H
 
-#include <math.h> /* {libm} */
-
-#ifdef __FAST_MATH__
-#error "fast-math reorders sums: compile this controller without it"
+{constants}
+#ifdef __cplusplus
+extern "C" {{
 #endif
 
-#define {guard}_DIMENSIONS {dimensions}
-#define {guard}_REGIONS {regions}
-#define {guard}_ACTIONS {actions}
-{names}
-{tables}
-#if defined(__clang__) || !defined(__GNUC__) /* GCC does not know this pragma: see above */
-#pragma STDC FP_CONTRACT OFF
+{functions}
+#ifdef __cplusplus
+}}
 #endif
 
-/* The region that an observation falls in. */
-static inline int {prefix}_region(const double s[{dimensions}])
-{{
-{body}
-}}
-
-/* The action to take at an observation. */
-static inline int {prefix}_action(const double s[{dimensions}])
-{{
-    return (int){prefix}_actions[{prefix}_region(s)];
-}}
-{amounts}{certified}
 #endif
 """
 
 
+class C(Language):
+    """C, from C89 on."""
+
+    BRACKETS = ("{", "}")
+
+    def __init__(self, decision: Decision, prefix: str, linkage: str = "static inline ") -> None:
+        super().__init__(decision, prefix)
+        self.linkage = linkage
+        self.kind = "long" if decision.arithmetic == "fixed" else decision.arithmetic
+
+    def number(self, value: float) -> str:
+        """Write the shortest digits that any compiler reads back exactly."""
+        if isinstance(value, int):
+            return f"{value}L" if abs(value) > 2**15 - 1 else str(value)
+        return repr(value) if self.kind == "double" else f"{np.float32(value)!s}F"
+
+    def declare(self, name: str, kind: str, value: str) -> str:
+        """A variable at the beginning of a block."""
+        return f"{self._type(kind)} {name} = {value};"
+
+    def _type(self, kind: str) -> str:
+        return "int" if kind == "int" else self.kind
+
+    def loop(self, name: str, first: str, after: str, body: Lines) -> Lines:
+        """Count with a variable of the function."""
+        return [f"for ({name} = {first}; {name} < {after}; {name}++) {{", *body, "}"]
+
+    def item(self, name: str, places: Lines) -> str:
+        """An item; one of a long table that is a place is made an int."""
+        text, values = super().item(name, places), self.decision.tables.get(name)
+        is_long = values is not None and name in PLACES and _smallest(values) == "long"
+        return f"(int){text}" if is_long else text
+
+    def function(self, name: str, arguments: Lines, about: str, body: Lines) -> Lines:
+        """A whole function, with its tables."""
+        inside = "static " if self.linkage != "static inline " and name not in SHOWN else self.linkage
+        head = [f"{self.INDENT}int {', '.join(self.counters)};"] if self.counters else []
+        unused = [] if "s" in self.names else [f"{self.INDENT}(void)s;"]
+        tables = [self.table(one, table) for one, table in self.decision.tables.items() if one in self.names]
+        return [
+            *(f"/* {about} */", f"{inside}{self.signature(name, arguments)}", "{"),
+            *(self.INDENT + line for text in tables for line in text.splitlines()),
+            *head,
+            *body[:-1],
+            *unused,
+            body[-1],
+            "}",
+        ]
+
+    def signature(self, name: str, arguments: Lines) -> str:
+        """What a function takes and gives."""
+        kind = self._type("number" if name in ("distance", "amount") else "int")
+        given = [f"const {self.kind} s[{self.decision.dimensions}]", *(f"int {one}" for one in arguments[1:])]
+        return f"{kind} {self.mark}{name}({', '.join(given)})"
+
+    def own_tables(self) -> Lines:
+        """The tables of a partition of one's own."""
+        return in_c(self.decision.named.controller.partition, self.mark[:-1])[0] if self.decision.own else []
+
+    def table(self, name: str, values: np.ndarray) -> str:
+        """A constant table; whole numbers are kept in the smallest type that holds them."""
+        kind = _smallest(values) if values.dtype == np.int64 else self.kind
+        shape = "".join(f"[{length}]" for length in values.shape)
+        return table(f"{kind} {name}{shape}", self.entries(values))
+
+    def shown(self) -> list[tuple[str, Lines, str]]:
+        """The functions for others: each with its arguments and what it tells."""
+        named = {
+            one: ([argument.arg for argument in node.args.args], ast.get_docstring(node) or "")
+            for one, node in self.functions.items()
+        }
+        named["region"] = (["s"], REGION)
+        return [(one, *named[one]) for one in SHOWN if one in named]
+
+    def code(self) -> Lines:
+        """All functions, in the order in which they need each other."""
+        texts = {name: self.write(name) for name in self.functions}
+        if self.decision.own:
+            texts["region"] = self._own_region()
+        return [texts[name] for name in ("fault", "distance", "region", "action", "amount") if name in texts]
+
+    def _own_region(self) -> str:
+        body = in_c(self.decision.named.controller.partition, self.mark[:-1])[1]
+        return f"/* {REGION} */\n{self.linkage}{self.signature('region', ['s'])}\n{{\n{body}\n}}\n"
+
+
+REGION = "The region that an observation falls in."
+#: Functions for others, and tables of whole numbers that are regions, actions or places in a table.
+SHOWN = ("fault", "region", "action", "amount")
+PLACES = ("axis", "below", "above", "regions", "actions")
+
+
+def _smallest(values: np.ndarray) -> str:
+    """The smallest type that holds whole numbers, as controllers run in small memories."""
+    least, most = int(values.min()), int(values.max())
+    kinds = [("signed char", 2**7), ("short", 2**15), ("long", 2**31)]
+    return next(kind for kind, end in kinds if -end <= least and most < end)
+
+
 def to_header(named: LabelledController, name: str = PREFIX) -> str:
-    """Return the controller as C.
+    """Return the controller as a header, in double.
 
     >>> import numpy as np
     >>> from distinguo.controller import Controller
@@ -67,112 +190,135 @@ def to_header(named: LabelledController, name: str = PREFIX) -> str:
     >>> "static inline int cart_action(const double s[1])" in header
     True
     """
-    check_name(name)
-    partition = named.controller.partition
-    tables, body = in_c(partition, name)
-    certified, why_not = _certified(named.certificates.content, name)
-    return _FRAME.format(
-        about="\n".join(f" * {line}".rstrip() for line in _about(named, name, bool(certified), why_not))[3:],
+    return header_of(decided(named), name)
+
+
+def header_of(decision: Decision, name: str = PREFIX) -> str:
+    """Return a decision as a header that is all there is."""
+    printer, certified, why_not = _prepared(decision, name, "static inline ")
+    return _HEADER.format(
+        about=_comment(_about(decision, name, bool(certified), why_not)),
         guard=name.upper(),
-        prefix=name,
-        dimensions=len(named.dimensions),
-        regions=count_regions(partition),
-        actions=len(named.actions),
-        names=_action_names(named.actions, name.upper()),
-        tables="\n".join([*tables, integers(f"{name}_actions", named.controller.greedy)]),
-        body=body,
-        certified=certified,
-        libm=_libm(certified),
-        amounts=_laws(named.laws, name)
-        if named.laws is not None
-        else _amounts(named.amounts, name, len(named.dimensions)),
+        checks=_checks(decision, certified),
+        constants=_constants(decision, name),
+        tables="\n".join(printer.own_tables()),
+        pragma=_pragma(decision),
+        functions="\n".join(printer.code()) + certified,
     )
 
 
-def _amounts(amounts: tuple[tuple[float, ...], ...], name: str, dimensions: int) -> str:
-    """Write a function that returns the continuous action, if actions are levels of one."""
-    if not amounts:
-        return ""
-    rows = ", ".join("{" + ", ".join(repr(x) for x in row) + "}" for row in amounts)
-    return f"""
-/* Number i of the action to take at an observation, in the units of the task. */
-static inline double {name}_amount(const double s[{dimensions}], int i)
-{{
-    static const double amounts[{len(amounts)}][{len(amounts[0])}] = {{{rows}}};
-
-    return amounts[{name}_action(s)][i];
-}}
-"""
-
-
-def _laws(given: Laws, name: str) -> str:
-    """Write a function that returns an amount by the law of the region, with the bits of ``amount_of``."""
-    count, amounts, affine = given.table.shape
-    rows = ",\n".join(
-        "        {" + ", ".join("{" + ", ".join(map(repr, row)) + "}" for row in law) + "}"
-        for law in given.table.tolist()
+def source_of(decision: Decision, name: str = PREFIX, stem: str = "controller") -> dict[str, str]:
+    """Return a decision as a source and its header, by their suffixes."""
+    printer, certified, why_not = _prepared(decision, name, "")
+    needs = _C99.format(name=name) if certified else ""
+    declared = {printer.signature(one, arguments): about for one, arguments, about in printer.shown()}
+    for one, arguments, said in CERTIFIED if certified else ():
+        declared[printer.signature(one, arguments)] = said
+        certified = certified.replace(f"static inline int {name}_{one}(", f"int {name}_{one}(")
+    include = f'#include "{stem}.h"\n'
+    text = "\n".join(
+        [
+            f"/* See {stem}.h. */\n" + include + needs + _checks(decision, certified),
+            *printer.own_tables(),
+            _pragma(decision).lstrip("\n"),
+            *printer.code(),
+        ]
     )
-    low, high = (", ".join(map(repr, side.tolist())) for side in (given.low, given.high))
-    return f"""
-#define {name.upper()}_AMOUNTS {amounts}
-
-/* Amount i to take at an observation, in the units of the task: offset + gains * s, cut to its range. */
-static inline double {name}_amount(const double s[{affine - 1}], int i)
-{{
-    static const double laws[{count}][{amounts}][{affine}] = {{ /* the gains of each amount, and the offset */
-{rows}}};
-    static const double low[{amounts}] = {{{low}}}, high[{amounts}] = {{{high}}};
-    const double *law = laws[{name}_action(s)][i];
-    double total = law[{affine - 1}];
-
-    for (int j = 0; j < {affine - 1}; j++)
-        total += law[j] * s[j];
-    if (total < low[i])
-        total = low[i];
-    if (total > high[i])
-        total = high[i];
-    return total;
-}}
-"""
+    declarations = "\n".join(f"/* {about} */\nextern {one};\n" for one, about in declared.items())
+    header = _DECLARED.format(
+        about=_comment(_about(decision, name, bool(certified), why_not)),
+        guard=name.upper(),
+        constants=_constants(decision, name),
+        functions=declarations,
+    )
+    return {".c": text + certified, ".h": header}
 
 
-def check_name(name: str) -> None:
-    """Refuse a prefix that C would not take."""
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,40}", name):
-        raise DistinguoError(
-            f"--name should be a letter followed by at most 40 letters, digits or underscores, got {name!r}."
-        )
+#: What the functions of a certificate tell, in the header of a source.
+CERTIFIED = (
+    ("certified", ["s"], "Whether a state is certified: from here the controller never fails."),
+    (
+        "safe_action",
+        ["s", "a"],
+        "The action a if it is certainly safe in a certified state, else the controller's own.",
+    ),
+)
 
 
-def _certified(certificate: Certificate | None, name: str) -> tuple[str, str]:
+def _prepared(decision: Decision, name: str, linkage: str) -> tuple[C, str, str]:
+    """The printer, the functions of the certificate and, if they are left out, why."""
+    check_name(name)
+    certified, why_not = _certified(decision, name)
+    return C(decision, name, linkage), certified, why_not
+
+
+def _certified(decision: Decision, name: str) -> tuple[str, str]:
     """The functions of the certificate of a declared task; or why they are left out, if they are."""
+    certificate = decision.named.certificates.content
     if not isinstance(certificate, ProgramCertificate):
         return "", ""
+    left_out = f"{name}_certified and {name}_safe_action are left out: "
+    if decision.arithmetic != "double":
+        return "", left_out + "they are written in double only."
     try:
         return certified_in_c(certificate, name), ""
     except Untranslatable as why:
-        return "", f"{name}_certified and {name}_safe_action are left out: {why}."
+        return "", f"{left_out}{why}."
 
 
-def _libm(certified: str) -> str:
-    """What is used of the C library."""
+def _checks(decision: Decision, certified: str) -> str:
+    """What the compiler is asked before anything else."""
     used = [
         word for word in ("sqrt", "sin", "cos", "tan", "exp", "log", "tanh") if f" {word}(x.low)" in certified
     ]
-    if not used and " ceil(" not in certified:
-        return "HUGE_VAL; nothing of libm is called"
-    return f"HUGE_VAL, {', '.join(used)}: link with -lm"
+    if " ceil(" in certified:
+        used.append("ceil")
+    text = f"\n#include <math.h> /* {', '.join(used)}: link with -lm */" if used else ""
+    if decision.arithmetic == "double":
+        text += "\n#include <float.h>"
+    if decision.arithmetic != "fixed":
+        text += _NO_FAST_MATH
+    return text + (_DOUBLE if decision.arithmetic == "double" else "")
 
 
-def _about(named: LabelledController, name: str, certified: bool, why_not: str) -> list[str]:
-    regions = count_regions(named.controller.partition)
+def _pragma(decision: Decision) -> str:
+    return "" if decision.arithmetic == "fixed" else _PRAGMA
+
+
+def _constants(decision: Decision, name: str) -> str:
+    named, guard = decision.named, name.upper()
+    numbers = {
+        "DIMENSIONS": len(named.dimensions),
+        "REGIONS": count_regions(named.controller.partition),
+        "ACTIONS": len(named.actions),
+        "LIMIT": C(decision, name).number(decision.limit),
+        "SAFE_ACTION": decision.safe_action,
+    }
+    if decision.safe_amounts:
+        numbers["AMOUNTS"] = len(decision.safe_amounts)
+    lines = [f"#define {guard}_{word} {number}" for word, number in numbers.items()]
+    return "\n".join(lines) + "\n" + _action_names(named.actions, guard) + "\n"
+
+
+def _comment(lines: Iterable[str]) -> str:
+    return "\n".join(f" * {line}".rstrip() for line in lines)[3:]
+
+
+def _about(decision: Decision, name: str, certified: bool, why_not: str) -> list[str]:
+    named = decision.named
+    fixed = decision.arithmetic == "fixed"
     lines = [
-        f"A controller of {counted(regions, 'region')}, exported by distinguo {__version__}.",
+        f"A controller of {counted(count_regions(named.controller.partition), 'region')}, exported by distinguo "
+        f"{__version__}.",
         "",
         f"Task:        {comment(named.task or 'unknown')}",
-        f"Input:       {_input(named)}",
+        *_entry("Input", _input(decision)),
         f"Coordinates: {comment(', '.join(f's[{i}] = {n}' for i, n in enumerate(named.dimensions)))}",
         f"Actions:     {comment(', '.join(f'{a} = {n}' for a, n in enumerate(named.actions)))}",
+        f"Fault:       {name}_fault(s) is 1 if a coordinate is {'' if fixed else 'not a number or '}beyond",
+        f"             +-{name.upper()}_LIMIT; then the answer is safe: {comment(decision.safe)}",
+        *_entry("Border", _border(decision)),
+        *_entry("Arithmetic", decision.said),
         f"Provenance:  {comment(json.dumps(named.provenance, sort_keys=True, default=str))}",
     ]
     proof = named.certificates.certificate
@@ -180,6 +326,10 @@ def _about(named: LabelledController, name: str, certified: bool, why_not: str) 
         lines.append(f"Certificate: {proof.file}, SHA-256 {proof.sha256}")
         if proof.domain:
             lines.append(f"It claims:   {comment(proof.domain)}")
+        if decision.arithmetic != "double":
+            lines.append(
+                f"             It speaks of double arithmetic, not of this one ({decision.arithmetic})."
+            )
     lines += [f"Certificate: {comment(why)}" for why in named.certificates.refused]
     if certified:
         lines += [
@@ -189,19 +339,63 @@ def _about(named: LabelledController, name: str, certified: bool, why_not: str) 
             "takes safe actions from a certified state on never fails.",
         ]
     lines += [comment(why_not)] if why_not else []
-    return [
-        *lines,
-        "",
+    return lines if fixed else [*lines, "", *_COMPILERS[decision.arithmetic](name)]
+
+
+_COMPILERS = {
+    "double": lambda name: [
         f"{name}_region(s) and {name}_action(s) give the same answers as distinguo does in Python, also on the",
         "borders of regions, if the compiler does not contract a * b + c into one operation. C99 compilers are",
         "told so by a pragma. GCC ignores it: compile with -std=c99 or -ffp-contract=off, and C++ with the latter.",
-    ]
+    ],
+    "float": lambda name: [
+        "What was measured holds for compilers that do not contract a * b + c into one operation. C99 compilers are",
+        "told so by a pragma. GCC ignores it: compile with -std=c99 or -ffp-contract=off, and C++ with the latter.",
+    ],
+}
 
 
-def _input(named: LabelledController) -> str:
+def _entry(label: str, text: str) -> list[str]:
+    """An entry of the comment at the top, on as many lines as it takes."""
+    head = f"{label + ':':<13}"
+    return textwrap.wrap(text, 100, initial_indent=head, subsequent_indent=" " * 13) if text else []
+
+
+def _border(decision: Decision) -> str:
+    """The inequality that two prototypes are."""
+    border, named = decision.inequality, decision.named
+    if border is None:
+        return ""
+    first, second = (
+        named.actions[a] for a in named.controller.greedy[decision.named.controller.partition.regions]
+    )
+    terms = " + ".join(
+        f"{k:.6g} {word}" for k, word in zip(border.normal.tolist(), named.dimensions, strict=True) if k
+    )
+    return comment(f"{second} where {terms} > {border.offset:.6g}, otherwise {first}".replace("+ -", "- "))
+
+
+def _input(decision: Decision) -> str:
     """Describe ``s``, which is easily mistaken for the whole state of a task."""
     words = "s is the observation as the task gives it, unscaled, in the order of the coordinates"
-    return f"{words}; each is an exact label." if has_labels(named.controller.partition) else f"{words}."
+    if has_labels(decision.named.controller.partition):
+        return f"{words}; each is an exact label."
+    if decision.arithmetic != "fixed":
+        return f"{words}."
+    counts = ", ".join(f"{k!r}" for k in decision.per_unit.tolist())
+    text = f"s is the observation in counts, round(coordinate * counts per unit); counts per unit: {counts}."
+    if decision.safe_amounts:
+        counts = ", ".join(f"{k!r}" for k in decision.amounts_per_unit.tolist())
+        text += f" Amounts are counts, too; counts per unit: {counts}."
+    return text
+
+
+def check_name(name: str) -> None:
+    """Refuse a prefix that C would not take."""
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,40}", name):
+        raise DistinguoError(
+            f"--name should be a letter followed by at most 40 letters, digits or underscores, got {name!r}."
+        )
 
 
 def comment(text: str) -> str:

@@ -9,8 +9,11 @@ from typing import Any, NamedTuple
 
 from distinguo import __version__
 from distinguo.errors import DistinguoError, checks_names, did_you_mean, path_from
+from distinguo.exports.agreement import decided
+from distinguo.exports.arduino import to_arduino
+from distinguo.exports.decision import ARITHMETICS, Decision
 from distinguo.exports.graph import to_graph
-from distinguo.exports.header import PREFIX, check_name, to_header
+from distinguo.exports.header import PREFIX, check_name, header_of, source_of
 from distinguo.exports.tables import LabelledController, arrays_of, labelled, open_controller
 from distinguo.proof.verify import Cited
 from distinguo.representations import file as representation_file
@@ -55,13 +58,6 @@ def _regions(named: LabelledController) -> list[dict[str, Any]]:
     return [{"region": j, "action": int(greedy[j]), "values": q[j].tolist()} for j in range(len(q))]
 
 
-class Format(NamedTuple):
-    """A format: the name of the file that it makes in a run folder, and the function that makes its content."""
-
-    file: str
-    render: Callable[[LabelledController, str], str | bytes]
-
-
 def to_arrays(named: LabelledController) -> bytes:
     """Return an ``.npz`` file of the partition's arrays, the values ``q`` and the ``actions`` of their rows."""
     learned = {"q": named.controller.q, "actions": named.controller.greedy}
@@ -70,11 +66,32 @@ def to_arrays(named: LabelledController) -> bytes:
     return pack_arrays({**arrays_of(named.controller.partition), **learned})
 
 
+Content = str | bytes | dict[str, str]  #: of one file, or of several by their suffixes
+
+
+class Format(NamedTuple):
+    """A format: the name of the file that it makes in a run folder, and the function that makes its content.
+
+    A program is made from a decision, in one of ``arithmetics``, the first by default; data from a controller. The
+    function is also given the prefix of names and the name of the file without its suffix.
+    """
+
+    file: str
+    render: Callable[[Any, str, str], Content]
+    arithmetics: tuple[str, ...] = ()
+
+
 FORMATS = {
-    "c": Format("controller.h", to_header),
-    "json": Format("controller.json", lambda named, name: to_document(named)),
-    "dot": Format("controller.dot", to_graph),
-    "npz": Format("controller.npz", lambda named, name: to_arrays(named)),
+    "c": Format("controller.h", lambda decision, name, stem: header_of(decision, name), ARITHMETICS),
+    "c-source": Format("controller.c", source_of, ARITHMETICS),
+    "arduino": Format(
+        "controller.zip",
+        lambda decision, name, stem: to_arduino(decision, name),
+        ("float", "double", "fixed"),
+    ),
+    "json": Format("controller.json", lambda named, name, stem: to_document(named)),
+    "dot": Format("controller.dot", lambda named, name, stem: to_graph(named, name)),
+    "npz": Format("controller.npz", lambda named, name, stem: to_arrays(named)),
 }
 _BY_SUFFIX = {Path(known.file).suffix: name for name, known in FORMATS.items()}
 
@@ -86,42 +103,91 @@ def export(
     out: str | Path | None = None,
     name: str = PREFIX,
     force: bool = False,
+    arithmetic: str | None = None,
+    safe: str | None = None,
 ) -> Path:
     """Write the controller of a run, or of the run in a folder, and return the path of the file.
 
     ``to`` is a file whose suffix is that of a format, such as ``controller.h``, or one of the formats ``c``,
-    ``json``, ``dot`` and ``npz``, which are written to ``out`` or into the run folder. ``name`` is the prefix of the
-    names in C.
+    ``c-source``, ``arduino``, ``json``, ``dot`` and ``npz``, which are written to ``out`` or into the run folder.
+    ``name`` is the prefix of the names in C. A program takes the ``safe`` action where an observation is not finite
+    or huge, the first one of the task by default; ``arithmetic`` is ``"double"``, ``"float"`` or ``"fixed"``.
 
     >>> export("runs/nowhere", "dto")
     Traceback (most recent call last):
     distinguo.errors.DistinguoError: Unknown format 'dto'; did you mean 'dot'?
     """
-    return write_controller(run, to, out, name, force).path
+    return write_controller(run, to, out, name, force, arithmetic, safe).path
 
 
 class Exported(NamedTuple):
-    """The file that a controller was written to, and the checked certificates of the run."""
+    """The file that a controller was written to, what was written, and the checked certificates of the run."""
 
     path: Path
     certificates: Cited
+    decision: Decision | None  #: if it is a program
 
 
 def write_controller(
-    run: Run | str | Path, to: str | Path, out: str | Path | None, name: str, force: bool
+    run: Run | str | Path,
+    to: str | Path,
+    out: str | Path | None,
+    name: str,
+    force: bool,
+    arithmetic: str | None = None,
+    safe: str | None = None,
 ) -> Exported:
-    """Do what :func:`export` does, and return the checked certificates, too."""
+    """Do what :func:`export` does, and return what was written, too."""
     file_format, path = _target(run, to, out)
     check_name(name)
+    _check_options(file_format, arithmetic, safe)
     named = labelled(run) if isinstance(run, Run) else open_controller(path_from(run))
-    _check_place(path, force)
-    write_atomically(path, render(named, file_format, name))
-    return Exported(path, named.certificates)
+    decision = _decision(named, file_format, arithmetic, safe)
+    several = (".c", ".h") if file_format == "c-source" else ()
+    path = path.with_suffix(several[0]) if several else path
+    places = {suffix: path.with_suffix(suffix) for suffix in several} or {"": path}
+    for place in places.values():
+        _check_place(place, force)
+    content = FORMATS[file_format].render(decision or named, name, path.stem)
+    for suffix, place in places.items():
+        write_atomically(place, content[suffix] if isinstance(content, dict) else content)
+    return Exported(path, named.certificates, decision)
 
 
-def render(named: LabelledController, file_format: str, name: str = PREFIX) -> str | bytes:
+def render(
+    named: LabelledController,
+    file_format: str,
+    name: str = PREFIX,
+    arithmetic: str | None = None,
+    safe: str | None = None,
+) -> Content:
     """Return the content of the file that :func:`export` writes."""
-    return FORMATS[file_format].render(named, name)
+    decision = _decision(named, file_format, arithmetic, safe)
+    return FORMATS[file_format].render(decision or named, name, "controller")
+
+
+def _decision(
+    named: LabelledController, file_format: str, arithmetic: str | None, safe: str | None
+) -> Decision | None:
+    """What is decided, if the format is a program."""
+    _check_options(file_format, arithmetic, safe)
+    known = FORMATS[file_format].arithmetics
+    return decided(named, arithmetic or known[0], safe) if known else None
+
+
+def _check_options(file_format: str, arithmetic: str | None, safe: str | None) -> None:
+    """Reject options that a format does not have."""
+    known = FORMATS[file_format].arithmetics
+    if not known and (arithmetic or safe):
+        programs = ", ".join(name for name, one in FORMATS.items() if one.arithmetics)
+        raise DistinguoError(
+            f"The format {file_format} is data, which has no arithmetic and no safe action; leave them out, or take "
+            f"one of {programs}."
+        )
+    if arithmetic and arithmetic not in known:
+        raise DistinguoError(
+            f"The format {file_format} has no arithmetic '{arithmetic}'; {did_you_mean(arithmetic, known)}"
+        )
 
 
 def _target(run: Run | str | Path, to: str | Path, out: str | Path | None) -> tuple[str, Path]:

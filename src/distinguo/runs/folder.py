@@ -159,7 +159,7 @@ def alone_in(path: Path) -> AbstractContextManager[None]:
 #: Other files that commands write into a run folder.
 BESIDE = (
     *(CHECKPOINT, PICTURE, REQUEST, LOCK, NETWORK, "proof.png", "report.html"),
-    *("controller.h", "controller.json", "controller.dot", "controller.npz"),
+    *(f"controller.{suffix}" for suffix in ("h", "c", "zip", "json", "dot", "npz")),
 )
 
 

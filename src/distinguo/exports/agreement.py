@@ -1,0 +1,242 @@
+"""How often an exported decision is Python's: its functions computed for many observations, in its own arithmetic."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from distinguo.exports.decision import Decision, decision_of, extent_of, functions_of
+from distinguo.exports.tables import LabelledController
+from distinguo.representations.categories import Categories
+
+STATES = 100_000
+NEAR = 2_000  #: observations close to a border
+MOST_NUMBERS = (
+    2 * 10**7
+)  #: differences of a coordinate; maps of many prototypes are tried on fewer observations
+HALVINGS = 60
+FOLLOWED = 100  #: observations that differ whose distance from a border is measured
+
+
+class Agreement(NamedTuple):
+    """What was measured: observations drawn evenly, those with Python's action, and where others are."""
+
+    states: int
+    same: int
+    farthest: float  #: of all that differ, the distance from a border, in widths of a coordinate
+    amounts: float = 0.0  #: the greatest difference of an amount, in widths of its range
+
+    @property
+    def words(self) -> str:
+        """What was measured, in a sentence."""
+        share = f"{self.same:,}" if self.same < self.states else "all"
+        text = f"Python's action at {share} of {self.states:,} observations drawn evenly from their extent"
+        if self.farthest:
+            text += (
+                f"; any that differ are within {self.farthest:.1g} of the width of a coordinate from a border"
+            )
+        if self.amounts:
+            text += f"; amounts differ by at most {self.amounts:.1g} of their range"
+        return text + "."
+
+
+def decided(named: LabelledController, arithmetic: str = "double", safe: str | None = None) -> Decision:
+    """Do what :func:`decision_of` does, and say how often the action is Python's."""
+    decision = decision_of(named, arithmetic, safe)
+    found = agreement_of(decision)
+    if found is None:
+        return decision._replace(said="double, operation by operation as in Python.")
+    kind = {"float": "float, 32 bits", "fixed": "fixed point, 32 bits"}[arithmetic]
+    return decision._replace(said=f"{kind}: {found.words}")
+
+
+def agreement_of(decision: Decision, seed: int = 0) -> Agreement | None:
+    """Compare a decision with the one in double; None if it is that, which repeats Python's operations.
+
+    >>> from distinguo.controller import Controller
+    >>> from distinguo.exports.tables import LabelledController
+    >>> from distinguo.representations.voronoi import voronoi
+    >>> two = Controller(voronoi([[1.0], [-1.0]], [1.0]), np.array([[0.0, -1.0], [-1.0, 0.0]]))
+    >>> named = LabelledController(two, ("x",), ("left", "right"), low=(-3.0,), high=(3.0,))
+    >>> found = agreement_of(decision_of(named, "fixed"))
+    >>> found.same > 99_990, 0 < found.farthest < 1e-4
+    (True, True)
+    """
+    if decision.arithmetic == "double":
+        return None
+    exact = decision_of(decision.named)
+    rng = np.random.default_rng(seed)
+    partition = decision.named.controller.partition
+    low, high = extent_of(decision.named)
+    size = max((table.size for table in exact.tables.values()), default=1)
+    count = int(min(STATES, max(MOST_NUMBERS // size, 100)))
+    states = low + (high - low) * rng.random((count, len(low)))
+    if isinstance(partition, Categories):  # no label is near another
+        states = np.stack([rng.choice(column, count) for column in partition.prototypes.T], axis=1)
+    expected, found = chosen(exact, states), chosen(decision, states)
+    same = int((expected == found).sum())
+    near = _near_borders(exact, states, expected, rng)[:NEAR]
+    tried = np.concatenate([states[expected != found], near])
+    wanted, got = chosen(exact, tried), chosen(decision, tried)
+    differ = wanted != got
+    farthest = _from_border(exact, tried[differ][:FOLLOWED], got[differ][:FOLLOWED], high - low)
+    return Agreement(count, same, farthest, _between_amounts(exact, decision, states[expected == found]))
+
+
+def chosen(decision: Decision, states: np.ndarray) -> np.ndarray:
+    """The action of a decision at each of many observations."""
+    return np.broadcast_to(Columns(decision, states).call("action", ["s"]), len(states))
+
+
+def amounts_chosen(decision: Decision, states: np.ndarray) -> np.ndarray:
+    """The amounts of a decision at each of many observations, in the units of the task."""
+    columns = Columns(decision, states)
+    found = [
+        np.broadcast_to(columns.call("amount", ["s", i]), len(states)) / per_unit
+        for i, per_unit in enumerate(decision.amounts_per_unit.tolist())
+    ]
+    return np.stack(found, axis=1)
+
+
+def _near_borders(
+    exact: Decision, states: np.ndarray, actions: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Observations on both sides of borders, at distances of all magnitudes."""
+    order = rng.permutation(len(states))
+    pairs = np.flatnonzero(actions != actions[order])[:NEAR]
+    here, there, mine = states[pairs], states[order[pairs]], actions[pairs]
+    if isinstance(exact.named.controller.partition, Categories) or not len(pairs):
+        return states[:0]
+    near, far = np.zeros(len(pairs)), np.ones(len(pairs))
+    for _ in range(HALVINGS):
+        middle = (near + far) / 2
+        kept = chosen(exact, here + (there - here) * middle[:, None]) == mine
+        near, far = np.where(kept, middle, near), np.where(kept, far, middle)
+    place = near + rng.choice([-1.0, 1.0], len(pairs)) * 10.0 ** rng.uniform(-17, -1, len(pairs))
+    return here + (there - here) * np.clip(place, 0.0, 1.0)[:, None]
+
+
+def _from_border(exact: Decision, states: np.ndarray, other: np.ndarray, width: np.ndarray) -> float:
+    """How far the farthest of these is, along a coordinate, from where the other action is Python's, too."""
+    least = np.full(len(states), np.inf)
+    for i in range(len(width)):
+        for side in (-1.0, 1.0):
+            for step in 2.0 ** np.arange(-56, 1):
+                moved = states.copy()
+                moved[:, i] += side * step * width[i]
+                there = (chosen(exact, moved) == other) & (step < least)
+                least[there] = step
+    return float(least.max(initial=0.0))
+
+
+def _between_amounts(exact: Decision, decision: Decision, states: np.ndarray) -> float:
+    laws = decision.named.laws
+    if laws is None or not len(states):
+        return 0.0
+    apart = abs(amounts_chosen(exact, states) - amounts_chosen(decision, states)) / (laws.high - laws.low)
+    return float(apart.max())
+
+
+#: What operators do with whole columns, by the name of their class in ``ast``.
+OPERATIONS: dict[str, Callable[..., Any]] = {
+    "Add": np.add,
+    "Sub": np.subtract,
+    "Mult": np.multiply,
+    "USub": np.negative,
+    "Not": np.logical_not,
+    "Lt": np.less,
+    "LtE": np.less_equal,
+    "Gt": np.greater,
+    "GtE": np.greater_equal,
+    "Eq": np.equal,
+    "NotEq": np.not_equal,
+    "And": np.logical_and,
+    "Or": np.logical_or,
+}
+
+
+class Columns:
+    """Computes the functions of a decision for many observations at once, a column for each variable."""
+
+    def __init__(self, decision: Decision, states: np.ndarray) -> None:
+        number = decision.number
+        self.number = number
+        self.functions = functions_of(decision)
+        self.known: dict[str, Any] = {
+            name: table if table.dtype == np.int64 else table.astype(number)
+            for name, table in decision.tables.items()
+        }
+        self.known |= {"LIMIT": number(decision.limit), "SAFE_ACTION": decision.safe_action}
+        self.known["s"] = np.ascontiguousarray(decision.read(states).T)
+        self.variables: dict[str, Any] = {}
+
+    def call(self, name: str, arguments: list[Any]) -> Any:
+        """The answers of a function."""
+        node = self.functions[name]
+        outer, self.variables = self.variables, {}
+        for argument, value in zip(node.args.args[1:], arguments[1:], strict=True):
+            self.variables[argument.arg] = value
+        with np.errstate(all="ignore"):
+            self._run_all(node.body[1:-1], np.True_)
+            answer = node.body[-1]
+            assert isinstance(answer, ast.Return)
+            value = self._value(answer.value)
+        self.variables = outer
+        return value
+
+    def _run(self, node: ast.stmt, where: Any) -> None:
+        match node:
+            case ast.AnnAssign(target=ast.Name(id=name), annotation=ast.Name(id=kind), value=value):
+                start = self._value(value)
+                self.variables[name] = (
+                    self.number(start) if kind == "number" and np.ndim(start) == 0 else start
+                )
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                self.variables[name] = np.where(where, self._value(value), self.variables[name])
+            case ast.AugAssign(target=ast.Name(id=name), op=op, value=value):
+                added = OPERATIONS[type(op).__name__](self.variables[name], self._value(value))
+                self.variables[name] = np.where(where, added, self.variables[name])
+            case ast.For(target=ast.Name(id=name), iter=ast.Call(args=ends), body=body):
+                for turn in range(*(self._value(end) for end in ends)):
+                    self.variables[name] = turn
+                    self._run_all(body, where)
+            case ast.While(test=test, body=body):
+                while np.any(here := where & self._value(test)):
+                    self._run_all(body, here)
+            case ast.If(test=test, body=body, orelse=otherwise):
+                answer = self._value(test)
+                self._run_all(body, where & answer)
+                self._run_all(otherwise, where & ~answer)
+
+    def _run_all(self, nodes: list[ast.stmt], where: Any) -> None:
+        for node in nodes:
+            self._run(node, where)
+
+    def _value(self, node: ast.expr | None) -> Any:
+        match node:
+            case ast.Constant(value=value):
+                return self.number(value) if isinstance(value, float) else value
+            case ast.Name(id=name):
+                return self.variables[name] if name in self.variables else self.known[name]
+            case (
+                ast.BinOp(left=left, op=op, right=right)
+                | ast.Compare(left=left, ops=[op], comparators=[right])
+            ):
+                return OPERATIONS[type(op).__name__](self._value(left), self._value(right))
+            case ast.BoolOp(op=op, values=[left, right]):
+                return OPERATIONS[type(op).__name__](self._value(left), self._value(right))
+            case ast.UnaryOp(op=op, operand=operand):
+                return OPERATIONS[type(op).__name__](self._value(operand))
+            case ast.Subscript(value=ast.Name(id="s"), slice=place):
+                at, columns = self._value(place), self.known["s"]
+                return columns[at] if np.ndim(at) == 0 else columns[at, np.arange(columns.shape[1])]
+            case ast.Subscript(value=ast.Subscript(value=ast.Name() as table, slice=row), slice=place):
+                return self._value(table)[self._value(row), self._value(place)]
+            case ast.Subscript(value=ast.Name() as table, slice=place):
+                return self._value(table)[self._value(place)]
+            case ast.Call(func=ast.Name(id=name), args=arguments):
+                return self.call(name, ["s", *(self._value(one) for one in arguments[1:])])
+        raise NotImplementedError(ast.dump(node) if node else "")
