@@ -97,8 +97,10 @@ def why() -> Figure:
 def header() -> Figure:
     """Draw the part of an exported header that decides, as an editor would show it."""
     text = str(render(labelled(learned()), "c"))
-    first, last = text.index("static const double distinguo_prototypes"), text.index("#if defined(__clang__)")
-    shown = text[first:last].rstrip() + "\n\n" + text[text.index("/* The action to take") :].split("\n\n")[0]
+    shown = "\n\n".join(
+        text[text.index(f"/* {words}") :].split("\n\n")[0]
+        for words in ("The squared distance", "The action to take")
+    )
     figure = new_figure(*reversed(SHAPE))
     figure.set_layout_engine("none")
     figure.text(

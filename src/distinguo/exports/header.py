@@ -116,7 +116,7 @@ class C(Language):
     def function(self, name: str, arguments: Lines, about: str, body: Lines) -> Lines:
         """A whole function, with its tables."""
         inside = "static " if self.linkage != "static inline " and name not in SHOWN else self.linkage
-        head = [f"{self.INDENT}int {', '.join(self.counters)};"] if self.counters else []
+        head = [f"{self.INDENT}int {counter};" for counter in self.counters]
         unused = [] if "s" in self.names else [f"{self.INDENT}(void)s;"]
         tables = [self.table(one, table) for one, table in self.decision.tables.items() if one in self.names]
         return [
