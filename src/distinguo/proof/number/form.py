@@ -433,8 +433,8 @@ def _whole_periods(number: Form, period: Form) -> Form:
     one = last - first == 1.0
     # asked even if no cell leaves it open: every run of a program asks the same questions in the same order
     border = _multiples(period, Form.between(last, last, len(number.gradient)))
-    ends = (np.where(one, end, number.high) for end in (border.low, border.high))
-    border = Form.between(*ends, len(number.gradient))
+    low, high = (np.where(one, end, number.high) for end in (border.low, border.high))
+    border = Form.between(low, high, len(number.gradient))
     may, must = ~one | (number.low < border.high), ~one | (number.high < border.low)
     if Undecided(may, must, lambda yes: _order(number, border, yes)):
         last = np.where(one, first, last)
