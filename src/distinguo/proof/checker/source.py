@@ -627,7 +627,9 @@ class Evaluator:
             return self.truth(value)
         value = _plain_number(value)
         if not isinstance(value, Dual):
-            return int(math.floor(value) if name == "floor" else math.ceil(value) if name == "ceil" else value)
+            return int(
+                math.floor(value) if name == "floor" else math.ceil(value) if name == "ceil" else value
+            )
         if name == "int":
             raise refused("needs a whole number where a set of numbers is")
         return (
