@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 
 os.environ.setdefault(
     "NUMBA_OPT", "1"
@@ -81,6 +82,17 @@ SECOND_STAGE = (
     "tests/views/studio/",
     "tests/views/test_notebook.py",
 )
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not import the files that have no test of the stage that runs: to import all of them takes ten seconds."""
+    stage = config.option.markexpr
+    if collection_path.suffix != ".py" or stage not in ("second_stage", "not second_stage"):
+        return None
+    listed = collection_path.relative_to(config.rootpath).as_posix().startswith(SECOND_STAGE)
+    wanted = "second_stage" if stage == "second_stage" else "end_to_end"
+    has_none = listed == (stage != "second_stage") and wanted not in collection_path.read_text("utf-8")
+    return True if has_none else None
 
 
 @pytest.hookimpl(tryfirst=True)
