@@ -89,10 +89,13 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     stage = config.option.markexpr
     if collection_path.suffix != ".py" or stage not in ("second_stage", "not second_stage"):
         return None
-    listed = collection_path.relative_to(config.rootpath).as_posix().startswith(SECOND_STAGE)
-    wanted = "second_stage" if stage == "second_stage" else "end_to_end"
-    has_none = listed == (stage != "second_stage") and wanted not in collection_path.read_text("utf-8")
-    return True if has_none else None
+    path, text = collection_path.relative_to(config.rootpath).as_posix(), collection_path.read_text("utf-8")
+    if stage == "second_stage":
+        in_part = any(entry.startswith(f"{path}::") for entry in SECOND_STAGE) or "second_stage" in text
+        wanted = in_part or path.startswith(SECOND_STAGE)
+    else:
+        wanted = "end_to_end" in text or not path.startswith(SECOND_STAGE)
+    return None if wanted else True
 
 
 @pytest.hookimpl(tryfirst=True)

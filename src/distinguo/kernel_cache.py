@@ -220,7 +220,7 @@ def sources_of_kernels(package: Path) -> list[Path]:
 
 
 def _has_kernels(text: str) -> bool:
-    """Whether a module marks functions for kernels; every process asks this of all modules, so plain searches first."""
+    """Whether a module marks functions for kernels; each process asks this of all modules, so quickly."""
     return bool(_COMPILED.search("\n" + text) or ("part(" in text and _PART.search(text)))
 
 
