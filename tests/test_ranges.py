@@ -20,7 +20,16 @@ from hypothesis import strategies as st
 from distinguo import criteria, ranges
 from distinguo.criteria import BEST, POLICY, VALUE
 from distinguo.errors import DistinguoError
-from distinguo.ranges import NEVER, SURE, along, enclosed, enclosed_common, grid, preferred_range, separate
+from distinguo.ranges import (
+    NEVER,
+    SURE,
+    along,
+    enclosed,
+    enclosed_common,
+    preferred_range,
+    product_of,
+    separate,
+)
 from distinguo.seam import kernel
 from tests import oracle
 
@@ -141,7 +150,7 @@ def test_compiled_code_gives_the_same() -> None:
     def both(q: Any, q1: Any, edges: Any) -> Any:
         return ranges.least_over(q, q1, 0.3, edges), ranges.common_loss(q, q1, edges)
 
-    rng, path = np.random.default_rng(0), grid([(0.0, 1.0, 3.0), (-1.0, 1.0)])
+    rng, path = np.random.default_rng(0), product_of([(0.0, 1.0, 3.0), (-1.0, 1.0)])
     for _ in range(20):
         q, q1 = rng.normal(size=(2, 6))
         plain = ranges.least_over(q, q1, 0.3, path.edges), ranges.common_loss(q, q1, path.edges)
@@ -168,7 +177,7 @@ def test_enclosures_hold_for_any_profile_that_is_no_steeper(
         return np.asarray((heights - np.abs(u[:, None] - tops) @ slope).max(axis=1))
 
     axis, box = np.linspace(-1.0, 1.0, 5), np.array([[-1.0] * amounts, [1.0] * amounts])
-    samples = grid([axis] * amounts)
+    samples = product_of([axis] * amounts)
     dense = rng.uniform(-1.0, 1.0, (1000, amounts))
     values = np.concatenate([q_of(dense), q_of(np.clip(tops, -1, 1))])
     best = float(values.max())
@@ -191,7 +200,7 @@ def test_the_enclosed_common_loss_contains_the_true_one(seed: int) -> None:
     rng = np.random.default_rng(seed)
     tops, slope = rng.uniform(-1, 1, (2, 2)), np.array([1.0, 0.5])
     axis, box = np.linspace(-1.0, 1.0, 9), np.array([[-1.0, -1.0], [1.0, 1.0]])
-    samples = grid([axis, axis])
+    samples = product_of([axis, axis])
     dense = np.concatenate([tops, tops.mean(axis=0)[None], rng.uniform(-1, 1, (4000, 2))])
     losses = [np.abs(dense - top) @ slope for top in tops]
     true = float(np.abs(tops[0] - tops[1]) @ slope) / 2.0  # half of the way between the tops
@@ -343,7 +352,7 @@ def test_the_bounds_of_laws_cannot_be_smaller() -> None:
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: grid([(1.0, 0.0)]), "increasing order"),
+        (lambda: product_of([(1.0, 0.0)]), "increasing order"),
         (lambda: ranges.regret_over([0.0], [0.0, 1.0], 0.0, separate(1).edges), "Two rows"),
         (
             lambda: ranges.regret_over(np.zeros(2), np.zeros(2), 0.0, along([0, 1, 2]).edges),
@@ -352,7 +361,7 @@ def test_the_bounds_of_laws_cannot_be_smaller() -> None:
         (lambda: ranges.separation(np.zeros(2), np.zeros(2), -1.0, 0.0, along([0, 1]).edges), "from 0"),
         (lambda: enclosed(along([0.0, 1.0]), [0.0, 9.0], [1.0], 0.1, [(0.0,), (1.0,)]), "steeper"),
         (lambda: enclosed(along([0.0, 1.0]), [0.0, 0.0], [1.0], 0.1, [(1.0,), (0.0,)]), "low < high"),
-        (lambda: ranges.common_law([[0.0]], [[0.0, 1.0]], grid([(0.0,), (0.0, 1.0)])), "one amount"),
+        (lambda: ranges.common_law([[0.0]], [[0.0, 1.0]], product_of([(0.0,), (0.0, 1.0)])), "one amount"),
     ],
 )
 def test_wrong_arguments_get_a_sentence(call: Any, sentence: str) -> None:

@@ -50,13 +50,13 @@ def along(amounts: Sequence[float] | np.ndarray) -> Samples:
     >>> along([-1.0, 0.0, 2.0]).edges.tolist()
     [[0, 1], [1, 2]]
     """
-    return grid([amounts])
+    return product_of([amounts])
 
 
-def grid(axes: Sequence[Sequence[float] | np.ndarray]) -> Samples:
+def product_of(axes: Sequence[Sequence[float] | np.ndarray]) -> Samples:
     """Samples of several amounts: all combinations, joined along each axis.
 
-    >>> grid([(-1.0, 1.0), (0.0, 1.0)]).edges.tolist()
+    >>> product_of([(-1.0, 1.0), (0.0, 1.0)]).edges.tolist()
     [[0, 1], [0, 2], [1, 3], [2, 3]]
     """
     rows = [attempt(np.asarray, axis, float, otherwise=np.zeros(0)) for axis in axes]
@@ -208,7 +208,7 @@ def inadequacy_over(q: Vector, q1: Vector, epsilon: float, delta: float, edges: 
 
 
 @part
-def within(q1: Vector, q2: Vector, tolerance: float, slack: float, edges: np.ndarray) -> bool:
+def prefers_alike(q1: Vector, q2: Vector, tolerance: float, slack: float, edges: np.ndarray) -> bool:
     """Whether each of two states prefers, up to the slack, what the other prefers; without slack, the same range."""
     allowed = tolerance + slack
     one = least_over(q1, q2, tolerance, edges) >= state_value(q2) - allowed
@@ -233,11 +233,11 @@ def incompatibility_over(
     """
     broken = 0
     tie = delta if delta <= epsilon / 2 else 0.0
-    if not within(q1, q2, epsilon, slack, edges):  # Eq. 3
+    if not prefers_alike(q1, q2, epsilon, slack, edges):  # Eq. 3
         broken |= POLICY
     if not abs(state_value(q1) - state_value(q2)) <= delta:  # Eq. 4
         broken |= VALUE
-    if not within(q1, q2, tie, slack, edges):  # Eq. 5, or 6
+    if not prefers_alike(q1, q2, tie, slack, edges):  # Eq. 5, or 6
         broken |= BEST
     return broken
 
