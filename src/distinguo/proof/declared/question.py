@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.ndimage import binary_dilation
 
 from distinguo.errors import DistinguoError, counted
 from distinguo.proof.declared.flow import Flow
@@ -289,6 +288,8 @@ def _attempts(
             attempt = run(program, partial(held_cells, flow, attempt, flat, steps))
             yield attempt
         rest = STEPS
+        from scipy.ndimage import binary_dilation  # takes a while to load
+
         whole = attempt.alive.reshape(attempt.lattice.counts)
         near = ~whole if not whole.any() else binary_dilation(whole, iterations=NEIGHBOURS) & ~whole
         hopeful = attempt.hopeful.reshape(whole.shape) | near
