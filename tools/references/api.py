@@ -53,7 +53,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("task", "check_task", "partition", "check_partition", "representation", "learner"),
         *("part", "choose", "state_value", "amounts", "levels", "DiscreteActions", "NoisyActions"),
     ),
-    "The paper's definitions": ("criteria",),
+    "The paper's definitions": ("criteria", "ranges"),
     "Errors": ("DistinguoError",),
 }
 _OTHERS = "Others"

@@ -271,8 +271,7 @@ def _checks(decision: Decision, certified: str) -> str:
     used = [
         word for word in ("sqrt", "sin", "cos", "tan", "exp", "log", "tanh") if f" {word}(x.low)" in certified
     ]
-    if " ceil(" in certified:
-        used.append("ceil")
+    used += [word for word in ("fmod", "ceil") if f" {word}(" in certified]
     text = f"\n#include <math.h> /* {', '.join(used)}: link with -lm */" if used else ""
     if decision.arithmetic == "double":
         text += "\n#include <float.h>"
