@@ -19,7 +19,7 @@ from distinguo.errors import DistinguoError
 from distinguo.exports.agreement import agreement_of, amounts_chosen, chosen, decided
 from distinguo.exports.arduino import to_arduino
 from distinguo.exports.decision import Decision, decision_of
-from distinguo.exports.header import header_of, source_of
+from distinguo.exports.header import header_of, source_and_header
 from distinguo.exports.tables import LabelledController
 from distinguo.exports.write import FORMATS, export, render
 from distinguo.proof.verify import Cited, Fingerprint
@@ -304,7 +304,7 @@ def test_the_bench_of_the_arduino_library_finds_what_is_wrong(tmp_path: Path) ->
 def test_two_prototypes_of_four_coordinates_take_at_most_300_bytes(tmp_path: Path) -> None:
     sizes = {}
     for arithmetic in ("double", "float", "fixed"):
-        content = source_of(decision_of(pole(np.random.default_rng(3)), arithmetic))
+        content = source_and_header(decision_of(pole(np.random.default_rng(3)), arithmetic))
         for suffix, text in content.items():
             (tmp_path / f"controller{suffix}").write_text(text)
         flags = ["-Os", "-fno-asynchronous-unwind-tables"]
@@ -388,7 +388,9 @@ def test_the_source_comes_with_its_header(tmp_path: Path) -> None:
 def test_the_source_is_clean_under_the_rules_of_misra(which: str, tmp_path: Path) -> None:
     """Rule 2.5 (unused macros) and 8.7 (functions used elsewhere) are about those who use the controller."""
     for arithmetic in ("double", "float", "fixed"):
-        for suffix, text in source_of(decision_of(MAPS[which](np.random.default_rng(0)), arithmetic)).items():
+        for suffix, text in source_and_header(
+            decision_of(MAPS[which](np.random.default_rng(0)), arithmetic)
+        ).items():
             (tmp_path / f"controller{suffix}").write_text(text)
         known = "misra-c2012-2.5 misra-c2012-8.7 missingIncludeSystem unusedFunction variableScope"
         command = [

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distinguo.exports.decision import Decision, decision_of, extent_of, functions_of
+from distinguo.exports.decision import Decision, decision_of, functions_of, known_extent
 from distinguo.exports.tables import LabelledController
 from distinguo.representations.categories import Categories
 
@@ -70,7 +70,7 @@ def agreement_of(decision: Decision, seed: int = 0) -> Agreement | None:
     exact = decision_of(decision.named)
     rng = np.random.default_rng(seed)
     partition = decision.named.controller.partition
-    low, high = extent_of(decision.named)
+    low, high = known_extent(decision.named)
     size = max((table.size for table in exact.tables.values()), default=1)
     count = int(min(STATES, max(MOST_NUMBERS // size, 100)))
     states = low + (high - low) * rng.random((count, len(low)))

@@ -13,8 +13,8 @@ import numpy as np
 from distinguo import __version__
 from distinguo.exports.agreement import amounts_chosen, chosen
 from distinguo.exports.certified import table
-from distinguo.exports.decision import Decision, extent_of
-from distinguo.exports.header import C, comment, source_of
+from distinguo.exports.decision import Decision, known_extent
+from distinguo.exports.header import C, comment, source_and_header
 from distinguo.representations.categories import Categories
 
 CASES = 200
@@ -114,7 +114,7 @@ BROKEN = """\
 
 def to_arduino(decision: Decision, name: str) -> bytes:
     """Return a library as a zip file, for *Sketch > Include Library > Add .ZIP Library*."""
-    c = source_of(decision, name, name)
+    c = source_and_header(decision, name, name)
     version = ".".join([*__version__.split("+")[0].split("."), "0", "0"][:3])
     files = {
         "library.properties": PROPERTIES.format(name=name, version=version),
@@ -162,7 +162,7 @@ def _sketch(decision: Decision, name: str) -> str:
 
 def _bench(decision: Decision, name: str) -> str:
     printer, n = C(decision, name), decision.dimensions
-    low, high = extent_of(decision.named)
+    low, high = known_extent(decision.named)
     rng = np.random.default_rng(0)
     states = low + (high - low) * rng.random((CASES, n))
     partition = decision.named.controller.partition

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from distinguo.exports.intervals import FRAME, LIBRARY
-from distinguo.exports.language import wrapped
+from distinguo.exports.language import several_to_a_line
 from distinguo.proof.declared.lattice import SLACK
 from distinguo.proof.schema import ProgramCertificate
 
@@ -102,7 +102,7 @@ def _tables(certificate: ProgramCertificate) -> str:
 
 def table(declaration: str, entries: Iterable[str]) -> str:
     """A constant table in C."""
-    lines = "\n".join(wrapped(entries, "    "))
+    lines = "\n".join(several_to_a_line(entries, "    "))
     return f"static const {declaration} = {{\n{lines}\n}};\n"
 
 

@@ -328,7 +328,7 @@ def _choice(greedy: np.ndarray) -> tuple[Tables, str]:
 # What is given: how large it may be, and its counts.
 
 
-def extent_of(named: LabelledController) -> np.ndarray:
+def known_extent(named: LabelledController) -> np.ndarray:
     """The lowest and highest observations that are known; where there are none, those of the prototypes or cuts."""
     partition = named.controller.partition
     n = len(named.dimensions)
@@ -351,7 +351,7 @@ def _inputs(named: LabelledController, arithmetic: str) -> tuple[float, np.ndarr
     """The greatest input, and the counts in a unit of each coordinate."""
     partition, n = named.controller.partition, len(named.dimensions)
     ones = np.ones(n)
-    far = np.maximum(abs(extent_of(named)).max(axis=0), 1e-300)
+    far = np.maximum(abs(known_extent(named)).max(axis=0), 1e-300)
     if arithmetic == "fixed":
         if isinstance(partition, Categories):
             return LARGEST_COUNT // 2, ones

@@ -207,7 +207,7 @@ def header_of(decision: Decision, name: str = PREFIX) -> str:
     )
 
 
-def source_of(decision: Decision, name: str = PREFIX, stem: str = "controller") -> dict[str, str]:
+def source_and_header(decision: Decision, name: str = PREFIX, stem: str = "controller") -> dict[str, str]:
     """Return a decision as a source and its header, by their suffixes."""
     printer, certified, why_not = _prepared(decision, name, "")
     needs = _C99.format(name=name) if certified else ""

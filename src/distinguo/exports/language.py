@@ -196,7 +196,7 @@ class Language:
         return self.item(self.expression(node), places)
 
 
-def wrapped(entries: Iterable[str], indent: str) -> Lines:
+def several_to_a_line(entries: Iterable[str], indent: str) -> Lines:
     """Several entries to a line, each followed by a comma."""
     lines, line = [], indent
     for entry in entries:

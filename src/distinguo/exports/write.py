@@ -13,7 +13,7 @@ from distinguo.exports.agreement import decided
 from distinguo.exports.arduino import to_arduino
 from distinguo.exports.decision import ARITHMETICS, Decision
 from distinguo.exports.graph import to_graph
-from distinguo.exports.header import PREFIX, check_name, header_of, source_of
+from distinguo.exports.header import PREFIX, check_name, header_of, source_and_header
 from distinguo.exports.tables import LabelledController, arrays_of, labelled, open_controller
 from distinguo.proof.verify import Cited
 from distinguo.representations import file as representation_file
@@ -83,7 +83,7 @@ class Format(NamedTuple):
 
 FORMATS = {
     "c": Format("controller.h", lambda decision, name, stem: header_of(decision, name), ARITHMETICS),
-    "c-source": Format("controller.c", source_of, ARITHMETICS),
+    "c-source": Format("controller.c", source_and_header, ARITHMETICS),
     "arduino": Format(
         "controller.zip",
         lambda decision, name, stem: to_arduino(decision, name),
