@@ -47,7 +47,7 @@ DECAY = 1e-2  #: of the widths
 ROUNDS = 5  #: of laws and regions in turn
 
 
-class Samples(NamedTuple):
+class MergedRows(NamedTuple):
     """The different rows of a table, in the order of their numbers, and how much each counts."""
 
     seen: np.ndarray  #: (rows, features)
@@ -55,7 +55,7 @@ class Samples(NamedTuple):
     weight: np.ndarray  #: (rows,)
 
 
-def merged_rows(seen: np.ndarray, answers: np.ndarray, weight: np.ndarray) -> Samples:
+def merged_rows(seen: np.ndarray, answers: np.ndarray, weight: np.ndarray) -> MergedRows:
     """Make equal rows one that counts as all of them, so that a weight of 2 is the same as a row given twice.
 
     >>> merged_rows(np.array([[1.0], [0.0], [1.0]]), np.zeros((3, 1)), np.array([1.0, 1.0, 2.0])).weight.tolist()
@@ -67,7 +67,7 @@ def merged_rows(seen: np.ndarray, answers: np.ndarray, weight: np.ndarray) -> Sa
     whole = np.hstack([seen, answers])[counts]
     rows, place = np.unique(whole, axis=0, return_inverse=True)
     width = seen.shape[1]
-    return Samples(
+    return MergedRows(
         np.ascontiguousarray(rows[:, :width]),
         np.ascontiguousarray(rows[:, width:]),
         np.bincount(place.ravel(), weight[counts]),
@@ -268,7 +268,7 @@ class PrototypeRegressor(RegressorMixin, _Prototypes):  # type: ignore[misc]
         """What each law says of each row, within the range."""
         return np.asarray(np.clip(rows @ laws[:, 0, :-1].T + laws[:, 0, -1], self._low, self._high))
 
-    def _fitted_within(self, table: Samples, near: np.ndarray, laws: np.ndarray) -> np.ndarray:
+    def _fitted_within(self, table: MergedRows, near: np.ndarray, laws: np.ndarray) -> np.ndarray:
         """The laws that fit best, each in its region; one without a region stays as it is."""
         centre, spread = table.seen.mean(axis=0), table.seen.std(axis=0)
         spread = np.where(spread > 1e-9 * (1.0 + np.abs(centre)), spread, 1.0)
