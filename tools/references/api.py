@@ -22,6 +22,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "Economy",
         "Agent",
     ),
+    "Tables": ("PrototypeClassifier", "PrototypeRegressor"),
     "See and ask": (
         "show",
         "view",

@@ -10,7 +10,7 @@ import numpy as np
 
 from distinguo.exports.decision import Decision, decision_of, functions_of, known_extent
 from distinguo.exports.tables import LabelledController
-from distinguo.representations.categories import Categories
+from distinguo.representations.partition import has_labels
 
 STATES = 100_000
 NEAR = 2_000  #: observations close to a border
@@ -74,7 +74,7 @@ def agreement_of(decision: Decision, seed: int = 0) -> Agreement | None:
     size = max((table.size for table in exact.tables.values()), default=1)
     count = int(min(STATES, max(MOST_NUMBERS // size, 100)))
     states = low + (high - low) * rng.random((count, len(low)))
-    if isinstance(partition, Categories):  # no label is near another
+    if has_labels(partition):  # no label is near another
         states = np.stack([rng.choice(column, count) for column in partition.prototypes.T], axis=1)
     expected, found = chosen(exact, states), chosen(decision, states)
     same = int((expected == found).sum())
@@ -108,7 +108,7 @@ def _near_borders(
     order = rng.permutation(len(states))
     pairs = np.flatnonzero(actions != actions[order])[:NEAR]
     here, there, mine = states[pairs], states[order[pairs]], actions[pairs]
-    if isinstance(exact.named.controller.partition, Categories) or not len(pairs):
+    if has_labels(exact.named.controller.partition) or not len(pairs):
         return states[:0]
     near, far = np.zeros(len(pairs)), np.ones(len(pairs))
     for _ in range(HALVINGS):

@@ -15,7 +15,7 @@ from distinguo.exports.agreement import amounts_chosen, chosen
 from distinguo.exports.certified import table
 from distinguo.exports.decision import Decision, known_extent
 from distinguo.exports.header import C, comment, source_and_header
-from distinguo.representations.categories import Categories
+from distinguo.representations.partition import has_labels
 
 CASES = 200
 LONG_AGO = (1980, 1, 1, 0, 0, 0)  #: the same bytes every time
@@ -166,7 +166,7 @@ def _bench(decision: Decision, name: str) -> str:
     rng = np.random.default_rng(0)
     states = low + (high - low) * rng.random((CASES, n))
     partition = decision.named.controller.partition
-    if isinstance(partition, Categories):
+    if has_labels(partition):
         states = np.stack([rng.choice(column, CASES) for column in partition.prototypes.T], axis=1)
     given, kind = decision.read(states), printer.kind
     tables = table(f"{kind} states[{CASES}][{n}]", printer.entries(given))

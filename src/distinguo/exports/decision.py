@@ -21,7 +21,7 @@ from distinguo.errors import DistinguoError, attempt, did_you_mean, shown
 from distinguo.exports.tables import LabelledController
 from distinguo.representations.boxes import Boxes
 from distinguo.representations.categories import Categories
-from distinguo.representations.partition import lacking
+from distinguo.representations.partition import has_labels, lacking
 from distinguo.representations.voronoi import Voronoi
 
 #: How numbers are kept: in 64 bits as in Python, in 32 bits, or as whole numbers (counts).
@@ -29,6 +29,7 @@ ARITHMETICS = ("double", "float", "fixed")
 LARGEST_INPUT = {"double": 1e100, "float": 1e12}
 LARGEST_NUMBER = {"double": 1e307, "float": 1e37}
 LARGEST_COUNT = 2**31 - 1
+UNBOUNDED = 1e30  #: spaces of Gymnasium write the largest float for infinity
 MOST_COUNTS = 2**14 - 1  #: of an input that is multiplied
 LONGEST_SUM = 8  #: coordinates of an inequality that is written out
 ROOM = 2.0  #: counts reach so many times as far as the observations that are known
@@ -123,7 +124,7 @@ def decision_of(named: LabelledController, arithmetic: str = "double", safe: str
         + region
         + _ACTION.format(choice=indent(choice, " " * 8))
         + found,
-        inequality_of(partition) if isinstance(partition, Voronoi) else None,
+        inequality_of(partition),
         not region,
     )
     if arithmetic == "float":
@@ -253,16 +254,17 @@ def _(partition: Voronoi, arithmetic: str, per_unit: np.ndarray) -> tuple[Tables
     return tables | answers, measure + _REGION + "    best: int = 0\n" + body + answer
 
 
-def _is_inequality(partition: Any, arithmetic: str) -> bool:
-    """Whether two prototypes are written as an inequality; in double the bits are those of their distances."""
-    short = isinstance(partition, Voronoi) and len(partition.weight) <= LONGEST_SUM
-    return short and arithmetic != "double" and inequality_of(partition) is not None
+def _written_out(partition: Any, arithmetic: str) -> Inequality | None:
+    """The inequality that is the code of two prototypes; in double their distances are, whose bits are Python's."""
+    border = inequality_of(partition)
+    short = border is not None and len(border.normal) <= LONGEST_SUM
+    return border if short and arithmetic != "double" else None
 
 
 def _second_is_nearer(partition: Voronoi, per_unit: np.ndarray, arithmetic: str) -> str:
     """Whether the second of two prototypes is nearer, as an inequality; empty if it is not to be one."""
-    border = inequality_of(partition)
-    if border is None or not _is_inequality(partition, arithmetic):
+    border = _written_out(partition, arithmetic)
+    if border is None:
         return ""
     normal, offset = border.normal, np.array(border.offset)
     if arithmetic == "fixed":  # sums of products stay below 2^31
@@ -303,8 +305,14 @@ def _answer(partition: Voronoi | Categories) -> tuple[Tables, str]:
     return {"regions": partition.regions}, "    return regions[best]\n"
 
 
-def inequality_of(partition: Voronoi) -> Inequality | None:
+@singledispatch
+def inequality_of(partition: Any) -> Inequality | None:
     """The border of two prototypes, scaled so that ``normal @ s - offset`` is the distance from it in widths."""
+    return None
+
+
+@inequality_of.register(Voronoi)
+def _(partition: Voronoi) -> Inequality | None:
     if len(partition.prototypes) != 2:
         return None
     first, second = partition.prototypes * partition.weight
@@ -329,50 +337,57 @@ def _choice(greedy: np.ndarray) -> tuple[Tables, str]:
 
 
 def known_extent(named: LabelledController) -> np.ndarray:
-    """The lowest and highest observations that are known; where there are none, those of the prototypes or cuts."""
-    partition = named.controller.partition
+    """The lowest and highest observations that are known; where there are none, those of the partition."""
     n = len(named.dimensions)
     low, high = (np.array(side or [math.inf] * n, dtype=float) for side in (named.low, named.high))
-    places = [np.zeros(n), np.ones(n)]
-    if isinstance(partition, Boxes):
-        places = [partition.low, partition.high]
-    elif isinstance(partition, Voronoi):
-        places = [
-            partition.prototypes.min(axis=0) - partition.scale,
-            partition.prototypes.max(axis=0) + partition.scale,
-        ]
-    elif isinstance(partition, Categories):
-        places = [partition.prototypes.min(axis=0), partition.prototypes.max(axis=0)]
-    known = np.isfinite(low) & np.isfinite(high)
-    return np.array([np.where(known, low, places[0]), np.where(known, high, places[1])])
+    known = np.maximum(abs(low), abs(high)) < UNBOUNDED
+    reach = _reach(named.controller.partition, n)
+    return np.array([np.where(known, low, reach[0]), np.where(known, high, reach[1])])
+
+
+@singledispatch
+def _reach(partition: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """The lowest and highest coordinates that a partition speaks of."""
+    return np.zeros(n), np.ones(n)
+
+
+@_reach.register(Voronoi)
+@_reach.register(Categories)
+def _(partition: Voronoi | Categories, n: int) -> tuple[np.ndarray, np.ndarray]:
+    width = getattr(partition, "scale", 0.0)
+    return partition.prototypes.min(axis=0) - width, partition.prototypes.max(axis=0) + width
+
+
+@_reach.register(Boxes)
+def _(partition: Boxes, n: int) -> tuple[np.ndarray, np.ndarray]:
+    cuts = [np.append(partition.cut[partition.axis == i], partition.low[i]) for i in range(n)]
+    lowest, highest = np.array([one.min() for one in cuts]), np.array([one.max() for one in cuts])
+    return lowest, np.maximum(highest, partition.high)
+
+
+@singledispatch
+def _counts(partition: Any, far: np.ndarray) -> tuple[float, np.ndarray]:
+    """The largest count, and the counts in a unit of each coordinate, whose values reach as ``far``."""
+    limit = LARGEST_COUNT // 2
+    return limit, np.ones(len(far)) if has_labels(partition) else limit / (ROOM * far)
+
+
+@_counts.register(Voronoi)
+def _(partition: Voronoi, far: np.ndarray) -> tuple[float, np.ndarray]:
+    if _written_out(partition, "fixed"):
+        return MOST_COUNTS, MOST_COUNTS / (ROOM * far)
+    limit = int(math.sqrt(LARGEST_COUNT / len(far)) / 2)  # as many squares of differences are below 2^31
+    return limit, partition.weight * (limit / (ROOM * float((far * partition.weight).max())))
 
 
 def _inputs(named: LabelledController, arithmetic: str) -> tuple[float, np.ndarray]:
     """The greatest input, and the counts in a unit of each coordinate."""
     partition, n = named.controller.partition, len(named.dimensions)
-    ones = np.ones(n)
-    far = np.maximum(abs(known_extent(named)).max(axis=0), 1e-300)
+    far = np.max([*abs(known_extent(named)), *np.abs(_reach(partition, n)), np.full(n, 1e-300)], axis=0)
     if arithmetic == "fixed":
-        if isinstance(partition, Categories):
-            return LARGEST_COUNT // 2, ones
-        if isinstance(partition, Boxes):
-            limit = LARGEST_COUNT // 2
-            far = np.maximum(
-                far, [abs(partition.cut[partition.axis == i]).max(initial=0.0) for i in range(n)]
-            )
-            return limit, limit / (ROOM * far)
-        if _is_inequality(partition, arithmetic):
-            return MOST_COUNTS, MOST_COUNTS / (ROOM * far)
-        limit = int(math.sqrt(LARGEST_COUNT / n) / 2)  # n squares of differences are below 2^31
-        reach = max(
-            float((np.maximum(far, abs(partition.prototypes).max(axis=0)) * partition.weight).max()), 1e-300
-        )
-        return limit, partition.weight * (limit / (ROOM * reach))
-    steepest = [1.0]
-    if isinstance(partition, Voronoi):
-        steepest.append(float(partition.weight.max()))
-    roots = math.sqrt(LARGEST_NUMBER[arithmetic] / (4 * n))
-    largest = min(LARGEST_INPUT[arithmetic], roots / max(steepest))
+        return _counts(partition, far)
+    steepest = max(1.0, float(np.max(getattr(partition, "weight", 1.0))))
+    largest = min(LARGEST_INPUT[arithmetic], math.sqrt(LARGEST_NUMBER[arithmetic] / (4 * n)) / steepest)
     if named.laws is not None:
         largest = min(largest, LARGEST_NUMBER[arithmetic] / max(1.0, float(abs(named.laws.table).sum())))
     power = 10.0 ** math.floor(math.log10(largest) + 1e-9)
@@ -383,7 +398,7 @@ def _inputs(named: LabelledController, arithmetic: str) -> tuple[float, np.ndarr
             f"{named.dimensions[i]} reaches {far[i]:g}; "
             + ("take double." if arithmetic == "float" else "scale the observation.")
         )
-    return power, ones
+    return power, np.ones(n)
 
 
 def _check_float(decision: Decision) -> None:
