@@ -15,7 +15,8 @@ import numpy as np
 
 from distinguo.cli.parse import seeds as parse_seeds
 from distinguo.runs.configuration import configure
-from distinguo.runs.learn import learn_many, warm
+from distinguo.runs.learn import warm
+from distinguo.runs.many import learn_many
 
 CART_POLE = [
     ("as it is", {}),

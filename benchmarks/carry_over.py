@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from distinguo.evaluation.tester import Evaluation, learning_curve
 from distinguo.presets import DEFAULT, PRESETS, tester_preset
 from distinguo.runs.configuration import configure
-from distinguo.runs.learn import learn_many
+from distinguo.runs.many import learn_many
 from distinguo.settings import TesterSettings
 from distinguo.tasks.extent import observed_extent
 

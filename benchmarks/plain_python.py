@@ -23,8 +23,9 @@ import numpy as np
 from gymnasium import spaces
 
 from distinguo.cli.parse import seeds as parse_seeds
-from distinguo.runs import learn
+from distinguo.engines.engine import Engine
 from distinguo.runs.configuration import configure
+from distinguo.runs.many import learn_many
 from distinguo.runs.stage import Stage
 from distinguo.tasks.catalog import spec_of
 from distinguo.tasks.gym.task import gym_spec
@@ -102,12 +103,10 @@ def print_speed(asked: list[int]) -> None:
     spec = gym_spec("Acrobot-v1", {})
     changes = {"stage.steps": 20_000, "stage.confirm": 3}
     wanted = [configure(spec, seed=n, learner="probation", changes=changes) for n in asked]
-    rule = learn.one_core_only
     for how in ("threads", "processes", "threads", "processes"):
-        learn.one_core_only = rule if how == "processes" else lambda _: "for comparison"
         with tempfile.TemporaryDirectory() as folder:
             began, before = time.perf_counter(), os.times()
-            learn.learn_many(wanted, [Path(folder) / str(c.seed) for c in wanted])
+            learn_many(wanted, [Path(folder) / str(c.seed) for c in wanted], engine=Engine(how))
             wall, after = time.perf_counter() - began, os.times()
         cpu = sum(after[:4]) - sum(before[:4])
         print(f"{how}: {wall:.1f} s, {cpu:.1f} s of CPU: {cpu / wall:.2f} cores", flush=True)

@@ -22,7 +22,7 @@ from distinguo.evaluation.simulate import follow
 from distinguo.evaluation.training import fresh_training, train
 from distinguo.presets import FAST, PAPER
 from distinguo.runs.configuration import configure
-from distinguo.runs.learn import learn_many
+from distinguo.runs.many import learn_many
 from distinguo.runs.run import Run
 from distinguo.settings import TesterSettings
 

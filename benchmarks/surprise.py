@@ -13,9 +13,10 @@ import argparse
 
 import numpy as np
 
+from distinguo.engines.engine import Engine
 from distinguo.learners.catalog import SURPRISE
 from distinguo.runs.configuration import configure
-from distinguo.runs.learn import learn_many
+from distinguo.runs.many import learn_many
 
 ROWS: list[tuple[str, dict[str, object]]] = [
     ("the defaults", {}),
@@ -53,7 +54,7 @@ ROWS: list[tuple[str, dict[str, object]]] = [
 def measure(task: str, changes: dict[str, object], seeds: range) -> str:
     """Return the cells of a row that are about one task."""
     configurations = [configure(task, seed=n, learner=SURPRISE, changes=changes) for n in seeds]
-    runs = learn_many(configurations, workers=1)
+    runs = learn_many(configurations, engine=Engine(workers=1))
 
     def middle(key: str) -> str:
         mid, high = np.percentile([run.summary[key] for run in runs], [50, 95])

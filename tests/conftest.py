@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 
 os.environ.setdefault(
     "NUMBA_OPT", "1"
@@ -81,6 +82,20 @@ SECOND_STAGE = (
     "tests/views/studio/",
     "tests/views/test_notebook.py",
 )
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not import the files that have no test of the stage that runs: to import all of them takes ten seconds."""
+    stage = config.option.markexpr
+    if collection_path.suffix != ".py" or stage not in ("second_stage", "not second_stage"):
+        return None
+    path, text = collection_path.relative_to(config.rootpath).as_posix(), collection_path.read_text("utf-8")
+    if stage == "second_stage":
+        in_part = any(entry.startswith(f"{path}::") for entry in SECOND_STAGE) or "second_stage" in text
+        wanted = in_part or path.startswith(SECOND_STAGE)
+    else:
+        wanted = "end_to_end" in text or not path.startswith(SECOND_STAGE)
+    return None if wanted else True
 
 
 @pytest.hookimpl(tryfirst=True)

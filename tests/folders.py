@@ -32,7 +32,7 @@ import typer
 from distinguo import cli
 from distinguo.agents.economy import Economy
 from distinguo.cli.seeing import VERDICTS
-from distinguo.comparison.engines import Folder
+from distinguo.comparison.cells import Folder
 from distinguo.comparison.plan import load_plan
 from distinguo.errors import LONGEST_SENTENCE, DistinguoError, visible
 from distinguo.runs import folder

@@ -23,7 +23,7 @@ import numpy as np
 
 from distinguo.agents import session as archive
 from distinguo.agents.session import Session
-from distinguo.comparison import engines as storage
+from distinguo.comparison import cells as storage
 from distinguo.comparison.plan import load_plan, write_plan
 from distinguo.distillation.condense import CurveProgress, load_progress, read_curve
 from distinguo.distillation.fidelity import read_fidelity

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from distinguo.agents.economy import Economy
-from distinguo.comparison.engines import Folder
+from distinguo.comparison.cells import Folder
 from distinguo.comparison.plan import load_plan
 from distinguo.errors import DistinguoError
 from distinguo.proof.certificate import load_certificate

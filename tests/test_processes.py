@@ -30,10 +30,8 @@ STARTING = {
 }
 STARTED = {
     ("src/distinguo/processes.py", "Popen"),  # workers of distil
-    ("src/distinguo/processes.py", "get_context"),
-    ("src/distinguo/processes.py", "ProcessPoolExecutor"),  # of learn --seeds and of comparisons
-    ("src/distinguo/comparison/engines.py", "ProcessPoolExecutor"),
-    ("src/distinguo/comparison/engines.py", "Client"),
+    ("src/distinguo/processes.py", "get_context"),  # the engine "processes"
+    ("src/distinguo/engines/cluster.py", "Client"),
     ("src/distinguo/views/motion/film.py", "FFMpegWriter"),
     ("src/distinguo/views/report.py", "open"),
     ("src/distinguo/views/studio/server.py", "open"),

@@ -10,8 +10,9 @@ from typing import NamedTuple, get_type_hints
 import numpy as np
 from plan import Job
 
+from distinguo.engines.engine import Engine
 from distinguo.evaluation.tester import Batch, outcome_of
-from distinguo.runs.learn import learn_many
+from distinguo.runs.many import learn_many
 from distinguo.runs.run import Run
 from distinguo.tasks.extent import TEST, observed_extent
 from distinguo.tasks.spec import MeanReturn
@@ -46,7 +47,7 @@ class Figures(NamedTuple):
 
 def measure(job: Job) -> Figures:
     """Learn, and try what was learned on new starts."""
-    run = learn_many([job.configuration()], workers=1)[0]
+    run = learn_many([job.configuration()], engine=Engine(workers=1))[0]
     summary, (fresh, reached) = run.summary, tried_anew(run)
     return Figures(
         *job,

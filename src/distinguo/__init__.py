@@ -7,9 +7,10 @@
 
 The functions: ``learn``, ``distil``, ``teach``, ``condense``, ``compare``, ``verify``, ``audit``, ``explain``,
 ``distinctions``, ``family``, ``export``, ``show``, ``report``, ``rollout``, ``play``, ``reproduce``, ``open_run``;
-agents with the interface of Stable-Baselines3 (``Agent``, ``Economy``, ``RegionObservation``, ``Shield``); the
-paper's definitions (``criteria``); and five decorators for your own code: ``task``, ``partition``,
-``representation``, ``learner`` and ``view``, with ``check_task`` and ``check_partition`` to test it.
+agents with the interface of Stable-Baselines3 (``Agent``, ``Economy``, ``RegionObservation``, ``Shield``); estimators
+with that of scikit-learn (``PrototypeClassifier``, ``PrototypeRegressor``); the paper's definitions (``criteria``;
+for amounts ``ranges``); and five decorators for your own code: ``task``, ``partition``, ``representation``,
+``learner`` and ``view``, with ``check_task`` and ``check_partition`` to test it.
 """
 
 import _signal  # as the module signal, which imports others
@@ -31,7 +32,7 @@ TYPE_CHECKING = False  # the module typing would take longer to import than all 
 if TYPE_CHECKING:
     from typing import Any
 
-    from distinguo import criteria
+    from distinguo import criteria, ranges
     from distinguo.agents.economy import Economy
     from distinguo.agents.economy import SuitedAgent as Agent
     from distinguo.agents.regions import RegionObservation
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from distinguo.criteria import state_value
     from distinguo.distillation.condense import condense
     from distinguo.distillation.distil import distil
+    from distinguo.distillation.estimators import PrototypeClassifier, PrototypeRegressor
     from distinguo.distillation.teach import teach
     from distinguo.distillation.teachers import Policy, table_teacher
     from distinguo.errors import DistinguoError
@@ -98,6 +100,8 @@ _HOMES = {
     "NoisyActions": "distinguo.tasks.gym.spaces",
     "RegionObservation": "distinguo.agents.regions",
     "Policy": "distinguo.distillation.teachers",
+    "PrototypeClassifier": "distinguo.distillation.estimators",
+    "PrototypeRegressor": "distinguo.distillation.estimators",
     "Representation": "distinguo.representations.file",
     "Run": "distinguo.runs.run",
     "Shield": "distinguo.proof.shield",
@@ -144,7 +148,7 @@ _HOMES = {
     "voronoi": "distinguo.representations.voronoi",
 }
 #: Modules that are public as they are.
-_MODULES = ("criteria",)
+_MODULES = ("criteria", "ranges")
 
 __all__ = [
     "Agent",
@@ -158,6 +162,8 @@ __all__ = [
     "FunctionPartition",
     "NoisyActions",
     "Policy",
+    "PrototypeClassifier",
+    "PrototypeRegressor",
     "RegionObservation",
     "Representation",
     "Run",
@@ -190,6 +196,7 @@ __all__ = [
     "perceptron",
     "play",
     "radial_bases",
+    "ranges",
     "region",
     "report",
     "representation",

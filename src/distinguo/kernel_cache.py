@@ -41,10 +41,9 @@ _first_of_shape: dict[tuple[str, tuple[str, ...]], type] = {}  #: and that has a
 
 #: A module with code for kernels, and the constants that a module takes from another one.
 _COMPILED = re.compile(
-    r"^@(?:\w+\.)?(?:kernel|part|guarded|generic|implements|intrinsic|overload|lower|task|partition|learner)"
-    r"|\bpart\(",
-    re.MULTILINE,
+    r"\n@(?:\w+\.)?(?:kernel|part|guarded|generic|implements|intrinsic|overload|lower|task|partition|learner)"
 )
+_PART = re.compile(r"\bpart\(")
 #: Modules that decide how kernels are compiled, or whose tuples kernels read.
 _HOW = ("seam", "linking", "kernel_cache", "references", "settings")
 _IMPORTS = re.compile(r"^from ([\w.]+) import (\([^)]*\)|[^\n(]*)", re.MULTILINE)
@@ -213,11 +212,16 @@ def package_key() -> str:
 def sources_of_kernels(package: Path) -> list[Path]:
     """The modules of a package that compiled code may come from, in order."""
     texts = {path: path.read_text(encoding="utf-8") for path in sorted(package.rglob("*.py"))}
-    found = {path for path, text in texts.items() if _COMPILED.search(text) or path.stem in _HOW}
+    found = {path for path, text in texts.items() if _has_kernels(text) or path.stem in _HOW}
     constants = {
         module for path in found for module, names in _IMPORTS.findall(texts[path]) if _CONSTANT.search(names)
     }
     return [path for path in texts if path in found or _module_name(package, path) in constants]
+
+
+def _has_kernels(text: str) -> bool:
+    """Whether a module marks functions for kernels; each process asks this of all modules, so quickly."""
+    return bool(_COMPILED.search("\n" + text) or ("part(" in text and _PART.search(text)))
 
 
 def _module_name(package: Path, path: Path) -> str:

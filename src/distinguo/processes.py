@@ -6,14 +6,16 @@ and dask start. A file there called ``base64.py`` would run in place of Python's
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import ProcessPoolExecutor
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from multiprocessing import get_context, parent_process, resource_tracker
+from math import inf
+from multiprocessing import get_all_start_methods, get_context, parent_process, resource_tracker
 from multiprocessing.connection import wait
 from threading import Thread
 from typing import Any, NamedTuple
@@ -44,57 +46,123 @@ def _handed_on(paths: list[str]) -> str:
     return os.pathsep.join(path for path in paths if path and os.pathsep not in path)
 
 
-def pool_of_processes(count: int) -> ProcessPoolExecutor:
-    """Return a pool of processes that end with this one, and not by Ctrl-C, which all of a terminal get."""
-    return ProcessPoolExecutor(count, initializer=_end_with_parent)
+class Failed(NamedTuple):
+    """What is known of a piece of work that gave no answer."""
+
+    reason: str
 
 
-class Lost(NamedTuple):
-    """The exit code of a copy of this process that ended without an answer."""
+def in_processes(
+    work: Callable[[str], str], items: Sequence[str], count: int, seconds: float | None = None
+) -> Generator[tuple[int, str | Failed]]:
+    """Do each of the items in one of ``count`` processes, and yield its number and answer when it is there.
 
-    code: int
-
-
-def in_copies(work: Callable[[int], str], count: int, at_once: int) -> Generator[tuple[int, str | Lost]]:
-    """Do ``work(0)`` to ``work(count - 1)`` in copies of this process, and yield each answer when it is there.
-
-    A copy knows all that this process knows and does one piece of work. Copies share no locks and no queue, so one
-    that is killed leaves the others alone. If the caller goes away, the running ones get a SIGTERM, and some seconds.
+    The processes are copies of this one where the system can copy (``work`` must have a name where it cannot). Each
+    has a pipe of its own and does one item after the other, so one that is killed leaves the others alone. What it
+    was doing is tried again, ``ATTEMPTS`` times in all. An item that takes longer than ``seconds`` is given up. If
+    the caller goes away, the processes get a SIGTERM, and some seconds.
     """
-    context, waiting = get_context("fork"), list(range(count))[::-1]
-    running: dict[Any, tuple[int, Any]] = {}
+    waiting, attempts = list(range(len(items)))[::-1], [0] * len(items)
+    pool: dict[Any, _Worker] = {}
     try:
-        while waiting or running:
-            while waiting and len(running) < at_once:
-                number, (ours, theirs) = waiting.pop(), context.Pipe(duplex=False)
-                process = context.Process(target=_answer, args=(work, number, theirs), daemon=True)
-                with without_ctrl_c():
-                    process.start()
-                theirs.close()
-                running[ours] = number, process
-            ready: list[Any] = wait(list(running))
-            for pipe in ready:
-                number, process = running.pop(pipe)
-                try:
-                    answer: str | Lost = pipe.recv_bytes().decode()
-                    process.join()
-                except EOFError:
-                    process.join()
-                    answer = Lost(process.exitcode)
-                pipe.close()
-                yield number, answer
+        while waiting or pool:
+            while waiting and len(pool) < count:
+                worker = _Worker.started(work)
+                pool[worker.pipe] = worker.given(waiting.pop(), items, seconds)
+            for pipe in _answering(pool):
+                worker = pool.pop(pipe)
+                number, answer = worker.number, worker.answer()
+                if answer is None and attempts[number] < ATTEMPTS - 1:
+                    attempts[number] += 1
+                    waiting.insert(0, number)  # at the end: memory that is wanting now may be free then
+                    continue
+                if answer is not None and waiting:
+                    pool[pipe] = worker.given(waiting.pop(), items, seconds)
+                elif answer is not None:
+                    worker.leave()
+                yield (
+                    number,
+                    Failed(_DIED.format(worker.process.exitcode, ATTEMPTS)) if answer is None else answer,
+                )
+            for worker in [one for one in pool.values() if one.until <= time.monotonic()]:
+                del pool[worker.pipe]
+                worker.stop(0.0)
+                yield worker.number, Failed(f"it took longer than {seconds:g} seconds.")
     finally:
-        for _, process in running.values():
-            process.terminate()
-        for _, process in running.values():
-            process.join(GRACE)
-            process.kill()
-            process.join()
+        for worker in pool.values():
+            worker.process.terminate()
+        for worker in pool.values():
+            worker.stop(GRACE)
 
 
-def _answer(work: Callable[[int], str], number: int, pipe: Any) -> None:
+LEAVE = b""  #: no item
+ATTEMPTS = 5  #: how often an item is tried whose process ends
+_DIED = "its process ended with exit code {}, {} times, perhaps for want of memory."
+
+
+class _Worker(NamedTuple):
+    """A process, the pipe to it, the number of the item that it does, and until when it may."""
+
+    process: Any
+    pipe: Any
+    number: int = 0
+    until: float = inf
+
+    @classmethod
+    def started(cls, work: Callable[[str], str]) -> _Worker:
+        context: Any = get_context("fork" if "fork" in get_all_start_methods() else "spawn")
+        ours, theirs = context.Pipe()
+        process = context.Process(target=_serve, args=(work, theirs, ours), daemon=True)
+        with without_ctrl_c():
+            process.start()
+        theirs.close()
+        return cls(process, ours)
+
+    def given(self, number: int, items: Sequence[str], seconds: float | None) -> _Worker:
+        with contextlib.suppress(OSError):  # it has ended, which its pipe tells, too
+            self.pipe.send_bytes(items[number].encode())
+        until = inf if seconds is None else time.monotonic() + seconds
+        return self._replace(number=number, until=until)
+
+    def answer(self) -> str | None:
+        """What the process says; None if it has ended."""
+        try:
+            answer: str = self.pipe.recv_bytes().decode()
+        except (EOFError, OSError):
+            self.leave()
+            return None
+        return answer
+
+    def leave(self) -> None:
+        """Let a process end; closing the pipe would not tell it, as processes that were copied later hold it, too."""
+        with contextlib.suppress(OSError):
+            self.pipe.send_bytes(LEAVE)
+        self.pipe.close()
+        self.process.join()
+
+    def stop(self, grace: float) -> None:
+        self.process.join(grace)
+        self.process.kill()
+        self.leave()
+
+
+def _answering(pool: Mapping[Any, _Worker]) -> list[Any]:
+    """Wait until a process answers, ends, or has taken too long."""
+    soonest = min(worker.until for worker in pool.values())
+    return wait(list(pool), None if soonest == inf else max(0.0, soonest - time.monotonic()))
+
+
+def _serve(work: Callable[[str], str], pipe: Any, others_end: Any) -> None:
+    others_end.close()  # a copy of it: while it is open, this process would not be told that the other has gone
     _end_with_parent()
-    pipe.send_bytes(work(number).encode())
+    while True:
+        try:
+            item = pipe.recv_bytes()
+        except (EOFError, OSError):
+            return
+        if item == LEAVE:
+            return
+        pipe.send_bytes(work(item.decode()).encode())
 
 
 def _end_with_parent() -> None:

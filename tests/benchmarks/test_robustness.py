@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from distinguo.engines.engine import Engine
 from distinguo.evaluation.simulate import evaluate
 from distinguo.runs.configuration import configure
-from distinguo.runs.learn import learn_many
+from distinguo.runs.many import learn_many
 from distinguo.runs.run import Run
 from distinguo.tasks.task import start
 
@@ -51,7 +52,7 @@ def made(out: Path) -> str:
 def runs_of(row: str) -> list[Run]:
     """Learn as a row of the table says."""
     asked = [configure(TASK, seed=n, changes=ROWS[row], learner="probation") for n in SEEDS]
-    return learn_many(asked, workers=1)
+    return learn_many(asked, engine=Engine(workers=1))
 
 
 def cells_of(page: Path, row: str) -> list[str]:

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from distinguo.cli import main
-from distinguo.comparison import engines
-from distinguo.comparison.engines import run_cell
+from distinguo.comparison import cells
+from distinguo.comparison.cells import run_cell
 from distinguo.representations.file import Representation, dumps
 from distinguo.representations.voronoi import voronoi
 
@@ -100,7 +100,7 @@ def test_a_picture_is_drawn_and_the_results_are_kept(call: Call, tmp_path: Path)
 
 def test_the_same_command_finds_its_results_again(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     first = call("diagonal", *SHORT, "--json").content
-    monkeypatch.setattr(engines, "run_cell", lambda payload: pytest.fail("run again"))
+    monkeypatch.setattr(cells, "run_cell", lambda payload: pytest.fail("run again"))
     assert call("diagonal", *SHORT, "--json").content == first
     monkeypatch.undo()
 
@@ -149,7 +149,7 @@ def _stumble(monkeypatch: pytest.MonkeyPatch) -> None:
             raise ArithmeticError("no luck today")
         return run_cell(payload)
 
-    monkeypatch.setattr(engines, "run_cell", stumbling)
+    monkeypatch.setattr(cells, "run_cell", stumbling)
 
 
 @pytest.mark.usefixtures("_stumble")
@@ -169,7 +169,7 @@ def test_the_same_command_then_does_what_failed(
     request.getfixturevalue("_stumble")
     words = ["diagonal", "grid:2x2", *SHORT, "--out", "out", "--json"]
     assert call(*words).code == 1
-    monkeypatch.setattr(engines, "run_cell", run_cell)
+    monkeypatch.setattr(cells, "run_cell", run_cell)
     again = call(*words)
     assert (again.code, again.content["failures"], again.content["missing"]) == (0, {}, 0)
 

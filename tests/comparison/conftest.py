@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from distinguo.comparison import engines
+from distinguo.comparison import cells
+from distinguo.comparison.cells import run_cell
 from distinguo.comparison.compare import compare_plan
-from distinguo.comparison.engines import run_cell
 from tests.comparison.plans import local_cluster, results, some_plan
 
 
@@ -36,5 +36,5 @@ def done(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         keys.append(payload["key"])
         return run_cell(payload)
 
-    monkeypatch.setattr(engines, "run_cell", counted)
+    monkeypatch.setattr(cells, "run_cell", counted)
     return keys

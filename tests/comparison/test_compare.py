@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import distinguo
-from distinguo.comparison import engines
+from distinguo.comparison import cells
 from distinguo.comparison.compare import compare, compare_plan, plan_for
 from distinguo.controls import diagonal
 from distinguo.errors import DistinguoError
@@ -127,7 +127,7 @@ def test_results_of_a_function_are_not_taken_for_those_of_another(tmp_path: Path
 def test_results_are_kept_and_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     two = diagonal(HILL)
     first = compare({"mine": two}, out=tmp_path / "out", **TINY)
-    monkeypatch.setattr(engines, "run_cell", lambda payload: pytest.fail("run again"))
+    monkeypatch.setattr(cells, "run_cell", lambda payload: pytest.fail("run again"))
     assert compare({"mine": two}, out=str(tmp_path / "out"), **TINY).as_json() == first.as_json()
 
 
@@ -138,7 +138,7 @@ def test_a_folder_with_another_of_the_name_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_cell_that_fails_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engines, "run_cell", lambda payload: [][0])
+    monkeypatch.setattr(cells, "run_cell", lambda payload: [][0])
     reason = "Cell diagonal--plain--run-0 failed (IndexError: list index out of range)"
     assert refusal("diagonal") == f"{reason}."
     assert refusal("diagonal", out=tmp_path / "out").startswith(f"{reason}; finished cells are in {tmp_path}")

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from distinguo.comparison import engines
 from distinguo.comparison.compare import compare_plan
 from distinguo.comparison.plan import write_plan
 from distinguo.controls import diagonal
+from distinguo.engines.engine import ENGINES, Engine
 from distinguo.evaluation.tester import Evaluation, learning_curve
 from distinguo.representations.file import dumps
 from distinguo.tasks.catalog import task_spec
@@ -46,7 +46,7 @@ def test_a_cell_is_a_run_of_the_tester(expected: dict[str, bytes], run: int) -> 
 
 
 @pytest.mark.parametrize("workers", [1, 3] if NIGHTLY else [2])
-@pytest.mark.parametrize("engine", engines.ENGINES)
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.usefixtures("address")
 def test_neither_the_engine_nor_the_number_of_workers_matters(
     tmp_path: Path, expected: dict[str, bytes], engine: str, workers: int
@@ -152,6 +152,6 @@ def test_representations_stay_as_they_were_when_the_plan_was_first_run(tmp_path:
 def test_the_engine_is_asked_for_nothing_when_all_is_there(tmp_path: Path, monkeypatch: Any) -> None:
     asked: list[int] = []
     compare_plan(some_plan(), tmp_path / "out")
-    monkeypatch.setattr(engines, "run_all", lambda payloads, *_: iter(asked.append(len(payloads)) or ()))
+    monkeypatch.setattr(Engine, "run", lambda _, jobs: iter(asked.append(len(jobs)) or ()))
     assert compare_plan(some_plan(), tmp_path / "out").missing == 0
     assert asked == [0]

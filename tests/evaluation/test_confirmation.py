@@ -35,7 +35,7 @@ from tests.nightly import so_many
 RUNS = so_many(60, nightly=2000)
 CART = ReturnQuestion(threshold=475.0, least=9.0, greatest=500.0)
 CAR = ReturnQuestion(threshold=-110.0, least=-200.0, greatest=-83.0)
-PURE = CART._replace(steps=10**9, most=10**6)  #: nothing but the evidence ends it
+PURE = CART._replace(steps=10**9, most=1_000)  #: nothing but the evidence ends it
 
 
 def capital(returns: Sequence[float], bar: float, least: float) -> float:

@@ -49,7 +49,7 @@ BOUND = 1.0
 def drag(v, k=0.1):
     """Friction of the air."""
     if v > 0.0:
-        return -k * v * abs(v)
+        return math.copysign(k * v * abs(v), -v)
     return k * v**2
 
 
@@ -68,6 +68,7 @@ class Sled(NamedTuple):
         total = 0.0
         for i in range(3):
             total += 0.01 * i * math.sin(x) - math.cos(v) * 0.0
+        total += 0.02 * ((v + 1.0) % 3.0) - 0.02 * np.fmod(x, 0.75)
         force = u + drag(v) + min(0.2, max(-0.2, total)) - self.wind * self.rng.uniform(-1.0, 1.0)
         v, last = 0.97 * v + 0.05 * force, v
         x = (

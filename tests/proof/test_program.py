@@ -69,15 +69,35 @@ class Everything(NamedTuple):
         return (0.0, 0.0)
 
 
-@settings(max_examples=60, deadline=None)
+@dg.task(states=("x", "y"), actions=("a", "b"), low=(-2, -2), high=(2, 2))
+class Periods(NamedTuple):
+    """Remainders, whole periods and signs."""
+
+    period: float = 1.3
+
+    def transition(self, s, a):
+        x, y = s
+        z = (3.0 * x + math.pi) % (2.0 * math.pi) - math.pi
+        if a == 0:
+            z += np.mod(x - y, -0.7) * math.sin((y % self.period) ** 2) + 5.0 % (0.4 + x * x)
+        else:
+            z += np.fmod(x, 0.9) * math.copysign(x, y) - 2.0 * x // (0.6 + y * y)
+        return (z, math.floor(x) + 0.5 * math.ceil(y) + np.copysign(0.25, x)), 0.0, z > 100.0
+
+    def start(self, rng):
+        return (0.0, 0.0)
+
+
+@settings(max_examples=100, deadline=None)
 @given(
+    st.sampled_from([Everything(), Periods()]),
     st.lists(st.tuples(*[st.floats(-1.9, 1.9)] * 2), min_size=1, max_size=4),
     st.floats(1e-9, 0.4),
     st.integers(0, 1),
     st.integers(0, 2**32 - 1),
 )
-def test_forms_enclose_what_the_program_computes(centres, width, a, seed):
-    task, program = Everything(), program_of(Everything())
+def test_forms_enclose_what_the_program_computes(task, centres, width, a, seed):
+    program = program_of(task)
     corners = np.array(centres).T
     rng = np.random.default_rng(seed)
     turn = rng.uniform(-width, width, (2, 2))
@@ -95,10 +115,12 @@ def test_forms_enclose_what_the_program_computes(centres, width, a, seed):
             s = tuple(float(number) for number in corners[:, n] + turn @ e)
             if any(not form.low[n] <= number <= form.high[n] for form, number in zip(forms, s, strict=True)):
                 continue  # rounding moved the point out of the cell
-            after = Everything.transition(task, s, a)[0]
+            after = type(task).transition(task, s, a)[0]
             inside = [
                 all(
                     form.low[place] <= number <= form.high[place]
+                    and abs(number - form.centre[place] - e @ form.gradient[:, place])
+                    <= form.radius[place] + 1e-13  # of our own sum
                     for form, number in zip(path.result, after, strict=True)
                 )
                 for path in found
@@ -108,12 +130,16 @@ def test_forms_enclose_what_the_program_computes(centres, width, a, seed):
             assert any(inside)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
-    st.tuples(*[st.floats(-1.9, 1.9)] * 2), st.floats(1e-9, 0.3), st.integers(0, 1), st.integers(0, 2**32 - 1)
+    st.sampled_from([Everything(), Periods()]),
+    st.tuples(*[st.floats(-1.9, 1.9)] * 2),
+    st.floats(1e-9, 0.3),
+    st.integers(0, 1),
+    st.integers(0, 2**32 - 1),
 )
-def test_balls_enclose_what_the_program_computes(centre, width, a, seed):
-    task, rng = Everything(), np.random.default_rng(seed)
+def test_balls_enclose_what_the_program_computes(task, centre, width, a, seed):
+    rng = np.random.default_rng(seed)
     with ctx.workprec(100):
         evaluator = Evaluator(_claim(task))
         turn = rng.uniform(-width, width, (2, 2))
@@ -128,7 +154,7 @@ def test_balls_enclose_what_the_program_computes(centre, width, a, seed):
             return
         for _ in range(20):
             s = tuple(float(number) for number in np.array(centre) + turn @ rng.uniform(-0.999, 0.999, 2))
-            after = Everything.transition(task, s, a)[0]
+            after = type(task).transition(task, s, a)[0]
             assert any(
                 all(
                     number.tightened().range.contains(arb(value))
@@ -136,6 +162,27 @@ def test_balls_enclose_what_the_program_computes(centre, width, a, seed):
                 )
                 for way in ways
             )
+
+
+def test_a_cell_at_a_multiple_becomes_its_two_parts():
+    """Not the hull of them, from 0 to the period: neither by the prover nor by the checker."""
+    cells = Form.of_cells(np.array([[0.5, 1.0, 1.5, -0.25]]), np.array([[0.1]]))[0]
+    found = list(paths(lambda rows: cells.at(rows) % 1.0, 4))
+    parts = sorted(
+        (int(row), *(float(end[place].round(9)) for end in (path.result.low, path.result.high)))
+        for path in found
+        for row, place in zip(path.rows, path.kept, strict=True)
+    )
+    assert parts == [(0, 0.4, 0.6), (1, 0.0, 0.1), (1, 0.9, 1.0), (2, 0.4, 0.6), (3, 0.65, 0.85)]
+    step = {"transition": "def transition(self, s, a):\n    return (s[0] % 1.0, s[1]), 0.0, False"}
+    evaluator = Evaluator(_claim(Brick()).model_copy(update={"functions": step}))
+    slopes = (arb(0.1), arb(0))
+    state = (Dual(arb(1), arb(1, 0.1), slopes), Dual(arb(0), arb(0), (arb(0), arb(0))))
+    ends = sorted(
+        tuple(abs(round(float(end), 7)) for end in (after[0].range.lower(), after[0].range.upper()))
+        for after, _ in evaluator.steps(state, 0, True)
+    )
+    assert ends == [(0.0, 0.1), (0.9, 1.0)]
 
 
 @settings(max_examples=40, deadline=None)
@@ -152,6 +199,35 @@ def test_a_set_may_take_the_actions_of_all_its_states_and_of_larger_sets_no_fewe
     for e in rng.uniform(-1, 1, (40, 2)):
         away = ((centre[:, 0] + turn @ e) - partition.prototypes) * partition.weight
         assert large[(away**2).sum(axis=1).argmin()]
+
+
+@dg.task(states=("angle", "rate"), actions=("slower", "faster"), low=(0, 0), high=(2 * math.pi, 1))
+class Turntable(NamedTuple):
+    """It turns for ever, at a speed that should be neither too high nor too low."""
+
+    def transition(self, s, a):
+        rate = 0.97 * s[1] + 0.03 * (a + 0.1 * math.sin(s[0]))
+        out = abs(rate - 0.5) > 0.4
+        return ((s[0] + 0.3 * rate) % (2.0 * math.pi), rate), (-1.0 if out else 0.0), out
+
+    def start(self, rng):
+        return (rng.uniform(0.0, 6.28), 0.5)
+
+
+def test_a_plant_that_turns_past_its_period_is_proven_and_checked():
+    controller = Controller(voronoi([[3, 0.3], [3, 0.7]], [0.1, 1.0]), np.array([[-1.0, 0.0], [0.0, -1.0]]))
+    found = ask_program(Request(spec_of(Turntable()), controller, cells=900))
+    with ctx.workprec(100):
+        assert check(found.certificate).cells == found.attempt.alive.sum()
+    assert found.answer(True).proven
+    # without the cells that is reached past 2 pi, which nobody crosses in so few steps, it is refused
+    claim = found.certificate.model_dump()
+    assert claim["steps"] == 8
+    first = claim["cells"]["counts"][0] * 2 // 5 * claim["cells"]["counts"][1]
+    claim["cells"]["runs"] = [run for run in claim["cells"]["runs"] if run[0] >= first]
+    claim["all_starts"] = False
+    with pytest.raises(DistinguoError, match="may leave the set"):
+        check(type(found.certificate).model_validate(claim))
 
 
 def _claim(task):

@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from distinguo.engines.engine import Engine
 from distinguo.errors import DistinguoError
 from distinguo.reading.arrays import read_arrays
 from distinguo.representations.file import dumps
 from distinguo.runs import folder
 from distinguo.runs import learn as lab
 from distinguo.runs.configuration import Configuration, configure
-from distinguo.runs.learn import learn_configured, learn_many
+from distinguo.runs.learn import learn_configured
+from distinguo.runs.many import learn_many
 from distinguo.writing import pack_arrays
 from tests.runs.stopping import FAST, from_scratch, learned, stopped
 
@@ -193,7 +195,7 @@ def test_a_representation_of_other_dimensions_is_not_taken(tmp_path: Path) -> No
 def many(path: Path, workers: int) -> list[dict[str, Any]]:
     wanted = [configure("puck", seed=n, changes=FAST) for n in range(6)]
     outs = [path / str(c.seed) for c in wanted]
-    runs = learn_many(wanted, outs, workers=workers)
+    runs = learn_many(wanted, outs, engine=Engine(workers=workers))
     assert [run.configuration.seed for run in runs] == list(range(6))
     return [learned(out) for out in outs]
 

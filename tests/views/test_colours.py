@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
 from PIL import Image
 
 import distinguo
@@ -31,7 +32,7 @@ from distinguo.views.plots import (
     rendered,
     shaded,
 )
-from distinguo.views.proof import COLOURS
+from distinguo.views.proof import COLOURS, LINES, HoldPicture, draw_hold
 from distinguo.views.show import show
 from tests.views.runs import made_up
 
@@ -127,13 +128,16 @@ def test_the_browser_gives_the_same_hues(actions: tuple[str, ...]) -> None:
 # Styles.
 
 
-def pixels(style: str, actions: str = "MountainCar-v0") -> np.ndarray:
-    figure = show(made_up(actions, 12), style=style)
+def pixels(figure: Figure) -> np.ndarray:
     return np.array(Image.open(io.BytesIO(rendered(figure, dpi=100))).convert("RGB"), dtype=float)
 
 
+def styled(style: str, actions: str = "MountainCar-v0") -> np.ndarray:
+    return pixels(show(made_up(actions, 12), style=style))
+
+
 def test_print_needs_no_colours_and_dark_is_dark() -> None:
-    light, dark, print_ = (pixels(style) for style in STYLES)
+    light, dark, print_ = (styled(style) for style in STYLES)
     assert np.ptp(print_, axis=2).max() < 6.0  # ink is not quite grey
     assert np.ptp(light, axis=2).max() > 100.0
     assert light[0, 0].min() > 250.0
@@ -159,3 +163,17 @@ def test_a_style_leaves_nothing_behind(view: str) -> None:
 def test_an_unknown_style_gets_an_offer() -> None:
     with pytest.raises(DistinguoError, match="did you mean 'print'"):
         show(made_up("puck", 3), style="pirnt")
+
+
+def test_what_is_undecided_in_a_proof_is_hatched() -> None:
+    codes = np.zeros((161, 161), dtype=int)
+    codes[:80] = 1
+    line = np.linspace(-1.0, 1.0, 161)
+    figure = draw_hold(HoldPicture("half", ("x", "v"), line, line, codes, ()))
+    plain = draw_hold(HoldPicture("half", ("x", "v"), line, line, codes * 2, ()))
+    for one in (figure, plain):
+        one.legends[0].remove()  # it has a hatched square of its own
+    grey, none = (
+        np.abs(pixels(one) - 255.0 * np.array(to_rgb(LINES))).max(axis=2) < 10.0 for one in (figure, plain)
+    )
+    assert (grey & ~none).sum() > 1_000

@@ -22,6 +22,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "Economy",
         "Agent",
     ),
+    "Tables": ("PrototypeClassifier", "PrototypeRegressor"),
     "See and ask": (
         "show",
         "view",
@@ -53,7 +54,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("task", "check_task", "partition", "check_partition", "representation", "learner"),
         *("part", "choose", "state_value", "amounts", "levels", "DiscreteActions", "NoisyActions"),
     ),
-    "The paper's definitions": ("criteria",),
+    "The paper's definitions": ("criteria", "ranges"),
     "Errors": ("DistinguoError",),
 }
 _OTHERS = "Others"

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from distinguo.cli.completion import complete_learner, complete_preset, complete_setting, complete_task
-from distinguo.cli.grouped import HOW, WHAT, WHERE
+from distinguo.cli.grouped import HOW, WHAT, WHERE, WHO
 from distinguo.errors import DistinguoError, counted
 from distinguo.learners.catalog import TEACHER, learner_names
 
 if TYPE_CHECKING:
+    from distinguo.engines.engine import Engine
     from distinguo.runs.configuration import Configuration
     from distinguo.runs.run import Run
     from distinguo.runs.stage import Stage
@@ -136,6 +137,32 @@ def learn(
             rich_help_panel=HOW,
         ),
     ] = False,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            help="With --seeds, the workers: threads, processes or dask; by default what suits the task.",
+            rich_help_panel=WHO,
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="With --seeds, the number of workers; by default all cores.", rich_help_panel=WHO
+        ),
+    ] = None,
+    address: Annotated[
+        str | None,
+        typer.Option(
+            help="With --seeds, the address of a dask scheduler; without one, dask starts its own workers.",
+            rich_help_panel=WHO,
+        ),
+    ] = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="I/N", help="With --seeds, learn only the I-th of N parts of them.", rich_help_panel=WHO
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Learn a representation of a task: which of its states must be kept apart.
@@ -159,6 +186,8 @@ def learn(
 
       distinguo learn puck --seeds 1,2,5-9 --out runs/some
 
+      distinguo learn Taxi-v4 --seeds 1-100 --engine dask --address tcp://10.0.0.5:8786
+
       distinguo learn puck --learner examples/own_learner.py:GridLearner
 
       distinguo learn LunarLander-v3 --learner teacher --regions 6
@@ -167,9 +196,12 @@ def learn(
     from distinguo.cli.console import say, stoppable
     from distinguo.cli.live import live_line, progress_lines
     from distinguo.cli.parse import load_named, names_code
+    from distinguo.engines.engine import my_share
     from distinguo.runs.configuration import configure, of_table, to_be_proven
     from distinguo.runs.learn import warm
     from distinguo.views.words import way_sentence
+
+    _check_workers(seeds is not None, engine=engine, workers=workers, address=address, shard=shard)
 
     changes = parse.changes(assignments or [])
     flags = {"task.features": features, "task.probe": False if no_probe else None}
@@ -215,14 +247,43 @@ def learn(
     limits = {"learner.regions": regions, "stage.confidence": confidence}
     changes.update({name: value for name, value in limits.items() if value is not None})
     wanted = [configured(n) for n in numbers]
+    place = out
+    if seeds is not None:
+        many, place = _engine_for(wanted[0], engine, workers, address), out or _folder_of_many(wanted)
+        wanted = my_share(wanted, parse.shard(shard or "1/1"))
+        if not wanted:
+            raise DistinguoError(
+                f"--shard {shard} has no seed left; there are {counted(len(numbers), 'seed')}."
+            )
     _check_folder(wanted[0], out, many=seeds is not None)
     say(way_sentence(wanted[0]))
     with stoppable("Stopped before anything was learned."), live_line():
         warm(wanted[0])
-    if seeds is None:
+    if seeds is None or place is None:
         _learn_one(wanted[0], out, as_json, file=task if names_code(task) else None)
     else:
-        _learn_many(wanted, out, as_json)
+        _learn_many(wanted, place, many, as_json)
+
+
+def _check_workers(many: bool, **given: Any) -> None:
+    """Options on workers are for many seeds."""
+    asked = [f"--{name}" for name, value in given.items() if value is not None]
+    if asked and not many:
+        raise DistinguoError(f"{asked[0]} goes with --seeds: one run has one worker; leave it out.")
+
+
+def _engine_for(first: Configuration, engine: str | None, workers: int | None, address: str | None) -> Engine:
+    """The engine that was asked for, or the one that suits the task."""
+    from distinguo.cli.console import say
+    from distinguo.engines.engine import checked_engine
+    from distinguo.runs.many import one_core_only
+    from distinguo.seam import is_compiled
+
+    if engine is None and (reason := one_core_only(first)):
+        say(reason)
+        engine = "threads"
+    suited = "threads" if is_compiled(first.spec.task) else "processes"
+    return checked_engine(engine or ("dask" if address else suited), workers, address)
 
 
 def _teach(
@@ -328,16 +389,13 @@ def _phase(stage: Stage) -> str:
     return f"{stage.phase}: trial {len(stage.returns)}, {counted(stage.tested, 'step')}"
 
 
-def _learn_many(wanted: list[Configuration], out: Path | None, as_json: bool) -> None:
-    from distinguo.cli.console import answer, output_for, say, stoppable
+def _learn_many(wanted: list[Configuration], base: Path, engine: Engine, as_json: bool) -> None:
+    from distinguo.cli.console import answer, output_for, stoppable
     from distinguo.cli.live import progress_bar
-    from distinguo.runs.learn import learn_many, one_core_only
+    from distinguo.runs.many import learn_many
     from distinguo.views.words import distribution
 
     first = wanted[0]
-    if reason := one_core_only(first):
-        say(reason)
-    base = out or _folder_of_many(wanted)
     outs = [base / f"seed-{c.seed}" for c in wanted]
     done = 0
 
@@ -349,7 +407,7 @@ def _learn_many(wanted: list[Configuration], out: Path | None, as_json: bool) ->
     stopped = f"Stopped; all runs are saved in {base}. The same command continues from there."
     try:
         with stoppable(stopped), progress_bar("learning") as watch:
-            runs = learn_many(wanted, outs, count)
+            runs = learn_many(wanted, outs, count, engine)
     except DistinguoError as error:
         kept = (
             f" What was learned before is in {base}." if base.is_dir() and str(base) not in str(error) else ""

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import sys
 import warnings
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from math import isfinite
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from distinguo.controls import PAPER_SEEDS
+from distinguo.engines.code import imported
 from distinguo.errors import DistinguoError, counted, did_you_mean, one_line, reason_of
 
 if TYPE_CHECKING:
@@ -317,40 +315,8 @@ def code_or_word(text: str) -> Any:
 def load_named(text: str) -> Any:
     """Run the file of ``path/to/file.py:name`` and return the object of that name."""
     path, _, name = text.rpartition(":")
-    module = _module(Path(path))
+    module = imported(Path(path))
     if not hasattr(module, name):
         known = [word for word in vars(module) if not word.startswith("_")]
         raise DistinguoError(f"{path} has no '{name}'; {did_you_mean(name, known)}")
     return getattr(module, name)
-
-
-def _module(path: Path) -> ModuleType:
-    """Import a file as a module named after its stem; importing it again gives the same module.
-
-    The name has no dot: Numba's cache looks classes up by importing their module by name.
-    """
-    if not path.is_file():
-        raise DistinguoError(f"There is no file {path}; give the path of a Python file before the colon.")
-    from distinguo.kernel_cache import module_of
-
-    place = path.resolve()
-    key = module_of(place)
-    while (known := sys.modules.get(key)) is not None:
-        if known.__file__ == str(place):
-            return known
-        key += "_"  # another file has that name
-    spec = importlib.util.spec_from_file_location(key, place)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[key] = module  # before it runs: its definitions may look their module up
-    try:
-        spec.loader.exec_module(module)
-    except DistinguoError:
-        del sys.modules[key]
-        raise
-    except Exception as error:
-        del sys.modules[key]
-        reason = " ".join(str(error).split())
-        raise DistinguoError(f"{path} cannot be imported: {type(error).__name__}: {reason}.") from error
-    return module

@@ -21,8 +21,6 @@ from distinguo.registry import REPRESENTATIONS, added
 if TYPE_CHECKING:
     from distinguo.comparison.plan import Plan
 
-LARGEST_CODE = 2**26  #: bytes of a file of code
-
 
 def compare_command(
     what: Annotated[
@@ -189,6 +187,7 @@ def _default_folder(plan: Plan, words: list[str]) -> Path:
 
     from distinguo.cli.parse import names_code
     from distinguo.comparison.plan import write_plan
+    from distinguo.engines.code import LARGEST_CODE
     from distinguo.reading.files import read_bytes
 
     digest = hashlib.sha256(write_plan(plan).encode())

@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from distinguo.comparison import engines
-from distinguo.comparison.engines import Folder, payload_of, written
+from distinguo.comparison.cells import Folder, job_of, written
 from distinguo.comparison.plan import AveragedCurve, Comparison, Plan, PlanCell, make_plan
 from distinguo.comparison.sources import name_of, representation_named
+from distinguo.engines.engine import checked_engine, my_share
 from distinguo.errors import DistinguoError, check_known, shown, unknown_setting
 from distinguo.evaluation.statistics import checkpoints
+from distinguo.processes import Failed
 from distinguo.progress import show_progress
 from distinguo.representations.file import Representation
 from distinguo.runs.folder import SETTINGS, handed_in, read_settings
@@ -199,25 +200,24 @@ def compare_plan(
 
     ``representations`` are those of its names that stand for objects in memory.
     """
-    folder = Folder(out, plan)
+    workshop, folder = checked_engine(engine, workers, address), Folder(out, plan)
     folder.check()
     known = {what: _known(folder, what, representations or {}) for what in plan.head.representations}
     texts = {what: written(representation) for what, representation in known.items()}
     _check_engine(engine, plan, texts)
     folder.prepare({what: text for what, text in texts.items() if text is not None})
     extent, cells = folder.extent(), plan.cells()
-    mine = [cell for n, cell in enumerate(cells) if n % shard[1] == shard[0] - 1]
+    mine = my_share(cells, shard)
     todo = [cell for cell in mine if not folder.has(cell)]
-    payloads = [
-        payload_of(plan, cell, texts[cell.representation] or known[cell.representation], extent)
-        for cell in todo
+    jobs = [
+        job_of(plan, cell, texts[cell.representation] or known[cell.representation], extent) for cell in todo
     ]
     failures: dict[str, str] = {}
     done = len(mine) - len(todo)
-    for key, result in engines.run_all(payloads, engine, workers, address):
+    for key, result in workshop.run(jobs):
         done += 1
-        if isinstance(result, BaseException):
-            failures[key] = f"{type(result).__name__}: {result}"
+        if isinstance(result, Failed):
+            failures[key] = result.reason
         else:
             folder.keep(key, result)
         if watch:

@@ -75,7 +75,7 @@ def _fit(
     share = np.eye(count)[labels] * 0.9 + 0.1 / count
     table, likelihood = np.zeros((count, wanted.shape[1], rows.shape[1])), -np.inf
     for _ in range(ROUNDS):
-        table = np.stack([_regressed(rows, wanted, share[:, k], table[k]) for k in range(count)])
+        table = np.stack([regressed(rows, wanted, share[:, k], table[k]) for k in range(count)])
         errors = ((np.clip(rows @ table.transpose(0, 2, 1), -1.0, 1.0) - wanted) ** 2).sum(axis=2).T
         variance = max(float((share * errors).sum() / share.sum()), LEAST)
         weight = share.sum(axis=0) + 1e-9
@@ -90,7 +90,7 @@ def _fit(
     return table, likelihood
 
 
-def _regressed(rows: np.ndarray, wanted: np.ndarray, weight: np.ndarray, table: np.ndarray) -> np.ndarray:
+def regressed(rows: np.ndarray, wanted: np.ndarray, weight: np.ndarray, table: np.ndarray) -> np.ndarray:
     """The law of a region by weighted least squares; beyond the end of a range, no error counts."""
     scaled = rows * weight[:, None]
     gram = rows.T @ scaled + RIDGE * np.eye(rows.shape[1])

@@ -29,6 +29,7 @@ FUNCTIONS = {
     **dict.fromkeys(("max", "maximum"), "greatest"),
     **dict.fromkeys(("float", "float64"), ""),
     "clip": "within",
+    **{name: name for name in ("mod", "fmod", "copysign")},
 }
 OPERATIONS: dict[type, str] = {ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide"}
 COMPARISONS: dict[
@@ -281,6 +282,8 @@ class Translator:
             if not isinstance(power, int | float) or power not in range(17):
                 raise Untranslatable("it raises to a power that is not written as a whole number or 0.5")
             return Value(f"@_power({left}, {int(power)})", NUMBER)
+        if isinstance(node.op, ast.Mod):
+            return _remainder(left, _number(self._expression(node.right)), truncated=False)
         operation = OPERATIONS.get(type(node.op))
         if operation is None:
             raise Untranslatable("it divides without remainder")
@@ -331,6 +334,10 @@ class Translator:
             for other in codes[1:]:
                 code = f"@_{function}({code}, {other})"
             return Value(code, NUMBER)
+        if function in ("mod", "fmod"):
+            return _remainder(codes[0], codes[1], truncated=function == "fmod")
+        if function == "copysign":
+            return Value(f"@_copysign({codes[0]}, {codes[1]})", NUMBER)
         if function == "within":
             return Value(f"@_least(@_greatest({codes[0]}, {codes[1]}), {codes[2]})", NUMBER)
         way = "w, " if function in ("tan", "exp", "log", "sqrt") else ""
@@ -373,6 +380,10 @@ def _is_text(node: ast.stmt) -> bool:
 
 def _constant(number: float) -> Value:
     return Value(f"@_point({number!r})", NUMBER)
+
+
+def _remainder(x: str, y: str, truncated: bool) -> Value:
+    return Value(f"@_remainder(w, {x}, {y}, {truncated:d})", NUMBER)
 
 
 def _number(value: Value) -> str:

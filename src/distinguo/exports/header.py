@@ -159,6 +159,7 @@ def _libm(certified: str) -> str:
     used = [
         word for word in ("sqrt", "sin", "cos", "tan", "exp", "log", "tanh") if f" {word}(x.low)" in certified
     ]
+    used += ["fmod"] if " fmod(" in certified else []
     if not used and " ceil(" not in certified:
         return "HUGE_VAL; nothing of libm is called"
     return f"HUGE_VAL, {', '.join(used)}: link with -lm"

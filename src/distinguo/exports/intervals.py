@@ -75,6 +75,41 @@ static inline @_number @_magnitude(@_number x)
 }
 
 """,
+    "modulo": """\
+static inline double @_modulo(double x, double y, int truncated) /* as fmod, or with the sign of y */
+{
+    const double z = fmod(x, y);
+    return !truncated && z != 0.0 && (z < 0.0) != (y < 0.0) ? z + y : z;
+}
+
+""",
+    "remainder": """\
+static inline @_number @_remainder(struct @_ways *w, @_number x, @_number y, int truncated)
+{
+    const double most = -y.low > y.high ? -y.low : y.high;
+    @_number z = {y.low < 0.0 || truncated ? -most : 0.0, y.high > 0.0 || truncated ? most : 0.0};
+    if (!(y.low > 0.0 || y.high < 0.0)) {
+        w->lost = 1;
+    } else if (y.low == y.high && (x.low == x.high || x.high - x.low < 0.5 * most)) {
+        const double low = @_modulo(x.low, y.low, truncated), high = @_modulo(x.high, y.low, truncated);
+        if (low <= high) { /* no multiple of y is between them */
+            z.low = low;
+            z.high = high;
+        }
+    }
+    return z;
+}
+
+""",
+    "copysign": """\
+static inline @_number @_copysign(@_number x, @_number y)
+{
+    const @_number size = @_magnitude(x);
+    const @_number z = {y.low > 0.0 ? size.low : -size.high, y.high < 0.0 ? -size.low : size.high};
+    return z;
+}
+
+""",
     "least": """\
 static inline @_number @_least(@_number x, @_number y)
 {

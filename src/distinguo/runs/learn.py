@@ -1,15 +1,10 @@
-"""Learning runs: in memory or in a folder, one seed or many, resumed where they were stopped."""
+"""A learning run: in memory or in a folder, resumed where it was stopped."""
 
 from __future__ import annotations
 
-import os
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
-from multiprocessing import get_all_start_methods
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -17,7 +12,6 @@ from distinguo.errors import DistinguoError, checks_names, path_from, shown
 from distinguo.interrupts import held
 from distinguo.learners.catalog import ECONOMY, TEACHER
 from distinguo.presets import DEFAULT
-from distinguo.processes import Lost, in_copies
 from distinguo.progress import ProgressPlace, show_progress
 from distinguo.proof.verify import PLAIN as CERTIFICATE
 from distinguo.runs import folder
@@ -188,89 +182,6 @@ def _kept_if_it_fails(out: Path, stage: Stage) -> Iterator[Stage]:
 def _save(out: Path, stage: Stage) -> None:
     folder.save_checkpoint(out, stage)
     folder.save_learned(out, stage)
-
-
-class _Cancelled(BaseException):
-    """Another of many runs was stopped, or failed."""
-
-
-def learn_many(
-    configurations: Sequence[Configuration],
-    outs: Sequence[Path] | None = None,
-    done: Callable[[Run], None] | None = None,
-    workers: int | None = None,
-) -> list[Run]:
-    """Learn many runs at once, on all cores; the results do not depend on the number of cores.
-
-    When they are stopped, running ones are saved first. Runs of tasks in plain Python are learned in processes if
-    they have folders (:func:`one_core_only` names the exceptions), all others in threads.
-    """
-    if outs and any(not is_compiled(c.spec.task) and not one_core_only(c) for c in configurations):
-        return _learn_in_processes(configurations, outs, done, workers)
-    places: Sequence[Path | None] = outs or [None] * len(configurations)
-    cancelled = threading.Event()
-
-    def look_up(_: Stage) -> None:
-        if cancelled.is_set():
-            raise _Cancelled
-
-    def one(configuration: Configuration, out: Path | None) -> Run:
-        run = learn_configured(configuration, out, look_up)
-        if done:
-            done(run)
-        return run
-
-    with ThreadPoolExecutor(workers or os.cpu_count()) as pool:
-        futures = [pool.submit(one, c, o) for c, o in zip(configurations, places, strict=True)]
-        try:
-            return [future.result() for future in futures]
-        except BaseException:
-            cancelled.set()
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-
-
-def one_core_only(configuration: Configuration) -> str:
-    """Why many runs of this task take turns on one core, in a sentence; empty if they do not."""
-    spec = configuration.spec
-    if is_compiled(spec.task):
-        return ""
-    if spec.interpreted and not spec.portable:
-        return f"{spec.name} was given as an object, which no other process can use: all runs share one core."
-    if "fork" not in get_all_start_methods():
-        return f"{spec.name} is plain Python, and this system cannot copy a process: all runs share one core."
-    return ""
-
-
-def _learn_in_processes(
-    configurations: Sequence[Configuration],
-    outs: Sequence[Path],
-    done: Callable[[Run], None] | None,
-    workers: int | None,
-) -> list[Run]:
-    """Learn in copies of this process, which know the tasks; what they learn is in the folders."""
-
-    def one(number: int) -> str:
-        try:
-            learn_configured(configurations[number], outs[number])
-        except DistinguoError as error:
-            return str(error)
-        return ""
-
-    name, runs = configurations[0].spec.name, dict[int, Run]()
-    with closing(in_copies(one, len(outs), min(workers or os.cpu_count() or 1, len(outs)))) as answers:
-        for number, answer in answers:
-            if isinstance(answer, Lost):
-                raise DistinguoError(
-                    f"A process that learned {name} ended with exit code {answer.code}, perhaps for want of memory; "
-                    f"what was learned is in {outs[0].parent}, and the same command continues from there."
-                )
-            if answer:
-                raise DistinguoError(answer)
-            runs[number] = learn_configured(configurations[number], outs[number])  # it is finished, and read
-            if done:
-                done(runs[number])
-    return [runs[number] for number in range(len(outs))]
 
 
 def default_folder(configuration: Configuration, base: Path = Path("runs")) -> Path:

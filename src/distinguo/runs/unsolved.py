@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.spatial import KDTree
 
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError, counted
@@ -465,6 +464,8 @@ def _near_pairs(points: np.ndarray, trials: np.ndarray, rows: np.ndarray) -> lis
     """Each point with the nearest of another trial, if it is near enough."""
     if len(rows) < 2:
         return []
+    from scipy.spatial import KDTree  # takes a while to load
+
     count = min(16, len(rows))
     distances, places = KDTree(points[rows]).query(points[rows], k=count)
     found = []

@@ -18,7 +18,7 @@ from distinguo.controls import PAPER_SEEDS, build_representation
 from distinguo.evaluation.tester import Evaluation, learning_curve
 from distinguo.representations.file import dumps
 from distinguo.runs.configuration import Configuration, configure
-from distinguo.runs.learn import learn_many
+from distinguo.runs.many import learn_many
 from distinguo.runs.run import Run
 from distinguo.settings import TesterSettings
 from distinguo.tasks.catalog import task_spec

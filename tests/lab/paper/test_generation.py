@@ -13,7 +13,7 @@ import pytest
 from distinguo.controls import PAPER_SEEDS
 from distinguo.presets import PRESETS
 from distinguo.runs.configuration import configure
-from distinguo.runs.learn import learn_many
+from distinguo.runs.many import learn_many
 from distinguo.runs.run import Run
 from distinguo_lab.paper.claims import facts_of
 from tests.nightly import so_many

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from distinguo.cli import main
-from distinguo.comparison import engines
-from distinguo.comparison.engines import run_cell
+from distinguo.comparison import cells
+from distinguo.comparison.cells import run_cell
 from distinguo_lab.paper import reproduce
 from distinguo_lab.paper import stages as readings
 from distinguo_lab.paper.claims import read_generated
@@ -185,7 +185,7 @@ def kept(out: Path) -> dict[str, int]:
 def test_a_second_run_uses_what_is_there(made: Made, monkeypatch: Any, capfd: Any) -> None:
     """Also when the folder is called by another name."""
     before = kept(made.out)
-    monkeypatch.setattr(engines, "run_cell", lambda payload: pytest.fail(f"{payload['key']} was run again"))
+    monkeypatch.setattr(cells, "run_cell", lambda payload: pytest.fail(f"{payload['key']} was run again"))
     capfd.readouterr()
     assert run_tiny(made.out.parent, made.out.name) == made.code
     assert kept(made.out) == before
@@ -216,7 +216,7 @@ def test_a_cell_that_fails_is_named_and_can_be_run_again(made: Made, monkeypatch
     (lost,) = (made.out / "paper" / "test" / "cells").glob("grid-10x10--*")
     content = lost.read_bytes()
     lost.unlink()
-    monkeypatch.setattr(engines, "run_cell", stumbling)
+    monkeypatch.setattr(cells, "run_cell", stumbling)
     capfd.readouterr()
     assert run_tiny(made.out.parent, made.out.name) == 2
     printed = capfd.readouterr()

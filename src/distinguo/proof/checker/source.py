@@ -194,6 +194,14 @@ class Evaluator:
         certain, impossible = _CERTAIN[operator](p, q)
         if certain or impossible:
             return bool(certain)
+        answer = self._fork()
+        if operator in _RISES:
+            less, more = (x, y) if answer is _RISES[operator] else (y, x)
+            self.limits.append(self.as_number(subtract(less, more)))
+        return answer
+
+    def _fork(self) -> bool:
+        """Go one of two ways, and the other one later."""
         if not self.forks:
             raise Unclear("goes more than one way")
         if self._made < len(self._decisions):
@@ -203,10 +211,74 @@ class Evaluator:
             self._others.append([*self._decisions, False])
             self._decisions.append(True)
         self._made += 1
-        if operator in _RISES:
-            less, more = (x, y) if answer is _RISES[operator] else (y, x)
-            self.limits.append(self.as_number(subtract(less, more)))
         return answer
+
+    # ---- periods ---------------------------------------------------------------------------------------------------
+
+    def _periods(self, x: Any, y: Any) -> tuple[Any, bool]:
+        """How many whole periods ``y`` are in ``x``, rounded down; and whether other ways have another number.
+
+        A whole number, or a ball of several that does not depend on the block.
+        """
+        number, period = (self.as_number(z).tightened().range for z in (x, y))
+        if period.contains(0):
+            raise Unclear("divides by a number that may be zero")
+        quotient = number / period
+        ends = [end.floor().unique_fmpz() for end in (quotient.lower(), quotient.upper())]
+        if None in ends:
+            raise Unclear("divides by a number that is too small")
+        first, last = (int(end) for end in ends)
+        if last - first > 1:
+            return self.constant(arb(first).union(arb(last))), False
+        if last == first:
+            return first, False
+        made = self._made
+        below = self.compare(x, self._multiple(y, last), ast.Lt if period > 0 else ast.Gt)
+        return (first if below else last), self._made > made
+
+    def _multiple(self, x: Any, k: int) -> Dual:
+        """A whole multiple, which is not rounded."""
+        if not isinstance(x, Dual):
+            return self.constant(arb(x) * k)
+        return Dual(x.middle * k, x.range * k, tuple(slope * k for slope in x.slopes))
+
+    def floor_divide(self, x: Any, y: Any) -> Any:
+        """The quotient rounded down, as ``//`` gives it."""
+        if not isinstance(x, Dual) and not isinstance(y, Dual):
+            return x // y
+        return self.as_number(self._periods(x, y)[0])
+
+    def remainder(self, x: Any, y: Any) -> Any:
+        """The remainder as ``%`` gives it: with the sign of the period, and rounded at most once."""
+        if not isinstance(x, Dual) and not isinstance(y, Dual):
+            return x % y
+        count, forked = self._periods(x, y)
+        whole = self.as_number(y).range.union(arb(0))
+        if isinstance(count, Dual):
+            return self.constant(whole)  # it may be any, as an unknown rounding of 0 would be
+        left = subtract(self.as_number(x), self._multiple(y, count))
+        return _clamped(left, whole) if forked else left
+
+    def signed_remainder(self, x: Any, y: Any) -> Any:
+        """The remainder as ``math.fmod`` gives it: with the sign of the number."""
+        if not isinstance(x, Dual) and not isinstance(y, Dual):
+            return math.fmod(x, y)
+        y = magnitude(y) if isinstance(y, Dual) else abs(y)
+        if self.compare(x, 0.0, ast.Lt):
+            return negative(self.remainder(negative(x), y))
+        return self.remainder(x, y)
+
+    def with_sign(self, size: Any, sign: Any) -> Any:
+        """The magnitude of one number with the sign of another; both signs where that may be 0."""
+        size = magnitude(size) if isinstance(size, Dual) else abs(size)
+        if not isinstance(sign, Dual):
+            return size if math.copysign(1.0, sign) > 0 else negative(size)
+        number = sign.tightened().range
+        if number > 0 or number < 0:
+            return size if number > 0 else negative(size)
+        positive = self._fork()
+        self.limits.append(negative(sign) if positive else sign)
+        return size if positive else negative(size)
 
     # ---- reading ---------------------------------------------------------------------------------------------------
 
@@ -413,7 +485,8 @@ class Evaluator:
 
     def _read_binop(self, node: ast.BinOp) -> Code:
         left, right = self._expression(node.left), self._expression(node.right)
-        operation = _OPERATIONS.get(type(node.op))
+        forking = {ast.Mod: self.remainder, ast.FloorDiv: self.floor_divide}
+        operation = _OPERATIONS.get(type(node.op)) or forking.get(type(node.op))
         if operation is None:
             raise refused(
                 f"has a {type(node.op).__name__.lower()} in line {node.lineno}, which cannot be followed"
@@ -421,10 +494,8 @@ class Evaluator:
 
         def compute(scope: dict[str, Any]) -> Any:
             x, y = left(scope), right(scope)
-            if not (isinstance(x, int | float | Dual) and isinstance(y, int | float | Dual)):
-                raise refused("computes with something that is not a number")
             try:
-                return operation(x, y)
+                return operation(_plain_number(x), _plain_number(y))
             except (ArithmeticError, ValueError):
                 raise refused("computes something that is not a finite number") from None
 
@@ -522,6 +593,9 @@ class Evaluator:
         """A function of Python, ``math`` or ``numpy``."""
         if name in ("min", "max", "minimum", "maximum"):
             return self._extreme(values, ast.Lt if name.startswith("min") else ast.Gt)
+        by_two = {"mod": self.remainder, "fmod": self.signed_remainder, "copysign": self.with_sign}
+        if name in by_two and len(values) == 2:
+            return by_two[name](*map(_plain_number, values))
         if name == "clip" and len(values) == 3:
             return self._extreme([self._extreme(values[:2], ast.Gt), values[2]], ast.Lt)
         if name == "len" and len(values) == 1 and isinstance(values[0], tuple):
@@ -531,8 +605,8 @@ class Evaluator:
         (value,) = values
         if name in FUNCTIONS:
             return function(name, self.as_number(value))
-        if name in ("int", "bool"):
-            return self._plain_value(name, value)
+        if name in ("int", "bool", "floor", "ceil"):
+            return self._whole_number(name, value)
         converted = _CONVERSIONS.get(name)
         if converted is None:
             raise refused(f"calls {name}, which cannot be followed")
@@ -548,25 +622,44 @@ class Evaluator:
             found = number if self.compare(number, found, better) else found
         return found
 
-    def _plain_value(self, name: str, value: Any) -> int:
+    def _whole_number(self, name: str, value: Any) -> Any:
         if name == "bool":
             return self.truth(value)
-        if isinstance(value, Dual):
+        value = _plain_number(value)
+        if not isinstance(value, Dual):
+            return int(
+                math.floor(value) if name == "floor" else math.ceil(value) if name == "ceil" else value
+            )
+        if name == "int":
             raise refused("needs a whole number where a set of numbers is")
-        return int(value)
+        return (
+            self.floor_divide(value, 1)
+            if name == "floor"
+            else negative(self.floor_divide(negative(value), 1))
+        )
 
 
 def _word(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _plain_or(operation: Callable[[Any, Any], Any], word: str) -> Callable[[Any, Any], Any]:
-    def compute(x: Any, y: Any) -> Any:
-        if isinstance(x, Dual) or isinstance(y, Dual):
-            raise refused(f"has a {word} that cannot be followed")
-        return operation(x, y)
+def _plain_number(value: Any) -> Any:
+    if not isinstance(value, int | float | Dual):
+        raise refused("computes with something that is not a number")
+    return value
 
-    return compute
+
+def _clamped(x: Dual, ball: Any) -> Dual:
+    """A number that is known to lie in a ball on this way, continued by the ends of the ball elsewhere.
+
+    Part of the block goes another way, and the mean value theorem needs a function on all of it. This one is not
+    smooth; its derivatives lie between 0 and those of the number.
+    """
+    middle, whole = (
+        z.lower().max(ball.lower()).min(ball.upper()).union(z.upper().max(ball.lower()).min(ball.upper()))
+        for z in (x.middle, x.range)
+    )
+    return Dual(middle, whole, tuple(slope.union(ZERO) for slope in x.slopes))
 
 
 _OPERATIONS: dict[type, Callable[[Any, Any], Any]] = {
@@ -575,8 +668,6 @@ _OPERATIONS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Mult: multiply,
     ast.Div: divide,
     ast.Pow: power,
-    ast.FloorDiv: _plain_or(lambda x, y: x // y, "division"),
-    ast.Mod: _plain_or(lambda x, y: x % y, "remainder"),
 }
 _PLAIN: dict[type, Callable[[Any, Any], bool]] = {
     ast.Lt: lambda x, y: x < y,

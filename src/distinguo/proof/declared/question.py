@@ -12,11 +12,17 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.ndimage import binary_dilation
 
 from distinguo.errors import DistinguoError, counted
 from distinguo.proof.declared.flow import Flow
-from distinguo.proof.declared.lattice import Lattice, greatest_set, hopeful_cells, lattice_over, sorted_images
+from distinguo.proof.declared.lattice import (
+    LEEWAY,
+    Lattice,
+    greatest_set,
+    hopeful_cells,
+    lattice_over,
+    sorted_images,
+)
 from distinguo.proof.hold.question import PROVEN, UNDECIDED
 from distinguo.proof.number.form import Form
 from distinguo.proof.number.program import Program, program_of, run, start_boxes
@@ -270,6 +276,9 @@ def _attempts(
     low, high = np.array(spec.low), np.array(spec.high)
     d = len(low)
     counts: tuple[int, ...] = (max(2, round(min(FIRST, most) ** (1 / d))),) * d
+    # a little more than the declared box: an angle that goes on at its other end touches it there
+    room = 2.0 * LEEWAY * (high - low) / counts
+    low, high = low - room, high + room
     empty = np.zeros(math.prod(counts), dtype=bool)
     begun = []
     for matrix in stretching_coordinates(spec):
@@ -285,6 +294,8 @@ def _attempts(
             attempt = run(program, partial(held_cells, flow, attempt, flat, steps))
             yield attempt
         rest = STEPS
+        from scipy.ndimage import binary_dilation  # takes a while to load
+
         whole = attempt.alive.reshape(attempt.lattice.counts)
         near = ~whole if not whole.any() else binary_dilation(whole, iterations=NEIGHBOURS) & ~whole
         hopeful = attempt.hopeful.reshape(whole.shape) | near

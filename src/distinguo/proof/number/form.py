@@ -34,6 +34,7 @@ ROUNDING = 2.0**-48
 TINY = 1e-300  #: covers the rounding of numbers that have no relative error
 ULPS = 2.0**-50  #: how far, relatively, a function of the C library may be off: eight units of the last place
 SINGLE, SINGLE_TINY = 2.0**-23, 2.0**-148  #: how far a number rounded to 32 bits may be off, doubled
+MOST_PERIODS = 2.0**50  #: more of them than are counted in a number
 #: Larger numbers are refused: within this bound no product overflows.
 LARGEST = 1e100
 
@@ -198,9 +199,16 @@ class Form:
     __int__ = __index__ = __float__
 
     def __floordiv__(self, other: Any) -> Form:
-        raise Unreadable("divides without remainder, which cannot be followed")
+        return _whole_periods(self, self.like(other))
 
-    __mod__ = __rmod__ = __rfloordiv__ = __floordiv__
+    def __rfloordiv__(self, other: Any) -> Form:
+        return self.like(other) // self
+
+    def __mod__(self, other: Any) -> Form:
+        return _remainder(self, self.like(other))
+
+    def __rmod__(self, other: Any) -> Form:
+        return self.like(other) % self
 
     # ---- comparisons -----------------------------------------------------------------------------------------------
 
@@ -401,6 +409,80 @@ def _either(plain: Callable[[Any], Any], function: _Function) -> Callable[[Any],
     return lambda x: _smooth(x, function) if isinstance(x, Form) else plain(x)
 
 
+# ---- periods -------------------------------------------------------------------------------------------------------
+
+
+def _whole_periods(number: Form, period: Form) -> Form:
+    """How many whole periods are in a number, rounded down, as ``//`` counts them.
+
+    The run forks where a multiple of the period lies in a cell. Where two of them do, the count is an interval.
+    """
+    lose(~((period.low > 0.0) | (period.high < 0.0)), "divide by 0")
+    if period < 0.0:
+        number, period = -number, -period
+    with np.errstate(all="ignore"):
+        least = number.low / np.where(number.low < 0.0, period.low, period.high)
+        most = number.high / np.where(number.high < 0.0, period.high, period.low)
+    # a quotient may have been rounded to a whole number; one below 0 may even have been rounded to 0
+    least = np.where(number.low < 0.0, np.minimum(least * (1.0 + ROUNDING), -TINY), least * (1.0 - ROUNDING))
+    most = most * np.where(most < 0.0, 1.0 - ROUNDING, 1.0 + ROUNDING)
+    lose(
+        ~((np.maximum(-least, most) < MOST_PERIODS) & (period.high < LARGEST)), "divide by too small a number"
+    )
+    first, last = np.floor(least), np.floor(most)
+    one = last - first == 1.0
+    # asked even if no cell leaves it open: every run of a program asks the same questions in the same order
+    border = _multiples(period, Form.between(last, last, len(number.gradient)))
+    low, high = (np.where(one, end, number.high) for end in (border.low, border.high))
+    border = Form.between(low, high, len(number.gradient))
+    may, must = ~one | (number.low < border.high), ~one | (number.high < border.low)
+    if Undecided(may, must, lambda yes: _order(number, border, yes)):
+        last = np.where(one, first, last)
+    else:
+        first = last
+    return Form.between(first, last, len(number.gradient))
+
+
+def _multiples(period: Form, count: Form) -> Form:
+    """The exact multiples of a period."""
+    return _off_by(period * count, ROUNDING)
+
+
+def _remainder(number: Form, period: Form) -> Form:
+    """The remainder as Python's ``%`` gives it: with the sign of the period, and rounded at most once."""
+    count = _whole_periods(number, period)
+    left = number - _multiples(period, count)
+    low, high = np.minimum(period.low, 0.0), np.maximum(period.high, 0.0)
+    middle, several = 0.5 * (low + high), count.low < count.high  # where it may be any
+    return Form(
+        np.where(several, middle, left.centre),
+        np.where(several, 0.0, left.gradient),
+        np.where(several, (high - low) * (0.5 + ROUNDING), left.radius),
+        (
+            np.where(several, low, np.clip(left.low, low, high)),
+            np.where(several, high, np.clip(left.high, low, high)),
+        ),
+    )
+
+
+def signed_remainder(number: Any, period: Any) -> Any:
+    """The remainder as ``math.fmod`` gives it: with the sign of the number, and exact."""
+    if not isinstance(number, Form) and not isinstance(period, Form):
+        return math.fmod(number, period)
+    number = number if isinstance(number, Form) else period.like(number)
+    period = abs(period)
+    return -((-number) % period) if number < 0.0 else number % period
+
+
+def with_sign(size: Any, sign: Any) -> Any:
+    """The magnitude of one number with the sign of another; where that may be 0, both, as zeros have a sign."""
+    if not isinstance(sign, Form):
+        return abs(size) if math.copysign(1.0, sign) > 0.0 else -abs(size)
+    nothing = sign.like(0.0)
+    positive = Undecided(sign.high >= 0.0, sign.low > 0.0, lambda yes: _order(nothing, sign, yes))
+    return abs(sign.like(size)) if positive else -abs(sign.like(size))
+
+
 def least_of(*numbers: Any) -> Any:
     """The least of some numbers.
 
@@ -447,6 +529,11 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "log": _either(math.log, _LOGARITHM),
     "tanh": _either(math.tanh, _HYPERBOLIC_TANGENT),
     "sqrt": lambda x: square_root(x) if isinstance(x, Form) else math.sqrt(x),
+    "floor": lambda x: _whole_periods(x, x.like(1.0)) if isinstance(x, Form) else math.floor(x),
+    "ceil": lambda x: -_whole_periods(-x, x.like(1.0)) if isinstance(x, Form) else math.ceil(x),
+    "fmod": signed_remainder,
+    "mod": lambda x, y: x % y,
+    "copysign": with_sign,
     "fabs": abs,
     "abs": abs,
     "absolute": abs,

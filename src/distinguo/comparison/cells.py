@@ -1,30 +1,20 @@
-"""Engines, which run the cells. The results do not depend on the engine.
-
-``threads`` suit compiled tasks, whose kernels release the interpreter lock; ``processes`` suit interpreted ones;
-``dask`` sends the cells to a cluster and survives the loss of workers.
-"""
+"""The cells of a comparison: each a job, and its result a file in the folder."""
 
 from __future__ import annotations
 
-import gc
 import json
-import logging
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import nullcontext
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
-from uuid import uuid4
 
 import numpy as np
 
 from distinguo.comparison.plan import CSV, MARKDOWN, Comparison, Plan, PlanCell, load_plan, write_plan
-from distinguo.errors import DistinguoError, did_you_mean
+from distinguo.engines.code import code_behind
+from distinguo.engines.jobs import Job
+from distinguo.errors import DistinguoError
 from distinguo.evaluation.statistics import Curve
 from distinguo.evaluation.tester import Evaluation, learning_curve
-from distinguo.processes import pool_of_processes, safe_path, without_ctrl_c
 from distinguo.reading.files import MEBIBYTE, read_bytes, read_json
 from distinguo.representations.file import Representation, can_be_written, dumps, load, loads
 from distinguo.settings import TesterSettings, checked
@@ -33,12 +23,10 @@ from distinguo.tasks.extent import Extent, task_extent
 from distinguo.tasks.spec import TaskSpec
 from distinguo.writing import is_leftover, remove_leftovers, slug, write_atomically
 
-Payload = dict[str, Any]
 
-
-def payload_of(plan: Plan, cell: PlanCell, representation: str | Representation, extent: Extent) -> Payload:
+def job_of(plan: Plan, cell: PlanCell, representation: str | Representation, extent: Extent) -> Job:
     """Collect everything that decides the result of a cell; a representation is the text of its file."""
-    return {
+    arguments = {
         "key": cell.key,
         "task": plan.spec if plan.in_memory else plan.task_by_name,
         "representation": representation,
@@ -47,9 +35,10 @@ def payload_of(plan: Plan, cell: PlanCell, representation: str | Representation,
         "seed": plan.head.seed,
         "run": cell.run,
     }
+    return Job(cell.key, run_cell, {"payload": arguments}, code_behind(type(plan.spec.task)))
 
 
-def run_cell(payload: Payload) -> dict[str, Any]:
+def run_cell(payload: dict[str, Any]) -> dict[str, Any]:
     """Run a cell."""
     task, representation = payload["task"], payload["representation"]
     if isinstance(representation, str):
@@ -63,112 +52,6 @@ def run_cell(payload: Payload) -> dict[str, Any]:
     )
     curve = learning_curve(evaluation, payload["seed"], payload["run"])
     return {"key": payload["key"], "run": payload["run"], **curve._asdict()}
-
-
-Result = tuple[str, dict[str, Any] | BaseException]  #: the key of a cell, and its result or error
-ENGINES = ("threads", "processes", "dask")
-ATTEMPTS = 3  #: how often a cell is tried when its worker dies
-CONNECT_SECONDS = 10
-
-
-def run_all(
-    payloads: Sequence[Payload], engine: str, workers: int | None = None, address: str | None = None
-) -> Iterator[Result]:
-    """Run the cells and yield each as it is finished."""
-    if engine not in ENGINES:
-        raise DistinguoError(f"Unknown engine '{engine}'; {did_you_mean(engine, ENGINES)}")
-    if address is not None and engine != "dask":
-        raise DistinguoError(f"An --address goes with --engine dask, got --engine {engine}.")
-    count = workers or os.cpu_count() or 1
-    if engine == "threads":
-        return _pooled(ThreadPoolExecutor(count), payloads)
-    if engine == "processes":
-        return _safely(_in_processes(payloads, count))
-    return _safely(_on_cluster(payloads, count, address))
-
-
-def _safely(results: Iterator[Result]) -> Iterator[Result]:
-    """Yield results of processes that do not import files of the current folder."""
-    with safe_path():
-        yield from results
-
-
-def _pooled(pool: ThreadPoolExecutor | ProcessPoolExecutor, payloads: Sequence[Payload]) -> Iterator[Result]:
-    try:
-        with without_ctrl_c() if isinstance(pool, ProcessPoolExecutor) else nullcontext():
-            futures = {pool.submit(run_cell, payload): payload["key"] for payload in payloads}
-        for future in as_completed(futures):
-            yield futures[future], _outcome(future)
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _outcome(future: Future[dict[str, Any]]) -> dict[str, Any] | BaseException:
-    error = future.exception()
-    return future.result() if error is None else error
-
-
-def _in_processes(payloads: Sequence[Payload], count: int) -> Iterator[Result]:
-    """Use a pool of processes, and a new pool for the remaining cells when a worker was killed.
-
-    In the last attempt every cell gets its own process, so that a cell which kills its process harms no other.
-    """
-    remaining = {payload["key"]: payload for payload in payloads}
-    for _ in range(ATTEMPTS - 1):
-        for key, outcome in _pooled(pool_of_processes(count), list(remaining.values())):
-            if not isinstance(outcome, BrokenProcessPool):
-                del remaining[key]
-                yield key, outcome
-        if not remaining:
-            return
-    for payload in remaining.values():
-        yield from _pooled(pool_of_processes(1), [payload])
-
-
-def _on_cluster(payloads: Sequence[Payload], count: int, address: str | None) -> Iterator[Result]:
-    """Use a dask.distributed cluster: the one at that address, or one of our own on this machine."""
-    distributed = _import_distributed()
-    with _client(distributed, count, address) as client:
-        mark = uuid4().hex  # on a shared cluster, another plan may have cells of the same name
-        futures = {
-            client.submit(run_cell, p, key=f"{p['key']}-{mark}", pure=False, retries=ATTEMPTS): p["key"]
-            for p in payloads
-        }
-        for future in distributed.as_completed(list(futures)):
-            error = future.exception()
-            yield futures[future], future.result() if error is None else error
-
-
-def _import_distributed() -> Any:
-    try:
-        import distributed
-    except ImportError:
-        raise DistinguoError(
-            'The engine dask needs dask.distributed; install it with pip install "distinguo[cluster]".'
-        ) from None
-    return distributed
-
-
-def _client(distributed: Any, count: int, address: str | None) -> Any:
-    gc.collect()  # a client that could not connect is closed now: while the next one starts, that would wait for ever
-    if address is None:
-        free = "127.0.0.1:0"  # any free port, as there may be another cluster
-        with without_ctrl_c():
-            return distributed.Client(
-                n_workers=count,
-                threads_per_worker=1,
-                processes=True,
-                dashboard_address=free,
-                host="127.0.0.1",
-                silence_logs=logging.CRITICAL,  # failures are told by us; the rest is about workers that are stopped
-            )
-    try:
-        return distributed.Client(address, timeout=CONNECT_SECONDS)
-    except (OSError, TimeoutError, ValueError) as error:
-        raise DistinguoError(
-            f"No dask scheduler answers at {address} ({type(error).__name__}); check the address, or start one "
-            "with dask scheduler."
-        ) from None
 
 
 # The folder of a comparison.

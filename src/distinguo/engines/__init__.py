@@ -1,0 +1,1 @@
+"""Where jobs are done: threads, processes, or a cluster. The results do not depend on it."""
