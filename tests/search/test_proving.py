@@ -132,6 +132,33 @@ def test_a_map_that_loses_the_target_is_not_put_to_the_prover(monkeypatch):
     assert len(asked) == 1 == made.proofs
 
 
+@pytest.mark.second_stage
+def test_of_maps_that_are_proven_the_one_that_holds_more_is_kept():
+    """The first map is proven from all starts, and gives up many states that others hold."""
+    spec = spec_of(Sled())
+    careless = prototype_map([[0.15, 0.5], [-0.15, -0.5], [-1.0, -1.0]], [0, 1, 0], [1.0, 1.0])
+    first = proving.ask_prover(spec, controller_of(careless, 2), seed=0)
+    assert first.proven
+    made = learn_until_proven(spec, controller_of(careless, 2), seed=0, most_steps=10**9, hold=20_000)
+    assert made.verdict.proven
+    assert made.verdict.held > 1.05 * first.held
+    states = np.random.default_rng(1).uniform(spec.low, spec.high, (1_000, 2))
+    held = [float(one.finding.attempt.holds(states).mean()) for one in (first, made.verdict)]
+    assert held[1] > held[0]
+    assert held == pytest.approx([first.held, made.verdict.held], abs=0.05)
+
+
+@pytest.mark.second_stage
+def test_what_does_not_hold_yet_is_changed_until_it_is_proven():
+    settings = {"stage.steps": 300, "stage.cap": 20_000, "stage.hold": 20_000}
+    run = dg.learn(Sled(), seed=0, learner="probation", prove=True, settings=settings)
+    assert run.summary["final_trial_steps"] == 0  # the learner did not hold it
+    assert run.solved
+    assert run.summary["score"] == 20_000
+    assert run.summary["proven"]
+    assert "not_solved" not in run.summary
+
+
 # ---- whole runs ----------------------------------------------------------------------------------------------------
 
 

@@ -38,7 +38,6 @@ class Request(NamedTuple):
     steps: int | None = None  #: within which trials should arrive
     disturbance: float = 0.0  #: of the last coordinate, in every step
     ranges: Mapping[str, tuple[float, float]] = {}  #: parameters of the task that are not known exactly
-    starts_only: bool = False  #: to prove no more states once all starts are proven
 
     @property
     def options(self) -> tuple[str, ...]:

@@ -388,6 +388,7 @@ def _of_proof(stage: Stage) -> dict[str, Any]:
     return {
         "proven": verdict.proven,
         "proven_share": verdict.share,
+        "proven_states": verdict.held,
         "not_proven": verdict.why,
         "proof_steps": made.steps,
         "proofs": made.proofs,

@@ -38,7 +38,7 @@ from distinguo.seam import at_speed, is_compiled
 from distinguo.search.proving import learn_until_proven
 from distinguo.tasks.amounts import MOST_LAWS, amounts_refused, laws, needs_laws, task_with_laws
 from distinguo.tasks.extent import Extent, completed
-from distinguo.tasks.spec import CATEGORIES, MeanReturn
+from distinguo.tasks.spec import CATEGORIES, LENGTH, MeanReturn
 from distinguo.tasks.task import actions, has_one_start, observe, seeded, start
 from distinguo.tasks.world import python_world, world_of
 
@@ -310,9 +310,12 @@ class Stage(Account):
         self.phase = DONE
 
     def prove(self, watch: Callable[[Stage], None] | None = None) -> None:
-        """Prove a controller that solves its task; its map is changed until it can be, if that is asked for."""
+        """Prove a controller; its map is changed until it can be, if that is asked for.
+
+        One that should hold for ever and does not yet is changed as well: once proven, it has solved its task.
+        """
         stage, spec, seed = self.configuration.stage, self.configuration.spec, self.configuration.seed
-        if self.proof is not None or not self.solved or not stage.prove_steps:
+        if self.proof is not None or not stage.prove_steps or not (self.solved or spec.score == LENGTH):
             return
         self.proof = learn_until_proven(
             spec._replace(task=seeded(spec.task, seed)),
@@ -323,6 +326,8 @@ class Stage(Account):
             watch=partial(self._tell_proving, watch),
         )
         self.proving = ""
+        if self.proof.verdict.proven and not self.solved:
+            self.solved, self.score = True, stage.hold
         if self.proof.changed:  # the reasons so far belong to other regions
             self.reasons.append({"event": RESTART, "trial": self.count_trials})
 

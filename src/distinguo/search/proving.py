@@ -5,6 +5,9 @@ from it so slowly that no trial shows it. So the race asks for a margin (search/
 kept if its trials last longer in common disturbances; when nearly all of them last, the disturbances grow. When no
 change helps any more, the map is put to the prover. Starts that it could not decide join the race. A race that was
 refused twice begins again from the first map, with other disturbances.
+
+Where the states of a task are bounded, trials from anywhere within the limits count as well: of maps that are alike
+from the starts, one that holds more states is better. A proven map is changed further while more states are proven.
 """
 
 from __future__ import annotations
@@ -52,6 +55,9 @@ SAMPLED = 256  #: starts among which these are looked for
 CELLS = 2**18  #: of a proof in the race
 MORE = 2  #: prototypes that a map may have besides those of the first
 SEVERAL = 0.4  #: how often a change is followed by another
+ANYWHERE, LASTING = 256, 400  #: trials from anywhere within the limits, and steps of each
+TIGHTER = 0.5  #: of its margin, at which a refused map is raced again
+WIDER = 0.01  #: a proven map is changed further while this share of its proven states is gained
 _STREAM = 6  #: follows the seed in the key of the random numbers
 
 
@@ -61,6 +67,7 @@ class Verdict(NamedTuple):
     proven: bool  #: from every start, and the checker accepted it
     share: float  #: of the starts
     finding: Any = None
+    held: float = 0.0  #: the share of all states that is proven, where cells are laid over them
     undecided: np.ndarray = np.zeros((0, 0))  #: some starts that are not proven, a row each
     why: str = ""  #: not proven: what the prover or the checker said
     certificate: bytes | None = None  #: that the checker accepted
@@ -84,7 +91,7 @@ def ask_prover(spec: TaskSpec, controller: Controller, seed: int) -> Verdict:
         if settled is not None and not settled.is_stable:
             why = f"it slides away from its place: the modulus of its sliding mode is {settled.modulus:.5f}"
             return Verdict(False, 0.0, why=why)
-        request = request._replace(cells=CELLS if question is PROGRAM else None, starts_only=True)
+        request = request._replace(cells=CELLS if question is PROGRAM else None)
     try:
         finding = question.ask(request)
     except NotProvableError as error:
@@ -95,7 +102,8 @@ def ask_prover(spec: TaskSpec, controller: Controller, seed: int) -> Verdict:
     undecided = _undecided(spec, finding, seed)
     accepted = data if refusal is None else None
     proven = answer.proven and answer.details.get("for_ever", True)  # not only until trials are stopped
-    return Verdict(proven, answer.share, finding, undecided, refusal or "", accepted)
+    held = answer.details.get("share_of_all_states", 0.0)
+    return Verdict(proven, answer.share, finding, held, undecided, refusal or "", accepted)
 
 
 def _pays(spec: TaskSpec, controller: Controller, seed: int) -> bool:
@@ -166,17 +174,20 @@ def learn_until_proven(
     best, verdict, proofs = controller, prove(controller), 1
     seconds = time.monotonic() - begun
     latest = verdict
-    while not verdict.proven and work.go_on(latest, watch):
+    while (not verdict.proven or verdict.held > 0.0) and work.go_on(latest, watch):
         found = controller_of(work.map.distinct(), len(spec.actions))
-        if not work.keeps_target(hold):
-            latest = Verdict(False, 0.0, why="lost the target")
-            continue
-        watch(f"proof {proofs + 1}: {work.map.size} prototypes, margin {work.size:.2%}")
-        asked = time.monotonic()
-        latest, proofs = prove(found), proofs + 1
-        seconds += time.monotonic() - asked
-        if latest.proven or latest.share > verdict.share:
+        latest = Verdict(False, 0.0, why="lost the target")
+        if work.keeps_target(hold):
+            watch(f"proof {proofs + 1}: {work.map.size} prototypes, margin {work.size:.2%}")
+            asked = time.monotonic()
+            latest, proofs = prove(found), proofs + 1
+            seconds += time.monotonic() - asked
+        was, now = ((one.proven, one.share, one.held) for one in (verdict, latest))
+        last = verdict.proven and not (latest.proven and latest.held > (1.0 + WIDER) * verdict.held)
+        if now > was:
             best, verdict = found, latest
+        if last:
+            break
     return Proven(
         best,
         verdict,
@@ -218,7 +229,13 @@ class ProvingRace:
         self._noise_before: Any = None if self._noise is None else self._noise.bit_generator.state
         self.extent, self.unit = self._reach()
         self.pushes: Pushes = self._new_pushes()
-        self.size, self.score, self._refused = 0.0, 0.0, 0
+        self.anywhere: tuple[PushedTrials, Pushes] | None = None
+        low, high = np.array(spec.low), np.array(spec.high)
+        if lasts and len(low) == starts.shape[1] and np.isfinite([*low, *high]).all():
+            wide = PushedTrials(self.rng.uniform(low, high, (ANYWHERE, len(low))), LASTING, True)
+            self.anywhere = wide, pushes_for(ANYWHERE, len(low), self.rng)
+        self.size, self._refused = 0.0, 0
+        self.score = self.lasting = 0.0  #: of all trials, and of those from the starts
 
     def _reach(self) -> tuple[np.ndarray, np.ndarray]:
         """How far the undisturbed trials of the first map range in each coordinate, and a unit for disturbances.
@@ -242,11 +259,16 @@ class ProvingRace:
 
     def go_on(self, latest: Verdict, watch: Tell) -> bool:
         """Race until nothing helps any more; False if the steps are used up."""
-        if self.size > 0.0:  # it was asked about, and refused
+        grows = not latest.proven
+        if latest.proven:
+            self.size = max(self.size, SIZE)
+        elif self.size > 0.0:  # it was asked about, and refused
             self._refused += 1
             self.pushes = self._new_pushes()
+            if self.anywhere is not None:
+                self.size, grows = self.size * TIGHTER, False
         if self.size == 0.0 or self._refused >= REFUSALS:
-            self.map, self.size, self._refused = self.first, SIZE, 0
+            self.map, self.size, self._refused, grows = self.first, SIZE, 0, True
         if len(latest.undecided):
             some = latest.undecided[:UNDECIDED]
             self.asked = self.asked._replace(first=np.vstack([self.asked.first[len(some) :], some]))
@@ -254,31 +276,39 @@ class ProvingRace:
         while idle < PATIENCE:
             if self.steps >= self.most_steps:
                 return False
-            while self.score >= NEARLY_ALL and self.steps < self.most_steps:
+            while grows and self.lasting >= NEARLY_ALL and self.steps < self.most_steps:
                 self.size *= GROWTH
                 self.score, idle = self._scored(self.map), 0
             if self.proposals % 50 == 0:
-                watch(f"widening the margin: {self.size:.2%}, {self.proposals:,} changes tried")
+                what = "margin" if grows else "proven set"
+                watch(f"widening the {what}: {self.size:.2%}, {self.proposals:,} changes tried")
             idle = 0 if self._propose() else idle + 1
         return True
 
     def _propose(self) -> bool:
         """Try a change; whether it gained."""
         self.proposals += 1
-        changed = self._changed(self.map)
+        changed, lasting = self._changed(self.map), self.lasting
         score = self._scored(changed, self.score)
         gained = score > self.score
         if gained or (score == self.score and changed.size <= self.map.size):
             self.map, self.score, self.kept = changed, score, self.kept + 1
+        else:
+            self.lasting = lasting
         return gained
 
     def _scored(self, given: PrototypeMap, need: float = -1.0) -> float:
+        """The share of steps that the trials from the starts last, or save, and those from anywhere, added up."""
         if self._noise is not None:
             self._noise.bit_generator.state = self._noise_before
-        size = self.size * self.unit
-        score, steps = pushed_score(self.world, given, self.asked, self.pushes, size, need)
+        size, more = self.size * self.unit, 0.0 if self.anywhere is None else 1.0
+        self.lasting, steps = pushed_score(self.world, given, self.asked, self.pushes, size, need - more)
         self.steps += steps
-        return score
+        if self.anywhere is None or self.lasting + more < need:
+            return self.lasting
+        more, steps = pushed_score(self.world, given, *self.anywhere, size, need - self.lasting)
+        self.steps += steps
+        return self.lasting + more
 
     def _changed(self, given: PrototypeMap) -> PrototypeMap:
         """The map after a random change of random size or, now and then, several."""

@@ -92,13 +92,19 @@ class ProgramFinding(NamedTuple):
         failure = None if proven else self._failure()
         details = {
             "share_of_surviving_states": survivors,
-            "share_of_all_states": float(alive.mean()) if checked else 0.0,
+            "share_of_all_states": self._of_all() if checked else 0.0,
             "share_of_provable": self._of_provable() if checked else 0.0,
             "steps_of_images": steps,
             "failure": failure and failure.as_json(),
         }
         answer = Answer(proven, of_starts, int(alive.sum()), details, [], failure is not None)
         return answer._replace(sentences=_sentences(answer, failure))
+
+    def _of_all(self) -> float:
+        """The volume of the proven set in that of all states within the limits."""
+        spec, lattice = self.request.spec, self.attempt.lattice
+        whole = abs(np.linalg.det(lattice.matrix)) * np.prod(np.subtract(spec.high, spec.low))
+        return min(1.0, float(self.attempt.volume / whole))
 
     def _of_provable(self) -> float:
         """The share of the states that any controller can be proven to hold for which this one is, by samples."""
@@ -211,14 +217,14 @@ def ask_program(request: Request) -> ProgramFinding:
     low, high = np.array(spec.low), np.array(spec.high)
     samples = np.random.default_rng([request.seed, _STREAM]).uniform(low, high, (SAMPLES, len(low)))
     surviving = samples[survivors(spec.task, request.controller, samples)]
-    best, share = None, -1.0
+    best, share, of_starts = None, -1.0, -1.0
     for attempt in _attempts(program, flow, spec, request.cells or AT_MOST, surviving):
         grown = attempt.volume - (best.volume if best else 0.0)
         if best is None or grown > 0.0:
             best, share = attempt, _share_of(attempt, surviving)
-        if request.starts_only and all(_holds_box(best, *box) for box in starts):
-            break
-        if share >= ENOUGH and grown <= GAIN * best.volume:
+        before, of_starts = of_starts, _share_of_starts(best, starts)
+        whole = all(_holds_box(best, *box) for box in starts)
+        if share >= ENOUGH and grown <= GAIN * best.volume and (whole or of_starts <= before):
             break
     assert best is not None
     maximal = holdable_by_any(program, spec, request.ranges, min(FIRST, request.cells or FIRST), quick=True)
