@@ -1,4 +1,4 @@
-"""An installed package is whole: it is imported from where it was installed, with its data and entry points, and learns."""
+"""An installed package is whole: imported from where it was installed, with its data and entry points. It learns."""
 
 import sys
 import tempfile
