@@ -280,7 +280,7 @@ def _lesser(x: Form, y: Form) -> Form:
     return Form(found.centre, found.gradient, found.radius, ends)
 
 
-def clamped(form: Form, low: float, high: float) -> Form:
+def within_range(form: Form, low: float, high: float) -> Form:
     """A number within bounds, without a fork: where a bound is in the set, in a band around a chord."""
     return _lesser(-_lesser(-form, form.like(-low)), form.like(high))
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.errors import DistinguoError
-from distinguo.proof.number.form import FUNCTIONS, Form, Unreadable, clamped
+from distinguo.proof.number.form import FUNCTIONS, Form, Unreadable, within_range
 from distinguo.proof.number.paths import TooManyPathsError, paths
 from distinguo.seam import has_own
 from distinguo.tasks import task as generics
@@ -142,7 +142,7 @@ def _amount(given: Laws, a: int, i: int, seen: Any) -> Any:
         total = total + gain * number
     if not isinstance(total, Form):
         total = next(number for number in seen if isinstance(number, Form)).like(total)
-    return clamped(total, float(given.low[i]), float(given.high[i]))
+    return within_range(total, float(given.low[i]), float(given.high[i]))
 
 
 def _body(generic: Any, kind: type) -> Any:
