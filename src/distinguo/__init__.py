@@ -5,8 +5,9 @@
 >>> run.solved, run.action((0.5, 1.0))
 (True, 'left')
 
-The functions: ``learn``, ``distil``, ``teach``, ``condense``, ``compare``, ``verify``, ``audit``, ``explain``,
-``distinctions``, ``family``, ``export``, ``show``, ``report``, ``rollout``, ``play``, ``reproduce``, ``open_run``;
+The functions: ``learn``, ``record``, ``read_log``, ``distil``, ``teach``, ``condense``, ``compare``, ``verify``,
+``audit``, ``explain``, ``distinctions``, ``family``, ``export``, ``show``, ``report``, ``rollout``, ``play``,
+``reproduce``, ``open_run``;
 agents with the interface of Stable-Baselines3 (``Agent``, ``Economy``, ``RegionObservation``, ``Shield``); estimators
 with that of scikit-learn (``PrototypeClassifier``, ``PrototypeRegressor``); the paper's definitions (``criteria``;
 for amounts ``ranges``); and five decorators for your own code: ``task``, ``partition``, ``representation``,
@@ -58,6 +59,8 @@ if TYPE_CHECKING:
     from distinguo.features.bases import perceptron, radial_bases, tiles
     from distinguo.features.feature import FunctionFeatures
     from distinguo.learners.declare import learner
+    from distinguo.offline.readers import read_log
+    from distinguo.offline.record import record
     from distinguo.proof.shield import Shield
     from distinguo.representations.boxes import grid
     from distinguo.representations.check import check_partition
@@ -132,6 +135,8 @@ _HOMES = {
     "perceptron": "distinguo.features.bases",
     "play": "distinguo.views.motion.film",
     "radial_bases": "distinguo.features.bases",
+    "read_log": "distinguo.offline.readers",
+    "record": "distinguo.offline.record",
     "region": "distinguo.representations.check:checked_region",
     "report": "distinguo.views.report",
     "representation": "distinguo.controls",
@@ -197,6 +202,8 @@ __all__ = [
     "play",
     "radial_bases",
     "ranges",
+    "read_log",
+    "record",
     "region",
     "report",
     "representation",
