@@ -5,7 +5,7 @@
 >>> run.solved, run.action((0.5, 1.0))
 (True, 'left')
 
-The functions: ``learn``, ``record``, ``read_log``, ``distil``, ``teach``, ``condense``, ``compare``, ``verify``,
+The functions: ``learn``, ``record``, ``load_log``, ``distil``, ``teach``, ``condense``, ``compare``, ``verify``,
 ``audit``, ``explain``, ``distinctions``, ``family``, ``export``, ``show``, ``report``, ``rollout``, ``play``,
 ``reproduce``, ``open_run``;
 agents with the interface of Stable-Baselines3 (``Agent``, ``Economy``, ``RegionObservation``, ``Shield``); estimators
@@ -59,8 +59,8 @@ if TYPE_CHECKING:
     from distinguo.features.bases import perceptron, radial_bases, tiles
     from distinguo.features.feature import FunctionFeatures
     from distinguo.learners.declare import learner
-    from distinguo.offline.readers import read_log
-    from distinguo.offline.record import record
+    from distinguo.offline.readers import load_log
+    from distinguo.offline.record import record_log as record
     from distinguo.proof.shield import Shield
     from distinguo.representations.boxes import grid
     from distinguo.representations.check import check_partition
@@ -128,6 +128,7 @@ _HOMES = {
     "learning_curve": "distinguo.evaluation.tester",
     "levels": "distinguo.tasks.amounts",
     "load": "distinguo.representations.file",
+    "load_log": "distinguo.offline.readers",
     "make_plan": "distinguo.comparison.plan",
     "open_run": "distinguo.runs.folder",
     "part": "distinguo.seam",
@@ -135,8 +136,7 @@ _HOMES = {
     "perceptron": "distinguo.features.bases",
     "play": "distinguo.views.motion.film",
     "radial_bases": "distinguo.features.bases",
-    "read_log": "distinguo.offline.readers",
-    "record": "distinguo.offline.record",
+    "record": "distinguo.offline.record:record_log",
     "region": "distinguo.representations.check:checked_region",
     "report": "distinguo.views.report",
     "representation": "distinguo.controls",
@@ -194,6 +194,7 @@ __all__ = [
     "learning_curve",
     "levels",
     "load",
+    "load_log",
     "make_plan",
     "open_run",
     "part",
@@ -202,7 +203,6 @@ __all__ = [
     "play",
     "radial_bases",
     "ranges",
-    "read_log",
     "record",
     "region",
     "report",

@@ -11,8 +11,8 @@ import pytest
 
 from distinguo.errors import DistinguoError
 from distinguo.offline.log import Transitions
-from distinguo.offline.readers import read_log
-from distinguo.offline.record import record
+from distinguo.offline.readers import load_log
+from distinguo.offline.record import record_log as record
 from distinguo.tasks.catalog import task_spec
 
 COLUMNS = ("before", "action", "reward", "after", "ended", "cut")
@@ -26,7 +26,7 @@ def same(a: Transitions, b: Transitions) -> bool:
 @pytest.mark.parametrize("suffix", ["csv", "npz"])
 def test_a_log_is_read_as_it_was_recorded(task: str, seed: int, suffix: str, tmp_path: Path) -> None:
     log = record(task, steps=700, seed=seed, out=tmp_path / f"log.{suffix}")
-    read, plain = read_log(tmp_path / f"log.{suffix}", task_spec(task)), read_log(tmp_path / f"log.{suffix}")
+    read, plain = load_log(tmp_path / f"log.{suffix}", task_spec(task)), load_log(tmp_path / f"log.{suffix}")
     assert same(read, log)
     assert (read.dimensions, read.actions) == (log.dimensions, log.actions)
     words = [[one.actions[a] for a in one.action] for one in (log, plain)]  # sorted
@@ -42,7 +42,7 @@ def test_actions_are_all_by_name_or_all_by_number(tmp_path: Path) -> None:
     for row, a in zip(lines[1:], log.action, strict=True):
         row[6] = str(a)
     (tmp_path / "log.csv").write_text("\n".join(map(",".join, lines)))
-    assert same(read_log(tmp_path / "log.csv", task_spec("Acrobot-v1")), log)
+    assert same(load_log(tmp_path / "log.csv", task_spec("Acrobot-v1")), log)
 
 
 def test_episodes_follow_from_ends_and_cuts() -> None:
@@ -68,7 +68,7 @@ def test_the_names_of_others_are_understood() -> None:
         "dones": log.ended | log.cut,
         "timeouts": log.cut,
     }
-    assert same(read_log(theirs), log)
+    assert same(load_log(theirs), log)
 
 
 def text_of(steps: int = 40) -> list[list[str]]:
@@ -137,7 +137,7 @@ def test_a_bad_table_gets_one_sentence(make: Any, sentence: str, tmp_path: Path)
     make(table)
     (tmp_path / "log.csv").write_text("\n".join(map(",".join, table)) + "\n")
     with pytest.raises(DistinguoError, match=sentence):
-        read_log(tmp_path / "log.csv", task_spec("puck"))
+        load_log(tmp_path / "log.csv", task_spec("puck"))
 
 
 @pytest.mark.parametrize(
@@ -171,15 +171,15 @@ def test_bad_arrays_get_one_sentence(changes: dict[str, Any], sentence: str) -> 
     }
     arrays = {key: value for key, value in (arrays | changes).items() if value is not None}
     with pytest.raises(DistinguoError, match=sentence):
-        read_log(arrays)
+        load_log(arrays)
 
 
 def test_a_log_of_another_task_is_rejected(tmp_path: Path) -> None:
     record("puck", steps=50, out=tmp_path / "log.npz")
     with pytest.raises(DistinguoError, match="observations of 2 coordinates, but CartPole-v1 has 4"):
-        read_log(tmp_path / "log.npz", task_spec("CartPole-v1"))
+        load_log(tmp_path / "log.npz", task_spec("CartPole-v1"))
     with pytest.raises(DistinguoError, match="is of a kind that is not read; allowed are"):
-        read_log(tmp_path / "log.txt")
+        load_log(tmp_path / "log.txt")
 
 
 def test_episodes_by_number_should_be_together(tmp_path: Path) -> None:
@@ -188,10 +188,10 @@ def test_episodes_by_number_should_be_together(tmp_path: Path) -> None:
     assert log.episodes[-1] >= 2
     numbered = [f"{line},{episode}" for line, episode in zip(lines[1:], log.episodes, strict=True)]
     (tmp_path / "log.csv").write_text("\n".join([lines[0] + ",episode", *numbered]))
-    assert same(read_log(tmp_path / "log.csv"), log)
+    assert same(load_log(tmp_path / "log.csv"), log)
     apart = [*numbered[50:], *numbered[:50]]
     (tmp_path / "log.csv").write_text("\n".join([lines[0] + ",episode", *apart]))
     with pytest.raises(
         DistinguoError, match=r"The rows of episode 0 in .* are not together; sort the table by"
     ):
-        read_log(tmp_path / "log.csv")
+        load_log(tmp_path / "log.csv")

@@ -10,7 +10,7 @@ import pytest
 import distinguo as dg
 from distinguo.errors import DistinguoError
 from distinguo.offline.log import Transitions, checked_log
-from distinguo.offline.record import record
+from distinguo.offline.record import record_log as record
 from distinguo.offline.task import is_logged, log_of, log_spec
 from distinguo.seam import kernel
 from distinguo.tasks.catalog import task_spec

@@ -27,10 +27,10 @@ def record_command(
     from distinguo.cli import parse
     from distinguo.cli.console import answer, output_for, stoppable
     from distinguo.errors import counted
-    from distinguo.offline.record import record
+    from distinguo.offline.record import record_log
 
     with stoppable("Stopped; nothing was written."):
-        log = record(parse.named_task(task), steps=steps, seed=seed, out=out)
+        log = record_log(parse.named_task(task), steps=steps, seed=seed, out=out)
     episodes = counted(len(log.starts), "episode")
     output_for(as_json).tell(f"{counted(len(log.action), 'step')} in {episodes}: {out}")
     answer({"task": task, "steps": len(log.action), "episodes": len(log.starts), "file": str(out)}, as_json)

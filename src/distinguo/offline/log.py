@@ -68,7 +68,7 @@ class Transitions(NamedTuple):
         return np.bincount(self.episodes, weights=self.reward)
 
     def save(self, path: str | Path) -> Path:
-        """Write the log: CSV if the name ends so, else npz; :func:`distinguo.read_log` reads both."""
+        """Write the log: CSV if the name ends so, else npz; :func:`distinguo.load_log` reads both."""
         place = path_from(path)
         write_atomically(place, self._text() if place.suffix == ".csv" else pack_arrays(self.arrays()))
         return place

@@ -42,12 +42,12 @@ SAVING = (
 ONLY_DONE = ("done", "dones")  #: also true where an episode was stopped
 
 
-def read_log(data: Any, like: TaskSpec | None = None) -> Transitions:
+def load_log(data: Any, like: TaskSpec | None = None) -> Transitions:
     """Read logged transitions from a file, a mapping of arrays or a log.
 
     ``like`` is the task that was logged: its coordinates and actions are looked for, and their names taken.
 
-    >>> log = read_log({"observations": [[0.0], [1.0]], "actions": [0, 0], "rewards": [0.0, 1.0],
+    >>> log = load_log({"observations": [[0.0], [1.0]], "actions": [0, 0], "rewards": [0.0, 1.0],
     ...                 "next_observations": [[1.0], [2.0]], "ends": [False, True]})
     >>> log.dimensions, log.actions, len(log.reward)
     (('s0',), ('a0',), 2)

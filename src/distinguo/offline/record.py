@@ -17,7 +17,9 @@ LONGEST = 10_000  #: steps of an episode of a task without a limit
 
 
 @checks_names()
-def record(task: Any, *, steps: int = 20_000, seed: int = 0, out: str | Path | None = None) -> Transitions:
+def record_log(
+    task: Any, *, steps: int = 20_000, seed: int = 0, out: str | Path | None = None
+) -> Transitions:
     """Take random actions in a task and return every step as a log; ``out`` is a file to save it in, CSV or npz.
 
     >>> import distinguo

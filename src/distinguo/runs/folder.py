@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from distinguo.errors import DistinguoError, one_line, path_from, shown
-from distinguo.offline.readers import read_log
+from distinguo.offline.readers import load_log
 from distinguo.offline.task import is_logged, log_of, with_log
 from distinguo.reading.arrays import LARGEST_TABLE, read_arrays
 from distinguo.reading.files import MEBIBYTE, parse_json, read_bytes, read_text, regular_file
@@ -443,7 +443,7 @@ def _read_run(path: Path, reasons: bool) -> Run:
         )
     configuration = _with_laws(path, configuration)
     if (path / LOG).is_file():
-        configuration = configuration._replace(spec=with_log(configuration.spec, read_log(path / LOG)))
+        configuration = configuration._replace(spec=with_log(configuration.spec, load_log(path / LOG)))
     q, updates = _read_values(path, representation, len(configuration.spec.actions))
     summary = _read_result(path / RESULT) if is_finished(path) else {"solved": False}
     run = Run(

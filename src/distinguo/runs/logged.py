@@ -11,7 +11,7 @@ from distinguo.controller import Controller
 from distinguo.errors import DistinguoError, counted
 from distinguo.evaluation.simulate import evaluate
 from distinguo.offline.log import Transitions
-from distinguo.offline.readers import read_log
+from distinguo.offline.readers import load_log
 from distinguo.offline.task import LogParameters, log_of, log_spec
 from distinguo.runs.configuration import of_table
 from distinguo.tasks.catalog import spec_of, task_spec
@@ -54,7 +54,7 @@ def logged(data: Any, task: Any, changes: Mapping[str, Any]) -> Logged:
         raise DistinguoError(
             f"The actions of {real.name} are amounts, and a log has a few actions; choose levels with task.levels."
         )
-    spec = log_spec(read_log(data, real), {name: given[name] for name in given if name not in rest}, real)
+    spec = log_spec(load_log(data, real), {name: given[name] for name in given if name not in rest}, real)
     mine = {key: value for key, value in changes.items() if key.removeprefix("task.") not in rest}
     return Logged(log_of(spec), spec, real, mine)
 
