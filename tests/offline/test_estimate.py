@@ -106,13 +106,13 @@ def test_importance_sampling_says_when_no_episode_agrees() -> None:
 
 @pytest.mark.second_stage
 def test_the_estimate_by_models_is_near_the_truth() -> None:
-    """Of controllers that last 42 and 199 steps, from random steps, where trials last 22; three logs."""
+    """Of controllers that last 42 and 199 steps, from random steps, where trials last 22; two logs."""
     real = task_spec("CartPole-v1")
     rng = np.random.default_rng(7)
     starts = np.array([start(real.task, rng) for _ in range(400)])
     near = 0
-    for seed in (40, 41, 42):
-        spec = log_spec(record_log("CartPole-v1", steps=10_000, seed=seed), like=real)
+    for seed in (40, 41):
+        spec = log_spec(record_log("CartPole-v1", steps=6_000, seed=seed), like=real)
         for point in ([0.0, 0.0, -1.0, 0.0], [0.0, 0.0, 0.0, -1.0]):
             controller = two_regions(point, [1.0] * 4)
             truth = evaluate(real.task, controller, rng, starts, 500).returns.mean()
@@ -120,4 +120,4 @@ def test_the_estimate_by_models_is_near_the_truth() -> None:
             assert 0.5 * truth < found["model"] < 1.5 * truth
             assert found["cautious"] < truth
             near += found["model_low"] <= truth <= found["model_high"]
-    assert near >= 3
+    assert near >= 2
