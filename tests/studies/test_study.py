@@ -92,8 +92,12 @@ def test_the_summary_is_of_held_out_seeds_on_the_plans_scale(made: Study) -> Non
 
 
 def test_the_same_folder_does_nothing_again(made: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("distinguo.studies.study.Store.each", Exception)  # would raise where it is iterated
-    monkeypatch.setattr("distinguo.studies.study.Store.run", lambda store, jobs, *_: store.answers(jobs))
+    monkeypatch.setattr(
+        "distinguo.studies.study.StudyResults.each", Exception
+    )  # would raise where it is iterated
+    monkeypatch.setattr(
+        "distinguo.studies.study.StudyResults.run", lambda store, jobs, *_: store.answers(jobs)
+    )
     assert study(made.plan, made.folder).csv() == made.csv()
 
 

@@ -37,7 +37,7 @@ class StudyHead(NamedTuple):
     interpreted: bool = False  #: Gymnasium's own environments, even where we have a compiled port
 
 
-class Cell(NamedTuple):
+class StudyCell(NamedTuple):
     """What many seeds are learned with."""
 
     task: str
@@ -50,29 +50,29 @@ class StudyPlan(NamedTuple):
 
     >>> plan = read_study('[study]\ntasks = ["puck"]\nseeds = "1-3"\n[settings.low]\nlearner.epsilon = 0.05')
     >>> plan.cells, len(plan.runs())
-    ((Cell(task='puck', learner='suited', settings='low'),), 3)
+    ((StudyCell(task='puck', learner='suited', settings='low'),), 3)
     """
 
     head: StudyHead
-    configurations: dict[Cell, Configuration]  #: of any seed
+    configurations: dict[StudyCell, Configuration]  #: of any seed
     parts: dict[str, tuple[int, ...]]  #: the seeds: held out and, if there are any, for development
     scale: dict[str, tuple[float, float]]  #: of a task: the scores that count as 0 and 1
 
     @property
-    def cells(self) -> tuple[Cell, ...]:
+    def cells(self) -> tuple[StudyCell, ...]:
         """What many seeds are learned with, in the order of the plan."""
         return tuple(self.configurations)
 
-    def runs(self) -> list[tuple[str, Cell, int]]:
+    def runs(self) -> list[tuple[str, StudyCell, int]]:
         """Return all runs: their names, cells and seeds; with each seed all cells are run before the next one."""
         numbers = [number for part in self.parts.values() for number in part]
         return [(run_key(cell, number), cell, number) for number in numbers for cell in self.cells]
 
 
-def run_key(cell: Cell, number: int) -> str:
+def run_key(cell: StudyCell, number: int) -> str:
     """Return the name of a run.
 
-    >>> run_key(Cell("CartPole-v1", "suited", "default"), 7)
+    >>> run_key(StudyCell("CartPole-v1", "suited", "default"), 7)
     'CartPole-v1--suited--default--seed-7'
     """
     return f"{'--'.join(map(slug, cell))}--seed-{number}"
@@ -112,7 +112,7 @@ def read_study(text: str, source: str = "plan.toml") -> StudyPlan:
         for task in _once(head.tasks, "task", source)
         for learner in _once(head.learners, "learner", source)
         for name, changes in (variants or {PLAIN: {}}).items()
-        for cell in [Cell(task, learner, name)]
+        for cell in [StudyCell(task, learner, name)]
     }
     count = len(cells) * sum(map(len, parts.values()))
     if count > MOST_RUNS:
@@ -120,7 +120,7 @@ def read_study(text: str, source: str = "plan.toml") -> StudyPlan:
     return StudyPlan(head, cells, parts, _scale(content.get("scale", {}), head, source))
 
 
-def _configured(cell: Cell, changes: Mapping[str, Any], interpreted: bool, source: str) -> Configuration:
+def _configured(cell: StudyCell, changes: Mapping[str, Any], interpreted: bool, source: str) -> Configuration:
     learner = None if cell.learner == SUITED else cell.learner
     try:
         configuration = configure(cell.task, learner=learner, changes=changes, interpreted=interpreted)

@@ -14,18 +14,19 @@ from distinguo.comparison.plan import readable
 from distinguo.engines.code import code_behind
 from distinguo.engines.engine import checked_engine
 from distinguo.engines.jobs import Job
-from distinguo.engines.store import Store, Watch
+from distinguo.engines.results import StudyResults, Watch
 from distinguo.errors import DistinguoError, checks_names, counted, path_from
 from distinguo.evaluation.statistics import interquartile_mean, iqm_interval
 from distinguo.learners.learner import learner_named
 from distinguo.processes import Failed
 from distinguo.progress import show_progress
+from distinguo.reading.files import read_text
 from distinguo.runs.settings_file import to_toml
 from distinguo.studies.measure import TOLD, learning_job
 from distinguo.studies.plan import (
     HELD_OUT,
     SUITED,
-    Cell,
+    StudyCell,
     StudyPlan,
     in_words,
     load_study,
@@ -35,6 +36,7 @@ from distinguo.studies.plan import (
 from distinguo.writing import is_leftover, write_atomically
 
 PLAN, CSV, MARKDOWN, PICTURE = "plan.toml", "runs.csv", "table.md", "study.png"
+LARGEST_WRITTEN = 2**30  #: bytes of a plan with all settings of all cells
 HEAD = (
     "task",
     "learner",
@@ -55,7 +57,7 @@ COLUMNS = (*TOLD, "numbers", "proven", "again", "fresh", "seconds", "failed")
 class Row(NamedTuple):
     """A cell of a study on its held-out seeds, or on those for development."""
 
-    cell: Cell
+    cell: StudyCell
     part: str
     runs: list[dict[str, Any]]
     failed: int  #: runs without a result
@@ -218,7 +220,7 @@ class Study(NamedTuple):
         }
 
 
-def variant_name(cell: Cell, plan: StudyPlan) -> str:
+def variant_name(cell: StudyCell, plan: StudyPlan) -> str:
     """Return a learner and its settings in short: what all of the plan share is left out."""
     learners, settings = {one.learner for one in plan.cells}, {one.settings for one in plan.cells}
     words = [cell.learner] * (len(learners) > 1) + [cell.settings] * (len(settings) > 1)
@@ -257,7 +259,7 @@ def study(
     jobs = _jobs(asked)
     with show_progress(f"Studying {in_words(asked)}") as tell:
         told: Watch = watch or (lambda done, of: tell(f"Studying: {done} of {of} runs"))
-        answers = Store(folder).run(jobs, workshop, shard, told)
+        answers = StudyResults(folder).run(jobs, workshop, shard, told)
     found = Study(asked, answers, folder)
     write_atomically(folder / CSV, found.csv())
     write_atomically(folder / MARKDOWN, found.markdown())
@@ -279,7 +281,7 @@ def _prepare(folder: Path, text: str) -> None:
     """Refuse a folder that holds something else, before anything is written."""
     path = folder / PLAN
     if path.exists():
-        if path.read_text(encoding="utf-8") != text:
+        if read_text(path, LARGEST_WRITTEN) != text:
             raise DistinguoError(f"{folder} holds the results of another plan; choose another --out.")
         return
     if folder.exists() and (not folder.is_dir() or not all(map(is_leftover, folder.iterdir()))):

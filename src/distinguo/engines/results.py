@@ -28,14 +28,14 @@ LARGEST_LINE = 64 * MEBIBYTE  #: bytes
 FLUSH_SECONDS = 1.0  #: between two times that results are flushed to the disk
 
 
-class Store(NamedTuple):
+class StudyResults(NamedTuple):
     """The results of a study.
 
     >>> import tempfile
     >>> jobs = [Job("a", round, {"number": 2.6}), Job("b", round, {"number": "x"})]
     >>> with tempfile.TemporaryDirectory() as place:
-    ...     answers = Store(Path(place)).run(jobs)
-    ...     answers == Store(Path(place)).answers(jobs), answers["a"]
+    ...     answers = StudyResults(Path(place)).run(jobs)
+    ...     answers == StudyResults(Path(place)).answers(jobs), answers["a"]
     (True, 3)
     """
 
@@ -97,6 +97,8 @@ def _answer_of(line: dict[str, Any]) -> Any:
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the results of a file; a last line that is being written is not one yet."""
+    if path.is_symlink() or not path.is_file():
+        raise DistinguoError(f"{path} is not a file of a study; delete it, or choose another folder.")
     with path.open("rb") as file:
         number = 0
         while text := file.readline(LARGEST_LINE):

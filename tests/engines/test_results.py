@@ -16,7 +16,7 @@ import pytest
 
 from distinguo.engines.engine import Engine
 from distinguo.engines.jobs import Job
-from distinguo.engines.store import Store
+from distinguo.engines.results import StudyResults
 from distinguo.errors import DistinguoError
 from distinguo.processes import Failed
 from distinguo.writing import InUseError, WriteError
@@ -33,7 +33,7 @@ def done_in(mark: Path) -> Counter[str]:
 
 
 def test_what_is_there_is_not_done_again(tmp_path: Path) -> None:
-    asked, store = jobs_of(10, tmp_path / "mark"), Store(tmp_path / "study")
+    asked, store = jobs_of(10, tmp_path / "mark"), StudyResults(tmp_path / "study")
     first = store.run(asked[:4])
     told: list[tuple[int, int]] = []
     assert store.run(asked, watch=lambda *of: told.append(of)) == {str(n): n for n in range(10)}
@@ -43,7 +43,7 @@ def test_what_is_there_is_not_done_again(tmp_path: Path) -> None:
 
 
 def test_a_job_with_other_arguments_is_another_job(tmp_path: Path) -> None:
-    store = Store(tmp_path)
+    store = StudyResults(tmp_path)
     assert store.run([Job("a", waves, {"number": 3.0})]) == {"a": waves(3.0)}
     assert store.answers([Job("a", waves, {"number": 4.0})]) == {}
     assert store.run([Job("a", waves, {"number": 4.0})]) == {"a": waves(4.0)}
@@ -55,13 +55,13 @@ def test_what_failed_is_tried_again(tmp_path: Path) -> None:
         Job(str(n), deadly, {"number": n, "bad": 3, "how": "raises", "mark": str(tmp_path / "m")})
         for n in range(5)
     ]
-    answers = Store(tmp_path / "study").run(asked)
+    answers = StudyResults(tmp_path / "study").run(asked)
     assert answers["3"] == Failed("ArithmeticError: no luck today")
-    assert Store(tmp_path / "study").run(asked) == {str(n): n for n in range(5)}
+    assert StudyResults(tmp_path / "study").run(asked) == {str(n): n for n in range(5)}
 
 
 def test_half_a_line_is_done_again_and_a_spoilt_one_is_named(tmp_path: Path) -> None:
-    asked, store = jobs_of(6, tmp_path / "mark"), Store(tmp_path / "study")
+    asked, store = jobs_of(6, tmp_path / "mark"), StudyResults(tmp_path / "study")
     store.run(asked, Engine(workers=1))
     file = tmp_path / "study" / "results-1-of-1.jsonl"
     whole = file.read_bytes()
@@ -88,25 +88,25 @@ def test_half_a_line_is_done_again_and_a_spoilt_one_is_named(tmp_path: Path) -> 
 def test_shards_fill_one_folder_and_do_nothing_twice(tmp_path: Path) -> None:
     asked = jobs_of(11, tmp_path / "mark")
     for part in (2, 3, 1):
-        answers = Store(tmp_path / "study").run(asked, shard=(part, 3))
-    assert answers == Store(tmp_path / "study").run(asked) == {str(n): n for n in range(11)}
+        answers = StudyResults(tmp_path / "study").run(asked, shard=(part, 3))
+    assert answers == StudyResults(tmp_path / "study").run(asked) == {str(n): n for n in range(11)}
     assert done_in(tmp_path / "mark") == Counter(str(n) for n in range(11))
 
 
 def test_two_processes_do_not_do_the_same_part(tmp_path: Path) -> None:
     asked = jobs_of(3, tmp_path / "mark")
-    running = Store(tmp_path / "study").each(asked)
+    running = StudyResults(tmp_path / "study").each(asked)
     next(running)
     with pytest.raises(InUseError, match="Another process does this part"):
-        Store(tmp_path / "study").run(asked)
+        StudyResults(tmp_path / "study").run(asked)
     running.close()
-    assert len(Store(tmp_path / "study").run(asked)) == 3
+    assert len(StudyResults(tmp_path / "study").run(asked)) == 3
 
 
 def test_a_full_disk_is_said_in_a_sentence(tmp_path: Path) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("this system has no /dev/full")
-    asked, store = jobs_of(3, tmp_path / "mark"), Store(tmp_path / "study")
+    asked, store = jobs_of(3, tmp_path / "mark"), StudyResults(tmp_path / "study")
     results = store.each(asked)
     next(results)
     journal = results.gi_frame.f_locals["journal"]  # type: ignore[attr-defined]
@@ -122,10 +122,10 @@ STUDY = """
 import sys
 from pathlib import Path
 from distinguo.engines.engine import Engine
-from distinguo.engines.store import Store
-from tests.engines.test_store import jobs_of
+from distinguo.engines.results import StudyResults
+from tests.engines.test_results import jobs_of
 
-Store(Path(sys.argv[1])).run(jobs_of(int(sys.argv[3]), Path(sys.argv[2])), Engine("processes", 2))
+StudyResults(Path(sys.argv[1])).run(jobs_of(int(sys.argv[3]), Path(sys.argv[2])), Engine("processes", 2))
 """
 
 
