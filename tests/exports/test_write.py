@@ -342,6 +342,11 @@ def test_a_partition_of_ones_own_is_written_as_far_as_it_says_how() -> None:
     for to, words in (("json", "cannot be written to a file"), ("npz", "cannot be written as arrays")):
         with pytest.raises(DistinguoError, match=f"A partition of the class Halves {words}"):
             render(named, to)
+    for to in ("python", "javascript", "markdown"):
+        with pytest.raises(
+            DistinguoError, match=f"cannot be written as {to}; take c, for which a partition may"
+        ):
+            render(named, to)
     other = named._replace(controller=Controller(FunctionPartition(lambda s: 0, 1), np.zeros((1, 2))))
     with pytest.raises(DistinguoError, match=r"cannot be written in C; give it a method in_c\(self, name\)"):
         render(other, "c")
