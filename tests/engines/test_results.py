@@ -97,7 +97,7 @@ def test_two_processes_do_not_do_the_same_part(tmp_path: Path) -> None:
     asked = jobs_of(3, tmp_path / "mark")
     running = StudyResults(tmp_path / "study").each(asked)
     next(running)
-    with pytest.raises(InUseError, match="Another process does this part"):
+    with pytest.raises(InUseError, match="is in use by process"):
         StudyResults(tmp_path / "study").run(asked)
     running.close()
     assert len(StudyResults(tmp_path / "study").run(asked)) == 3

@@ -21,7 +21,7 @@ from distinguo.engines.jobs import Job
 from distinguo.errors import DistinguoError
 from distinguo.processes import Failed
 from distinguo.reading.files import MEBIBYTE
-from distinguo.writing import InUseError, WriteError, lock_file
+from distinguo.writing import WriteError, locked
 
 Watch = Callable[[int, int], None]  #: told how many jobs are done, and of how many
 LARGEST_LINE = 64 * MEBIBYTE  #: bytes
@@ -128,21 +128,26 @@ def _damaged(path: Path, number: int) -> DistinguoError:
 
 @contextmanager
 def _journal(path: Path) -> Iterator[_Journal]:
-    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+    """Go on with the file of a part, as the only process that does."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(path, flags, 0o644)
     except OSError as error:
         raise WriteError(f"Cannot write {path}: {error.strerror or error}.") from None
-    with os.fdopen(handle, "r+b", buffering=0) as file:
-        if not lock_file(handle):
-            raise InUseError(
-                f"Another process does this part of the study ({path}); wait for it, or choose another folder."
-            )
+    with locked(path.parent, f".{path.stem}.lock"), _opened(path) as file:
+        yield _Journal(path, file)
+
+
+def _opened(path: Path) -> io.FileIO:
+    """Open a file at the end of its last whole line."""
+    try:
+        path.touch()
+        file = path.open("r+b", buffering=0)
         whole = _whole_lines(file)
         file.truncate(whole)
         file.seek(whole)
-        yield _Journal(path, file)
+    except OSError as error:
+        raise WriteError(f"Cannot write {path}: {error.strerror or error}.") from None
+    return file
 
 
 def _whole_lines(file: io.FileIO) -> int:
