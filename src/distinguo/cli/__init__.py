@@ -16,6 +16,7 @@ from distinguo.cli.distil import condense_command, distil_command
 from distinguo.cli.grouped import GroupedCommand, GroupedCommands
 from distinguo.cli.learn import learn
 from distinguo.cli.listing import runs_command, settings_command, tasks_command
+from distinguo.cli.record import record_command
 from distinguo.cli.seeing import (
     audit_command,
     explain_command,
@@ -47,6 +48,7 @@ app = typer.Typer(
 )
 COMMANDS: dict[str, Callable[..., None]] = {
     "learn": learn,
+    "record": record_command,
     "distil": distil_command,
     "test": compare_command,
     "study": study_command,
