@@ -6,8 +6,8 @@
 (True, 'left')
 
 The functions: ``learn``, ``record``, ``load_log``, ``distil``, ``teach``, ``condense``, ``compare``, ``study``,
-``verify``, ``audit``, ``explain``, ``distinctions``, ``family``, ``export``, ``show``, ``report``, ``rollout``, ``play``,
-``reproduce``, ``open_run``;
+``verify``, ``audit``, ``explain``, ``distinctions``, ``family``, ``export``, ``show``, ``report``, ``rollout``,
+``play``, ``reproduce``, ``open_run``;
 agents with the interface of Stable-Baselines3 (``Agent``, ``Economy``, ``RegionObservation``, ``Shield``); estimators
 with that of scikit-learn (``PrototypeClassifier``, ``PrototypeRegressor``); the paper's definitions (``criteria``;
 for amounts ``ranges``); and five decorators for your own code: ``task``, ``partition``, ``representation``,
@@ -206,6 +206,7 @@ __all__ = [
     "play",
     "radial_bases",
     "ranges",
+    "read_study",
     "record",
     "region",
     "report",
