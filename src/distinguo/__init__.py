@@ -138,6 +138,7 @@ _HOMES = {
     "perceptron": "distinguo.features.bases",
     "play": "distinguo.views.motion.film",
     "radial_bases": "distinguo.features.bases",
+    "read_study": "distinguo.studies.plan",
     "record": "distinguo.offline.record:record_log",
     "region": "distinguo.representations.check:checked_region",
     "report": "distinguo.views.report",
