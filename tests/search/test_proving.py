@@ -7,19 +7,21 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from benchmarks.proven_laws import DrivenCart, HeldPendulum
 
 import distinguo as dg
 from distinguo.cli import main
 from distinguo.errors import DistinguoError
 from distinguo.proof.declared.sliding import sliding
 from distinguo.proof.number.program import program_of
-from distinguo.proof.verify import refusal_of
+from distinguo.proof.verify import refusal_in, refusal_of
 from distinguo.runs.configuration import configure, to_be_proven
 from distinguo.runs.learn import learn_configured
 from distinguo.search import proving
 from distinguo.search.maps import controller_of, prototype_map, set_action
 from distinguo.search.margins import KICK, PATTERN, PushedTrials, pushed_score, pushes_for
 from distinguo.search.proving import Verdict, learn_until_proven
+from distinguo.tasks.amounts import with_laws
 from distinguo.tasks.cart_pole import CartPole
 from distinguo.tasks.catalog import spec_of, task_spec
 from distinguo.tasks.task import start, transition
@@ -302,3 +304,18 @@ class Six(NamedTuple):
 def test_what_cannot_be_proven_is_refused_before_it_is_learned():
     with pytest.raises(DistinguoError, match=r"6 dimensions.*Leave prove out"):
         dg.learn(Six(), prove=True)
+
+
+@pytest.mark.second_stage
+@pytest.mark.parametrize("plant", [DrivenCart(), HeldPendulum()])
+def test_a_law_is_proven_as_it_is_learned(plant, tmp_path):
+    """The learner is chosen by itself; the certificate in the folder is about the run's laws."""
+    run = dg.learn(plant, prove=True, seed=11, out=tmp_path / "run")
+    assert run.summary["proven"]
+    assert run.summary["solved"]
+    assert run.summary["proofs"] == 1
+    assert dg.verify(tmp_path / "run", task=plant).holds
+    path = tmp_path / "run" / "certificate.json"
+    assert refusal_in(path, run.controller, run.configuration.spec.task) is None
+    changed = with_laws(run.configuration.spec, run.configuration.spec.task.laws.table * 1.01)
+    assert refusal_in(path, run.controller, changed.task) == "The certificate belongs to another controller."

@@ -223,7 +223,10 @@ class ProvingRace:
     """A map, the disturbed trials that judge it, and the steps that were run."""
 
     def __init__(self, spec: TaskSpec, first: PrototypeMap, seed: int, lasts: bool, most_steps: int) -> None:
-        self.spec, self.first, self.map, self.most_steps = spec, first, first, most_steps
+        self.spec, self.first, self.map = spec, first, first
+        self.most_steps = (
+            most_steps if len(spec.actions) > 1 else 0
+        )  # with a single law, all maps do the same
         self.rng = np.random.default_rng([seed, _STREAM])
         starts = np.array([start(spec.task, self.rng) for _ in range(TRIALS)], dtype=np.float64)
         corners = _corners(spec)[:TRIALS]

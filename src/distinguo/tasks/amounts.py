@@ -160,6 +160,11 @@ def _take_several(count: int) -> Any:
     )
 
 
+def takes_a_number(task: Any, given: Laws) -> bool:
+    """Whether a task with amounts takes its only one as a number, not as a tuple."""
+    return not isinstance(by_law(task, given, 0, (0.0,) * (given.table.shape[2] - 1)), tuple)
+
+
 def count_stored(table: np.ndarray, prototypes: int) -> int:
     """How many numbers a map of laws is: places and widths, if there are several, and the laws without zero gains.
 
@@ -229,9 +234,14 @@ def without_laws(spec: TaskSpec) -> TaskSpec:
     return spec._replace(task=spec.task.task, actions=spec.amounts.names)
 
 
-def laws_of(spec: TaskSpec) -> Laws | None:
+def laws_of_task(task: Any) -> Laws | None:
     """The laws that are the actions of a task; None if its actions are no laws."""
-    return spec.task.laws if isinstance(spec.task, LawTask | PlainLawTask) else None
+    return task.laws if isinstance(task, LawTask | PlainLawTask) else None
+
+
+def laws_of(spec: TaskSpec) -> Laws | None:
+    """The same of a described task."""
+    return laws_of_task(spec.task)
 
 
 def needs_laws(spec: TaskSpec) -> bool:

@@ -34,7 +34,7 @@ class ProgramChecker:
     """Follows blocks of cells."""
 
     def __init__(self, certificate: ProgramCertificate) -> None:
-        self.certificate, self.evaluator = certificate, Evaluator(certificate.task)
+        self.certificate, self.evaluator = certificate, Evaluator(certificate.task, certificate.controller)
         cells = certificate.cells
         self.dimensions, self.counts = len(cells.counts), cells.counts
         self.matrix = [[arb(number) for number in row] for row in cells.matrix]
