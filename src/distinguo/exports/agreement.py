@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,6 +44,13 @@ class Agreement(NamedTuple):
         return text + "."
 
 
+class Measured(NamedTuple):
+    """What a file holds, if the program itself was run to measure how often its action is Python's."""
+
+    content: str | bytes
+    said: str  #: the arithmetic in words, with what was measured
+
+
 def decided(named: LabelledController, arithmetic: str = "double", safe: str | None = None) -> Decision:
     """Do what :func:`decision_of` does, and say how often the action is Python's."""
     decision = decision_of(named, arithmetic, safe)
@@ -53,8 +61,14 @@ def decided(named: LabelledController, arithmetic: str = "double", safe: str | N
     return decision._replace(said=f"{kind}: {found.words}")
 
 
-def agreement_of(decision: Decision, seed: int = 0) -> Agreement | None:
+#: A program that gives the actions at many observations and, if actions have them, the amounts.
+Program = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray | None]]
+
+
+def agreement_of(decision: Decision, seed: int = 0, program: Program | None = None) -> Agreement | None:
     """Compare a decision with the one in double; None if it is that, which repeats Python's operations.
+
+    ``program`` is what computes it, by default the functions of the decision.
 
     >>> from distinguo.controller import Controller
     >>> from distinguo.exports.tables import LabelledController
@@ -65,25 +79,42 @@ def agreement_of(decision: Decision, seed: int = 0) -> Agreement | None:
     >>> found.same > 99_990, 0 < found.farthest < 1e-4
     (True, True)
     """
-    if decision.arithmetic == "double":
-        return None
+    if program is None:
+        if decision.arithmetic == "double":
+            return None
+        program = partial(_answers, decision)
     exact = decision_of(decision.named)
-    rng = np.random.default_rng(seed)
-    partition = decision.named.controller.partition
     low, high = known_extent(decision.named)
-    size = max((table.size for table in exact.tables.values()), default=1)
-    count = int(min(STATES, max(MOST_NUMBERS // size, 100)))
-    states = low + (high - low) * rng.random((count, len(low)))
-    if has_labels(partition):  # no label is near another
-        states = np.stack([rng.choice(column, count) for column in partition.prototypes.T], axis=1)
-    expected, found = chosen(exact, states), chosen(decision, states)
+    states = even_draws(exact, seed)
+    count, rng = len(states), np.random.default_rng(seed + 1)
+    expected, (found, amounts) = chosen(exact, states), program(states)
     same = int((expected == found).sum())
     near = _near_borders(exact, states, expected, rng)[:NEAR]
     tried = np.concatenate([states[expected != found], near])
-    wanted, got = chosen(exact, tried), chosen(decision, tried)
+    wanted, (got, _) = chosen(exact, tried), program(tried)
     differ = wanted != got
     farthest = _from_border(exact, tried[differ][:FOLLOWED], got[differ][:FOLLOWED], high - low)
-    return Agreement(count, same, farthest, _between_amounts(exact, decision, states[expected == found]))
+    alike = expected == found
+    apart = farthest_amounts(exact, states[alike], None if amounts is None else amounts[alike])
+    return Agreement(count, same, farthest, apart)
+
+
+def even_draws(exact: Decision, seed: int = 0) -> np.ndarray:
+    """Observations drawn evenly from their known extent."""
+    rng = np.random.default_rng(seed)
+    partition = exact.named.controller.partition
+    low, high = known_extent(exact.named)
+    size = max((table.size for table in exact.tables.values()), default=1)
+    count = int(min(STATES, max(MOST_NUMBERS // size, 100)))
+    if has_labels(partition):  # no label is near another
+        return np.stack([rng.choice(column, count) for column in partition.prototypes.T], axis=1)
+    return np.asarray(low + (high - low) * rng.random((count, len(low))))
+
+
+def _answers(decision: Decision, states: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """The actions of a decision and, if they are laws, the amounts."""
+    laws = decision.named.laws
+    return chosen(decision, states), None if laws is None else amounts_chosen(decision, states)
 
 
 def chosen(decision: Decision, states: np.ndarray) -> np.ndarray:
@@ -132,12 +163,12 @@ def _from_border(exact: Decision, states: np.ndarray, other: np.ndarray, width: 
     return float(least.max(initial=0.0))
 
 
-def _between_amounts(exact: Decision, decision: Decision, states: np.ndarray) -> float:
-    laws = decision.named.laws
-    if laws is None or not len(states):
+def farthest_amounts(exact: Decision, states: np.ndarray, amounts: np.ndarray | None) -> float:
+    """The greatest difference of amounts from those in double, as a part of their range."""
+    laws = exact.named.laws
+    if laws is None or amounts is None or not len(states):
         return 0.0
-    apart = abs(amounts_chosen(exact, states) - amounts_chosen(decision, states)) / (laws.high - laws.low)
-    return float(apart.max())
+    return float((abs(amounts_chosen(exact, states) - amounts) / (laws.high - laws.low)).max())
 
 
 #: What operators do with whole columns, by the name of their class in ``ast``.

@@ -111,7 +111,12 @@ ONE_START = (
 
 
 def outcome_sentence(run: Run) -> str:
-    """Return a sentence or two on how a run ended."""
+    """Return a sentence or two on how a run ended; of one that was learned from a log, within the model of it."""
+    known = run.configuration.spec.parameters
+    return f"In a model of {known['file']}: {_outcome(run)}" if "sha256" in known else _outcome(run)
+
+
+def _outcome(run: Run) -> str:
     summary = run.summary
     size = f"{counted(summary['regions'], 'region')} ({counted(summary['prototypes'], 'prototype')})"
     cost = (
