@@ -589,7 +589,7 @@ def export_command(
     to: Annotated[
         str,
         typer.Option(
-            help="The format: c, c-source, arduino, python, javascript, markdown, json, dot or npz.",
+            help="The format: c, c-source, arduino, python, javascript, onnx, markdown, json, dot or npz.",
             autocompletion=complete_format,
         ),
     ],
