@@ -13,7 +13,7 @@ from distinguo.offline.estimate import (
     coverage,
     finding_sentences,
     half_of,
-    regions_of,
+    regions_of_rows,
 )
 from distinguo.offline.log import Transitions, checked_log
 from distinguo.offline.record import record_log
@@ -31,7 +31,7 @@ def two_regions(point: list[float], widths: list[float]) -> Controller:
 def test_coverage_counts_every_step_once() -> None:
     log = record_log("puck", steps=3_000, seed=1)
     controller = two_regions([0.3, 0.6], [4.8, 11.0])
-    rows = coverage(log, controller, regions_of(controller.partition, log.before))
+    rows = coverage(log, controller, regions_of_rows(controller.partition, log.before))
     regions = np.array([controller.region(s) for s in log.before])
     own = np.array([controller.action(s) for s in log.before]) == log.action
     for row in rows:
@@ -89,7 +89,7 @@ def test_importance_sampling_finds_the_return_of_a_policy_that_was_not_logged() 
     held = []
     for seed in range(20):
         log = two_steps(400, seed)
-        found = by_importance(log, controller, regions_of(controller.partition, log.before), seed)
+        found = by_importance(log, controller, regions_of_rows(controller.partition, log.before), seed)
         assert abs(found["importance"] - 11.0) < 1.0
         assert 30 < found["effective_episodes"] < 80  # of 48 expected
         held.append(found["importance_low"] <= 11.0 <= found["importance_high"])
@@ -99,7 +99,7 @@ def test_importance_sampling_finds_the_return_of_a_policy_that_was_not_logged() 
 def test_importance_sampling_says_when_no_episode_agrees() -> None:
     log = record_log("CartPole-v1", steps=3_000, seed=3)
     controller = two_regions([0.0, 0.0, -1.0, -0.3], [1.0] * 4)
-    found = by_importance(log, controller, regions_of(controller.partition, log.before), 0)
+    found = by_importance(log, controller, regions_of_rows(controller.partition, log.before), 0)
     assert found["importance"] is None
     assert found["effective_episodes"] < 5
 

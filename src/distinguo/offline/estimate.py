@@ -41,7 +41,7 @@ RESAMPLES = 200  #: of the episodes, for the interval of importance sampling
 def findings_of(spec: TaskSpec, controller: Controller, seed: int) -> dict[str, Any]:
     """What the log of a task says of a controller; keys for the summary of a run."""
     log = log_of(spec)
-    regions = regions_of(controller.partition, log.before)
+    regions = regions_of_rows(controller.partition, log.before)
     return {
         "coverage": coverage(log, controller, regions),
         "estimate": by_model(spec, controller, seed) | by_importance(log, controller, regions, seed),
@@ -54,7 +54,7 @@ def _fill_regions(partition: Any, rows: np.ndarray, out: np.ndarray) -> None:
         out[n] = region(partition, rows[n])
 
 
-def regions_of(partition: Any, rows: np.ndarray) -> np.ndarray:
+def regions_of_rows(partition: Any, rows: np.ndarray) -> np.ndarray:
     """The region of each row."""
     out = np.zeros(len(rows), dtype=np.int64)
     at_speed(_fill_regions, partition)(partition, rows, out)
@@ -67,7 +67,7 @@ def coverage(log: Transitions, controller: Controller, regions: np.ndarray) -> l
     >>> from distinguo.representations.voronoi import voronoi
     >>> two = Controller(voronoi([[0.0], [5.0]], [1.0]), np.array([[1.0, 0.0], [0.0, 1.0]]))
     >>> log = checked_log([[[0.0], [1.0], [4.0]], [0, 1, 0], [0.0] * 3, [[1.0], [4.0], [5.0]], [0, 0, 1]])
-    >>> coverage(log, two, regions_of(two.partition, log.before))[0]
+    >>> coverage(log, two, regions_of_rows(two.partition, log.before))[0]
     {'region': 0, 'steps': 2, 'own_action': 1, 'episodes': 1}
     """
     sets = controller.action_sets
