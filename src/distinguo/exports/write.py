@@ -144,9 +144,9 @@ def export(
 
     ``to`` is a format, which is written to ``out`` or into the run folder, or a file with the suffix of one, such as
     ``controller.h``. The formats are ``c``, ``c-source``, ``arduino``, ``python``, ``javascript``,
-    ``structured-text``, ``onnx``, ``markdown``, ``json``, ``dot`` and ``npz`` (docs/exports.md). ``name`` is the prefix
-    of the names in C and structured text, by default ``distinguo``. A program takes the ``safe`` action where an
-    observation is not finite or huge, by default the first one of the task; ``arithmetic`` is ``"double"``,
+    ``structured-text``, ``onnx``, ``markdown``, ``json``, ``dot`` and ``npz`` (docs/exports.md). ``name`` is the
+    prefix of the names in C and structured text, by default ``distinguo``. A program takes the ``safe`` action where
+    an observation is not finite or huge, by default the first one of the task; ``arithmetic`` is ``"double"``,
     ``"float"`` or ``"fixed"``.
 
     >>> export("runs/nowhere", "dto")
