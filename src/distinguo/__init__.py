@@ -5,9 +5,9 @@
 >>> run.solved, run.action((0.5, 1.0))
 (True, 'left')
 
-The functions: ``learn``, ``record``, ``load_log``, ``distil``, ``teach``, ``condense``, ``compare``, ``verify``,
-``audit``, ``explain``, ``distinctions``, ``family``, ``export``, ``show``, ``report``, ``rollout``, ``play``,
-``reproduce``, ``open_run``;
+The functions: ``learn``, ``record``, ``load_log``, ``distil``, ``teach``, ``condense``, ``compare``, ``study``,
+``verify``, ``audit``, ``explain``, ``distinctions``, ``family``, ``export``, ``show``, ``report``, ``rollout``,
+``play``, ``reproduce``, ``open_run``;
 agents with the interface of Stable-Baselines3 (``Agent``, ``Economy``, ``RegionObservation``, ``Shield``); estimators
 with that of scikit-learn (``PrototypeClassifier``, ``PrototypeRegressor``); the paper's definitions (``criteria``;
 for amounts ``ranges``); and five decorators for your own code: ``task``, ``partition``, ``representation``,
@@ -73,6 +73,8 @@ if TYPE_CHECKING:
     from distinguo.runs.rollout import rollout
     from distinguo.runs.run import Run
     from distinguo.seam import part
+    from distinguo.studies.plan import read_study
+    from distinguo.studies.study import study
     from distinguo.tasks.amounts import amounts, levels
     from distinguo.tasks.check import check_task
     from distinguo.tasks.declare import task
@@ -136,6 +138,7 @@ _HOMES = {
     "perceptron": "distinguo.features.bases",
     "play": "distinguo.views.motion.film",
     "radial_bases": "distinguo.features.bases",
+    "read_study": "distinguo.studies.plan",
     "record": "distinguo.offline.record:record_log",
     "region": "distinguo.representations.check:checked_region",
     "report": "distinguo.views.report",
@@ -143,6 +146,7 @@ _HOMES = {
     "rollout": "distinguo.runs.rollout",
     "show": "distinguo.views.show",
     "state_value": "distinguo.criteria",
+    "study": "distinguo.studies.study",
     "table_teacher": "distinguo.distillation.teachers",
     "task": "distinguo.tasks.declare",
     "teach": "distinguo.distillation.teach",
@@ -203,6 +207,7 @@ __all__ = [
     "play",
     "radial_bases",
     "ranges",
+    "read_study",
     "record",
     "region",
     "report",
@@ -214,6 +219,7 @@ __all__ = [
     "sparse_sampling",
     "sparse_trials",
     "state_value",
+    "study",
     "table_teacher",
     "task",
     "teach",

@@ -27,6 +27,7 @@ from distinguo.cli.seeing import (
     studio_command,
     verify_command,
 )
+from distinguo.cli.study import study_command
 from distinguo.cli.test import compare_command
 from distinguo.errors import DistinguoError
 
@@ -50,6 +51,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "record": record_command,
     "distil": distil_command,
     "test": compare_command,
+    "study": study_command,
     "show": show_command,
     "explain": explain_command,
     "studio": studio_command,

@@ -215,6 +215,7 @@ def learn(
     from distinguo.engines.engine import my_share
     from distinguo.runs.configuration import configure, to_be_proven
     from distinguo.runs.learn import warm
+    from distinguo.runs.seeds import seeds as read_seeds
     from distinguo.views.words import way_sentence
 
     task = _one_task(task, tried, data, many=seeds is not None, others={"teacher": learner == TEACHER})
@@ -226,7 +227,7 @@ def learn(
     changes.update({name: value for name, value in flags.items() if value is not None})
     if seed is not None and seeds is not None:
         raise DistinguoError("--seed and --seeds exclude each other; give one of them.")
-    numbers = [seed or 0] if seeds is None else parse.seeds(seeds)
+    numbers = [seed or 0] if seeds is None else read_seeds(seeds)
     if learner == TEACHER:
         if preset != "default" or start is not None or interpreted or prove:
             raise DistinguoError(
@@ -482,7 +483,7 @@ def _folder_of_many(wanted: list[Configuration]) -> Path:
     """Name the folder of many runs by their seeds; a long list is cut and gets a hash."""
     import hashlib  # takes a while to load
 
-    from distinguo.cli.parse import seed_words
+    from distinguo.runs.seeds import seed_words
     from distinguo.writing import slug
 
     first, words = wanted[0], seed_words([c.seed for c in wanted])
