@@ -5,8 +5,9 @@
 >>> run.solved, run.action((0.5, 1.0))
 (True, 'left')
 
-The functions: ``learn``, ``distil``, ``teach``, ``condense``, ``compare``, ``verify``, ``audit``, ``explain``,
-``distinctions``, ``family``, ``export``, ``show``, ``report``, ``rollout``, ``play``, ``reproduce``, ``open_run``;
+The functions: ``learn``, ``record``, ``load_log``, ``distil``, ``teach``, ``condense``, ``compare``, ``study``,
+``verify``, ``audit``, ``explain``, ``distinctions``, ``family``, ``export``, ``show``, ``report``, ``rollout``,
+``play``, ``reproduce``, ``open_run``;
 agents with the interface of Stable-Baselines3 (``Agent``, ``Economy``, ``RegionObservation``, ``Shield``) and what
 suits its habits (``stop_when_solved``, ``log_to``, ``snapshot``, ``restore``); estimators
 with that of scikit-learn (``PrototypeClassifier``, ``PrototypeRegressor``); the paper's definitions (``criteria``;
@@ -61,6 +62,8 @@ if TYPE_CHECKING:
     from distinguo.features.bases import perceptron, radial_bases, tiles
     from distinguo.features.feature import FunctionFeatures
     from distinguo.learners.declare import learner
+    from distinguo.offline.readers import load_log
+    from distinguo.offline.record import record_log as record
     from distinguo.proof.shield import Shield
     from distinguo.representations.boxes import grid
     from distinguo.representations.check import check_partition
@@ -73,6 +76,8 @@ if TYPE_CHECKING:
     from distinguo.runs.rollout import rollout
     from distinguo.runs.run import Run
     from distinguo.seam import part
+    from distinguo.studies.plan import read_study
+    from distinguo.studies.study import study
     from distinguo.tasks.amounts import amounts, levels
     from distinguo.tasks.check import check_task
     from distinguo.tasks.declare import task
@@ -131,6 +136,7 @@ _HOMES = {
     "learning_curve": "distinguo.evaluation.tester",
     "levels": "distinguo.tasks.amounts",
     "load": "distinguo.representations.file",
+    "load_log": "distinguo.offline.readers",
     "load_policy": "distinguo.distillation.teachers",
     "log_to": "distinguo.agents.callbacks",
     "make_plan": "distinguo.comparison.plan",
@@ -141,6 +147,8 @@ _HOMES = {
     "play": "distinguo.views.motion.film",
     "radial_bases": "distinguo.features.bases",
     "read_monitor": "distinguo.comparison.monitor",
+    "read_study": "distinguo.studies.plan",
+    "record": "distinguo.offline.record:record_log",
     "region": "distinguo.representations.check:checked_region",
     "report": "distinguo.views.report",
     "representation": "distinguo.controls",
@@ -150,6 +158,7 @@ _HOMES = {
     "snapshot": "distinguo.tasks.gym.restoring",
     "state_value": "distinguo.criteria",
     "stop_when_solved": "distinguo.agents.callbacks",
+    "study": "distinguo.studies.study",
     "table_teacher": "distinguo.distillation.teachers",
     "task": "distinguo.tasks.declare",
     "teach": "distinguo.distillation.teach",
@@ -203,6 +212,7 @@ __all__ = [
     "learning_curve",
     "levels",
     "load",
+    "load_log",
     "load_policy",
     "log_to",
     "make_plan",
@@ -214,6 +224,8 @@ __all__ = [
     "radial_bases",
     "ranges",
     "read_monitor",
+    "read_study",
+    "record",
     "region",
     "report",
     "representation",
@@ -227,6 +239,7 @@ __all__ = [
     "sparse_trials",
     "state_value",
     "stop_when_solved",
+    "study",
     "table_teacher",
     "task",
     "teach",

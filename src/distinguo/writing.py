@@ -270,14 +270,14 @@ class InUseError(DistinguoError):
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Work in a folder alone; another process gets an error that says who is there.
+def locked(folder: Path, name: str = LOCK) -> Iterator[None]:
+    """Work in a folder, or in a part of it, alone; another process gets an error that says who is there.
 
     What killed writers left behind is removed first.
     """
     from filelock import FileLock, Timeout  # here: it takes longer to import than the command line to start
 
-    path = folder / LOCK
+    path = folder / name
     lock = FileLock(path, timeout=MOMENT, poll_interval=LOCK_PAUSE)
     try:
         lock.acquire()

@@ -18,7 +18,7 @@ from distinguo.proof.verify import refusal_in, refusal_of
 from distinguo.runs.configuration import configure, to_be_proven
 from distinguo.runs.learn import learn_configured
 from distinguo.search import proving
-from distinguo.search.maps import controller_of, prototype_map
+from distinguo.search.maps import controller_of, prototype_map, set_action
 from distinguo.search.margins import KICK, PATTERN, PushedTrials, pushed_score, pushes_for
 from distinguo.search.proving import Verdict, learn_until_proven
 from distinguo.tasks.amounts import with_laws
@@ -132,6 +132,24 @@ def test_a_map_that_loses_the_target_is_not_put_to_the_prover(monkeypatch):
     monkeypatch.setattr(proving.ProvingRace, "keeps_target", lambda self, hold: False)
     made = learn_until_proven(spec, controller_of(DRIFTS, 2), seed=0, most_steps=10**7, hold=500, prove=never)
     assert len(asked) == 1 == made.proofs
+
+
+def test_once_the_target_was_lost_it_comes_before_any_margin():
+    """The corners of the starts are among the trials that show it."""
+    spec = task_spec("CartPole-v1")
+    good = prototype_map([[0.01, 0.02, 0.2, 0.04], [-0.01, -0.02, -0.2, -0.04]], [1, 0], [1.0] * 4)
+    work = proving.ProvingRace(spec, good, seed=0, lasts=True, most_steps=10**9)
+    assert np.abs(work.target.first).max(axis=0) == pytest.approx([0.05] * 4)
+    falls = good.changed(set_action, 0, 1 - int(good.actions[0]))
+    work.size = 0.02
+    keeps, loses = work._scored(good), work._scored(falls)
+    assert loses < keeps <= 1.0
+    work.most_steps = 0
+    assert not work.go_on(Verdict(False, 0.0, why=proving.LOST), lambda _: None)
+    work.size = 0.02
+    assert work._scored(good) == pytest.approx(keeps + proving.COUNTS, abs=1e-12)
+    assert work._scored(falls) < loses + 0.2 * proving.COUNTS
+    assert work._scored(falls, proving.COUNTS) < 0.2 * proving.COUNTS  # given up early
 
 
 @pytest.mark.second_stage

@@ -36,7 +36,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Judge": (
         *("compare", "make_plan", "audit", "audit_controller", "trained_controller", "learning_curve"),
-        *("Evaluation", "reproduce"),
+        *("study", "read_study", "Evaluation", "reproduce"),
     ),
     "Prove and use": ("verify", "Shield", "export", "Controller"),
     "With Gymnasium and Stable-Baselines3": (

@@ -25,6 +25,7 @@ from distinguo.runs.folder import SETTINGS, handed_in, read_settings
 from distinguo.runs.run import Run
 from distinguo.seam import is_compiled
 from distinguo.settings import TesterSettings
+from distinguo.tasks.amounts import amounts_refused
 from distinguo.tasks.catalog import check_present, own_parameters, spec_of
 from distinguo.tasks.declare import declared_by_name
 from distinguo.tasks.spec import TaskSpec
@@ -158,7 +159,10 @@ def plan_for(
         options = _by_name(options["task"])  # made again, with other parameters
     options["task_parameters"] = {**options.get("task_parameters", {}), **tables["task"]}
     options["interpreted"] = interpreted or options.get("interpreted", False)
-    return make_plan(list(whats), **options, seed=seed, tester=tables["tester"])
+    plan = make_plan(list(whats), **options, seed=seed, tester=tables["tester"])
+    if plan.spec.amounts is not None:
+        raise amounts_refused(plan.spec, "the learner of a test")
+    return plan
 
 
 def _task_of(whats: Sequence[Any] | Mapping[str, Any], asked: str | TaskSpec | None) -> dict[str, Any]:

@@ -51,7 +51,7 @@ FIRST, AT_MOST, FOLLOWED = 10_000, 2**24, 150_000
 NEIGHBOURS = 2  #: how far from the cells that are held, in cells, smaller ones are tried
 #: Finer cells and longer images are tried until this share of the surviving states is held and the last attempt added
 #: at most this share to the set.
-ENOUGH, GAIN = 0.99, 0.005
+ENOUGH, GAIN = 0.998, 0.005
 MOST_OBLIQUE = 1e4  #: condition of the matrix of coordinates
 AT_ONCE = 50_000  #: cells whose images are computed together
 SAMPLES, TRIED = 300, 300  #: states whose survival is simulated, and for how many steps
