@@ -117,6 +117,7 @@ def compare_command(
     from distinguo.cli.console import USUAL_WIDTH, answer, output_for, say, stoppable
     from distinguo.cli.live import progress_bar
     from distinguo.comparison.compare import compare_plan
+    from distinguo.engines.engine import checked_engine
     from distinguo.presets import DEFAULT, tester_preset
     from distinguo.views.curves import draw_curves
     from distinguo.views.terminal import columns_of
@@ -135,9 +136,8 @@ def compare_command(
     folder, part = out or _default_folder(plan, [*(what or []), task or ""]), parse.shard(shard)
     stopped = f"Stopped; the finished curves are in {folder}. The same command continues from there."
     with stoppable(stopped), progress_bar("testing") as watch:
-        comparison = compare_plan(
-            plan, folder, engine=engine, workers=workers, address=address, shard=part, watch=watch
-        )
+        workshop = checked_engine(engine, workers, address)
+        comparison = compare_plan(plan, folder, engine=workshop, shard=part, watch=watch)
     output = output_for(as_json)
     if output.width is None or output.width >= USUAL_WIDTH:
         output.tell(repr(comparison))
