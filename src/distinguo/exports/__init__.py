@@ -2,6 +2,6 @@
 
 ``write`` chooses the format and writes JSON and arrays, ``header`` writes C, ``modules`` Python and JavaScript,
 ``structured_text`` what programmable logic controllers read,
-``onnx`` a model, ``markdown`` a decision list and ``graph`` DOT. ``tables`` has what they share: the controller with
+``onnx`` a model, ``fmu`` a unit, ``markdown`` a decision list and ``graph`` DOT. ``tables`` has what they share: the controller with
 its names, and its partition as tables.
 """
