@@ -12,16 +12,18 @@ import subprocess
 import sys
 import tempfile
 import uuid
-import zipfile
 from importlib.util import find_spec
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from distinguo.errors import DistinguoError
 from distinguo.exports.decision import Decision
 from distinguo.exports.language import comment
 from distinguo.exports.modules import to_python
+from distinguo.reading.files import read_bytes
 
 LONG_AGO = (1980, 1, 1, 0, 0, 0)  #: the same bytes every time
+LARGEST = 10**9  #: bytes of a unit
 OUTPUTS = ("action", "fault", "region")
 DATE = re.compile(rb' generationDateAndTime="[^"]*"')
 LISTED = re.compile(rb"<Outputs>(.*?)</Outputs>", re.DOTALL)
@@ -82,7 +84,7 @@ def to_fmu(decision: Decision, name: str) -> bytes:
             raise DistinguoError(
                 f"pythonfmu could not build the unit: {' '.join(done.stderr.split())[-500:]}"
             )
-        return _completed(unit)
+        return _completed(read_bytes(unit, LARGEST))
 
 
 def input_names(decision: Decision) -> list[str]:
@@ -93,7 +95,7 @@ def input_names(decision: Decision) -> list[str]:
     >>> from distinguo.exports.decision import decision_of
     >>> from distinguo.exports.tables import LabelledController
     >>> from distinguo.representations.voronoi import voronoi
-    >>> two = Controller(voronoi([[1.0, 0.0, 0.0]], [1.0]), np.array([[0.0, -1.0]]))
+    >>> two = Controller(voronoi([[1.0, 0.0, 0.0]], [1.0] * 3), np.array([[0.0, -1.0]]))
     >>> input_names(decision_of(LabelledController(two, ("x", "fault", "pole angle"), ("left", "right"))))
     ['x', 's1', 'pole_angle']
     """
@@ -108,14 +110,14 @@ def _taken(word: str) -> bool:
     return word in OUTPUTS or re.fullmatch(r"s\d+|amount_\d+", word) is not None
 
 
-def _completed(unit: Path) -> bytes:
+def _completed(unit: bytes) -> bytes:
     """The unit with the list of initial unknowns, which pythonfmu forgets, and without the time of day."""
     buffer = io.BytesIO()
-    with zipfile.ZipFile(unit) as built, zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+    with ZipFile(io.BytesIO(unit)) as built, ZipFile(buffer, "w", ZIP_DEFLATED) as archive:
         for one in sorted(built.namelist()):
             content = built.read(one)
             if one == "modelDescription.xml":
                 content = DATE.sub(b"", content)
                 content = LISTED.sub(rb"\g<0><InitialUnknowns>\1</InitialUnknowns>", content)
-            archive.writestr(zipfile.ZipInfo(one, LONG_AGO), content)
+            archive.writestr(ZipInfo(one, LONG_AGO), content)
     return buffer.getvalue()
