@@ -173,8 +173,8 @@ RESULT = {
     "states_that_matter": "labels that the controller has a region for",
     "expected_return": "the mean return by the learned model",
     "chance": "whether the same action was seen to have two outcomes",
-    "coverage": "of a run learned from a log: for each region, the logged steps in it, in how many its action was taken, "
-    "and from how many episodes",
+    "coverage": "of a run learned from a log: for each region, the logged steps in it, in how many its action was "
+    "taken, and from how many episodes",
     "estimate": "of such a run: estimates of the return from the log, with their intervals",
     "tried_task": "of such a run: the real task in which the controller was tried",
     "tried_trials": "in how many new trials",
