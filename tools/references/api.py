@@ -12,6 +12,8 @@ from tools.references.markdown import page, table
 GROUPS: dict[str, tuple[str, ...]] = {
     "Learn": (
         "learn",
+        "record",
+        "load_log",
         "distil",
         "teach",
         "Policy",

@@ -23,6 +23,7 @@ FORMATS = (
     "javascript",
     "structured-text",
     "onnx",
+    "fmu",
     "markdown",
     "json",
     "dot",

@@ -589,7 +589,7 @@ def export_command(
     to: Annotated[
         str,
         typer.Option(
-            help="The format: c, c-source, arduino, python, javascript, structured-text, onnx, markdown, "
+            help="The format: c, c-source, arduino, python, javascript, structured-text, onnx, fmu, markdown, "
             "json, dot or npz.",
             autocompletion=complete_format,
         ),
@@ -600,7 +600,9 @@ def export_command(
     ] = None,
     name: Annotated[
         str | None,
-        typer.Option(help="The prefix of the names in C and structured text; by default distinguo."),
+        typer.Option(
+            help="The prefix of names in C and structured text, and the name of a model; by default distinguo."
+        ),
     ] = None,
     arithmetic: Annotated[
         str | None, typer.Option(help="Of a program: double (the default), float or fixed.")

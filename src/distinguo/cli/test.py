@@ -126,6 +126,7 @@ def compare_command(
     from distinguo.cli.live import progress_bar
     from distinguo.comparison.compare import compare_plan
     from distinguo.comparison.monitor import read_monitor
+    from distinguo.engines.engine import checked_engine
     from distinguo.presets import DEFAULT, tester_preset
     from distinguo.views.curves import draw_curves
     from distinguo.views.terminal import columns_of
@@ -147,9 +148,8 @@ def compare_command(
     folder, part = out or _default_folder(plan, [*(what or []), task or ""]), parse.shard(shard)
     stopped = f"Stopped; the finished curves are in {folder}. The same command continues from there."
     with stoppable(stopped), progress_bar("testing") as watch:
-        comparison = compare_plan(
-            plan, folder, engine=engine, workers=workers, address=address, shard=part, watch=watch
-        )
+        workshop = checked_engine(engine, workers, address)
+        comparison = compare_plan(plan, folder, engine=workshop, shard=part, watch=watch)
     comparison = comparison._replace(curves=[*comparison.curves, *others])
     output = output_for(as_json)
     if output.width is None or output.width >= USUAL_WIDTH:

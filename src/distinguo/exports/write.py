@@ -12,6 +12,7 @@ from distinguo.errors import DistinguoError, checks_names, did_you_mean, path_fr
 from distinguo.exports.agreement import Written, decided
 from distinguo.exports.arduino import to_arduino
 from distinguo.exports.decision import ARITHMETICS, Decision, decision_of
+from distinguo.exports.fmu import to_fmu
 from distinguo.exports.graph import to_graph
 from distinguo.exports.header import PREFIX, check_name, header_of, source_and_header
 from distinguo.exports.markdown import to_markdown
@@ -116,6 +117,7 @@ FORMATS = {
         ("double", "float"),
         measured=True,
     ),
+    "fmu": Format("controller.fmu", lambda decision, name, stem: to_fmu(decision, name), DOUBLE),
     "markdown": Format(
         "controller.md",
         lambda decision, name, stem: to_markdown(decision),
@@ -144,10 +146,10 @@ def export(
 
     ``to`` is a format, which is written to ``out`` or into the run folder, or a file with the suffix of one, such as
     ``controller.h``. The formats are ``c``, ``c-source``, ``arduino``, ``python``, ``javascript``,
-    ``structured-text``, ``onnx``, ``markdown``, ``json``, ``dot`` and ``npz`` (docs/exports.md). ``name`` is the
-    prefix of the names in C and structured text, by default ``distinguo``. A program takes the ``safe`` action where
-    an observation is not finite or huge, by default the first one of the task; ``arithmetic`` is ``"double"``,
-    ``"float"`` or ``"fixed"``.
+    ``structured-text``, ``onnx``, ``fmu``, ``markdown``, ``json``, ``dot`` and ``npz`` (docs/exports.md). ``name`` is
+    the prefix of the names in C and structured text, and the name of a model or graph, by default ``distinguo``. A
+    program takes the ``safe`` action where an observation is not finite or huge, by default the first one of the
+    task; ``arithmetic`` is ``"double"``, ``"float"`` or ``"fixed"``.
 
     >>> export("runs/nowhere", "dto")
     Traceback (most recent call last):
