@@ -25,7 +25,7 @@ def test_the_lock_has_every_package_of_the_tests_and_no_host() -> None:
     pinned = dict(line.split("==") for line in lines)
     for line in (*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["test"]):
         needed = Requirement(line)
-        assert needed.specifier.contains(pinned[canonicalize_name(needed.name)]), line
+        assert needed.specifier.contains(pinned[canonicalize_name(needed.name)]), f"{line}: python -m tools.lock"
 
 
 def test_the_versions_of_python_agree() -> None:
