@@ -277,6 +277,30 @@ def law_in_words(spec: TaskSpec, a: int, seen: Sequence[float]) -> str:
     return f"Its law gives {'; and '.join(said)}."
 
 
+def law_formula(spec: TaskSpec, a: int) -> str:
+    """The law of an action as a formula; empty if actions are no laws.
+
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> law_formula(with_laws(task_spec("Pendulum-v1", {"levels": 0}), [[[0.0, -8.0, -2.0, 0.5]]]), 0)
+    'torque = 0.5 - 8 sin - 2 v, within -2 .. 2'
+    """
+    known = laws_of(spec)
+    if known is None or spec.amounts is None:
+        return ""
+    said = []
+    for i, name in enumerate(spec.amounts.names):
+        *gains, offset = known.table[a, i].tolist()
+        parts = [
+            f"{'+-'[gain < 0]} {abs(gain):.3g} {word}"
+            for gain, word in zip(gains, spec.dimensions, strict=True)
+            if gain
+        ]
+        first = [f"{offset:.3g}"] if offset or not parts else []
+        range_ = f", within {known.low[i]:g} .. {known.high[i]:g}" if parts else ""
+        said.append(f"{name} = {' '.join([*first, *parts]).removeprefix('+ ')}{range_}")
+    return "; ".join(said)
+
+
 def amounts_refused(spec: TaskSpec, who: str) -> DistinguoError:
     """Return the error for something that only knows a few actions; ``who`` is its subject."""
     way = (
