@@ -8,12 +8,12 @@ import numpy as np
 from numpy.random import Generator
 
 from distinguo.learners.agent import Progress, widen
-from distinguo.learners.evolution.memory import Seen
+from distinguo.learners.evolution.memory import Experience, Seen
 from distinguo.references import by_reference
 from distinguo.representations.growing import nearest_growing
 from distinguo.seam import kernel
 from distinguo.search.maps import PrototypeMap
-from distinguo.tasks.world import BEFORE, begin, look, step, stops
+from distinguo.tasks.world import AFTER, BEFORE, begin, look, step, stops
 
 
 @kernel
@@ -41,20 +41,73 @@ def decide(given: PrototypeMap, noted: Seen, progress: Progress, seen: np.ndarra
 
 
 @kernel
+def note_first(noted: Experience, seen: np.ndarray, row: int) -> None:
+    """Note what is observed when a trial begins."""
+    for i in range(len(seen)):
+        noted.first[row, i] = seen[i]
+
+
+@kernel
+def note_before(
+    noted: Experience, table: np.ndarray, box: np.ndarray, a: int, seen: np.ndarray, row: int
+) -> None:
+    """Note what is observed before a step, and the amounts that law ``a`` then takes."""
+    for i in range(len(seen)):
+        noted.before[row, i] = seen[i]
+    for k in range(table.shape[1]):
+        u = table[a, k, len(seen)]
+        for i in range(len(seen)):
+            u += table[a, k, i] * seen[i]
+        noted.amounts[row, k] = min(box[1, k], max(box[0, k], u))
+
+
+@kernel
+def note_after(noted: Experience, r: float, terminal: bool, seen: np.ndarray, row: int) -> None:
+    """Note the reward of a step, whether it ended the trial, and what is observed then."""
+    noted.reward[row] = r
+    noted.ended[row] = terminal
+    for i in range(len(seen)):
+        noted.after[row, i] = seen[i]
+
+
+@kernel
 def run_candidate(
-    world: Any, given: PrototypeMap, noted: Seen, progress: Progress, hold: bool, cap: int
+    world: Any,
+    given: PrototypeMap,
+    noted: Seen,
+    known: Experience,
+    box: np.ndarray,
+    begun: int,
+    before: int,
+    progress: Progress,
+    hold: bool,
+    cap: int,
 ) -> tuple[int, float, bool]:
     """Run a trial of a map from the state in ``progress``: its steps, its return, and whether it ended by itself.
 
-    Where trials should never end (``hold``), the return is the number of steps.
+    Where trials should never end (``hold``), the return is the number of steps. Where actions are amounts, steps are
+    noted in ``known``, after the ``before`` that were noted so far, and its start, if it is number ``begun`` of them.
     """
-    world, given, noted = by_reference(world), by_reference(given), by_reference(noted)
+    world, given, noted, known = (
+        by_reference(world),
+        by_reference(given),
+        by_reference(noted),
+        by_reference(known),
+    )
     progress = by_reference(progress)
-    s = progress.now
+    s, rows = progress.now, len(known.reward)
     length, gained, ended = 0, 0.0, False
     while not ended and length < cap:
-        a = decide(given, noted, progress, look(world, s, BEFORE).seen)
+        seen = look(world, s, BEFORE).seen
+        a = decide(given, noted, progress, seen)
+        row = (before + length) % rows if rows else 0
+        if rows and length == 0:
+            note_first(known, seen, (begun - 1) % len(known.first))
+        if rows:
+            note_before(known, world.laws, box, a, seen, row)
         r, terminal = step(world, s, a, s)
+        if rows:
+            note_after(known, r, terminal, look(world, s, AFTER).seen, row)
         gained += 1.0 if hold else r
         length += 1
         ended = terminal or stops(world, s)
